@@ -1,0 +1,24 @@
+/** A failure that the person at the terminal can act on: printed without a stack. */
+export class UserError extends Error {
+  override readonly name = 'UserError';
+  /** What to do about it. */
+  readonly cure: string | undefined;
+  constructor(message: string, options?: { readonly cure?: string; readonly cause?: unknown }) {
+    super(message, { cause: options?.cause });
+    this.cure = options?.cure;
+  }
+}
+
+/** Prints a failure as a person wants it and answers the exit code: 1 expected, 70 a bug of ours. */
+export function reportFailure(error: unknown, out: NodeJS.WritableStream): number {
+  if (error instanceof UserError) {
+    out.write(`parley: ${error.message}\n${error.cure === undefined ? '' : `  → ${error.cure}\n`}`);
+    return 1;
+  }
+  if (error instanceof Error && error.name === 'ConfigError') {
+    out.write(`parley: ${error.message}\n`);
+    return 1;
+  }
+  out.write(`parley: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  return 70;
+}

@@ -1,0 +1,19 @@
+/** The `parley` command. Each subcommand is one file in `commands/`, loaded only when it runs. */
+import { Command } from 'commander';
+
+import { commands } from './commands/index.ts';
+import { reportFailure } from './failure.ts';
+import { version } from './version.ts';
+
+const program = new Command('parley')
+  .description('Voice agents whose configuration is Kubernetes resources.')
+  .version(version, '-V, --version')
+  .showHelpAfterError('(run with --help for what is allowed)');
+
+for (const register of commands) register(program);
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.exitCode = reportFailure(error, process.stderr);
+}

@@ -1,0 +1,31 @@
+/** The five kinds of `parley.dev/v1alpha1`. */
+import { agentKind } from './agent.ts';
+import { knowledgeBaseKind } from './knowledge-base.ts';
+import { phoneNumberKind } from './phone-number.ts';
+import { toolKind } from './tool.ts';
+import { webhookSubscriptionKind } from './webhook-subscription.ts';
+
+export * from './agent.ts';
+export * from './kind.ts';
+export * from './knowledge-base.ts';
+export * from './phone-number.ts';
+export * from './tool.ts';
+export * from './webhook-subscription.ts';
+
+/** In the order in which people meet them. */
+export const kinds = [agentKind, toolKind, phoneNumberKind, knowledgeBaseKind, webhookSubscriptionKind] as const;
+
+/** Labels and annotations that mean something to Parley. */
+export const wellKnown = {
+  /** Namespace label, value `true`: the namespace is an organisation. */
+  organizationLabel: 'parley.dev/organization',
+  /** Label: the workspace an object belongs to. */
+  workspaceLabel: 'parley.dev/workspace',
+  /** Annotation: a new value forces one reconcile; echoed in `status.lastHandledReconcileAt`. */
+  reconcileRequestedAt: 'parley.dev/reconcile-requested-at',
+  /** Annotation, value `true`: give up releasing outside things and let the object go. */
+  forceRelease: 'parley.dev/force-release',
+  /** Annotation: `created_by_user_id` of an object made over REST. */
+  createdBy: 'parley.dev/created-by',
+  finalizer: 'parley.dev/finalizer',
+} as const;

@@ -1,0 +1,74 @@
+import type { z } from 'zod';
+
+import type { Condition, KubeObject, ResourceDescriptor } from '../kube/types.ts';
+
+export const GROUP = 'parley.dev';
+export const VERSION = 'v1alpha1';
+export const API_VERSION = `${GROUP}/${VERSION}`;
+
+/** A column of `kubectl get`. `date` columns print an age. */
+export interface PrinterColumn {
+  readonly name: string;
+  readonly type: 'string' | 'integer' | 'boolean' | 'date';
+  readonly jsonPath: string;
+  readonly description?: string;
+  /** Above 0: only with `-o wide`. */
+  readonly priority?: number;
+}
+
+/** Everything the generator, the operator and the facade need to know of a kind. */
+export interface KindDefinition<S extends z.ZodType = z.ZodType, U extends z.ZodType = z.ZodType> {
+  readonly descriptor: ResourceDescriptor;
+  readonly singular: string;
+  readonly shortNames: readonly string[];
+  /** Shown by `kubectl explain`. */
+  readonly description: string;
+  readonly printerColumns: readonly PrinterColumn[];
+  /** JSON paths usable in `--field-selector`. */
+  readonly selectableFields: readonly string[];
+  readonly spec: S;
+  readonly status: U;
+}
+
+/** The status fields that every kind has. */
+export interface CommonStatus {
+  readonly observedGeneration?: number | undefined;
+  readonly conditions?: readonly Condition[] | undefined;
+  readonly lastHandledReconcileAt?: string | undefined;
+}
+
+/** An object of one of the five kinds as the API server stores it (defaults filled in). */
+export interface Resource<Spec, Status extends CommonStatus = CommonStatus> extends KubeObject {
+  readonly spec: Spec;
+  readonly status?: Status;
+}
+
+export function defineKind<S extends z.ZodType, U extends z.ZodType>(
+  kind: string,
+  plural: string,
+  rest: Omit<KindDefinition<S, U>, 'descriptor' | 'singular' | 'selectableFields'> & { readonly selectableFields?: readonly string[] },
+): KindDefinition<S, U> {
+  return {
+    descriptor: { group: GROUP, version: VERSION, kind, plural, namespaced: true },
+    singular: kind.toLowerCase(),
+    selectableFields: [],
+    ...rest,
+  };
+}
+
+/** The `Ready` column, printed first by every kind. */
+export const readyColumn: PrinterColumn = {
+  name: 'Ready',
+  type: 'string',
+  jsonPath: '.status.conditions[?(@.type=="Ready")].status',
+};
+
+/** Why it isn't ready; with `-o wide`. */
+export const reasonColumn: PrinterColumn = {
+  name: 'Reason',
+  type: 'string',
+  jsonPath: '.status.conditions[?(@.type=="Ready")].reason',
+  priority: 1,
+};
+
+export const ageColumn: PrinterColumn = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+
+import { ageColumn, defineKind, readyColumn, reasonColumn, type Resource } from './kind.ts';
+import { cel, exactlyOneOf, immutable, immutableChoice, keyRef, localRef, name, text } from './schema.ts';
+import { commonStatus } from './status.ts';
+
+/** The variants of a PhoneNumber, by the name of their field. */
+export const phoneNumberVariants = ['sip', 'native', 'carrier'] as const;
+export type PhoneNumberVariant = (typeof phoneNumberVariants)[number];
+
+const spec = cel(
+  z.object({
+    suspend: z.boolean().optional().describe('Stop reconciling; deletion still works.'),
+    number: z.string().max(16).regex(/^\+[1-9]\d{1,14}$/).describe('E.164; unique in the deployment: the oldest object owns it.'),
+    friendlyName: text(200).optional(),
+    inboundAgentRef: localRef().optional(),
+    outboundAgentRef: localRef().optional(),
+    sip: z
+      .object({
+        terminationURI: text(512).optional(),
+        username: text(256).optional(),
+        passwordSecretRef: keyRef().optional(),
+        region: z.enum(['global', 'bd', 'bd_link3']).default('global'),
+      })
+      .optional()
+      .describe('An imported number behind a SIP trunk.'),
+    native: z.object({}).optional().describe("A number of the operator's own pool."),
+    carrier: z
+      .object({ accountSID: name(256), authTokenSecretRef: keyRef() })
+      .optional()
+      .describe('A number at a carrier, used with the account it belongs to.'),
+    deletionPolicy: z.enum(['Retain', 'Delete']).default('Retain').describe('What happens to the trunks at the media server.'),
+  }),
+  exactlyOneOf(phoneNumberVariants),
+  immutableChoice(phoneNumberVariants, 'the variant of a phone number'),
+  immutable('number'),
+);
+
+const status = z.object({
+  ...commonStatus,
+  provider: text(16).optional().describe('The variant: sip, native or carrier.'),
+  inboundTrunkID: text(256).optional(),
+  outboundTrunkID: text(256).optional(),
+  dispatchRuleID: text(256).optional(),
+});
+
+export const phoneNumberKind = defineKind('PhoneNumber', 'phonenumbers', {
+  shortNames: ['pn'],
+  description: 'A phone number, linked to the agents that answer it and call from it.',
+  printerColumns: [
+    readyColumn,
+    { name: 'Number', type: 'string', jsonPath: '.spec.number' },
+    { name: 'Provider', type: 'string', jsonPath: '.status.provider' },
+    { name: 'Inbound', type: 'string', jsonPath: '.spec.inboundAgentRef.name' },
+    { name: 'Outbound', type: 'string', jsonPath: '.spec.outboundAgentRef.name' },
+    reasonColumn,
+    ageColumn,
+  ],
+  selectableFields: ['.spec.number'],
+  spec,
+  status,
+});
+
+export type PhoneNumberSpec = z.output<typeof spec>;
+export type PhoneNumberStatus = z.output<typeof status>;
+export type PhoneNumber = Resource<PhoneNumberSpec, PhoneNumberStatus>;

@@ -1,0 +1,104 @@
+/**
+ * The vocabulary in which the five kinds are written: zod schemas that a structural OpenAPI schema can hold.
+ * Every string, list and map takes its bound as an argument, so that nothing can be left unbounded.
+ * Keywords of the CRD (`x-kubernetes-*`) travel in zod's metadata and are carried over by the generator.
+ */
+import { z } from 'zod';
+
+/** A CEL validation rule. `message` is what `kubectl apply` prints; `fieldPath` points below the rule's own node, e.g. `.number`. */
+export interface CelRule {
+  readonly rule: string;
+  readonly message: string;
+  readonly fieldPath?: string;
+  readonly reason?: 'FieldValueInvalid' | 'FieldValueForbidden' | 'FieldValueRequired' | 'FieldValueDuplicate';
+}
+
+/** Attaches CEL rules to a schema, after any it already has. */
+export function cel<T extends z.ZodType>(schema: T, ...rules: readonly CelRule[]): T {
+  const present = (schema.meta()?.['x-kubernetes-validations'] ?? []) as readonly CelRule[];
+  return schema.meta({ ...schema.meta(), 'x-kubernetes-validations': [...present, ...rules] });
+}
+
+/** Text of at most `max` characters (Unicode code points, as the API server counts them). */
+export const text = (max: number) => z.string().max(max);
+
+/** Text of 1 to `max` characters. */
+export const name = (max: number) => z.string().min(1).max(max);
+
+/** A list without identity of its items: replaced as a whole (`atomic`). */
+export const list = <T extends z.ZodType>(item: T, max: number) =>
+  z.array(item).max(max).meta({ 'x-kubernetes-list-type': 'atomic' });
+
+/** A list of distinct plain values, owned one by one. */
+export const setOf = <T extends z.ZodType>(item: T, max: number) =>
+  z.array(item).max(max).meta({ 'x-kubernetes-list-type': 'set' });
+
+/** A list whose items are told apart by the fields `keys`, and owned one by one. */
+export const mapOf = <T extends z.ZodObject>(item: T, keys: readonly (keyof z.infer<T> & string)[], max: number) =>
+  z.array(item).max(max).meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys });
+
+/** `{key: text}` with at most `max` entries of at most `length` characters. */
+export const textMap = (max: number, length: number) =>
+  z.record(z.string(), text(length)).meta({ maxProperties: max });
+
+/** A JSON object kept as it is; its size is checked by the operator and the facade (see `limits.ts`). */
+export const freeObject = (maxProperties: number) =>
+  z.record(z.string(), z.unknown()).meta({ type: 'object', maxProperties, 'x-kubernetes-preserve-unknown-fields': true });
+
+/** Any JSON value, kept as it is. */
+export const freeValue = () => z.unknown().meta({ 'x-kubernetes-preserve-unknown-fields': true });
+
+/** A duration as typed: `500ms`, `10s`, `1h30m`. Never normalised. Bounds are CEL rules, see {@link duration}. */
+const durationText = () => z.string().max(32).regex(/^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/);
+
+/** A duration between `min` and `max`, both as typed. */
+export const duration = (min: string, max: string) =>
+  cel(durationText(), {
+    rule: `duration(self) >= duration('${min}') && duration(self) <= duration('${max}')`,
+    message: `must be between ${min} and ${max}`,
+  });
+
+/** An http or https address. */
+export const url = () => z.string().max(2048).regex(/^https?:\/\/.+/);
+
+/** An object in the same namespace. */
+export const localRef = () => z.object({ name: name(253) });
+
+/** One key of a Secret or ConfigMap in the same namespace. */
+export const keyRef = () => z.object({ name: name(253), key: name(253) });
+
+/** An HTTP header: a plain value or one read from a Secret. */
+export const header = () =>
+  cel(
+    z.object({
+      name: name(256).regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/),
+      value: text(4096).optional(),
+      valueFrom: z.object({ secretKeyRef: keyRef() }).optional(),
+    }),
+    { rule: 'has(self.value) != has(self.valueFrom)', message: 'set exactly one of value and valueFrom' },
+  );
+
+/** "exactly one of `fields`", for the node that has them. */
+export function exactlyOneOf(fields: readonly string[]): CelRule {
+  return {
+    rule: `[${fields.map((field) => `has(self.${field})`).join(', ')}].filter(x, x).size() == 1`,
+    message: `set exactly one of ${fields.join(', ')}`,
+  };
+}
+
+/** Which of `fields` is set may never change. */
+export function immutableChoice(fields: readonly string[], what: string): CelRule {
+  return {
+    rule: fields.map((field) => `has(self.${field}) == has(oldSelf.${field})`).join(' && '),
+    message: `${what} is immutable: delete the object and make a new one`,
+  };
+}
+
+/** `field` may be set once and then neither changed nor removed. */
+export function immutable(field: string): CelRule {
+  return {
+    rule: `!has(oldSelf.${field}) || (has(self.${field}) && self.${field} == oldSelf.${field})`,
+    message: `${field} is immutable`,
+    fieldPath: `.${field}`,
+  };
+}

@@ -1,0 +1,43 @@
+/** Where time comes from. Everything that waits or stamps takes one, so that tests own the time. */
+export interface Clock {
+  /** Wall-clock time in milliseconds since the Unix epoch; may jump. */
+  now(): number;
+  /** Milliseconds since some fixed point; never jumps. For durations and leases. */
+  monotonic(): number;
+  /** Calls `callback` once after `ms` milliseconds. The handle's `cancel` is idempotent. */
+  after(ms: number, callback: () => void): Timer;
+}
+
+export interface Timer {
+  cancel(): void;
+}
+
+/** Node's clock. Its timers do not keep the process alive. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  after(ms, callback) {
+    const handle = setTimeout(callback, ms);
+    handle.unref();
+    return { cancel: () => clearTimeout(handle) };
+  },
+};
+
+/** Resolves after `ms` milliseconds, or rejects with the signal's reason as soon as it aborts. */
+export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) {
+      reject(signal.reason);
+      return;
+    }
+    const onAbort = (): void => {
+      timer.cancel();
+      reject(signal?.reason);
+    };
+    const timer = clock.after(ms, () => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    });
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}

@@ -1,0 +1,93 @@
+/**
+ * The configuration of every role: environment variables, read once at start.
+ * One schema serves validation, `parley config`, the reference page and the chart's values.
+ */
+import { z } from 'zod';
+
+const port = (value: number) => z.coerce.number().int().min(0).max(65535).default(value);
+const milliseconds = (value: number) => z.coerce.number().int().min(0).default(value);
+const flag = (value: boolean) =>
+  z
+    .enum(['true', 'false'])
+    .default(value ? 'true' : 'false')
+    .transform((word) => word === 'true');
+
+const embeddingProfile = z.object({
+  name: z.string().min(1).max(63),
+  provider: z.enum(['openai_compatible', 'local', 'lexical']),
+  model: z.string().default(''),
+  dimension: z.int().min(0).default(0),
+});
+
+/** A JSON array in one variable. */
+const jsonList = <T extends z.ZodType>(item: T, fallback: string) =>
+  z
+    .string()
+    .default(fallback)
+    .transform((value, context): unknown => {
+      try {
+        return JSON.parse(value);
+      } catch {
+        context.addIssue({ code: 'custom', message: 'must be a JSON array' });
+        return z.NEVER;
+      }
+    })
+    .pipe(z.array(item));
+
+const schema = z.object({
+  PARLEY_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info').describe('Least severe log line that is written.'),
+  PARLEY_HOST: z.string().default('127.0.0.1').describe('Address that every role listens on.'),
+  PARLEY_API_PORT: port(8080).describe('Port of the REST API, with /healthz, /readyz and /metrics; 0 takes a free one.'),
+  PARLEY_OPERATOR_PORT: port(8081).describe("Port of the operator's /healthz, /readyz and /metrics."),
+  PARLEY_WORKER_PORT: port(8082).describe("Port of the worker's /healthz, /readyz and /metrics."),
+  PARLEY_SHUTDOWN_TIMEOUT_MS: milliseconds(25_000).describe('Longest orderly stop after SIGTERM, in milliseconds.'),
+  DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgres:// address').optional().describe('Postgres 16 or newer, postgres://user:password@host:port/database.').meta({ secret: true }),
+  PARLEY_DATABASE_POOL: z.coerce.number().int().min(1).max(200).default(10).describe('Connections to Postgres per process.'),
+  TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233').describe("host:port of Temporal's frontend."),
+  TEMPORAL_NAMESPACE: z.string().default('default').describe('Temporal namespace.'),
+  KUBECONFIG: z.string().optional().describe("Where the API server is; in a pod the service account's own configuration is used."),
+  PARLEY_LEADER_ELECTION: flag(true).describe('One active operator among several; false for a single one.'),
+  PARLEY_LEASE_NAMESPACE: z.string().default('parley-system').describe("Namespace of the operator's Lease."),
+  PARLEY_IDENTITY: z.string().optional().describe("This process's name in the Lease; host name and process id where absent."),
+  PARLEY_RECONCILE_CONCURRENCY: z.coerce.number().int().min(1).max(64).default(4).describe('Objects of one kind reconciled at once.'),
+  PARLEY_DELETION_GRACE_MS: milliseconds(900_000).describe('How long a deletion waits for outside things before it lets go, in milliseconds.'),
+  PARLEY_EMBEDDING_PROFILES: jsonList(embeddingProfile, '[{"name":"default","provider":"lexical","model":"bm25"}]').describe('Embedding profiles that KnowledgeBases may name, a JSON array.'),
+  LIVEKIT_URL: z.string().regex(/^(wss?|https?):\/\//, 'must be a ws:// or http:// address').optional().describe('The media server; without one phone numbers stay unconnected.'),
+});
+
+export type Config = z.output<typeof schema>;
+
+/** The name of a configuration variable. */
+export type ConfigName = keyof Config;
+
+/** A variable has a value that can't be used. The message names each, with the allowed form. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/** @throws ConfigError naming every bad variable at once. Empty variables count as absent. */
+export function loadConfig(env: Readonly<Record<string, string | undefined>>): Config {
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
+  const result = schema.safeParse(present);
+  if (result.success) return result.data;
+  const lines = result.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
+  throw new ConfigError(`the configuration has ${lines.length === 1 ? 'a bad value' : 'bad values'}:\n${lines.join('\n')}\nSee \`parley config\` for what is allowed.`);
+}
+
+export interface ConfigEntry {
+  readonly name: string;
+  readonly description: string;
+  readonly secret: boolean;
+  /** As a JSON Schema fragment, for the reference and the chart. */
+  readonly schema: unknown;
+}
+
+/** Every variable, in the order of the schema. */
+export function configEntries(): readonly ConfigEntry[] {
+  return Object.entries(schema.shape).map(([name, field]) => ({
+    name,
+    description: field.description ?? '',
+    secret: field.meta()?.['secret'] === true,
+    schema: z.toJSONSchema(field, { io: 'input' }),
+  }));
+}

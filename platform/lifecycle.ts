@@ -1,0 +1,117 @@
+/** What every role has in common: readiness, a small HTTP server for probes and metrics, and an orderly stop. */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import type { Registry } from 'prom-client';
+
+import type { Logger } from './logging.ts';
+
+/** Named reasons for not being ready; ready when there is none. */
+export class Readiness {
+  readonly #missing = new Map<string, string>();
+
+  /** `part` is not ready, for a reason that a person reads at `/readyz`. */
+  notReady(part: string, reason: string): void {
+    this.#missing.set(part, reason);
+  }
+
+  ready(part: string): void {
+    this.#missing.delete(part);
+  }
+
+  get isReady(): boolean {
+    return this.#missing.size === 0;
+  }
+
+  /** `part: reason` lines. */
+  get reasons(): readonly string[] {
+    return [...this.#missing].map(([part, reason]) => `${part}: ${reason}`);
+  }
+}
+
+export interface ProbeServerOptions {
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly readiness: Readiness;
+  readonly registry: Registry;
+}
+
+export interface ProbeServer {
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+/** Serves `/healthz`, `/readyz` and `/metrics` for roles that have no HTTP server of their own. */
+export async function startProbeServer(options: ProbeServerOptions): Promise<ProbeServer> {
+  const { readiness, registry } = options;
+  const server = createServer((request, response) => {
+    const path = request.url?.split('?')[0];
+    if (path === '/healthz') {
+      response.end('ok\n');
+    } else if (path === '/readyz') {
+      response.statusCode = readiness.isReady ? 200 : 503;
+      response.end(readiness.isReady ? 'ok\n' : `${readiness.reasons.join('\n')}\n`);
+    } else if (path === '/metrics') {
+      registry.metrics().then(
+        (text) => response.setHeader('content-type', registry.contentType).end(text),
+        () => response.writeHead(500).end(),
+      );
+    } else {
+      response.writeHead(404).end('not found: try /healthz, /readyz or /metrics\n');
+    }
+  });
+  await listen(server, options.host, options.port);
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () => new Promise((resolve) => server.close(() => resolve()).closeAllConnections()),
+  };
+}
+
+function listen(server: Server, host: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, resolve);
+  });
+}
+
+/** One thing a role has to undo when it stops. */
+export interface StopStep {
+  readonly name: string;
+  readonly stop: () => Promise<void> | void;
+}
+
+/**
+ * Waits for SIGTERM or SIGINT (or `signal`), then runs the steps one after another, last registered first,
+ * and gives up after `timeoutMs`. A step that fails is logged and does not keep the others from running.
+ */
+export async function runUntilStopped(options: {
+  readonly logger: Logger;
+  readonly readiness: Readiness;
+  readonly steps: readonly StopStep[];
+  readonly timeoutMs: number;
+  readonly signal?: AbortSignal;
+}): Promise<void> {
+  const { logger, readiness, steps } = options;
+  const why = await new Promise<string>((resolve) => {
+    for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => resolve(name));
+    if (options.signal?.aborted) resolve('aborted');
+    options.signal?.addEventListener('abort', () => resolve('aborted'), { once: true });
+  });
+  logger.info({ why }, 'stopping');
+  readiness.notReady('process', 'stopping');
+  const stopped = (async () => {
+    for (const step of [...steps].reverse()) {
+      try {
+        await step.stop();
+      } catch (err) {
+        logger.error({ err, step: step.name }, 'a step of the stop failed');
+      }
+    }
+  })();
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<'late'>((resolve) => (timer = setTimeout(resolve, options.timeoutMs, 'late')));
+  if ((await Promise.race([stopped, late])) === 'late') logger.error({ timeoutMs: options.timeoutMs }, 'the stop took too long; leaving');
+  clearTimeout(timer);
+  logger.info('stopped');
+}
