@@ -1,0 +1,36 @@
+# Everything starts here. Each target installs what it needs and can be run again.
+SHELL := /bin/sh
+export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
+.DEFAULT_GOAL := help
+
+STAMP := node_modules/.parley-installed
+BUNDLE := dist/parley.mjs
+SOURCES := $(shell find api cli crds kube operator platform store workflows -name '*.ts' -o -name '*.sql' 2>/dev/null)
+
+$(STAMP): package.json package-lock.json .npmrc
+	npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+$(BUNDLE): $(STAMP) $(SOURCES) scripts/build.ts
+	node scripts/build.ts
+
+.PHONY: up test check bench clean help
+
+up: $(BUNDLE) ## Install what is missing and run the whole platform on this machine (ARGS="--detach" and others go to `parley dev`)
+	@bin/parley dev $(ARGS)
+
+test: $(STAMP) ## Everything: lint, types, generated files, unit, integration and end-to-end tests
+	node scripts/test.ts $(ARGS)
+
+check: $(STAMP) ## Just the static checks: format, lint, types, generated files, unused code
+	node scripts/test.ts --checks-only
+
+bench: $(BUNDLE) ## The benchmarks behind the figures in docs/benchmarks.md (ARGS="control-plane --quick")
+	node bench/main.ts $(ARGS)
+
+clean: ## Remove what was built and installed here (data of the local stack too; the binary cache stays)
+	@if [ -f $(BUNDLE) ]; then bin/parley dev stop; fi
+	rm -rf dist node_modules coverage .parley
+
+help: ## This list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

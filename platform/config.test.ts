@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest';
+
+import { configEntries, ConfigError, loadConfig } from './config.ts';
+
+describe('loadConfig', () => {
+  it('fills in defaults and treats empty variables as absent', () => {
+    const config = loadConfig({ PARLEY_API_PORT: '', TEMPORAL_ADDRESS: 'temporal:7233' });
+    expect(config).toMatchObject({ PARLEY_API_PORT: 8080, TEMPORAL_ADDRESS: 'temporal:7233', PARLEY_LEADER_ELECTION: true });
+    expect(config.PARLEY_EMBEDDING_PROFILES).toEqual([{ name: 'default', provider: 'lexical', model: 'bm25', dimension: 0 }]);
+  });
+
+  it('names every bad variable with what is allowed, in one error', () => {
+    const attempt = () => loadConfig({ PARLEY_API_PORT: '99999', PARLEY_LOG_LEVEL: 'loud', DATABASE_URL: 'mysql://x', PARLEY_EMBEDDING_PROFILES: '{' });
+    expect(attempt).toThrow(ConfigError);
+    expect(attempt).toThrow(/PARLEY_API_PORT.*65535/);
+    expect(attempt).toThrow(/PARLEY_LOG_LEVEL.*"info"/);
+    expect(attempt).toThrow(/DATABASE_URL: must be a postgres:\/\/ address/);
+    expect(attempt).toThrow(/PARLEY_EMBEDDING_PROFILES: must be a JSON array/);
+  });
+
+  it('never repeats a bad value, which may hold a password', () => {
+    expect(() => loadConfig({ DATABASE_URL: 'mysql://user:hunter2@host' })).toThrow(/^(?!.*hunter2)/s);
+  });
+});
+
+describe('configEntries', () => {
+  it('describes every variable and marks the ones that hold a password', () => {
+    const entries = configEntries();
+    expect(entries.every((entry) => entry.description.length > 10)).toBe(true);
+    expect(entries.filter((entry) => entry.secret).map((entry) => entry.name)).toEqual(['DATABASE_URL']);
+  });
+});

@@ -1,0 +1,65 @@
+import { Writable } from 'node:stream';
+
+import { Registry } from 'prom-client';
+import { describe, expect, it } from 'vitest';
+
+import { Readiness, runUntilStopped, startProbeServer } from './lifecycle.ts';
+import { createLogger } from './logging.ts';
+
+function silentLogger() {
+  const lines: string[] = [];
+  const destination = new Writable({ write: (chunk: Buffer, _encoding, done) => (lines.push(chunk.toString()), done()) });
+  return { logger: createLogger({ role: 'test', level: 'info', destination }), lines };
+}
+
+describe('startProbeServer', () => {
+  it('answers health, readiness with its reasons, and metrics', async () => {
+    const readiness = new Readiness();
+    readiness.notReady('cache', 'waiting for the first list');
+    const server = await startProbeServer({ host: '127.0.0.1', port: 0, readiness, registry: new Registry() });
+    const get = (path: string) => fetch(`http://127.0.0.1:${server.port}${path}`);
+    try {
+      expect((await get('/healthz')).status).toBe(200);
+      const waiting = await get('/readyz');
+      expect([waiting.status, await waiting.text()]).toEqual([503, 'cache: waiting for the first list\n']);
+      readiness.ready('cache');
+      expect((await get('/readyz')).status).toBe(200);
+      expect((await get('/metrics')).status).toBe(200);
+      expect((await get('/elsewhere')).status).toBe(404);
+    } finally {
+      await server.close();
+    }
+  });
+});
+
+describe('runUntilStopped', () => {
+  it('turns unready, undoes the steps last first, and goes on after one that fails', async () => {
+    const { logger, lines } = silentLogger();
+    const readiness = new Readiness();
+    const stopped: string[] = [];
+    const steps = [
+      { name: 'pool', stop: () => void stopped.push('pool') },
+      { name: 'queue', stop: () => Promise.reject(new Error('stuck')) },
+      { name: 'server', stop: () => void stopped.push(readiness.isReady ? 'server while ready' : 'server') },
+    ];
+    await runUntilStopped({ logger, readiness, steps, timeoutMs: 10_000, signal: AbortSignal.abort() });
+    expect(stopped).toEqual(['server', 'pool']);
+    expect(lines.join('')).toContain('"step":"queue"');
+  });
+
+  it('leaves when a step never ends', async () => {
+    const { logger, lines } = silentLogger();
+    const steps = [{ name: 'hung', stop: () => new Promise<void>(() => {}) }];
+    await runUntilStopped({ logger, readiness: new Readiness(), steps, timeoutMs: 20, signal: AbortSignal.abort() });
+    expect(lines.join('')).toContain('took too long');
+  });
+});
+
+describe('createLogger', () => {
+  it('redacts secrets by key', () => {
+    const { logger, lines } = silentLogger();
+    logger.info({ headers: { authorization: 'Bearer canary' }, llm: { api_key: 'canary' } }, 'hello');
+    expect(lines.join('')).not.toContain('canary');
+    expect(lines.join('')).toContain('[redacted]');
+  });
+});

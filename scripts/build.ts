@@ -1,0 +1,35 @@
+/**
+ * Bundles the `parley` command into `dist/`: one entry, one chunk for each role, so that a role loads only what it needs.
+ * Packages with native parts or files of their own stay outside the bundle.
+ */
+import { cp, rm } from 'node:fs/promises';
+
+import { build } from 'esbuild';
+
+const outdir = 'dist';
+
+await rm(outdir, { recursive: true, force: true });
+const result = await build({
+  entryPoints: { parley: 'cli/main.ts' },
+  outdir,
+  bundle: true,
+  splitting: true,
+  format: 'esm',
+  platform: 'node',
+  target: 'node24',
+  outExtension: { '.js': '.mjs' },
+  chunkNames: 'chunks/[name]-[hash]',
+  external: ['@temporalio/*', 'pg-native'],
+  // CommonJS packages inside an ES module bundle still call require() for Node's own modules.
+  banner: { js: "import { createRequire as parleyCreateRequire } from 'node:module'; const require = parleyCreateRequire(import.meta.url);" },
+  sourcemap: 'linked',
+  legalComments: 'none',
+  logLevel: 'warning',
+  metafile: true,
+});
+await cp('store/migrations', `${outdir}/migrations`, { recursive: true, force: true });
+
+const bytes = Object.entries(result.metafile.outputs)
+  .filter(([file]) => file.endsWith('.mjs'))
+  .reduce((sum, [, output]) => sum + output.bytes, 0);
+process.stdout.write(`built ${outdir}/parley.mjs (${(bytes / 1e6).toFixed(1)} MB with its chunks)\n`);

@@ -1,0 +1,24 @@
+import { writeFileSync } from 'node:fs';
+
+import type { Reporter, TestModule } from 'vitest/node';
+
+/** Writes `{passed, failed, skipped}` of a run to the file named in `PARLEY_TEST_TOTALS`, for `scripts/test.ts`. */
+export class TotalsReporter implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
+    const file = process.env['PARLEY_TEST_TOTALS'];
+    if (file === undefined) return;
+    const totals = { passed: 0, failed: unhandledErrors.length, skipped: 0 };
+    for (const module of modules) {
+      let failedInside = 0;
+      for (const test of module.children.allTests()) {
+        const { state } = test.result();
+        if (state === 'passed') totals.passed += 1;
+        else if (state === 'failed') failedInside += 1;
+        else totals.skipped += 1;
+      }
+      // A module can fail without a failed test: a syntax error, a hook that threw.
+      totals.failed += failedInside > 0 ? failedInside : Number(!module.ok());
+    }
+    writeFileSync(file, JSON.stringify(totals));
+  }
+}

@@ -1,0 +1,44 @@
+import { defineConfig } from 'vitest/config';
+
+import { TotalsReporter } from './scripts/totals-reporter.ts';
+
+const source = ['api', 'bench', 'cli', 'crds', 'kube', 'operator', 'platform', 'scripts', 'store', 'workflows', 'test/support'];
+
+/** Suites that start servers: generous limits, because a busy machine is slow, not wrong. */
+const withServers = { testTimeout: 240_000, hookTimeout: 600_000, teardownTimeout: 60_000 };
+
+export default defineConfig({
+  test: {
+    maxWorkers: 2,
+    reporters: ['default', new TotalsReporter()],
+    coverage: { provider: 'v8', include: source.map((folder) => `${folder}/**/*.ts`), exclude: ['**/*.test.ts'] },
+    projects: [
+      {
+        test: {
+          name: 'unit',
+          include: source.map((folder) => `${folder}/**/*.test.ts`),
+          testTimeout: 60_000,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          name: 'integration',
+          include: ['test/integration/**/*.test.ts'],
+          globalSetup: ['test/support/global-setup.ts'],
+          ...withServers,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          name: 'e2e',
+          include: ['test/e2e/**/*.test.ts'],
+          ...withServers,
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
+        },
+      },
+    ],
+  },
+});
