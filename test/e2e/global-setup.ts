@@ -1,0 +1,32 @@
+/** One `parley dev` stack, started as a user starts it, for all end-to-end suites. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import type { TestProject } from 'vitest/node';
+
+import { run } from '../support/run.ts';
+import { parley, readStackEnv, type StackEnv } from '../support/stack.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The folder in which the stack runs, and its `.parley/dev.env`. */
+    stack: { readonly folder: string; readonly env: StackEnv };
+  }
+}
+
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const folder = process.env['PARLEY_E2E_STACK'];
+  if (folder !== undefined) {
+    project.provide('stack', { folder, env: await readStackEnv(folder) });
+    return async () => {};
+  }
+  const fresh = await mkdtemp(join(tmpdir(), 'parley-e2e-'));
+  const started = await run(parley, ['dev', '--detach'], { cwd: fresh, timeoutMs: 580_000 });
+  if (started.code !== 0) throw new Error(`parley dev --detach failed:\n${started.stdout}\n${started.stderr}`);
+  project.provide('stack', { folder: fresh, env: await readStackEnv(fresh) });
+  return async () => {
+    await run(parley, ['dev', 'stop'], { cwd: fresh });
+    await rm(fresh, { recursive: true, force: true });
+  };
+}

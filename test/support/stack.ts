@@ -1,0 +1,87 @@
+/** A running `parley dev` stack as its user sees it: files, kubectl and HTTP. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseEnv } from 'node:util';
+
+import { run, type Finished } from './run.ts';
+
+export const repository = fileURLToPath(new URL('../..', import.meta.url));
+export const parley = join(repository, 'bin/parley');
+
+/** The lines of `.parley/dev.env`. */
+export interface StackEnv {
+  readonly PARLEY_URL: string;
+  readonly PARLEY_ORG: string;
+  readonly PARLEY_API_KEY: string;
+  readonly KUBECONFIG: string;
+  readonly DATABASE_URL: string;
+  readonly TEMPORAL_ADDRESS: string;
+  readonly PARLEY_BIN: string;
+}
+
+const required = ['PARLEY_URL', 'PARLEY_ORG', 'PARLEY_API_KEY', 'KUBECONFIG', 'DATABASE_URL', 'TEMPORAL_ADDRESS', 'PARLEY_BIN'] as const;
+
+export async function readStackEnv(folder: string): Promise<StackEnv> {
+  const values = parseEnv(await readFile(join(folder, '.parley/dev.env'), 'utf8'));
+  const missing = required.filter((name) => !values[name]);
+  if (missing.length > 0) throw new Error(`.parley/dev.env lacks ${missing.join(', ')}`);
+  return values as unknown as StackEnv;
+}
+
+export interface Answer<T = Record<string, unknown>> {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: T;
+  readonly text: string;
+}
+
+export interface StackClient {
+  readonly folder: string;
+  readonly env: StackEnv;
+  /** Runs kubectl; throws with its standard error unless `allowFailure`. */
+  kubectl(args: readonly string[], options?: { readonly input?: unknown; readonly allowFailure?: boolean }): Promise<Finished>;
+  /** `kubectl get … -o json`, parsed. */
+  getJson<T = Record<string, unknown>>(args: readonly string[]): Promise<T>;
+  parley(args: readonly string[]): Promise<Finished>;
+  rest<T = Record<string, unknown>>(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer<T>>;
+  /** The pid of a part, from `.parley/run/<part>.pid`. */
+  pid(part: string): Promise<number>;
+}
+
+/** `as` replaces the API key of the example organisation. */
+export function stackClient(stack: { readonly folder: string; readonly env: StackEnv }, as?: string): StackClient {
+  const { folder, env } = stack;
+  const childEnv = { ...env, PATH: `${env.PARLEY_BIN}:${process.env['PATH'] ?? ''}` };
+  const client: StackClient = {
+    folder,
+    env,
+    async kubectl(args, options = {}) {
+      const input = options.input === undefined ? {} : { input: typeof options.input === 'string' ? options.input : JSON.stringify(options.input) };
+      const finished = await run(join(env.PARLEY_BIN, 'kubectl'), args, { env: childEnv, ...input });
+      if (finished.code !== 0 && !options.allowFailure) throw new Error(`kubectl ${args.join(' ')}: ${finished.stderr}`);
+      return finished;
+    },
+    async getJson<T>(args: readonly string[]) {
+      return JSON.parse((await client.kubectl(['get', ...args, '-o', 'json'])).stdout) as T;
+    },
+    parley: (args) => run(parley, args, { env: childEnv, cwd: folder }),
+    async rest<T>(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) {
+      const response = await fetch(new URL(path, env.PARLEY_URL), {
+        method,
+        headers: {
+          authorization: `Bearer ${as ?? env.PARLEY_API_KEY}`,
+          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+      });
+      const text = await response.text();
+      return { status: response.status, headers: response.headers, text, body: (text.startsWith('{') ? JSON.parse(text) : {}) as T };
+    },
+    async pid(part) {
+      return Number(await readFile(join(folder, '.parley/run', `${part}.pid`), 'utf8'));
+    },
+  };
+  return client;
+}
