@@ -1,0 +1,87 @@
+/** SIGKILL in the middle of the work, five times each: nothing lost, nothing doubled, everything Ready again by itself. */
+import { setTimeout as delay } from 'node:timers/promises';
+
+import pg from 'pg';
+import { expect, inject, it } from 'vitest';
+
+import { anAgentRequest, aTool, type Manifest } from '../support/builders.ts';
+import { eventually } from '../support/eventually.ts';
+import { stackClient } from '../support/stack.ts';
+
+const stack = inject('stack');
+const client = stackClient(stack);
+
+interface Agents {
+  readonly items: readonly {
+    readonly metadata: { readonly name: string; readonly uid: string; readonly generation: number };
+    readonly spec: { readonly displayName: string };
+    readonly status?: { readonly observedGeneration: number; readonly tools: number; readonly conditions: readonly { readonly type: string; readonly status: string }[] };
+  }[];
+}
+
+function labelled(manifest: Manifest, test: string): unknown {
+  return { ...manifest, metadata: { ...manifest.metadata, labels: { test } } };
+}
+
+it.each(['operator', 'api', 'kube-apiserver'])('survives five kills of %s under load', async (part) => {
+  const acknowledged = new Map<string, string>();
+  let unanswered = 0;
+  let stop = false;
+  const load = (async () => {
+    for (let n = 0; !stop; n += 1) {
+      try {
+        const created = await client.rest<{ ai_agent_id: string }>('POST', '/v2/ai-agents', anAgentRequest(`${part} ${n}`));
+        if (created.status === 201) {
+          acknowledged.set(created.body.ai_agent_id, `${part} ${n}`);
+          await client.kubectl(['apply', '--server-side', '-f', '-'], {
+            input: labelled(aTool(`t-${part}-${n}`, undefined, { agentRefs: [{ name: created.body.ai_agent_id }] }), part),
+            allowFailure: true,
+          });
+        } else {
+          expect(created.status, created.text).toBe(503);
+          unanswered += 1;
+        }
+      } catch {
+        unanswered += 1; // the api was away: no answer, so nothing was promised
+        await delay(100);
+      }
+    }
+  })();
+
+  for (let kill = 0; kill < 5; kill += 1) {
+    await delay(1_500);
+    const before = await client.pid(part);
+    process.kill(before, 'SIGKILL');
+    await eventually(async () => expect(await client.pid(part)).not.toBe(before));
+  }
+  stop = true;
+  await load;
+
+  const agents = await eventually(async () => {
+    const found = await client.getJson<Agents>(['agents']);
+    for (const agent of found.items) {
+      const ready = agent.status?.conditions.find((condition) => condition.type === 'Ready');
+      expect([agent.metadata.name, ready?.status, agent.status?.observedGeneration]).toEqual([agent.metadata.name, 'True', agent.metadata.generation]);
+    }
+    return found;
+  }, 180_000, 1_000);
+
+  const names = new Map(agents.items.map((agent) => [agent.metadata.name, agent.spec.displayName]));
+  for (const [id, name] of acknowledged) expect(names.get(id), id).toBe(name);
+  expect(acknowledged.size, `${unanswered} went without an answer`).toBeGreaterThan(0);
+
+  // Nothing doubled: an unanswered POST made at most the one agent it asked for, and each agent serves one revision.
+  const made = [...names.values()].filter((name) => name.startsWith(`${part} `));
+  expect(new Set(made).size).toBe(made.length);
+  expect(made.length).toBeLessThanOrEqual(acknowledged.size + unanswered);
+  const database = new pg.Client({ connectionString: stack.env.DATABASE_URL });
+  await database.connect();
+  try {
+    const doubled = await database.query('SELECT org, agent_uid, count(*) FROM agent_serving WHERE retired_at IS NULL GROUP BY 1, 2 HAVING count(*) > 1');
+    expect(doubled.rows).toEqual([]);
+  } finally {
+    await database.end();
+  }
+  await client.kubectl(['delete', 'tools', '-l', `test=${part}`]);
+  await client.kubectl(['delete', ...[...names].filter(([, name]) => name.startsWith(`${part} `)).map(([id]) => `agent/${id}`)]);
+});
