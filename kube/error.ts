@@ -10,7 +10,7 @@ export interface StatusCause {
 export interface KubeErrorOptions {
   /** HTTP status; 0 when no answer came. */
   readonly code: number;
-  /** `Status.reason`, e.g. `NotFound`, `Conflict`, `Invalid`, `Expired`; `Unreachable` or `Timeout` when no answer came. */
+  /** `Status.reason`, e.g. `NotFound`, `Conflict`, `Invalid`, `Expired`; `Unreachable`, `Timeout` or `Aborted` when no answer came. */
   readonly reason: string;
   readonly message: string;
   readonly causes?: readonly StatusCause[];
@@ -49,8 +49,18 @@ export class KubeError extends Error {
     return this.code === 409 && this.reason === 'Conflict' && !this.ownershipConflict;
   }
 
+  /** The caller's own signal ended the request. */
+  get aborted(): boolean {
+    return this.code === 0 && this.reason === 'Aborted';
+  }
+
+  /** A watch, or the next page of a list, asked for history that the server has dropped: list again. */
+  get expired(): boolean {
+    return this.code === 410;
+  }
+
   /** The same request may succeed later, unchanged. */
   get retryable(): boolean {
-    return this.code === 0 || this.code === 429 || this.code === 500 || this.code === 502 || this.code === 503 || this.code === 504 || this.staleConflict;
+    return (this.code === 0 && !this.aborted && this.reason !== 'BadKubeConfig') || this.code === 429 || this.code === 500 || this.code === 502 || this.code === 503 || this.code === 504 || this.staleConflict;
   }
 }

@@ -1,0 +1,290 @@
+import { KubeError } from './error.ts';
+import type { KubeRequest, Transport } from './transport.ts';
+import { apiVersionOf, type KubeObject, type ResourceDescriptor, type Stored } from './types.ts';
+import { watchStream, type WatchStream } from './watch-stream.ts';
+
+export interface ObjectRef {
+  readonly namespace?: string;
+  readonly name: string;
+}
+
+export interface ResourceClientOptions {
+  readonly transport: Transport;
+  readonly descriptor: ResourceDescriptor;
+  /** Who the fields that are written belong to. */
+  readonly fieldManager: string;
+  /** Ask for metadata only (PartialObjectMetadata): spec, status and data never reach this process. Writes are refused. */
+  readonly metadataOnly?: boolean;
+}
+
+export interface RequestOptions {
+  /** In milliseconds, retries included. Default: 30,000. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+}
+
+export interface ListOptions extends RequestOptions {
+  /** All namespaces where absent. */
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  /** Objects per page. */
+  readonly limit?: number;
+  /** From the page before. */
+  readonly continue?: string;
+  /** `'0'`: from the server's cache, of any age. Absent: the newest. */
+  readonly resourceVersion?: string;
+}
+
+export interface Page<T extends KubeObject> {
+  readonly items: readonly Stored<T>[];
+  readonly resourceVersion: string;
+  /** There is more: give it to the next `list`. */
+  readonly continue?: string;
+}
+
+export interface WatchOptions {
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  readonly fieldSelector?: string;
+  /** Events after this one; with `sendInitialEvents` at least as new as this one. */
+  readonly resourceVersion?: string;
+  /** A WatchList: the objects that exist come first, as ADDED, then a BOOKMARK with `initialEventsEnd`. */
+  readonly sendInitialEvents?: boolean;
+  /** The server ends the watch after this long, in seconds. */
+  readonly timeoutSeconds?: number;
+  /** For the answer's headers, in milliseconds. Default: 30,000. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+  /** Called for every chunk that arrives: a sign of life. */
+  readonly onBytes?: (bytes: number) => void;
+}
+
+export interface ApplyOptions extends RequestOptions {
+  /** Take fields that other managers own. Default: false. */
+  readonly force?: boolean;
+  /** Change nothing, answer as if. Default: false. */
+  readonly dryRun?: boolean;
+}
+
+export interface DeleteOptions extends RequestOptions {
+  /** Delete only this very object: 409 for its namesake. */
+  readonly uid?: string;
+  /** Delete only this very state: 409 when it changed. */
+  readonly resourceVersion?: string;
+  readonly propagationPolicy?: 'Foreground' | 'Background' | 'Orphan';
+  readonly dryRun?: boolean;
+}
+
+/** Objects per page of {@link ResourceClient.listAll}: as large as client-go's. */
+const pageSize = 500;
+
+const metadataAccept = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+const metadataListAccept = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
+
+/**
+ * Reads and writes objects of one kind. Every method throws {@link KubeError}.
+ * Writes are validated strictly: a field the server doesn't know is refused, never dropped.
+ */
+export class ResourceClient<T extends KubeObject> {
+  readonly descriptor: ResourceDescriptor;
+  readonly fieldManager: string;
+  readonly metadataOnly: boolean;
+  readonly #transport: Transport;
+  readonly #apiVersion: string;
+
+  constructor(options: ResourceClientOptions) {
+    this.descriptor = options.descriptor;
+    this.fieldManager = options.fieldManager;
+    this.metadataOnly = options.metadataOnly ?? false;
+    this.#transport = options.transport;
+    this.#apiVersion = apiVersionOf(options.descriptor);
+  }
+
+  async get(ref: ObjectRef, options: RequestOptions = {}): Promise<Stored<T>> {
+    return this.#transport.request<Stored<T>>({
+      method: 'GET',
+      path: this.#path(ref.namespace, ref.name),
+      ...(this.metadataOnly ? { accept: metadataAccept } : {}),
+      ...common(options),
+    });
+  }
+
+  /** One page. The items carry `apiVersion` and `kind`, which the server leaves out of them. */
+  async list(options: ListOptions = {}): Promise<Page<T>> {
+    const answer = await this.#transport.request<ListAnswer<T>>({
+      method: 'GET',
+      path: this.#path(options.namespace),
+      query: {
+        labelSelector: options.labelSelector,
+        fieldSelector: options.fieldSelector,
+        limit: options.limit,
+        continue: options.continue,
+        // A continue token carries its own resourceVersion: the server refuses a second one.
+        ...(options.continue === undefined ? { resourceVersion: options.resourceVersion } : {}),
+      },
+      ...(this.metadataOnly ? { accept: metadataListAccept } : {}),
+      ...common(options),
+    });
+    const next = answer.metadata.continue;
+    return {
+      items: (answer.items ?? []).map((item) => ({ ...this.#typeMeta(), ...item })),
+      resourceVersion: answer.metadata.resourceVersion,
+      ...(next ? { continue: next } : {}),
+    };
+  }
+
+  /** All pages, each of {@link ListOptions.limit} (default: 500) objects. A 410 `Expired` between two pages is the caller's: list again. */
+  async listAll(options: Omit<ListOptions, 'continue'> = {}): Promise<Page<T>> {
+    const items: Stored<T>[] = [];
+    let page = await this.list({ limit: pageSize, ...options });
+    items.push(...page.items);
+    while (page.continue !== undefined) {
+      page = await this.list({ limit: pageSize, ...options, continue: page.continue });
+      items.push(...page.items);
+    }
+    return { items, resourceVersion: page.resourceVersion };
+  }
+
+  /** Opens a watch; resolves when the server has accepted it. Bookmarks are asked for always. */
+  async watch(options: WatchOptions = {}): Promise<WatchStream<T>> {
+    const path = this.#path(options.namespace);
+    const stream = await this.#transport.stream({
+      method: 'GET',
+      path,
+      query: {
+        watch: true,
+        allowWatchBookmarks: true,
+        labelSelector: options.labelSelector,
+        fieldSelector: options.fieldSelector,
+        resourceVersion: options.resourceVersion,
+        ...(options.sendInitialEvents === undefined
+          ? {}
+          : { sendInitialEvents: options.sendInitialEvents, resourceVersionMatch: 'NotOlderThan' }),
+        timeoutSeconds: options.timeoutSeconds,
+      },
+      ...(this.metadataOnly ? { accept: metadataAccept } : {}),
+      ...common(options),
+    });
+    return watchStream<T>({ stream, what: `watch of ${path}`, onBytes: options.onBytes });
+  }
+
+  /**
+   * Server-side apply: creates the object, or makes the fields in it this manager's and removes those it owned before and left out.
+   * With `metadata.uid` it never creates: 409 when the object is gone. With `metadata.resourceVersion` 409 when it changed
+   * (`error.staleConflict`), and 409 with causes where another manager owns a field (`error.ownershipConflict`).
+   */
+  async apply(object: T, options: ApplyOptions = {}): Promise<Stored<T>> {
+    return this.#apply(this.#path(object.metadata.namespace, object.metadata.name), object, { force: false, ...options });
+  }
+
+  /** Server-side apply to the status subresource; takes other managers' fields unless told otherwise. 404 when the object is gone. */
+  async applyStatus(object: T, options: ApplyOptions = {}): Promise<Stored<T>> {
+    return this.#apply(`${this.#path(object.metadata.namespace, object.metadata.name)}/status`, object, { force: true, ...options });
+  }
+
+  /** Replaces the finalizers of the very state that was read: 409 (`error.staleConflict`) when it changed since. */
+  async patchFinalizers(stored: Stored<T>, finalizers: readonly string[], options: RequestOptions = {}): Promise<Stored<T>> {
+    const { namespace, name, uid, resourceVersion } = stored.metadata;
+    return this.#write({
+      method: 'PATCH',
+      path: this.#path(namespace, name),
+      query: { fieldManager: this.fieldManager, fieldValidation: 'Strict' },
+      contentType: 'application/merge-patch+json',
+      body: { metadata: { uid, resourceVersion, finalizers } },
+      ...common(options),
+    });
+  }
+
+  /** 409 `AlreadyExists` when there is one. A later apply by the same manager conflicts with it: prefer {@link apply}. */
+  async create(object: T, options: RequestOptions & { readonly dryRun?: boolean } = {}): Promise<Stored<T>> {
+    return this.#write({
+      method: 'POST',
+      path: this.#path(object.metadata.namespace),
+      query: { fieldManager: this.fieldManager, fieldValidation: 'Strict', ...dryRun(options) },
+      body: { ...this.#typeMeta(), ...object },
+      ...common(options),
+    });
+  }
+
+  /** Replaces the whole object; with `metadata.resourceVersion` only the very state that was read. */
+  async update(object: T, options: RequestOptions & { readonly dryRun?: boolean } = {}): Promise<Stored<T>> {
+    return this.#write({
+      method: 'PUT',
+      path: this.#path(object.metadata.namespace, object.metadata.name),
+      query: { fieldManager: this.fieldManager, fieldValidation: 'Strict', ...dryRun(options) },
+      body: { ...this.#typeMeta(), ...object },
+      ...common(options),
+    });
+  }
+
+  /** Resolves when the server has taken it: an object with finalizers is still there, with a deletionTimestamp. 404 when there is none. */
+  async delete(ref: ObjectRef, options: DeleteOptions = {}): Promise<void> {
+    const { uid, resourceVersion, propagationPolicy } = options;
+    const preconditions = { ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) };
+    const guarded = Object.keys(preconditions).length > 0;
+    await this.#transport.request<unknown>({
+      method: 'DELETE',
+      path: this.#path(ref.namespace, ref.name),
+      body: {
+        kind: 'DeleteOptions',
+        apiVersion: 'v1',
+        ...(guarded ? { preconditions } : {}),
+        ...(propagationPolicy === undefined ? {} : { propagationPolicy }),
+        ...(options.dryRun ? { dryRun: ['All'] } : {}),
+      },
+      idempotent: guarded,
+      ...common(options),
+    });
+  }
+
+  async #apply(path: string, object: T, options: ApplyOptions): Promise<Stored<T>> {
+    return this.#write({
+      method: 'PATCH',
+      path,
+      query: { fieldManager: this.fieldManager, force: options.force, fieldValidation: 'Strict', ...dryRun(options) },
+      // JSON is YAML. managedFields must not be sent: the server refuses an apply that names its own bookkeeping.
+      contentType: 'application/apply-patch+yaml',
+      body: { ...this.#typeMeta(), ...object, metadata: { ...object.metadata, managedFields: undefined } },
+      idempotent: true,
+      ...common(options),
+    });
+  }
+
+  async #write(request: KubeRequest): Promise<Stored<T>> {
+    if (this.metadataOnly) {
+      throw new KubeError({ code: 405, reason: 'MethodNotAllowed', message: `${request.method} ${request.path}: this client reads metadata only` });
+    }
+    return this.#transport.request<Stored<T>>(request);
+  }
+
+  #typeMeta(): { readonly apiVersion: string; readonly kind: string } {
+    return { apiVersion: this.#apiVersion, kind: this.descriptor.kind };
+  }
+
+  #path(namespace: string | undefined, name?: string): string {
+    const { group, version, plural, namespaced } = this.descriptor;
+    const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;
+    if (namespaced && name !== undefined && namespace === undefined) {
+      throw new KubeError({ code: 400, reason: 'BadRequest', message: `${plural} "${name}": the namespace is missing` });
+    }
+    const scope = namespaced && namespace !== undefined ? `/namespaces/${encodeURIComponent(namespace)}` : '';
+    return `${root}${scope}/${plural}${name === undefined ? '' : `/${encodeURIComponent(name)}`}`;
+  }
+}
+
+interface ListAnswer<T extends KubeObject> {
+  readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
+  readonly items: readonly Stored<T>[] | null;
+}
+
+function dryRun(options: { readonly dryRun?: boolean }): { readonly dryRun?: string } {
+  return options.dryRun ? { dryRun: 'All' } : {};
+}
+
+function common(options: RequestOptions): Pick<KubeRequest, 'timeoutMs' | 'signal'> {
+  return {
+    ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  };
+}

@@ -1,0 +1,262 @@
+/** Requests to one API server, over connections that are kept. Knows HTTP, credentials and retries, but no objects. */
+import type { Registry } from 'prom-client';
+import type { Dispatcher } from 'undici';
+
+import { sleep, systemClock, type Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logging.ts';
+import { connect, type Connections } from './connections.ts';
+import { Credentials, type Identity } from './credentials.ts';
+import { Deadline } from './deadline.ts';
+import { KubeError } from './error.ts';
+import type { KubeConfig } from './kube-config.ts';
+import { maxAttempts, retryDelay } from './retry.ts';
+import { errorFromAnswer } from './status.ts';
+import { transportMetrics, type TransportMetrics } from './transport-metrics.ts';
+
+export { loadKubeConfig, type KubeConfig, type LoadKubeConfigOptions } from './kube-config.ts';
+
+export interface KubeRequest {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Absolute path on the API server, each segment already encoded. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Default: `application/json`. */
+  readonly contentType?: string;
+  /** Default: `application/json`. */
+  readonly accept?: string;
+  /** Longest time for the request with all its retries, in milliseconds; for a stream: until its headers. Default: 30,000. */
+  readonly timeoutMs?: number;
+  readonly signal?: AbortSignal;
+  /** Whether sending it twice is harmless, so that it may be retried after a 503 or a lost connection. Default: true for GET only. */
+  readonly idempotent?: boolean;
+}
+
+export interface KubeStream {
+  readonly status: number;
+  /** Throws KubeError when the connection breaks. */
+  readonly body: AsyncIterable<Uint8Array>;
+  /** Closes the connection; `body` ends or throws. Idempotent. */
+  destroy(): void;
+}
+
+/** Everything throws {@link KubeError} and nothing else. */
+export interface Transport {
+  /** The answer's JSON (undefined for an empty one). */
+  request<T>(request: KubeRequest): Promise<T>;
+  /** An answer that is read as it comes, on a connection of its own. */
+  stream(request: KubeRequest): Promise<KubeStream>;
+  /** The API server's address. */
+  readonly server: string;
+  /** Lets requests in flight finish for a moment, then cuts what is left, watches at once. */
+  close(): Promise<void>;
+}
+
+export interface TransportOptions {
+  readonly kubeConfig: KubeConfig;
+  readonly registry?: Registry;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+  readonly logger?: Logger;
+}
+
+const defaultTimeoutMs = 30_000;
+const closeGraceMs = 2_000;
+
+/** Unlike the shared clock its timers keep the process alive: a request that waits to be sent again is still under way. */
+const waitingClock: Clock = {
+  ...systemClock,
+  after(ms, callback) {
+    const handle = setTimeout(callback, ms);
+    return { cancel: () => clearTimeout(handle) };
+  },
+};
+
+/** @throws KubeError with reason `BadKubeConfig` when the configuration names no cluster. */
+export function createTransport(options: TransportOptions): Transport {
+  return new HttpTransport(options);
+}
+
+class HttpTransport implements Transport {
+  readonly server: string;
+  readonly #origin: string;
+  readonly #prefix: string;
+  readonly #host: string;
+  readonly #proxyUrl: string | undefined;
+  readonly #credentials: Credentials;
+  readonly #metrics: TransportMetrics;
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #logger: Logger | undefined;
+  #connections: (Connections & { readonly tlsKey: string }) | undefined;
+  #closed = false;
+
+  constructor(options: TransportOptions) {
+    const cluster = options.kubeConfig.getCurrentCluster();
+    if (cluster === null) throw new KubeError({ code: 0, reason: 'BadKubeConfig', message: 'the kubeconfig names no current cluster' });
+    const url = new URL(cluster.server);
+    this.server = cluster.server.replace(/\/+$/, '');
+    this.#origin = url.origin;
+    this.#prefix = url.pathname.replace(/\/+$/, '');
+    this.#host = url.host;
+    this.#proxyUrl = cluster.proxyUrl;
+    this.#clock = options.clock ?? waitingClock;
+    this.#random = options.random ?? Math.random;
+    this.#logger = options.logger;
+    this.#metrics = transportMetrics(options.registry);
+    this.#credentials = new Credentials({ kubeConfig: options.kubeConfig, clock: this.#clock });
+  }
+
+  async request<T>(request: KubeRequest): Promise<T> {
+    const deadline = new Deadline({ clock: this.#clock, timeoutMs: request.timeoutMs ?? defaultTimeoutMs, signal: request.signal, what: describe(request) });
+    try {
+      const answer = await this.#retrying(request, deadline, 'requests');
+      const text = await answer.body.text();
+      return (text === '' ? undefined : JSON.parse(text)) as T;
+    } catch (error) {
+      throw this.#explain(error, request, deadline);
+    } finally {
+      deadline.clear();
+    }
+  }
+
+  async stream(request: KubeRequest): Promise<KubeStream> {
+    const deadline = new Deadline({ clock: this.#clock, timeoutMs: request.timeoutMs ?? defaultTimeoutMs, signal: request.signal, what: describe(request) });
+    try {
+      const answer = await this.#retrying(request, deadline, 'watches');
+      deadline.disarm(); // the rest may take as long as it likes; the caller's signal still ends it
+      return {
+        status: answer.statusCode,
+        body: this.#chunks(answer.body, request, deadline),
+        destroy: () => deadline.abort(),
+      };
+    } catch (error) {
+      deadline.clear();
+      throw this.#explain(error, request, deadline);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const connections = this.#connections;
+    this.#connections = undefined;
+    if (connections !== undefined) await retire(connections, this.#clock);
+  }
+
+  async *#chunks(body: AsyncIterable<Uint8Array>, request: KubeRequest, deadline: Deadline): AsyncGenerator<Uint8Array> {
+    try {
+      yield* body;
+    } catch (error) {
+      throw this.#explain(error, request, deadline);
+    } finally {
+      deadline.clear();
+    }
+  }
+
+  /** An answer of 2xx, or the last error. */
+  async #retrying(request: KubeRequest, deadline: Deadline, pool: keyof Connections): Promise<Dispatcher.ResponseData> {
+    const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+    const idempotent = request.idempotent ?? request.method === 'GET';
+    let reauthenticated = false;
+    for (let attempt = 1; ; attempt++) {
+      const identity = this.#credentials.current();
+      let error: KubeError;
+      try {
+        return await this.#attempt(request, body, await identity, deadline, pool);
+      } catch (thrown) {
+        error = this.#explain(thrown, request, deadline);
+      }
+      if (error.code === 401 && !reauthenticated) {
+        reauthenticated = true;
+        this.#credentials.refresh(identity);
+        continue;
+      }
+      const delay = deadline.expired ? undefined : retryDelay({ error, idempotent, attempt, random: this.#random });
+      if (delay === undefined || delay >= deadline.leftMs) throw error;
+      this.#logger?.debug({ request: describe(request), code: error.code, delayMs: Math.round(delay), attempt, maxAttempts }, 'request is sent again');
+      await sleep(this.#clock, delay, deadline.signal);
+    }
+  }
+
+  async #attempt(request: KubeRequest, body: string | undefined, identity: Identity, deadline: Deadline, pool: keyof Connections): Promise<Dispatcher.ResponseData> {
+    const started = this.#clock.monotonic();
+    let code = '<error>';
+    try {
+      const answer = await this.#dispatcher(identity)[pool].request({
+        origin: this.#origin,
+        path: this.#prefix + request.path + queryOf(request.query),
+        method: request.method,
+        headers: {
+          ...identity.headers,
+          accept: request.accept ?? 'application/json',
+          'user-agent': 'parley',
+          ...(body === undefined ? {} : { 'content-type': request.contentType ?? 'application/json' }),
+        },
+        signal: deadline.signal,
+        ...(body === undefined ? {} : { body }),
+      });
+      code = String(answer.statusCode);
+      if (answer.statusCode >= 200 && answer.statusCode < 300) return answer;
+      const retryAfter = answer.headers['retry-after'];
+      throw errorFromAnswer({
+        code: answer.statusCode,
+        text: await answer.body.text(),
+        retryAfter: typeof retryAfter === 'string' ? retryAfter : undefined,
+        request: describe(request),
+      });
+    } finally {
+      this.#metrics.observe({ method: request.method, code, host: this.#host, seconds: (this.#clock.monotonic() - started) / 1000 });
+    }
+  }
+
+  /** Connections made with the identity's TLS material; those made with an older one are let go. */
+  #dispatcher(identity: Identity): Connections {
+    if (this.#closed) throw new KubeError({ code: 0, reason: 'Aborted', message: `the connection to ${this.server} was closed by this process` });
+    if (this.#connections?.tlsKey === identity.tlsKey) return this.#connections;
+    const old = this.#connections;
+    this.#connections = {
+      ...connect({ origin: this.#origin, tls: identity.tls, ...(this.#proxyUrl === undefined ? {} : { proxyUrl: this.#proxyUrl }) }),
+      tlsKey: identity.tlsKey,
+    };
+    // Watches on the old connections go on until the server ends them.
+    if (old !== undefined) for (const each of [old.requests, old.watches]) each.close().catch(() => undefined);
+    return this.#connections;
+  }
+
+  #explain(error: unknown, request: KubeRequest, deadline: Deadline): KubeError {
+    if (deadline.error !== undefined) return deadline.error;
+    if (error instanceof KubeError) return error;
+    const cause = error instanceof Error ? error : new Error(String(error));
+    if (cause instanceof SyntaxError) {
+      return new KubeError({ code: 0, reason: 'Unreachable', message: `${describe(request)}: what answers at ${this.server} is not an API server: ${cause.message}`, cause });
+    }
+    if (this.#closed) return new KubeError({ code: 0, reason: 'Aborted', message: `${describe(request)} was cut: this process closed its connection`, cause });
+    return new KubeError({ code: 0, reason: 'Unreachable', message: `${describe(request)}: the API server ${this.server} can't be reached: ${cause.message || cause.name}`, cause });
+  }
+}
+
+/** Closes both pools: requests get a moment, watches none. */
+async function retire(connections: Connections, clock: Clock): Promise<void> {
+  await connections.watches.destroy();
+  let timer: { cancel(): void } | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = clock.after(closeGraceMs, resolve);
+  });
+  await Promise.race([connections.requests.close(), late]);
+  timer?.cancel();
+  await connections.requests.destroy();
+}
+
+function describe(request: KubeRequest): string {
+  return `${request.method} ${request.path}`;
+}
+
+function queryOf(query: KubeRequest['query']): string {
+  if (query === undefined) return '';
+  let text = '';
+  for (const [name, value] of Object.entries(query)) {
+    if (value !== undefined) text += `${text === '' ? '?' : '&'}${encodeURIComponent(name)}=${encodeURIComponent(value)}`;
+  }
+  return text;
+}
