@@ -1,0 +1,91 @@
+/** Reads what a role or the API server shows at `/metrics`. */
+
+export interface Sample {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+export type Labels = Readonly<Record<string, string | readonly string[]>>;
+
+/** One scrape of the text format. */
+export class Metrics {
+  readonly #byName = new Map<string, Sample[]>();
+
+  private constructor() {}
+
+  static parse(text: string): Metrics {
+    const metrics = new Metrics();
+    for (const line of text.split('\n')) {
+      const sample = parseSample(line);
+      if (sample === undefined) continue;
+      const known = metrics.#byName.get(sample.name);
+      if (known === undefined) metrics.#byName.set(sample.name, [sample]);
+      else known.push(sample);
+    }
+    return metrics;
+  }
+
+  /** Samples whose labels match; a list of values matches any of them. */
+  samples(name: string, labels: Labels = {}): readonly Sample[] {
+    return (this.#byName.get(name) ?? []).filter((sample) =>
+      Object.entries(labels).every(([label, wanted]) => {
+        const value = sample.labels[label] ?? '';
+        return typeof wanted === 'string' ? value === wanted : wanted.includes(value);
+      }),
+    );
+  }
+
+  /** The sum over all matching samples; undefined where there is none. */
+  sum(name: string, labels: Labels = {}): number | undefined {
+    const found = this.samples(name, labels);
+    return found.length === 0 ? undefined : found.reduce((sum, sample) => sum + sample.value, 0);
+  }
+}
+
+/**
+ * The `q` quantile of a histogram's observations between two scrapes, as PromQL's `histogram_quantile` gives it:
+ * linear within the bucket it falls into, the last finite bound where it falls into `+Inf`.
+ * Undefined where nothing was observed in between.
+ */
+export function histogramQuantile(q: number, name: string, labels: Labels, after: Metrics, before?: Metrics): number | undefined {
+  const counts = new Map<number, number>();
+  const count = (metrics: Metrics, sign: 1 | -1): void => {
+    for (const sample of metrics.samples(`${name}_bucket`, labels)) {
+      const bound = sample.labels['le'] === '+Inf' ? Number.POSITIVE_INFINITY : Number(sample.labels['le']);
+      counts.set(bound, (counts.get(bound) ?? 0) + sign * sample.value);
+    }
+  };
+  count(after, 1);
+  if (before !== undefined) count(before, -1);
+
+  const buckets = [...counts].sort(([a], [b]) => a - b);
+  const total = buckets.at(-1)?.[1] ?? 0;
+  if (total <= 0) return undefined;
+  const rank = q * total;
+  let lowerBound = 0;
+  let below = 0;
+  for (const [bound, cumulative] of buckets) {
+    if (cumulative >= rank) {
+      if (!Number.isFinite(bound)) return lowerBound;
+      return cumulative === below ? bound : lowerBound + (bound - lowerBound) * ((rank - below) / (cumulative - below));
+    }
+    lowerBound = bound;
+    below = cumulative;
+  }
+  return lowerBound;
+}
+
+const sampleLine = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})?\s+(\S+)/;
+const labelPair = /([a-zA-Z_]\w*)="((?:[^"\\]|\\.)*)"/g;
+
+function parseSample(line: string): Sample | undefined {
+  const match = line.startsWith('#') ? null : sampleLine.exec(line);
+  if (match === null) return undefined;
+  const [, name = '', labelText = '', value = ''] = match;
+  const labels: Record<string, string> = {};
+  for (const [, label = '', text = ''] of labelText.matchAll(labelPair)) {
+    labels[label] = text.replaceAll(/\\(.)/g, (_, escaped: string) => (escaped === 'n' ? '\n' : escaped));
+  }
+  return { name, labels, value: value === '+Inf' ? Number.POSITIVE_INFINITY : value === '-Inf' ? Number.NEGATIVE_INFINITY : Number(value) };
+}
