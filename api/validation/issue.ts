@@ -1,0 +1,108 @@
+/** Where a value stood in the request: `body`, `query`, `path` or `header`, then field names and list positions. */
+export type Loc = readonly (string | number)[];
+
+/** One failed part of a request, as the contract writes it: `type` and `msg` are pydantic v2's. */
+export interface ValidationIssue {
+  readonly type: string;
+  readonly loc: Loc;
+  readonly msg: string;
+}
+
+/** `'a', 'b' or 'c'`, as pydantic lists alternatives. */
+export function alternatives(values: readonly string[]): string {
+  const quoted = values.map((value) => `'${value}'`);
+  const last = quoted.pop() ?? '';
+  return quoted.length === 0 ? last : `${quoted.join(', ')} or ${last}`;
+}
+
+/** Builders for every failure this API reports. Texts are pydantic 2's; `test` compares them with a recording of the real thing. */
+export const issues = {
+  missing: (loc: Loc): ValidationIssue => ({ type: 'missing', loc, msg: 'Field required' }),
+  notAModel: (loc: Loc): ValidationIssue => ({
+    type: 'model_attributes_type',
+    loc,
+    msg: 'Input should be a valid dictionary or object to extract fields from',
+  }),
+  notADictionary: (loc: Loc): ValidationIssue => ({ type: 'dict_type', loc, msg: 'Input should be a valid dictionary' }),
+  notAList: (loc: Loc): ValidationIssue => ({ type: 'list_type', loc, msg: 'Input should be a valid list' }),
+  notAString: (loc: Loc): ValidationIssue => ({ type: 'string_type', loc, msg: 'Input should be a valid string' }),
+  notUnicode: (loc: Loc): ValidationIssue => ({
+    type: 'string_unicode',
+    loc,
+    msg: 'Input should be a valid string, unable to parse raw data as a unicode string',
+  }),
+  stringTooShort: (loc: Loc, min: number): ValidationIssue => ({
+    type: 'string_too_short',
+    loc,
+    msg: `String should have at least ${count(min, 'character')}`,
+  }),
+  stringTooLong: (loc: Loc, max: number): ValidationIssue => ({
+    type: 'string_too_long',
+    loc,
+    msg: `String should have at most ${count(max, 'character')}`,
+  }),
+  patternMismatch: (loc: Loc, pattern: string): ValidationIssue => ({
+    type: 'string_pattern_mismatch',
+    loc,
+    msg: `String should match pattern '${pattern}'`,
+  }),
+  notAnInteger: (loc: Loc): ValidationIssue => ({ type: 'int_type', loc, msg: 'Input should be a valid integer' }),
+  integerUnparsable: (loc: Loc): ValidationIssue => ({
+    type: 'int_parsing',
+    loc,
+    msg: 'Input should be a valid integer, unable to parse string as an integer',
+  }),
+  integerTooLarge: (loc: Loc): ValidationIssue => ({
+    type: 'int_parsing_size',
+    loc,
+    msg: 'Unable to parse input string as an integer, exceeded maximum size',
+  }),
+  integerWithFraction: (loc: Loc): ValidationIssue => ({
+    type: 'int_from_float',
+    loc,
+    msg: 'Input should be a valid integer, got a number with a fractional part',
+  }),
+  notFinite: (loc: Loc): ValidationIssue => ({ type: 'finite_number', loc, msg: 'Input should be a finite number' }),
+  notANumber: (loc: Loc): ValidationIssue => ({ type: 'float_type', loc, msg: 'Input should be a valid number' }),
+  numberUnparsable: (loc: Loc): ValidationIssue => ({
+    type: 'float_parsing',
+    loc,
+    msg: 'Input should be a valid number, unable to parse string as a number',
+  }),
+  notABoolean: (loc: Loc): ValidationIssue => ({ type: 'bool_type', loc, msg: 'Input should be a valid boolean' }),
+  booleanUnparsable: (loc: Loc): ValidationIssue => ({
+    type: 'bool_parsing',
+    loc,
+    msg: 'Input should be a valid boolean, unable to interpret input',
+  }),
+  below: (loc: Loc, min: number, inclusive = true): ValidationIssue =>
+    inclusive
+      ? { type: 'greater_than_equal', loc, msg: `Input should be greater than or equal to ${min}` }
+      : { type: 'greater_than', loc, msg: `Input should be greater than ${min}` },
+  above: (loc: Loc, max: number, inclusive = true): ValidationIssue =>
+    inclusive
+      ? { type: 'less_than_equal', loc, msg: `Input should be less than or equal to ${max}` }
+      : { type: 'less_than', loc, msg: `Input should be less than ${max}` },
+  notOneOf: (loc: Loc, values: readonly string[]): ValidationIssue => ({
+    type: 'literal_error',
+    loc,
+    msg: `Input should be ${alternatives(values)}`,
+  }),
+  tooMany: (loc: Loc, what: 'List' | 'Dictionary', max: number, actual: number | 'more'): ValidationIssue => ({
+    type: 'too_long',
+    loc,
+    msg: `${what} should have at most ${count(max, 'item')} after validation, not ${actual}`,
+  }),
+  tooFew: (loc: Loc, min: number, actual: number): ValidationIssue => ({
+    type: 'too_short',
+    loc,
+    msg: `List should have at least ${count(min, 'item')} after validation, not ${actual}`,
+  }),
+  jsonInvalid: (offset: number): ValidationIssue => ({ type: 'json_invalid', loc: ['body', offset], msg: 'JSON decode error' }),
+  /** A rule that no schema keyword can say. */
+  value: (loc: Loc, reason: string): ValidationIssue => ({ type: 'value_error', loc, msg: `Value error, ${reason}` }),
+};
+
+function count(n: number, noun: string): string {
+  return `${n} ${noun}${n === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,117 @@
+/**
+ * JSON bodies. What can't be parsed is reported with the position that Python's `json` module gives, because that is what
+ * clients of a FastAPI service know. Source: CPython 3.12, Modules/_json.c
+ * (3.13 moved the position of a trailing comma; servers in the field mostly answer the older one).
+ */
+
+export type ParsedJson = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly offset: number };
+
+/** `offset` counts characters (code points) from the beginning of the text. */
+export function parseJson(body: Uint8Array): ParsedJson {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+  } catch {
+    const broken = new TextDecoder().decode(body);
+    return { ok: false, offset: [...broken.slice(0, broken.indexOf('\ufffd'))].length };
+  }
+  try {
+    return { ok: true, value: JSON.parse(text) as unknown };
+  } catch {
+    const units = errorOffset(text);
+    return { ok: false, offset: [...text.slice(0, units)].length };
+  }
+}
+
+const whitespace = /[ \t\n\r]*/y;
+const number = /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?/y;
+const plain = /[^"\\\u0000-\u001f]*/y;
+/** Python reads NaN and the infinities; they are no JSON, and end the search where they stand. */
+const words = ['null', 'true', 'false'];
+const deepest = 1000;
+
+/** Thrown inside the search only: the place where the text stops being JSON. */
+class Broken extends Error {
+  readonly at: number;
+  constructor(at: number) {
+    super();
+    this.at = at;
+  }
+}
+
+function errorOffset(text: string): number {
+  try {
+    return skip(text, value(text, skip(text, 0), 0));
+  } catch (error) {
+    if (error instanceof Broken) return error.at;
+    throw error;
+  }
+}
+
+function match(pattern: RegExp, text: string, at: number): number {
+  pattern.lastIndex = at;
+  return pattern.test(text) ? pattern.lastIndex : at;
+}
+
+function skip(text: string, at: number): number {
+  return match(whitespace, text, at);
+}
+
+function value(text: string, at: number, depth: number): number {
+  if (depth > deepest) throw new Broken(at);
+  const first = text[at];
+  if (first === '"') return string(text, at);
+  if (first === '{') return object(text, at, depth);
+  if (first === '[') return array(text, at, depth);
+  const word = words.find((candidate) => text.startsWith(candidate, at));
+  if (word !== undefined) return at + word.length;
+  const end = match(number, text, at);
+  if (end === at) throw new Broken(at);
+  return end;
+}
+
+function object(text: string, start: number, depth: number): number {
+  let at = skip(text, start + 1);
+  if (text[at] === '}') return at + 1;
+  for (;;) {
+    if (text[at] !== '"') throw new Broken(at);
+    at = skip(text, string(text, at));
+    if (text[at] !== ':') throw new Broken(at);
+    at = skip(text, value(text, skip(text, at + 1), depth + 1));
+    if (text[at] === '}') return at + 1;
+    if (text[at] !== ',') throw new Broken(at);
+    at = skip(text, at + 1);
+  }
+}
+
+function array(text: string, start: number, depth: number): number {
+  let at = skip(text, start + 1);
+  if (text[at] === ']') return at + 1;
+  for (;;) {
+    at = skip(text, value(text, at, depth + 1));
+    if (text[at] === ']') return at + 1;
+    if (text[at] !== ',') throw new Broken(at);
+    at = skip(text, at + 1);
+  }
+}
+
+function string(text: string, start: number): number {
+  let at = start + 1;
+  for (;;) {
+    at = match(plain, text, at);
+    const next = text[at];
+    if (next === undefined) throw new Broken(start);
+    if (next === '"') return at + 1;
+    if (next !== '\\') throw new Broken(at);
+    const escape = text[at + 1];
+    if (escape === undefined) throw new Broken(start);
+    if (escape === 'u') {
+      if (!/^[0-9a-fA-F]{4}$/.test(text.slice(at + 2, at + 6))) throw new Broken(at + 1);
+      at += 6;
+    } else if ('"\\/bfnrt'.includes(escape)) {
+      at += 2;
+    } else {
+      throw new Broken(at);
+    }
+  }
+}

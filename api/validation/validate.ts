@@ -1,0 +1,237 @@
+/**
+ * Reads a request part against a zod schema the way pydantic v2 would: lax conversions, every failure at once, pydantic's texts.
+ * zod says what is allowed (and becomes the OpenAPI description); this says how it is read. Only the zod types that requests
+ * use are understood: another one is a defect of the schema and throws.
+ */
+import { z } from 'zod';
+
+import { issues, type Loc, type ValidationIssue } from './issue.ts';
+import { readBoolean, readFloat, readInteger, type Read } from './scalars.ts';
+
+/** A rule over a value that passed its schema; yields what is wrong, with `loc` below the value's own. */
+export type Rule<T = unknown> = (value: T, loc: Loc) => readonly ValidationIssue[];
+
+const rules = z.registry<{ readonly rule: Rule }>();
+
+/** Attaches a rule that no schema keyword can say. It runs only when the value itself is sound, as pydantic's validators do. */
+export function withRule<T extends z.ZodType>(schema: T, rule: Rule<z.output<T>>): T {
+  const copy = schema.clone(schema._zod.def) as T;
+  const meta = schema.meta();
+  if (meta !== undefined) z.globalRegistry.add(copy, meta);
+  rules.add(copy, { rule: rule as Rule });
+  return copy;
+}
+
+export type Validated<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly issues: readonly ValidationIssue[] };
+
+/** Deepest nesting of a value that is kept as it is. */
+const maxDepth = 64;
+
+/** @throws TypeError when the schema holds a construct that requests don't use. */
+export function validate<T extends z.ZodType>(schema: T, input: unknown, loc: Loc): Validated<z.output<T>> {
+  const found: ValidationIssue[] = [];
+  const value = read(schema, input, loc, found);
+  return found.length === 0 ? { ok: true, value: value as z.output<T> } : { ok: false, issues: found };
+}
+
+type Schema = z.core.$ZodType;
+
+function read(schema: Schema, input: unknown, loc: Loc, found: ValidationIssue[]): unknown {
+  const before = found.length;
+  const value = readType(schema as z.core.$ZodTypes, input, loc, found);
+  const rule = rules.get(schema as z.ZodType)?.rule;
+  if (rule !== undefined && found.length === before && value !== null && value !== undefined) found.push(...rule(value, loc));
+  return value;
+}
+
+function readType(schema: z.core.$ZodTypes, input: unknown, loc: Loc, found: ValidationIssue[]): unknown {
+  const { def } = schema._zod;
+  switch (def.type) {
+    case 'optional':
+      return input === undefined ? undefined : read(def.innerType, input, loc, found);
+    case 'default':
+      return input === undefined ? def.defaultValue : read(def.innerType, input, loc, found);
+    case 'nullable':
+      return input === null ? null : read(def.innerType, input, loc, found);
+    case 'object':
+      return readModel(def.shape, input, loc, found);
+    case 'record':
+      return readDictionary(schema as z.core.$ZodRecord, input, loc, found);
+    case 'array':
+      return readList(def.element, checksOf(schema), input, loc, found);
+    case 'string':
+      return readString(checksOf(schema), input, loc, found);
+    case 'number': {
+      const integer = 'format' in def && String(def.format).includes('int');
+      return readBounded(integer ? readInteger(input, loc) : readFloat(input, loc), checksOf(schema), loc, found);
+    }
+    case 'boolean':
+      return unwrap(readBoolean(input, loc), found);
+    case 'enum':
+    case 'literal': {
+      const values = def.type === 'enum' ? Object.values(def.entries) : def.values;
+      if (values.some((value) => value === input)) return input;
+      found.push(issues.notOneOf(loc, values.map(String)));
+      return undefined;
+    }
+    case 'union':
+      return readUnion(def.options, input, loc, found);
+    case 'unknown':
+      if (depthWithin(input, maxDepth)) return input;
+      found.push(issues.value(loc, `values may be nested at most ${maxDepth} levels deep`));
+      return undefined;
+    default:
+      throw new TypeError(`request schemas can't hold a zod ${def.type} (at ${loc.join('.')})`);
+  }
+}
+
+/** A zod schema's checks, as plain definitions. */
+type Check = z.core.$ZodChecks['_zod']['def'];
+function checksOf(schema: Schema): readonly Check[] {
+  return (schema._zod.def.checks ?? []).map((check) => check._zod.def as Check);
+}
+
+function unwrap<T>(result: Read<T>, found: ValidationIssue[]): T | undefined {
+  if ('value' in result) return result.value;
+  found.push(result.issue);
+  return undefined;
+}
+
+function readModel(shape: Readonly<Record<string, Schema>>, input: unknown, loc: Loc, found: ValidationIssue[]): unknown {
+  if (!isRecord(input)) {
+    found.push(issues.notAModel(loc));
+    return undefined;
+  }
+  const entries: [string, unknown][] = [];
+  for (const [field, schema] of Object.entries(shape)) {
+    const present = Object.hasOwn(input, field);
+    if (!present && schema._zod.optin === undefined) {
+      found.push(issues.missing([...loc, field]));
+      continue;
+    }
+    const value = read(schema, present ? input[field] : undefined, [...loc, field], found);
+    if (value !== undefined) entries.push([field, value]);
+  }
+  return Object.fromEntries(entries);
+}
+
+/** The bound of a map stands in its metadata, as `maxProperties`: zod's records have no check for it. */
+function readDictionary(schema: z.core.$ZodRecord, input: unknown, loc: Loc, found: ValidationIssue[]): unknown {
+  if (!isRecord(input)) {
+    found.push(issues.notADictionary(loc));
+    return undefined;
+  }
+  const keys = Object.keys(input);
+  const max = z.globalRegistry.get(schema)?.['maxProperties'];
+  if (typeof max === 'number' && keys.length > max) {
+    found.push(issues.tooMany(loc, 'Dictionary', max, 'more'));
+    return undefined;
+  }
+  const { keyType, valueType } = schema._zod.def;
+  return Object.fromEntries(
+    keys.map((key) => {
+      read(keyType, key, [...loc, key, '[key]'], found);
+      return [key, read(valueType, input[key], [...loc, key], found)];
+    }),
+  );
+}
+
+function readList(element: Schema, checks: readonly Check[], input: unknown, loc: Loc, found: ValidationIssue[]): unknown {
+  if (!Array.isArray(input)) {
+    found.push(issues.notAList(loc));
+    return undefined;
+  }
+  for (const check of checks) {
+    if (check.check === 'max_length' && input.length > check.maximum) {
+      found.push(issues.tooMany(loc, 'List', check.maximum, input.length));
+      return undefined;
+    }
+    if (check.check === 'min_length' && input.length < check.minimum) {
+      found.push(issues.tooFew(loc, check.minimum, input.length));
+      return undefined;
+    }
+  }
+  return input.map((item, index) => read(element, item, [...loc, index], found));
+}
+
+function readString(checks: readonly Check[], input: unknown, loc: Loc, found: ValidationIssue[]): unknown {
+  if (typeof input !== 'string') {
+    found.push(issues.notAString(loc));
+    return undefined;
+  }
+  if (!input.isWellFormed()) {
+    found.push(issues.notUnicode(loc));
+    return undefined;
+  }
+  for (const check of checks) {
+    const issue = stringIssue(check, input, loc);
+    if (issue !== undefined) {
+      found.push(issue);
+      return undefined;
+    }
+  }
+  return input;
+}
+
+function stringIssue(check: Check, input: string, loc: Loc): ValidationIssue | undefined {
+  if (check.check === 'max_length' && codePoints(input, check.maximum) > check.maximum) return issues.stringTooLong(loc, check.maximum);
+  if (check.check === 'min_length' && codePoints(input, check.minimum) < check.minimum) return issues.stringTooShort(loc, check.minimum);
+  if (check.check === 'string_format' && check.pattern !== undefined && !check.pattern.test(input)) {
+    return issues.patternMismatch(loc, check.pattern.source.replaceAll('\\/', '/'));
+  }
+  return undefined;
+}
+
+/** Characters as pydantic and the API server count them; stops counting once the answer can't change. */
+function codePoints(text: string, bound: number): number {
+  if (text.length <= bound || text.length > 2 * bound) return text.length > bound ? text.length : [...text].length;
+  return [...text].length;
+}
+
+function readBounded(result: Read<number>, checks: readonly Check[], loc: Loc, found: ValidationIssue[]): unknown {
+  const value = unwrap(result, found);
+  if (value === undefined) return undefined;
+  // Upper bounds first: NaN fails every comparison, and pydantic names that one.
+  for (const check of checks.toSorted((a, b) => Number(b.check === 'less_than') - Number(a.check === 'less_than'))) {
+    if (check.check === 'less_than' && !(check.inclusive ? value <= Number(check.value) : value < Number(check.value))) {
+      found.push(issues.above(loc, Number(check.value), check.inclusive));
+      return undefined;
+    }
+    if (check.check === 'greater_than' && !(check.inclusive ? value >= Number(check.value) : value > Number(check.value))) {
+      found.push(issues.below(loc, Number(check.value), check.inclusive));
+      return undefined;
+    }
+  }
+  if (Number.isFinite(value)) return value;
+  found.push(issues.notFinite(loc));
+  return undefined;
+}
+
+/** The first alternative that fits without conversion wins, then the first that fits at all; failures are those of each, as pydantic lists them. */
+function readUnion(options: readonly Schema[], input: unknown, loc: Loc, found: ValidationIssue[]): unknown {
+  const attempts = options.map((option) => {
+    const own: ValidationIssue[] = [];
+    return { value: read(option, input, [...loc, unionLabel(option)], own), issues: own };
+  });
+  const sound = attempts.filter((attempt) => attempt.issues.length === 0);
+  const best = sound.find((attempt) => attempt.value === input) ?? sound[0];
+  if (best !== undefined) return best.value;
+  for (const attempt of attempts) found.push(...attempt.issues);
+  return undefined;
+}
+
+function unionLabel(option: Schema): string {
+  const { def } = (option as z.core.$ZodTypes)._zod;
+  if (def.type === 'number') return 'format' in def && String(def.format).includes('int') ? 'int' : 'float';
+  if (def.type === 'string') return 'str';
+  return def.type === 'boolean' ? 'bool' : def.type;
+}
+
+function isRecord(input: unknown): input is Readonly<Record<string, unknown>> {
+  return typeof input === 'object' && input !== null && !Array.isArray(input);
+}
+
+function depthWithin(input: unknown, left: number): boolean {
+  if (typeof input !== 'object' || input === null) return true;
+  return left > 0 && Object.values(input).every((value) => depthWithin(value, left - 1));
+}
