@@ -1,104 +1,179 @@
 import { z } from 'zod';
 
 import { ageColumn, defineKind, readyColumn, reasonColumn, type Resource } from './kind.ts';
-import { cel, duration, freeObject, header, keyRef, list, localRef, mapOf, name, setOf, text, textMap, url } from './schema.ts';
-import { commonStatus } from './status.ts';
+import {
+  cel,
+  configMapKeyRef,
+  duration,
+  freeObject,
+  header,
+  list,
+  localRef,
+  mapOf,
+  name,
+  secretKeyRef,
+  setOf,
+  text,
+  textMap,
+  url,
+} from './schema.ts';
+import { commonStatus, suspend, timestamp } from './status.ts';
+
+const apiKeySecretRef = () =>
+  secretKeyRef().optional().describe("Without one, the operator's default credential for the provider is used.");
 
 const llm = cel(
   z.object({
-    type: z.enum(['simple']).default('simple'),
-    provider: name(64).default('openai').describe('openai, azure_openai, anthropic, google, groq or openai_compatible'),
-    model: name(256),
-    name: text(200).optional(),
-    description: text(1500).optional(),
+    type: z.enum(['simple']).default('simple').describe('How the model is driven.'),
+    provider: name(64).default('openai').describe('openai, azure_openai, anthropic, google, groq or openai_compatible.'),
+    model: name(256).describe("The provider's name of the model, e.g. gpt-4o-mini."),
+    name: text(200).optional().describe('A label for people.'),
+    description: text(1500).optional().describe('A note for people.'),
     baseURL: url().optional().describe('Address of the provider; required for openai_compatible.'),
-    apiKeySecretRef: keyRef().optional().describe("Without one, the operator's default credential for the provider is used."),
-    temperature: z.number().min(0).max(2).default(0),
-    maxTokens: z.int().min(1).max(32768).optional(),
-    systemPrompt: text(4096).optional().describe('Longer prompts go into a ConfigMap, see systemPromptFrom.'),
-    systemPromptFrom: z.object({ configMapKeyRef: keyRef() }).optional(),
+    apiKeySecretRef: apiKeySecretRef(),
+    temperature: z.number().min(0).max(2).default(0).describe('0 is the most predictable.'),
+    maxTokens: z.int().min(1).max(32768).optional().describe('Longest answer, in tokens; the limit of the model where absent.'),
+    systemPrompt: text(4096)
+      .optional()
+      .describe(
+        'What the model is told before the call; longer prompts go into a ConfigMap, see systemPromptFrom. May hold {{name}} placeholders.',
+      ),
+    systemPromptFrom: z.object({ configMapKeyRef: configMapKeyRef() }).optional().describe('Where a longer prompt is read from.'),
     requiredDynamicData: setOf(name(128), 64).optional().describe('Names that a call must bring; a call without them is refused.'),
   }),
   { rule: '!(has(self.systemPrompt) && has(self.systemPromptFrom))', message: 'set at most one of systemPrompt and systemPromptFrom' },
-  { rule: "self.provider != 'openai_compatible' || has(self.baseURL)", message: 'baseURL is required for provider openai_compatible', fieldPath: '.baseURL', reason: 'FieldValueRequired' },
+  {
+    rule: "self.provider != 'openai_compatible' || has(self.baseURL)",
+    message: 'baseURL is required for provider openai_compatible',
+    fieldPath: '.baseURL',
+    reason: 'FieldValueRequired',
+  },
 );
 
+const speechProvider = () => name(64).describe('deepgram, openai, azure, google, elevenlabs, cartesia or openai_compatible.');
+const speechBaseURL = () => url().optional().describe('Address of the provider where it is not the usual one.');
+
 const speechToText = z.object({
-  provider: name(64).describe('deepgram, openai, azure, google, elevenlabs, cartesia or openai_compatible'),
-  model: text(256).optional(),
-  baseURL: url().optional(),
-  apiKeySecretRef: keyRef().optional(),
+  provider: speechProvider(),
+  model: text(256).optional().describe("The provider's name of the model; the provider's default where absent."),
+  baseURL: speechBaseURL(),
+  apiKeySecretRef: apiKeySecretRef(),
 });
 
 const textToSpeech = z.object({
-  provider: name(64).describe('deepgram, openai, azure, google, elevenlabs, cartesia or openai_compatible'),
-  model: text(256).optional(),
-  voice: z.object({ id: text(256).optional(), name: text(256).optional() }).optional(),
-  temperature: z.number().min(0).max(2).default(0.5),
-  baseURL: url().optional(),
-  apiKeySecretRef: keyRef().optional(),
+  provider: speechProvider(),
+  model: text(256).optional().describe("The provider's name of the model; the provider's default where absent."),
+  voice: z
+    .object({
+      id: text(256).optional().describe("The provider's id of the voice."),
+      name: text(256).optional().describe('The name people know it by.'),
+    })
+    .optional()
+    .describe("The provider's default voice where absent."),
+  temperature: z.number().min(0).max(2).default(0.5).describe('How much the delivery varies.'),
+  baseURL: speechBaseURL(),
+  apiKeySecretRef: apiKeySecretRef(),
 });
 
 const dynamicData = z.object({
-  name: name(128),
-  url: text(2048).regex(/^https?:\/\/.+/).describe('May hold {{name}} placeholders.'),
+  name: name(128).describe('Tells the lookups of an agent apart.'),
+  url: text(2048)
+    .regex(/^https?:\/\/.+/)
+    .describe('May hold {{name}} placeholders.'),
   method: z.enum(['GET', 'POST', 'PUT', 'PATCH']).optional().describe('GET where absent.'),
   timeout: duration('100ms', '30s').optional().describe('5s where absent.'),
-  headers: mapOf(header(), ['name'], 32).optional(),
-  query: textMap(32, 4096).optional(),
-  body: freeObject(64).optional(),
+  headers: mapOf(header(), ['name'], 32).optional().describe('Sent with the request.'),
+  query: textMap(32, 4096).optional().describe('Added to the address.'),
+  body: freeObject(64).optional().describe('JSON body, at most 32 KiB.'),
   cache: z.boolean().optional().describe('Reuse the answer to the same request within the organisation for 300 s.'),
   response: mapOf(
-    z.object({ name: name(128), path: name(512).describe('JSON path into the answer.'), context: text(1500).optional() }),
+    z.object({
+      name: name(128).describe('Name under which the value enters the dynamic data of the call.'),
+      path: name(512).describe('JSON path into the answer.'),
+      context: text(1500).optional().describe('What the value means, for the model.'),
+    }),
     ['name'],
     32,
-  ).optional(),
+  )
+    .optional()
+    .describe('What is taken from the answer.'),
 });
 
 const postCallAnalysis = cel(
   z.object({
-    name: name(128),
-    type: z.enum(['string', 'enum', 'boolean', 'number']),
-    description: text(1500).optional(),
-    systemPrompt: text(4096).optional(),
-    examples: list(text(512), 16).optional(),
-    choices: setOf(name(128), 64).optional(),
+    name: name(128).describe('Tells the results of a call apart.'),
+    type: z.enum(['string', 'enum', 'boolean', 'number']).describe('Type of the result.'),
+    description: text(1500).optional().describe('What is asked of the call.'),
+    systemPrompt: text(4096).optional().describe('Instructions for the model that answers it.'),
+    examples: list(text(512), 16).optional().describe('Results as they might be.'),
+    choices: setOf(name(128), 64).optional().describe('The allowed results of type enum.'),
   }),
-  { rule: "self.type != 'enum' || (has(self.choices) && self.choices.size() > 0)", message: 'type enum needs choices', fieldPath: '.choices', reason: 'FieldValueRequired' },
+  {
+    rule: "self.type != 'enum' || (has(self.choices) && self.choices.size() > 0)",
+    message: 'type enum needs choices',
+    fieldPath: '.choices',
+    reason: 'FieldValueRequired',
+  },
 );
 
-const ambientSounds = ['office', 'cafe', 'restaurant', 'park', 'street', 'home', 'library', 'airport', 'train_station', 'beach', 'none'] as const;
+const ambientSounds = [
+  'office',
+  'cafe',
+  'restaurant',
+  'park',
+  'street',
+  'home',
+  'library',
+  'airport',
+  'train_station',
+  'beach',
+  'none',
+] as const;
 
 const spec = z.object({
   displayName: name(200).optional().describe('metadata.name where absent.'),
-  suspend: z.boolean().optional().describe('Stop reconciling; deletion still works.'),
-  language: text(35).regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/).default('en-US').describe('BCP 47 tag.'),
-  welcomeMessage: text(2000).optional().describe('Where absent the agent waits for the user to speak.'),
-  llm,
-  speechToText,
-  textToSpeech,
-  knowledgeBaseRef: localRef().optional(),
+  suspend,
+  language: text(35)
+    .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/)
+    .default('en-US')
+    .describe('BCP 47 tag of the language that is spoken.'),
+  welcomeMessage: text(2000).optional().describe('Where absent the agent waits for the user to speak. May hold {{name}} placeholders.'),
+  llm: llm.describe('The language model.'),
+  speechToText: speechToText.describe('How the user is understood.'),
+  textToSpeech: textToSpeech.describe('How the agent speaks.'),
+  knowledgeBaseRef: localRef().optional().describe('The KnowledgeBase that the agent looks things up in.'),
   interruptions: z
     .object({
-      enabled: z.boolean().default(true),
-      minSpeechDuration: duration('0s', '15s').default('500ms'),
-      minWords: z.int().min(0).max(5).default(0),
+      enabled: z.boolean().default(true).describe('Whether the user may interrupt the agent.'),
+      minSpeechDuration: duration('0s', '15s').default('500ms').describe('Speech shorter than this does not interrupt.'),
+      minWords: z.int().min(0).max(5).default(0).describe('Speech of fewer words does not interrupt.'),
     })
-    .prefault({}),
-  turnDetection: z.object({ endOfSpeechDelay: duration('0s', '15s').default('500ms') }).prefault({}),
+    .prefault({})
+    .describe('When the user interrupts the agent.'),
+  turnDetection: z
+    .object({
+      endOfSpeechDelay: duration('0s', '15s').default('500ms').describe('Silence after which the user is taken to have finished.'),
+    })
+    .prefault({})
+    .describe('When it is the turn of the agent.'),
   ambientSound: z
-    .object({ source: z.enum(ambientSounds).default('none'), volume: z.number().min(0).max(2).default(1) })
-    .prefault({}),
+    .object({
+      source: z.enum(ambientSounds).default('none').describe('What is heard behind the agent.'),
+      volume: z.number().min(0).max(2).default(1).describe('1 is as recorded.'),
+    })
+    .prefault({})
+    .describe('Background sound.'),
   call: z
     .object({
-      endAfterSilence: duration('10s', '600s').default('10s'),
-      maxDuration: duration('30s', '7200s').default('30m'),
+      endAfterSilence: duration('10s', '600s').default('10s').describe('Silence of the user that ends the call.'),
+      maxDuration: duration('30s', '7200s').default('30m').describe('Longest call.'),
       voicemailDetectionTimeout: duration('0s', '300s').default('90s').describe('0s switches it off; outbound phone calls only.'),
     })
-    .prefault({}),
+    .prefault({})
+    .describe('When a call ends.'),
   webhookURL: url().optional().describe("Events of this agent's calls are also posted there."),
-  dynamicData: mapOf(dynamicData, ['name'], 10).optional(),
-  postCallAnalysis: mapOf(postCallAnalysis, ['name'], 32).optional(),
+  dynamicData: mapOf(dynamicData, ['name'], 10).optional().describe('Looked up when a call begins.'),
+  postCallAnalysis: mapOf(postCallAnalysis, ['name'], 32).optional().describe('What is found out from the transcript when a call is over.'),
 });
 
 const status = z.object({
@@ -106,9 +181,9 @@ const status = z.object({
   desiredRevision: text(64).optional().describe('SHA-256 of the configuration that the spec and everything it refers to ask for.'),
   servingRevision: text(64).optional().describe('The revision that new calls start with: the last one that was sound.'),
   configHash: text(64).optional().describe('Like desiredRevision, but without the versions of Secrets: unchanged by a rotation.'),
-  activeSince: z.iso.datetime().max(64).optional().describe('When servingRevision began to serve.'),
-  tools: z.int().min(0).optional(),
-  toolNames: list(text(253), 64).optional(),
+  activeSince: timestamp().optional().describe('When servingRevision began to serve.'),
+  tools: z.int().min(0).optional().describe('How many tools the agent offers.'),
+  toolNames: list(text(253), 64).optional().describe('The first 64 of them, sorted.'),
 });
 
 export const agentKind = defineKind('Agent', 'agents', {

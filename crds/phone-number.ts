@@ -1,8 +1,8 @@
 import { z } from 'zod';
 
 import { ageColumn, defineKind, readyColumn, reasonColumn, type Resource } from './kind.ts';
-import { cel, exactlyOneOf, immutable, immutableChoice, keyRef, localRef, name, text } from './schema.ts';
-import { commonStatus } from './status.ts';
+import { cel, exactlyOneOf, immutable, immutableChoice, localRef, name, secretKeyRef, text } from './schema.ts';
+import { commonStatus, suspend } from './status.ts';
 
 /** The variants of a PhoneNumber, by the name of their field. */
 export const phoneNumberVariants = ['sip', 'native', 'carrier'] as const;
@@ -10,23 +10,30 @@ export type PhoneNumberVariant = (typeof phoneNumberVariants)[number];
 
 const spec = cel(
   z.object({
-    suspend: z.boolean().optional().describe('Stop reconciling; deletion still works.'),
-    number: z.string().max(16).regex(/^\+[1-9]\d{1,14}$/).describe('E.164; unique in the deployment: the oldest object owns it.'),
-    friendlyName: text(200).optional(),
-    inboundAgentRef: localRef().optional(),
-    outboundAgentRef: localRef().optional(),
+    suspend,
+    number: z
+      .string()
+      .max(16)
+      .regex(/^\+[1-9]\d{1,14}$/)
+      .describe('E.164; unique in the deployment: the oldest object owns it.'),
+    friendlyName: text(200).optional().describe('A label for people.'),
+    inboundAgentRef: localRef().optional().describe('The Agent that answers calls to this number.'),
+    outboundAgentRef: localRef().optional().describe('The Agent that calls from this number.'),
     sip: z
       .object({
-        terminationURI: text(512).optional(),
-        username: text(256).optional(),
-        passwordSecretRef: keyRef().optional(),
-        region: z.enum(['global', 'bd', 'bd_link3']).default('global'),
+        terminationURI: text(512).optional().describe('SIP URI of the trunk.'),
+        username: text(256).optional().describe('User at the trunk.'),
+        passwordSecretRef: secretKeyRef().optional().describe('Password at the trunk.'),
+        region: z.enum(['global', 'bd', 'bd_link3']).default('global').describe('Where the call enters; bd is Bangladesh.'),
       })
       .optional()
       .describe('An imported number behind a SIP trunk.'),
     native: z.object({}).optional().describe("A number of the operator's own pool."),
     carrier: z
-      .object({ accountSID: name(256), authTokenSecretRef: keyRef() })
+      .object({
+        accountSID: name(256).describe('Account at the carrier.'),
+        authTokenSecretRef: secretKeyRef().describe('Token of the account.'),
+      })
       .optional()
       .describe('A number at a carrier, used with the account it belongs to.'),
     deletionPolicy: z.enum(['Retain', 'Delete']).default('Retain').describe('What happens to the trunks at the media server.'),
@@ -39,9 +46,9 @@ const spec = cel(
 const status = z.object({
   ...commonStatus,
   provider: text(16).optional().describe('The variant: sip, native or carrier.'),
-  inboundTrunkID: text(256).optional(),
-  outboundTrunkID: text(256).optional(),
-  dispatchRuleID: text(256).optional(),
+  inboundTrunkID: text(256).optional().describe('At the media server.'),
+  outboundTrunkID: text(256).optional().describe('At the media server.'),
+  dispatchRuleID: text(256).optional().describe('At the media server.'),
 });
 
 export const phoneNumberKind = defineKind('PhoneNumber', 'phonenumbers', {

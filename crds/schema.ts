@@ -13,6 +13,9 @@ export interface CelRule {
   readonly reason?: 'FieldValueInvalid' | 'FieldValueForbidden' | 'FieldValueRequired' | 'FieldValueDuplicate';
 }
 
+/** Longest key of a map, in characters. */
+export const MAP_KEY_LENGTH = 128;
+
 /** Attaches CEL rules to a schema, after any it already has. */
 export function cel<T extends z.ZodType>(schema: T, ...rules: readonly CelRule[]): T {
   const present = (schema.meta()?.['x-kubernetes-validations'] ?? []) as readonly CelRule[];
@@ -26,30 +29,43 @@ export const text = (max: number) => z.string().max(max);
 export const name = (max: number) => z.string().min(1).max(max);
 
 /** A list without identity of its items: replaced as a whole (`atomic`). */
-export const list = <T extends z.ZodType>(item: T, max: number) =>
-  z.array(item).max(max).meta({ 'x-kubernetes-list-type': 'atomic' });
+export const list = <T extends z.ZodType>(item: T, max: number) => z.array(item).max(max).meta({ 'x-kubernetes-list-type': 'atomic' });
 
 /** A list of distinct plain values, owned one by one. */
-export const setOf = <T extends z.ZodType>(item: T, max: number) =>
-  z.array(item).max(max).meta({ 'x-kubernetes-list-type': 'set' });
+export const setOf = <T extends z.ZodType>(item: T, max: number) => z.array(item).max(max).meta({ 'x-kubernetes-list-type': 'set' });
 
 /** A list whose items are told apart by the fields `keys`, and owned one by one. */
 export const mapOf = <T extends z.ZodObject>(item: T, keys: readonly (keyof z.infer<T> & string)[], max: number) =>
   z.array(item).max(max).meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys });
 
-/** `{key: text}` with at most `max` entries of at most `length` characters. */
-export const textMap = (max: number, length: number) =>
-  z.record(z.string(), text(length)).meta({ maxProperties: max });
+/** `{key: item}` with at most `max` entries. OpenAPI can't bound a key, so a CEL rule does. */
+export const mapTo = <T extends z.ZodType>(item: T, max: number) =>
+  cel(z.record(z.string(), item).meta({ maxProperties: max }), {
+    rule: `self.all(key, key.size() <= ${MAP_KEY_LENGTH})`,
+    message: `keys may have at most ${MAP_KEY_LENGTH} characters`,
+  });
 
-/** A JSON object kept as it is; its size is checked by the operator and the facade (see `limits.ts`). */
+/** `{key: text}` with at most `max` entries of at most `length` characters. */
+export const textMap = (max: number, length: number) => mapTo(text(length), max);
+
+/**
+ * A JSON object kept as it is; its size is checked by the operator and the facade (see `limits.ts`).
+ * It has one owner as a whole (`atomic`): two managers merging into one JSON Schema or one request body would make a third that neither wrote.
+ */
 export const freeObject = (maxProperties: number) =>
-  z.record(z.string(), z.unknown()).meta({ type: 'object', maxProperties, 'x-kubernetes-preserve-unknown-fields': true });
+  z
+    .record(z.string(), z.unknown())
+    .meta({ type: 'object', maxProperties, 'x-kubernetes-map-type': 'atomic', 'x-kubernetes-preserve-unknown-fields': true });
 
 /** Any JSON value, kept as it is. */
 export const freeValue = () => z.unknown().meta({ 'x-kubernetes-preserve-unknown-fields': true });
 
 /** A duration as typed: `500ms`, `10s`, `1h30m`. Never normalised. Bounds are CEL rules, see {@link duration}. */
-const durationText = () => z.string().max(32).regex(/^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/);
+const durationText = () =>
+  z
+    .string()
+    .max(32)
+    .regex(/^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/);
 
 /** A duration between `min` and `max`, both as typed. */
 export const duration = (min: string, max: string) =>
@@ -59,21 +75,34 @@ export const duration = (min: string, max: string) =>
   });
 
 /** An http or https address. */
-export const url = () => z.string().max(2048).regex(/^https?:\/\/.+/);
+export const url = () =>
+  z
+    .string()
+    .max(2048)
+    .regex(/^https?:\/\/.+/);
 
 /** An object in the same namespace. */
-export const localRef = () => z.object({ name: name(253) });
+export const localRef = () => z.object({ name: name(253).describe('Its metadata.name, in the same namespace.') });
 
-/** One key of a Secret or ConfigMap in the same namespace. */
-export const keyRef = () => z.object({ name: name(253), key: name(253) });
+/** One key of a Secret or ConfigMap in the same namespace. Owned as a whole: half a reference means nothing. */
+const keyRef = (kind: string) =>
+  z
+    .object({ name: name(253).describe(`Name of the ${kind}, in the same namespace.`), key: name(253).describe(`Key within the ${kind}.`) })
+    .meta({ 'x-kubernetes-map-type': 'atomic' });
 
-/** An HTTP header: a plain value or one read from a Secret. */
+export const secretKeyRef = () => keyRef('Secret');
+export const configMapKeyRef = () => keyRef('ConfigMap');
+
+/** An HTTP header: a plain value or one read from a Secret. Values are what HTTP can carry: no line breaks, nothing beyond Latin-1. */
 export const header = () =>
   cel(
     z.object({
       name: name(256).regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/),
-      value: text(4096).optional(),
-      valueFrom: z.object({ secretKeyRef: keyRef() }).optional(),
+      value: text(4096)
+        .regex(/^[\t\x20-\x7e\x80-\xff]*$/)
+        .optional()
+        .describe('The value itself; for a credential use valueFrom.'),
+      valueFrom: z.object({ secretKeyRef: secretKeyRef() }).optional().describe('Where the value is read from when it is sent.'),
     }),
     { rule: 'has(self.value) != has(self.valueFrom)', message: 'set exactly one of value and valueFrom' },
   );

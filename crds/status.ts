@@ -2,19 +2,27 @@ import { z } from 'zod';
 
 import { mapOf, name, text } from './schema.ts';
 
+/** RFC 3339, UTC. */
+export const timestamp = () => z.iso.datetime().max(64);
+
+/** `spec.suspend`, the same in every kind. */
+export const suspend = z.boolean().optional().describe('Stop reconciling; deletion still works.');
+
 /** `metav1.Condition` with the bounds of its Go type. */
 const condition = z.object({
-  type: name(316),
+  type: name(316).describe('Ready, ResolvedRefs, Accepted, Synced, Reconciling or Stalled.'),
   status: z.enum(['True', 'False', 'Unknown']),
-  observedGeneration: z.int().min(0).optional(),
-  lastTransitionTime: z.iso.datetime().max(64),
-  reason: name(1024),
-  message: text(32768),
+  observedGeneration: z.int().min(0).optional().describe('The metadata.generation that this condition was computed from.'),
+  lastTransitionTime: timestamp().describe('When status last changed.'),
+  reason: name(1024).describe('CamelCase, for programs.'),
+  message: text(32768).describe('What is so and what to do about it, for people.'),
 });
 
 /** Fields that every kind's status begins with; spread into its `z.object`. */
 export const commonStatus = {
   observedGeneration: z.int().min(0).optional().describe('The metadata.generation that this status was computed from.'),
-  conditions: mapOf(condition, ['type'], 16).optional(),
-  lastHandledReconcileAt: text(256).optional().describe('The value of the annotation parley.dev/reconcile-requested-at that was last acted upon.'),
+  conditions: mapOf(condition, ['type'], 16).optional().describe('Ready sums the others up.'),
+  lastHandledReconcileAt: text(256)
+    .optional()
+    .describe('The value of the annotation parley.dev/reconcile-requested-at that was last acted upon.'),
 } as const;

@@ -1,58 +1,110 @@
 import { z } from 'zod';
 
 import { ageColumn, defineKind, readyColumn, reasonColumn, type Resource } from './kind.ts';
-import { cel, duration, exactlyOneOf, freeObject, freeValue, header, immutableChoice, keyRef, list, localRef, mapOf, name, text } from './schema.ts';
-import { commonStatus } from './status.ts';
+import {
+  cel,
+  duration,
+  exactlyOneOf,
+  freeObject,
+  freeValue,
+  header,
+  immutableChoice,
+  list,
+  localRef,
+  mapOf,
+  mapTo,
+  name,
+  secretKeyRef,
+  text,
+} from './schema.ts';
+import { commonStatus, suspend } from './status.ts';
 
 /** The variants of a Tool, by the name of their field. */
 export const toolVariants = ['custom', 'sendEmail', 'transferCall', 'bookCalendar', 'checkCalendarAvailability'] as const;
 export type ToolVariant = (typeof toolVariants)[number];
 
-const params = z.record(z.string(), z.object({ description: text(1500).optional(), value: freeValue().optional() })).meta({ maxProperties: 64 });
+const params = () =>
+  mapTo(
+    z.object({
+      description: text(1500).optional().describe('What the parameter means.'),
+      value: freeValue().optional().describe('Any JSON value; strings may hold {{name}} placeholders.'),
+    }),
+    64,
+  );
 
 const custom = z.object({
-  function: z.object({
-    name: z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/).max(64),
-    description: text(4096).optional(),
-    parameters: freeObject(64).optional().describe('JSON Schema of the arguments, at most 32 KiB.'),
-  }),
-  http: z.object({
-    url: text(2048).regex(/^https?:\/\/.+/).describe('May hold {name} path parameters and {{name}} placeholders.'),
-    method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).default('GET'),
-    headers: mapOf(header(), ['name'], 32).optional(),
-    timeout: duration('1s', '120s').default('20s'),
-    fixedParams: params.optional().describe('Win over what the model says.'),
-    runtimeParams: params.optional().describe("Filled from the call's dynamic data."),
-  }),
+  function: z
+    .object({
+      name: z
+        .string()
+        .max(64)
+        .regex(/^[a-zA-Z0-9_-]{1,64}$/)
+        .describe('The name by which the model calls it; unique among the tools of an agent.'),
+      description: text(4096).optional().describe('When and how the model should use it.'),
+      parameters: freeObject(64).optional().describe('JSON Schema of the arguments, at most 32 KiB.'),
+    })
+    .describe('What the model sees.'),
+  http: z
+    .object({
+      url: text(2048)
+        .regex(/^https?:\/\/.+/)
+        .describe('May hold {name} path parameters and {{name}} placeholders.'),
+      method: z
+        .enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
+        .default('GET')
+        .describe('GET and DELETE send parameters in the query, the others as JSON.'),
+      headers: mapOf(header(), ['name'], 32).optional().describe('Sent with the request.'),
+      timeout: duration('1s', '120s').default('20s').describe('Limit of the whole request.'),
+      fixedParams: params().optional().describe('Win over what the model says.'),
+      runtimeParams: params().optional().describe("Filled from the call's dynamic data."),
+    })
+    .describe('What is requested when the model calls it.'),
 });
 
 const calendar = () =>
   z.object({
-    eventTypeID: z.union([z.int(), z.string()]).meta({ 'x-kubernetes-int-or-string': true }),
-    apiKeySecretRef: keyRef(),
-    timeZone: text(64).default('UTC').describe('IANA name.'),
+    eventTypeID: z
+      .union([z.int().min(1).max(2_147_483_647), z.string().min(1).max(64)])
+      .meta({ 'x-kubernetes-int-or-string': true })
+      .describe('Event type at the calendar service.'),
+    apiKeySecretRef: secretKeyRef().describe('API key of the calendar service.'),
+    timeZone: text(64).default('UTC').describe('IANA name of the time zone in which times are said and understood.'),
   });
 
 const spec = cel(
   z.object({
-    suspend: z.boolean().optional().describe('Stop reconciling; deletion still works.'),
+    suspend,
     agentRefs: mapOf(localRef(), ['name'], 256).optional().describe('The agents that may use this tool.'),
-    description: text(1500).optional(),
+    description: text(1500).optional().describe('A note for people; for a built-in tool also what the model is told.'),
     messages: z
-      .object({ start: text(1000).optional(), delayed: text(1000).optional(), complete: text(1000).optional(), failed: text(1000).optional() })
+      .object({
+        start: text(1000).optional().describe('Said when it starts.'),
+        delayed: text(1000).optional().describe('Said once when there is no answer after 5 s.'),
+        complete: text(1000).optional().describe('Said when it is done.'),
+        failed: text(1000).optional().describe('Said when it failed.'),
+      })
       .optional()
       .describe('What the agent says while the tool runs.'),
-    custom: custom.optional(),
-    sendEmail: z.object({ from: name(320), passwordSecretRef: keyRef() }).optional(),
+    custom: custom.optional().describe('An HTTP API of yours.'),
+    sendEmail: z
+      .object({
+        from: name(320).describe('Address of the sender.'),
+        passwordSecretRef: secretKeyRef().describe("App password of the sender's account."),
+      })
+      .optional()
+      .describe('Sends an e-mail.'),
     transferCall: z
       .object({
-        to: text(512).regex(/^(\+[1-9][0-9]{1,14}|sips?:.+)$/).describe('E.164 number or sip: URI.'),
-        mode: z.enum(['Cold', 'Warm']).default('Cold'),
-        showCallerNumber: z.boolean().default(false),
+        to: text(512)
+          .regex(/^(\+[1-9][0-9]{1,14}|sips?:.+)$/)
+          .describe('E.164 number or sip: URI.'),
+        mode: z.enum(['Cold', 'Warm']).default('Cold').describe('Warm: the agent speaks to the other side first.'),
+        showCallerNumber: z.boolean().default(false).describe('Whether the other side sees the number of the caller.'),
       })
-      .optional(),
-    bookCalendar: calendar().optional(),
-    checkCalendarAvailability: calendar().optional(),
+      .optional()
+      .describe('Hands the call over.'),
+    bookCalendar: calendar().optional().describe('Books a slot.'),
+    checkCalendarAvailability: calendar().optional().describe('Says which slots are free.'),
   }),
   exactlyOneOf(toolVariants),
   immutableChoice(toolVariants, 'the variant of a tool'),

@@ -2,30 +2,57 @@ import { z } from 'zod';
 
 import { ageColumn, defineKind, readyColumn, reasonColumn, type Resource } from './kind.ts';
 import { cel, duration, exactlyOneOf, header, localRef, mapOf, name, setOf, text, url } from './schema.ts';
-import { commonStatus } from './status.ts';
+import { commonStatus, suspend, timestamp } from './status.ts';
+
+const reservedHeaders = [
+  'host',
+  'content-length',
+  'content-type',
+  'transfer-encoding',
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'upgrade',
+  'expect',
+  'user-agent',
+] as const;
+
+/** Headers that HTTP or the delivery itself sets can't be set by a subscriber. */
+const deliveryHeader = cel(header(), {
+  rule: `!(self.name.lowerAscii() in [${reservedHeaders.map((word) => `'${word}'`).join(', ')}]) && !self.name.lowerAscii().startsWith('proxy-') && !self.name.lowerAscii().startsWith('webhook-')`,
+  message: `name is reserved: it can be none of ${reservedHeaders.join(', ')}, nor begin with proxy- or webhook-`,
+  fieldPath: '.name',
+});
+
+const eventName = name(128).regex(/^(\*|[A-Za-z][A-Za-z0-9]*\.[A-Za-z][A-Za-z0-9]*)$/);
 
 const spec = z.object({
-  suspend: z.boolean().optional().describe('Stop reconciling; deletion still works.'),
+  suspend,
   displayName: name(200).optional().describe('Unique in the organisation, the oldest wins; metadata.name where absent.'),
-  url: url(),
-  description: text(1500).optional(),
-  events: setOf(name(128), 64).optional().describe('Event types; empty, absent or ["*"] means all.'),
+  url: url().describe('Where events are posted.'),
+  description: text(1500).optional().describe('A note for people.'),
+  events: setOf(eventName, 64).optional().describe('Event types; empty, absent or ["*"] means all.'),
   active: z.boolean().default(true).describe('false: nothing is sent.'),
-  headers: mapOf(header(), ['name'], 32).optional().describe('Sent with every delivery.'),
+  headers: mapOf(deliveryHeader, ['name'], 32).optional().describe('Sent with every delivery.'),
   requestTimeout: duration('100ms', '30s').default('1s').describe('Limit of one attempt.'),
   retryPolicy: z
     .object({
-      strategy: z.enum(['FixedDelay', 'ExponentialBackoff', 'None']).default('FixedDelay'),
+      strategy: z.enum(['FixedDelay', 'ExponentialBackoff', 'None']).default('FixedDelay').describe('How the wait between attempts grows.'),
       maxAttempts: z.int().min(0).max(10).default(3).describe('Retries after the first attempt.'),
-      maxDelay: duration('0s', '1h').default('10s'),
+      maxDelay: duration('0s', '1h').default('10s').describe('The wait of FixedDelay, the longest of ExponentialBackoff.'),
     })
-    .prefault({}),
+    .prefault({})
+    .describe('What happens after a failed attempt.'),
   signing: z
-    .object({ secretRef: localRef().optional() })
+    .object({ secretRef: localRef().optional().describe('A Secret of your own.') })
     .optional()
     .describe('Absent: unsigned. {}: the operator generates a Secret. secretRef: a Secret with the keys current, previous-1 and so on.'),
   scope: cel(
-    z.object({ agentRefs: mapOf(localRef(), ['name'], 100).optional(), workspaces: setOf(name(63), 100).optional() }),
+    z.object({
+      agentRefs: mapOf(localRef(), ['name'], 100).optional().describe('Events of these Agents.'),
+      workspaces: setOf(name(63), 100).optional().describe('Events of objects with these values of the label parley.dev/workspace.'),
+    }),
     exactlyOneOf(['agentRefs', 'workspaces']),
   )
     .optional()
@@ -34,11 +61,14 @@ const spec = z.object({
 
 const status = z.object({
   ...commonStatus,
-  signingSecretRef: localRef().optional(),
-  autoDisabled: z.object({ since: z.iso.datetime().max(64), reason: text(1024) }).optional(),
-  lastSuccessAt: z.iso.datetime().max(64).optional(),
-  lastFailureAt: z.iso.datetime().max(64).optional(),
-  consecutiveFailures: z.int().min(0).optional(),
+  signingSecretRef: localRef().optional().describe('The Secret that deliveries are signed with.'),
+  autoDisabled: z
+    .object({ since: timestamp(), reason: text(1024) })
+    .optional()
+    .describe('Set when nothing but failures came back for days; nothing is sent then.'),
+  lastSuccessAt: timestamp().optional().describe('Last delivery that was taken.'),
+  lastFailureAt: timestamp().optional().describe('Last attempt that failed.'),
+  consecutiveFailures: z.int().min(0).optional().describe('Attempts that failed since then.'),
 });
 
 export const webhookSubscriptionKind = defineKind('WebhookSubscription', 'webhooksubscriptions', {

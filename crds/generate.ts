@@ -1,0 +1,29 @@
+import { toChartTemplate } from './generator/chart-template.ts';
+import { toCustomResourceDefinition, type CustomResourceDefinition } from './generator/crd.ts';
+import { toYaml } from './generator/yaml.ts';
+import { kinds } from './index.ts';
+
+export type { CrdVersion, CustomResourceDefinition } from './generator/crd.ts';
+export type { StructuralSchema } from './generator/structural.ts';
+
+/** A file made from the sources; `path` is relative to the repository root. */
+export interface GeneratedFile {
+  readonly path: string;
+  readonly content: string;
+}
+
+/** The CustomResourceDefinitions of the five kinds, as they are installed. */
+export function customResourceDefinitions(): readonly CustomResourceDefinition[] {
+  return kinds.map((kind) => toCustomResourceDefinition(kind));
+}
+
+/** The CRDs as plain manifests (`kubectl apply -f crds/`) and as templates of the subchart `crds`. */
+export function generateCrds(): readonly GeneratedFile[] {
+  return customResourceDefinitions().flatMap((crd) => {
+    const file = `${crd.spec.names.plural}.yaml`;
+    return [
+      { path: `crds/${file}`, content: toYaml(crd) },
+      { path: `charts/parley/charts/crds/templates/${file}`, content: toChartTemplate(crd) },
+    ];
+  });
+}

@@ -1,0 +1,247 @@
+/**
+ * zod → the structural OpenAPI v3 schema that a CustomResourceDefinition may hold
+ * (https://kubernetes.io/docs/tasks/extend-kubernetes/custom-resources/custom-resource-definitions/#specifying-a-structural-schema).
+ * Keywords come from an allow-list: what the API server would refuse, ignore or read differently stops the generation with its path.
+ */
+import { z } from 'zod';
+
+import type { CelRule } from '../schema.ts';
+import { checkBounds } from './bounds.ts';
+import { checkPattern } from './pattern.ts';
+import { findUnrepresentable } from './unrepresentable.ts';
+
+/** A structural schema node, with just the keywords that Parley uses. */
+export interface StructuralSchema {
+  type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
+  format?: 'int32' | 'int64' | 'date-time';
+  description?: string;
+  default?: unknown;
+  enum?: readonly string[];
+  pattern?: string;
+  minLength?: number;
+  maxLength?: number;
+  minimum?: number;
+  maximum?: number;
+  items?: StructuralSchema;
+  minItems?: number;
+  maxItems?: number;
+  properties?: Record<string, StructuralSchema>;
+  additionalProperties?: StructuralSchema;
+  required?: readonly string[];
+  minProperties?: number;
+  maxProperties?: number;
+  anyOf?: readonly { readonly type: string }[];
+  'x-kubernetes-int-or-string'?: true;
+  'x-kubernetes-preserve-unknown-fields'?: true;
+  'x-kubernetes-list-type'?: 'atomic' | 'set' | 'map';
+  'x-kubernetes-list-map-keys'?: readonly string[];
+  'x-kubernetes-map-type'?: 'atomic' | 'granular';
+  'x-kubernetes-validations'?: readonly CelRule[];
+}
+
+/** A schema holds something that a structural schema can't; `path` says where, as in `spec.llm.model`. */
+export class StructuralSchemaError extends Error {
+  override readonly name = 'StructuralSchemaError';
+  readonly path: string;
+
+  constructor(path: string, problem: string) {
+    super(`${path}: ${problem}`);
+    this.path = path;
+  }
+}
+
+type JsonNode = Readonly<Record<string, unknown>>;
+
+const common = ['type', 'description', 'default', 'x-kubernetes-validations'];
+const allowed: Readonly<Record<string, readonly string[]>> = {
+  string: [...common, 'enum', 'const', 'pattern', 'format', 'minLength', 'maxLength'],
+  integer: [...common, 'minimum', 'maximum'],
+  number: [...common, 'minimum', 'maximum'],
+  boolean: common,
+  array: [...common, 'items', 'minItems', 'maxItems', 'x-kubernetes-list-type', 'x-kubernetes-list-map-keys'],
+  object: [
+    ...common,
+    'properties',
+    'required',
+    'additionalProperties',
+    'propertyNames',
+    'minProperties',
+    'maxProperties',
+    'x-kubernetes-map-type',
+    'x-kubernetes-preserve-unknown-fields',
+  ],
+  intOrString: ['description', 'anyOf', 'x-kubernetes-int-or-string', 'x-kubernetes-validations'],
+  any: ['description', 'x-kubernetes-preserve-unknown-fields', 'x-kubernetes-validations'],
+};
+
+/**
+ * @param root how the schema is called in error messages, e.g. `Agent.spec`.
+ * @throws StructuralSchemaError at the first thing that can't be held.
+ */
+export function toStructuralSchema(schema: z.ZodType, root: string): StructuralSchema {
+  const unrepresentable = findUnrepresentable(schema);
+  if (unrepresentable !== undefined) throw new StructuralSchemaError(at(root, unrepresentable.path), unrepresentable.problem);
+  let json: JsonNode;
+  try {
+    json = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'throw', cycles: 'throw', reused: 'inline' });
+  } catch (error) {
+    throw new StructuralSchemaError(root, error instanceof Error ? error.message : String(error));
+  }
+  const { $schema: _dialect, ...node } = json;
+  return convert(node, { path: root, defaults: true });
+}
+
+interface Context {
+  readonly path: string;
+  /** Whether a default may stand here: one inside a list item or a map value makes an applied object drift for ever. */
+  readonly defaults: boolean;
+}
+
+function convert(node: JsonNode, context: Context): StructuralSchema {
+  const variant = variantOf(node, context.path);
+  const words = allowed[variant] ?? [];
+  for (const keyword of Object.keys(node)) {
+    if (!words.includes(keyword))
+      throw new StructuralSchemaError(
+        context.path,
+        `"${keyword}" of a ${variant} is not among the keywords that a structural schema can hold here`,
+      );
+  }
+  if (node['default'] !== undefined && !context.defaults)
+    throw new StructuralSchemaError(
+      context.path,
+      'a default inside a list item or a map value drifts under server-side apply; say "where absent" in the description',
+    );
+  const result = converters[variant](node, context);
+  for (const keyword of ['description', 'default', 'x-kubernetes-validations'] as const) {
+    if (node[keyword] !== undefined) Object.assign(result, { [keyword]: node[keyword] });
+  }
+  const unbounded = checkBounds(result);
+  if (unbounded !== undefined) throw new StructuralSchemaError(context.path, unbounded);
+  return result;
+}
+
+type Variant = StructuralSchema['type'] & string;
+
+function variantOf(node: JsonNode, path: string): Variant | 'intOrString' | 'any' {
+  if (node['x-kubernetes-int-or-string'] === true) return 'intOrString';
+  const { type } = node;
+  if (type === 'object' || type === 'array' || type === 'string' || type === 'integer' || type === 'number' || type === 'boolean')
+    return type;
+  if (type === undefined && node['x-kubernetes-preserve-unknown-fields'] === true) return 'any';
+  if (type !== undefined)
+    throw new StructuralSchemaError(path, `type ${JSON.stringify(type)} has no structural form; leave the field out instead of null`);
+  throw new StructuralSchemaError(path, `a schema without a type (${Object.keys(node).join(', ') || 'unknown'}) has no structural form`);
+}
+
+const converters: Readonly<Record<Variant | 'intOrString' | 'any', (node: JsonNode, context: Context) => StructuralSchema>> = {
+  string: convertString,
+  integer: convertInteger,
+  number: (node) => ({ type: 'number', ...pick(node, ['minimum', 'maximum']) }),
+  boolean: () => ({ type: 'boolean' }),
+  array: convertArray,
+  object: convertObject,
+  intOrString: convertIntOrString,
+  any: () => ({ 'x-kubernetes-preserve-unknown-fields': true }),
+};
+
+function convertString(node: JsonNode, { path }: Context): StructuralSchema {
+  const { format } = node;
+  // The server checks date-time itself; zod's pattern for it would only repeat that, in 300 characters.
+  if (format === 'date-time') return { type: 'string', format, ...pick(node, ['minLength', 'maxLength']) };
+  if (format !== undefined)
+    throw new StructuralSchemaError(path, `format ${JSON.stringify(format)} is not checked by the API server; use a pattern`);
+  if (node['const'] !== undefined) return { type: 'string', enum: [String(node['const'])] };
+  const problem = checkPattern(node['pattern']);
+  if (problem !== undefined) throw new StructuralSchemaError(path, problem);
+  return { type: 'string', ...pick(node, ['enum', 'pattern', 'minLength', 'maxLength']) };
+}
+
+/** Integers as zod bounds them when nobody did: they say what JavaScript can count, not what the field means. */
+const isSafeIntegerBound = (value: unknown): boolean => value === Number.MAX_SAFE_INTEGER || value === Number.MIN_SAFE_INTEGER;
+const fitsInt32 = (value: unknown): boolean => typeof value === 'number' && value >= -2_147_483_648 && value <= 2_147_483_647;
+
+function integerBounds(node: JsonNode): Pick<StructuralSchema, 'minimum' | 'maximum'> {
+  return pick(Object.fromEntries(Object.entries(node).filter(([, value]) => !isSafeIntegerBound(value))), ['minimum', 'maximum']);
+}
+
+function convertInteger(node: JsonNode): StructuralSchema {
+  const bounds = integerBounds(node);
+  return { type: 'integer', format: fitsInt32(bounds.minimum) && fitsInt32(bounds.maximum) ? 'int32' : 'int64', ...bounds };
+}
+
+function convertIntOrString(node: JsonNode, { path }: Context): StructuralSchema {
+  const branches = node['anyOf'] as readonly JsonNode[] | undefined;
+  const integer = branches?.find((branch) => branch['type'] === 'integer');
+  const string = branches?.find((branch) => branch['type'] === 'string');
+  if (branches?.length !== 2 || integer === undefined || string === undefined)
+    throw new StructuralSchemaError(path, 'x-kubernetes-int-or-string needs the union of an integer and a string');
+  const { type: _integer, format: _format, ...integerKeywords } = convert(integer, { path: `${path}<integer>`, defaults: false });
+  const { type: _string, ...stringKeywords } = convert(string, { path: `${path}<string>`, defaults: false });
+  return { 'x-kubernetes-int-or-string': true, anyOf: [{ type: 'integer' }, { type: 'string' }], ...integerKeywords, ...stringKeywords };
+}
+
+function convertArray(node: JsonNode, { path }: Context): StructuralSchema {
+  const { items } = node;
+  if (!isNode(items)) throw new StructuralSchemaError(path, 'a list needs one schema for all its items');
+  return {
+    type: 'array',
+    items: convert(items, { path: `${path}[]`, defaults: false }),
+    ...pick(node, ['minItems', 'maxItems', 'x-kubernetes-list-type', 'x-kubernetes-list-map-keys']),
+  };
+}
+
+function convertObject(node: JsonNode, context: Context): StructuralSchema {
+  const sizes = pick(node, ['minProperties', 'maxProperties', 'x-kubernetes-map-type']);
+  if (node['x-kubernetes-preserve-unknown-fields'] === true)
+    return { type: 'object', 'x-kubernetes-preserve-unknown-fields': true, ...sizes };
+  const { properties, additionalProperties, propertyNames } = node;
+  if (isNode(additionalProperties)) {
+    if (properties !== undefined) throw new StructuralSchemaError(context.path, 'properties and additionalProperties exclude each other');
+    if (isNode(propertyNames) && Object.keys(propertyNames).join() !== 'type')
+      throw new StructuralSchemaError(context.path, 'keys of a map can only be checked by a CEL rule');
+    return {
+      type: 'object',
+      additionalProperties: convert(additionalProperties, { path: `${context.path}{}`, defaults: false }),
+      ...sizes,
+    };
+  }
+  if (additionalProperties !== undefined)
+    throw new StructuralSchemaError(
+      context.path,
+      'additionalProperties: false does not exist in a structural schema, unknown fields are pruned',
+    );
+  const converted = Object.entries((properties ?? {}) as Readonly<Record<string, JsonNode>>).map(
+    ([name, child]) => [name, convert(child, { path: `${context.path}.${name}`, defaults: context.defaults })] as const,
+  );
+  const required = [...((node['required'] ?? []) as readonly string[])].sort();
+  return {
+    type: 'object',
+    ...(converted.length === 0 ? {} : { properties: Object.fromEntries(converted) }),
+    ...(required.length === 0 ? {} : { required }),
+    ...sizes,
+  };
+}
+
+function isNode(value: unknown): value is JsonNode {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function pick<K extends keyof StructuralSchema>(node: JsonNode, keywords: readonly K[]): Pick<StructuralSchema, K> {
+  return Object.fromEntries(keywords.filter((keyword) => node[keyword] !== undefined).map((keyword) => [keyword, node[keyword]])) as Pick<
+    StructuralSchema,
+    K
+  >;
+}
+
+/** zod's path through the JSON schema (`properties`, `llm`, …) as a reader knows it: `.llm`. */
+function at(root: string, path: readonly (string | number)[]): string {
+  let text = root;
+  for (let index = 0; index < path.length; index += 1) {
+    const word = path[index];
+    if (word === 'properties') text += `.${String(path[(index += 1)])}`;
+    else if (word === 'items') text += '[]';
+    else if (word === 'additionalProperties') text += '{}';
+  }
+  return text;
+}

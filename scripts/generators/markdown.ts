@@ -1,0 +1,10 @@
+/** Text as Markdown code; a pipe would end the cell of a table. */
+export const code = (text: string): string => `\`${text.replaceAll('|', '\\|')}\``;
+
+const cell = (text: string): string => text.replaceAll('\n', ' ');
+
+/** A table, ending in a line break. Columns are padded, so that the source is readable too. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = [head, head.map(() => '---'), ...rows].map((row) => `| ${row.map(cell).join(' | ')} |`);
+  return `${lines.join('\n')}\n`;
+}
