@@ -1,0 +1,173 @@
+import { uuidv7 } from '../platform/uuid.ts';
+import { generateApiKey } from './api-key-format.ts';
+import type { Database } from './database.ts';
+import { StoreError } from './error.ts';
+import { isPermission, permissions as vocabulary, type Permission } from './permissions.ts';
+
+/** An API key as everybody but its owner sees it. */
+export interface ApiKeyRecord {
+  /** `key_` and a UUIDv7. */
+  readonly keyId: string;
+  readonly org: string;
+  readonly name: string;
+  /** Words of the vocabulary in permissions.ts; a newer version may have stored others. */
+  readonly permissions: readonly string[];
+  readonly expirationDate: Date;
+  readonly createdAt: Date;
+  readonly revoked: boolean;
+  /** Who made it, where the maker had a user; null for keys made at the command line. */
+  readonly createdByUserId: string | null;
+  /** The last four characters of the clear key, for people who compare. */
+  readonly lastFour: string;
+}
+
+/** A place in the list, newest first: the next page begins behind it. */
+export interface ApiKeyPosition {
+  readonly createdAt: Date;
+  readonly keyId: string;
+}
+
+export interface NewApiKey {
+  readonly org: string;
+  /** 1 to 100 characters. */
+  readonly name: string;
+  readonly permissions: readonly Permission[];
+  /** 1 to 365. */
+  readonly expirationDays: number;
+  readonly createdByUserId?: string | null | undefined;
+}
+
+/** Channel on which a revoked key's id is told to every process. */
+export const REVOKED_CHANNEL = 'parley_api_key_revoked';
+
+const DAY_MS = 86_400_000;
+
+export interface ApiKeyRow {
+  readonly org: string;
+  readonly key_id: string;
+  readonly name: string;
+  readonly permissions: readonly string[];
+  readonly expiration_date: Date;
+  readonly created_at: Date;
+  readonly revoked_at: Date | null;
+  readonly created_by_user_id: string | null;
+  readonly last_four: string;
+}
+
+const columns = 'org, key_id, name, permissions, expiration_date, created_at, revoked_at, created_by_user_id, last_four';
+
+/** The rows of API keys. Who presents one is checked in authenticator.ts. */
+export class ApiKeys {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /**
+   * @returns the clear key beside its record; it can't be had again
+   * @throws StoreError `not_found` for an unknown organisation, `invalid` for values outside their bounds
+   */
+  async create(options: NewApiKey): Promise<{ readonly record: ApiKeyRecord; readonly apiKey: string }> {
+    requireValid(options);
+    const keyId = `key_${uuidv7()}`;
+    const key = generateApiKey();
+    const record = await this.#database.asOrganization(options.org, async (transaction) => {
+      const organization = await transaction.query('SELECT FROM parley.organizations WHERE name = $1', [options.org]);
+      if (organization.rowCount === 0) throw new StoreError('not_found', `there is no organisation "${options.org}": make it with \`parley org create ${options.org}\``);
+      // The same id and hash again is this very call, tried again after a lost connection.
+      await transaction.query(
+        `INSERT INTO parley.api_keys (org, key_id, public_id, secret_hash, last_four, name, permissions, created_by_user_id, expiration_date)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now() + $9 * interval '1 millisecond')
+         ON CONFLICT (org, key_id) DO NOTHING`,
+        [options.org, keyId, key.publicId, key.hash, key.lastFour, options.name, [...new Set(options.permissions)], options.createdByUserId ?? null, options.expirationDays * DAY_MS],
+      );
+      const { rows } = await transaction.query<ApiKeyRow>(`SELECT ${columns} FROM parley.api_keys WHERE org = $1 AND key_id = $2`, [options.org, keyId]);
+      if (rows[0] === undefined) throw new StoreError('internal', `API key ${keyId}: written and not found again`);
+      return toRecord(rows[0]);
+    });
+    return { record, apiKey: key.apiKey };
+  }
+
+  /** Newest first. Stable while keys are made and revoked: a page never repeats or skips one that was there. */
+  async list(options: {
+    readonly org: string;
+    readonly pageSize: number;
+    readonly after?: ApiKeyPosition | undefined;
+  }): Promise<{ readonly items: readonly ApiKeyRecord[]; readonly next?: ApiKeyPosition }> {
+    return this.#database.asOrganization(options.org, async (transaction) => {
+      const { rows } = await transaction.query<ApiKeyRow>(
+        `SELECT ${columns} FROM parley.api_keys
+         WHERE org = $1 AND ($2::timestamptz IS NULL OR (created_at, key_id) < ($2, $3))
+         ORDER BY created_at DESC, key_id DESC LIMIT $4`,
+        [options.org, options.after?.createdAt.toISOString() ?? null, options.after?.keyId ?? '', options.pageSize + 1],
+      );
+      const items = rows.slice(0, options.pageSize).map(toRecord);
+      const last = items.at(-1);
+      return rows.length > options.pageSize && last !== undefined ? { items, next: { createdAt: last.createdAt, keyId: last.keyId } } : { items };
+    });
+  }
+
+  async get(options: { readonly org: string; readonly keyId: string }): Promise<ApiKeyRecord | undefined> {
+    return this.#database.asOrganization(options.org, async (transaction) => {
+      const { rows } = await transaction.query<ApiKeyRow>(`SELECT ${columns} FROM parley.api_keys WHERE org = $1 AND key_id = $2`, [options.org, options.keyId]);
+      return rows[0] === undefined ? undefined : toRecord(rows[0]);
+    });
+  }
+
+  /** Idempotent, and final: the first revocation counts. Every process hears of it when it commits. */
+  async revoke(options: { readonly org: string; readonly keyId: string }): Promise<ApiKeyRecord | undefined> {
+    return this.#database.asOrganization(options.org, async (transaction) => {
+      const changed = await transaction.query('UPDATE parley.api_keys SET revoked_at = now() WHERE org = $1 AND key_id = $2 AND revoked_at IS NULL', [
+        options.org,
+        options.keyId,
+      ]);
+      if (changed.rowCount > 0) await transaction.query('SELECT pg_notify($1, $2)', [REVOKED_CHANNEL, options.keyId]);
+      const { rows } = await transaction.query<ApiKeyRow>(`SELECT ${columns} FROM parley.api_keys WHERE org = $1 AND key_id = $2`, [options.org, options.keyId]);
+      return rows[0] === undefined ? undefined : toRecord(rows[0]);
+    });
+  }
+
+  /**
+   * Deletes keys that expired or were revoked more than `keepForMs` ago (90 days by default), `limit` (500) at most.
+   *
+   * @returns how many went; fewer than `limit` means that none is left
+   */
+  async purge(options: { readonly org: string; readonly keepForMs?: number | undefined; readonly limit?: number | undefined }): Promise<number> {
+    return this.#database.asOrganization(options.org, async (transaction) => {
+      const { rowCount } = await transaction.query(
+        `DELETE FROM parley.api_keys WHERE org = $1 AND key_id IN (
+           SELECT key_id FROM parley.api_keys
+           WHERE org = $1 AND least(expiration_date, revoked_at) < now() - $2 * interval '1 millisecond' LIMIT $3)`,
+        [options.org, options.keepForMs ?? 90 * DAY_MS, options.limit ?? 500],
+      );
+      return rowCount;
+    });
+  }
+}
+
+export function toRecord(row: ApiKeyRow): ApiKeyRecord {
+  return {
+    keyId: row.key_id,
+    org: row.org,
+    name: row.name,
+    permissions: row.permissions,
+    expirationDate: row.expiration_date,
+    createdAt: row.created_at,
+    revoked: row.revoked_at !== null,
+    createdByUserId: row.created_by_user_id,
+    lastFour: row.last_four,
+  };
+}
+
+function requireValid(options: NewApiKey): void {
+  const length = [...options.name].length;
+  if (length < 1 || length > 100) throw new StoreError('invalid', `the name of an API key has 1 to 100 characters, this one has ${length}`);
+  if (!Number.isInteger(options.expirationDays) || options.expirationDays < 1 || options.expirationDays > 365) {
+    throw new StoreError('invalid', `an API key lasts 1 to 365 whole days, not ${options.expirationDays}`);
+  }
+  const unknown = options.permissions.find((permission) => !isPermission(permission));
+  if (unknown !== undefined) {
+    throw new StoreError('invalid', `there is no permission ${JSON.stringify(String(unknown).slice(0, 80))}: use ${vocabulary.join(', ')}`);
+  }
+}

@@ -1,0 +1,110 @@
+/** From the text of a presented key to its record: quick for a key seen a moment ago, strict about one that was revoked. */
+import { timingSafeEqual } from 'node:crypto';
+
+import type { Clock } from '../platform/clock.ts';
+import { LruMap } from '../platform/lru.ts';
+import { parseApiKey, type ParsedApiKey } from './api-key-format.ts';
+import { toRecord, type ApiKeyRecord, type ApiKeyRow } from './api-keys.ts';
+import type { Database } from './database.ts';
+
+export type Authentication = { readonly outcome: 'ok'; readonly record: ApiKeyRecord } | { readonly outcome: 'unknown' | 'expired' | 'revoked' };
+
+export interface AuthenticatorOptions {
+  readonly database: Database;
+  readonly clock: Clock;
+  /** How long an answer of the database is used, in milliseconds. Bounds what a lost notification can do. */
+  readonly ttlMs: number;
+  /** Called before the first lookup, to begin listening for revocations. */
+  readonly onFirstUse?: (() => void) | undefined;
+}
+
+interface Entry {
+  /** null: the database knows no such key. */
+  readonly record: ApiKeyRecord | null;
+  /** When the question was sent, on the monotonic clock: the answer is at least as young as that. */
+  readonly askedAt: number;
+}
+
+interface Flight {
+  readonly startedAt: number;
+  readonly answer: Promise<Entry>;
+}
+
+/** Callers share a question that is under way only while it is younger than this. */
+const SHARE_MS = 500;
+const KNOWN_KEYS = 10_000;
+/** Kept apart, so that a flood of invented keys can't push the real ones out. */
+const UNKNOWN_KEYS = 1_000;
+
+export class Authenticator {
+  readonly #options: AuthenticatorOptions;
+  readonly #known = new LruMap<string, Entry>(KNOWN_KEYS);
+  readonly #unknown = new LruMap<string, Entry>(UNKNOWN_KEYS);
+  readonly #flights = new Map<string, Flight>();
+  /** Counts revocations: an answer that was asked for before one may be older than it, and isn't kept. */
+  #epoch = 0;
+  #used = false;
+
+  constructor(options: AuthenticatorOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * @param apiKey as the client sent it
+   * @throws StoreError when the key is not cached and the database doesn't answer: the caller is neither known nor unknown then
+   */
+  async authenticate(apiKey: string): Promise<Authentication> {
+    const parsed = parseApiKey(apiKey);
+    if (parsed === undefined) return { outcome: 'unknown' };
+    if (!this.#used) {
+      this.#used = true;
+      this.#options.onFirstUse?.();
+    }
+    // The clear key is not kept; what stands for it is what the database has too.
+    const digest = parsed.hash.toString('base64');
+    const entry = this.#cached(digest) ?? (await this.#ask(digest, parsed));
+    return this.#judge(entry);
+  }
+
+  /** A key was revoked, or notifications may have been missed: nothing that was read before counts any more. */
+  forget(): void {
+    this.#epoch += 1;
+    this.#known.clear();
+    this.#unknown.clear();
+    this.#flights.clear();
+  }
+
+  #judge({ record }: Entry): Authentication {
+    if (record === null) return { outcome: 'unknown' };
+    if (record.revoked) return { outcome: 'revoked' };
+    if (record.expirationDate.getTime() <= this.#options.clock.now()) return { outcome: 'expired' };
+    return { outcome: 'ok', record };
+  }
+
+  #cached(digest: string): Entry | undefined {
+    const entry = this.#known.get(digest) ?? this.#unknown.get(digest);
+    return entry !== undefined && this.#options.clock.monotonic() - entry.askedAt < this.#options.ttlMs ? entry : undefined;
+  }
+
+  async #ask(digest: string, parsed: ParsedApiKey): Promise<Entry> {
+    const now = this.#options.clock.monotonic();
+    const flying = this.#flights.get(digest);
+    if (flying !== undefined && now - flying.startedAt < SHARE_MS) return flying.answer;
+    const flight: Flight = { startedAt: now, answer: this.#lookUp(digest, parsed, now) };
+    this.#flights.set(digest, flight);
+    try {
+      return await flight.answer;
+    } finally {
+      if (this.#flights.get(digest) === flight) this.#flights.delete(digest);
+    }
+  }
+
+  async #lookUp(digest: string, { publicId, hash }: ParsedApiKey, askedAt: number): Promise<Entry> {
+    const epoch = this.#epoch;
+    const [row] = await this.#options.database.query<ApiKeyRow & { readonly secret_hash: Buffer }>('SELECT * FROM parley.find_api_key($1)', [publicId]);
+    const same = row !== undefined && row.secret_hash.length === hash.length && timingSafeEqual(row.secret_hash, hash);
+    const entry: Entry = { record: same ? toRecord(row) : null, askedAt };
+    if (epoch === this.#epoch) (same ? this.#known : this.#unknown).set(digest, entry);
+    return entry;
+  }
+}

@@ -1,0 +1,187 @@
+/** The pool of connections and the two ways to use it: as one organisation, and as the directory of all of them. */
+import pg from 'pg';
+
+import { sleep, systemClock, type Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logging.ts';
+import { StoreError, toStoreError } from './error.ts';
+import { inspectRole, requireHarmlessRole } from './roles.ts';
+
+/** Runs statements inside one transaction. Values travel only as parameters. */
+export interface Transaction {
+  query<R extends pg.QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<{ readonly rows: readonly R[]; readonly rowCount: number }>;
+}
+
+export interface DatabaseOptions {
+  readonly databaseUrl: string;
+  /** Connections at most; 10 by default. */
+  readonly poolSize?: number | undefined;
+  /** Shown in `pg_stat_activity`. */
+  readonly applicationName?: string | undefined;
+  /** Longest statement, in milliseconds; 10,000 by default. */
+  readonly statementTimeoutMs?: number | undefined;
+  /** Longest wait for a free or new connection, in milliseconds; 5,000 by default. */
+  readonly connectTimeoutMs?: number | undefined;
+  /** How long a failed connection is tried again before the caller hears of it, in milliseconds; 2,000 by default. */
+  readonly retryForMs?: number | undefined;
+  readonly clock?: Clock | undefined;
+  readonly random?: (() => number) | undefined;
+  readonly logger?: Logger | undefined;
+}
+
+export interface PoolCounts {
+  readonly total: number;
+  readonly idle: number;
+  readonly waiting: number;
+}
+
+const organizationName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+
+/** @throws StoreError `invalid` for what cannot be the name of a namespace. */
+export function requireOrganizationName(name: string): void {
+  if (organizationName.test(name)) return;
+  const shown = JSON.stringify(name.length > 80 ? `${name.slice(0, 80)}…` : name);
+  throw new StoreError('invalid', `${shown} cannot be an organisation: use 1 to 63 lower-case letters, digits and hyphens, as for a namespace`);
+}
+
+export class Database {
+  readonly #pool: pg.Pool;
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #retryForMs: number;
+  readonly #connection: pg.ClientConfig;
+
+  constructor(options: DatabaseOptions) {
+    const statementTimeoutMs = options.statementTimeoutMs ?? 10_000;
+    this.#clock = options.clock ?? systemClock;
+    this.#random = options.random ?? Math.random;
+    this.#retryForMs = options.retryForMs ?? 2_000;
+    this.#connection = {
+      ...asRole(options.databaseUrl, 'parley_app'),
+      application_name: options.applicationName ?? 'parley',
+      connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
+      keepAlive: true,
+      statement_timeout: statementTimeoutMs,
+      idle_in_transaction_session_timeout: 15_000,
+      // The server's limit comes first; this one is for a server that no longer answers at all.
+      query_timeout: statementTimeoutMs + 2_000,
+    };
+    const onConnect = async (client: pg.ClientBase): Promise<void> => requireHarmlessRole(await inspectRole(client), 'parley_app');
+    this.#pool = new pg.Pool({ ...this.#connection, max: options.poolSize ?? 10, idleTimeoutMillis: 30_000, onConnect });
+    // An idle connection that breaks is dropped by the pool; without a listener it would end the process.
+    this.#pool.on('error', (err) => options.logger?.warn({ err }, 'an idle connection to Postgres broke'));
+  }
+
+  get counts(): PoolCounts {
+    return { total: this.#pool.totalCount, idle: this.#pool.idleCount, waiting: this.#pool.waitingCount };
+  }
+
+  /**
+   * Runs `work` in a transaction that sees and writes the rows of `org` and no others.
+   * `work` may run more than once (a lost connection), so that it has to be idempotent.
+   */
+  asOrganization<T>(org: string, work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    requireOrganizationName(org);
+    return this.#transaction(`BEGIN; SET LOCAL parley.org = ${pg.escapeLiteral(org)}`, work);
+  }
+
+  /** Runs `work` in a transaction that sees the names of all organisations and nothing of what is theirs. */
+  asDirectory<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return this.#transaction('BEGIN READ ONLY; SET LOCAL ROLE parley_directory', work);
+  }
+
+  /** One statement with no organisation set: it sees no row of any tenant table. */
+  query<R extends pg.QueryResultRow>(sql: string, values: readonly unknown[] = []): Promise<readonly R[]> {
+    return this.#withClient(async (client) => (await client.query<R>(sql, [...values])).rows);
+  }
+
+  /** A connection of its own, outside the pool and not yet opened: for LISTEN, which lasts. */
+  dedicatedClient(): pg.Client {
+    return new pg.Client(this.#connection);
+  }
+
+  /** Waits for what is running and closes the connections. */
+  async close(): Promise<void> {
+    if (!this.#pool.ending) await this.#pool.end();
+  }
+
+  #transaction<T>(begin: string, work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return this.#withClient(async (client) => {
+      await client.query(begin);
+      try {
+        const result = await work({
+          async query<R extends pg.QueryResultRow>(sql: string, values: readonly unknown[] = []) {
+            const answer = await client.query<R>(sql, [...values]);
+            return { rows: answer.rows, rowCount: answer.rowCount ?? 0 };
+          },
+        });
+        await client.query('COMMIT');
+        return result;
+      } catch (error) {
+        // Only a connection that answers the ROLLBACK may go back into the pool.
+        await client.query('ROLLBACK').catch((cause: unknown) => {
+          throw new ConnectionLost(error, cause);
+        });
+        throw error;
+      }
+    });
+  }
+
+  async #withClient<T>(use: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    const giveUpAt = this.#clock.monotonic() + this.#retryForMs;
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        return await this.#once(use);
+      } catch (error) {
+        const failure = toStoreError(error instanceof ConnectionLost ? error.first : error);
+        const waitMs = 25 * 2 ** attempt * (0.5 + this.#random());
+        if (!failure.retryable || failure.sqlState === '57014' || this.#clock.monotonic() + waitMs > giveUpAt) throw failure;
+        await sleep(this.#clock, waitMs);
+      }
+    }
+  }
+
+  async #once<T>(use: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+    const client = await this.#pool.connect();
+    let broken: Error | undefined;
+    const onError = (error: Error): void => void (broken = error);
+    // While a client is lent out the pool does not listen, and an unheard 'error' event would end the process.
+    client.on('error', onError);
+    try {
+      return await use(client);
+    } catch (error) {
+      if (!leavesConnectionUsable(error)) broken ??= error instanceof Error ? error : new Error(String(error));
+      throw error;
+    } finally {
+      client.off('error', onError);
+      client.release(broken);
+    }
+  }
+}
+
+/** The connection broke in the middle of a transaction: `first` says how it began, and the client is of no more use. */
+class ConnectionLost extends Error {
+  readonly first: unknown;
+  constructor(first: unknown, cause: unknown) {
+    super('the connection broke inside a transaction', { cause });
+    this.first = first;
+  }
+}
+
+/** An ERROR is an answer, and the session goes on; after a FATAL, or no answer at all, it does not. */
+function leavesConnectionUsable(error: unknown): boolean {
+  return error instanceof StoreError || (error instanceof pg.DatabaseError && error.severity === 'ERROR');
+}
+
+/**
+ * Makes the server start every session in `role`, so that RESET ROLE comes back to it and not to the login user.
+ * What the address already says under `options` is kept, before ours: the last word counts.
+ */
+function asRole(databaseUrl: string, role: string): { readonly connectionString: string } {
+  if (!URL.canParse(databaseUrl)) {
+    throw new StoreError('refused', 'DATABASE_URL is no address: write postgres://user:password@host:port/database, with odd characters of the password percent-encoded');
+  }
+  const url = new URL(databaseUrl);
+  const given = url.searchParams.get('options');
+  url.searchParams.set('options', `${given === null ? '' : `${given} `}-c role=${role} -c timezone=UTC`);
+  return { connectionString: url.href };
+}

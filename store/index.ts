@@ -1,0 +1,94 @@
+/** Postgres behind one object: what each role needs of it, and nothing of SQL. */
+import type { Registry } from 'prom-client';
+
+import { systemClock, type Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logging.ts';
+import { AgentRevisions } from './agent-revisions.ts';
+import { ApiKeys } from './api-keys.ts';
+import { Authenticator, type Authentication } from './authenticator.ts';
+import { Database, type DatabaseOptions } from './database.ts';
+import { StoreError } from './error.ts';
+import { registerStoreMetrics } from './metrics.ts';
+import { readMigrations } from './migration-files.ts';
+import { Organizations } from './organizations.ts';
+import { RevocationListener } from './revocations.ts';
+
+export type { AgentRevision, ServingRevision } from './agent-revisions.ts';
+export type { ApiKeyPosition, ApiKeyRecord, NewApiKey } from './api-keys.ts';
+export type { Authentication } from './authenticator.ts';
+export { StoreError, type StoreErrorKind } from './error.ts';
+export { migrate, migrationStatus, type AppliedMigration, type MigrationStatus } from './migrate.ts';
+export type { Organization } from './organizations.ts';
+export { covers, isPermission, permissionResources, permissions, type Permission, type PermissionResource } from './permissions.ts';
+
+export interface StoreOptions extends DatabaseOptions {
+  readonly clock?: Clock | undefined;
+  readonly logger?: Logger | undefined;
+  /** Where the pool's metrics go. */
+  readonly registry?: Registry | undefined;
+  /** How long an answer about an API key is used, in milliseconds; 4,000 by default, and the most there may be. */
+  readonly keyCacheMs?: number | undefined;
+}
+
+/** A revocation holds everywhere within 5 s even when its notification is lost: the rest of the second is for the question itself. */
+const LONGEST_KEY_CACHE_MS = 4_000;
+
+/** API keys with the check of a presented one. */
+export interface ApiKeyStore extends Pick<ApiKeys, 'create' | 'list' | 'get' | 'revoke' | 'purge'> {
+  /** @throws StoreError when Postgres doesn't answer: that says nothing about the key */
+  authenticate(apiKey: string): Promise<Authentication>;
+}
+
+export interface Store {
+  readonly organizations: Organizations;
+  readonly apiKeys: ApiKeyStore;
+  readonly agentRevisions: AgentRevisions;
+  /** @throws StoreError `unavailable`, `refused`, or `schema` when migrations are missing */
+  health(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Connects when it is first used: opening never fails for want of a server. */
+export function openStore(options: StoreOptions): Store {
+  const clock = options.clock ?? systemClock;
+  const database = new Database(options);
+  const keys = new ApiKeys(database);
+  const listener = new RevocationListener({ database, clock, logger: options.logger, onRevoked: () => authenticator.forget() });
+  const authenticator: Authenticator = new Authenticator({
+    database,
+    clock,
+    ttlMs: Math.min(options.keyCacheMs ?? LONGEST_KEY_CACHE_MS, LONGEST_KEY_CACHE_MS),
+    onFirstUse: () => listener.start(),
+  });
+  if (options.registry !== undefined) registerStoreMetrics(options.registry, database);
+  const newest = readMigrations().at(-1);
+
+  return {
+    organizations: new Organizations(database),
+    agentRevisions: new AgentRevisions(database),
+    apiKeys: {
+      create: (key) => keys.create(key),
+      list: (page) => keys.list(page),
+      get: (ref) => keys.get(ref),
+      revoke: async (ref) => {
+        const record = await keys.revoke(ref);
+        // The process that revoked doesn't wait for its own notification.
+        authenticator.forget();
+        return record;
+      },
+      purge: (what) => keys.purge(what),
+      authenticate: (apiKey) => authenticator.authenticate(apiKey),
+    },
+    async health() {
+      const [row] = await database.query<{ version: number | null }>('SELECT max(version) AS version FROM parley.schema_migrations');
+      // A newer database is fine here: during an upgrade the old processes go on until they are replaced.
+      if (newest !== undefined && (row?.version ?? 0) < newest.version) {
+        throw new StoreError('schema', `the database lacks migrations up to ${newest.name}: run \`parley migrate\``);
+      }
+    },
+    async close() {
+      await listener.stop();
+      await database.close();
+    },
+  };
+}

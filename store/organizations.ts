@@ -1,0 +1,63 @@
+import type { Database } from './database.ts';
+import { StoreError } from './error.ts';
+
+/** An organisation: a namespace with the label `parley.dev/organization=true`, and a row that other rows refer to. */
+export interface Organization {
+  /** Name of the namespace, and the organisation's id everywhere. */
+  readonly name: string;
+  /** '' where none was given. */
+  readonly displayName: string;
+  readonly createdAt: Date;
+}
+
+interface Row {
+  readonly name: string;
+  readonly display_name: string;
+  readonly created_at: Date;
+}
+
+const columns = 'name, display_name, created_at';
+
+export class Organizations {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Idempotent: an organisation that exists keeps its display name unless a new one is given. */
+  async create(options: { readonly name: string; readonly displayName?: string | undefined }): Promise<Organization> {
+    return this.#database.asOrganization(options.name, async (transaction) => {
+      await transaction.query('INSERT INTO parley.organizations (name) VALUES ($1) ON CONFLICT DO NOTHING', [options.name]);
+      if (options.displayName !== undefined) {
+        await transaction.query('UPDATE parley.organizations SET display_name = $2 WHERE name = $1 AND display_name <> $2', [options.name, options.displayName]);
+      }
+      const { rows } = await transaction.query<Row>(`SELECT ${columns} FROM parley.organizations WHERE name = $1`, [options.name]);
+      const row = rows[0];
+      if (row === undefined) throw new StoreError('internal', `organisation ${options.name}: written and not found again`);
+      return fromRow(row);
+    });
+  }
+
+  async get(name: string): Promise<Organization | undefined> {
+    return this.#database.asOrganization(name, async (transaction) => {
+      const { rows } = await transaction.query<Row>(`SELECT ${columns} FROM parley.organizations WHERE name = $1`, [name]);
+      return rows[0] === undefined ? undefined : fromRow(rows[0]);
+    });
+  }
+
+  /** By name, `limit` (1,000 by default) at most, those after the name `after`. */
+  async list(options: { readonly after?: string | undefined; readonly limit?: number | undefined } = {}): Promise<readonly Organization[]> {
+    return this.#database.asDirectory(async (transaction) => {
+      const { rows } = await transaction.query<Row>(
+        `SELECT ${columns} FROM parley.organizations WHERE name > $1 ORDER BY name LIMIT $2`,
+        [options.after ?? '', options.limit ?? 1_000],
+      );
+      return rows.map(fromRow);
+    });
+  }
+}
+
+function fromRow(row: Row): Organization {
+  return { name: row.name, displayName: row.display_name, createdAt: row.created_at };
+}

@@ -1,0 +1,30 @@
+/** What an API key may do. */
+
+export const permissionResources = ['agents', 'tools', 'phone_numbers', 'knowledge_bases', 'calls', 'recordings', 'webhooks', 'api_keys', 'secrets'] as const;
+
+export type PermissionResource = (typeof permissionResources)[number];
+
+/** `*` is everything, also what later versions add. `write` implies `read` of the same resource. */
+export type Permission = '*' | `${PermissionResource}:${'read' | 'write'}`;
+
+/** The whole vocabulary, for schemas and help texts. */
+export const permissions: readonly Permission[] = [
+  '*',
+  ...permissionResources.flatMap((resource) => [`${resource}:read`, `${resource}:write`] as const),
+];
+
+const vocabulary: ReadonlySet<string> = new Set(permissions);
+
+export function isPermission(value: unknown): value is Permission {
+  return typeof value === 'string' && vocabulary.has(value);
+}
+
+/**
+ * Whether who holds `holder` may do everything in `wanted`; also the rule for granting: a key grants only what it holds.
+ * Words outside the vocabulary (a key made by a newer version) give nothing.
+ */
+export function covers(holder: readonly string[], wanted: Permission | readonly Permission[]): boolean {
+  if (holder.includes('*')) return true;
+  const all = typeof wanted === 'string' ? [wanted] : wanted;
+  return all.every((permission) => holder.includes(permission) || (permission.endsWith(':read') && holder.includes(permission.replace(/:read$/, ':write'))));
+}
