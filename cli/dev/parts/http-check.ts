@@ -1,0 +1,29 @@
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+
+export interface HttpCheck {
+  readonly url: string;
+  /** PEM of the authority that signed the server's certificate; without one an https certificate is not checked. */
+  readonly ca?: string;
+  readonly token?: string;
+  readonly signal: AbortSignal;
+}
+
+/** One GET on a connection of its own: a health check must not be answered by a connection to the process before. */
+export function httpCheck(check: HttpCheck): Promise<{ readonly status: number; readonly body: string }> {
+  return new Promise((resolve, reject) => {
+    const url = new URL(check.url);
+    const options = {
+      agent: false,
+      signal: check.signal,
+      headers: check.token === undefined ? {} : { authorization: `Bearer ${check.token}` },
+      ...(check.ca === undefined ? { rejectUnauthorized: false } : { ca: check.ca }),
+    } as const;
+    const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options, (response) => {
+      let body = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => (body += chunk));
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, body })).on('error', reject);
+    });
+    request.on('error', reject).end();
+  });
+}

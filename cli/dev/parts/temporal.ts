@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process';
+import { connect } from 'node:net';
+import { promisify } from 'node:util';
+
+import type { Part } from '../supervisor.ts';
+
+const run = promisify(execFile);
+
+export interface TemporalOptions {
+  readonly binary: string;
+  /** Temporal's database; it is created when it is not there. */
+  readonly databaseFile: string;
+  readonly port: number;
+  /** Without one there is no web interface. */
+  readonly uiPort?: number;
+}
+
+export function temporalPart(options: TemporalOptions): Part {
+  const address = `127.0.0.1:${options.port}`;
+  return {
+    name: 'temporal',
+    dependsOn: [],
+    command: () => ({
+      file: options.binary,
+      args: [
+        'server',
+        'start-dev',
+        '--ip=127.0.0.1',
+        `--port=${options.port}`,
+        `--db-filename=${options.databaseFile}`,
+        ...(options.uiPort === undefined ? ['--headless'] : ['--ui-ip=127.0.0.1', `--ui-port=${options.uiPort}`]),
+        '--log-level=warn',
+      ],
+      // The command would otherwise read and write the person's own Temporal configuration.
+      env: { ...process.env, TEMPORAL_DISABLE_CONFIG_FILE: 'true', HOME: process.env['HOME'] ?? '/' },
+    }),
+    check: async (signal) => {
+      // The command takes a while to start: it is not asked before the port is open.
+      await canConnect(options.port, signal);
+      await run(options.binary, ['operator', 'namespace', 'describe', 'default', `--address=${address}`, '--output=json'], { signal, timeout: 10_000 });
+    },
+  };
+}
+
+function canConnect(port: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connect({ port, host: '127.0.0.1', signal });
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve();
+    });
+    socket.once('error', reject);
+  });
+}

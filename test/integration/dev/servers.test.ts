@@ -1,0 +1,42 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+import pg from 'pg';
+import { expect, test } from 'vitest';
+
+import { controlPlane } from '../../support/control-plane.ts';
+import { organizationNamespace } from '../../support/namespace.ts';
+import { database } from '../../support/postgres.ts';
+import { temporalAddress } from '../../support/temporal.ts';
+
+const run = promisify(execFile);
+
+test('the shared API server is the pinned one and deletes what a deleted owner owned', async () => {
+  const { kubectl, kubeconfig } = await controlPlane();
+  const kube = async (...args: readonly string[]): Promise<string> => (await run(kubectl, [`--kubeconfig=${kubeconfig}`, ...args])).stdout;
+  expect(JSON.parse(await kube('version', '--output=json')).serverVersion.gitVersion).toBe('v1.34.4');
+
+  const namespace = await organizationNamespace();
+  await kube('create', 'configmap', 'owner', `--namespace=${namespace}`);
+  const uid = (await kube('get', 'configmap', 'owner', `--namespace=${namespace}`, '--output=jsonpath={.metadata.uid}')).trim();
+  await kube('create', 'configmap', 'owned', `--namespace=${namespace}`);
+  const owners = JSON.stringify({ metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid }] } });
+  await kube('patch', 'configmap', 'owned', `--namespace=${namespace}`, '--type=merge', `--patch=${owners}`);
+  await kube('delete', 'configmap', 'owner', `--namespace=${namespace}`);
+  await kube('wait', '--for=delete', 'configmap/owned', `--namespace=${namespace}`, '--timeout=60s');
+});
+
+test('a database of its own, with pgvector to be had', async () => {
+  const { url, drop } = await database();
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  await client.query('create extension vector');
+  const { rows } = await client.query<{ distance: number }>(`select '[1,2]'::vector <-> '[4,6]'::vector as distance`);
+  expect(rows).toEqual([{ distance: 5 }]);
+  await client.end();
+  await drop();
+});
+
+test('Temporal answers at a loopback address', async () => {
+  expect(await temporalAddress()).toMatch(/^127\.0\.0\.1:\d+$/);
+});

@@ -1,0 +1,175 @@
+/**
+ * The real servers behind the integration tests: an API server with its etcd and controllers, Postgres, Temporal.
+ * Each is started when it is first asked for, once, and all are stopped together.
+ */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { cacheFolder } from '../../cli/dev/binaries/cache.ts';
+import { type BinaryName, binarySpec } from '../../cli/dev/binaries/catalogue.ts';
+import { currentPlatform } from '../../cli/dev/binaries/platform.ts';
+import { describeProgress } from '../../cli/dev/binaries/progress.ts';
+import { resolveBinary } from '../../cli/dev/binaries/resolve.ts';
+import { ensureCredentials, type UserKey, users, writeKubeconfig } from '../../cli/dev/parts/credentials.ts';
+import { etcdPart } from '../../cli/dev/parts/etcd.ts';
+import { apiserverCa, kubeApiserverPart } from '../../cli/dev/parts/kube-apiserver.ts';
+import { kubeControllerManagerPart } from '../../cli/dev/parts/kube-controller-manager.ts';
+import { postgresPart, postgresUrl } from '../../cli/dev/parts/postgres.ts';
+import { postgresHome, removePostgresData } from '../../cli/dev/parts/postgres-home.ts';
+import { temporalPart } from '../../cli/dev/parts/temporal.ts';
+import { freePorts } from '../../cli/dev/ports.ts';
+import { repositoryRoot } from '../../cli/dev/repository.ts';
+import { type Part, PartFailure, Supervisor } from '../../cli/dev/supervisor.ts';
+
+const run = promisify(execFile);
+
+export interface ControlPlaneAddresses {
+  /** Path of the administrator's kubeconfig. */
+  readonly kubeconfig: string;
+  /** Paths of kubeconfigs of the roles' own users, with the permissions that the roles have. */
+  readonly kubeconfigs: { readonly operator: string; readonly api: string };
+  readonly server: string;
+  /** Path of kubectl. */
+  readonly kubectl: string;
+}
+
+export interface TestStackAddresses {
+  readonly controlPlane: ControlPlaneAddresses;
+  /** The superuser's address; tests create databases of their own with it. */
+  readonly databaseUrl: string;
+  readonly temporalAddress: string;
+}
+
+export class TestStack {
+  readonly #supervisors: Supervisor[] = [];
+  readonly #started = new Map<string, Promise<unknown>>();
+  #folder: Promise<string> | undefined;
+
+  controlPlane(): Promise<ControlPlaneAddresses> {
+    return this.#once('control plane', () => this.#startControlPlane());
+  }
+
+  databaseUrl(): Promise<string> {
+    return this.#once('postgres', () => this.#startPostgres());
+  }
+
+  temporalAddress(): Promise<string> {
+    return this.#once('temporal', () => this.#startTemporal());
+  }
+
+  /** Stops what was started and removes its data. */
+  async stop(): Promise<void> {
+    await Promise.allSettled(this.#started.values());
+    await Promise.all(this.#supervisors.map((supervisor) => supervisor.stop()));
+    if (this.#folder === undefined) return;
+    const folder = await this.#folder;
+    removePostgresData(folder);
+    await rm(folder, { recursive: true, force: true });
+  }
+
+  #once<T>(name: string, start: () => Promise<T>): Promise<T> {
+    const known = this.#started.get(name) as Promise<T> | undefined;
+    if (known !== undefined) return known;
+    const started = start();
+    this.#started.set(name, started);
+    return started;
+  }
+
+  #workFolder(): Promise<string> {
+    this.#folder ??= mkdtemp(join(tmpdir(), 'parley-test-stack-')).then(async (folder) => {
+      // Postgres may run as another account, which has to be able to enter.
+      await chmod(folder, 0o755);
+      await mkdir(join(folder, 'kube'), { mode: 0o700 });
+      return folder;
+    });
+    return this.#folder;
+  }
+
+  async #startControlPlane(): Promise<ControlPlaneAddresses> {
+    const folder = await this.#workFolder();
+    const kube = join(folder, 'kube');
+    const [etcd, apiserver, controllerManager, kubectl] = await Promise.all([binary('etcd'), binary('kube-apiserver'), binary('kube-controller-manager'), binary('kubectl')]);
+    const [etcdPort = 0, peerPort = 0, port = 0, managerPort = 0] = await freePorts(4);
+    const credentials = ensureCredentials(join(kube, 'pki'));
+    const server = `https://127.0.0.1:${port}`;
+    const fileOf = (user: UserKey): string => join(kube, `${user}.kubeconfig`);
+    const addresses = { kubeconfig: fileOf('admin'), kubeconfigs: { operator: fileOf('operator'), api: fileOf('api') }, server, kubectl };
+    await this.#run([
+      etcdPart({ binary: etcd, dataDir: join(kube, 'etcd'), port: etcdPort, peerPort, unsafeNoFsync: true }),
+      kubeApiserverPart({
+        binary: apiserver,
+        credentials,
+        etcdPort,
+        port,
+        afterReady: async () => {
+          for (const user of Object.keys(users) as UserKey[]) {
+            writeKubeconfig({ file: fileOf(user), server, ca: apiserverCa(credentials), user: users[user].name, token: credentials.tokens[user] });
+          }
+          await installManifests(addresses);
+        },
+      }),
+      kubeControllerManagerPart({ binary: controllerManager, kubeconfig: fileOf('controllerManager'), port: managerPort }),
+    ]);
+    return addresses;
+  }
+
+  async #startPostgres(): Promise<string> {
+    const folder = await this.#workFolder();
+    const [port = 0] = await freePorts(1);
+    const options = {
+      home: postgresHome({ stateDir: folder, binary: await binary('postgres') }),
+      port,
+      passwordFile: join(folder, 'kube', 'postgres-password'),
+      unsafeNoFsync: true,
+    };
+    await this.#run([postgresPart(options)]);
+    return postgresUrl(options);
+  }
+
+  async #startTemporal(): Promise<string> {
+    const folder = await this.#workFolder();
+    const [port = 0] = await freePorts(1);
+    await this.#run([temporalPart({ binary: await binary('temporal'), databaseFile: join(folder, 'temporal.db'), port })]);
+    return `127.0.0.1:${port}`;
+  }
+
+  async #run(parts: readonly Part[]): Promise<void> {
+    const folder = await this.#workFolder();
+    const supervisor = new Supervisor({ parts, logDir: join(folder, 'logs'), runDir: join(folder, 'run') });
+    this.#supervisors.push(supervisor);
+    try {
+      await supervisor.start();
+    } catch (error) {
+      if (error instanceof PartFailure) error.message += `\n${error.logTail.join('\n')}`;
+      throw error;
+    }
+  }
+}
+
+async function binary(name: BinaryName): Promise<string> {
+  const { path } = await resolveBinary({
+    spec: binarySpec(name),
+    env: process.env,
+    cache: cacheFolder(process.env),
+    platform: currentPlatform(),
+    tools: join(repositoryRoot(), 'tools'),
+    onProgress: (progress) => process.stderr.write(`${name}: ${describeProgress(progress)}\n`),
+  });
+  return path;
+}
+
+/** Applies the resource definitions and the roles' permissions, as far as they have been generated. */
+export async function installManifests(controlPlane: ControlPlaneAddresses): Promise<void> {
+  const root = repositoryRoot();
+  const kubectl = (...args: readonly string[]) => run(controlPlane.kubectl, [`--kubeconfig=${controlPlane.kubeconfig}`, ...args], { timeout: 120_000 });
+  const yamlIn = async (folder: string): Promise<string[]> => (existsSync(folder) ? (await readdir(folder)).filter((file) => file.endsWith('.yaml')).map((file) => join(folder, file)) : []);
+  const definitions = await yamlIn(join(root, 'crds'));
+  const files = [...definitions, ...(await yamlIn(join(root, 'cli/dev/rbac')))];
+  if (files.length === 0) return;
+  await kubectl('apply', '--server-side', '--force-conflicts', '--field-manager=parley-cli', ...files.map((file) => `--filename=${file}`));
+  if (definitions.length > 0) await kubectl('wait', '--for=condition=Established', '--timeout=60s', ...definitions.map((file) => `--filename=${file}`));
+}
