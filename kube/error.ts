@@ -44,7 +44,14 @@ export class KubeError extends Error {
     return this.code === 409 && this.causes.some((cause) => cause.reason === 'FieldManagerConflict');
   }
 
-  /** The object changed since it was read (a stale resourceVersion or uid). */
+  /** Who owns what, of an ownership conflict. Fields are written as in {@link StatusCause.field}. */
+  get conflicts(): readonly { readonly field: string; readonly manager: string }[] {
+    return this.causes
+      .filter((cause) => cause.reason === 'FieldManagerConflict')
+      .map((cause) => ({ field: cause.field, manager: /^conflict with "((?:[^"\\]|\\.)*)"/.exec(cause.message)?.[1] ?? 'unknown' }));
+  }
+
+  /** The object changed since it was read, or is another one (a stale resourceVersion or uid). */
   get staleConflict(): boolean {
     return this.code === 409 && this.reason === 'Conflict' && !this.ownershipConflict;
   }

@@ -14,3 +14,5 @@ export {
   type WatchOptions,
 } from './resource-client.ts';
 export type { WatchEvent, WatchStream } from './watch-stream.ts';
+export { extractOwned, fieldPathsOf, ownedPaths, type DeepPartial, type Extracted, type OwnerSelector } from './extract.ts';
+export type { FieldSet } from './fields.ts';

@@ -53,20 +53,28 @@ export function errorFromEvent(object: unknown, request: string): KubeError {
 }
 
 function errorFromStatus(status: StatusAnswer, options: AnswerOptions): KubeError {
-  const message = status.message ?? `${options.request} was answered with ${options.code}: ${options.text.slice(0, 200).trim() || '(empty)'}`;
-  const schema = schemaCause(options.code, message);
-  if (schema !== undefined) return new KubeError({ code: 400, reason: 'BadRequest', message, causes: [schema] });
+  const text = status.message ?? `${options.request} was answered with ${options.code}: ${options.text.slice(0, 200).trim() || '(empty)'}${hint(options.code)}`;
+  const schema = schemaCauses(options.code, text);
+  if (schema !== undefined) return new KubeError({ code: 400, reason: 'BadRequest', ...schema });
   const causes = (status.details?.causes ?? [])
-    .map((cause) => ({ reason: cause.reason ?? '', field: cause.field ?? '', message: withoutNoise(cause.message ?? '') }))
+    .map((cause) => ({ reason: cause.reason ?? '', field: cause.field ?? '', message: withoutValue(cause.message ?? '') }))
     .filter((cause) => !isNoise(cause));
+  if (causes.some((cause) => cause.field === 'metadata.uid' && cause.message === 'field is immutable')) {
+    const message = 'the object was deleted and another one of its name created since it was read; read it again';
+    return new KubeError({ code: 409, reason: 'Conflict', message });
+  }
   const retryAfterMs = retryAfter(options.retryAfter) ?? (status.details?.retryAfterSeconds === undefined ? undefined : status.details.retryAfterSeconds * 1000);
   return new KubeError({
     code: options.code,
     reason: status.reason || (reasons[options.code] ?? `Http${options.code}`),
-    message: withoutNoiseCause(message),
+    message: withoutNoiseCause(text),
     causes,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
   });
+}
+
+function hint(code: number): string {
+  return code === 404 ? ' (is the resource definition installed, in this version?)' : '';
 }
 
 function parseStatus(text: string): StatusAnswer {
@@ -88,15 +96,25 @@ function retryAfter(value: string | undefined): number | undefined {
 }
 
 /**
- * An apply that doesn't fit the schema is answered with a bare 500 by servers that validate it while they merge:
- * `failed to create typed patch object (ns/name; v1, Kind=X): .spec.y: field not declared in schema`. It is the caller's mistake.
+ * An apply that doesn't fit the schema is answered with a bare 500:
+ * `failed to create typed patch object (ns/name; v1, Kind=X): .spec.y: field not declared in schema`, or with `errors:` and a line
+ * for each. A strict create or update is answered with a 400 whose message alone names the fields. Both are the caller's mistake.
  */
-function schemaCause(code: number, message: string): StatusCause | undefined {
-  if (code !== 500) return undefined;
-  const match = /failed to create typed (?:patch|live|new)? ?object \([^)]*\): (?:errors:\s*)?(\.?[^\s:]+): ([^\n]+)/.exec(message);
-  if (match === null) return undefined;
-  const [, field = '', text = ''] = match;
-  return { reason: text.includes('not declared in schema') ? 'UnknownField' : 'FieldValueTypeInvalid', field: field.replace(/^\./, ''), message: text };
+function schemaCauses(code: number, message: string): { readonly message: string; readonly causes: readonly StatusCause[] } | undefined {
+  const apply = code === 500 ? /^failed to create typed patch object \([^)]*\): (.*)$/s.exec(message) : null;
+  if (apply !== null) {
+    const causes = [...(apply[1] ?? '').matchAll(/^\s*(\.[^\n]*?): ([^\n]+)$/gm)].map(([, field = '', problem = '']) => ({
+      reason: problem.startsWith('field not declared') ? 'UnknownField' : 'FieldValueTypeInvalid',
+      field: field.slice(1),
+      // `expected string, got &value.valueUnstructured{Value:5}`: the server's own types, and the value, which may be a secret.
+      message: problem.replace(/, got .*$/, ''),
+    }));
+    if (causes.length > 0) return { message: `the object does not fit its schema: ${causes.map((cause) => `${cause.field}: ${cause.message}`).join('; ')}`, causes };
+    return { message, causes };
+  }
+  if (code !== 400 || !message.includes('strict decoding error')) return undefined;
+  const unknown = [...message.matchAll(/unknown field "([^"]+)"/g)].map(([, field = '']) => ({ reason: 'UnknownField', field, message: 'field not declared in schema' }));
+  return { message, causes: unknown };
 }
 
 const noise = 'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
@@ -105,11 +123,13 @@ function isNoise(cause: StatusCause): boolean {
   return cause.field === '<nil>' && cause.message.endsWith(noise);
 }
 
+/** `X "a" is invalid: [spec.title: Too long: …, <nil>: Invalid value: null: some validation rules …]` */
 function withoutNoiseCause(message: string): string {
-  return message.replace(`, <nil>: Invalid value: null: ${noise}`, '').replace(`, <nil>: Invalid value: "null": ${noise}`, '');
+  const end = `, <nil>: Invalid value: null: ${noise}]`;
+  return message.endsWith(end) ? message.slice(0, -end.length).replace(' is invalid: [', ' is invalid: ') : message;
 }
 
-/** `Invalid value: "object": must be …`: the type in quotes says nothing; a quoted value is kept out too, as it may be long or secret. */
-function withoutNoise(message: string): string {
-  return message.replace(/^Invalid value: (?:"(?:[^"\\]|\\.)*": |(?:null|object|array|true|false|-?[\d.]+): )?/, '');
+/** `Invalid value: "object": must be …`: the type or value in front says nothing that `field` doesn't, and may be long or secret. */
+function withoutValue(message: string): string {
+  return message.replace(/^Invalid value: (?:"(?:[^"\\]|\\.)*": |(?:null|true|false|-?[\d.]+|\{[^}]*\}|\[[^\]]*\]): )?/, '');
 }
