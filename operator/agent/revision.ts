@@ -1,0 +1,105 @@
+/** Compiles an agent and everything it refers to into one immutable document that calls can start from without Kubernetes. */
+import type { Agent, AgentSpec, Tool, ToolSpec } from '../../crds/index.ts';
+import { agentReferences, toolCredentials, type Reference } from '../references/references-of.ts';
+import { compare, displayNameOf, type World } from '../references/world.ts';
+import { canonicalJson, sha256 } from '../runtime/canonical-json.ts';
+import { isDeleting } from '../status/common.ts';
+import { functionNameOf, variantOf } from '../tool/attachment.ts';
+
+/** What is stored for a revision. Secrets appear by name, key and the digest of their version, never by value. */
+export interface AgentRevisionConfig {
+  /** Shape of this document. */
+  readonly format: 1;
+  readonly name: string;
+  readonly displayName: string;
+  /** As in the spec, without what only steers the operator; the prompt stands apart. */
+  readonly agent: Omit<AgentSpec, 'suspend' | 'displayName' | 'llm' | 'knowledgeBaseRef'> & {
+    readonly llm: Omit<AgentSpec['llm'], 'systemPrompt' | 'systemPromptFrom'>;
+  };
+  /** Resolved; `null` where the agent has none, or the ConfigMap is missing. */
+  readonly systemPrompt: string | null;
+  /** Sorted by function name. */
+  readonly tools: readonly RevisionTool[];
+  readonly knowledgeBase: string | null;
+  readonly versions: RevisionVersions;
+}
+
+export interface RevisionTool {
+  readonly name: string;
+  readonly type: string;
+  readonly functionName: string;
+  readonly spec: Omit<ToolSpec, 'suspend' | 'agentRefs'>;
+}
+
+/** What changes without any configuration changing: a rotated Secret, a knowledge base deleted and made anew. */
+export interface RevisionVersions {
+  /** By name of the Secret: a digest of its uid and resourceVersion, `null` while it is missing. */
+  readonly secrets: Readonly<Record<string, string | null>>;
+  readonly knowledgeBaseUid: string | null;
+}
+
+export interface CompiledRevision {
+  /** SHA-256 of the canonical JSON of `config`. */
+  readonly revision: string;
+  /** The same without `versions`. */
+  readonly configHash: string;
+  readonly config: AgentRevisionConfig;
+}
+
+/** Always gives a revision, also when references are missing: it is the one that the spec asks for. */
+export function compileRevision(agent: Agent, tools: readonly Tool[], world: World): CompiledRevision {
+  const namespace = agent.metadata.namespace ?? '';
+  const { suspend: _suspend, displayName: _displayName, knowledgeBaseRef, llm, ...rest } = agent.spec;
+  const { systemPrompt: _inline, systemPromptFrom: _from, ...model } = llm;
+  const knowledgeBase = knowledgeBaseRef && world.knowledgeBase(namespace, knowledgeBaseRef.name);
+  const config: AgentRevisionConfig = {
+    format: 1,
+    name: agent.metadata.name,
+    displayName: displayNameOf(agent),
+    agent: {
+      ...rest,
+      llm: { ...model, ...(model.requiredDynamicData && { requiredDynamicData: [...model.requiredDynamicData].sort(compare) }) },
+      ...(rest.dynamicData && { dynamicData: byName(rest.dynamicData) }),
+      ...(rest.postCallAnalysis && { postCallAnalysis: byName(rest.postCallAnalysis) }),
+    },
+    systemPrompt: promptOf(agent, world),
+    tools: tools.map(revisionTool),
+    knowledgeBase: knowledgeBaseRef?.name ?? null,
+    versions: {
+      secrets: secretVersions(namespace, [...agentReferences(agent), ...tools.flatMap(toolCredentials)], world),
+      knowledgeBaseUid: knowledgeBase && !isDeleting(knowledgeBase) ? (knowledgeBase.metadata.uid ?? null) : null,
+    },
+  };
+  const { versions: _versions, ...lasting } = config;
+  return { revision: sha256(canonicalJson(config)), configHash: sha256(canonicalJson(lasting)), config };
+}
+
+/** Lists that are maps have no order of their own: two owners may have appended in either order. */
+function byName<T extends { readonly name: string }>(list: readonly T[]): T[] {
+  return [...list].sort((a, b) => compare(a.name, b.name));
+}
+
+function revisionTool(tool: Tool): RevisionTool {
+  const { suspend: _suspend, agentRefs: _agentRefs, ...spec } = tool.spec;
+  return { name: tool.metadata.name, type: variantOf(tool), functionName: functionNameOf(tool), spec };
+}
+
+function promptOf(agent: Agent, world: World): string | null {
+  const { systemPrompt, systemPromptFrom } = agent.spec.llm;
+  if (systemPromptFrom === undefined) return systemPrompt ?? null;
+  const { name, key } = systemPromptFrom.configMapKeyRef;
+  const namespace = agent.metadata.namespace ?? '';
+  if (world.configMap(namespace, name).state !== 'present') return null;
+  const found = world.configText(namespace, name, key);
+  return found.state === 'text' ? found.text : null;
+}
+
+function secretVersions(namespace: string, references: readonly Reference[], world: World): Record<string, string | null> {
+  const names = new Set(references.filter((reference) => reference.kind === 'Secret').map((reference) => reference.name));
+  return Object.fromEntries(
+    [...names].sort(compare).map((name) => {
+      const found = world.secret(namespace, name);
+      return [name, found.state === 'present' ? sha256(`${found.uid}/${found.resourceVersion}`) : null];
+    }),
+  );
+}

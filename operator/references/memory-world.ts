@@ -1,0 +1,58 @@
+/** A world held in plain lists: for `parley explain`, which reads one namespace once, and for tests. */
+import type { Agent, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } from '../../crds/index.ts';
+import { displayNameOf, PROMPT_LIMIT, type ConfigText, type KeyedObject, type World } from './world.ts';
+
+/** A Secret or ConfigMap by its metadata and keys; `data` only of ConfigMaps. */
+export interface KeyedEntry {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly keys: readonly string[];
+  readonly owners?: readonly string[];
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+export interface WorldContents {
+  readonly organizations: readonly string[];
+  readonly agents?: readonly Agent[];
+  readonly tools?: readonly Tool[];
+  readonly phoneNumbers?: readonly PhoneNumber[];
+  readonly knowledgeBases?: readonly KnowledgeBase[];
+  readonly subscriptions?: readonly WebhookSubscription[];
+  readonly secrets?: readonly KeyedEntry[];
+  readonly configMaps?: readonly KeyedEntry[];
+  /** `Secret/namespace/name` or `ConfigMap/namespace/name` of what may not be read. */
+  readonly forbidden?: ReadonlySet<string>;
+}
+
+export function memoryWorld(contents: WorldContents): World {
+  const { agents = [], tools = [], phoneNumbers = [], knowledgeBases = [], subscriptions = [], secrets = [], configMaps = [], forbidden } = contents;
+  const named = <T extends { readonly metadata: { readonly namespace?: string; readonly name: string } }>(list: readonly T[], namespace: string, name: string): T | undefined =>
+    list.find((item) => item.metadata.namespace === namespace && item.metadata.name === name);
+  const keyed = (kind: string, list: readonly KeyedEntry[], namespace: string, name: string): KeyedObject => {
+    if (forbidden?.has(`${kind}/${namespace}/${name}`)) return { state: 'forbidden' };
+    const entry = list.find((item) => item.namespace === namespace && item.name === name);
+    if (entry === undefined) return { state: 'absent' };
+    return { state: 'present', uid: entry.uid, resourceVersion: entry.resourceVersion, keys: new Set(entry.keys), owners: entry.owners ?? [] };
+  };
+  return {
+    isOrganization: (namespace) => contents.organizations.includes(namespace),
+    agent: (namespace, name) => named(agents, namespace, name),
+    knowledgeBase: (namespace, name) => named(knowledgeBases, namespace, name),
+    toolsOf: (namespace, agent) => tools.filter((tool) => tool.metadata.namespace === namespace && tool.spec.agentRefs?.some((ref) => ref.name === agent)),
+    phoneNumbersWith: (number) => phoneNumbers.filter((item) => item.spec.number === number),
+    knowledgeBasesNamed: (namespace, name) => knowledgeBases.filter((item) => item.metadata.namespace === namespace && displayNameOf(item) === name),
+    subscriptionsNamed: (namespace, name) => subscriptions.filter((item) => item.metadata.namespace === namespace && displayNameOf(item) === name),
+    secret: (namespace, name) => keyed('Secret', secrets, namespace, name),
+    configMap: (namespace, name) => keyed('ConfigMap', configMaps, namespace, name),
+    configText: (namespace, name, key) => textOf(configMaps.find((item) => item.namespace === namespace && item.name === name)?.data, key),
+  };
+}
+
+/** The text of one key, within the limit of a prompt. A key that is there but not among `data` is binary. */
+export function textOf(data: Readonly<Record<string, string>> | undefined, key: string): ConfigText {
+  const text = data?.[key];
+  if (text === undefined) return { state: 'binary' };
+  return Buffer.byteLength(text) > PROMPT_LIMIT ? { state: 'too-large' } : { state: 'text', text };
+}

@@ -1,0 +1,135 @@
+/** What an object names in its own namespace. Pure, and the one place that knows where the kinds keep their references. */
+import { createHash } from 'node:crypto';
+
+import type { Agent, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } from '../../crds/index.ts';
+
+export type ReferenceKind = 'Secret' | 'ConfigMap' | 'Agent' | 'KnowledgeBase';
+
+export interface Reference {
+  readonly kind: ReferenceKind;
+  readonly name: string;
+  /** Key within a Secret or ConfigMap. */
+  readonly key?: string;
+  /** Where the spec says so, e.g. `spec.llm.apiKeySecretRef`. */
+  readonly field: string;
+}
+
+/** Any object of the five kinds. */
+export type ParleyObject = Agent | Tool | PhoneNumber | KnowledgeBase | WebhookSubscription;
+
+interface KeyRef {
+  readonly name: string;
+  readonly key: string;
+}
+
+interface Header {
+  readonly name: string;
+  readonly valueFrom?: { readonly secretKeyRef: KeyRef } | undefined;
+}
+
+const secret = (ref: KeyRef | undefined, field: string): Reference[] => (ref === undefined ? [] : [{ kind: 'Secret', ...pick(ref), field }]);
+const configMap = (ref: KeyRef | undefined, field: string): Reference[] => (ref === undefined ? [] : [{ kind: 'ConfigMap', ...pick(ref), field }]);
+const local = (kind: 'Agent' | 'KnowledgeBase', ref: { readonly name: string } | undefined, field: string): Reference[] =>
+  ref === undefined ? [] : [{ kind, name: ref.name, field }];
+const headers = (list: readonly Header[] | undefined, field: string): Reference[] =>
+  (list ?? []).flatMap((header) => secret(header.valueFrom?.secretKeyRef, `${field}[${header.name}].valueFrom.secretKeyRef`));
+
+function pick(ref: KeyRef): KeyRef {
+  return { name: ref.name, key: ref.key };
+}
+
+export function agentReferences({ spec }: Pick<Agent, 'spec'>): readonly Reference[] {
+  return [
+    ...secret(spec.llm.apiKeySecretRef, 'spec.llm.apiKeySecretRef'),
+    ...configMap(spec.llm.systemPromptFrom?.configMapKeyRef, 'spec.llm.systemPromptFrom.configMapKeyRef'),
+    ...secret(spec.speechToText.apiKeySecretRef, 'spec.speechToText.apiKeySecretRef'),
+    ...secret(spec.textToSpeech.apiKeySecretRef, 'spec.textToSpeech.apiKeySecretRef'),
+    ...local('KnowledgeBase', spec.knowledgeBaseRef, 'spec.knowledgeBaseRef'),
+    ...(spec.dynamicData ?? []).flatMap((item) => headers(item.headers, `spec.dynamicData[${item.name}].headers`)),
+  ];
+}
+
+/** What a tool needs in order to run, without the agents it attaches itself to. */
+export function toolCredentials({ spec }: Pick<Tool, 'spec'>): readonly Reference[] {
+  return [
+    ...headers(spec.custom?.http.headers, 'spec.custom.http.headers'),
+    ...secret(spec.sendEmail?.passwordSecretRef, 'spec.sendEmail.passwordSecretRef'),
+    ...secret(spec.bookCalendar?.apiKeySecretRef, 'spec.bookCalendar.apiKeySecretRef'),
+    ...secret(spec.checkCalendarAvailability?.apiKeySecretRef, 'spec.checkCalendarAvailability.apiKeySecretRef'),
+  ];
+}
+
+export function toolReferences(tool: Pick<Tool, 'spec'>): readonly Reference[] {
+  return [...toolCredentials(tool), ...(tool.spec.agentRefs ?? []).flatMap((ref) => local('Agent', ref, 'spec.agentRefs'))];
+}
+
+export function phoneNumberReferences({ spec }: Pick<PhoneNumber, 'spec'>): readonly Reference[] {
+  return [
+    ...local('Agent', spec.inboundAgentRef, 'spec.inboundAgentRef'),
+    ...local('Agent', spec.outboundAgentRef, 'spec.outboundAgentRef'),
+    ...secret(spec.sip?.passwordSecretRef, 'spec.sip.passwordSecretRef'),
+    ...secret(spec.carrier?.authTokenSecretRef, 'spec.carrier.authTokenSecretRef'),
+  ];
+}
+
+export function knowledgeBaseReferences({ spec }: Pick<KnowledgeBase, 'spec'>): readonly Reference[] {
+  return (spec.sources ?? []).flatMap((source) => configMap(source.configMapKeyRef, `spec.sources[${source.name}].configMapKeyRef`));
+}
+
+/** The key under which a subscription's current signing secret is kept. */
+export const SIGNING_KEY = 'current';
+
+/** Everything but the Secret that the operator generates by itself. */
+export function webhookSubscriptionReferences({ spec }: Pick<WebhookSubscription, 'spec'>): readonly Reference[] {
+  const signing = spec.signing?.secretRef;
+  return [
+    ...headers(spec.headers, 'spec.headers'),
+    ...(signing === undefined ? [] : secret({ name: signing.name, key: SIGNING_KEY }, 'spec.signing.secretRef')),
+    ...(spec.scope?.agentRefs ?? []).flatMap((ref) => local('Agent', ref, 'spec.scope.agentRefs')),
+  ];
+}
+
+/** Longest name of a Secret. */
+const NAME_LIMIT = 253;
+
+/** Name of the Secret that is generated for `signing: {}`; absent where the spec names its own, or wants no signature. */
+export function generatedSigningSecret(subscription: Pick<WebhookSubscription, 'spec' | 'metadata'>): string | undefined {
+  const { signing } = subscription.spec;
+  if (signing === undefined || signing.secretRef !== undefined) return undefined;
+  const name = `webhooksubscription-${subscription.metadata.name}`;
+  if (name.length <= NAME_LIMIT) return name;
+  const digest = createHash('sha256').update(name).digest('hex').slice(0, 10);
+  return `${name.slice(0, NAME_LIMIT - 11).replace(/[.-]+$/, '')}-${digest}`;
+}
+
+/** Every reference of an object of any of the five kinds, including the Secret the operator generates for it. */
+export function referencesOf(object: ParleyObject): readonly Reference[] {
+  switch (object.kind) {
+    case 'Agent':
+      return agentReferences(object as Agent);
+    case 'Tool':
+      return toolReferences(object as Tool);
+    case 'PhoneNumber':
+      return phoneNumberReferences(object as PhoneNumber);
+    case 'KnowledgeBase':
+      return knowledgeBaseReferences(object as KnowledgeBase);
+    case 'WebhookSubscription': {
+      const subscription = object as WebhookSubscription;
+      const generated = generatedSigningSecret(subscription);
+      return [...webhookSubscriptionReferences(subscription), ...(generated === undefined ? [] : secret({ name: generated, key: SIGNING_KEY }, 'spec.signing'))];
+    }
+    default:
+      return [];
+  }
+}
+
+/** Key of a referenced thing in the reverse index. */
+export function referenceKey(kind: ReferenceKind, namespace: string, name: string): string {
+  return `${kind}/${namespace}/${name}`;
+}
+
+/** The reverse index of a cache: each object under everything it refers to. */
+export function referenceIndex(object: ParleyObject): readonly string[] {
+  const namespace = object.metadata.namespace ?? '';
+  return [...new Set(referencesOf(object).map((reference) => referenceKey(reference.kind, namespace, reference.name)))];
+}

@@ -1,0 +1,58 @@
+import { isDeleting } from '../status/common.ts';
+import type { Problem } from '../status/reasons.ts';
+import type { Reference } from './references-of.ts';
+import type { KeyedObject, World } from './world.ts';
+
+/** What is wrong with each reference, in the order of the spec; empty when everything exists and can be used. */
+export function unresolved(namespace: string, references: readonly Reference[], world: World): readonly Problem[] {
+  return references.flatMap((reference) => check(namespace, reference, world) ?? []);
+}
+
+function check(namespace: string, reference: Reference, world: World): Problem | undefined {
+  switch (reference.kind) {
+    case 'Secret':
+      return checkKeyed('Secret', namespace, reference, world.secret(namespace, reference.name));
+    case 'ConfigMap':
+      return checkKeyed('ConfigMap', namespace, reference, world.configMap(namespace, reference.name));
+    case 'Agent':
+      return checkObject('Agent', namespace, reference, world.agent(namespace, reference.name));
+    case 'KnowledgeBase':
+      return checkObject('KnowledgeBase', namespace, reference, world.knowledgeBase(namespace, reference.name));
+  }
+}
+
+function checkKeyed(kind: 'Secret' | 'ConfigMap', namespace: string, reference: Reference, found: KeyedObject): Problem | undefined {
+  const thing = `${kind} ${namespace}/${reference.name}`;
+  switch (found.state) {
+    case 'absent':
+      return { reason: `${kind}NotFound`, message: `${thing} does not exist; create it or change ${reference.field}` };
+    case 'forbidden':
+      return { reason: 'ReferenceForbidden', message: `the operator may not read ${thing} (${reference.field}); grant its service account get on it` };
+    case 'present':
+      if (reference.key === undefined || found.keys.has(reference.key)) return undefined;
+      return { reason: `${kind}KeyNotFound`, message: `${thing} has no key "${reference.key}"; add it or change ${reference.field}` };
+  }
+}
+
+function checkObject(
+  kind: 'Agent' | 'KnowledgeBase',
+  namespace: string,
+  reference: Reference,
+  found: Parameters<typeof isDeleting>[0] | undefined,
+): Problem | undefined {
+  const thing = `${kind} ${namespace}/${reference.name}`;
+  if (found === undefined) return { reason: `${kind}NotFound`, message: `${thing} does not exist; create it or change ${reference.field}` };
+  if (isDeleting(found)) return { reason: `${kind}NotFound`, message: `${thing} is being deleted; create it again or change ${reference.field}` };
+  return undefined;
+}
+
+/** The first thing to check of any object: outside an organisation nothing is acted upon. */
+export function notAnOrganization(namespace: string, world: World): readonly Problem[] {
+  if (world.isOrganization(namespace)) return [];
+  return [
+    {
+      reason: 'NotAnOrganization',
+      message: `namespace ${namespace} is not an organisation; run \`kubectl label namespace ${namespace} parley.dev/organization=true\` or create the object in one that is`,
+    },
+  ];
+}

@@ -1,0 +1,66 @@
+/** What a plan may look at: a consistent, synchronous view of everything around one object. */
+import type { Agent, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } from '../../crds/index.ts';
+import { isDeleting } from '../status/common.ts';
+
+/** A Secret or ConfigMap as far as it is known: never its values. */
+export type KeyedObject =
+  | { readonly state: 'absent' }
+  | {
+      readonly state: 'present';
+      readonly uid: string;
+      readonly resourceVersion: string;
+      readonly keys: ReadonlySet<string>;
+      /** Uids of its owners. */
+      readonly owners: readonly string[];
+    }
+  | { readonly state: 'forbidden' };
+
+/** The text behind one key of a ConfigMap. */
+export type ConfigText = { readonly state: 'text'; readonly text: string } | { readonly state: 'absent' } | { readonly state: 'too-large' } | { readonly state: 'binary' };
+
+export interface World {
+  /** Whether the namespace carries the label of an organisation. */
+  isOrganization(namespace: string): boolean;
+  agent(namespace: string, name: string): Agent | undefined;
+  knowledgeBase(namespace: string, name: string): KnowledgeBase | undefined;
+  /** Tools whose `agentRefs` name the agent, in any order. */
+  toolsOf(namespace: string, agent: string): readonly Tool[];
+  /** In the whole deployment. */
+  phoneNumbersWith(number: string): readonly PhoneNumber[];
+  /** By effective display name. */
+  knowledgeBasesNamed(namespace: string, displayName: string): readonly KnowledgeBase[];
+  /** By effective display name. */
+  subscriptionsNamed(namespace: string, displayName: string): readonly WebhookSubscription[];
+  secret(namespace: string, name: string): KeyedObject;
+  configMap(namespace: string, name: string): KeyedObject;
+  /** Text for the agents' prompts; only for a ConfigMap that is present. */
+  configText(namespace: string, name: string, key: string): ConfigText;
+}
+
+/** Longest system prompt, in bytes of UTF-8. */
+export const PROMPT_LIMIT = 128 * 1024;
+
+/** The name people see: unique within an organisation for some kinds. */
+export function displayNameOf(object: { readonly metadata: { readonly name: string }; readonly spec: { readonly displayName?: string | undefined } }): string {
+  return object.spec.displayName ?? object.metadata.name;
+}
+
+interface Aged {
+  readonly metadata: { readonly uid?: string; readonly creationTimestamp?: string };
+}
+
+/**
+ * Oldest first; among objects of one second the uid decides, so that every observer agrees whatever the order of arrival.
+ */
+export function byAge(a: Aged, b: Aged): number {
+  return compare(a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? '') || compare(a.metadata.uid ?? '', b.metadata.uid ?? '');
+}
+
+export function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Who owns what only one may have: the oldest that isn't on its way out. */
+export function ownerAmong<T extends Aged & Parameters<typeof isDeleting>[0]>(rivals: readonly T[]): T | undefined {
+  return rivals.filter((rival) => !isDeleting(rival)).sort(byAge)[0];
+}

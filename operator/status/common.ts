@@ -1,0 +1,63 @@
+import { wellKnown, type CommonStatus } from '../../crds/index.ts';
+import type { Condition, KubeObject } from '../../kube/types.ts';
+import { toConditions, type Verdict } from './conditions.ts';
+
+/** What every kind's plan starts from. */
+export interface Managed extends KubeObject {
+  readonly spec: { readonly suspend?: boolean | undefined };
+  readonly status?: CommonStatus;
+}
+
+/** The part of a status that all kinds share. */
+export interface CommonFields {
+  observedGeneration: number;
+  conditions: Condition[];
+  lastHandledReconcileAt?: string;
+}
+
+/**
+ * Builds the shared part of a status.
+ *
+ * @param now - milliseconds since the epoch
+ */
+export function commonFields(object: Managed, verdicts: readonly Verdict[], now: number): CommonFields {
+  const generation = object.metadata.generation ?? 0;
+  const requested = object.metadata.annotations?.[wellKnown.reconcileRequestedAt]?.slice(0, 256);
+  return {
+    observedGeneration: generation,
+    conditions: toConditions(verdicts, object.status?.conditions, { generation, now }),
+    ...(requested === undefined ? {} : { lastHandledReconcileAt: requested }),
+  };
+}
+
+/**
+ * The status of a suspended object: `Ready=Unknown` and nothing else, for the other conditions would speak of a world
+ * that is not being looked at. What is in use (a serving revision, an identifier) stays shown. As with Flux, a
+ * requested reconcile is not taken notice of until the object goes on.
+ */
+export function suspendedStatus<S extends CommonStatus>(object: Managed & { readonly status?: S }, now: number): S {
+  const generation = object.metadata.generation ?? 0;
+  const verdict: Verdict = {
+    type: 'Ready',
+    status: 'Unknown',
+    reason: 'Suspended',
+    message: 'spec.suspend is true, so changes are not acted upon; set it to false to go on',
+  };
+  return {
+    ...(object.status ?? ({} as S)),
+    observedGeneration: generation,
+    conditions: toConditions([verdict], object.status?.conditions, { generation, now }),
+  };
+}
+
+export function isSuspended(object: Managed): boolean {
+  return object.spec.suspend === true;
+}
+
+export function isDeleting(object: KubeObject): boolean {
+  return object.metadata.deletionTimestamp !== undefined;
+}
+
+export function hasFinalizer(object: KubeObject): boolean {
+  return object.metadata.finalizers?.includes(wellKnown.finalizer) ?? false;
+}

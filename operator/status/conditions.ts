@@ -1,0 +1,91 @@
+import type { Condition } from '../../kube/types.ts';
+import { conditionTypes, reasons, type ConditionType, type Problem, type Reason } from './reasons.ts';
+
+/** RFC 3339 in whole seconds, as `metav1.Time` prints it. */
+export function timestamp(ms: number): string {
+  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
+}
+
+/** A condition before it is compared with what the object already shows. */
+export interface Verdict {
+  readonly type: ConditionType;
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: Reason;
+  readonly message: string;
+}
+
+/** The outcome of one stage: the reason and message when all is well, and what is wrong otherwise. */
+export interface Stage {
+  readonly type: 'Accepted' | 'ResolvedRefs' | 'Synced';
+  readonly good: { readonly reason: Reason; readonly message: string };
+  readonly problems: readonly Problem[];
+}
+
+/** Longest message of a condition, in characters; the API server allows 32,768. */
+const MESSAGE_LIMIT = 2_000;
+/** A person reads the first few; the rest shows once these are dealt with. */
+const PROBLEMS_SHOWN = 5;
+
+function describe(problems: readonly Problem[]): string {
+  const shown = problems.slice(0, PROBLEMS_SHOWN).map((problem) => problem.message);
+  const more = problems.length - shown.length;
+  const text = more > 0 ? `${shown.join('; ')}; and ${more} more` : shown.join('; ');
+  return text.length > MESSAGE_LIMIT ? `${text.slice(0, MESSAGE_LIMIT - 1)}…` : text;
+}
+
+function verdictOf(stage: Stage): Verdict {
+  const [first] = stage.problems;
+  if (first === undefined) return { type: stage.type, status: 'True', ...stage.good };
+  return { type: stage.type, status: 'False', reason: first.reason, message: describe(stage.problems) };
+}
+
+/**
+ * Sums the stages up. The first stage that keeps the object from being ready gives `Ready` its reason and message;
+ * whether a person is needed decides between `Stalled` and `Reconciling`, so that exactly one of the two accompanies
+ * every `Ready=False`, and neither a `Ready=True`.
+ *
+ * @param ready - `message` of a `Ready=True`; `aside` is added to the message of a `Ready=False`
+ */
+export function summarize(stages: readonly Stage[], ready: { readonly message: string; readonly aside?: string | undefined }): readonly Verdict[] {
+  const verdicts = stages.map(verdictOf);
+  const failed = verdicts.find((verdict) => verdict.status !== 'True' && reasons[verdict.reason].blocks !== undefined);
+  if (failed === undefined) return [{ type: 'Ready', status: 'True', reason: 'Available', message: ready.message }, ...verdicts];
+  const message = ready.aside === undefined ? failed.message : `${failed.message} (${ready.aside})`;
+  return [{ type: 'Ready', status: 'False', reason: failed.reason, message }, ...verdicts, progress(failed)];
+}
+
+/** `Stalled` or `Reconciling`, for a failure. */
+export function progress(failed: Pick<Verdict, 'reason' | 'message'>): Verdict {
+  return reasons[failed.reason].blocks === 'retry'
+    ? { type: 'Reconciling', status: 'True', reason: 'Retrying', message: failed.message }
+    : { type: 'Stalled', status: 'True', reason: failed.reason, message: failed.message };
+}
+
+/**
+ * Turns verdicts into conditions: each stamped with the generation, in a fixed order, keeping the transition time of a
+ * condition whose status did not change.
+ *
+ * @param now - milliseconds since the epoch
+ */
+export function toConditions(
+  verdicts: readonly Verdict[],
+  previous: readonly Condition[] | undefined,
+  options: { readonly generation: number; readonly now: number },
+): Condition[] {
+  const before = new Map((previous ?? []).map((condition) => [condition.type, condition]));
+  return [...verdicts]
+    .sort((a, b) => conditionTypes.indexOf(a.type) - conditionTypes.indexOf(b.type))
+    .map((verdict) => {
+      const old = before.get(verdict.type);
+      return {
+        ...verdict,
+        observedGeneration: options.generation,
+        lastTransitionTime: old?.status === verdict.status ? old.lastTransitionTime : timestamp(options.now),
+      };
+    });
+}
+
+/** The condition of that type, if the object shows it. */
+export function conditionOf(object: { readonly status?: { readonly conditions?: readonly Condition[] | undefined } }, type: ConditionType): Condition | undefined {
+  return object.status?.conditions?.find((condition) => condition.type === type);
+}

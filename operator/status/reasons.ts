@@ -1,0 +1,260 @@
+/**
+ * Every reason that a condition can carry. Reasons are part of the API: scripts and alerts match on them, so they are
+ * written down once, here, and the reference page is generated from this table.
+ */
+
+/** Condition types, in the order in which they are written. */
+export const conditionTypes = ['Ready', 'Accepted', 'ResolvedRefs', 'Synced', 'Reconciling', 'Stalled'] as const;
+export type ConditionType = (typeof conditionTypes)[number];
+
+export interface ReasonDefinition {
+  /** The stage the reason belongs to; `Ready`, `Reconciling` and `Stalled` repeat the reason of the stage that failed. */
+  readonly condition: 'Ready' | 'Accepted' | 'ResolvedRefs' | 'Synced' | 'Reconciling';
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly meaning: string;
+  /** What a person does about it; absent where nothing needs doing. */
+  readonly cure?: string;
+  /**
+   * `person`: nothing gets better until somebody changes something, so `Stalled` is set.
+   * `retry`: tried again unattended, so `Reconciling` is set.
+   * Absent: does not keep the object from being ready.
+   */
+  readonly blocks?: 'person' | 'retry';
+}
+
+const table = {
+  Available: { condition: 'Ready', status: 'True', meaning: 'The object is accepted, everything it names exists, and it is in use.' },
+  Suspended: {
+    condition: 'Ready',
+    status: 'Unknown',
+    meaning: '`spec.suspend` is true: changes are not acted upon, what was in use stays in use.',
+    cure: 'Set `spec.suspend` to false, or remove it, to go on.',
+  },
+  Deleting: {
+    condition: 'Ready',
+    status: 'False',
+    meaning: 'The object is being deleted and what it stands for is being released.',
+    blocks: 'retry',
+  },
+
+  SpecAccepted: { condition: 'Accepted', status: 'True', meaning: 'The spec is consistent.' },
+  NotAnOrganization: {
+    condition: 'Accepted',
+    status: 'False',
+    meaning: 'The namespace is not an organisation, so nothing in it is acted upon.',
+    cure: 'Label the namespace `parley.dev/organization=true`, or create the object in a namespace that has the label.',
+    blocks: 'person',
+  },
+  UnknownProvider: {
+    condition: 'Accepted',
+    status: 'False',
+    meaning: 'The spec names a provider that this version does not know.',
+    cure: 'Use one of the providers that the message lists.',
+    blocks: 'person',
+  },
+  InvalidLanguage: {
+    condition: 'Accepted',
+    status: 'False',
+    meaning: 'A language is not a valid BCP 47 tag.',
+    cure: 'Use a tag such as `en-US`.',
+    blocks: 'person',
+  },
+  InvalidTimeZone: {
+    condition: 'Accepted',
+    status: 'False',
+    meaning: 'A time zone is not in the IANA database.',
+    cure: 'Use a name such as `Europe/Berlin`.',
+    blocks: 'person',
+  },
+  InvalidParameters: {
+    condition: 'Accepted',
+    status: 'False',
+    meaning: "The parameters of a tool's function are not a valid JSON Schema.",
+    cure: 'Correct the schema at the place that the message names.',
+    blocks: 'person',
+  },
+  InvalidSpec: {
+    condition: 'Accepted',
+    status: 'False',
+    meaning: 'A field has a value that cannot be used, beyond what the API server checks: a free-form value that is too large, for example.',
+    cure: 'Correct the field that the message names.',
+    blocks: 'person',
+  },
+  TooManyTools: {
+    condition: 'Accepted',
+    status: 'False',
+    meaning: 'More tools are attached to the agent than a model can be offered.',
+    cure: "Remove the agent from `spec.agentRefs` of the tools it doesn't need.",
+    blocks: 'person',
+  },
+  NumberTaken: {
+    condition: 'Accepted',
+    status: 'False',
+    meaning: 'An older PhoneNumber of this deployment has the same number. Heals when that one is deleted.',
+    cure: 'Delete the older object, or use another number.',
+    blocks: 'person',
+  },
+  FunctionNameConflict: {
+    condition: 'Accepted',
+    status: 'False',
+    meaning: 'An older tool of the same agent has the same function name. Heals when that one is renamed, detached or deleted.',
+    cure: "Rename this tool's function, or detach one of the two.",
+    blocks: 'person',
+  },
+  DisplayNameTaken: {
+    condition: 'Accepted',
+    status: 'False',
+    meaning: 'An older object of the same kind and organisation has the same display name. Heals when that one is renamed or deleted.',
+    cure: 'Set another `spec.displayName`.',
+    blocks: 'person',
+  },
+  UnknownEmbeddingProfile: {
+    condition: 'Accepted',
+    status: 'False',
+    meaning: 'The embedding profile is not in the configuration of the operator.',
+    cure: 'Create the knowledge base with a profile that the message lists, or add the profile to PARLEY_EMBEDDING_PROFILES.',
+    blocks: 'person',
+  },
+
+  ReferencesResolved: { condition: 'ResolvedRefs', status: 'True', meaning: 'Everything the object names exists and can be used.' },
+  SecretNotFound: {
+    condition: 'ResolvedRefs',
+    status: 'False',
+    meaning: 'A Secret that the spec names does not exist. Heals when it appears.',
+    cure: 'Create the Secret in the same namespace, or change the reference.',
+    blocks: 'person',
+  },
+  SecretKeyNotFound: {
+    condition: 'ResolvedRefs',
+    status: 'False',
+    meaning: 'A Secret exists but lacks the key that the spec names. Heals when the key appears.',
+    cure: 'Add the key to the Secret, or change the reference.',
+    blocks: 'person',
+  },
+  ConfigMapNotFound: {
+    condition: 'ResolvedRefs',
+    status: 'False',
+    meaning: 'A ConfigMap that the spec names does not exist. Heals when it appears.',
+    cure: 'Create the ConfigMap in the same namespace, or change the reference.',
+    blocks: 'person',
+  },
+  ConfigMapKeyNotFound: {
+    condition: 'ResolvedRefs',
+    status: 'False',
+    meaning: 'A ConfigMap exists but lacks the key that the spec names. Heals when the key appears.',
+    cure: 'Add the key to the ConfigMap, or change the reference.',
+    blocks: 'person',
+  },
+  ReferenceForbidden: {
+    condition: 'ResolvedRefs',
+    status: 'False',
+    meaning: 'The operator may not read a Secret or ConfigMap that the spec names.',
+    cure: "Grant the operator's service account `get` on it in this namespace.",
+    blocks: 'person',
+  },
+  PromptTooLarge: {
+    condition: 'ResolvedRefs',
+    status: 'False',
+    meaning: 'The system prompt in the ConfigMap is larger than 128 KiB, or is binary.',
+    cure: 'Shorten it, and keep it under `data`.',
+    blocks: 'person',
+  },
+  AgentNotFound: {
+    condition: 'ResolvedRefs',
+    status: 'False',
+    meaning: 'An Agent that the spec names does not exist or is being deleted. Heals when it appears.',
+    cure: 'Create the Agent in the same namespace, or change the reference.',
+    blocks: 'person',
+  },
+  KnowledgeBaseNotFound: {
+    condition: 'ResolvedRefs',
+    status: 'False',
+    meaning: 'The KnowledgeBase that the spec names does not exist or is being deleted. Heals when it appears.',
+    cure: 'Create the KnowledgeBase in the same namespace, or change the reference.',
+    blocks: 'person',
+  },
+  ToolNotUsable: {
+    condition: 'ResolvedRefs',
+    status: 'False',
+    meaning: 'A tool that attached itself to the agent is not usable; the agent keeps serving its last sound revision.',
+    cure: 'Correct the Tool that the message names, or detach it.',
+    blocks: 'person',
+  },
+  SecretNotOwned: {
+    condition: 'ResolvedRefs',
+    status: 'False',
+    meaning: 'The Secret in which the operator would generate a signing key exists already and belongs to something else.',
+    cure: 'Delete that Secret, add the key `current` to it, or name another one in `spec.signing.secretRef`.',
+    blocks: 'person',
+  },
+
+  RevisionServed: { condition: 'Synced', status: 'True', meaning: 'New calls start with the revision that the spec asks for.' },
+  RevisionPending: {
+    condition: 'Synced',
+    status: 'False',
+    meaning: 'The revision has been compiled and is about to be stored.',
+    blocks: 'retry',
+  },
+  RevisionWithheld: {
+    condition: 'Synced',
+    status: 'False',
+    meaning: 'The revision that the spec asks for is not put into service, because the spec is not accepted or a reference is missing. The last sound one keeps serving.',
+    cure: 'See the conditions Accepted and ResolvedRefs.',
+    blocks: 'person',
+  },
+  RevisionRejected: {
+    condition: 'Synced',
+    status: 'False',
+    meaning: 'Postgres would not take the revision, because of its content. The last stored revision keeps serving.',
+    cure: 'Change what the message names, such as a character that cannot be stored or the sheer size.',
+    blocks: 'person',
+  },
+  StoreUnavailable: {
+    condition: 'Synced',
+    status: 'False',
+    meaning: 'Postgres does not answer or cannot be used. The last stored revision keeps serving; the operator tries again by itself.',
+    cure: 'Restore Postgres (DATABASE_URL of the operator), or run `parley migrate` where the message says so.',
+    blocks: 'retry',
+  },
+  MediaServerNotConfigured: {
+    condition: 'Synced',
+    status: 'False',
+    meaning: 'The operator has no media server, so the number is not connected to anything. Does not affect Ready.',
+    cure: 'Set LIVEKIT_URL to connect phone numbers.',
+  },
+  MediaServerUnsupported: {
+    condition: 'Synced',
+    status: 'False',
+    meaning: 'A media server is configured, but this version does not make trunks there yet. Does not affect Ready.',
+    cure: 'Use a version that reconciles phone numbers to the media server.',
+  },
+  VectorStoreNotConfigured: {
+    condition: 'Synced',
+    status: 'False',
+    meaning: 'This version keeps no vector store, so no document is ingested yet. Does not affect Ready.',
+    cure: 'Use a version that ingests documents.',
+  },
+  DeliveryNotConfigured: {
+    condition: 'Synced',
+    status: 'False',
+    meaning: 'This version runs no dispatcher, so no event is delivered yet. Does not affect Ready.',
+    cure: 'Use a version that delivers events.',
+  },
+
+  Retrying: {
+    condition: 'Reconciling',
+    status: 'True',
+    meaning: 'The operator is still at work on this object and goes on by itself.',
+  },
+} as const satisfies Record<string, ReasonDefinition>;
+
+export type Reason = keyof typeof table;
+
+export const reasons: Readonly<Record<Reason, ReasonDefinition>> = table;
+
+/** What keeps one stage of an object from being True: failure as a value. */
+export interface Problem {
+  readonly reason: Reason;
+  /** Names the thing and what to do; never holds a value from a Secret. */
+  readonly message: string;
+}

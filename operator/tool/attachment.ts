@@ -1,0 +1,49 @@
+/** Which tools an agent offers. One rule, read from both ends: by the agent that compiles, and by the tool that may lose. */
+import { builtinFunctionNames, toolVariants, type Tool, type ToolVariant } from '../../crds/index.ts';
+import { compare, ownerAmong, type World } from '../references/world.ts';
+import { isDeleting } from '../status/common.ts';
+import type { Problem } from '../status/reasons.ts';
+
+/** The one variant that is set; the CRD sees to there being one. */
+export function variantOf(tool: Pick<Tool, 'spec'>): ToolVariant {
+  return toolVariants.find((variant) => tool.spec[variant] !== undefined) ?? 'custom';
+}
+
+/** The name by which the model calls the tool. */
+export function functionNameOf(tool: Pick<Tool, 'spec'>): string {
+  const variant = variantOf(tool);
+  return variant === 'custom' ? (tool.spec.custom?.function.name ?? '') : builtinFunctionNames[variant];
+}
+
+/**
+ * The tools that the agent offers, by function name. Of several with one function name the oldest stays; a younger one
+ * is left out here, and only here: its other agents keep it.
+ */
+export function offeredTools(namespace: string, agent: string, world: World): readonly Tool[] {
+  const present = world.toolsOf(namespace, agent).filter((tool) => !isDeleting(tool));
+  const rivals = Map.groupBy(present, functionNameOf);
+  return [...rivals.entries()].sort(([a], [b]) => compare(a, b)).flatMap(([, tools]) => ownerAmong(tools) ?? []);
+}
+
+/** Where a tool loses its function name to an older one. */
+export function functionNameConflicts(tool: Tool, world: World): readonly Problem[] {
+  const namespace = tool.metadata.namespace ?? '';
+  const functionName = functionNameOf(tool);
+  return attachments(tool).flatMap((agent): readonly Problem[] => {
+    const owner = ownerAmong(world.toolsOf(namespace, agent).filter((rival) => functionNameOf(rival) === functionName));
+    if (owner === undefined || owner.metadata.uid === tool.metadata.uid) return [];
+    return [
+      {
+        reason: 'FunctionNameConflict',
+        message: `Agent ${namespace}/${agent} already has a function "${functionName}" from the older Tool ${namespace}/${owner.metadata.name}; ${
+          variantOf(tool) === 'custom' ? 'rename this one (spec.custom.function.name) or detach one of the two' : 'detach one of the two (spec.agentRefs)'
+        }`,
+      },
+    ];
+  });
+}
+
+/** Agents that a tool names, each once, sorted. */
+export function attachments(tool: Pick<Tool, 'spec'>): readonly string[] {
+  return [...new Set((tool.spec.agentRefs ?? []).map((ref) => ref.name))].sort(compare);
+}

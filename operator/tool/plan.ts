@@ -1,0 +1,44 @@
+import type { Tool, ToolStatus } from '../../crds/index.ts';
+import { toolProblems } from '../../crds/limits.ts';
+import { toolCredentials, toolReferences } from '../references/references-of.ts';
+import { notAnOrganization, unresolved } from '../references/resolve.ts';
+import type { World } from '../references/world.ts';
+import type { Plan } from '../runtime/plan.ts';
+import { commonFields, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
+import { summarize } from '../status/conditions.ts';
+import type { Problem } from '../status/reasons.ts';
+import { specProblems } from '../status/spec-problems.ts';
+import { accepted, resolvedRefs } from '../status/stages.ts';
+import { attachments, functionNameConflicts, functionNameOf, offeredTools, variantOf } from './attachment.ts';
+
+/**
+ * A Tool has nothing outside the cluster, hence no `Synced`. Its agents look at the tool themselves (see
+ * {@link usability}), never at its status: what they serve does not depend on who was reconciled first.
+ *
+ * @param now - milliseconds since the epoch
+ */
+export function planTool(tool: Tool, world: World, now: number): Plan<never, ToolStatus> {
+  if (isDeleting(tool)) return { actions: [] };
+  if (isSuspended(tool)) return { actions: [], status: suspendedStatus(tool, now) };
+  const namespace = tool.metadata.namespace ?? '';
+  const foreign = notAnOrganization(namespace, world);
+  if (foreign.length > 0) return { actions: [], status: commonFields(tool, summarize([accepted(foreign)], { message: '' }), now) };
+
+  const agents = attachments(tool).filter((agent) => {
+    const found = world.agent(namespace, agent);
+    return found !== undefined && !isDeleting(found) && offeredTools(namespace, agent, world).some((offered) => offered.metadata.uid === tool.metadata.uid);
+  });
+  const verdicts = summarize(
+    [accepted([...specProblems(toolProblems(tool.spec)), ...functionNameConflicts(tool, world)]), resolvedRefs(unresolved(namespace, toolReferences(tool), world))],
+    { message: agents.length === 0 ? 'usable; no agent is named in spec.agentRefs yet' : `offered by ${agents.length === 1 ? '1 agent' : `${agents.length} agents`}` },
+  );
+  return {
+    actions: [],
+    status: { ...commonFields(tool, verdicts, now), type: variantOf(tool), functionName: functionNameOf(tool), attachedTo: agents },
+  };
+}
+
+/** What keeps a tool from being part of an agent, as the agent sees it: the other agents it names don't matter. */
+export function usability(tool: Tool, world: World): readonly Problem[] {
+  return [...specProblems(toolProblems(tool.spec)), ...unresolved(tool.metadata.namespace ?? '', toolCredentials(tool), world)];
+}
