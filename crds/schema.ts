@@ -88,7 +88,7 @@ export const localRef = () => z.object({ name: name(253).describe('Its metadata.
 const keyRef = (kind: string) =>
   z
     .object({ name: name(253).describe(`Name of the ${kind}, in the same namespace.`), key: name(253).describe(`Key within the ${kind}.`) })
-    .meta({ 'x-kubernetes-map-type': 'atomic' });
+    .meta({ 'x-kubernetes-map-type': 'atomic', description: `One key of a ${kind}.` });
 
 export const secretKeyRef = () => keyRef('Secret');
 export const configMapKeyRef = () => keyRef('ConfigMap');
@@ -97,7 +97,9 @@ export const configMapKeyRef = () => keyRef('ConfigMap');
 export const header = () =>
   cel(
     z.object({
-      name: name(256).regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/),
+      name: name(256)
+        .regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/)
+        .describe('Name of the header.'),
       value: text(4096)
         .regex(/^[\t\x20-\x7e\x80-\xff]*$/)
         .optional()

@@ -1,0 +1,139 @@
+/** The bounds and habits that every generated schema must keep; `structural.ts` refuses most violations, this reads the result. */
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+
+import { customResourceDefinitions, generateCrds, type StructuralSchema } from './generate.ts';
+import { MAX_CRD_BYTES } from './generator/crd.ts';
+
+interface Node {
+  readonly path: string;
+  readonly schema: StructuralSchema;
+  /** Below a list item or a map value. */
+  readonly repeated: boolean;
+}
+
+function* nodes(schema: StructuralSchema, path: string, repeated = false): Generator<Node> {
+  yield { path, schema, repeated };
+  for (const [name, child] of Object.entries(schema.properties ?? {})) yield* nodes(child, `${path}.${name}`, repeated);
+  if (schema.items !== undefined) yield* nodes(schema.items, `${path}[]`, true);
+  if (schema.additionalProperties !== undefined) yield* nodes(schema.additionalProperties, `${path}{}`, true);
+}
+
+const definitions = customResourceDefinitions();
+const all = definitions.flatMap((crd) => {
+  const root = crd.spec.versions[0]?.schema.openAPIV3Schema;
+  return ['spec', 'status'].flatMap((part) => [...nodes(root?.properties?.[part] ?? {}, `${crd.spec.names.kind}.${part}`)]);
+});
+const where = (matches: (node: Node) => boolean) => all.filter(matches).map((node) => node.path);
+
+describe('every generated schema', () => {
+  it('was walked: these paths exist', () => {
+    expect(all.map((node) => node.path)).toEqual(
+      expect.arrayContaining([
+        'Agent.spec.dynamicData[].headers[].valueFrom.secretKeyRef.key',
+        'Tool.spec.custom.http.fixedParams{}.value',
+        'KnowledgeBase.status.sources[].state',
+      ]) as string[],
+    );
+  });
+
+  it('bounds every string', () => {
+    expect(
+      where(
+        ({ schema }) =>
+          schema.type === 'string' && schema.maxLength === undefined && schema.enum === undefined && schema.format === undefined,
+      ),
+    ).toEqual([]);
+  });
+
+  it('bounds every list and says how it merges', () => {
+    expect(
+      where(({ schema }) => schema.type === 'array' && (schema.maxItems === undefined || schema['x-kubernetes-list-type'] === undefined)),
+    ).toEqual([]);
+  });
+
+  it('requires the keys of every list that has some', () => {
+    expect(
+      where(({ schema }) => !(schema['x-kubernetes-list-map-keys'] ?? []).every((key) => schema.items?.required?.includes(key))),
+    ).toEqual([]);
+  });
+
+  it('bounds every map', () => {
+    expect(
+      where(
+        ({ schema }) =>
+          (schema.additionalProperties !== undefined ||
+            (schema.type === 'object' && schema['x-kubernetes-preserve-unknown-fields'] === true)) &&
+          schema.maxProperties === undefined,
+      ),
+    ).toEqual([]);
+  });
+
+  it('has a format on every integer', () => {
+    expect(where(({ schema }) => schema.type === 'integer' && schema.format !== 'int32' && schema.format !== 'int64')).toEqual([]);
+  });
+
+  it('has no default inside list items and map values', () => {
+    expect(where(({ schema, repeated }) => repeated && schema.default !== undefined)).toEqual([]);
+  });
+
+  it('has a default on every object that holds defaults and may be left out, so that the server fills them in', () => {
+    const holdsDefault = ({ path, schema }: Node) =>
+      schema.type === 'object' &&
+      all.some((node) => node.path.startsWith(`${path}.`) && !node.repeated && node.schema.default !== undefined);
+    const optionalVariants = [
+      'Tool.spec.custom',
+      'Tool.spec.transferCall',
+      'Tool.spec.bookCalendar',
+      'Tool.spec.checkCalendarAvailability',
+      'PhoneNumber.spec.sip',
+    ];
+    const required = new Set(all.flatMap(({ path, schema }) => (schema.required ?? []).map((name) => `${path}.${name}`)));
+    const lacking = all
+      .filter((node) => holdsDefault(node) && node.schema.default === undefined && !required.has(node.path))
+      .map((node) => node.path);
+    expect(lacking.filter((path) => !/^\w+\.spec$/.test(path))).toEqual(optionalVariants);
+  });
+
+  it('describes every field of spec for kubectl explain', () => {
+    const undescribed = where(
+      ({ path, schema }) => path.includes('.spec.') && !/(\[\]|\{\})$/.test(path) && schema.description === undefined,
+    );
+    expect(undescribed).toEqual([]);
+  });
+});
+
+describe.each(definitions.map((crd) => [crd.spec.names.kind, crd] as const))('the CRD of %s', (_kind, crd) => {
+  it(`stays below ${MAX_CRD_BYTES} bytes of JSON`, () => {
+    expect(Buffer.byteLength(JSON.stringify(crd))).toBeLessThan(MAX_CRD_BYTES);
+  });
+
+  it('requires spec, stores status apart and belongs to the category', () => {
+    const [version] = crd.spec.versions;
+    expect(version?.schema.openAPIV3Schema.required).toEqual(['spec']);
+    expect(version?.subresources).toEqual({ status: {} });
+    expect(crd.spec.names.categories).toEqual(['parley']);
+    expect(version?.additionalPrinterColumns[0]?.name).toBe('Ready');
+    expect(version?.additionalPrinterColumns.at(-1)?.name).toBe('Age');
+  });
+
+  it('is written as the manifest says and as a chart template that renders to the same', () => {
+    const files = generateCrds().filter((file) => file.path.endsWith(`/${crd.spec.names.plural}.yaml`));
+    expect(files.map((file) => file.path)).toEqual([
+      `crds/${crd.spec.names.plural}.yaml`,
+      `charts/parley/charts/crds/templates/${crd.spec.names.plural}.yaml`,
+    ]);
+    const [manifest = '', template = ''] = files.map((file) => file.content);
+    expect(parse(manifest)).toEqual(JSON.parse(JSON.stringify(crd)));
+    expect(parse(render(template))).toEqual({
+      ...(parse(manifest) as object),
+      metadata: { ...crd.metadata, annotations: { 'helm.sh/resource-policy': 'keep' } },
+    });
+  });
+});
+
+/** What Helm makes of the few directives that the templates use, with the chart's default values. */
+function render(template: string): string {
+  const withKeep = template.replaceAll(/^ *\{\{- with [^]*?\{\{- end \}\}\n/gm, '').replaceAll(/^ *\{\{- (?:if|end)[^}]*\}\}\n/gm, '');
+  return withKeep.replaceAll(/\{\{ "(\{\{|\}\})" \}\}/g, '$1');
+}

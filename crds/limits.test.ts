@@ -1,0 +1,183 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { agentKind, type AgentSpec } from './agent.ts';
+import { knowledgeBaseKind } from './knowledge-base.ts';
+import {
+  agentProblems,
+  freeJson,
+  knowledgeBaseProblems,
+  languageTag,
+  llmProviders,
+  MAX_FREE_JSON_BYTES,
+  parameters,
+  speechProviders,
+  timeZone,
+  toolProblems,
+} from './limits.ts';
+import { toolKind } from './tool.ts';
+
+const agent = (spec: Record<string, unknown> = {}): AgentSpec =>
+  agentKind.spec.parse({ llm: { model: 'm' }, speechToText: { provider: 'deepgram' }, textToSpeech: { provider: 'elevenlabs' }, ...spec });
+
+const tool = (custom: Record<string, unknown>, http: Record<string, unknown> = {}) =>
+  toolKind.spec.parse({ custom: { function: { name: 'f', ...custom }, http: { url: 'https://example.com', ...http } } });
+
+const nested = (depth: number): unknown => {
+  let value: unknown = 'x';
+  for (let level = 0; level < depth; level += 1) value = { a: value };
+  return value;
+};
+
+/** A string value whose JSON, as `{"a":"…"}`, has exactly this many bytes. */
+const ofBytes = (bytes: number) => ({ a: 'x'.repeat(bytes - '{"a":""}'.length) });
+
+describe('free JSON', () => {
+  it('is allowed up to 32 KiB, counted in bytes and not in characters', () => {
+    expect(freeJson(ofBytes(MAX_FREE_JSON_BYTES), 'p')).toEqual([]);
+    expect(freeJson(ofBytes(MAX_FREE_JSON_BYTES + 1), 'p')).toEqual([
+      { path: 'p', message: 'has 32769 bytes of JSON, at most 32768 are allowed' },
+    ]);
+    expect(freeJson({ a: 'অ'.repeat(11_000) }, 'p')).toHaveLength(1);
+  });
+
+  it('is allowed 32 levels deep, lists counting as levels', () => {
+    expect(freeJson(nested(32), 'p')).toEqual([]);
+    expect(freeJson(nested(33), 'p')).toEqual([{ path: 'p', message: 'is nested more than 32 levels deep' }]);
+    expect(freeJson({ a: [nested(31)] }, 'p')).toHaveLength(1);
+  });
+
+  it('survives nesting that would overflow the stack', () => {
+    expect(freeJson(nested(200_000), 'p')).toHaveLength(1);
+  });
+
+  it('accepts whatever is small', () => {
+    fc.assert(
+      fc.property(
+        fc.jsonValue({ maxDepth: 5, stringUnit: 'binary' }),
+        (value) => JSON.stringify(value).length > 5000 || freeJson(value, 'p').length === 0,
+      ),
+    );
+  });
+
+  it('may be absent', () => {
+    expect(freeJson(undefined, 'p')).toEqual([]);
+  });
+});
+
+describe('parameters of a function', () => {
+  const sound: readonly (readonly [string, Record<string, unknown>])[] = [
+    ['none at all', {}],
+    ['2020-12 by name', { $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object', prefixItems: [{ type: 'string' }] }],
+    [
+      'draft-07 by name, with #',
+      { $schema: 'http://json-schema.org/draft-07/schema#', type: 'object', properties: { a: { items: [{ type: 'string' }] } } },
+    ],
+    ['2020-12 without its name', { type: 'object', properties: { a: { type: 'array', prefixItems: [{ type: 'string' }], items: false } } }],
+    [
+      'draft-07 without its name',
+      { type: 'object', properties: { a: { type: 'array', items: [{ type: 'string' }], additionalItems: false } } },
+    ],
+    ['references inside', { type: 'object', properties: { a: { $ref: '#/$defs/x' } }, $defs: { x: { type: 'string' } } }],
+    ['recursion', { type: 'object', properties: { child: { $ref: '#' } } }],
+    ['its own id, twice', { $id: 'https://example.com/s', type: 'object' }],
+    ['its own id, again', { $id: 'https://example.com/s', type: 'object' }],
+    ['unknown keywords and formats', { type: 'object', properties: { a: { type: 'string', format: 'phone', 'x-order': 1 } } }],
+    ['a pattern that needs no u flag', { type: 'object', properties: { a: { type: 'string', pattern: '^\\d{3}\\-\\d{4}$' } } }],
+    ['asynchronous ones', { $async: true, type: 'object' }],
+  ];
+  it.each(sound)('are accepted: %s', (_name, schema) => {
+    expect(parameters(schema, 'p')).toEqual([]);
+  });
+
+  const unsound: readonly (readonly [string, Record<string, unknown>, RegExp, string?])[] = [
+    ['unknown type', { type: 'object', properties: { a: { type: 'text' } } }, /must be equal to one of the allowed values/],
+    ['required is no list', { type: 'object', required: 'a' }, /required must be array/],
+    ['broken pattern', { type: 'object', properties: { a: { pattern: '(' } } }, /Invalid regular expression/],
+    ['reference to nothing', { type: 'object', properties: { a: { $ref: '#/$defs/none' } } }, /can't resolve reference #\/\$defs\/none/],
+    ['reference to elsewhere', { type: 'object', properties: { a: { $ref: 'https://example.com/s' } } }, /can't resolve reference/],
+    ['unknown dialect', { $schema: 'http://json-schema.org/draft-04/schema#', type: 'object' }, /\$schema must be/],
+    ['no object', { type: 'string' }, /must be object/, 'p.type'],
+    ['too large', { type: 'object', description: 'x'.repeat(40_000) }, /bytes of JSON/],
+  ];
+  it.each(unsound)('are refused: %s', (_name, schema, message, path = 'p') => {
+    expect(parameters(schema, 'p')).toEqual([{ path, message: expect.stringMatching(message) as string }]);
+  });
+
+  it('leave no trace in the next check', () => {
+    expect(parameters({ $id: 'https://example.com/t', type: 'object', properties: { a: { type: 'text' } } }, 'p')).toHaveLength(1);
+    expect(parameters({ $id: 'https://example.com/t', type: 'object' }, 'p')).toEqual([]);
+    expect(parameters({ type: 'object', properties: { a: { $ref: 'https://example.com/t' } } }, 'p')).toHaveLength(1);
+  });
+});
+
+describe('time zones', () => {
+  it.each(['UTC', 'Europe/Berlin', 'Asia/Dhaka', 'America/Argentina/Buenos_Aires'])('%s is one', (zone) =>
+    expect(timeZone(zone, 'p')).toEqual([]),
+  );
+  it.each(['Mars/Olympus', '+01:00', '-0300', '', 'Europe'])('%j is none', (zone) => expect(timeZone(zone, 'p')).toHaveLength(1));
+});
+
+describe('language tags', () => {
+  it.each(['en', 'en-US', 'pt-BR', 'zh-Hant-TW', 'bn', 'es-419'])('%s is one', (tag) => expect(languageTag(tag, 'p')).toEqual([]));
+  it.each(['', 'e', 'en_US', 'en-', 'en-US-US', 'english language'])('%j is none', (tag) => expect(languageTag(tag, 'p')).toHaveLength(1));
+});
+
+describe('a whole spec', () => {
+  it('has no problems when it is sound', () => {
+    expect(agentProblems(agent({ dynamicData: [{ name: 'a', url: 'https://example.com', body: { a: 1 } }] }))).toEqual([]);
+    expect(toolProblems(tool({ parameters: { type: 'object' } }))).toEqual([]);
+    expect(knowledgeBaseProblems(knowledgeBaseKind.spec.parse({}))).toEqual([]);
+  });
+
+  it.each(llmProviders)('knows the language model provider %s', (provider) => {
+    expect(agentProblems(agent({ llm: { model: 'm', provider } }))).toEqual([]);
+  });
+
+  it.each(speechProviders)('knows the speech provider %s', (provider) => {
+    expect(agentProblems(agent({ speechToText: { provider }, textToSpeech: { provider } }))).toEqual([]);
+  });
+
+  it('reports everything at once, each with its path', () => {
+    const problems = agentProblems(
+      agent({
+        language: 'en-US-US',
+        llm: { model: 'm', provider: 'acme' },
+        speechToText: { provider: 'anthropic' },
+        textToSpeech: { provider: 'groq' },
+        dynamicData: [
+          { name: 'a', url: 'https://example.com' },
+          { name: 'b', url: 'https://example.com', body: ofBytes(40_000) },
+        ],
+      }),
+    );
+    expect(problems.map((problem) => problem.path)).toEqual([
+      'spec.language',
+      'spec.llm.provider',
+      'spec.speechToText.provider',
+      'spec.textToSpeech.provider',
+      'spec.dynamicData[1].body',
+    ]);
+    expect(problems[1]?.message).toBe(
+      '"acme" is not a known provider; use one of openai, azure_openai, anthropic, google, groq, openai_compatible',
+    );
+  });
+
+  it('looks into every free field of a tool', () => {
+    const large = { p: { value: ofBytes(33_000) } };
+    expect(
+      toolProblems(tool({ parameters: { type: 'array' } }, { fixedParams: large, runtimeParams: large })).map((problem) => problem.path),
+    ).toEqual(['spec.custom.function.parameters.type', 'spec.custom.http.fixedParams', 'spec.custom.http.runtimeParams']);
+    const calendar = { eventTypeID: 1, apiKeySecretRef: { name: 'n', key: 'k' }, timeZone: 'Mars/Olympus' };
+    expect(toolProblems(toolKind.spec.parse({ bookCalendar: calendar }))).toEqual([
+      { path: 'spec.bookCalendar.timeZone', message: '"Mars/Olympus" is not an IANA time zone; use a name like Europe/Berlin or UTC' },
+    ]);
+    expect(toolProblems(toolKind.spec.parse({ checkCalendarAvailability: calendar })).map((problem) => problem.path)).toEqual([
+      'spec.checkCalendarAvailability.timeZone',
+    ]);
+  });
+
+  it('says so for the language of documents', () => {
+    expect(knowledgeBaseProblems(knowledgeBaseKind.spec.parse({ documentLanguage: 'de-DE-DE' }))).toHaveLength(1);
+  });
+});

@@ -1,0 +1,112 @@
+/**
+ * What a structural schema and CEL can't say about a spec. Pure, shared by the operator (`Accepted`), the facade and `parley explain`.
+ * Problems are values: an unsound spec is an ordinary thing.
+ */
+import type { AgentSpec } from './agent.ts';
+import { jsonSchemaFault } from './json-schema.ts';
+import type { KnowledgeBaseSpec } from './knowledge-base.ts';
+import type { ToolSpec } from './tool.ts';
+
+export interface Problem {
+  /** As the API server writes paths: `spec.dynamicData[0].body`. */
+  readonly path: string;
+  /** What is wrong and what is allowed; never holds a value that might be secret. */
+  readonly message: string;
+}
+
+/** Largest free JSON value (a request body, a JSON Schema, fixed parameters), in bytes of JSON. */
+export const MAX_FREE_JSON_BYTES = 32 * 1024;
+
+/** Deepest nesting of a free JSON value; `{}` has depth 1. */
+export const MAX_FREE_JSON_DEPTH = 32;
+
+export const llmProviders = ['openai', 'azure_openai', 'anthropic', 'google', 'groq', 'openai_compatible'] as const;
+export const speechProviders = ['deepgram', 'openai', 'azure', 'google', 'elevenlabs', 'cartesia', 'openai_compatible'] as const;
+
+export function agentProblems(spec: AgentSpec): readonly Problem[] {
+  return [
+    ...languageTag(spec.language, 'spec.language'),
+    ...known(spec.llm.provider, llmProviders, 'spec.llm.provider'),
+    ...known(spec.speechToText.provider, speechProviders, 'spec.speechToText.provider'),
+    ...known(spec.textToSpeech.provider, speechProviders, 'spec.textToSpeech.provider'),
+    ...(spec.dynamicData ?? []).flatMap((lookup, index) => freeJson(lookup.body, `spec.dynamicData[${index}].body`)),
+  ];
+}
+
+export function toolProblems(spec: ToolSpec): readonly Problem[] {
+  const { custom } = spec;
+  return [
+    ...(custom === undefined ? [] : parameters(custom.function.parameters, 'spec.custom.function.parameters')),
+    ...freeJson(custom?.http.fixedParams, 'spec.custom.http.fixedParams'),
+    ...freeJson(custom?.http.runtimeParams, 'spec.custom.http.runtimeParams'),
+    ...(['bookCalendar', 'checkCalendarAvailability'] as const).flatMap((variant) => {
+      const calendar = spec[variant];
+      return calendar === undefined ? [] : timeZone(calendar.timeZone, `spec.${variant}.timeZone`);
+    }),
+  ];
+}
+
+export function knowledgeBaseProblems(spec: KnowledgeBaseSpec): readonly Problem[] {
+  return languageTag(spec.documentLanguage, 'spec.documentLanguage');
+}
+
+/** Size and depth of a free JSON value; absent is fine. */
+export function freeJson(value: unknown, path: string): readonly Problem[] {
+  if (value === undefined) return [];
+  // Depth first: serialising something a million levels deep would overflow the stack.
+  if (isDeeperThan(value, MAX_FREE_JSON_DEPTH)) return [{ path, message: `is nested more than ${MAX_FREE_JSON_DEPTH} levels deep` }];
+  const bytes = Buffer.byteLength(JSON.stringify(value));
+  if (bytes <= MAX_FREE_JSON_BYTES) return [];
+  return [{ path, message: `has ${bytes} bytes of JSON, at most ${MAX_FREE_JSON_BYTES} are allowed` }];
+}
+
+/** The JSON Schema of a function's arguments. Every provider wants an object at the top. */
+export function parameters(schema: Readonly<Record<string, unknown>> | undefined, path: string): readonly Problem[] {
+  if (schema === undefined) return [];
+  const tooLarge = freeJson(schema, path);
+  if (tooLarge.length > 0) return tooLarge;
+  const { type } = schema;
+  if (type !== undefined && type !== 'object')
+    return [{ path: `${path}.type`, message: 'must be object: a function takes named arguments' }];
+  const fault = jsonSchemaFault(schema);
+  return fault === undefined ? [] : [{ path, message: `is not a valid JSON Schema: ${fault}` }];
+}
+
+/** An IANA name such as `Europe/Berlin`. */
+export function timeZone(zone: string, path: string): readonly Problem[] {
+  // Intl also takes offsets like +01:00, which know no daylight saving time.
+  const sound = !/^[+-]/.test(zone) && succeeds(() => new Intl.DateTimeFormat('en', { timeZone: zone }));
+  return sound ? [] : [{ path, message: `${JSON.stringify(zone)} is not an IANA time zone; use a name like Europe/Berlin or UTC` }];
+}
+
+/** A BCP 47 tag such as `pt-BR`. */
+export function languageTag(tag: string, path: string): readonly Problem[] {
+  const sound = succeeds(() => Intl.getCanonicalLocales(tag));
+  return sound ? [] : [{ path, message: `${JSON.stringify(tag)} is not a BCP 47 language tag; use one like en-US or pt-BR` }];
+}
+
+function known(provider: string, all: readonly string[], path: string): readonly Problem[] {
+  return all.includes(provider)
+    ? []
+    : [{ path, message: `${JSON.stringify(provider)} is not a known provider; use one of ${all.join(', ')}` }];
+}
+
+function succeeds(attempt: () => unknown): boolean {
+  try {
+    attempt();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Level by level, never recursing. */
+function isDeeperThan(value: unknown, limit: number): boolean {
+  let level = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    const containers = level.filter((node): node is object => typeof node === 'object' && node !== null);
+    if (depth >= limit) return containers.length > 0;
+    level = containers.flatMap((node) => Object.values(node) as unknown[]);
+  }
+  return false;
+}
