@@ -1,0 +1,23 @@
+/** The workflows' code as one script for Temporal's sandbox. Made by the build; from sources at the start of the worker. */
+import { fileURLToPath } from 'node:url';
+
+import { bundleWorkflowCode, DefaultLogger, type WorkflowBundleOption } from '@temporalio/worker';
+
+import { locateAsset } from '../platform/assets.ts';
+
+/** Name of the prebuilt bundle in `dist/`. */
+export const WORKFLOW_BUNDLE = 'workflow-bundle.js';
+
+/** Compiles the workflows (some seconds). The build writes the answer to `dist/` under {@link WORKFLOW_BUNDLE}. */
+export async function bundleWorkflows(): Promise<{ readonly code: string }> {
+  return bundleWorkflowCode({
+    workflowsPath: fileURLToPath(new URL('./catalogue.ts', import.meta.url)),
+    logger: new DefaultLogger('WARN'),
+  });
+}
+
+/** The bundle that the build made where there is one, else a new one. */
+export async function workflowBundle(): Promise<WorkflowBundleOption> {
+  const codePath = locateAsset(import.meta.url, WORKFLOW_BUNDLE);
+  return codePath === undefined ? bundleWorkflows() : { codePath };
+}

@@ -1,0 +1,70 @@
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { Counter, type Registry } from 'prom-client';
+
+import { StoreError, type Store } from '../../store/index.ts';
+import type { HousekeepingActivities, Tidied } from './types.ts';
+
+export interface HousekeepingActivitiesOptions {
+  readonly store: {
+    readonly organizations: Pick<Store['organizations'], 'list'>;
+    readonly agentRevisions: Pick<Store['agentRevisions'], 'prune'>;
+    readonly apiKeys: Pick<Store['apiKeys'], 'purge'>;
+  };
+  readonly registry: Registry;
+}
+
+/** Rows deleted in one transaction: short enough that nobody waits for its locks. */
+const BATCH = 500;
+
+export function createHousekeepingActivities({ store, registry }: HousekeepingActivitiesOptions): HousekeepingActivities {
+  const deleted = new Counter({
+    name: 'parley_housekeeping_deleted_total',
+    help: 'Rows that the housekeeping deleted.',
+    labelNames: ['what'],
+    registers: [registry],
+  });
+  return {
+    async organizationsAfter({ after, limit }) {
+      return explained(async () => (await store.organizations.list({ after, limit })).map(({ name }) => name));
+    },
+    async tidyOrganization(org) {
+      const context = Context.current();
+      // A second attempt goes on counting where the first was cut off.
+      let done: Tidied = (context.info.heartbeatDetails as Tidied | undefined) ?? { revisions: 0, apiKeys: 0 };
+      const step = (more: Tidied): void => {
+        done = { revisions: done.revisions + more.revisions, apiKeys: done.apiKeys + more.apiKeys };
+        deleted.inc({ what: 'agent_revisions' }, more.revisions);
+        deleted.inc({ what: 'api_keys' }, more.apiKeys);
+        context.heartbeat(done);
+        context.cancellationSignal.throwIfAborted();
+      };
+      return explained(async () => {
+        for (let more = true; more; ) {
+          const pruned = await store.agentRevisions.prune({ org, limit: BATCH });
+          step({ revisions: pruned.deleted, apiKeys: 0 });
+          more = pruned.more;
+        }
+        for (let more = true; more; ) {
+          const apiKeys = await store.apiKeys.purge({ org, limit: BATCH });
+          step({ revisions: 0, apiKeys });
+          more = apiKeys === BATCH;
+        }
+        return done;
+      });
+    },
+  };
+}
+
+/** Tells Temporal which failures are worth another attempt. Migrations and permissions get corrected while it tries again. */
+async function explained<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    throw ApplicationFailure.create({
+      message: error.message,
+      type: `StoreError.${error.kind}`,
+      nonRetryable: !error.retryable && error.kind !== 'schema' && error.kind !== 'refused',
+    });
+  }
+}

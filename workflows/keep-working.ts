@@ -1,0 +1,93 @@
+/** Holds one Temporal worker up: connects, works, and begins again after anything but a wished stop. */
+import { Client } from '@temporalio/client';
+import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
+
+import { sleep, type Clock } from '../platform/clock.ts';
+import type { Readiness } from '../platform/lifecycle.ts';
+import type { Logger } from '../platform/logging.ts';
+
+export interface KeepWorkingOptions {
+  readonly address: string;
+  readonly namespace: string;
+  readonly worker: Omit<WorkerOptions, 'connection' | 'namespace'>;
+  /** Runs after each connect, e.g. to make schedules; a failure counts as one of the connection. */
+  readonly prepare: (client: Client) => Promise<void>;
+  readonly readiness: Readiness;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly random?: () => number;
+  /** Between two looks at the connection, in milliseconds; 5,000 by default. */
+  readonly checkEveryMs?: number;
+}
+
+const PART = 'temporal';
+const FIRST_RETRY_MS = 500;
+const LONGEST_RETRY_MS = 15_000;
+/** A worker that lived this long was healthy: its end is a new story. */
+const SETTLED_MS = 60_000;
+
+/** Works until `signal` aborts, then drains: what runs is finished or handed back. Rejects never for want of Temporal. */
+export async function keepWorking(options: KeepWorkingOptions, signal: AbortSignal): Promise<void> {
+  const { readiness, logger, clock, random = Math.random } = options;
+  readiness.notReady(PART, `not yet connected to ${options.address}`);
+  let failures = 0;
+  while (!signal.aborted) {
+    const startedAt = clock.monotonic();
+    try {
+      await workOnce(options, signal);
+    } catch (err) {
+      if (clock.monotonic() - startedAt > SETTLED_MS) failures = 0;
+      const waitMs = Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS) * (0.5 + random() / 2);
+      failures += 1;
+      readiness.notReady(PART, `${options.address}, namespace ${options.namespace}: ${err instanceof Error ? err.message : String(err)}`);
+      logger.warn({ err, waitMs, address: options.address }, 'no work from Temporal; trying again');
+      await sleep(clock, waitMs, signal).catch(() => undefined);
+    }
+  }
+}
+
+async function workOnce(options: KeepWorkingOptions, signal: AbortSignal): Promise<void> {
+  const { namespace, readiness, logger } = options;
+  const connection = await NativeConnection.connect({ address: options.address });
+  try {
+    if (signal.aborted) return;
+    await options.prepare(new Client({ connection, namespace }));
+    const worker = await Worker.create({ ...options.worker, connection, namespace });
+    const stop = (): void => {
+      if (worker.getState() === 'RUNNING') worker.shutdown();
+    };
+    const ended = new AbortController();
+    const running = worker.run().finally(() => ended.abort());
+    signal.addEventListener('abort', stop, { once: true });
+    try {
+      if (signal.aborted) stop();
+      readiness.ready(PART);
+      logger.info({ address: options.address, namespace, taskQueue: options.worker.taskQueue }, 'working');
+      await Promise.all([running, watchConnection(options, connection, ended.signal)]);
+    } finally {
+      signal.removeEventListener('abort', stop);
+    }
+  } finally {
+    await connection.close();
+  }
+}
+
+/** The worker itself polls on through an outage without a word; this look at the server is what readiness shows. */
+async function watchConnection(options: KeepWorkingOptions, connection: NativeConnection, ended: AbortSignal): Promise<void> {
+  const { clock, readiness, logger, namespace, checkEveryMs = 5_000 } = options;
+  let away = false;
+  for (;;) {
+    await sleep(clock, checkEveryMs, ended).catch(() => undefined);
+    if (ended.aborted) return;
+    try {
+      await connection.withDeadline(Date.now() + 5_000, () => connection.workflowService.describeNamespace({ namespace }));
+      if (away) logger.info('Temporal answers again');
+      away = false;
+      if (!ended.aborted) readiness.ready(PART);
+    } catch (err) {
+      if (!away) logger.warn({ err }, 'Temporal does not answer');
+      away = true;
+      readiness.notReady(PART, `${options.address} does not answer`);
+    }
+  }
+}
