@@ -16,3 +16,14 @@ export {
 export type { WatchEvent, WatchStream } from './watch-stream.ts';
 export { extractOwned, fieldPathsOf, ownedPaths, type DeepPartial, type Extracted, type OwnerSelector } from './extract.ts';
 export type { FieldSet } from './fields.ts';
+export { createInformer, type Change, type ChangeListener, type ChangeType, type Informer, type InformerOptions } from './informer.ts';
+export type { Cache, IndexFunction } from './cache.ts';
+export { withoutBookkeeping } from './transform.ts';
+export { compareResourceVersions } from './resource-version.ts';
+export { WorkQueue, type AddOptions, type RunOptions, type WorkQueueOptions } from './work-queue.ts';
+export type { Priority } from './key-queue.ts';
+export { backoffDelay, type BackoffOptions } from './backoff.ts';
+export { LeaderElector, LeadershipLost, type LeaderElectorOptions, type LeadOptions } from './lease.ts';
+export { leases, type Lease, type LeaseSpec } from './lease-record.ts';
+export { EventRecorder, type EventInput, type EventRecorderOptions, type EventType } from './events.ts';
+export { SampledGauge, type Sample } from './sampled-gauge.ts';

@@ -1,0 +1,190 @@
+import { sleep, systemClock, type Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logging.ts';
+import { backoffDelay } from './backoff.ts';
+import { KubeError } from './error.ts';
+import { eventOf, seriesKey, type EventInput, type KubeEvent } from './event-record.ts';
+import { microTime } from './micro-time.ts';
+import { TokenBuckets } from './token-bucket.ts';
+import type { Transport } from './transport.ts';
+import type { KubeObject } from './types.ts';
+
+export type { EventInput, EventType } from './event-record.ts';
+
+export interface EventRecorderOptions {
+  readonly transport: Pick<Transport, 'request'>;
+  /** `reportingController`: a qualified name, e.g. `example.com/operator`. */
+  readonly controller: string;
+  /** `reportingInstance`: this process, e.g. its pod's name. */
+  readonly instance: string;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+  readonly logger?: Logger;
+}
+
+/** One thing said of one object, once or again and again. */
+interface Series {
+  readonly event: KubeEvent;
+  /** On the server, as far as is known. */
+  created: boolean;
+  count: number;
+  lastObserved: number;
+  /** Waits to be sent. */
+  queued: boolean;
+}
+
+/** Like client-go's: one object may be talked about 25 times in a row, then once in five minutes. */
+const perObject = { burst: 25, refillMs: 300_000, maxKeys: 4096 };
+const maxSeries = 4096;
+const maxQueued = 1000;
+/** The same thing said after so long is a new event, in milliseconds. */
+const seriesEndsAfterMs = 360_000;
+const maxAttempts = 4;
+const requestTimeoutMs = 10_000;
+const retryOptions = { baseMs: 500, maxMs: 5_000 };
+
+/**
+ * Tells, through `events.k8s.io/v1` Events, what happened to an object. Never throws and never waits: an event that can't be sent is lost,
+ * with a line in the log. The same thing said again counts up the event that is there (`series`).
+ */
+export class EventRecorder {
+  readonly #options: EventRecorderOptions;
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  /** By {@link seriesKey}, in the order of use. */
+  readonly #series = new Map<string, Series>();
+  readonly #buckets = new TokenBuckets<string>(perObject);
+  readonly #queue: Series[] = [];
+  #sending: Promise<void> | undefined;
+  #troubled = false;
+  #dropped = 0;
+
+  constructor(options: EventRecorderOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#random = options.random ?? Math.random;
+  }
+
+  /** Events that were not sent: the object's tokens were used up, too many waited, or the server refused. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  /** Returns at once. The object needs `apiVersion`, `kind` and its metadata. */
+  record(object: KubeObject, input: EventInput): void {
+    try {
+      this.#record(object, input);
+    } catch (error) {
+      this.#lost(error);
+    }
+  }
+
+  /** Resolves when everything recorded so far has been sent or given up. */
+  async flush(): Promise<void> {
+    while (this.#sending) await this.#sending;
+  }
+
+  #record(object: KubeObject, input: EventInput): void {
+    const now = this.#clock.monotonic();
+    const series = this.#seriesOf(object, input, now);
+    series.count++;
+    series.lastObserved = now;
+    if (series.queued) return;
+    const { kind, metadata } = object;
+    if (!this.#buckets.take(JSON.stringify([kind, metadata.namespace, metadata.name, metadata.uid]), now) || this.#queue.length >= maxQueued) {
+      // What is counted is not lost: the next one of the series that may be sent brings the sum.
+      this.#dropped++;
+      return;
+    }
+    series.queued = true;
+    this.#queue.push(series);
+    this.#sending ??= this.#sendAll();
+  }
+
+  #seriesOf(object: KubeObject, input: EventInput, now: number): Series {
+    const key = seriesKey(object, input);
+    const known = this.#series.get(key);
+    this.#series.delete(key);
+    const current = known && now - known.lastObserved < seriesEndsAfterMs ? known : this.#begin(object, input, now);
+    this.#series.set(key, current);
+    if (this.#series.size > maxSeries) {
+      for (const oldest of this.#series.keys()) {
+        this.#series.delete(oldest);
+        break;
+      }
+    }
+    return current;
+  }
+
+  #begin(object: KubeObject, input: EventInput, now: number): Series {
+    const { controller, instance } = this.#options;
+    const wall = this.#clock.now();
+    // Time and chance: two processes, or one that restarts, may speak of one object in the same millisecond.
+    const suffix = wall.toString(16) + Math.floor(this.#random() * 0x1_0000_0000).toString(16).padStart(8, '0');
+    const event = eventOf(object, input, { controller, instance, now: wall, suffix });
+    return { event, created: false, count: 0, lastObserved: now, queued: false };
+  }
+
+  async #sendAll(): Promise<void> {
+    // Begins after the caller's turn, so that what it records in one go is counted before it is sent.
+    await Promise.resolve();
+    for (let series = this.#queue.shift(); series !== undefined; series = this.#queue.shift()) {
+      series.queued = false;
+      await this.#send(series);
+    }
+    this.#sending = undefined;
+  }
+
+  async #send(series: Series): Promise<void> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        await this.#sendOnce(series);
+        this.#troubled = false;
+        return;
+      } catch (error) {
+        const again = error instanceof KubeError && (error.retryable || (error.notFound && series.created));
+        if (error instanceof KubeError && error.notFound) series.created = false; // its time to live is over: begin anew
+        if (!again || attempt >= maxAttempts) {
+          this.#lost(error);
+          return;
+        }
+        await sleep(this.#clock, error.retryAfterMs === undefined ? backoffDelay(attempt, { ...retryOptions, random: this.#random }) : Math.min(error.retryAfterMs, retryOptions.maxMs));
+      }
+    }
+  }
+
+  async #sendOnce(series: Series): Promise<void> {
+    const { transport } = this.#options;
+    const { metadata } = series.event;
+    const path = `/apis/events.k8s.io/v1/namespaces/${encodeURIComponent(metadata.namespace ?? 'default')}/events`;
+    const happenedAt = this.#clock.now() - (this.#clock.monotonic() - series.lastObserved);
+    const repeated = series.count > 1 ? { series: { count: series.count, lastObservedTime: microTime(happenedAt) } } : {};
+    if (series.created) {
+      const query = { fieldManager: this.#options.controller };
+      await transport.request({
+        method: 'PATCH',
+        path: `${path}/${encodeURIComponent(metadata.name)}`,
+        query,
+        body: repeated,
+        contentType: 'application/merge-patch+json',
+        timeoutMs: requestTimeoutMs,
+        idempotent: true,
+      });
+      return;
+    }
+    try {
+      await transport.request({ method: 'POST', path, body: { ...series.event, ...repeated }, timeoutMs: requestTimeoutMs });
+    } catch (error) {
+      // The answer to an earlier attempt was lost, not the event.
+      if (!(error instanceof KubeError && error.reason === 'AlreadyExists')) throw error;
+    }
+    series.created = true;
+  }
+
+  /** The first of a row of failures is logged. */
+  #lost(error: unknown): void {
+    this.#dropped++;
+    const cause = error instanceof Error ? error.message : String(error);
+    this.#options.logger?.[this.#troubled ? 'debug' : 'warn']({ cause }, 'an event could not be recorded');
+    this.#troubled = true;
+  }
+}

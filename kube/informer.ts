@@ -1,0 +1,180 @@
+import type { Registry } from 'prom-client';
+
+import type { Clock } from '../platform/clock.ts';
+import type { Logger } from '../platform/logging.ts';
+import { WatchCache, type Cache, type CacheChange, type IndexFunction } from './cache.ts';
+import { informerMetrics, type InformerMetrics } from './informer-metrics.ts';
+import { Pacer } from './pacer.ts';
+import { Reflector, type WatchSource } from './reflector.ts';
+import type { ReflectorState } from './reflector-state.ts';
+import type { ResourceClient } from './resource-client.ts';
+import { withoutBookkeeping } from './transform.ts';
+import { keyOf, type KubeObject, type Stored } from './types.ts';
+
+export interface InformerOptions<T extends KubeObject> {
+  readonly client: WatchSource<T> & Pick<ResourceClient<T>, 'descriptor'>;
+  /** All namespaces where absent. */
+  readonly namespace?: string;
+  readonly labelSelector?: string;
+  /**
+   * What is kept of each object; must return an object of the same name, uid and resourceVersion. An object for which it throws is left out.
+   * Default: everything but `managedFields` and the last-applied annotation ({@link withoutBookkeeping}).
+   */
+  readonly transform?: (object: Stored<T>) => Stored<T>;
+  /** By name: the values under which {@link Cache.byIndex} finds an object. */
+  readonly indexes?: Readonly<Record<string, IndexFunction<Stored<T>>>>;
+  readonly clock?: Clock;
+  readonly random?: () => number;
+  readonly logger?: Logger;
+  readonly registry?: Registry;
+}
+
+export type ChangeType = 'added' | 'modified' | 'deleted';
+
+/** One change, told after it is in the cache. */
+export interface Change<T> {
+  readonly type: ChangeType;
+  /** The new state; the last known one of a deleted object. */
+  readonly object: T;
+  /** With `modified`: the state before. */
+  readonly previous?: T;
+  /** Part of the first listing, or told to a listener that came later: nothing happened just now. */
+  readonly initial: boolean;
+}
+
+export type ChangeListener<T> = (change: Change<T>) => void;
+
+/** Knows every object of one kind, and tells of each change. */
+export interface Informer<T extends KubeObject> {
+  readonly cache: Cache<Stored<T>>;
+  /** Begins to list and watch. Idempotent. */
+  start(): void;
+  /** Ends it; `synced` and `waitFor` that still wait reject. The cache stays readable. Idempotent. */
+  stop(): Promise<void>;
+  /** Resolves once the first listing is in the cache and has been told to every listener. Rejects with the signal's reason or when stopped. */
+  synced(signal?: AbortSignal): Promise<void>;
+  /**
+   * Calls `listener` for every change, in order. A late listener is told at once of what is there already. One that throws is logged, and
+   * keeps neither the others nor its own next changes away.
+   * @returns a function that takes the listener out again.
+   */
+  onChange(listener: ChangeListener<Stored<T>>): () => void;
+  /** Milliseconds since the API server last sent anything, bookmarks included; `Infinity` when it never did. About 60,000 at rest is normal. */
+  lastContact(): number;
+  /** What the reflector is at, for diagnosis. */
+  readonly state: ReflectorState['name'];
+}
+
+/** @see {@link InformerOptions} for defaults. Nothing is sent before {@link Informer.start}. */
+export function createInformer<T extends KubeObject>(options: InformerOptions<T>): Informer<T> {
+  return new WatchInformer(options);
+}
+
+class WatchInformer<T extends KubeObject> implements Informer<T> {
+  readonly #cache: WatchCache<T>;
+  readonly #reflector: Reflector<T>;
+  readonly #logger: Logger | undefined;
+  readonly #metrics: InformerMetrics;
+  readonly #listeners = new Set<ChangeListener<Stored<T>>>();
+  readonly #synced = Promise.withResolvers<void>();
+  readonly #stop = new AbortController();
+  #running: Promise<void> | undefined;
+
+  constructor(options: InformerOptions<T>) {
+    const { client, namespace, labelSelector, clock, random, registry } = options;
+    const { plural, group } = client.descriptor;
+    const resource = group === '' ? plural : `${plural}.${group}`;
+    this.#logger = options.logger?.child({ resource, ...(namespace === undefined ? {} : { namespace }) });
+    this.#cache = new WatchCache<T>({
+      ...(options.indexes ? { indexes: options.indexes } : {}),
+      onIndexError: (err, index, key) => this.#logger?.error({ err, index, key }, 'an index function threw; the object is not found through this index'),
+    });
+    this.#metrics = informerMetrics({
+      registry,
+      resource,
+      namespace: namespace ?? '',
+      objects: () => this.#cache.size,
+      lastContact: () => this.lastContact(),
+    });
+    this.#reflector = new Reflector<T>({
+      client,
+      cache: this.#cache,
+      onChanges: (changes, { initial }) => this.#tell(changes, initial),
+      transform: options.transform ?? withoutBookkeeping,
+      namespace,
+      labelSelector,
+      clock,
+      random,
+      logger: this.#logger,
+      observer: this.#metrics,
+    });
+    // Nobody has to wait for it.
+    this.#synced.promise.catch(() => undefined);
+  }
+
+  get cache(): Cache<Stored<T>> {
+    return this.#cache;
+  }
+
+  get state(): ReflectorState['name'] {
+    return this.#reflector.state.name;
+  }
+
+  start(): void {
+    if (!this.#stop.signal.aborted) this.#running ??= this.#reflector.run(this.#stop.signal);
+  }
+
+  async stop(): Promise<void> {
+    const reason = new Error('the informer was stopped');
+    this.#stop.abort(reason);
+    this.#synced.reject(reason);
+    this.#cache.close(reason);
+    this.#metrics.stop();
+    await this.#running;
+  }
+
+  async synced(signal?: AbortSignal): Promise<void> {
+    if (!signal) return this.#synced.promise;
+    signal.throwIfAborted();
+    const { promise: aborted, reject } = Promise.withResolvers<never>();
+    const onAbort = (): void => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      await Promise.race([this.#synced.promise, aborted]);
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  onChange(listener: ChangeListener<Stored<T>>): () => void {
+    // A wrapper of its own, so that the same function may be registered twice and taken out once.
+    const own: ChangeListener<Stored<T>> = (change) => listener(change);
+    for (const object of this.#cache.list()) this.#call(own, { type: 'added', object, initial: true });
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
+  }
+
+  lastContact(): number {
+    return this.#reflector.lastContact;
+  }
+
+  async #tell(changes: readonly CacheChange<Stored<T>>[], initial: boolean): Promise<void> {
+    // Who comes while these are told has been told of the cache, which holds them all.
+    const listeners = [...this.#listeners];
+    const pacer = new Pacer();
+    for (const change of changes) {
+      if (pacer.due) await pacer.pause();
+      if (this.#stop.signal.aborted) return;
+      for (const listener of listeners) if (this.#listeners.has(listener)) this.#call(listener, { ...change, initial });
+    }
+    this.#synced.resolve();
+  }
+
+  #call(listener: ChangeListener<Stored<T>>, change: Change<Stored<T>>): void {
+    try {
+      listener(change);
+    } catch (err) {
+      this.#logger?.error({ err, key: keyOf(change.object), change: change.type }, 'a listener threw; the informer goes on');
+    }
+  }
+}

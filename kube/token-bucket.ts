@@ -1,0 +1,40 @@
+export interface TokenBucketsOptions {
+  /** Tokens of a full bucket: every bucket starts full. */
+  readonly burst: number;
+  /** One token comes back every so many milliseconds. */
+  readonly refillMs: number;
+  /** Buckets held at most; the one that was used longest ago makes room, and would start full again. */
+  readonly maxKeys: number;
+}
+
+/** One token bucket per key. */
+export class TokenBuckets<K> {
+  readonly #options: TokenBucketsOptions;
+  /** In the order of use. */
+  readonly #buckets = new Map<K, { tokens: number; at: number }>();
+
+  constructor(options: TokenBucketsOptions) {
+    this.#options = options;
+  }
+
+  get size(): number {
+    return this.#buckets.size;
+  }
+
+  /** Takes a token of `key` at `now`, monotonic milliseconds. @returns whether there was one. */
+  take(key: K, now: number): boolean {
+    const { burst, refillMs, maxKeys } = this.#options;
+    const known = this.#buckets.get(key) ?? { tokens: burst, at: now };
+    const tokens = Math.min(burst, known.tokens + (now - known.at) / refillMs);
+    const enough = tokens >= 1;
+    this.#buckets.delete(key);
+    this.#buckets.set(key, { tokens: enough ? tokens - 1 : tokens, at: now });
+    if (this.#buckets.size > maxKeys) {
+      for (const oldest of this.#buckets.keys()) {
+        this.#buckets.delete(oldest);
+        break;
+      }
+    }
+    return enough;
+  }
+}
