@@ -243,6 +243,8 @@ export class Supervisor {
     child.stderr.on('data', (chunk: Buffer) => log.write(chunk));
     if (child.pid !== undefined) {
       writeFileSync(pidFile, `${child.pid}\n`);
+      // By this a later start knows the process again (leftovers.ts).
+      writeFileSync(join(this.#options.runDir, `${part.name}.command`), `${[command.file, ...command.args].join(' ')}\n`, { mode: 0o600 });
       this.#ledger.add(part.name, child.pid, part.stopSignal === 'SIGINT' ? 'INT' : 'KILL');
       this.#tell(running, 'starting');
     }

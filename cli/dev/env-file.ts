@@ -1,0 +1,51 @@
+import { chmodSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+
+/** The addresses of a running stack, as scripts read them. */
+export interface StackEnv {
+  readonly PARLEY_URL: string;
+  readonly PARLEY_ORG: string;
+  readonly PARLEY_API_KEY: string;
+  readonly KUBECONFIG: string;
+  readonly DATABASE_URL: string;
+  readonly TEMPORAL_ADDRESS: string;
+  readonly TEMPORAL_UI?: string;
+  /** Folder with kubectl, temporal and parley. */
+  readonly PARLEY_BIN: string;
+}
+
+/** Values go between quotes only where they have to: `KEY=value` is what most readers understand. */
+function line(name: string, value: string): string {
+  return `${name}=${/^[\w@%+=:,./~-]+$/.test(value) ? value : `"${value.replaceAll('"', '')}"`}`;
+}
+
+/** Appears at once and complete, for its owner's eyes only. */
+export function writeEnvFile(file: string, env: StackEnv): void {
+  const text = Object.entries(env).map(([name, value]) => line(name, String(value)));
+  writeFileSync(`${file}.new`, `${text.join('\n')}\n`, { mode: 0o600 });
+  chmodSync(`${file}.new`, 0o600);
+  renameSync(`${file}.new`, file);
+}
+
+export function removeEnvFile(file: string): void {
+  rmSync(file, { force: true });
+}
+
+export function readEnvFile(file: string): StackEnv | undefined {
+  try {
+    return parseEnv(readFileSync(file, 'utf8')) as unknown as StackEnv;
+  } catch {
+    return undefined;
+  }
+}
+
+const quoted = (value: string): string => `'${value.replaceAll("'", `'\\''`)}'`;
+
+/** Lines for `eval` in a POSIX shell; the stack's own kubectl and parley come first on PATH. */
+export function shellExports(env: StackEnv): string {
+  const lines = Object.entries(env).map(([name, value]) => `export ${name}=${quoted(String(value))}`);
+  // Running it twice must not make PATH longer.
+  const bin = quoted(env.PARLEY_BIN);
+  lines.push(`case ":$PATH:" in *:${bin}:*) ;; *) export PATH=${bin}:"$PATH" ;; esac`);
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,44 @@
+import { mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+
+/** Where everything of one stack lies: the folder `.parley` beside the person's own files. */
+export interface Layout {
+  readonly root: string;
+  /** Exists exactly while the stack is ready. */
+  readonly envFile: string;
+  /** The administrator's, in the organisation's namespace. */
+  readonly kubeconfig: string;
+  /** Links to kubectl, temporal and parley. */
+  readonly bin: string;
+  readonly data: string;
+  readonly logs: string;
+  /** `<part>.pid`. */
+  readonly run: string;
+  readonly secrets: string;
+  /** Ports, organisation and addresses, kept over restarts. */
+  readonly settings: string;
+  /** Process id of the supervisor; also what keeps two from sharing the folder. */
+  readonly supervisorPid: string;
+}
+
+export function layoutOf(folder: string): Layout {
+  const root = resolve(folder, '.parley');
+  return {
+    root,
+    envFile: join(root, 'dev.env'),
+    kubeconfig: join(root, 'kubeconfig'),
+    bin: join(root, 'bin'),
+    data: join(root, 'data'),
+    logs: join(root, 'logs'),
+    run: join(root, 'run'),
+    secrets: join(root, 'secrets'),
+    settings: join(root, 'stack.json'),
+    supervisorPid: join(root, 'supervisor.pid'),
+  };
+}
+
+export function createLayout(layout: Layout): void {
+  // Postgres may run as another account, which has to get as far as its own folder.
+  for (const folder of [layout.root, layout.data, layout.run, layout.bin]) mkdirSync(folder, { recursive: true, mode: 0o755 });
+  for (const folder of [layout.secrets, layout.logs]) mkdirSync(folder, { recursive: true, mode: 0o700 });
+}

@@ -1,0 +1,60 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+
+import { freePorts, portIsFree } from './ports.ts';
+import { UserError } from '../failure.ts';
+
+export const portNames = ['api', 'operator', 'worker', 'kube-apiserver', 'kube-controller-manager', 'etcd', 'etcd-peer', 'postgres', 'temporal', 'temporal-ui'] as const;
+
+export type PortName = (typeof portNames)[number];
+export type Ports = Readonly<Record<PortName, number>>;
+
+/** What a stack remembers from one start to the next. */
+export interface Settings {
+  readonly ports?: Partial<Ports>;
+  readonly org?: string;
+  /** SHA-256 of the examples that were applied; they are applied once, then they belong to the person. */
+  readonly examples?: string;
+}
+
+export function readSettings(file: string): Settings {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Settings;
+  } catch {
+    return {};
+  }
+}
+
+export function writeSettings(file: string, settings: Settings): void {
+  writeFileSync(`${file}.new`, `${JSON.stringify(settings, null, 2)}\n`);
+  renameSync(`${file}.new`, file);
+}
+
+/**
+ * A port for each part: the one asked for, else the one of the last start (so that kubeconfigs stay valid), else a free one.
+ *
+ * @throws UserError when a port that was asked for is taken.
+ */
+export async function choosePorts(options: { readonly wanted: Partial<Ports>; readonly remembered: Partial<Ports> }): Promise<Ports> {
+  const chosen: Partial<Record<PortName, number>> = {};
+  const taken = new Set<number>();
+  for (const name of portNames) {
+    const wanted = options.wanted[name];
+    if (wanted === undefined || wanted === 0) continue;
+    if (!(await portIsFree(wanted)) || taken.has(wanted)) {
+      throw new UserError(`port ${wanted}, asked for ${name}, is taken`, { cure: `choose another one with --${name}-port, or leave it out: a free one is found then` });
+    }
+    chosen[name] = wanted;
+    taken.add(wanted);
+  }
+  for (const name of portNames) {
+    const remembered = options.remembered[name];
+    if (chosen[name] !== undefined || remembered === undefined || taken.has(remembered) || !(await portIsFree(remembered))) continue;
+    chosen[name] = remembered;
+    taken.add(remembered);
+  }
+  const missing = portNames.filter((name) => chosen[name] === undefined);
+  const free = await freePorts(missing.length + taken.size);
+  const usable = free.filter((port) => !taken.has(port));
+  missing.forEach((name, index) => (chosen[name] = usable[index]!));
+  return chosen as Ports;
+}

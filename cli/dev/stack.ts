@@ -1,0 +1,112 @@
+/** Which parts make up a stack, and what each needs of the others. */
+import { join } from 'node:path';
+
+import type { BinaryName } from './binaries/catalogue.ts';
+import type { Layout } from './layout.ts';
+import { type Credentials, ensureCredentials, type UserKey, users, writeKubeconfig } from './parts/credentials.ts';
+import { etcdPart } from './parts/etcd.ts';
+import { apiserverCa, kubeApiserverPart } from './parts/kube-apiserver.ts';
+import { kubeControllerManagerPart } from './parts/kube-controller-manager.ts';
+import { postgresPart, postgresUrl } from './parts/postgres.ts';
+import { postgresHome } from './parts/postgres-home.ts';
+import { rolePart } from './parts/role.ts';
+import { temporalPart } from './parts/temporal.ts';
+import type { Ports } from './settings.ts';
+import type { Part } from './supervisor.ts';
+
+export interface StackOptions {
+  readonly layout: Layout;
+  readonly ports: Ports;
+  readonly org: string;
+  readonly binary: (name: BinaryName) => string;
+  /** The person's own Postgres; without one the stack runs its own. */
+  readonly databaseUrl?: string;
+  readonly env: NodeJS.ProcessEnv;
+  /** How to run `parley <role>`. */
+  readonly parley: readonly [file: string, ...args: string[]];
+  /** Steps that lie between the servers and the roles. */
+  readonly installDefinitions: (signal: AbortSignal) => Promise<void>;
+  readonly migrate: (databaseUrl: string, signal: AbortSignal) => Promise<void>;
+}
+
+export interface Stack {
+  readonly parts: readonly Part[];
+  readonly databaseUrl: string;
+  readonly server: string;
+  readonly credentials: Credentials;
+}
+
+/** Binaries that a stack needs; Postgres only where the person has not named a server. */
+export function binariesOf(options: { readonly databaseUrl?: string }): readonly BinaryName[] {
+  const always = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl', 'temporal'] as const;
+  return options.databaseUrl === undefined ? [...always, 'postgres'] : always;
+}
+
+export function describeStack(options: StackOptions): Stack {
+  const { layout, ports, binary } = options;
+  const credentials = ensureCredentials(layout.secrets);
+  const server = `https://127.0.0.1:${ports['kube-apiserver']}`;
+  const kubeconfigOf = (user: UserKey): string => (user === 'admin' ? layout.kubeconfig : join(layout.secrets, `${user}.kubeconfig`));
+
+  const ownPostgres =
+    options.databaseUrl === undefined
+      ? { home: postgresHome({ stateDir: layout.data, binary: binary('postgres') }), port: ports.postgres, passwordFile: join(layout.secrets, 'postgres-password') }
+      : undefined;
+  const databaseUrl = options.databaseUrl ?? postgresUrl(ownPostgres!);
+
+  const servers: Part[] = [
+    etcdPart({ binary: binary('etcd'), dataDir: join(layout.data, 'etcd'), port: ports.etcd, peerPort: ports['etcd-peer'] }),
+    kubeApiserverPart({
+      binary: binary('kube-apiserver'),
+      credentials,
+      etcdPort: ports.etcd,
+      port: ports['kube-apiserver'],
+      afterReady: async (signal) => {
+        const ca = apiserverCa(credentials);
+        for (const user of Object.keys(users) as UserKey[]) {
+          writeKubeconfig({ file: kubeconfigOf(user), server, ca, user: users[user].name, token: credentials.tokens[user], ...(user === 'admin' ? { namespace: options.org } : {}) });
+        }
+        await options.installDefinitions(signal);
+      },
+    }),
+    kubeControllerManagerPart({ binary: binary('kube-controller-manager'), kubeconfig: kubeconfigOf('controllerManager'), port: ports['kube-controller-manager'] }),
+    temporalPart({ binary: binary('temporal'), databaseFile: join(layout.data, 'temporal.db'), port: ports.temporal, uiPort: ports['temporal-ui'] }),
+  ];
+  if (ownPostgres !== undefined) {
+    const part = postgresPart(ownPostgres);
+    servers.push({
+      ...part,
+      afterReady: async (signal) => {
+        await part.afterReady?.(signal);
+        await options.migrate(databaseUrl, signal);
+      },
+    });
+  }
+
+  const database = ownPostgres === undefined ? [] : ['postgres'];
+  const roleEnv = (role: 'operator' | 'api' | 'worker'): NodeJS.ProcessEnv => ({
+    ...withoutStackVariables(options.env),
+    DATABASE_URL: databaseUrl,
+    TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`,
+    PARLEY_HOST: '127.0.0.1',
+    PARLEY_API_PORT: String(ports.api),
+    PARLEY_OPERATOR_PORT: String(ports.operator),
+    PARLEY_WORKER_PORT: String(ports.worker),
+    // A single operator: waiting for the Lease of one that was killed would only cost time.
+    PARLEY_LEADER_ELECTION: 'false',
+    ...(role === 'worker' ? {} : { KUBECONFIG: kubeconfigOf(role) }),
+  });
+  const command = options.parley;
+  const roles: Part[] = [
+    rolePart({ role: 'operator', dependsOn: ['kube-apiserver', ...database], command, port: ports.operator, env: roleEnv('operator') }),
+    rolePart({ role: 'api', dependsOn: ['kube-apiserver', ...database], command, port: ports.api, env: roleEnv('api') }),
+    rolePart({ role: 'worker', dependsOn: ['temporal', ...database], command, port: ports.worker, env: roleEnv('worker') }),
+  ];
+  return { parts: [...servers, ...roles], databaseUrl, server, credentials };
+}
+
+/** A shell that is ready for one stack (`parley env`) may well start another. */
+function withoutStackVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const names = new Set(['PARLEY_URL', 'PARLEY_ORG', 'PARLEY_API_KEY', 'PARLEY_BIN', 'KUBECONFIG', 'TEMPORAL_ADDRESS', 'TEMPORAL_UI']);
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !names.has(name)));
+}
