@@ -1,7 +1,9 @@
 /** The pool of connections and the two ways to use it: as one organisation, and as the directory of all of them. */
+import { setTimeout as delay } from 'node:timers/promises';
+
 import pg from 'pg';
 
-import { sleep, systemClock, type Clock } from '../platform/clock.ts';
+import { systemClock, type Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logging.ts';
 import { StoreError, toStoreError } from './error.ts';
 import { inspectRole, requireHarmlessRole } from './roles.ts';
@@ -25,6 +27,8 @@ export interface DatabaseOptions {
   readonly retryForMs?: number | undefined;
   readonly clock?: Clock | undefined;
   readonly random?: (() => number) | undefined;
+  /** Waits before another attempt. Unlike the clock's timers this one keeps a short-lived command alive. */
+  readonly wait?: ((ms: number) => Promise<void>) | undefined;
   readonly logger?: Logger | undefined;
 }
 
@@ -47,6 +51,7 @@ export class Database {
   readonly #pool: pg.Pool;
   readonly #clock: Clock;
   readonly #random: () => number;
+  readonly #wait: (ms: number) => Promise<void>;
   readonly #retryForMs: number;
   readonly #connection: pg.ClientConfig;
 
@@ -54,6 +59,7 @@ export class Database {
     const statementTimeoutMs = options.statementTimeoutMs ?? 10_000;
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? Math.random;
+    this.#wait = options.wait ?? ((ms) => delay(ms));
     this.#retryForMs = options.retryForMs ?? 2_000;
     this.#connection = {
       ...asRole(options.databaseUrl, 'parley_app'),
@@ -135,7 +141,7 @@ export class Database {
         const failure = toStoreError(error instanceof ConnectionLost ? error.first : error);
         const waitMs = 25 * 2 ** attempt * (0.5 + this.#random());
         if (!failure.retryable || failure.sqlState === '57014' || this.#clock.monotonic() + waitMs > giveUpAt) throw failure;
-        await sleep(this.#clock, waitMs);
+        await this.#wait(waitMs);
       }
     }
   }

@@ -25,8 +25,14 @@ export class Organizations {
     this.#database = database;
   }
 
-  /** Idempotent: an organisation that exists keeps its display name unless a new one is given. */
+  /**
+   * Idempotent: an organisation that exists keeps its display name unless a new one is given.
+   *
+   * @throws StoreError `invalid` for a name that no namespace can have, or a display name above 200 characters
+   */
   async create(options: { readonly name: string; readonly displayName?: string | undefined }): Promise<Organization> {
+    const length = [...(options.displayName ?? '')].length;
+    if (length > 200) throw new StoreError('invalid', `the display name of an organisation has at most 200 characters, this one has ${length}`);
     return this.#database.asOrganization(options.name, async (transaction) => {
       await transaction.query('INSERT INTO parley.organizations (name) VALUES ($1) ON CONFLICT DO NOTHING', [options.name]);
       if (options.displayName !== undefined) {

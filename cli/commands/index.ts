@@ -1,9 +1,23 @@
 import type { Command } from 'commander';
 
+import { registerApi } from './api.ts';
+import { registerKeys } from './keys.ts';
+import { registerMigrate } from './migrate.ts';
+import { registerOperator } from './operator.ts';
+import { registerOrg } from './org.ts';
 import { registerVersion } from './version.ts';
+import { registerWorker } from './worker.ts';
 
 /** Adds one subcommand to the program; its work is imported when it runs, so that `parley --help` is quick. */
 export type Register = (program: Command) => void;
 
 /** In the order of `parley --help`. */
-export const commands: readonly Register[] = [registerVersion];
+export const commands: readonly Register[] = [
+  registerOperator,
+  registerApi,
+  registerWorker,
+  registerMigrate,
+  registerOrg,
+  registerKeys,
+  registerVersion,
+];

@@ -1,0 +1,115 @@
+import { InvalidArgumentError, type Command } from 'commander';
+
+import type { ApiKeyRecord } from '../../store/index.ts';
+
+export function registerKeys(program: Command): void {
+  const keys = program.command('keys').description('API keys of an organisation');
+
+  keys
+    .command('create')
+    .description('make an API key; the key itself is printed once, alone on standard output')
+    .requiredOption('--org <name>', 'organisation')
+    .requiredOption('--name <text>', 'what the key is for, 1 to 100 characters')
+    .option('--permissions <list>', 'comma-separated, e.g. agents:write,calls:read; * is everything', words, ['*'])
+    .option('--expires-in-days <days>', '1 to 365', wholeNumber, 30)
+    .option('--json', 'print JSON, the key under "api_key"')
+    .action(
+      async (options: { readonly org: string; readonly name: string; readonly permissions: readonly string[]; readonly expiresInDays: number; readonly json?: true }) => {
+        const [{ withStore }, { UserError }, { isPermission, permissions }, { printJson }] = await Promise.all([
+          import('../database.ts'),
+          import('../failure.ts'),
+          import('../../store/index.ts'),
+          import('../table.ts'),
+        ]);
+        const wanted = options.permissions.map((word) => {
+          if (isPermission(word)) return word;
+          throw new UserError(`there is no permission ${JSON.stringify(word)}`, { cure: `use some of ${permissions.join(', ')}` });
+        });
+        const { record, apiKey } = await withStore((store) =>
+          store.apiKeys.create({ org: options.org, name: options.name, permissions: wanted, expirationDays: options.expiresInDays }),
+        );
+        if (options.json === true) {
+          printJson({ ...shown(record), api_key: apiKey });
+          return;
+        }
+        process.stdout.write(`${apiKey}\n`);
+        process.stderr.write(`${record.keyId}, valid until ${record.expirationDate.toISOString()}, for ${record.permissions.join(', ')}. It is not shown again.\n`);
+      },
+    );
+
+  keys
+    .command('list')
+    .description('list the API keys of an organisation, newest first')
+    .requiredOption('--org <name>', 'organisation')
+    .option('--json', 'print JSON')
+    .action(async (options: { readonly org: string; readonly json?: true }) => {
+      const [{ withStore }, { printJson, table }] = await Promise.all([import('../database.ts'), import('../table.ts')]);
+      const all = await withStore(async ({ apiKeys }) => {
+        const found: ApiKeyRecord[] = [];
+        let page = await apiKeys.list({ org: options.org, pageSize: 100 });
+        found.push(...page.items);
+        while (page.next !== undefined) {
+          page = await apiKeys.list({ org: options.org, pageSize: 100, after: page.next });
+          found.push(...page.items);
+        }
+        return found;
+      });
+      if (options.json === true) {
+        printJson(all.map(shown));
+        return;
+      }
+      process.stdout.write(
+        table(
+          ['KEY ID', 'NAME', 'ENDS IN', 'STATE', 'EXPIRES', 'PERMISSIONS'],
+          all.map((key) => [key.keyId, key.name, key.lastFour, stateOf(key, Date.now()), key.expirationDate.toISOString(), key.permissions.join(',')]),
+        ),
+      );
+    });
+
+  keys
+    .command('revoke')
+    .description('revoke an API key for good; within 5 s no process accepts it any more')
+    .argument('<id>', 'key_…')
+    .requiredOption('--org <name>', 'organisation')
+    .option('--json', 'print JSON')
+    .action(async (keyId: string, options: { readonly org: string; readonly json?: true }) => {
+      const [{ withStore }, { UserError }, { printJson }] = await Promise.all([import('../database.ts'), import('../failure.ts'), import('../table.ts')]);
+      const record = await withStore((store) => store.apiKeys.revoke({ org: options.org, keyId }));
+      if (record === undefined) {
+        throw new UserError(`organisation "${options.org}" has no API key ${JSON.stringify(keyId)}`, { cure: `parley keys list --org ${options.org}` });
+      }
+      if (options.json === true) printJson(shown(record));
+      else process.stdout.write(`${keyId} (${record.name}) is revoked\n`);
+    });
+}
+
+/** With the names of the REST API. */
+function shown(record: ApiKeyRecord) {
+  return {
+    key_id: record.keyId,
+    name: record.name,
+    permissions: record.permissions,
+    expiration_date: record.expirationDate.toISOString(),
+    created_at: record.createdAt.toISOString(),
+    revoked: record.revoked,
+    created_by_user_id: record.createdByUserId,
+    last_four: record.lastFour,
+  };
+}
+
+function stateOf(record: ApiKeyRecord, now: number): string {
+  if (record.revoked) return 'revoked';
+  return record.expirationDate.getTime() <= now ? 'expired' : 'active';
+}
+
+function words(text: string): readonly string[] {
+  return text
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '');
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('use a whole number of days, 1 to 365.');
+  return Number(text);
+}

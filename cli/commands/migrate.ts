@@ -1,0 +1,36 @@
+import type { Command } from 'commander';
+
+export function registerMigrate(program: Command): void {
+  program
+    .command('migrate')
+    .description('bring the database to the schema of this version; safe to run again')
+    .option('--status', 'only show what is applied and what is missing')
+    .option('--json', 'print JSON')
+    .action(async (options: { readonly status?: true; readonly json?: true }) => {
+      const [{ databaseUrl, explainStore }, { migrate, migrationStatus }, { printJson, table }] = await Promise.all([
+        import('../database.ts'),
+        import('../../store/index.ts'),
+        import('../table.ts'),
+      ]);
+      const url = databaseUrl();
+      if (options.status === true) {
+        const { applied, pending } = await explainStore(url, () => migrationStatus({ databaseUrl: url }));
+        if (options.json === true) {
+          printJson({ applied: applied.map(({ name, appliedAt }) => ({ name, applied_at: appliedAt.toISOString() })), pending });
+          return;
+        }
+        process.stdout.write(
+          table(['MIGRATION', 'APPLIED'], [...applied.map(({ name, appliedAt }) => [name, appliedAt.toISOString()]), ...pending.map((name) => [name, 'no'])]),
+        );
+        if (pending.length > 0) process.stdout.write(`${pending.length} to apply: parley migrate\n`);
+        return;
+      }
+      const { applied } = await explainStore(url, () => migrate({ databaseUrl: url }));
+      if (options.json === true) {
+        printJson({ applied });
+        return;
+      }
+      for (const name of applied) process.stdout.write(`applied ${name}\n`);
+      process.stdout.write(applied.length === 0 ? 'the database is up to date\n' : `the database is up to date after ${applied.length} migration${applied.length === 1 ? '' : 's'}\n`);
+    });
+}

@@ -1,0 +1,66 @@
+import type { Command } from 'commander';
+
+export function registerOrg(program: Command): void {
+  const org = program.command('org').description('organisations: a namespace each, with its keys and agents');
+
+  org
+    .command('create')
+    .description('make an organisation: its namespace with the label, and its row; safe to run again')
+    .argument('<name>', 'name of the namespace, and the id of the organisation everywhere')
+    .option('--display-name <text>', 'a name for people, at most 200 characters')
+    .option('--json', 'print JSON')
+    .action(async (name: string, options: { readonly displayName?: string; readonly json?: true }) => {
+      const [{ withStore }, { withNamespaces }, { printJson }] = await Promise.all([
+        import('../database.ts'),
+        import('../organization-namespaces.ts'),
+        import('../table.ts'),
+      ]);
+      await withStore(async (store) => {
+        // Asks Postgres first: a bad name, missing migrations or no answer leave no namespace behind.
+        await store.organizations.get(name);
+        await withNamespaces((namespaces) => namespaces.ensure(name));
+        const made = await store.organizations.create({ name, displayName: options.displayName });
+        if (options.json === true) printJson({ name: made.name, display_name: made.displayName, created_at: made.createdAt.toISOString() });
+        else process.stdout.write(`organisation ${name} is there\n  → an API key for it: parley keys create --org ${name} --name first\n`);
+      });
+    });
+
+  org
+    .command('list')
+    .description('list organisations, and whether each has its namespace')
+    .option('--json', 'print JSON')
+    .action(async (options: { readonly json?: true }) => {
+      const [{ withStore }, { withNamespaces }, { printJson, table }] = await Promise.all([
+        import('../database.ts'),
+        import('../organization-namespaces.ts'),
+        import('../table.ts'),
+      ]);
+      const rows = await withStore(async ({ organizations }) => {
+        const found = [...(await organizations.list())];
+        for (let size = found.length; size === 1_000; ) {
+          const more = await organizations.list({ after: found.at(-1)?.name });
+          found.push(...more);
+          size = more.length;
+        }
+        return found;
+      });
+      const labelled = new Set(await withNamespaces((namespaces) => namespaces.list()));
+      const known = new Map(rows.map((row) => [row.name, row]));
+      const all = [...new Set([...known.keys(), ...labelled])].sort().map((name) => ({
+        name,
+        display_name: known.get(name)?.displayName ?? '',
+        namespace: labelled.has(name),
+        created_at: known.get(name)?.createdAt.toISOString() ?? null,
+      }));
+      if (options.json === true) {
+        printJson(all);
+        return;
+      }
+      process.stdout.write(
+        table(
+          ['NAME', 'DISPLAY NAME', 'NAMESPACE', 'CREATED'],
+          all.map((row) => [row.name, row.display_name, row.namespace ? 'yes' : 'no', row.created_at ?? '-']),
+        ),
+      );
+    });
+}
