@@ -1,0 +1,41 @@
+import type { Table } from '../harness/table.ts';
+import type { Cluster } from './cluster.ts';
+import type { Stack } from './stack.ts';
+
+/** How much work a run does. */
+export interface Scale {
+  /** Counted turns of each contender in (a) and (b). */
+  readonly rounds: number;
+  /** Length of one turn of a closed loop, in milliseconds. */
+  readonly turnMs: number;
+  /** Agents that exist while (c) changes some of them. */
+  readonly objects: number;
+  /** Changes a second in the steady part of (c). */
+  readonly changesPerSecond: number;
+  /** Length of the steady part of (c), in seconds. */
+  readonly steadySeconds: number;
+  /** How long (c) watches for writes when nothing changes, in seconds. */
+  readonly restSeconds: number;
+  /** Agents that the two loops of (d) have before them. */
+  readonly loopObjects: number;
+  /** Length of the paced stretch of (d), in seconds. */
+  readonly loopSeconds: number;
+  /** Turns of each loop of (d). */
+  readonly loopRounds: number;
+}
+
+export interface PartContext {
+  readonly cluster: Cluster;
+  /** Addresses for the parts that start roles. */
+  readonly stack: Stack;
+  readonly scale: Scale;
+  /** One line of what is being done now. */
+  readonly progress: (line: string) => void;
+}
+
+/** One of the comparisons: `run` measures, `tables` shows what `run` answered. */
+export interface Part<R> {
+  readonly title: string;
+  run(context: PartContext): Promise<R>;
+  tables(result: R): readonly Table[];
+}

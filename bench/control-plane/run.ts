@@ -1,0 +1,87 @@
+import { fileURLToPath } from 'node:url';
+
+import { machineFacts, watchMachine } from '../harness/machine.ts';
+import { renderReport, writeReport, type Report } from '../harness/report.ts';
+import type { Table } from '../harness/table.ts';
+import { clients } from './clients.ts';
+import { Cluster } from './cluster.ts';
+import type { PartName } from './command.ts';
+import { loops } from './loops.ts';
+import type { Part, PartContext, Scale } from './part.ts';
+import { startStack } from './stack.ts';
+
+export interface ControlPlaneOptions {
+  readonly parts: readonly PartName[];
+  readonly scale: Scale;
+  /** Path of the kubeconfig of a server to be used instead of one of our own. */
+  readonly kubeconfig?: string;
+  /** Path of the JSON. */
+  readonly out?: string;
+}
+
+interface Outcome {
+  readonly results: Record<string, unknown>;
+  readonly failures: Record<string, string>;
+  readonly tables: Table[];
+}
+
+/**
+ * Runs the parts one after another, prints their tables and writes the JSON. A part that fails leaves the others alone.
+ * @throws Error when the servers can't be started or any part failed.
+ */
+export async function runControlPlane(options: ControlPlaneOptions): Promise<void> {
+  const startedAt = new Date();
+  const machine = await machineFacts();
+  const disturbanceSoFar = await watchMachine();
+  const progress = (line: string): void => void process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
+  const outcome: Outcome = { results: {}, failures: {}, tables: [] };
+
+  progress('starting the servers');
+  const stack = await startStack({ env: process.env, ...(options.kubeconfig === undefined ? {} : { kubeconfig: options.kubeconfig }) });
+  const cluster = new Cluster({ kubeconfig: stack.kubeconfig });
+  try {
+    const context: PartContext = { cluster, stack, scale: options.scale, progress };
+    for (const name of options.parts) await parts[name](context, outcome);
+  } finally {
+    await cluster.close();
+    await stack.stop();
+  }
+
+  const report: Report = {
+    benchmark: 'control-plane',
+    startedAt: startedAt.toISOString(),
+    durationSeconds: (Date.now() - startedAt.getTime()) / 1000,
+    machine,
+    disturbance: await disturbanceSoFar(),
+    scale: options.scale,
+    results: outcome.results,
+    failures: outcome.failures,
+  };
+  const path = options.out ?? fileURLToPath(new URL(`../results/control-plane-${report.startedAt.replaceAll(/[:.]/g, '-')}.json`, import.meta.url));
+  await writeReport(report, path);
+  process.stdout.write(renderReport(report, outcome.tables));
+  progress(`the figures in full: ${path}`);
+  const failed = Object.values(outcome.failures);
+  if (failed.length > 0) throw new Error(failed.join('\n'));
+}
+
+const parts: Readonly<Record<PartName, (context: PartContext, outcome: Outcome) => Promise<void>>> = {
+  a: runner('a', clients),
+  b: runner('b', clients),
+  c: runner('c', clients),
+  d: runner('d', loops),
+};
+
+function runner<R>(name: PartName, part: Part<R>) {
+  return async (context: PartContext, outcome: Outcome): Promise<void> => {
+    context.progress(part.title);
+    try {
+      const result = await part.run(context);
+      outcome.results[name] = result;
+      outcome.tables.push(...part.tables(result));
+    } catch (error) {
+      outcome.failures[name] = `(${name}) ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+      context.progress(`(${name}) failed: ${String(error)}`);
+    }
+  };
+}

@@ -1,0 +1,17 @@
+/** `npm run bench -- <name>`: measures, prints a Markdown table, writes JSON. Figures are compared within one run, never against a limit. */
+import { Command } from 'commander';
+
+import { registerControlPlane } from './control-plane/command.ts';
+
+const program = new Command('bench')
+  .description('Benchmarks. Each compares things side by side in one run; see docs/benchmarks.md.')
+  .showHelpAfterError('(run with --help for what is allowed)');
+
+registerControlPlane(program);
+
+try {
+  await program.parseAsync();
+} catch (error) {
+  process.stderr.write(`bench: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  process.exitCode = 1;
+}
