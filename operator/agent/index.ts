@@ -1,0 +1,78 @@
+import { wellKnown, type Agent, type AgentStatus } from '../../crds/index.ts';
+import type { ResourceClient, Stored } from '../../kube/index.ts';
+import { agentReferences, toolCredentials } from '../references/references-of.ts';
+import type { World } from '../references/world.ts';
+import { namespaceOf, type Wanted, type WorldReader } from '../runtime/cluster-world.ts';
+import type { Carried, KindLogic, PassContext } from '../runtime/controller.ts';
+import type { Plan } from '../runtime/plan.ts';
+import { recheckForbidden } from '../runtime/recheck.ts';
+import { isDeleting, isSuspended } from '../status/common.ts';
+import { offeredTools } from '../tool/attachment.ts';
+import { planAgent, type AgentAction } from './plan.ts';
+import type { ServingBook } from './serving-book.ts';
+
+export interface AgentLogicOptions {
+  readonly client: ResourceClient<Agent>;
+  readonly worlds: WorldReader;
+  readonly book: ServingBook;
+  readonly deletionGraceMs: number;
+  /** Told which agents wait for Postgres. */
+  readonly onWaiting: (key: string) => void;
+}
+
+export function agentLogic(options: AgentLogicOptions): KindLogic<Agent, AgentAction, AgentStatus> {
+  const { client, worlds, book, deletionGraceMs, onWaiting } = options;
+  return {
+    kind: 'Agent',
+    statusFields: ['observedGeneration', 'conditions', 'lastHandledReconcileAt', 'desiredRevision', 'servingRevision', 'configHash', 'activeSince', 'tools', 'toolNames'],
+
+    async decide(agent, { now, signal }): Promise<Plan<AgentAction, AgentStatus>> {
+      const namespace = namespaceOf(agent);
+      // The store first: after the last wait nothing may change between looking at the world and planning.
+      const store = isSuspended(agent) && !isDeleting(agent) ? ({ state: 'known' } as const) : await book.view(identityOf(agent));
+      if (store.state === 'unavailable') onWaiting(`${namespace}/${agent.metadata.name}`);
+      const world = await worlds.observe(namespace, (seen) => wantedBy(agent, seen), signal);
+      return recheckForbidden(planAgent(agent, world, store, { now, deletionGraceMs }));
+    },
+
+    async carryOut(action, agent, context): Promise<Carried<Agent>> {
+      switch (action.type) {
+        case 'addFinalizer':
+          return { object: await setFinalizer(client, agent, true, context) };
+        case 'dropFinalizer': {
+          const object = await setFinalizer(client, agent, false, context);
+          book.forget(agent.metadata.uid);
+          return { object };
+        }
+        case 'serve': {
+          const { revision, config } = action;
+          const view = await book.serve({ ...identityOf(agent), agentName: agent.metadata.name, revision, config });
+          return { replan: view.state === 'unavailable' };
+        }
+        case 'retire': {
+          const view = await book.retire(identityOf(agent));
+          return { replan: view.state === 'unavailable' };
+        }
+      }
+    },
+  };
+}
+
+function identityOf(agent: Stored<Agent>): { readonly org: string; readonly agentUid: string } {
+  return { org: namespaceOf(agent), agentUid: agent.metadata.uid };
+}
+
+function wantedBy(agent: Agent, world: World): readonly Wanted[] {
+  if (isDeleting(agent)) return [];
+  const tools = offeredTools(namespaceOf(agent), agent.metadata.name, world);
+  return [
+    ...agentReferences(agent).map((reference) => ({ reference, text: reference.kind === 'ConfigMap' })),
+    ...tools.flatMap(toolCredentials).map((reference) => ({ reference })),
+  ];
+}
+
+/** Others' finalizers stay; the resourceVersion in the patch keeps two writers from undoing each other. */
+async function setFinalizer(client: ResourceClient<Agent>, agent: Stored<Agent>, present: boolean, { signal }: PassContext): Promise<Stored<Agent>> {
+  const others = (agent.metadata.finalizers ?? []).filter((finalizer) => finalizer !== wellKnown.finalizer);
+  return client.patchFinalizers(agent, present ? [...others, wellKnown.finalizer] : others, { signal });
+}

@@ -1,0 +1,94 @@
+/** The world as the informers know it, with the keys of what one object refers to read beforehand. */
+import type { KubeObject, Stored } from '../../kube/index.ts';
+import { referenceKey, type Reference } from '../references/references-of.ts';
+import type { KeyedObject, World } from '../references/world.ts';
+import { displayNameKey, indexNames, type Caches } from './caches.ts';
+import type { KeyedFacts, KeyReader } from './key-reader.ts';
+import type { KeyedKind, KeyedWatch } from './keyed-watch.ts';
+
+/** A reference to a Secret or ConfigMap, and whether the text behind its key is wanted. */
+export interface Wanted {
+  readonly reference: Reference;
+  readonly text?: boolean;
+}
+
+const NOT_THERE: KeyedObject = { state: 'absent' };
+
+/** Longest wait for the first listing of a namespace that has just become an organisation, in milliseconds. */
+const SYNC_TIMEOUT_MS = 15_000;
+
+export class WorldReader {
+  readonly #caches: Caches;
+  readonly #watch: KeyedWatch;
+  readonly #reader: KeyReader;
+
+  constructor(options: { readonly caches: Caches; readonly watch: KeyedWatch; readonly reader: KeyReader }) {
+    this.#caches = options.caches;
+    this.#watch = options.watch;
+    this.#reader = options.reader;
+  }
+
+  /**
+   * Gathers what a plan for an object of this namespace will look at. `wanted` is asked again after every wait, for
+   * what an agent needs changes with its tools; once it asks for nothing new, nothing can change until the caller awaits.
+   *
+   * @throws KubeError when the API server is needed and doesn't answer
+   */
+  async observe(namespace: string, wanted: (world: World) => readonly Wanted[], signal: AbortSignal): Promise<World> {
+    await this.#watch.synced(namespace, AbortSignal.any([signal, AbortSignal.timeout(SYNC_TIMEOUT_MS)]));
+    const facts = new Map<string, KeyedFacts>();
+    const world = this.#world(facts);
+    for (;;) {
+      const missing = this.#missing(namespace, wanted(world), facts);
+      if (missing.length === 0) return world;
+      await Promise.all(
+        missing.map(async ({ kind, seen, texts, id }) => {
+          facts.set(id, await this.#reader.read(kind, seen, texts, signal));
+        }),
+      );
+    }
+  }
+
+  /** Waits until the informer has brought back a Secret that was written; at once where the namespace isn't watched any more. */
+  async sawSecret(namespace: string, resourceVersion: string, signal: AbortSignal): Promise<void> {
+    await this.#watch.waitFor('Secret', namespace, resourceVersion, signal);
+  }
+
+  /** What is there according to the informers, but has not been read yet in this pass. */
+  #missing(namespace: string, wanted: readonly Wanted[], facts: ReadonlyMap<string, KeyedFacts>) {
+    const byId = Map.groupBy(
+      wanted.filter(({ reference }) => reference.kind === 'Secret' || reference.kind === 'ConfigMap'),
+      ({ reference }) => referenceKey(reference.kind, namespace, reference.name),
+    );
+    return [...byId].flatMap(([id, wants]) => {
+      const { kind, name } = wants[0]!.reference;
+      if (facts.has(id)) return [];
+      const seen = this.#watch.get(kind as KeyedKind, namespace, name);
+      if (seen === undefined) return [];
+      const texts = wants.flatMap(({ reference, text }) => (text === true && reference.key !== undefined ? [reference.key] : []));
+      return [{ kind: kind as KeyedKind, seen, texts, id }];
+    });
+  }
+
+  #world(facts: ReadonlyMap<string, KeyedFacts>): World {
+    const { agents, tools, phoneNumbers, knowledgeBases, subscriptions, organizations } = this.#caches;
+    const keyed = (kind: KeyedKind, namespace: string, name: string): KeyedObject => facts.get(referenceKey(kind, namespace, name))?.object ?? NOT_THERE;
+    return {
+      isOrganization: (namespace) => organizations.cache.get(namespace) !== undefined,
+      agent: (namespace, name) => agents.cache.get(`${namespace}/${name}`),
+      knowledgeBase: (namespace, name) => knowledgeBases.cache.get(`${namespace}/${name}`),
+      toolsOf: (namespace, agent) => tools.cache.byIndex(indexNames.references, referenceKey('Agent', namespace, agent)),
+      phoneNumbersWith: (number) => phoneNumbers.cache.byIndex(indexNames.number, number),
+      knowledgeBasesNamed: (namespace, name) => knowledgeBases.cache.byIndex(indexNames.displayName, displayNameKey(namespace, name)),
+      subscriptionsNamed: (namespace, name) => subscriptions.cache.byIndex(indexNames.displayName, displayNameKey(namespace, name)),
+      secret: (namespace, name) => keyed('Secret', namespace, name),
+      configMap: (namespace, name) => keyed('ConfigMap', namespace, name),
+      configText: (namespace, name, key) => facts.get(referenceKey('ConfigMap', namespace, name))?.texts.get(key) ?? { state: 'absent' },
+    };
+  }
+}
+
+/** The namespace of an object of a namespaced kind. */
+export function namespaceOf(object: KubeObject | Stored<KubeObject>): string {
+  return object.metadata.namespace ?? '';
+}

@@ -1,0 +1,121 @@
+/**
+ * Learns which keys a referenced Secret or ConfigMap has. Metadata doesn't say, so the object is read once for each of
+ * its versions; of a Secret only the names of its keys are kept, and the values are let go before this module returns.
+ */
+import { compareResourceVersions, KubeError, ResourceClient, type KubeObject, type Stored, type Transport } from '../../kube/index.ts';
+import { textOf } from '../references/memory-world.ts';
+import type { ConfigText, KeyedObject } from '../references/world.ts';
+import { FIELD_MANAGER } from './caches.ts';
+import { keyedDescriptors, type KeyedKind } from './keyed-watch.ts';
+
+interface KeyedPayload extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>;
+  readonly binaryData?: Readonly<Record<string, string>>;
+}
+
+/** A version of a Secret or ConfigMap with its keys; with the texts that were asked for. */
+interface Known {
+  readonly uid: string;
+  readonly resourceVersion: string;
+  readonly keys: ReadonlySet<string>;
+  readonly owners: readonly string[];
+  readonly texts: ReadonlyMap<string, ConfigText>;
+}
+
+export interface KeyedFacts {
+  readonly object: KeyedObject;
+  readonly texts: ReadonlyMap<string, ConfigText>;
+}
+
+/** Objects whose keys are remembered. */
+const ENTRIES_LIMIT = 20_000;
+/** Characters of prompts that are remembered, over all ConfigMaps. */
+const TEXT_LIMIT = 16 * 1024 * 1024;
+
+const ABSENT: KeyedFacts = { object: { state: 'absent' }, texts: new Map() };
+const FORBIDDEN: KeyedFacts = { object: { state: 'forbidden' }, texts: new Map() };
+
+export class KeyReader {
+  readonly #clients: Readonly<Record<KeyedKind, ResourceClient<KeyedPayload>>>;
+  /** Least recently used first. */
+  readonly #known = new Map<string, Known>();
+  #textSize = 0;
+
+  constructor(transport: Transport) {
+    const client = (kind: KeyedKind): ResourceClient<KeyedPayload> =>
+      new ResourceClient<KeyedPayload>({ transport, descriptor: keyedDescriptors[kind], fieldManager: FIELD_MANAGER });
+    this.#clients = { Secret: client('Secret'), ConfigMap: client('ConfigMap') };
+  }
+
+  /**
+   * @param seen - the object as the informer has it
+   * @param texts - keys of a ConfigMap whose text is wanted
+   * @throws KubeError when the API server doesn't answer
+   */
+  async read(kind: KeyedKind, seen: Stored<KubeObject>, texts: readonly string[], signal: AbortSignal): Promise<KeyedFacts> {
+    const { namespace = '', name } = seen.metadata;
+    const id = `${kind}/${namespace}/${name}`;
+    const known = this.#known.get(id);
+    if (known !== undefined && isCurrent(known, seen) && texts.every((key) => known.texts.has(key))) {
+      this.#known.delete(id);
+      this.#known.set(id, known);
+      return factsOf(known);
+    }
+    try {
+      const payload = await this.#clients[kind].get({ namespace, name }, { signal, timeoutMs: 10_000 });
+      // Agents that share a ConfigMap must not push each other's prompts out.
+      const fresh = digest(payload, [...new Set([...(known?.texts.keys() ?? []), ...texts])]);
+      this.#remember(id, fresh);
+      return factsOf(fresh);
+    } catch (error) {
+      this.#forget(id);
+      if (error instanceof KubeError && error.notFound) return ABSENT;
+      if (error instanceof KubeError && error.code === 403) return FORBIDDEN;
+      throw error;
+    }
+  }
+
+  #remember(id: string, fresh: Known): void {
+    this.#forget(id);
+    this.#known.set(id, fresh);
+    this.#textSize += sizeOf(fresh);
+    for (const [oldest] of this.#known) {
+      if (this.#known.size <= ENTRIES_LIMIT && this.#textSize <= TEXT_LIMIT) break;
+      if (oldest !== id) this.#forget(oldest);
+    }
+  }
+
+  #forget(id: string): void {
+    const known = this.#known.get(id);
+    if (known === undefined) return;
+    this.#textSize -= sizeOf(known);
+    this.#known.delete(id);
+  }
+}
+
+/** What was read may be newer than what the informer has seen; an older one is of no use. */
+function isCurrent(known: Known, seen: Stored<KubeObject>): boolean {
+  return known.uid === seen.metadata.uid && compareResourceVersions(known.resourceVersion, seen.metadata.resourceVersion) >= 0;
+}
+
+function digest(payload: Stored<KeyedPayload>, texts: readonly string[]): Known {
+  const keys = new Set([...Object.keys(payload.data ?? {}), ...Object.keys(payload.binaryData ?? {})]);
+  return {
+    uid: payload.metadata.uid,
+    resourceVersion: payload.metadata.resourceVersion,
+    keys,
+    owners: (payload.metadata.ownerReferences ?? []).map((owner) => owner.uid),
+    texts: new Map(texts.map((key) => [key, keys.has(key) ? textOf(payload.data, key) : { state: 'absent' }])),
+  };
+}
+
+function factsOf(known: Known): KeyedFacts {
+  const { uid, resourceVersion, keys, owners, texts } = known;
+  return { object: { state: 'present', uid, resourceVersion, keys, owners }, texts };
+}
+
+function sizeOf(known: Known): number {
+  let size = 0;
+  for (const text of known.texts.values()) if (text.state === 'text') size += text.text.length;
+  return size;
+}

@@ -1,0 +1,218 @@
+/** Puts informers, triggers and controllers together: what happens in the cluster becomes keys in queues. */
+import type { Registry } from 'prom-client';
+
+import { agentLogic } from '../agent/index.ts';
+import type { AgentAction } from '../agent/plan.ts';
+import { ServingBook } from '../agent/serving-book.ts';
+import type { Agent, AgentStatus, KnowledgeBase, KnowledgeBaseStatus, PhoneNumber, PhoneNumberStatus, Tool, ToolStatus, WebhookSubscription, WebhookSubscriptionStatus } from '../../crds/index.ts';
+import type { EventRecorder, Informer, KubeObject, Transport } from '../../kube/index.ts';
+import { knowledgeBaseLogic } from '../knowledge-base/index.ts';
+import { phoneNumberLogic } from '../phone-number/index.ts';
+import type { Clock, Timer } from '../../platform/clock.ts';
+import type { Config } from '../../platform/config.ts';
+import type { Logger } from '../../platform/logging.ts';
+import { conditionOf } from '../status/conditions.ts';
+import type { Store } from '../../store/index.ts';
+import { toolLogic } from '../tool/index.ts';
+import { webhookSubscriptionLogic } from '../webhook-subscription/index.ts';
+import type { SigningSecretAction } from '../webhook-subscription/plan.ts';
+import { SigningSecrets } from '../webhook-subscription/signing-secret.ts';
+import { createCaches, createClients, type Caches, type Clients } from './caches.ts';
+import { WorldReader } from './cluster-world.ts';
+import { Controller } from './controller.ts';
+import { KeyReader } from './key-reader.ts';
+import { KeyedWatch } from './keyed-watch.ts';
+import { createMetrics, type OperatorMetrics } from './metrics.ts';
+import { Triggers, type CacheName, type Trigger } from './triggers.ts';
+
+export interface ManagerOptions {
+  readonly config: Config;
+  readonly transport: Transport;
+  readonly store: Pick<Store, 'agentRevisions' | 'health'>;
+  readonly events: Pick<EventRecorder, 'record'>;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly registry: Registry;
+}
+
+interface Controllers {
+  readonly agents: Controller<Agent, AgentAction, AgentStatus>;
+  readonly tools: Controller<Tool, never, ToolStatus>;
+  readonly phoneNumbers: Controller<PhoneNumber, never, PhoneNumberStatus>;
+  readonly knowledgeBases: Controller<KnowledgeBase, never, KnowledgeBaseStatus>;
+  readonly subscriptions: Controller<WebhookSubscription, SigningSecretAction, WebhookSubscriptionStatus>;
+}
+
+/** Everything is looked at again this often, in case an event was missed or somebody changed Postgres by hand; writes nothing unless there is a difference. */
+const RESYNC_MS = 600_000;
+
+export class Manager {
+  readonly metrics: OperatorMetrics;
+  readonly #options: ManagerOptions;
+  readonly #caches: Caches;
+  readonly #watch: KeyedWatch;
+  readonly #book: ServingBook;
+  readonly #controllers: Controllers;
+  /** Agents that wait for Postgres. */
+  readonly #waiting = new Set<string>();
+
+  constructor(options: ManagerOptions) {
+    const { transport, logger, registry, clock, store } = options;
+    this.#options = options;
+    this.metrics = createMetrics(registry, () => this.#countObjects());
+    const clients = createClients(transport);
+    this.#caches = createCaches(clients, { transport, logger, registry });
+    const triggers = new Triggers(this.#caches);
+    this.#watch = new KeyedWatch({ transport, logger, registry, onChange: (kind, change) => this.#trigger(triggers.onKeyed(kind, change.object)) });
+    this.#book = new ServingBook({ store, clock, logger, onRecovered: () => this.#recovered() });
+    this.#controllers = this.#createControllers(clients);
+    this.#listen(triggers);
+  }
+
+  /** Begins to watch. A process that stands by keeps its caches warm this way. */
+  start(): void {
+    for (const informer of this.#informers) informer.start();
+  }
+
+  /** Resolves when every cache has its first listing. */
+  async synced(signal: AbortSignal): Promise<void> {
+    await Promise.all(this.#informers.map((informer) => informer.synced(signal)));
+    await Promise.all(this.#watch.namespaces.map((namespace) => this.#watch.synced(namespace, signal)));
+  }
+
+  /** Leads: works until the signal aborts, and resolves when nothing is in flight any more. */
+  async lead(signal: AbortSignal): Promise<void> {
+    await this.synced(signal);
+    // Whoever led before may have put other revisions into service.
+    this.#book.clear();
+    const resync = this.#resyncEvery(RESYNC_MS);
+    try {
+      await Promise.all(this.#all.map((controller) => controller.run(signal)));
+    } finally {
+      resync.cancel();
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#book.close();
+    for (const controller of this.#all) controller.shutDown();
+    await Promise.all([this.#watch.stop(), ...this.#informers.map((informer) => informer.stop())]);
+  }
+
+  get #informers(): readonly Pick<Informer<KubeObject>, 'start' | 'stop' | 'synced'>[] {
+    return Object.values(this.#caches) as readonly Pick<Informer<KubeObject>, 'start' | 'stop' | 'synced'>[];
+  }
+
+  get #all(): readonly Pick<Controller<Agent, never, AgentStatus>, 'enqueue' | 'enqueueAll' | 'run' | 'shutDown'>[] {
+    return Object.values(this.#controllers) as readonly Pick<Controller<Agent, never, AgentStatus>, 'enqueue' | 'enqueueAll' | 'run' | 'shutDown'>[];
+  }
+
+  #createControllers(clients: Clients): Controllers {
+    const { config, transport, events, clock, random, logger, registry } = this.#options;
+    const caches = this.#caches;
+    const worlds = new WorldReader({ caches, watch: this.#watch, reader: new KeyReader(transport) });
+    const shared = { events, metrics: this.metrics, concurrency: config.PARLEY_RECONCILE_CONCURRENCY, clock, random, logger, registry };
+    const secrets = new SigningSecrets({ transport });
+    const agents = agentLogic({
+      client: clients.agents,
+      worlds,
+      book: this.#book,
+      deletionGraceMs: config.PARLEY_DELETION_GRACE_MS,
+      onWaiting: (key) => this.#waiting.add(key),
+    });
+    return {
+      agents: new Controller({ logic: agents, informer: caches.agents, client: clients.agents, ...shared }),
+      tools: new Controller({ logic: toolLogic(worlds), informer: caches.tools, client: clients.tools, ...shared }),
+      phoneNumbers: new Controller({
+        logic: phoneNumberLogic({ worlds, mediaServer: config.LIVEKIT_URL !== undefined }),
+        informer: caches.phoneNumbers,
+        client: clients.phoneNumbers,
+        ...shared,
+      }),
+      knowledgeBases: new Controller({
+        logic: knowledgeBaseLogic({ worlds, profiles: config.PARLEY_EMBEDDING_PROFILES }),
+        informer: caches.knowledgeBases,
+        client: clients.knowledgeBases,
+        ...shared,
+      }),
+      subscriptions: new Controller({ logic: webhookSubscriptionLogic({ worlds, secrets }), informer: caches.subscriptions, client: clients.subscriptions, ...shared }),
+    };
+  }
+
+  #listen(triggers: Triggers): void {
+    const { agents, tools, phoneNumbers, knowledgeBases, subscriptions, organizations } = this.#caches;
+    const controllers = this.#controllers;
+    agents.onChange((change) => {
+      if (change.type === 'deleted') this.#book.forget(change.object.metadata.uid);
+      controllers.agents.changed(change);
+      this.#trigger(triggers.onAgent(change));
+    });
+    tools.onChange((change) => {
+      controllers.tools.changed(change);
+      this.#trigger(triggers.onTool(change));
+    });
+    phoneNumbers.onChange((change) => {
+      controllers.phoneNumbers.changed(change);
+      this.#trigger(triggers.onPhoneNumber(change));
+    });
+    knowledgeBases.onChange((change) => {
+      controllers.knowledgeBases.changed(change);
+      this.#trigger(triggers.onKnowledgeBase(change));
+    });
+    subscriptions.onChange((change) => {
+      controllers.subscriptions.changed(change);
+      this.#trigger(triggers.onSubscription(change));
+    });
+    organizations.onChange((change) => {
+      if (change.type === 'modified') return;
+      const { name } = change.object.metadata;
+      if (change.type === 'added') this.#watch.add(name);
+      else void this.#watch.remove(name).catch((err: unknown) => this.#options.logger.warn({ err, namespace: name }, 'a watch could not be stopped'));
+      this.#trigger(triggers.onOrganization(name));
+    });
+  }
+
+  #trigger(triggers: readonly Trigger[]): void {
+    for (const { cache, key } of triggers) this.#controllers[cache].enqueue(key);
+  }
+
+  #recovered(): void {
+    const keys = [...this.#waiting];
+    this.#waiting.clear();
+    for (const key of keys) this.#controllers.agents.enqueue(key);
+  }
+
+  #resyncEvery(ms: number): Timer {
+    const { clock } = this.#options;
+    let timer = clock.after(ms, function again() {
+      onTime();
+      timer = clock.after(ms, again);
+    });
+    const onTime = (): void => {
+      this.#book.clear();
+      for (const controller of this.#all) controller.enqueueAll('resync');
+    };
+    return { cancel: () => timer.cancel() };
+  }
+
+  #countObjects(): ReadonlyMap<string, ReadonlyMap<string, number>> {
+    const kinds: Readonly<Record<CacheName, string>> = {
+      agents: 'Agent',
+      tools: 'Tool',
+      phoneNumbers: 'PhoneNumber',
+      knowledgeBases: 'KnowledgeBase',
+      subscriptions: 'WebhookSubscription',
+    };
+    return new Map(
+      (Object.keys(kinds) as CacheName[]).map((cache) => {
+        const counts = new Map([['True', 0], ['False', 0], ['Unknown', 0], ['', 0]]);
+        for (const object of this.#caches[cache].cache.list()) {
+          const ready = conditionOf(object, 'Ready')?.status ?? '';
+          counts.set(ready, (counts.get(ready) ?? 0) + 1);
+        }
+        return [kinds[cache], counts];
+      }),
+    );
+  }
+}

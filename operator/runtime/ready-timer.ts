@@ -1,0 +1,31 @@
+import type { Clock } from '../../platform/clock.ts';
+import type { Managed } from '../status/common.ts';
+
+/** Measures from the first sight of a generation until its status says it is ready. */
+export class ReadyTimer {
+  readonly #clock: Clock;
+  readonly #seen = new Map<string, { readonly generation: number; readonly at: number }>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /** An object came by in a watch: a new generation starts the time. */
+  saw(key: string, object: Managed): void {
+    const generation = object.metadata.generation ?? 0;
+    if (object.status?.observedGeneration === generation || this.#seen.get(key)?.generation === generation) return;
+    this.#seen.set(key, { generation, at: this.#clock.monotonic() });
+  }
+
+  /** The generation is ready: seconds since it was first seen, once. */
+  ready(key: string, generation: number): number | undefined {
+    const seen = this.#seen.get(key);
+    if (seen === undefined || seen.generation > generation) return undefined;
+    this.#seen.delete(key);
+    return (this.#clock.monotonic() - seen.at) / 1000;
+  }
+
+  forget(key: string): void {
+    this.#seen.delete(key);
+  }
+}
