@@ -1,0 +1,291 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { agentKind, type Agent, type AgentSpec } from '../../crds/index.ts';
+import { mask } from '../http/caller.ts';
+import { masked, refId, SecretWriter, unmaskedReader, type KeyRef } from '../codec/secrets.ts';
+import type { ValidationIssue } from '../validation/issue.ts';
+import { validate } from '../validation/validate.ts';
+import { agentFromRest, agentToRest, maxInlinePrompt, type AgentReading } from './codec.ts';
+import { agentCreate, agentUpdate, type AgentUpdate } from './schema.ts';
+
+const text = (max: number) => fc.oneof(fc.constant(''), fc.string({ maxLength: Math.min(max, 12), unit: 'grapheme' }));
+const named = (max: number) => fc.string({ minLength: 1, maxLength: Math.min(max, 8), unit: 'grapheme-ascii' });
+const url = fc.webUrl();
+const duration = (minMs: number, maxMs: number) =>
+  fc.oneof(
+    fc.integer({ min: minMs, max: maxMs }).map((ms) => `${ms}ms`),
+    fc.integer({ min: Math.ceil(minMs / 1000), max: Math.floor(maxMs / 1000) }).map((s) => `${s}s`),
+    fc.integer({ min: Math.ceil(minMs / 1000), max: Math.floor(maxMs / 1000) }).map((s) => `${Math.floor(s / 60)}m${s % 60}.0s`),
+  );
+const keyRef = fc.record({ name: fc.constantFrom('mine', 'agent-a'), key: fc.constantFrom('k', 'api-key', 'other') });
+const number = (min: number, max: number) => fc.double({ min, max, noNaN: true }).map((value) => value + 0);
+const headerName = fc.constantFrom('X-Tenant', 'Authorization', 'X-Api-Key', 'cookie', 'Accept');
+const header = fc.oneof(
+  fc.record({ name: headerName, value: named(100) }),
+  fc.record({ name: headerName, valueFrom: keyRef.map((secretKeyRef) => ({ secretKeyRef })) }),
+);
+const optional = <T extends Record<string, fc.Arbitrary<unknown>>, R extends keyof T & string>(model: T, requiredKeys: R[]) => fc.record(model, { requiredKeys });
+const distinct = <T>(item: fc.Arbitrary<T>, selector: (item: T) => unknown, maxLength = 4) => fc.uniqueArray(item, { selector, maxLength });
+const jsonObject = fc.dictionary(fc.constantFrom('a', 'b', 'constructor', 'c d'), fc.jsonValue({ maxDepth: 2, noUnicodeString: false }), { maxKeys: 3 });
+
+const lookup = optional(
+  {
+    name: named(8),
+    url,
+    method: fc.constantFrom('GET', 'POST', 'PUT', 'PATCH'),
+    timeout: duration(100, 30_000),
+    headers: distinct(header, ({ name }) => name.toLowerCase()),
+    query: fc.dictionary(named(5), text(20), { maxKeys: 3 }),
+    body: jsonObject,
+    cache: fc.boolean(),
+    response: distinct(optional({ name: named(5), path: named(9), context: text(20) }, ['name', 'path']), ({ name }) => name),
+  },
+  ['name', 'url'],
+);
+const analysis = optional(
+  { name: named(6), type: fc.constantFrom('string', 'boolean', 'number'), description: text(9), systemPrompt: text(9), examples: fc.array(text(5), { maxLength: 3 }), choices: distinct(named(4), (choice) => choice) },
+  ['name', 'type'],
+);
+const providers = fc.constantFrom('deepgram', 'openai', 'azure', 'google', 'elevenlabs', 'cartesia');
+
+/** Anything that `kubectl apply` may have stored. */
+const spec = optional(
+  {
+    displayName: named(20),
+    suspend: fc.boolean(),
+    language: fc.constantFrom('en-US', 'de', 'bn-BD'),
+    welcomeMessage: text(20),
+    llm: optional(
+      {
+        provider: fc.constantFrom('openai', 'anthropic', 'something-new'),
+        model: named(20),
+        name: text(10),
+        description: text(10),
+        baseURL: url,
+        apiKeySecretRef: keyRef,
+        temperature: number(0, 2),
+        maxTokens: fc.integer({ min: 1, max: 32768 }),
+        requiredDynamicData: distinct(named(5), (name) => name),
+        systemPrompt: text(50),
+      },
+      ['model'],
+    ),
+    speechToText: optional({ provider: providers, model: text(9), baseURL: url, apiKeySecretRef: keyRef }, ['provider']),
+    textToSpeech: optional(
+      { provider: providers, model: text(9), voice: optional({ id: text(9), name: text(9) }, []), temperature: number(0, 2), baseURL: url, apiKeySecretRef: keyRef },
+      ['provider'],
+    ),
+    knowledgeBaseRef: fc.record({ name: named(9) }),
+    interruptions: optional({ enabled: fc.boolean(), minSpeechDuration: duration(0, 15_000), minWords: fc.integer({ min: 0, max: 5 }) }, []),
+    turnDetection: optional({ endOfSpeechDelay: duration(0, 15_000) }, []),
+    ambientSound: optional({ source: fc.constantFrom('none', 'cafe'), volume: number(0, 2) }, []),
+    call: optional({ endAfterSilence: duration(10_000, 600_000), maxDuration: duration(30_000, 7_200_000), voicemailDetectionTimeout: duration(0, 300_000) }, []),
+    webhookURL: url,
+    dynamicData: distinct(lookup, ({ name }) => name),
+    postCallAnalysis: distinct(analysis, ({ name }) => name),
+  },
+  ['llm', 'speechToText', 'textToSpeech'],
+).map((input) => agentKind.spec.parse(input));
+
+const storedAgent = (agentSpec: AgentSpec): Agent => ({ apiVersion: 'parley.dev/v1alpha1', kind: 'Agent', metadata: { name: 'a', namespace: 'org' }, spec: agentSpec });
+const reading: AgentReading = { secrets: masked, longPrompt: null, tools: [] };
+
+function encode(body: AgentUpdate, previous: AgentSpec | undefined, options: { readonly stored?: ReadonlyMap<string, string>; readonly storedLongPrompt?: string } = {}) {
+  const found: ValidationIssue[] = [];
+  let count = 0;
+  const secrets = new SecretWriter({ name: 'agent-a', randomId: () => `r${(count += 1)}`, ...(options.stored !== undefined && { stored: options.stored }) });
+  const prompts = new Map<string, string>();
+  const draft = agentFromRest(body, previous, {
+    secrets,
+    storedLongPrompt: options.storedLongPrompt ?? null,
+    promptRef(prompt): KeyRef {
+      prompts.set('p', prompt);
+      return { name: 'agent-a', key: 'p' };
+    },
+    found,
+  });
+  return { draft, found, prompts, secrets: secrets.pending };
+}
+
+function read<T extends typeof agentCreate | typeof agentUpdate>(schema: T, body: unknown): AgentUpdate {
+  const result = validate(schema, JSON.parse(JSON.stringify(body)), ['body']);
+  if (!result.ok) throw new Error(JSON.stringify(result.issues));
+  return result.value;
+}
+
+describe('resource → REST → resource', () => {
+  it('changes nothing, whatever is stored', () => {
+    fc.assert(
+      fc.property(spec, (stored) => {
+        const { draft, found, secrets } = encode(read(agentUpdate, agentToRest(storedAgent(stored), reading)), stored);
+        expect(found).toEqual([]);
+        expect(draft).toEqual(stored.displayName === undefined ? { ...stored, displayName: 'a' } : stored);
+        expect([...secrets]).toEqual([]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('changes nothing for who may see secrets either', () => {
+    fc.assert(
+      fc.property(spec, (stored) => {
+        const values = new Map(['mine', 'agent-a'].flatMap((name) => ['k', 'api-key', 'other'].map((key) => [refId({ name, key }), `${name}+${key}`] as const)));
+        const view = agentToRest(storedAgent(stored), { ...reading, secrets: unmaskedReader(values) });
+        const { draft, secrets } = encode(read(agentUpdate, view), stored, { stored: values });
+        expect({ ...draft, displayName: stored.displayName }).toEqual({ ...stored, displayName: stored.displayName });
+        expect([...secrets]).toEqual([]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('an absent field is kept and null brings back the default', () => {
+    fc.assert(
+      fc.property(spec, (stored) => {
+        expect(encode({}, stored).draft).toEqual(stored);
+        const { draft } = encode({ welcome_message: null, max_call_duration_seconds: null, llm: { model_temperature: null, system_prompt: null }, dynamic_data_config: null }, stored);
+        const view = agentToRest(storedAgent(agentKind.spec.parse(draft)), reading);
+        expect(view).toMatchObject({ welcome_message: null, max_call_duration_seconds: 1800, dynamic_data_config: [] });
+        expect(view.llm).toMatchObject({ model_temperature: 0, system_prompt: null, model_name: stored.llm.model });
+      }),
+      { numRuns: 200 },
+    );
+  });
+});
+
+const body = fc.record(
+  {
+    agent_name: named(20),
+    language_code: fc.constantFrom('en-US', 'pt-BR'),
+    llm: fc.record(
+      {
+        llm_type: fc.constant('simple'),
+        model_provider: fc.constantFrom('openai', 'groq'),
+        model_name: named(9),
+        model_temperature: number(0, 2),
+        llm_name: text(9),
+        llm_description: text(9),
+        base_url: url,
+        api_key: named(9),
+        max_tokens: fc.integer({ min: 1, max: 32768 }),
+        required_dynamic_data: distinct(named(5), (name) => name),
+        system_prompt: fc.oneof(text(9), fc.constant('long '.repeat(1000))),
+      },
+      { requiredKeys: ['model_name'] },
+    ),
+    stt: fc.record({ provider: providers, model: text(9) }, { requiredKeys: ['provider'] }),
+    tts: fc.record({ provider: providers, voice_id: text(9), voice_name: text(9), model_name: text(9), voice_temperature: number(0, 2) }, { requiredKeys: ['provider'] }),
+    knowledge_base_id: named(9),
+    enable_user_interruptions: fc.boolean(),
+    minimum_speech_duration_for_interruptions: number(0, 15),
+    minimum_words_before_interruption: fc.integer({ min: 0, max: 5 }),
+    wait_time_before_detecting_end_of_speech: fc.oneof(number(0, 15), fc.constantFrom(0.1, 0.3, 1.25, 0.0005)),
+    ambient_sound: fc.constantFrom('none', 'beach'),
+    ambient_sound_volume: number(0, 2),
+    webhook_url: url,
+    end_call_after_silence_seconds: number(10, 600),
+    max_call_duration_seconds: number(30, 7200),
+    welcome_message: text(20),
+    voicemail_detection_timeout_seconds: number(0, 300),
+    dynamic_data_config: fc.array(
+      fc.record(
+        {
+          url,
+          method: fc.constantFrom('GET', 'POST'),
+          timeout: fc.integer({ min: 100, max: 30_000 }),
+          headers: fc.dictionary(headerName, named(9), { maxKeys: 3 }),
+          body: jsonObject,
+          query: fc.dictionary(named(4), text(9), { maxKeys: 3 }),
+          cache: fc.boolean(),
+          response_data: distinct(fc.record({ name: named(4), data: named(4), context: text(9) }, { requiredKeys: ['name', 'data'] }), ({ name }) => name),
+        },
+        { requiredKeys: ['url'] },
+      ),
+      { maxLength: 4 },
+    ),
+    post_call_analysis: distinct(
+      fc.record(
+        { type: fc.constantFrom('string', 'number'), name: named(5), description: text(9), system_prompt: text(9), examples: fc.array(text(4), { maxLength: 3 }) },
+        { requiredKeys: ['type', 'name'] },
+      ),
+      ({ name }) => name,
+    ),
+  },
+  { requiredKeys: ['agent_name', 'llm', 'stt', 'tts'] },
+);
+
+/** Durations of less than a nanosecond mean nothing to the API server. */
+const sent = body.map((value) => JSON.parse(JSON.stringify(value), (_, item: unknown) => (typeof item === 'number' ? Math.round(item * 1e9) / 1e9 + 0 : item)) as typeof value);
+
+function roundTrip(request: unknown, previous?: AgentSpec) {
+  const { draft, secrets, prompts, found } = encode(read(previous === undefined ? agentCreate : agentUpdate, request), previous);
+  const stored = agentKind.spec.parse(draft);
+  const values = new Map([...secrets].map(([key, value]) => [refId({ name: 'agent-a', key }), value]));
+  const view = agentToRest(storedAgent(stored), { ...reading, secrets: unmaskedReader(values), longPrompt: prompts.get('p') ?? null });
+  return { view, stored, found, values };
+}
+
+describe('REST → resource → REST', () => {
+  it('returns what was sent', () => {
+    fc.assert(
+      fc.property(sent, (request) => {
+        const { view, stored, found } = roundTrip(request);
+        expect(found).toEqual([]);
+        expect(view).toMatchObject(request);
+        expect(JSON.stringify(stored)).not.toContain('long long');
+        expect([...(stored.llm.systemPrompt ?? '')].length).toBeLessThanOrEqual(maxInlinePrompt);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('returns what was sent when it replaces something else', () => {
+    fc.assert(
+      fc.property(sent, spec, (request, previous) => {
+        const { view } = roundTrip(request, previous);
+        const { dynamic_data_config: lookups, ...rest } = request;
+        expect(view).toMatchObject(rest);
+        expect(view.dynamic_data_config.length).toBe(lookups?.length ?? previous.dynamicData?.length ?? 0);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('keeps no secret in the spec', () => {
+    const { draft, secrets } = encode(
+      read(agentCreate, {
+        agent_name: 'x',
+        llm: { model_name: 'm', api_key: 'canary-1' },
+        stt: { provider: 'openai' },
+        tts: { provider: 'openai' },
+        dynamic_data_config: [{ url: 'http://x', headers: { Authorization: 'canary-2', 'x-api-key': 'canary-3', 'X-Session-Token': 'canary-4', Accept: 'text/plain' } }],
+      }),
+      undefined,
+    );
+    expect(JSON.stringify(draft)).not.toContain('canary');
+    expect([...secrets.values()]).toEqual(['canary-1', 'canary-2', 'canary-3', 'canary-4']);
+    expect(draft.dynamicData?.[0]?.headers?.find(({ name }) => name === 'Accept')).toEqual({ name: 'Accept', value: 'text/plain' });
+  });
+
+  it('a mask with nothing behind it is refused, not stored', () => {
+    const request = read(agentUpdate, { llm: { api_key: mask }, dynamic_data_config: [{ url: 'http://x', headers: { Authorization: mask } }] });
+    const { found } = encode(request, agentKind.spec.parse({ llm: { model: 'm' }, speechToText: { provider: 'openai' }, textToSpeech: { provider: 'openai' } }));
+    expect(found.map(({ loc }) => loc)).toEqual([
+      ['body', 'llm', 'api_key'],
+      ['body', 'dynamic_data_config', 0, 'headers', 'Authorization'],
+    ]);
+  });
+
+  it('names of lookups stay with the lookup they were given to', () => {
+    const base = { llm: { model: 'm' }, speechToText: { provider: 'openai' }, textToSpeech: { provider: 'openai' } };
+    const lookups = (request: unknown, previous: AgentSpec) => agentKind.spec.parse(encode(read(agentUpdate, request), previous).draft).dynamicData ?? [];
+    const [a, b, c] = ['http://a', 'http://b', 'http://c'].map((address) => ({ url: address }));
+    let stored = agentKind.spec.parse({ ...base, dynamicData: lookups({ dynamic_data_config: [a, b, c] }, agentKind.spec.parse(base)) });
+    expect(stored.dynamicData?.map(({ name }) => name)).toEqual(['lookup-1', 'lookup-2', 'lookup-3']);
+    stored = agentKind.spec.parse({ ...base, dynamicData: lookups({ dynamic_data_config: [c, { ...a, timeout: 100 }] }, stored) });
+    expect(stored.dynamicData?.map(({ name, url: address }) => `${name} ${address}`)).toEqual(['lookup-3 http://c', 'lookup-1 http://a']);
+    stored = agentKind.spec.parse({ ...base, dynamicData: lookups({ dynamic_data_config: [c, a, b] }, stored) });
+    expect(stored.dynamicData?.map(({ name }) => name)).toEqual(['lookup-3', 'lookup-1', 'lookup-2']);
+  });
+});

@@ -1,0 +1,37 @@
+/** Durations: text as typed in resources (`500ms`, `1h30m`), plain numbers in REST. */
+
+const part = /([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)/g;
+const millisecondsIn = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
+
+/** @throws RangeError when it isn't one. */
+export function millisecondsOf(text: string): number {
+  const parts = [...text.matchAll(part)];
+  if (parts.length === 0 || parts.map(([all]) => all).join('') !== text) throw new RangeError(`"${text}" is not a duration`);
+  return parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * millisecondsIn[unit as keyof typeof millisecondsIn], 0);
+}
+
+/** A single number with one unit is converted without rounding twice, so that what was written as a number reads as that number. */
+export function secondsOf(text: string): number {
+  const [, amount] = /^([0-9]+(?:\.[0-9]+)?)s$/.exec(text) ?? [];
+  return amount === undefined ? millisecondsOf(text) / 1000 : Number(amount);
+}
+
+/** `previous` where it means the same, otherwise the shortest way to write it. */
+export function durationOfSeconds(seconds: number, previous?: string): string {
+  if (previous !== undefined && secondsOf(previous) === seconds) return previous;
+  const milliseconds = Math.round(seconds * 1000);
+  if (!Number.isInteger(seconds) && milliseconds < 1000 && milliseconds / 1000 === seconds) return `${milliseconds}ms`;
+  return `${decimal(seconds)}s`;
+}
+
+/** See {@link durationOfSeconds}; whole milliseconds. */
+export function durationOfMilliseconds(milliseconds: number, previous?: string): string {
+  if (previous !== undefined && millisecondsOf(previous) === milliseconds) return previous;
+  return milliseconds % 1000 === 0 ? `${milliseconds / 1000}s` : `${milliseconds}ms`;
+}
+
+/** Without an exponent, which a duration can't have. */
+function decimal(value: number): string {
+  const shortest = String(value);
+  return shortest.includes('e') ? value.toFixed(20).replace(/\.?0+$/, '') : shortest;
+}

@@ -1,0 +1,56 @@
+/** HTTP headers: a map of texts in REST, a list with plain values or references to Secrets in resources. */
+import { mask } from '../http/caller.ts';
+import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
+import type { KeyRef, SecretReader, SecretWriter } from './secrets.ts';
+
+export interface Header {
+  readonly name: string;
+  readonly value?: string | undefined;
+  readonly valueFrom?: { readonly secretKeyRef: KeyRef } | undefined;
+}
+
+const secretName = /^(cookie|set-cookie|authorization|proxy-authorization)$|token|secret|key|password|passwd|credential/i;
+
+/** Headers of such names hold credentials: their values go into a Secret and are masked. */
+export function looksSecret(headerName: string): boolean {
+  return secretName.test(headerName);
+}
+
+export function headersToRest(headers: readonly Header[] | undefined, secrets: SecretReader): Record<string, string> {
+  return Object.fromEntries(
+    (headers ?? []).map(({ name, value, valueFrom }) => {
+      if (valueFrom !== undefined) return [name, secrets.read(valueFrom.secretKeyRef) ?? mask];
+      return [name, looksSecret(name) && !secrets.unmasked ? mask : (value ?? '')];
+    }),
+  );
+}
+
+export interface HeaderContext {
+  readonly previous: readonly Header[] | undefined;
+  readonly secrets: SecretWriter;
+  /** Begins the name of the key in the Secret. */
+  readonly purpose: string;
+  readonly loc: Loc;
+  readonly found: ValidationIssue[];
+}
+
+/** A masked value keeps what is stored under that name; with nothing stored there it is reported. */
+export function headersFromRest(headers: Readonly<Record<string, string>>, context: HeaderContext): Header[] {
+  const { previous, secrets, purpose, loc, found } = context;
+  return Object.entries(headers).map(([name, value]) => {
+    const stored = previous?.find((header) => header.name.toLowerCase() === name.toLowerCase());
+    if (value === mask && (stored?.valueFrom !== undefined || looksSecret(name))) {
+      if (stored !== undefined) return { ...stored, name };
+      found.push(unchangedNothing([...loc, name]));
+      return { name, value: '' };
+    }
+    if (stored?.valueFrom === undefined && !looksSecret(name)) return { name, value };
+    if (stored?.value !== undefined && stored.value === value) return { ...stored, name };
+    return { name, valueFrom: { secretKeyRef: secrets.write(`${purpose}.${name}`, value, stored?.valueFrom?.secretKeyRef) } };
+  });
+}
+
+/** {@link mask} was sent where there is nothing that it could stand for. */
+export function unchangedNothing(loc: Loc): ValidationIssue {
+  return issues.value(loc, `${mask} stands for a stored secret, and none is stored here: send the secret itself`);
+}

@@ -1,0 +1,13 @@
+/** A spec that is being put together: what the schema fills in or makes optional may be missing. */
+export type Draft<T> = T extends readonly unknown[] ? T : T extends object ? { readonly [K in keyof T]?: Draft<T[K]> | undefined } : T;
+
+/** Without the fields that are undefined. */
+export function present<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as { [K in keyof T]: Exclude<T[K], undefined> };
+}
+
+/** What a field becomes: absent in the request keeps it, `null` clears it. */
+export function updated<S, T>(sent: S | null | undefined, stored: T | undefined, convert: (value: S) => T): T | undefined {
+  if (sent === undefined) return stored;
+  return sent === null ? undefined : convert(sent);
+}

@@ -1,0 +1,36 @@
+/** Pieces that the bodies of several resources have in common. */
+import { z } from 'zod';
+
+import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
+import { withRule } from '../validation/validate.ts';
+
+/** A rule for lists: reports every item whose `key` an earlier one has. */
+export function distinct<T>(what: string, key: (item: T) => string | undefined | null): (items: readonly T[], loc: Loc) => ValidationIssue[] {
+  return (items, loc) => {
+    const seen = new Set<string>();
+    return items.flatMap((item, index) => {
+      const value = key(item);
+      if (value === undefined || value === null) return [];
+      if (seen.has(value)) return [issues.value([...loc, index], `${what} must differ, and ${JSON.stringify(value)} is there twice`)];
+      seen.add(value);
+      return [];
+    });
+  };
+}
+
+/** HTTP headers by name: what HTTP can carry, and no name twice in different cases. */
+export const headerMap = withRule(
+  z
+    .record(
+      z
+        .string()
+        .max(256)
+        .regex(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/),
+      z
+        .string()
+        .max(4096)
+        .regex(/^[\t\x20-\x7e\x80-\xff]*$/),
+    )
+    .meta({ maxProperties: 32 }),
+  (headers, loc) => distinct('header names', (name: string) => name.toLowerCase())(Object.keys(headers), loc).map((issue) => ({ ...issue, loc })),
+);

@@ -1,0 +1,70 @@
+/** How codecs meet secrets without doing any I/O: what is known is handed in, what is to be stored is collected. */
+import { createHash } from 'node:crypto';
+
+import { mask } from '../http/caller.ts';
+
+/** One key of a Secret or ConfigMap in the same namespace. */
+export interface KeyRef {
+  readonly name: string;
+  readonly key: string;
+}
+
+/** Values for answers. */
+export interface SecretReader {
+  /** The value behind `ref`, or the mask where the caller may not see it; undefined where there is none. */
+  read(ref: KeyRef): string | undefined;
+  readonly unmasked: boolean;
+}
+
+export const masked: SecretReader = { read: () => mask, unmasked: false };
+
+/** Values as they are stored, for callers that may see them. */
+export function unmaskedReader(values: ReadonlyMap<string, string>): SecretReader {
+  return { read: (ref) => values.get(refId(ref)), unmasked: true };
+}
+
+export const refId = ({ name, key }: KeyRef): string => `${name}/${key}`;
+
+/** Collects what a request brings; nothing is written before the whole request is sound. */
+export class SecretWriter {
+  /** By key. */
+  readonly pending = new Map<string, string>();
+  readonly #name: string;
+  readonly #stored: ReadonlyMap<string, string>;
+  readonly #randomId: () => string;
+
+  /**
+   * @param options.name the object's own Secret
+   * @param options.stored present values by {@link refId}, so that sending the same secret again changes nothing
+   * @param options.randomId a few characters that no key has had yet
+   */
+  constructor(options: { readonly name: string; readonly stored?: ReadonlyMap<string, string>; readonly randomId: () => string }) {
+    this.#name = options.name;
+    this.#stored = options.stored ?? new Map();
+    this.#randomId = options.randomId;
+  }
+
+  /**
+   * Every new value gets a new key: the resource that refers to it is what switches over, in one write, and until then
+   * (or when that write is refused) the old value stays in use.
+   */
+  write(purpose: string, value: string, previous?: KeyRef): KeyRef {
+    if (previous !== undefined && this.#stored.get(refId(previous)) === value) return previous;
+    const key = `${keyText(purpose)}-${this.#randomId()}`;
+    this.pending.set(key, value);
+    return { name: this.#name, key };
+  }
+}
+
+/** Text as a key of a Secret: `[-._a-zA-Z0-9]`, at most 253 characters with what is appended. */
+function keyText(purpose: string): string {
+  const plain = purpose.toLowerCase().replaceAll(/[^-._a-z0-9]/g, '_');
+  return plain.length <= 200 ? plain : `${plain.slice(0, 180)}-${createHash('sha256').update(purpose).digest('hex').slice(0, 12)}`;
+}
+
+/** Name of the Secret or ConfigMap that the facade keeps for an object. */
+export function companionName(kind: string, name: string): string {
+  const full = `${kind.toLowerCase()}-${name}`;
+  if (full.length <= 253) return full;
+  return `${full.slice(0, 230).replace(/[-.]+$/, '')}-${createHash('sha256').update(full).digest('hex').slice(0, 12)}`;
+}

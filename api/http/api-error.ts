@@ -1,0 +1,67 @@
+import type { ValidationIssue } from '../validation/issue.ts';
+
+/** The contract's `error` codes, with the status each answers. */
+export const errorStatus = {
+  bad_request: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  precondition_failed: 412,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  headers_too_large: 431,
+  internal_error: 500,
+  unavailable: 503,
+} as const;
+
+export type ErrorCode = keyof typeof errorStatus;
+
+/** A field that somebody else owns: who has to let go of it, or `?force=true` takes it. */
+export interface FieldConflict {
+  /** The REST name (`llm.model_name`), or the resource path (`.spec.suspend`) of what REST has no name for. */
+  readonly field: string;
+  readonly manager: string;
+}
+
+export interface ApiErrorOptions {
+  readonly conflicts?: readonly FieldConflict[];
+  /** Seconds, answered as `Retry-After`. */
+  readonly retryAfterSeconds?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly cause?: unknown;
+}
+
+/** A failure that is answered as `{error, message}`. The message is for the client: it holds no secrets and no internals. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly code: ErrorCode;
+  readonly conflicts: readonly FieldConflict[] | undefined;
+  readonly headers: Readonly<Record<string, string>>;
+
+  constructor(code: ErrorCode, message: string, options: ApiErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.conflicts = options.conflicts;
+    this.headers = {
+      ...(options.retryAfterSeconds !== undefined && { 'retry-after': String(options.retryAfterSeconds) }),
+      ...options.headers,
+    };
+  }
+
+  get status(): number {
+    return errorStatus[this.code];
+  }
+}
+
+/** Answered as 422 `{detail: […]}`. */
+export class ValidationFailed extends Error {
+  override readonly name = 'ValidationFailed';
+  readonly issues: readonly ValidationIssue[];
+
+  constructor(issues: readonly ValidationIssue[]) {
+    super(`${issues.length} part${issues.length === 1 ? '' : 's'} of the request can't be used`);
+    this.issues = issues;
+  }
+}

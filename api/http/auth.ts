@@ -1,0 +1,51 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+
+import { covers, type Store } from '../../store/index.ts';
+import { ApiError } from './api-error.ts';
+import type { Caller } from './caller.ts';
+import { requirementOf } from './permissions.ts';
+import { requestState } from './request-state.ts';
+
+/** Longest credential that is looked at; ours have fewer than 100 characters. */
+const maxTokenLength = 512;
+
+/**
+ * Checks the key of every request to a known route before its body is read. Tenant headers that a client sends are
+ * nobody's business: nothing reads them.
+ */
+export function registerAuthentication(app: FastifyInstance, apiKeys: Store['apiKeys']): void {
+  app.addHook('onRoute', (route) => {
+    for (const method of [route.method].flat()) {
+      if (requirementOf(method, route.url) === undefined) throw new Error(`${method} ${route.url} is missing from the table of permissions`);
+    }
+  });
+  app.addHook('onRequest', async (request) => {
+    const pattern = request.routeOptions.url;
+    if (pattern === undefined) return; // no such route: 404 or 405, whoever asks
+    const needed = requirementOf(request.method, pattern);
+    if (needed === 'public') return;
+    const state = requestState(request);
+    const caller = await state.timed('auth', () => authenticate(apiKeys, request));
+    state.caller = caller;
+    if (needed === undefined || !covers(caller.permissions, needed)) {
+      throw new ApiError('forbidden', `this API key lacks the permission ${needed ?? 'for this route'}`);
+    }
+  });
+}
+
+async function authenticate(apiKeys: Store['apiKeys'], request: FastifyRequest): Promise<Caller> {
+  const [, token] = /^bearer +([\x21-\x7e]+) *$/i.exec(request.headers.authorization ?? '') ?? [];
+  if (token === undefined || token.length > maxTokenLength) {
+    throw unauthorized('send your API key in the header Authorization: Bearer <API_KEY>');
+  }
+  const result = await apiKeys.authenticate(token);
+  if (result.outcome === 'ok') {
+    const { keyId, org, permissions, createdByUserId } = result.record;
+    return { keyId, org, permissions, createdByUserId };
+  }
+  throw unauthorized(result.outcome === 'unknown' ? 'this API key is not known' : `this API key is ${result.outcome}: use another one`);
+}
+
+function unauthorized(message: string): ApiError {
+  return new ApiError('unauthorized', message, { headers: { 'www-authenticate': 'Bearer' } });
+}

@@ -1,0 +1,26 @@
+import { Counter, Histogram, type Registry } from 'prom-client';
+
+export interface HttpMetrics {
+  observe(request: { readonly route: string; readonly method: string; readonly status: number; readonly seconds: number }): void;
+}
+
+/** `route` is a pattern, never an address, so that the number of series stays small. */
+export function httpMetrics(registry: Registry): HttpMetrics {
+  const labelNames = ['route', 'method', 'status'] as const;
+  const registers = [registry];
+  const total = new Counter({ name: 'http_requests_total', help: 'Requests answered.', labelNames, registers });
+  const duration = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the first byte of a request to the last of its answer.',
+    labelNames,
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers,
+  });
+  return {
+    observe({ seconds, ...request }) {
+      const labels = { ...request, status: String(request.status) };
+      total.inc(labels);
+      duration.observe(labels, seconds);
+    },
+  };
+}

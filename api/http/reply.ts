@@ -1,0 +1,64 @@
+/** Every failure becomes one of the contract's bodies here, and nowhere else. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+import { KubeError } from '../../kube/error.ts';
+import { StoreError } from '../../store/index.ts';
+import { ApiError, ValidationFailed } from './api-error.ts';
+import { requestState } from './request-state.ts';
+
+/** Seconds after which a client may try again when a server behind us is away. */
+const retryAfterSeconds = 5;
+
+/** Fastify's own failures: everything else it may throw is ours. */
+const frameworkCodes: Readonly<Record<string, () => ApiError>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: () => new ApiError('payload_too_large', 'the request body is too large: at most 1 MiB is read'),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new ApiError('unsupported_media_type', 'send the body as application/json'),
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => new ApiError('bad_request', 'the body has not the length that Content-Length says'),
+};
+
+/** @returns the failure to answer with; what the client can't help becomes `internal_error`. */
+export function toApiError(error: unknown): ApiError | ValidationFailed {
+  if (error instanceof ApiError || error instanceof ValidationFailed) return error;
+  if (error instanceof KubeError) return fromKube(error);
+  if (error instanceof StoreError) {
+    return error.retryable || error.kind === 'schema' || error.kind === 'refused'
+      ? new ApiError('unavailable', 'the database is not available; try again', { retryAfterSeconds, cause: error })
+      : internal(error);
+  }
+  const code = (error as { code?: unknown }).code;
+  const known = typeof code === 'string' ? frameworkCodes[code] : undefined;
+  return known?.() ?? internal(error);
+}
+
+/** What no route has translated: the API server being away, or a defect. */
+function fromKube(error: KubeError): ApiError {
+  if (error.code === 0 || error.code === 429 || error.code >= 500) {
+    const seconds = error.retryAfterMs === undefined ? retryAfterSeconds : Math.max(1, Math.ceil(error.retryAfterMs / 1000));
+    return new ApiError('unavailable', 'the Kubernetes API is not available; try again', { retryAfterSeconds: seconds, cause: error });
+  }
+  if (error.code === 413) return new ApiError('payload_too_large', 'the resource would become too large to be stored', { cause: error });
+  return internal(error);
+}
+
+function internal(cause: unknown): ApiError {
+  return new ApiError('internal_error', 'something went wrong on our side; the trace id in the header x-trace-id leads to the log line', { cause });
+}
+
+export function sendFailure(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
+  const failure = toApiError(error);
+  const state = requestState(request);
+  if (failure instanceof ValidationFailed) return reply.code(422).send({ detail: failure.issues });
+  if (failure.status >= 500) state.failure = failure.cause ?? failure;
+  // A body that was refused unread would otherwise be taken for the next request.
+  if (failure.code === 'payload_too_large') void reply.header('connection', 'close');
+  const authentication = failure.code === 'unauthorized' || failure.code === 'forbidden';
+  return reply
+    .code(failure.status)
+    .headers(failure.headers)
+    .send({
+      error: failure.code,
+      message: failure.message,
+      ...(authentication && { traceId: state.traceId }),
+      ...(failure.conflicts !== undefined && { conflicts: failure.conflicts }),
+    });
+}

@@ -1,0 +1,85 @@
+import { Fastify, type FastifyError, type FastifyInstance } from 'fastify';
+
+import type { ApiDependencies } from '../dependencies.ts';
+import { registerAuthentication } from './auth.ts';
+import { httpMetrics } from './metrics.ts';
+import { registerProbes } from './probes.ts';
+import { sendFailure } from './reply.ts';
+import { requestState, RequestState, startRequest } from './request-state.ts';
+import { traceIdOf } from './trace.ts';
+import { registerUnknownRoutes } from './unknown-route.ts';
+
+const bodyLimit = 1024 * 1024;
+/** Longest address, headers included. */
+const maxHeaderSize = 16 * 1024;
+
+/**
+ * The server without its resources: traces, authentication, bodies, failures, probes, metrics and the log line of each request.
+ * Routes accept a trailing slash. Bodies arrive as bytes: they are read with the query, so that all failures come in one answer.
+ */
+export function createServer(dependencies: ApiDependencies): FastifyInstance {
+  const { clock, logger, store, registry } = dependencies;
+  const app = Fastify({
+    logger: false,
+    bodyLimit,
+    requestTimeout: 60_000,
+    keepAliveTimeout: 75_000,
+    http: { maxHeaderSize },
+    // Answers go out on a closing server too: what came in before the stop is finished.
+    return503OnClosing: false,
+    forceCloseConnections: 'idle',
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxHeaderSize },
+    rewriteUrl: ({ url = '/' }) => withSoundEscapes(url),
+  });
+  const metrics = httpMetrics(registry);
+
+  app.addHook('onRequest', async (request, reply) => {
+    const traceId = traceIdOf(request.headers.traceparent);
+    startRequest(request, new RequestState({ traceId, clock }));
+    void reply.header('x-trace-id', traceId);
+  });
+  app.addHook('onResponse', async (request, reply) => {
+    const state = requestState(request);
+    const route = request.routeOptions.url ?? 'unknown';
+    metrics.observe({ route, method: request.method, status: reply.statusCode, seconds: state.elapsedMs / 1000 });
+    const line = {
+      traceId: state.traceId,
+      keyId: state.caller?.keyId,
+      org: state.caller?.org,
+      method: request.method,
+      route,
+      status: reply.statusCode,
+      ms: Math.round(state.elapsedMs * 100) / 100,
+      phases: state.phases,
+      ...(state.failure !== undefined && { err: state.failure }),
+    };
+    if (reply.statusCode >= 500 && state.failure !== undefined) logger.error(line, 'request');
+    else if (isProbe(route)) logger.debug(line, 'request');
+    else logger.info(line, 'request');
+  });
+
+  app.removeAllContentTypeParsers();
+  const asBytes = { parseAs: 'buffer' } as const;
+  app.addContentTypeParser(/^application\/([\w.!#$&^-]+\+)?json(;|$)/i, asBytes, (_request, body, done) => done(null, body));
+
+  app.setErrorHandler<FastifyError>((error, request, reply) => sendFailure(request, reply, error));
+  registerUnknownRoutes(app);
+  registerAuthentication(app, store.apiKeys);
+  registerProbes(app, dependencies);
+  return app;
+}
+
+function isProbe(route: string): boolean {
+  return route === '/healthz' || route === '/readyz' || route === '/metrics';
+}
+
+/** A `%` that begins no UTF-8 escape stands for itself, so that such an id is simply one that doesn't exist. */
+function withSoundEscapes(url: string): string {
+  const [path = '', ...query] = url.split('?');
+  try {
+    decodeURIComponent(path);
+    return url;
+  } catch {
+    return [path.replaceAll('%', '%25'), ...query].join('?');
+  }
+}

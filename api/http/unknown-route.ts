@@ -1,0 +1,26 @@
+import type { FastifyInstance } from 'fastify';
+
+import { ApiError } from './api-error.ts';
+
+/** Tells an address that doesn't exist (404) from one that exists for other methods (405). */
+export function registerUnknownRoutes(app: FastifyInstance): void {
+  const methodsByPattern = new Map<string, { readonly matcher: RegExp; readonly methods: Set<string> }>();
+  app.addHook('onRoute', ({ url, method }) => {
+    const pattern = url.replace(/\/$/, '');
+    const known = methodsByPattern.get(pattern) ?? { matcher: matcherOf(pattern), methods: new Set() };
+    for (const each of [method].flat()) known.methods.add(each);
+    methodsByPattern.set(pattern, known);
+  });
+  app.setNotFoundHandler(async (request) => {
+    const path = request.url.split('?')[0] ?? '';
+    const known = [...methodsByPattern.values()].find(({ matcher }) => matcher.test(path));
+    if (known === undefined) throw new ApiError('not_found', 'there is nothing at this address');
+    const allowed = [...known.methods].toSorted().join(', ');
+    throw new ApiError('method_not_allowed', `${request.method} is not possible here: use ${allowed}`, { headers: { allow: allowed } });
+  });
+}
+
+function matcherOf(pattern: string): RegExp {
+  const segments = pattern.split('/').map((segment) => (segment.startsWith(':') ? '[^/]+' : RegExp.escape(segment)));
+  return new RegExp(`^${segments.join('/')}/?$`);
+}

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+
+import type { KubeObject, Stored } from '../../kube/types.ts';
+
+export const pageQuery = z.object({
+  page_size: z.int().min(1).max(100).default(20),
+  page_token: z.string().optional(),
+});
+
+export interface Page<T> {
+  readonly items: readonly T[];
+  /** Where the next page begins; undefined after the last one. */
+  readonly next: readonly [creationTimestamp: string, name: string] | undefined;
+}
+
+/**
+ * Objects in the order of their creation, after `position`. What is there during a whole walk is seen exactly once,
+ * whatever comes and goes meanwhile: a position is a point in that order, not a count.
+ */
+export function pageOf<T extends Stored<KubeObject>>(objects: readonly T[], size: number, position: readonly string[] | undefined): Page<T> {
+  const ordered = objects.filter((object) => position === undefined || compare(keyOf(object), position) > 0).toSorted((a, b) => compare(keyOf(a), keyOf(b)));
+  const items = ordered.slice(0, size);
+  const last = items.at(-1);
+  return { items, next: ordered.length > size && last !== undefined ? keyOf(last) : undefined };
+}
+
+const keyOf = ({ metadata }: Stored<KubeObject>) => [metadata.creationTimestamp, metadata.name] as const;
+
+/** By code units: creation times are all written alike. */
+function compare(a: readonly string[], b: readonly string[]): number {
+  for (const [index, left] of a.entries()) {
+    const right = b[index] ?? '';
+    if (left !== right) return left < right ? -1 : 1;
+  }
+  return 0;
+}

@@ -1,0 +1,113 @@
+/**
+ * One partial update through server-side apply: everything the facade applied before, with the difference made.
+ * Fields that the request leaves as they are stay with whoever owns them.
+ */
+import { KubeError } from '../../kube/error.ts';
+import { extractOwned } from '../../kube/extract.ts';
+import type { ResourceClient } from '../../kube/resource-client.ts';
+import type { KubeObject, Stored } from '../../kube/types.ts';
+import { ApiError, type FieldConflict } from '../http/api-error.ts';
+import { applyChanges, changesBetween, inOrderOf, type Changes } from './changes.ts';
+import { field, formatPath, ownersOf, type Path } from './path.ts';
+import type { Shape } from './shape.ts';
+
+/** The field manager of everything that the facade applies. */
+export const manager = 'parley-api';
+
+export interface Specified extends KubeObject {
+  readonly spec: unknown;
+}
+
+export interface PartialUpdate<T extends Specified> {
+  readonly client: ResourceClient<T>;
+  /** As just read, with managedFields. */
+  readonly stored: Stored<T>;
+  /** The whole spec as it should be. */
+  readonly desired: unknown;
+  readonly shape: Shape;
+  /** Take fields from other managers. */
+  readonly force: boolean;
+  readonly dryRun: boolean;
+  /** From `.spec.llm.model` to what the client calls it. */
+  readonly nameOf: (path: string) => string;
+}
+
+/**
+ * @returns the object as the server answered it; `stored` itself when there is nothing to do
+ * @throws ApiError `conflict` naming each field that another manager owns; nothing is written then
+ * @throws KubeError `staleConflict` when the object changed since it was read
+ */
+export async function updatePartially<T extends Specified>(update: PartialUpdate<T>): Promise<Stored<T>> {
+  const { stored, desired, shape } = update;
+  const changes = changesBetween(shape, stored.spec, desired, [field('spec')]);
+  if (changes.sets.length === 0 && changes.clears.length === 0) return stored;
+  const held = changes.clears.filter((path) => ownersOf(stored, path, manager).length > 0);
+  const conflicts = update.force ? [] : held.flatMap((path) => conflictsAt(update, path));
+  if (conflicts.length > 0) throw conflictError([...conflicts, ...(await conflictsOfSets(update, changes))]);
+  const released = held.length === 0 ? stored : await release(update, held);
+  const answer = await applyOwned(update, released, changes, { force: update.force, dryRun: update.dryRun });
+  return update.dryRun ? withoutFields(answer, held) : answer;
+}
+
+function conflictsAt<T extends Specified>({ stored, nameOf }: PartialUpdate<T>, path: Path): readonly FieldConflict[] {
+  return ownersOf(stored, path, manager)
+    .filter((owner) => owner !== manager)
+    .map((owner) => ({ field: nameOf(formatPath(path)), manager: owner }));
+}
+
+/** The answer names all conflicts at once, also those that only the server can tell. */
+async function conflictsOfSets<T extends Specified>(update: PartialUpdate<T>, changes: Changes): Promise<readonly FieldConflict[]> {
+  try {
+    await applyOwned(update, update.stored, { sets: changes.sets, clears: [] }, { force: false, dryRun: true });
+  } catch (error) {
+    if (error instanceof ApiError && error.conflicts !== undefined) return error.conflicts;
+  }
+  return [];
+}
+
+/**
+ * Takes fields away from their managers: an apply can only add an owner to a field, so that leaving it out would change nothing.
+ * The removal is an update of its own, before the apply.
+ */
+async function release<T extends Specified>({ client, stored, dryRun }: PartialUpdate<T>, paths: readonly Path[]): Promise<Stored<T>> {
+  const answer = await client.update(withoutFields(stored, paths), { dryRun });
+  // A rehearsal leaves the object where it was, so that the apply has to build on that.
+  return dryRun ? stored : answer;
+}
+
+function withoutFields<T extends Specified>(object: Stored<T>, paths: readonly Path[]): Stored<T> {
+  return paths.length === 0 ? object : (applyChanges(object, { sets: [], clears: paths }) as Stored<T>);
+}
+
+async function applyOwned<T extends Specified>(
+  { client, desired, shape, nameOf }: PartialUpdate<T>,
+  from: Stored<T>,
+  changes: Changes,
+  options: { readonly force: boolean; readonly dryRun: boolean },
+): Promise<Stored<T>> {
+  const owned = extractOwned(from, { manager, operation: 'Apply' });
+  const { uid, resourceVersion } = from.metadata;
+  const changed = applyChanges(owned, changes) as T & { spec?: unknown };
+  const object = { ...changed, metadata: { ...owned.metadata, uid, resourceVersion }, ...(changed.spec !== undefined && { spec: inOrderOf(shape, changed.spec, desired) }) };
+  try {
+    return await client.apply(object as T, options);
+  } catch (error) {
+    if (!(error instanceof KubeError) || !error.ownershipConflict) throw error;
+    const conflicts = conflictsOf(error, nameOf);
+    // What this facade once wrote in another way than by apply is its own.
+    if (conflicts.every((conflict) => conflict.manager === manager)) return client.apply(object as T, { ...options, force: true });
+    throw conflictError(conflicts, error);
+  }
+}
+
+function conflictsOf(error: KubeError, nameOf: (path: string) => string): readonly FieldConflict[] {
+  return error.causes
+    .filter(({ reason }) => reason === 'FieldManagerConflict')
+    .map(({ field: path, message }) => ({ field: nameOf(path), manager: /conflict with "((?:[^"\\]|\\.)*)"/.exec(message)?.[1] ?? 'unknown' }));
+}
+
+function conflictError(conflicts: readonly FieldConflict[], cause?: unknown): ApiError {
+  const distinct = [...new Map(conflicts.map((conflict) => [JSON.stringify(conflict), conflict])).values()];
+  const list = distinct.map(({ field: name, manager: owner }) => `${name} is owned by "${owner}"`).join(', ');
+  return new ApiError('conflict', `${list}; change it there, or take it over with ?force=true`, { conflicts: distinct, cause });
+}

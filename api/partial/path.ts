@@ -1,0 +1,32 @@
+import { formatElement, serializeElement, type FieldSet, type PathElement } from '../../kube/fields.ts';
+import type { KubeObject } from '../../kube/types.ts';
+import { isObject, sameJson } from './json.ts';
+
+export type Path = readonly PathElement[];
+
+export const field = (name: string): PathElement => ({ type: 'field', name });
+
+/** As the API server writes it in the causes of a conflict: `.spec.dynamicData[name="a"].url`. */
+export const formatPath = (path: Path): string => path.map(formatElement).join('');
+
+/** Managers other than `except` (server-side apply) that own what is at `path` or a part of it. */
+export function ownersOf(object: KubeObject, path: Path, except: string): readonly string[] {
+  const owners = (object.metadata.managedFields ?? [])
+    .filter((entry) => (entry.subresource ?? '') === '' && !(entry.manager === except && entry.operation === 'Apply'))
+    .filter((entry) => holds(entry.fieldsV1 ?? {}, path))
+    .map((entry) => entry.manager ?? 'unknown');
+  return [...new Set(owners)];
+}
+
+function holds(set: FieldSet, path: Path): boolean {
+  const [element, ...rest] = path;
+  if (element === undefined) return true;
+  const member = serializeElement(element);
+  const below = Object.entries(set).find(([name]) => name === member || sameElement(name, element))?.[1];
+  return isObject(below) && holds(below, rest);
+}
+
+/** Keys of several fields may be written in another order. */
+function sameElement(member: string, element: PathElement): boolean {
+  return element.type === 'key' && member.startsWith('k:') && sameJson(JSON.parse(member.slice(2)), element.key);
+}

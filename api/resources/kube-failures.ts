@@ -1,0 +1,21 @@
+import type { KubeError } from '../../kube/error.ts';
+import { ApiError, ValidationFailed } from '../http/api-error.ts';
+import { restLoc, type FieldNames } from '../partial/field-names.ts';
+import { issues, type ValidationIssue } from '../validation/issue.ts';
+
+/**
+ * A refusal of the API server in the client's words: 422 with a place in the body where REST has a name for what is wrong,
+ * otherwise 400. @returns undefined for what isn't about the request
+ */
+export function requestFailure(error: KubeError, names: FieldNames): ApiError | ValidationFailed | undefined {
+  if (error.code === 422 || error.code === 400) {
+    const located = error.causes.map((cause) => ({ loc: restLoc(names, cause.field), cause }));
+    const found: ValidationIssue[] = located.flatMap(({ loc, cause }) => (loc === undefined ? [] : [issues.value(loc, cause.message)]));
+    if (found.length > 0 && found.length === located.length) return new ValidationFailed(found);
+    return new ApiError('bad_request', `the resource was refused: ${error.message}`, { cause: error });
+  }
+  if (error.code === 403 && error.causes.some(({ reason }) => reason === 'NamespaceTerminating')) {
+    return new ApiError('conflict', 'the organisation is being deleted', { cause: error });
+  }
+  return undefined;
+}

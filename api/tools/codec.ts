@@ -1,0 +1,121 @@
+/** Custom tools: REST ↔ ToolSpec. Pure. */
+import type { ToolSpec } from '../../crds/index.ts';
+import { headersFromRest, headersToRest } from '../codec/headers.ts';
+import type { SecretReader, SecretWriter } from '../codec/secrets.ts';
+import { present, type Draft } from '../codec/present.ts';
+import type { Loc, ValidationIssue } from '../validation/issue.ts';
+import type { CustomTool, InlineTool } from './schema.ts';
+
+type Custom = NonNullable<ToolSpec['custom']>;
+type Params = NonNullable<Custom['http']['fixedParams']>;
+
+/** The four texts that every tool has. */
+export function messagesToRest(spec: ToolSpec): Readonly<Record<`tool_${'start' | 'delayed' | 'complete' | 'failed'}_message`, string | null>> {
+  return {
+    tool_start_message: spec.messages?.start ?? null,
+    tool_delayed_message: spec.messages?.delayed ?? null,
+    tool_complete_message: spec.messages?.complete ?? null,
+    tool_failed_message: spec.messages?.failed ?? null,
+  };
+}
+
+export function customToolToRest(spec: ToolSpec & { readonly custom: Custom }, secrets: SecretReader): Readonly<Record<string, unknown>> {
+  const { function: fn, http } = spec.custom;
+  return {
+    function_tool: { name: fn.name, description: fn.description ?? null, parameters: fn.parameters ?? {} },
+    additional_tool_info: {
+      tool_type: 'custom',
+      api: {
+        endpoint: http.url,
+        headers: headersToRest(http.headers, secrets),
+        method: http.method,
+        parameters: { fixed_params: paramsToRest(http.fixedParams), runtime_params: paramsToRest(http.runtimeParams) },
+      },
+    },
+    ...messagesToRest(spec),
+  };
+}
+
+function paramsToRest(params: Params | undefined): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(params ?? {}).map(([name, { description, value }]) => [name, { description: description ?? null, value: value ?? null }]),
+  );
+}
+
+export interface ToolEncoding {
+  readonly secrets: SecretWriter;
+  /** Where the tool stands in the request. */
+  readonly loc: Loc;
+  readonly found: ValidationIssue[];
+}
+
+/**
+ * @param previous the stored spec, of which everything that the request doesn't name is kept
+ * @returns the whole spec as it should be; failures are added to `encoding.found`
+ */
+export function customToolFromRest(tool: CustomTool | InlineTool, previous: ToolSpec | undefined, encoding: ToolEncoding): Draft<ToolSpec> {
+  const { function_tool: fn, additional_tool_info: info } = tool;
+  const stored = previous?.custom;
+  const api = info?.api;
+  return {
+    ...previous,
+    messages: messagesFromRest(tool, previous?.messages),
+    custom: {
+      ...stored,
+      function: present({
+        name: fn?.name ?? stored?.function.name,
+        description: fn === undefined || fn === null || fn.description === undefined ? stored?.function.description : (fn.description ?? undefined),
+        parameters: fn?.parameters === undefined ? stored?.function.parameters : unlessEmptyBefore(fn.parameters, stored?.function.parameters),
+      }),
+      http: present({
+        ...stored?.http,
+        ...(api !== undefined && {
+          url: api.endpoint,
+          method: api.method === undefined ? stored?.http.method : (api.method ?? undefined),
+          headers: api.headers === undefined ? stored?.http.headers : headers(api.headers ?? {}, stored?.http.headers, encoding),
+          fixedParams: params(api.parameters?.fixed_params, stored?.http.fixedParams),
+          runtimeParams: params(api.parameters?.runtime_params, stored?.http.runtimeParams),
+        }),
+      }),
+    },
+  } as Draft<ToolSpec>;
+}
+
+function headers(sent: Readonly<Record<string, string>>, previous: Custom['http']['headers'], { secrets, loc, found }: ToolEncoding): unknown {
+  const list = headersFromRest(sent, {
+    previous,
+    secrets,
+    purpose: 'header',
+    loc: [...loc, 'additional_tool_info', 'api', 'headers'],
+    found,
+  });
+  return list.length === 0 && previous === undefined ? undefined : list;
+}
+
+function params(sent: Readonly<Record<string, { description?: string | null | undefined; value?: unknown }>> | null | undefined, previous: Params | undefined): unknown {
+  if (sent === undefined) return previous;
+  if (sent === null) return undefined;
+  const result = Object.fromEntries(
+    Object.entries(sent).map(([name, { description, value }]) => [name, present({ description: description ?? undefined, value: value === null && previous?.[name]?.value !== null ? undefined : value })]),
+  );
+  return unlessEmptyBefore(result, previous);
+}
+
+/** An empty map where there was none stays none: both read the same. */
+function unlessEmptyBefore<T extends object>(value: T | null | undefined, previous: unknown): T | undefined {
+  if (value === null || value === undefined) return undefined;
+  return Object.keys(value).length === 0 && previous === undefined ? undefined : value;
+}
+
+type Messages = ToolSpec['messages'];
+
+export function messagesFromRest(tool: Pick<InlineTool, 'tool_start_message' | 'tool_delayed_message' | 'tool_complete_message' | 'tool_failed_message'>, previous: Messages): unknown {
+  const pick = (sent: string | null | undefined, stored: string | undefined): string | undefined => (sent === undefined ? stored : (sent ?? undefined));
+  const result = present({
+    start: pick(tool.tool_start_message, previous?.start),
+    delayed: pick(tool.tool_delayed_message, previous?.delayed),
+    complete: pick(tool.tool_complete_message, previous?.complete),
+    failed: pick(tool.tool_failed_message, previous?.failed),
+  });
+  return Object.keys(result).length === 0 && previous === undefined ? undefined : result;
+}

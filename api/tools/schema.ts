@@ -1,0 +1,54 @@
+import { z } from 'zod';
+
+import { headerMap } from '../codec/schemas.ts';
+import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
+import { withRule } from '../validation/validate.ts';
+
+const text = (max: number) => z.string().max(max);
+const message = () => text(1000).nullish();
+
+const params = z
+  /** Longest key as in the resources. */
+  .record(z.string().max(128), z.object({ description: text(1500).nullish(), value: z.unknown().optional() }))
+  .meta({ maxProperties: 64 });
+
+const functionTool = z.object({
+  name: z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/),
+  description: text(4096).nullish(),
+  parameters: z.record(z.string(), z.unknown()).meta({ maxProperties: 64 }).nullish(),
+});
+
+const additionalToolInfo = z.object({
+  tool_type: z.literal('custom').nullish(),
+  api: z.object({
+    endpoint: z.string().max(2048).regex(/^https?:\/\//),
+    headers: headerMap.nullish(),
+    method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).nullish(),
+    parameters: z.object({ fixed_params: params.nullish(), runtime_params: params.nullish() }).nullish(),
+  }),
+});
+
+const messages = {
+  tool_start_message: message(),
+  tool_delayed_message: message(),
+  tool_complete_message: message(),
+  tool_failed_message: message(),
+};
+
+/** A custom tool as the contract describes it. */
+export const customTool = z.object({ function_tool: functionTool, additional_tool_info: additionalToolInfo, ...messages });
+
+export type CustomTool = z.output<typeof customTool>;
+
+/** An item of `llm.tools`: a tool that exists, by `tool_id`, or a custom tool that is to be made. With both, the fields given are updated. */
+export const inlineTool = withRule(
+  z.object({ tool_id: z.string().min(1).max(253).nullish(), function_tool: functionTool.nullish(), additional_tool_info: additionalToolInfo.nullish(), ...messages }),
+  requireDefinition,
+);
+
+export type InlineTool = z.output<typeof inlineTool>;
+
+function requireDefinition(tool: { readonly tool_id?: unknown; readonly function_tool?: unknown; readonly additional_tool_info?: unknown }, loc: Loc): ValidationIssue[] {
+  if (typeof tool.tool_id === 'string') return [];
+  return (['function_tool', 'additional_tool_info'] as const).filter((name) => (tool[name] ?? undefined) === undefined).map((name) => issues.missing([...loc, name]));
+}
