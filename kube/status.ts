@@ -58,7 +58,9 @@ function errorFromStatus(status: StatusAnswer, options: AnswerOptions): KubeErro
   if (schema !== undefined) return new KubeError({ code: 400, reason: 'BadRequest', ...schema });
   const causes = (status.details?.causes ?? [])
     .map((cause) => ({ reason: cause.reason ?? '', field: cause.field ?? '', message: withoutValue(cause.message ?? '') }))
-    .filter((cause) => !isNoise(cause));
+    .filter((cause) => !isNoise(cause))
+    // What the server validates twice, e.g. metadata of an update, it reports twice.
+    .filter((cause, index, all) => all.findIndex((other) => other.field === cause.field && other.message === cause.message) === index);
   if (causes.some((cause) => cause.field === 'metadata.uid' && cause.message === 'field is immutable')) {
     const message = 'the object was deleted and another one of its name created since it was read; read it again';
     return new KubeError({ code: 409, reason: 'Conflict', message });

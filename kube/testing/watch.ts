@@ -80,11 +80,13 @@ export class Watch {
   #start(): void {
     const { store, resource, namespace, query, matches, watchList } = this.#options;
     const resourceVersion = query['resourceVersion'] ?? '';
-    const list = query['sendInitialEvents'] === 'true';
+    // A watch from nowhere is a WatchList to servers that have it, whether asked for or not.
+    const fromNowhere = query['sendInitialEvents'] === undefined && (resourceVersion === '' || resourceVersion === '0');
+    const list = query['sendInitialEvents'] === 'true' || (fromNowhere && watchList);
     if (list && !watchList) {
       throw new Refusal({ code: 500, reason: 'InternalError', message: 'a watch stream was requested by the client but the required storage feature RequestWatchProgress is disabled' });
     }
-    if (list || (query['sendInitialEvents'] === undefined && (resourceVersion === '' || resourceVersion === '0'))) {
+    if (list || fromNowhere) {
       for (const object of store.list(idOf(resource), namespace)) if (matches(object)) this.#send('ADDED', object);
       if (list) this.bookmark({ 'k8s.io/initial-events-end': 'true' });
     } else if (resourceVersion !== '') {

@@ -143,7 +143,7 @@ export class Writes {
   #replace(target: Target, live: Json, body: Json, options: WriteOptions): WriteResult {
     const { object, warnings } = this.#decode(target.resource, body, options.strict);
     const writable = this.#writable(target, object);
-    const kept = target.subresource === 'status' ? { ...live, ...(writable['status'] === undefined ? {} : { status: writable['status'] }) } : { ...writable, ...(target.resource.statusSubresource && live['status'] !== undefined ? { status: live['status'] } : {}) };
+    const kept: Json = target.subresource === 'status' ? { ...live, ...(writable['status'] === undefined ? {} : { status: writable['status'] }) } : { ...writable, ...(target.resource.statusSubresource && live['status'] !== undefined ? { status: live['status'] } : {}) };
     const metadata = target.subresource === 'status' ? (live['metadata'] as Json) : { ...((kept['metadata'] ?? {}) as Json), ...systemMetadata(live, object) };
     const next = this.#updated(target, live, { ...kept, ...typeMeta(target.resource), metadata }, managedFieldsOf(live), options);
     return { ...this.#store1(target, live, next, options), warnings };

@@ -1,0 +1,144 @@
+import { expect, it } from 'vitest';
+
+import type { ContractContext } from '../kube-contract.ts';
+import { failureOf } from './failure-of.ts';
+
+export function applyRules(context: ContractContext): void {
+  const { namespace } = context;
+
+  it('removes what its manager leaves out, and nothing of others', async () => {
+    const widget = context.widget({ title: 'a', nested: { a: '1' }, map: { x: '1' }, ports: [{ name: 'http', port: 80 }] });
+    const { metadata } = widget;
+    await context.widgets('first').apply(widget);
+    await context.widgets('second').apply({ ...widget, spec: { nested: { b: '2' }, map: { y: '2' }, ports: [{ name: 'grpc', port: 90 }] } });
+    const both = await context.widgets().get(metadata as { name: string });
+    expect(both.spec).toEqual({ title: 'a', size: 'small', nested: { a: '1', b: '2' }, map: { x: '1', y: '2' }, ports: [{ name: 'http', port: 80 }, { name: 'grpc', port: 90 }] });
+
+    const left = await context.widgets('first').apply({ ...widget, spec: { start: 1 } });
+    expect(left.spec).toEqual({ size: 'small', start: 1, nested: { b: '2' }, map: { y: '2' }, ports: [{ name: 'grpc', port: 90 }] });
+    const none = await context.widgets('second').apply({ ...widget, spec: {} });
+    expect(none.spec).toEqual({ size: 'small', start: 1 });
+  });
+
+  it('names each field that another manager owns, and the manager', async () => {
+    const spec = { title: 'a', nested: { a: '1' }, map: { x: '1' }, tags: ['a'], atomic: { x: '1' }, ports: [{ name: 'http', port: 80 }], free: { q: { z: 1 } } };
+    const widget = context.widget(spec, { labels: { team: 'a' }, annotations: { 'example.com/note': 'a' } });
+    await context.widgets('first').apply(widget);
+    const other = {
+      ...widget,
+      metadata: { ...widget.metadata, labels: { team: 'b' }, annotations: { 'example.com/note': 'b' } },
+      spec: { title: 'b', nested: { a: '2' }, map: { x: '2' }, tags: ['b'], atomic: { y: '2' }, ports: [{ name: 'http', port: 81 }], free: { q: { z: 2 } } },
+    };
+    for (const dryRun of [false, true]) {
+      const error = await failureOf(context.widgets('second').apply(other, { dryRun }));
+      expect(error).toMatchObject({ code: 409, reason: 'Conflict', ownershipConflict: true, staleConflict: false, retryable: false });
+      expect([...error.conflicts].sort((a, b) => (a.field < b.field ? -1 : 1))).toEqual(
+        [
+          '.metadata.annotations.example.com/note',
+          '.metadata.labels.team',
+          '.spec.atomic',
+          '.spec.free.q.z',
+          '.spec.map.x',
+          '.spec.nested.a',
+          '.spec.ports[name="http"].port',
+          '.spec.tags',
+          '.spec.title',
+        ].map((field) => ({ field, manager: 'first' })),
+      );
+      expect(error.causes[0]?.message).toBe('conflict with "first"');
+    }
+    expect((await context.widgets().get(widget.metadata as { name: string })).spec).toMatchObject(spec);
+
+    const forced = await context.widgets('second').apply(other, { force: true });
+    expect(forced.spec).toMatchObject(other.spec);
+    // What was taken is no longer the first manager's: leaving it out removes nothing.
+    const after = await context.widgets('first').apply({ ...widget, metadata: { name: widget.metadata.name, namespace }, spec: {} });
+    expect(after.spec).toMatchObject(other.spec);
+    expect(after.metadata.labels).toEqual({ team: 'b' });
+  });
+
+  it('lets two managers own one field while they agree on it', async () => {
+    const widget = context.widget({ title: 'same' });
+    await context.widgets('first').apply(widget);
+    await context.widgets('second').apply(widget);
+    const left = await context.widgets('first').apply({ ...widget, spec: {} });
+    expect(left.spec?.title).toBe('same');
+    const gone = await context.widgets('second').apply({ ...widget, spec: {} });
+    expect(gone.spec?.title).toBeUndefined();
+  });
+
+  it('counts an ordinary update by the same name as another owner', async () => {
+    const widget = context.widget({ title: 'created' });
+    await context.widgets('first').create(widget);
+    const error = await failureOf(context.widgets('first').apply({ ...widget, spec: { title: 'applied' } }));
+    expect(error.conflicts).toEqual([{ field: '.spec.title', manager: 'first' }]);
+    expect(error.causes[0]?.message).toContain('using contract.parley.dev/v1');
+  });
+
+  it('takes ownership away with an ordinary update', async () => {
+    const widget = context.widget({ title: 'applied', start: 1 });
+    const stored = await context.widgets('first').apply(widget);
+    await context.widgets('editor').update({ ...stored, spec: { ...stored.spec, title: 'edited' } });
+    const error = await failureOf(context.widgets('first').apply(widget));
+    expect(error.conflicts).toEqual([{ field: '.spec.title', manager: 'editor' }]);
+    expect((await context.widgets('first').apply({ ...widget, spec: { start: 2 } })).spec).toMatchObject({ title: 'edited', start: 2 });
+  });
+
+  it('owns items of a keyed list and of a set one by one', async () => {
+    const widget = context.widget({ ports: [{ name: 'a', port: 1 }], set: ['x', 'y'] });
+    await context.widgets('first').apply(widget);
+    await context.widgets('second').apply({ ...widget, spec: { ports: [{ name: 'b', port: 2 }, { name: 'a', note: 'mine' }], set: ['y', 'z'] } });
+    const stored = await context.widgets('first').apply({ ...widget, spec: {} });
+    expect([...(stored.spec?.ports ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1))).toEqual([{ name: 'a', note: 'mine' }, { name: 'b', port: 2 }]);
+    expect([...(stored.spec?.set ?? [])].sort()).toEqual(['y', 'z']);
+  });
+
+  it('changes nothing when nothing changes', async () => {
+    const widget = context.widget({ title: 'same', ports: [{ name: 'a' }] });
+    const once = await context.widgets().apply(widget);
+    const twice = await context.widgets().apply(widget);
+    expect(twice.metadata.resourceVersion).toBe(once.metadata.resourceVersion);
+    expect(twice.metadata.managedFields).toEqual(once.metadata.managedFields);
+  });
+
+  it('refuses a stale resourceVersion, without causes', async () => {
+    const widget = context.widget({ title: 'a' });
+    const old = await context.widgets().apply(widget);
+    await context.widgets().apply({ ...widget, spec: { title: 'b' } });
+    const stale = { ...widget, metadata: { ...widget.metadata, resourceVersion: old.metadata.resourceVersion }, spec: { title: 'c' } };
+    const error = await failureOf(context.widgets().apply(stale));
+    expect(error).toMatchObject({ code: 409, reason: 'Conflict', staleConflict: true, ownershipConflict: false, causes: [], retryable: true });
+    expect(await failureOf(context.widgets().update({ ...old, spec: { title: 'c' } }))).toMatchObject({ code: 409, staleConflict: true });
+  });
+
+  it('creates an object that is gone, unless a uid is given', async () => {
+    const widget = context.widget({ title: 'a' });
+    const first = await context.widgets().apply(widget);
+    await context.widgets().delete(widget.metadata as { name: string });
+    const withUid = { ...widget, metadata: { ...widget.metadata, uid: first.metadata.uid } };
+    expect(await failureOf(context.widgets().apply(withUid))).toMatchObject({ code: 409, reason: 'Conflict', staleConflict: true });
+    const second = await context.widgets().apply({ ...widget, metadata: { ...widget.metadata, resourceVersion: first.metadata.resourceVersion } });
+    expect(second.metadata.uid).not.toBe(first.metadata.uid);
+    // And now there is a namesake.
+    expect(await failureOf(context.widgets().apply(withUid))).toMatchObject({ code: 409, reason: 'Conflict', staleConflict: true });
+  });
+
+  it('tries without doing', async () => {
+    const widget = context.widget({ title: 'dry' });
+    const dry = await context.widgets().apply(widget, { dryRun: true });
+    expect(dry.spec).toEqual({ title: 'dry', size: 'small' });
+    expect((await failureOf(context.widgets().get(widget.metadata as { name: string }))).code).toBe(404);
+    const stored = await context.widgets().apply(widget);
+    await context.widgets().apply({ ...widget, spec: { title: 'other' } }, { dryRun: true });
+    await context.widgets().delete(widget.metadata as { name: string }, { dryRun: true });
+    expect(await context.widgets().get(widget.metadata as { name: string })).toEqual(stored);
+  });
+
+  it('writes the data of a Secret from stringData, and owns it as stringData', async () => {
+    const secrets = context.client('Secret');
+    const secret = { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'from-strings', namespace }, stringData: { key: 'value' } };
+    const stored = await secrets.apply(secret);
+    expect(stored).toMatchObject({ data: { key: Buffer.from('value').toString('base64') } });
+    expect(stored).not.toHaveProperty('stringData');
+  });
+}
