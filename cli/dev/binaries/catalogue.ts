@@ -18,7 +18,7 @@ export interface BinarySpec {
   /** Releases of the project itself, by platform key. */
   readonly official?: Readonly<Record<string, OfficialDownload>>;
   /** How to compile it; `module` is a folder under `tools/`. */
-  readonly go?: { readonly module: string; readonly target: GoTarget };
+  readonly go?: { readonly module: string; readonly target: GoTarget; /** Seconds on two cores after those before it in the catalogue: shares of one progress figure, no promise. */ readonly seconds: number };
   /** A Python wheel that carries the program, where no release with binaries exists. */
   readonly wheel?: { readonly requirement: string; readonly folders: readonly string[]; readonly byPlatform: Readonly<Record<string, Wheel>> };
 }
@@ -31,7 +31,7 @@ const sameMinor = (version: string) => {
   return { text: `${prefix}.x`, check: (found: string) => found.startsWith(`${prefix}.`) };
 };
 
-function kubernetes(name: 'kube-apiserver' | 'kube-controller-manager' | 'kubectl'): BinarySpec {
+function kubernetes(name: 'kube-apiserver' | 'kube-controller-manager' | 'kubectl', seconds: number): BinarySpec {
   return {
     name,
     version: kubernetesVersion,
@@ -40,7 +40,7 @@ function kubernetes(name: 'kube-apiserver' | 'kube-controller-manager' | 'kubect
     accepted: sameMinor(kubernetesVersion),
     executable: name,
     official: kubernetesDownloads(name, kubernetesVersion),
-    go: { module: 'kubernetes', target: { name, package: `k8s.io/kubernetes/cmd/${name}`, ldflags: kubernetesFlags } },
+    go: { module: 'kubernetes', target: { name, package: `k8s.io/kubernetes/cmd/${name}`, ldflags: kubernetesFlags }, seconds },
   };
 }
 
@@ -55,11 +55,11 @@ export const catalogue: readonly BinarySpec[] = [
     accepted: sameMinor('3.6.4'),
     executable: 'etcd',
     official: etcdDownloads('3.6.4'),
-    go: { module: 'kubernetes', target: { name: 'etcd', package: 'go.etcd.io/etcd/server/v3', ldflags: '-s -w' } },
+    go: { module: 'kubernetes', target: { name: 'etcd', package: 'go.etcd.io/etcd/server/v3', ldflags: '-s -w' }, seconds: 40 },
   },
-  kubernetes('kube-apiserver'),
-  kubernetes('kube-controller-manager'),
-  kubernetes('kubectl'),
+  kubernetes('kube-apiserver', 160),
+  kubernetes('kube-controller-manager', 50),
+  kubernetes('kubectl', 20),
   {
     name: 'temporal',
     version: temporalVersion,
@@ -74,6 +74,7 @@ export const catalogue: readonly BinarySpec[] = [
         package: 'github.com/temporalio/cli/cmd/temporal',
         ldflags: `-s -w -X github.com/temporalio/cli/temporalcli.Version=${temporalVersion}`,
       },
+      seconds: 120,
     },
   },
   {

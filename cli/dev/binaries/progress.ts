@@ -1,6 +1,6 @@
 /** How far the fetching or building of one program is. */
 export interface BinaryProgress {
-  readonly phase: 'downloading' | 'unpacking' | 'listing' | 'building' | 'waiting';
+  readonly phase: 'queued' | 'downloading' | 'unpacking' | 'listing' | 'building' | 'waiting';
   /** Bytes while downloading, packages while building. */
   readonly done?: number;
   readonly total?: number;
@@ -31,4 +31,35 @@ export function describeProgress(progress: BinaryProgress): string {
   if (remainingMs !== undefined) parts.push(`about ${duration(remainingMs)} left`);
   if (progress.note !== undefined) parts.push(progress.note);
   return parts.join(' ');
+}
+
+/** One figure for several builds that run one after another, each with its usual share of the time. */
+export class BuildPlan {
+  readonly #seconds = new Map<string, number>();
+  readonly #fractions = new Map<string, number>();
+  readonly #startedAt: number;
+  readonly #now: () => number;
+
+  constructor(now: () => number = () => performance.now()) {
+    this.#now = now;
+    this.#startedAt = now();
+  }
+
+  /** `name` has to be built, or is being built: `fraction` of it is done. */
+  update(name: string, seconds: number, fraction: number): void {
+    this.#seconds.set(name, seconds);
+    this.#fractions.set(name, Math.max(this.#fractions.get(name) ?? 0, Math.min(1, fraction)));
+  }
+
+  /** "built 2 of 5, 47 %, about 3 min 10 s left in all", or nothing where a single one is built. */
+  describe(): string {
+    if (this.#seconds.size < 2) return '';
+    const total = [...this.#seconds.values()].reduce((sum, seconds) => sum + seconds, 0);
+    const done = [...this.#fractions].reduce((sum, [name, fraction]) => sum + fraction * (this.#seconds.get(name) ?? 0), 0);
+    const finished = [...this.#fractions.values()].filter((fraction) => fraction === 1).length;
+    const elapsedMs = this.#now() - this.#startedAt;
+    const share = done / total;
+    const left = share > 0.03 && share < 1 ? `, about ${duration((elapsedMs / share) * (1 - share))} left in all` : '';
+    return `built ${finished} of ${this.#seconds.size}, ${Math.floor(share * 100)} %${left}`;
+  }
 }

@@ -107,6 +107,7 @@ async function withArchives(options: ResolveOptions, use: (archives: ReleaseArch
 let building: Promise<unknown> = Promise.resolve();
 
 async function buildFromSource(options: ResolveOptions, go: NonNullable<BinarySpec['go']>, toolchain: GoToolchain, folder: string): Promise<void> {
+  options.onProgress?.({ phase: 'queued' });
   const turn = building.then(() =>
     goBuild({
       moduleDir: join(options.tools, go.module),

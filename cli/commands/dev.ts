@@ -1,0 +1,73 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+
+import type { PortName, Ports } from '../dev/settings.ts';
+
+interface DevFlags {
+  readonly detach?: true;
+  readonly reset?: true;
+  readonly org?: string;
+  readonly ipc?: true;
+  readonly apiPort?: number;
+  readonly kubePort?: number;
+  readonly postgresPort?: number;
+  readonly temporalPort?: number;
+  readonly temporalUiPort?: number;
+}
+
+export function registerDev(program: Command): void {
+  const dev = program
+    .command('dev')
+    .description('run the whole platform on this machine, with the real servers it needs; data are kept in .parley/')
+    .option('--detach', 'return when it is ready, and leave it running')
+    .option('--reset', 'begin with empty data')
+    .option('--org <name>', 'organisation of the examples and of the API key (default: the last one, at first "demo")')
+    .option('--api-port <port>', 'port of the REST API (default: PARLEY_API_PORT, else the last one or a free one)', portNumber)
+    .option('--kube-port <port>', 'port of the Kubernetes API', portNumber)
+    .option('--postgres-port <port>', 'port of Postgres', portNumber)
+    .option('--temporal-port <port>', 'port of Temporal', portNumber)
+    .option('--temporal-ui-port <port>', "port of Temporal's web interface", portNumber)
+    .addOption(new Option('--ipc').hideHelp())
+    .action(async (flags: DevFlags) => {
+      const { startStack } = await import('../dev/start.ts');
+      await startStack({ folder: process.cwd(), env: process.env, flags, ports: wantedPorts(flags, process.env) });
+    });
+
+  dev
+    .command('stop')
+    .description('stop the stack of this folder')
+    .action(async () => {
+      const { stopStack } = await import('../dev/stop.ts');
+      await stopStack(process.cwd());
+    });
+
+  dev
+    .command('status')
+    .description('show the parts of the stack of this folder, its addresses and what to try; exit code 0 when it is ready')
+    .action(async () => {
+      const { showStatus } = await import('../dev/status.ts');
+      await showStatus(process.cwd());
+    });
+}
+
+function portNumber(text: string): number {
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > 65_535) throw new InvalidArgumentError('use a number from 0 (a free one) to 65535.');
+  return port;
+}
+
+function wantedPorts(flags: DevFlags, env: NodeJS.ProcessEnv): Partial<Ports> {
+  const wanted: Partial<Record<PortName, number>> = {};
+  const take = (name: PortName, flag: number | undefined, variable?: string): void => {
+    const text = variable === undefined ? undefined : env[variable];
+    const value = flag ?? (text === undefined || text === '' ? undefined : portNumber(text));
+    if (value !== undefined) wanted[name] = value;
+  };
+  take('api', flags.apiPort, 'PARLEY_API_PORT');
+  take('operator', undefined, 'PARLEY_OPERATOR_PORT');
+  take('worker', undefined, 'PARLEY_WORKER_PORT');
+  take('kube-apiserver', flags.kubePort);
+  take('postgres', flags.postgresPort);
+  take('temporal', flags.temporalPort);
+  take('temporal-ui', flags.temporalUiPort);
+  return wanted;
+}

@@ -1,0 +1,17 @@
+import type { Command } from 'commander';
+
+export function registerEnv(program: Command): void {
+  program
+    .command('env')
+    .description('print the variables of the running local stack for a shell: eval "$(parley env)"')
+    .option('--json', 'print JSON')
+    .action(async (options: { readonly json?: true }) => {
+      const [{ readEnvFile, shellExports }, { findLayout }, { UserError }] = await Promise.all([import('../dev/env-file.ts'), import('../dev/find-layout.ts'), import('../failure.ts')]);
+      const layout = findLayout(process.cwd());
+      const env = layout === undefined ? undefined : readEnvFile(layout.envFile);
+      if (env === undefined) {
+        throw new UserError(`no stack is ready in ${process.cwd()} or a folder above it`, { cure: 'start one with `parley dev` (or `make up`), or go to the folder where it runs; `parley dev status` shows how far it is' });
+      }
+      process.stdout.write(options.json === true ? `${JSON.stringify(env, null, 2)}\n` : shellExports(env));
+    });
+}

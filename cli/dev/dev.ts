@@ -1,0 +1,272 @@
+/** One local stack from start to stop, in the order that its user is told about. */
+import { execFile } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+
+import { maskUrl } from '../../platform/masking.ts';
+import { migrate } from '../../store/index.ts';
+import { UserError } from '../failure.ts';
+import { ensureApiKey } from './api-key.ts';
+import { duration } from './binaries/progress.ts';
+import type { Console } from './console.ts';
+import { externalDatabase } from './database-url.ts';
+import { removeEnvFile, type StackEnv, writeEnvFile } from './env-file.ts';
+import { type Kubectl, kubectlWith } from './kubectl.ts';
+import { createLayout, type Layout } from './layout.ts';
+import { endLeftovers } from './leftovers.ts';
+import { applyExamples, findExamples, installDefinitions, resourceStates } from './manifests.ts';
+import { removePostgresData } from './parts/postgres-home.ts';
+import { linkPrograms, prepareBinaries } from './prepare-binaries.ts';
+import { repositoryRoot } from './repository.ts';
+import { choosePorts, type Ports, readSettings, type Settings, writeSettings } from './settings.ts';
+import { binariesOf, describeStack, type Stack } from './stack.ts';
+import { StateFile } from './state.ts';
+import { type PartEvent, PartFailure, Supervisor } from './supervisor.ts';
+
+export interface DevOptions {
+  readonly layout: Layout;
+  readonly env: NodeJS.ProcessEnv;
+  readonly console: Console;
+  /** Node and the entry of the `parley` command. */
+  readonly parley: readonly [file: string, ...args: string[]];
+  readonly org?: string;
+  readonly ports: Partial<Ports>;
+  /** Told when everything is ready. */
+  readonly onReady: (env: StackEnv) => void;
+  /** Aborts to stop the stack. */
+  readonly stop: AbortSignal;
+  /** Aborts to stop it at once. */
+  readonly hurry: AbortSignal;
+}
+
+/** How long the examples may take at their first start, in milliseconds. */
+const examplesReadyWithinMs = 180_000;
+/** Later they are the person's, and may well be broken on purpose. */
+const resourcesReadyWithinMs = 10_000;
+
+/** Removes everything that a stack has kept. It must not run. */
+export function resetStack(layout: Layout): void {
+  removePostgresData(layout.data);
+  for (const path of [layout.data, layout.run, layout.secrets, layout.logs, layout.bin, layout.settings, layout.kubeconfig, layout.envFile]) {
+    rmSync(path, { recursive: true, force: true });
+  }
+}
+
+/**
+ * Runs until `stop` aborts, and leaves nothing running behind.
+ *
+ * @throws UserError when a part does not come up, naming it, its last log lines and what to do.
+ */
+export async function runStack(options: DevOptions): Promise<void> {
+  const { layout, console, stop } = options;
+  createLayout(layout);
+  // A stack that was killed could not remove it.
+  removeEnvFile(layout.envFile);
+  const leftovers = await endLeftovers(layout.run);
+  if (leftovers.length > 0) console.line(`! ended what an earlier stack had left running: ${leftovers.join(', ')}`);
+
+  const settings = readSettings(layout.settings);
+  const org = options.org ?? settings.org ?? 'demo';
+  const ports = await choosePorts({ wanted: options.ports, remembered: settings.ports ?? {} });
+  const databaseUrl = externalDatabase(options.env);
+  const binaries = await prepareBinaries({ names: binariesOf(databaseUrl === undefined ? {} : { databaseUrl }), env: options.env, console, signal: stop });
+  const binary = (name: Parameters<typeof binaries.get>[0]): string => binaries.get(name)!;
+  linkPrograms(layout.bin, { kubectl: binary('kubectl'), temporal: binary('temporal'), parley: join(repositoryRoot(), 'bin', 'parley') });
+  writeSettings(layout.settings, { ...settings, ports, org });
+
+  const kubectl = kubectlWith({ binary: binary('kubectl'), kubeconfig: layout.kubeconfig });
+  const stack = describeStack({
+    layout,
+    ports,
+    org,
+    binary,
+    env: options.env,
+    parley: options.parley,
+    ...(databaseUrl === undefined ? {} : { databaseUrl }),
+    installDefinitions: (signal) => installDefinitions(kubectl, signal),
+    migrate: (url) => migrateDatabase(url, console),
+  });
+  if (databaseUrl !== undefined) {
+    console.line(`  Postgres: ${maskUrl(databaseUrl)}, from DATABASE_URL`);
+    await migrateDatabase(databaseUrl, console);
+  }
+  const reporter = new PartReporter(console, new StateFile(layout));
+  const supervisor = new Supervisor({ parts: stack.parts, logDir: layout.logs, runDir: layout.run, onEvent: (event) => reporter.tell(event) });
+  let failure: unknown;
+  try {
+    const env = await bringUp({ ...options, settings: { ...settings, ports, org }, org, stack, supervisor, kubectl, ports });
+    reporter.startedUp();
+    stop.throwIfAborted();
+    writeEnvFile(layout.envFile, env);
+    options.onReady(env);
+    await aborted(stop);
+  } catch (error) {
+    if (!stop.aborted) failure = error;
+  }
+  removeEnvFile(layout.envFile);
+  reporter.stopping();
+  await supervisor.stop(options.hurry);
+  console.close();
+  if (failure !== undefined) throw explain(failure);
+}
+
+interface BringUp extends DevOptions {
+  readonly settings: Settings;
+  readonly org: string;
+  readonly ports: Ports;
+  readonly stack: Stack;
+  readonly supervisor: Supervisor;
+  readonly kubectl: Kubectl;
+}
+
+async function bringUp(options: BringUp): Promise<StackEnv> {
+  const { layout, org, stack, supervisor, console, ports, stop } = options;
+  const started = supervisor.start();
+  const [apiKey] = await Promise.all([
+    (async () => {
+      await Promise.all(['kube-apiserver', ...(stack.parts.some(({ name }) => name === 'postgres') ? ['postgres'] : [])].map((name) => supervisor.ready(name)));
+      await createOrganization(options);
+      const key = await ensureApiKey({ databaseUrl: stack.databaseUrl, org, file: join(layout.secrets, 'api-keys.json') });
+      console.line(`✓ organisation ${org}`);
+      await ensureExamples(options);
+      return key;
+    })(),
+    started,
+  ]);
+  await resourcesReady(options);
+  return {
+    PARLEY_URL: `http://127.0.0.1:${ports.api}`,
+    PARLEY_ORG: org,
+    PARLEY_API_KEY: apiKey,
+    KUBECONFIG: layout.kubeconfig,
+    DATABASE_URL: stack.databaseUrl,
+    TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`,
+    TEMPORAL_UI: `http://127.0.0.1:${ports['temporal-ui']}`,
+    PARLEY_BIN: layout.bin,
+  };
+}
+
+/** Through the command itself, so that a local organisation is made as any other. */
+async function createOrganization(options: BringUp): Promise<void> {
+  const [file, ...args] = options.parley;
+  try {
+    await promisify(execFile)(file, [...args, 'org', 'create', options.org], {
+      env: { ...options.env, KUBECONFIG: options.layout.kubeconfig, DATABASE_URL: options.stack.databaseUrl },
+      signal: options.stop,
+      timeout: 60_000,
+    });
+  } catch (error) {
+    options.stop.throwIfAborted();
+    const { stderr } = error as { stderr?: string };
+    throw new UserError(`the organisation ${options.org} could not be made: ${stderr?.trim() || (error as Error).message}`, { cause: error });
+  }
+}
+
+async function ensureExamples(options: BringUp): Promise<void> {
+  const { settings, org, kubectl, layout, console, stop } = options;
+  const examples = findExamples();
+  // Once: what was changed or deleted since is the person's own doing. Other examples or another organisation are new.
+  const mark = examples.digest === undefined ? undefined : `${org}:${examples.digest}`;
+  if (mark === undefined || settings.examples === mark) return;
+  try {
+    await applyExamples(kubectl, examples, org, stop);
+  } catch (error) {
+    stop.throwIfAborted();
+    if (settings.examples === undefined) throw error;
+    // New examples over old ones that somebody has changed: theirs stand.
+    console.line(`! the examples of this version could not be applied over the present ones: ${(error as Error).message}`);
+  }
+  writeSettings(layout.settings, { ...settings, examples: mark });
+}
+
+/** At the first start everything has to become Ready; later a resource that does not is only told about. */
+async function resourcesReady(options: BringUp): Promise<void> {
+  const { kubectl, org, console, stop, settings } = options;
+  const first = settings.examples === undefined;
+  const startedAt = performance.now();
+  for (;;) {
+    const states = await resourceStates(kubectl, org, stop);
+    const waiting = states.filter(({ ready }) => !ready);
+    if (waiting.length === 0) {
+      console.status('resources', undefined);
+      if (states.length > 0) console.line(`✓ ${states.length} resources Ready`);
+      return;
+    }
+    if (performance.now() - startedAt > (first ? examplesReadyWithinMs : resourcesReadyWithinMs)) {
+      const lines = waiting.map(({ name, message }) => `    ${name}: ${message}`).join('\n');
+      if (first) throw new UserError(`the examples are not Ready after ${duration(examplesReadyWithinMs)}:\n${lines}`, { cure: `look at ${join(options.layout.logs, 'operator.log')}` });
+      console.line(`! not Ready, and left as they are:\n${lines}`);
+      return;
+    }
+    console.status('resources', `  waiting for ${waiting.length} of ${states.length} resources: ${waiting.map(({ name }) => name).join(', ')}`);
+    await pause(200, undefined, { signal: stop });
+  }
+}
+
+async function migrateDatabase(databaseUrl: string, console: Console): Promise<void> {
+  const { applied } = await migrate({ databaseUrl });
+  if (applied.length > 0) console.line(`✓ database: ${applied.length} migration${applied.length === 1 ? '' : 's'} applied`);
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    // Also what keeps the process alive while all it does is to wait.
+    const awake = setInterval(() => undefined, 1 << 30);
+    signal.addEventListener('abort', () => (clearInterval(awake), resolve()), { once: true });
+  });
+}
+
+function explain(failure: unknown): unknown {
+  if (!(failure instanceof PartFailure)) return failure;
+  const tail = failure.logTail.map((line) => `    ${line}`).join('\n');
+  return new UserError(`${failure.message}${tail === '' ? '' : `; its last lines:\n${tail}`}`, {
+    cure: `the whole log is ${failure.logFile}; \`parley doctor\` checks this machine, \`parley dev --reset\` begins with empty data`,
+    cause: failure,
+  });
+}
+
+/** Turns the supervisor's events into lines. */
+class PartReporter {
+  readonly #console: Console;
+  readonly #state: StateFile;
+  #phase: 'starting' | 'running' | 'stopping' = 'starting';
+  readonly #diedAt = new Map<string, number>();
+
+  constructor(console: Console, state: StateFile) {
+    this.#console = console;
+    this.#state = state;
+  }
+
+  startedUp(): void {
+    this.#phase = 'running';
+  }
+
+  stopping(): void {
+    this.#phase = 'stopping';
+    this.#console.line('stopping');
+  }
+
+  tell(event: PartEvent): void {
+    this.#state.record(event);
+    const { part, state, reason } = event;
+    if (this.#phase === 'stopping') {
+      this.#console.status('stop', state === 'stopping' ? `  stopping ${part}` : undefined);
+      return;
+    }
+    if (state === 'preparing' || state === 'starting') this.#console.status(part, `  ${part} ${state}`);
+    else this.#console.status(part, undefined);
+    if (reason !== undefined && state === 'starting') {
+      this.#diedAt.set(part, event.elapsedMs);
+      this.#console.line(`! ${part} ${reason}; it starts again`);
+    } else if (state === 'failed') {
+      this.#console.line(`✗ ${reason ?? part}`);
+    } else if (state === 'ready') {
+      const diedAt = this.#diedAt.get(part);
+      this.#console.line(diedAt === undefined ? `✓ ${part} ready after ${(event.elapsedMs / 1000).toFixed(1)} s` : `✓ ${part} is back after ${((event.elapsedMs - diedAt) / 1000).toFixed(1)} s`);
+      this.#diedAt.delete(part);
+    }
+  }
+}
