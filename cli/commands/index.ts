@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 
 import { registerApi } from './api.ts';
+import { registerDev } from './dev.ts';
+import { registerEnv } from './env.ts';
 import { registerKeys } from './keys.ts';
 import { registerMigrate } from './migrate.ts';
 import { registerOperator } from './operator.ts';
@@ -13,11 +15,13 @@ export type Register = (program: Command) => void;
 
 /** In the order of `parley --help`. */
 export const commands: readonly Register[] = [
+  registerDev,
   registerOperator,
   registerApi,
   registerWorker,
   registerMigrate,
   registerOrg,
   registerKeys,
+  registerEnv,
   registerVersion,
 ];
