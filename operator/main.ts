@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 
-import { collectDefaultMetrics, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 
 import { createTransport, EventRecorder, LeaderElector, leases, loadKubeConfig, ResourceClient, type Lease } from '../kube/index.ts';
 import { systemClock } from '../platform/clock.ts';
@@ -39,7 +39,6 @@ export async function runOperator(options: RunOperatorOptions): Promise<void> {
   }
   const readiness = new Readiness();
   readiness.notReady('caches', 'the first listing from the API server is not complete');
-  if (registry.getSingleMetric('nodejs_eventloop_lag_seconds') === undefined) collectDefaultMetrics({ register: registry });
 
   const transport = createTransport({ kubeConfig: loadKubeConfig(config.KUBECONFIG === undefined ? {} : { path: config.KUBECONFIG }), registry, logger });
   const store = openStore({ databaseUrl: config.DATABASE_URL, poolSize: config.PARLEY_DATABASE_POOL, applicationName: 'parley operator', logger, registry });

@@ -41,7 +41,7 @@ export class SigningSecrets {
       return extended.metadata.resourceVersion;
     }
     const { apiVersion, kind } = subscription;
-    const owner = { apiVersion, kind, name: subscription.metadata.name, uid: subscription.metadata.uid, controller: true, blockOwnerDeletion: true };
+    const owner = { apiVersion, kind, name: subscription.metadata.name, uid: subscription.metadata.uid, controller: true };
     try {
       const created = await this.#client.create({ apiVersion: 'v1', kind: 'Secret', type: 'Opaque', metadata: { ...metadata, ownerReferences: [owner] }, data }, { signal });
       return created.metadata.resourceVersion;

@@ -1,0 +1,199 @@
+/** A control plane of this file's own: an operator looks after the whole cluster, and must not meet the objects of other suites. */
+import { randomBytes } from 'node:crypto';
+
+import type { Registry } from 'prom-client';
+
+import type { Agent, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } from '../../../crds/index.ts';
+import { agentKind, knowledgeBaseKind, phoneNumberKind, toolKind, webhookSubscriptionKind, wellKnown } from '../../../crds/index.ts';
+import { createTransport, KubeError, loadKubeConfig, ResourceClient, type Condition, type KubeObject, type ResourceDescriptor, type Stored, type Transport } from '../../../kube/index.ts';
+import { runOperator } from '../../../operator/main.ts';
+import { loadConfig } from '../../../platform/config.ts';
+import { createLogger } from '../../../platform/logging.ts';
+import { createRegistry } from '../../../platform/metrics.ts';
+import { migrate, openStore, type Store } from '../../../store/index.ts';
+import type { Manifest } from '../../support/builders.ts';
+import { eventually } from '../../support/eventually.ts';
+import { database } from '../../support/postgres.ts';
+import { TestStack, type ControlPlaneAddresses } from '../../support/test-stack.ts';
+
+export type AnyObject = KubeObject & {
+  readonly spec?: Readonly<Record<string, unknown>>;
+  readonly status?: Readonly<Record<string, unknown>> & { readonly conditions?: readonly Condition[]; readonly observedGeneration?: number };
+  readonly data?: Readonly<Record<string, string>>;
+};
+
+const core = (kind: string, plural: string, namespaced = true): ResourceDescriptor => ({ group: '', version: 'v1', kind, plural, namespaced });
+
+const descriptors: Readonly<Record<string, ResourceDescriptor>> = {
+  Agent: agentKind.descriptor,
+  Tool: toolKind.descriptor,
+  PhoneNumber: phoneNumberKind.descriptor,
+  KnowledgeBase: knowledgeBaseKind.descriptor,
+  WebhookSubscription: webhookSubscriptionKind.descriptor,
+  Secret: core('Secret', 'secrets'),
+  ConfigMap: core('ConfigMap', 'configmaps'),
+  Namespace: core('Namespace', 'namespaces', false),
+  Event: { group: 'events.k8s.io', version: 'v1', kind: 'Event', plural: 'events', namespaced: true },
+};
+
+export interface KindTypes {
+  Agent: Agent;
+  Tool: Tool;
+  PhoneNumber: PhoneNumber;
+  KnowledgeBase: KnowledgeBase;
+  WebhookSubscription: WebhookSubscription;
+}
+
+export interface RunningOperator {
+  readonly registry: Registry;
+  readonly port: number;
+  stop(): Promise<void>;
+}
+
+export interface OperatorOptions {
+  readonly identity?: string;
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+export interface Cluster {
+  readonly addresses: ControlPlaneAddresses;
+  readonly transport: Transport;
+  readonly databaseUrl: string;
+  readonly store: Store;
+  client<T extends KubeObject = AnyObject>(kind: string): ResourceClient<T>;
+  organization(prefix?: string): Promise<string>;
+  apply(...manifests: readonly Manifest[]): Promise<void>;
+  remove(kind: string, namespace: string, name: string): Promise<void>;
+  get(kind: string, namespace: string, name: string): Promise<Stored<AnyObject>>;
+  /** Waits until the object satisfies `check`, which throws or answers false until it does. */
+  until(kind: string, namespace: string, name: string, check: (object: Stored<AnyObject>) => boolean | void): Promise<Stored<AnyObject>>;
+  ready(kind: string, namespace: string, name: string): Promise<Stored<AnyObject>>;
+  /** Waits for a condition with that reason on the current generation. */
+  reason(kind: string, namespace: string, name: string, type: string, reason: string): Promise<Stored<AnyObject>>;
+  /** Environment variables of an operator of this cluster. */
+  env(options?: OperatorOptions): Record<string, string>;
+  operator(options?: OperatorOptions): Promise<RunningOperator>;
+  stop(): Promise<void>;
+}
+
+export async function startCluster(): Promise<Cluster> {
+  const stack = new TestStack();
+  const [addresses, { url: databaseUrl }] = await Promise.all([stack.controlPlane(), database()]);
+  await migrate({ databaseUrl });
+  const store = openStore({ databaseUrl });
+  const transport = createTransport({ kubeConfig: loadKubeConfig({ path: addresses.kubeconfig }) });
+  const running = new Set<RunningOperator>();
+
+  const cluster: Cluster = {
+    addresses,
+    transport,
+    databaseUrl,
+    store,
+    client<T extends KubeObject>(kind: string) {
+      const descriptor = descriptors[kind];
+      if (descriptor === undefined) throw new Error(`no descriptor for ${kind}`);
+      return new ResourceClient<T>({ transport, descriptor, fieldManager: 'test' });
+    },
+    async organization(prefix = 'org') {
+      const name = `${prefix}-${randomBytes(4).toString('hex')}`;
+      await cluster.client('Namespace').apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: { [wellKnown.organizationLabel]: 'true' } } });
+      return name;
+    },
+    async apply(...manifests) {
+      for (const { stringData, ...manifest } of manifests) {
+        const data = stringData && Object.fromEntries(Object.entries(stringData).map(([key, value]) => [key, Buffer.from(value).toString('base64')]));
+        await cluster.client(manifest.kind).apply({ ...manifest, ...(data && { data }) } as AnyObject, { force: true });
+      }
+    },
+    async remove(kind, namespace, name) {
+      await cluster.client(kind).delete({ namespace, name });
+    },
+    get: (kind, namespace, name) => cluster.client(kind).get({ namespace, name }),
+    until: (kind, namespace, name, check) =>
+      eventually(async () => {
+        const object = await cluster.get(kind, namespace, name);
+        if (check(object) === false) throw new Error(`${kind} ${namespace}/${name} is not there yet:\n${JSON.stringify(object.status, null, 1)}`);
+        return object;
+      }, 60_000, 50),
+    ready: (kind, namespace, name) => cluster.until(kind, namespace, name, (object) => condition(object, 'Ready')?.status === 'True' && isCurrent(object)),
+    reason: (kind, namespace, name, type, reason) => cluster.until(kind, namespace, name, (object) => condition(object, type)?.reason === reason && isCurrent(object)),
+    env: (options = {}) => ({
+      PARLEY_OPERATOR_PORT: '0',
+      PARLEY_LOG_LEVEL: 'warn',
+      DATABASE_URL: databaseUrl,
+      KUBECONFIG: addresses.kubeconfigs.operator,
+      PARLEY_LEASE_NAMESPACE: 'parley-system',
+      ...(options.identity === undefined ? {} : { PARLEY_IDENTITY: options.identity }),
+      ...options.env,
+    }),
+    async operator(options = {}) {
+      const config = loadConfig(cluster.env(options));
+      const registry = createRegistry({ role: 'operator', version: 'test' });
+      const stopping = new AbortController();
+      const listening = Promise.withResolvers<number>();
+      const ended = runOperator({
+        config,
+        logger: createLogger({ role: 'operator', level: config.PARLEY_LOG_LEVEL }),
+        registry,
+        signal: stopping.signal,
+        onListening: listening.resolve,
+      });
+      ended.catch(listening.reject);
+      const operator: RunningOperator = {
+        registry,
+        port: await listening.promise,
+        async stop() {
+          running.delete(operator);
+          stopping.abort();
+          await ended;
+        },
+      };
+      running.add(operator);
+      return operator;
+    },
+    async stop() {
+      await Promise.all([...running].map((operator) => operator.stop()));
+      await store.close();
+      await transport.close();
+      await stack.stop();
+    },
+  };
+  await ensureNamespace(cluster, 'parley-system');
+  return cluster;
+}
+
+async function ensureNamespace(cluster: Cluster, name: string): Promise<void> {
+  try {
+    await cluster.client('Namespace').create({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.reason !== 'AlreadyExists') throw error;
+  }
+}
+
+export function condition(object: AnyObject, type: string): Condition | undefined {
+  return object.status?.conditions?.find((candidate) => candidate.type === type);
+}
+
+/** The status speaks of the spec as it is now. */
+export function isCurrent(object: AnyObject): boolean {
+  return object.status?.observedGeneration === object.metadata.generation;
+}
+
+/** A status without what differs from one world to the next: times, and hashes of uids and versions. */
+export function normalised(object: AnyObject, namespace: string): unknown {
+  const { desiredRevision, servingRevision, activeSince: _activeSince, conditions, ...rest } = object.status ?? {};
+  const text = JSON.stringify({
+    ...rest,
+    served: desiredRevision === servingRevision,
+    conditions: conditions?.map(({ lastTransitionTime: _time, ...other }) => other),
+  });
+  return JSON.parse(text.replaceAll(namespace, 'NAMESPACE'));
+}
+
+/** A counter's value, summed over its labels. */
+export async function metricTotal(registry: Registry, name: string, labels: Readonly<Record<string, string>> = {}): Promise<number> {
+  const metric = await registry.getSingleMetric(name)?.get();
+  return (metric?.values ?? [])
+    .filter((value) => Object.entries(labels).every(([label, wanted]) => value.labels[label] === wanted))
+    .reduce((sum, value) => sum + value.value, 0);
+}

@@ -1,0 +1,319 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { aConfigMap, anAgent, aKnowledgeBase, aPhoneNumber, aSecret, aTool, aWebhookSubscription, type Manifest } from '../../support/builders.ts';
+import { condition, metricTotal, startCluster, type Cluster, type RunningOperator } from './harness.ts';
+
+let cluster: Cluster;
+let operator: RunningOperator;
+
+beforeAll(async () => {
+  cluster = await startCluster();
+  operator = await cluster.operator();
+});
+afterAll(async () => cluster?.stop());
+
+const CANARY = 'canary-7f3a9d51c2e84b06';
+let lastNumber = 10_000;
+const freshNumber = (): string => `+1555${String((lastNumber += 1)).padStart(7, '0')}`;
+
+/** Everything that can be referred to, and everything that refers to it. */
+function everything(org: string): readonly Manifest[] {
+  const secretRef = { name: 'keys', key: 'apiKey' };
+  return [
+    aSecret('keys', { apiKey: CANARY }, org),
+    aSecret('signing', { current: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' }, org),
+    aConfigMap('texts', { prompt: 'Be kind.', policy: 'No refunds.' }, org),
+    aKnowledgeBase('faq', org, { sources: [{ name: 'policy', configMapKeyRef: { name: 'texts', key: 'policy' } }] }),
+    anAgent('reception', org, {
+      llm: { provider: 'openai', model: 'gpt-4o-mini', apiKeySecretRef: secretRef, systemPromptFrom: { configMapKeyRef: { name: 'texts', key: 'prompt' } } },
+      knowledgeBaseRef: { name: 'faq' },
+    }),
+    aTool('orders', org, {
+      agentRefs: [{ name: 'reception' }],
+      custom: {
+        function: { name: 'look_up_order' },
+        http: { url: 'https://api.example.com/orders', headers: [{ name: 'authorization', valueFrom: { secretKeyRef: secretRef } }] },
+      },
+    }),
+    aPhoneNumber('front', freshNumber(), org, { native: undefined, carrier: { accountSID: 'AC1', authTokenSecretRef: secretRef }, inboundAgentRef: { name: 'reception' } }),
+    aWebhookSubscription('hook', org, { signing: { secretRef: { name: 'signing' } }, scope: { agentRefs: [{ name: 'reception' }] } }),
+  ];
+}
+
+const objects = [
+  ['Agent', 'reception'],
+  ['Tool', 'orders'],
+  ['PhoneNumber', 'front'],
+  ['KnowledgeBase', 'faq'],
+  ['WebhookSubscription', 'hook'],
+] as const;
+
+async function allReady(org: string): Promise<void> {
+  await Promise.all(objects.map(([kind, name]) => cluster.ready(kind, org, name)));
+}
+
+describe('an organisation with all five kinds', () => {
+  it('becomes ready, with a stored revision that holds everything but the values of secrets', async () => {
+    const org = await cluster.organization();
+    await cluster.apply(...everything(org));
+    await allReady(org);
+    const agent = await cluster.until('Agent', org, 'reception', ({ status }) => status?.['tools'] === 1 && status['servingRevision'] === status['desiredRevision']);
+    expect(agent.metadata.finalizers).toEqual(['parley.dev/finalizer']);
+    expect(agent.status).toMatchObject({ toolNames: ['orders'] });
+    const serving = await cluster.store.agentRevisions.servingByName({ org, agentName: 'reception' });
+    expect(serving?.revision).toBe(agent.status?.['servingRevision']);
+    expect(serving?.config).toMatchObject({ systemPrompt: 'Be kind.', knowledgeBase: 'faq', tools: [{ functionName: 'look_up_order' }] });
+    expect(JSON.stringify(serving)).not.toContain(CANARY);
+
+    const tool = await cluster.ready('Tool', org, 'orders');
+    expect(tool.status).toMatchObject({ type: 'custom', functionName: 'look_up_order', attachedTo: ['reception'] });
+    const phone = await cluster.ready('PhoneNumber', org, 'front');
+    expect(condition(phone, 'Synced')).toMatchObject({ status: 'False', reason: 'MediaServerNotConfigured' });
+    expect(phone.status).toMatchObject({ provider: 'carrier' });
+    const base = await cluster.ready('KnowledgeBase', org, 'faq');
+    expect(base.status).toMatchObject({ embedding: { model: 'bm25', dimension: 0 } });
+    expect((await cluster.ready('WebhookSubscription', org, 'hook')).status).toMatchObject({ signingSecretRef: { name: 'signing' } });
+
+    const events = await cluster.client('Event').list({ namespace: org });
+    const everythingSaid = JSON.stringify([events, ...(await Promise.all(objects.map(([kind, name]) => cluster.get(kind, org, name))))]);
+    expect(everythingSaid).not.toContain(CANARY);
+    expect(await operator.registry.metrics()).not.toContain(CANARY);
+  });
+
+  const cases: readonly { readonly remove: readonly [kind: string, name: string]; readonly reason: string; readonly referrers: readonly (readonly [kind: string, name: string])[] }[] = [
+    { remove: ['Secret', 'keys'], reason: 'SecretNotFound', referrers: [['Agent', 'reception'], ['Tool', 'orders'], ['PhoneNumber', 'front']] },
+    { remove: ['Secret', 'signing'], reason: 'SecretNotFound', referrers: [['WebhookSubscription', 'hook']] },
+    { remove: ['ConfigMap', 'texts'], reason: 'ConfigMapNotFound', referrers: [['Agent', 'reception'], ['KnowledgeBase', 'faq']] },
+    { remove: ['KnowledgeBase', 'faq'], reason: 'KnowledgeBaseNotFound', referrers: [['Agent', 'reception']] },
+    { remove: ['Agent', 'reception'], reason: 'AgentNotFound', referrers: [['Tool', 'orders'], ['PhoneNumber', 'front'], ['WebhookSubscription', 'hook']] },
+  ];
+  it.each(cases)('shows that $remove is gone on everything that names it, and heals when it returns', async ({ remove: [kind, name], reason, referrers }) => {
+    const org = await cluster.organization();
+    const manifests = everything(org);
+    await cluster.apply(...manifests);
+    await allReady(org);
+    const before = await cluster.get('Agent', org, 'reception');
+
+    await cluster.remove(kind, org, name);
+    for (const [referrer, referrerName] of referrers) {
+      const object = await cluster.reason(referrer, org, referrerName, 'ResolvedRefs', reason);
+      expect(condition(object, 'ResolvedRefs')?.message).toContain(`${kind} ${org}/${name} `);
+      expect(condition(object, 'Ready')).toMatchObject({ status: 'False', reason });
+      expect(condition(object, 'Stalled')).toMatchObject({ status: 'True', reason });
+      if (referrer === 'Agent') expect(object.status?.['servingRevision']).toBe(before.status?.['servingRevision']);
+    }
+
+    await cluster.apply(...manifests.filter((manifest) => manifest.kind === kind && manifest.metadata.name === name));
+    await allReady(org);
+    for (const [referrer, referrerName] of referrers) expect(condition(await cluster.get(referrer, org, referrerName), 'Stalled')).toBeUndefined();
+  });
+
+  it('notices that a key of a Secret goes and comes back', async () => {
+    const org = await cluster.organization();
+    await cluster.apply(...everything(org));
+    await allReady(org);
+    await cluster.client('Secret').update({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'keys', namespace: org }, data: { other: 'eA==' } });
+    const agent = await cluster.reason('Agent', org, 'reception', 'Ready', 'SecretKeyNotFound');
+    expect(condition(agent, 'Ready')?.message).toContain(`Secret ${org}/keys has no key "apiKey"; add it or change spec.llm.apiKeySecretRef`);
+    await cluster.client('Secret').update({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'keys', namespace: org }, data: { apiKey: 'eA==' } });
+    await allReady(org);
+  });
+});
+
+describe('agent revisions', () => {
+  it('makes a new one when a Secret is rotated, with the same configHash', async () => {
+    const org = await cluster.organization();
+    await cluster.apply(...everything(org));
+    await allReady(org);
+    const before = await cluster.until('Agent', org, 'reception', ({ status }) => status?.['tools'] === 1 && status['servingRevision'] === status['desiredRevision']);
+    await cluster.apply(aSecret('keys', { apiKey: 'rotated' }, org));
+    const after = await cluster.until('Agent', org, 'reception', ({ status }) => status?.['servingRevision'] !== before.status?.['servingRevision']);
+    expect(after.status?.['configHash']).toBe(before.status?.['configHash']);
+    expect((await cluster.store.agentRevisions.servingByName({ org, agentName: 'reception' }))?.revision).toBe(after.status?.['servingRevision']);
+  });
+
+  it.each([
+    ['an unknown provider', { llm: { provider: 'nobody', model: 'm' } }, 'UnknownProvider', 'use one of'],
+    ['a missing Secret', { llm: { provider: 'openai', model: 'm', apiKeySecretRef: { name: 'nowhere', key: 'k' } } }, 'SecretNotFound', 'create it or change spec.llm.apiKeySecretRef'],
+    ['a language that is none', { language: 'en-US-oxendict-x' }, 'InvalidLanguage', 'BCP 47'],
+  ])('keeps serving the last sound one through an edit with %s', async (_what, edit, reason, advice) => {
+    const org = await cluster.organization();
+    await cluster.apply(anAgent('reception', org));
+    const good = await cluster.ready('Agent', org, 'reception');
+    await cluster.apply(anAgent('reception', org, edit));
+    const bad = await cluster.reason('Agent', org, 'reception', 'Ready', reason);
+    expect(bad.status?.['servingRevision']).toBe(good.status?.['servingRevision']);
+    expect(bad.status?.['desiredRevision']).not.toBe(good.status?.['desiredRevision']);
+    expect(condition(bad, 'Stalled')?.message).toContain(advice);
+    expect((await cluster.store.agentRevisions.servingByName({ org, agentName: 'reception' }))?.revision).toBe(good.status?.['servingRevision']);
+
+    await cluster.apply(anAgent('reception', org));
+    const healed = await cluster.ready('Agent', org, 'reception');
+    expect(healed.status?.['servingRevision']).toBe(good.status?.['servingRevision']);
+  });
+
+  it('stands aside for a tool that is not usable, and leaves out one that lost its function name', async () => {
+    const org = await cluster.organization();
+    const custom = (parameters: object) => ({ agentRefs: [{ name: 'reception' }], custom: { function: { name: 'find', parameters }, http: { url: 'https://api.example.com/' } } });
+    await cluster.apply(anAgent('reception', org), aTool('older', org, custom({ type: 'object' })));
+    const agent = await cluster.until('Agent', org, 'reception', ({ status }) => status?.['tools'] === 1);
+    // creationTimestamp has whole seconds: the younger one must be younger by more than that.
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await cluster.apply(aTool('younger', org, custom({ type: 'object' })));
+    const loser = await cluster.reason('Tool', org, 'younger', 'Accepted', 'FunctionNameConflict');
+    expect(loser.status).toMatchObject({ attachedTo: [] });
+    expect(condition(loser, 'Accepted')?.message).toContain(`Tool ${org}/older`);
+    expect((await cluster.get('Agent', org, 'reception')).status).toMatchObject({ toolNames: ['older'], servingRevision: agent.status?.['servingRevision'] });
+
+    await cluster.apply(aTool('older', org, custom({ type: 'object', properties: { id: { type: 'strin' } } })));
+    await cluster.reason('Tool', org, 'older', 'Accepted', 'InvalidParameters');
+    const held = await cluster.reason('Agent', org, 'reception', 'ResolvedRefs', 'ToolNotUsable');
+    expect(condition(held, 'Ready')?.message).toContain(`Tool ${org}/older is not usable`);
+
+    await cluster.remove('Tool', org, 'older');
+    await cluster.ready('Tool', org, 'younger');
+    await cluster.until('Agent', org, 'reception', ({ status }) => JSON.stringify(status?.['toolNames']) === '["younger"]' && status?.['desiredRevision'] === status?.['servingRevision']);
+  });
+});
+
+describe('what only one may have', () => {
+  it('gives a number to the oldest of the deployment, tells nobody whose it is, and passes it on', async () => {
+    const [mine, theirs] = [await cluster.organization('mine'), await cluster.organization('secretive')];
+    const number = freshNumber();
+    await cluster.apply(aPhoneNumber('hidden-name', number, theirs));
+    await cluster.ready('PhoneNumber', theirs, 'hidden-name');
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await cluster.apply(aPhoneNumber('wanted', number, mine));
+    const taken = await cluster.reason('PhoneNumber', mine, 'wanted', 'Accepted', 'NumberTaken');
+    expect(condition(taken, 'Stalled')?.status).toBe('True');
+    expect(JSON.stringify(taken.status)).not.toMatch(/secretive|hidden-name/);
+    await cluster.remove('PhoneNumber', theirs, 'hidden-name');
+    await cluster.ready('PhoneNumber', mine, 'wanted');
+  });
+
+  it.each(['KnowledgeBase', 'WebhookSubscription'] as const)('lets the oldest %s of an organisation keep its display name', async (kind) => {
+    const org = await cluster.organization();
+    const make = (name: string, displayName: string): Manifest => (kind === 'KnowledgeBase' ? aKnowledgeBase : aWebhookSubscription)(name, org, { displayName });
+    await cluster.apply(make('first', 'Answers'));
+    await cluster.ready(kind, org, 'first');
+    await new Promise((resolve) => setTimeout(resolve, 1_100));
+    await cluster.apply(make('second', 'Answers'));
+    await cluster.reason(kind, org, 'second', 'Accepted', 'DisplayNameTaken');
+    await cluster.apply(make('first', 'Other answers'));
+    await cluster.ready(kind, org, 'second');
+  });
+});
+
+describe('signing secrets', () => {
+  const secretName = 'webhooksubscription-hook';
+
+  it('generates one, keeps it, and makes a new one only when it is deleted', async () => {
+    const org = await cluster.organization();
+    await cluster.apply(aWebhookSubscription('hook', org, { signing: {} }));
+    const hook = await cluster.ready('WebhookSubscription', org, 'hook');
+    expect(hook.status).toMatchObject({ signingSecretRef: { name: secretName } });
+    const secret = await cluster.get('Secret', org, secretName);
+    const first = Buffer.from(secret.data?.['current'] ?? '', 'base64').toString();
+    expect(first).toMatch(/^whsec_/);
+    expect(Buffer.from(first.slice('whsec_'.length), 'base64')).toHaveLength(32);
+    expect(secret.metadata.ownerReferences).toMatchObject([{ kind: 'WebhookSubscription', name: 'hook', uid: hook.metadata.uid }]);
+
+    await cluster.apply(aWebhookSubscription('hook', org, { signing: {}, description: 'changed' }));
+    await cluster.ready('WebhookSubscription', org, 'hook');
+    expect((await cluster.get('Secret', org, secretName)).data).toEqual(secret.data);
+
+    await cluster.remove('Secret', org, secretName);
+    await cluster.until('Secret', org, secretName, ({ data }) => data !== undefined && data['current'] !== secret.data?.['current']);
+    await cluster.ready('WebhookSubscription', org, 'hook');
+  });
+
+  it('adds the key to a Secret of the subscription, and leaves one of somebody else alone', async () => {
+    const org = await cluster.organization();
+    await cluster.apply(aSecret(secretName, { mine: 'x' }, org), aWebhookSubscription('hook', org, { signing: {} }));
+    const refused = await cluster.reason('WebhookSubscription', org, 'hook', 'ResolvedRefs', 'SecretNotOwned');
+    expect(Object.keys((await cluster.get('Secret', org, secretName)).data ?? {})).toEqual(['mine']);
+
+    const secret = await cluster.get('Secret', org, secretName);
+    const owner = { apiVersion: refused.apiVersion, kind: refused.kind, name: 'hook', uid: refused.metadata.uid };
+    await cluster.client('Secret').update({ ...secret, metadata: { ...secret.metadata, ownerReferences: [owner] } });
+    await cluster.ready('WebhookSubscription', org, 'hook');
+    expect(Object.keys((await cluster.get('Secret', org, secretName)).data ?? {}).sort()).toEqual(['current', 'mine']);
+  });
+});
+
+describe('what steers the operator', () => {
+  it('acts upon nothing outside an organisation, until the namespace becomes one', async () => {
+    const name = `plain-${Date.now()}`;
+    await cluster.client('Namespace').apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    await cluster.apply(aSecret('keys', { apiKey: 'x' }, name), anAgent('reception', name, { llm: { provider: 'openai', model: 'm', apiKeySecretRef: { name: 'keys', key: 'apiKey' } } }));
+    const outside = await cluster.reason('Agent', name, 'reception', 'Accepted', 'NotAnOrganization');
+    expect(condition(outside, 'Ready')?.message).toContain(`kubectl label namespace ${name} parley.dev/organization=true`);
+    expect(outside.metadata.finalizers).toBeUndefined();
+    await cluster.client('Namespace').apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: { 'parley.dev/organization': 'true' } } });
+    await cluster.ready('Agent', name, 'reception');
+  });
+
+  it('leaves a suspended object alone, and takes up what happened when it goes on', async () => {
+    const org = await cluster.organization();
+    await cluster.apply(anAgent('reception', org));
+    const before = await cluster.ready('Agent', org, 'reception');
+    await cluster.apply(anAgent('reception', org, { suspend: true, welcomeMessage: 'Hello' }));
+    const suspended = await cluster.reason('Agent', org, 'reception', 'Ready', 'Suspended');
+    expect(suspended.status?.['servingRevision']).toBe(before.status?.['servingRevision']);
+    expect(suspended.status?.conditions).toHaveLength(1);
+    await cluster.apply(anAgent('reception', org, { welcomeMessage: 'Hello' }));
+    const after = await cluster.ready('Agent', org, 'reception');
+    expect(after.status?.['servingRevision']).not.toBe(before.status?.['servingRevision']);
+
+    await cluster.apply(anAgent('reception', org, { suspend: true }));
+    await cluster.reason('Agent', org, 'reception', 'Ready', 'Suspended');
+    await cluster.remove('Agent', org, 'reception');
+    await expect.poll(() => cluster.get('Agent', org, 'reception').then(() => 'there', () => 'gone'), { timeout: 30_000 }).toBe('gone');
+  });
+
+  it('answers a requested reconcile in the status', async () => {
+    const org = await cluster.organization();
+    await cluster.apply(anAgent('reception', org));
+    await cluster.ready('Agent', org, 'reception');
+    const manifest = anAgent('reception', org);
+    await cluster.apply({ ...manifest, metadata: { ...manifest.metadata, annotations: { 'parley.dev/reconcile-requested-at': '2026-01-01T00:00:00Z' } } });
+    await cluster.until('Agent', org, 'reception', ({ status }) => status?.['lastHandledReconcileAt'] === '2026-01-01T00:00:00Z');
+  });
+
+  it('tells of each transition once', async () => {
+    const org = await cluster.organization();
+    await cluster.apply(anAgent('reception', org));
+    await cluster.ready('Agent', org, 'reception');
+    await cluster.apply(anAgent('reception', org, { llm: { provider: 'nobody', model: 'm' } }));
+    await cluster.reason('Agent', org, 'reception', 'Ready', 'UnknownProvider');
+    const reasonsTold = async (): Promise<readonly unknown[]> =>
+      (await cluster.client<never>('Event').list({ namespace: org })).items.map((event) => (event as { readonly reason?: string }).reason).sort();
+    await expect.poll(reasonsTold, { timeout: 30_000 }).toEqual(['Available', 'UnknownProvider']);
+  });
+});
+
+describe('writes', () => {
+  it('writes nothing at rest, and one status for one change of a spec', async () => {
+    const org = await cluster.organization();
+    await cluster.apply(...everything(org));
+    await allReady(org);
+    await cluster.until('Agent', org, 'reception', ({ status }) => status?.['tools'] === 1 && status['servingRevision'] === status['desiredRevision']);
+
+    const versions = async (): Promise<readonly string[]> =>
+      Promise.all(objects.map(async ([kind, name]) => (await cluster.get(kind, org, name)).metadata.resourceVersion));
+    const writes = (): Promise<number> => metricTotal(operator.registry, 'parley_status_writes_total');
+    const atRest = await versions();
+    const writesAtRest = await writes();
+    await new Promise((resolve) => setTimeout(resolve, 5_000));
+    expect(await versions()).toEqual(atRest);
+    expect(await writes()).toBe(writesAtRest);
+
+    for (const [index, welcomeMessage] of ['One', 'Two', 'Three'].entries()) {
+      const manifest = everything(org).find(({ kind }) => kind === 'Agent')!;
+      await cluster.apply({ ...manifest, spec: { ...manifest.spec, welcomeMessage } });
+      await cluster.ready('Agent', org, 'reception');
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      expect(await writes()).toBe(writesAtRest + index + 1);
+    }
+  });
+});
