@@ -5,6 +5,7 @@ import {
   cel,
   configMapKeyRef,
   duration,
+  emptyByDefault,
   freeObject,
   header,
   list,
@@ -63,13 +64,12 @@ const speechToText = z.object({
 const textToSpeech = z.object({
   provider: speechProvider(),
   model: text(256).optional().describe("The provider's name of the model; the provider's default where absent."),
-  voice: z
-    .object({
+  voice: emptyByDefault(
+    z.object({
       id: text(256).optional().describe("The provider's id of the voice."),
       name: text(256).optional().describe('The name people know it by.'),
-    })
-    .optional()
-    .describe("The provider's default voice where absent."),
+    }),
+  ).describe("The provider's default voice where both are absent."),
   temperature: z.number().min(0).max(2).default(0.5).describe('How much the delivery varies.'),
   baseURL: speechBaseURL(),
   apiKeySecretRef: apiKeySecretRef(),

@@ -95,6 +95,32 @@ describe('every generated schema', () => {
     expect(lacking.filter((path) => !/^\w+\.spec$/.test(path))).toEqual(optionalVariants);
   });
 
+  /** Owned as a whole, by itself or with something around it. */
+  const ownedAsWhole = (path: string) =>
+    all.some(
+      (node) =>
+        node.schema['x-kubernetes-map-type'] === 'atomic' &&
+        (path === node.path || /^[.[{]/.test(path.slice(node.path.length))) &&
+        path.startsWith(node.path),
+    );
+
+  it('can lose the last field of every object: one merged field by field would be left as null by a server-side apply, and refused', () => {
+    const isObject = ({ path, schema }: Node) =>
+      schema.properties !== undefined && !/^\w+\.(spec|status)$/.test(path) && !path.endsWith('[]');
+    const mayBecomeNull = where(
+      (node) => isObject(node) && node.schema.required === undefined && node.schema.default === undefined && !ownedAsWhole(node.path),
+    );
+    // `sip` says by its presence which variant it is, so it can have no default; its `region` has one, which is left unless it was set and taken away too.
+    // `scope` has a rule that asks for one of its fields anyway.
+    expect(mayBecomeNull).toEqual(['PhoneNumber.spec.sip', 'WebhookSubscription.spec.scope']);
+  });
+
+  it('keeps what is free in something that is owned as a whole', () => {
+    const free = where(({ schema }) => schema['x-kubernetes-preserve-unknown-fields'] === true);
+    expect(free.length).toBeGreaterThan(3);
+    expect(free.filter((path) => !ownedAsWhole(path))).toEqual([]);
+  });
+
   it('describes every field of spec for kubectl explain', () => {
     const undescribed = where(
       ({ path, schema }) => path.includes('.spec.') && !/(\[\]|\{\})$/.test(path) && schema.description === undefined,

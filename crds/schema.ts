@@ -38,9 +38,18 @@ export const setOf = <T extends z.ZodType>(item: T, max: number) => z.array(item
 export const mapOf = <T extends z.ZodObject>(item: T, keys: readonly (keyof z.infer<T> & string)[], max: number) =>
   z.array(item).max(max).meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys });
 
-/** `{key: item}` with at most `max` entries. OpenAPI can't bound a key, so a CEL rule does. */
+/**
+ * Gives an object one owner as a whole. Also for objects that may become empty: when an apply takes the last field out of an object that is
+ * merged field by field, the server is left with `null` in its place and refuses it (where fields should keep owners of their own, see {@link emptyByDefault}).
+ */
+export const atomic = <T extends z.ZodType>(schema: T): T => schema.meta({ ...schema.meta(), 'x-kubernetes-map-type': 'atomic' });
+
+/** Optional, and `{}` in what the server stores: for objects whose fields are all optional, so that the last one can be taken out again. */
+export const emptyByDefault = <T extends z.ZodType>(schema: T) => schema.optional().meta({ default: {} });
+
+/** `{key: item}` with at most `max` entries, owned as a whole. OpenAPI can't bound a key, so a CEL rule does. */
 export const mapTo = <T extends z.ZodType>(item: T, max: number) =>
-  cel(z.record(z.string(), item).meta({ maxProperties: max }), {
+  cel(atomic(z.record(z.string(), item).meta({ maxProperties: max })), {
     rule: `self.all(key, key.size() <= ${MAP_KEY_LENGTH})`,
     message: `keys may have at most ${MAP_KEY_LENGTH} characters`,
   });
@@ -53,24 +62,20 @@ export const textMap = (max: number, length: number) => mapTo(text(length), max)
  * It has one owner as a whole (`atomic`): two managers merging into one JSON Schema or one request body would make a third that neither wrote.
  */
 export const freeObject = (maxProperties: number) =>
-  z
-    .record(z.string(), z.unknown())
-    .meta({ type: 'object', maxProperties, 'x-kubernetes-map-type': 'atomic', 'x-kubernetes-preserve-unknown-fields': true });
+  atomic(z.record(z.string(), z.unknown()).meta({ type: 'object', maxProperties, 'x-kubernetes-preserve-unknown-fields': true }));
 
-/** Any JSON value, kept as it is. */
-export const freeValue = () => z.unknown().meta({ 'x-kubernetes-preserve-unknown-fields': true });
+/** Any JSON value, null too, kept as it is. It must stand in something atomic: merged field by field, `{}` would be stored as `null`. */
+export const freeValue = () => z.unknown().meta({ nullable: true, 'x-kubernetes-preserve-unknown-fields': true });
 
-/** A duration as typed: `500ms`, `10s`, `1h30m`. Never normalised. Bounds are CEL rules, see {@link duration}. */
-const durationText = () =>
-  z
-    .string()
-    .max(32)
-    .regex(/^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/);
+const DURATION = /^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/;
 
-/** A duration between `min` and `max`, both as typed. */
+/**
+ * A duration as typed (`500ms`, `10s`, `1h30m`) between `min` and `max`; never normalised.
+ * The rule looks only at what the pattern accepts: the server evaluates rules beside a pattern that failed, and would add a conversion error.
+ */
 export const duration = (min: string, max: string) =>
-  cel(durationText(), {
-    rule: `duration(self) >= duration('${min}') && duration(self) <= duration('${max}')`,
+  cel(z.string().max(32).regex(DURATION), {
+    rule: `!self.matches(r'${DURATION.source}') || (duration(self) >= duration('${min}') && duration(self) <= duration('${max}'))`,
     message: `must be between ${min} and ${max}`,
   });
 
@@ -84,11 +89,16 @@ export const url = () =>
 /** An object in the same namespace. */
 export const localRef = () => z.object({ name: name(253).describe('Its metadata.name, in the same namespace.') });
 
-/** One key of a Secret or ConfigMap in the same namespace. Owned as a whole: half a reference means nothing. */
+/** One key of a Secret or ConfigMap in the same namespace: half a reference means nothing. */
 const keyRef = (kind: string) =>
-  z
-    .object({ name: name(253).describe(`Name of the ${kind}, in the same namespace.`), key: name(253).describe(`Key within the ${kind}.`) })
-    .meta({ 'x-kubernetes-map-type': 'atomic', description: `One key of a ${kind}.` });
+  atomic(
+    z
+      .object({
+        name: name(253).describe(`Name of the ${kind}, in the same namespace.`),
+        key: name(253).describe(`Key within the ${kind}.`),
+      })
+      .describe(`One key of a ${kind}.`),
+  );
 
 export const secretKeyRef = () => keyRef('Secret');
 export const configMapKeyRef = () => keyRef('ConfigMap');

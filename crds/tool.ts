@@ -4,6 +4,7 @@ import { ageColumn, defineKind, readyColumn, reasonColumn, type Resource } from 
 import {
   cel,
   duration,
+  emptyByDefault,
   exactlyOneOf,
   freeObject,
   freeValue,
@@ -76,15 +77,14 @@ const spec = cel(
     suspend,
     agentRefs: mapOf(localRef(), ['name'], 256).optional().describe('The agents that may use this tool.'),
     description: text(1500).optional().describe('A note for people; for a built-in tool also what the model is told.'),
-    messages: z
-      .object({
+    messages: emptyByDefault(
+      z.object({
         start: text(1000).optional().describe('Said when it starts.'),
         delayed: text(1000).optional().describe('Said once when there is no answer after 5 s.'),
         complete: text(1000).optional().describe('Said when it is done.'),
         failed: text(1000).optional().describe('Said when it failed.'),
-      })
-      .optional()
-      .describe('What the agent says while the tool runs.'),
+      }),
+    ).describe('What the agent says while the tool runs.'),
     custom: custom.optional().describe('An HTTP API of yours.'),
     sendEmail: z
       .object({

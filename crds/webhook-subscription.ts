@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { ageColumn, defineKind, readyColumn, reasonColumn, type Resource } from './kind.ts';
-import { cel, duration, exactlyOneOf, header, localRef, mapOf, name, setOf, text, url } from './schema.ts';
+import { atomic, cel, duration, exactlyOneOf, header, localRef, mapOf, name, setOf, text, url } from './schema.ts';
 import { commonStatus, suspend, timestamp } from './status.ts';
 
 const reservedHeaders = [
@@ -44,14 +44,13 @@ const spec = z.object({
     })
     .prefault({})
     .describe('What happens after a failed attempt.'),
-  signing: z
-    .object({ secretRef: localRef().optional().describe('A Secret of your own.') })
+  signing: atomic(z.object({ secretRef: localRef().optional().describe('A Secret of your own.') }))
     .optional()
     .describe('Absent: unsigned. {}: the operator generates a Secret. secretRef: a Secret with the keys current, previous-1 and so on.'),
   scope: cel(
     z.object({
-      agentRefs: mapOf(localRef(), ['name'], 100).optional().describe('Events of these Agents.'),
-      workspaces: setOf(name(63), 100).optional().describe('Events of objects with these values of the label parley.dev/workspace.'),
+      agentRefs: mapOf(localRef(), ['name'], 100).min(1).optional().describe('Events of these Agents.'),
+      workspaces: setOf(name(63), 100).min(1).optional().describe('Events of objects with these values of the label parley.dev/workspace.'),
     }),
     exactlyOneOf(['agentRefs', 'workspaces']),
   )

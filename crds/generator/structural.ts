@@ -16,6 +16,7 @@ export interface StructuralSchema {
   format?: 'int32' | 'int64' | 'date-time';
   description?: string;
   default?: unknown;
+  nullable?: boolean;
   enum?: readonly string[];
   pattern?: string;
   minLength?: number;
@@ -71,7 +72,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
     'x-kubernetes-preserve-unknown-fields',
   ],
   intOrString: ['description', 'anyOf', 'x-kubernetes-int-or-string', 'x-kubernetes-validations'],
-  any: ['description', 'x-kubernetes-preserve-unknown-fields', 'x-kubernetes-validations'],
+  any: ['description', 'nullable', 'x-kubernetes-preserve-unknown-fields', 'x-kubernetes-validations'],
 };
 
 /**
@@ -142,7 +143,7 @@ const converters: Readonly<Record<Variant | 'intOrString' | 'any', (node: JsonNo
   array: convertArray,
   object: convertObject,
   intOrString: convertIntOrString,
-  any: () => ({ 'x-kubernetes-preserve-unknown-fields': true }),
+  any: (node) => ({ 'x-kubernetes-preserve-unknown-fields': true, ...pick(node, ['nullable']) }),
 };
 
 function convertString(node: JsonNode, { path }: Context): StructuralSchema {

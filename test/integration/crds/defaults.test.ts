@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { openCluster, type Cluster, type Fields, type Manifest } from './support.ts';
+
+const secret = { name: 'n', key: 'k' };
+const manifest = (kind: string, name: string, spec: Fields): Manifest => ({
+  apiVersion: 'parley.dev/v1alpha1',
+  kind,
+  metadata: { name },
+  spec,
+});
+
+const agent: Fields = { llm: { model: 'm' }, speechToText: { provider: 'deepgram' }, textToSpeech: { provider: 'elevenlabs' } };
+const agentStored: Fields = {
+  language: 'en-US',
+  llm: { type: 'simple', provider: 'openai', model: 'm', temperature: 0 },
+  speechToText: { provider: 'deepgram' },
+  textToSpeech: { provider: 'elevenlabs', temperature: 0.5, voice: {} },
+  interruptions: { enabled: true, minSpeechDuration: '500ms', minWords: 0 },
+  turnDetection: { endOfSpeechDelay: '500ms' },
+  ambientSound: { source: 'none', volume: 1 },
+  call: { endAfterSilence: '10s', maxDuration: '30m', voicemailDetectionTimeout: '90s' },
+};
+
+const rows: readonly (readonly [string, string, Fields, Fields])[] = [
+  ['the smallest agent', 'Agent', agent, agentStored],
+  [
+    'half an object',
+    'Agent',
+    { ...agent, call: { maxDuration: '90m' } },
+    { ...agentStored, call: { endAfterSilence: '10s', maxDuration: '90m', voicemailDetectionTimeout: '90s' } },
+  ],
+  ['null where a default stands', 'Agent', { ...agent, language: null, interruptions: null }, agentStored],
+  [
+    'no defaults in list items',
+    'Agent',
+    { ...agent, dynamicData: [{ name: 'a', url: 'https://example.com' }] },
+    { ...agentStored, dynamicData: [{ name: 'a', url: 'https://example.com' }] },
+  ],
+  [
+    'a custom tool',
+    'Tool',
+    { custom: { function: { name: 'f' }, http: { url: 'https://example.com' } } },
+    { custom: { function: { name: 'f' }, http: { url: 'https://example.com', method: 'GET', timeout: '20s' } }, messages: {} },
+  ],
+  [
+    'a transfer',
+    'Tool',
+    { transferCall: { to: '+15550100' } },
+    { transferCall: { to: '+15550100', mode: 'Cold', showCallerNumber: false }, messages: {} },
+  ],
+  [
+    'a calendar',
+    'Tool',
+    { bookCalendar: { eventTypeID: 1, apiKeySecretRef: secret } },
+    { bookCalendar: { eventTypeID: 1, apiKeySecretRef: secret, timeZone: 'UTC' }, messages: {} },
+  ],
+  [
+    'a SIP number',
+    'PhoneNumber',
+    { number: '+15550100', sip: {} },
+    { number: '+15550100', sip: { region: 'global' }, deletionPolicy: 'Retain' },
+  ],
+  ['a native number', 'PhoneNumber', { number: '+15550100', native: {} }, { number: '+15550100', native: {}, deletionPolicy: 'Retain' }],
+  [
+    'an empty knowledge base',
+    'KnowledgeBase',
+    {},
+    {
+      documentLanguage: 'en',
+      embedding: { profile: 'default' },
+      chunking: { maxTokens: 400, overlapTokens: 50 },
+      deletionPolicy: 'Retain',
+    },
+  ],
+  [
+    'half the chunking',
+    'KnowledgeBase',
+    { chunking: { maxTokens: 100 } },
+    {
+      documentLanguage: 'en',
+      embedding: { profile: 'default' },
+      chunking: { maxTokens: 100, overlapTokens: 50 },
+      deletionPolicy: 'Retain',
+    },
+  ],
+  [
+    'the smallest subscription',
+    'WebhookSubscription',
+    { url: 'https://example.com' },
+    {
+      url: 'https://example.com',
+      active: true,
+      requestTimeout: '1s',
+      retryPolicy: { strategy: 'FixedDelay', maxAttempts: 3, maxDelay: '10s' },
+    },
+  ],
+];
+
+/** Applied first, then the second: what was taken out is gone, or has its default back. */
+const emptied: readonly (readonly [string, string, Fields, Fields, Fields])[] = [
+  [
+    'messages of a tool',
+    'Tool',
+    { transferCall: { to: '+1555' }, messages: { start: 'x' } },
+    { transferCall: { to: '+1555' }, messages: {} },
+    { messages: {} },
+  ],
+  [
+    'agents of a tool',
+    'Tool',
+    { transferCall: { to: '+1555' }, agentRefs: [{ name: 'a' }] },
+    { transferCall: { to: '+1555' }, agentRefs: [] },
+    { agentRefs: undefined },
+  ],
+  [
+    'voice',
+    'Agent',
+    { ...agent, textToSpeech: { provider: 'p', voice: { id: 'v' } } },
+    { ...agent, textToSpeech: { provider: 'p', voice: {} } },
+    { textToSpeech: { provider: 'p', temperature: 0.5, voice: {} } },
+  ],
+  [
+    'interruptions',
+    'Agent',
+    { ...agent, interruptions: { enabled: false, minSpeechDuration: '1s', minWords: 2 } },
+    { ...agent, interruptions: {} },
+    { interruptions: agentStored['interruptions'] },
+  ],
+  [
+    'interruptions, by leaving them out',
+    'Agent',
+    { ...agent, interruptions: { enabled: false, minSpeechDuration: '1s', minWords: 2 } },
+    agent,
+    { interruptions: agentStored['interruptions'] },
+  ],
+  [
+    "signing with a Secret of one's own",
+    'WebhookSubscription',
+    { url: 'https://example.com', signing: { secretRef: { name: 'a' } } },
+    { url: 'https://example.com', signing: {} },
+    { signing: {} },
+  ],
+  [
+    'signing altogether',
+    'WebhookSubscription',
+    { url: 'https://example.com', signing: {} },
+    { url: 'https://example.com' },
+    { signing: undefined },
+  ],
+  [
+    'events',
+    'WebhookSubscription',
+    { url: 'https://example.com', events: ['A.B'] },
+    { url: 'https://example.com', events: [] },
+    { events: undefined },
+  ],
+  [
+    'fixed parameters',
+    'Tool',
+    {
+      custom: {
+        function: { name: 'f', parameters: { type: 'object' } },
+        http: { url: 'https://example.com', fixedParams: { a: { value: 1 } } },
+      },
+    },
+    { custom: { function: { name: 'f', parameters: {} }, http: { url: 'https://example.com', fixedParams: {} } } },
+    {
+      custom: {
+        function: { name: 'f', parameters: {} },
+        http: { url: 'https://example.com', method: 'GET', timeout: '20s', fixedParams: {} },
+      },
+    },
+  ],
+  [
+    'a fixed value that becomes an empty object',
+    'Tool',
+    { custom: { function: { name: 'f' }, http: { url: 'https://example.com', fixedParams: { a: { value: { b: 1 } } } } } },
+    { custom: { function: { name: 'f' }, http: { url: 'https://example.com', fixedParams: { a: { value: {} } } } } },
+    {
+      custom: {
+        function: { name: 'f' },
+        http: { url: 'https://example.com', method: 'GET', timeout: '20s', fixedParams: { a: { value: {} } } },
+      },
+    },
+  ],
+  [
+    'trunk of a SIP number',
+    'PhoneNumber',
+    { number: '+15550100', sip: { terminationURI: 'sip:a' } },
+    { number: '+15550100', sip: {} },
+    { sip: { region: 'global' } },
+  ],
+];
+
+describe('what the API server fills in', () => {
+  let cluster: Cluster;
+  beforeAll(async () => {
+    cluster = await openCluster('defaults');
+  });
+  afterAll(() => cluster.close());
+
+  it.each(rows)('%s', async (title, kind, spec, stored) => {
+    expect((await cluster.apply(manifest(kind, title.replaceAll(/[^a-zA-Z]+/g, '-').toLowerCase(), spec))).spec).toEqual(stored);
+  });
+
+  it.each(emptied)('taken out again: %s', async (title, kind, before, after, expected) => {
+    const name = title.replaceAll(/[^a-zA-Z]+/g, '-').toLowerCase();
+    await cluster.apply(manifest(kind, name, before));
+    const { spec } = await cluster.apply(manifest(kind, name, after));
+    for (const [field, value] of Object.entries(expected)) expect(spec?.[field]).toEqual(value);
+  });
+});

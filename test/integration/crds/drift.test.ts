@@ -1,0 +1,62 @@
+/** Applying the same file again must change nothing: GitOps tools do it every few minutes. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+
+import { samples } from './samples.ts';
+import { openCluster, type Cluster, type Manifest } from './support.ts';
+
+describe('applying the same file again', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'parley-drift-'));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  const sent = samples.map(({ status: _status, ...sample }) => sample);
+
+  async function versions(cluster: Cluster): Promise<Readonly<Record<string, string | undefined>>> {
+    const objects = await Promise.all(sent.map((sample): Promise<Manifest> => cluster.get(sample.kind, sample.metadata.name)));
+    return Object.fromEntries(objects.map((object) => [`${object.kind}/${object.metadata.name}`, object.metadata.resourceVersion]));
+  }
+
+  it.each([
+    ['server-side', ['apply', '--server-side']],
+    ['client-side', ['apply']],
+  ])('leaves every resourceVersion as it was: %s', async (mode, command) => {
+    const cluster = await openCluster(mode);
+    try {
+      const file = join(folder, `${mode}.yaml`);
+      await writeFile(file, sent.map((sample) => stringify(sample, { version: '1.1' })).join('---\n'));
+      await cluster.kubectl([...command, '-f', file]);
+      const first = await versions(cluster);
+      await cluster.kubectl([...command, '-f', file]);
+      expect(await versions(cluster)).toEqual(first);
+      await expect(cluster.kubectl(['diff', ...command.slice(1), '-f', file])).resolves.toBe('');
+    } finally {
+      await cluster.close();
+    }
+  });
+
+  it('leaves what another manager added to a list by key', async () => {
+    const cluster = await openCluster('two-managers');
+    try {
+      const tool = (agents: readonly string[], rest: object): Manifest => ({
+        apiVersion: 'parley.dev/v1alpha1',
+        kind: 'Tool',
+        metadata: { name: 'shared' },
+        spec: { ...rest, agentRefs: agents.map((name) => ({ name })) },
+      });
+      const git = tool(['a'], { transferCall: { to: '+15550100' } });
+      await cluster.apply(git, { manager: 'git' });
+      await cluster.apply(tool(['b'], {}), { manager: 'facade' });
+      expect((await cluster.apply(git, { manager: 'git' })).spec?.['agentRefs']).toEqual([{ name: 'a' }, { name: 'b' }]);
+      expect((await cluster.apply(tool(['c'], {}), { manager: 'facade' })).spec?.['agentRefs']).toEqual([{ name: 'a' }, { name: 'c' }]);
+    } finally {
+      await cluster.close();
+    }
+  });
+});

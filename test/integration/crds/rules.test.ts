@@ -1,0 +1,269 @@
+/** Each CEL rule of the schemas: an object that breaks it, and exactly what the API server says. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { openCluster, schemaNodes, type Cluster, type Fields, type Manifest } from './support.ts';
+
+interface Row {
+  /** Node that has the rule. */
+  readonly rule: string;
+  readonly spec: Fields;
+  /** Applied first: for rules that compare with what is stored. */
+  readonly before?: Fields;
+  /** What the server answers, `field: message`. */
+  readonly answer: string;
+}
+
+const secret = { name: 'n', key: 'k' };
+const header = { name: 'X-A', value: 'v' };
+const agent = (fields: Fields): Fields => ({
+  llm: { model: 'm' },
+  speechToText: { provider: 'deepgram' },
+  textToSpeech: { provider: 'elevenlabs' },
+  ...fields,
+});
+const custom = (http: Fields): Fields => ({ custom: { function: { name: 'f' }, http: { url: 'https://example.com', ...http } } });
+const dynamicData = (fields: Fields): Fields => agent({ dynamicData: [{ name: 'a', url: 'https://example.com', ...fields }] });
+const webhook = (fields: Fields): Fields => ({ url: 'https://example.com', ...fields });
+const source = (fields: Fields): Fields => ({ sources: [{ name: 'a', ...fields }] });
+const longKey = 'k'.repeat(129);
+
+const between = (
+  rule: string,
+  min: string,
+  max: string,
+  under: string,
+  over: string,
+  spec: (value: string) => Fields,
+  field = rule.replace(/^\w+\./, '').replaceAll('[]', '[0]'),
+): readonly Row[] => [under, over].map((value) => ({ rule, spec: spec(value), answer: `${field}: must be between ${min} and ${max}` }));
+
+const oneOfHeader = 'set exactly one of value and valueFrom';
+const reserved =
+  'name is reserved: it can be none of host, content-length, content-type, transfer-encoding, connection, keep-alive, te, trailer, upgrade, expect, user-agent, nor begin with proxy- or webhook-';
+const oneTool = 'set exactly one of custom, sendEmail, transferCall, bookCalendar, checkCalendarAvailability';
+const toolVariant = 'the variant of a tool is immutable: delete the object and make a new one';
+const phoneVariant = 'the variant of a phone number is immutable: delete the object and make a new one';
+const keys = 'keys may have at most 128 characters';
+
+const rows: readonly Row[] = [
+  {
+    rule: 'Agent.spec.llm',
+    spec: agent({ llm: { model: 'm', systemPrompt: 'p', systemPromptFrom: { configMapKeyRef: secret } } }),
+    answer: 'spec.llm: set at most one of systemPrompt and systemPromptFrom',
+  },
+  {
+    rule: 'Agent.spec.llm',
+    spec: agent({ llm: { model: 'm', provider: 'openai_compatible' } }),
+    answer: 'spec.llm.baseURL: Required value: baseURL is required for provider openai_compatible',
+  },
+  ...between('Agent.spec.interruptions.minSpeechDuration', '0s', '15s', '0s', '15.001s', (minSpeechDuration) =>
+    agent({ interruptions: { minSpeechDuration } }),
+  ).slice(1),
+  ...between('Agent.spec.turnDetection.endOfSpeechDelay', '0s', '15s', '0s', '1m', (endOfSpeechDelay) =>
+    agent({ turnDetection: { endOfSpeechDelay } }),
+  ).slice(1),
+  ...between('Agent.spec.call.endAfterSilence', '10s', '600s', '9999ms', '601s', (endAfterSilence) => agent({ call: { endAfterSilence } })),
+  ...between('Agent.spec.call.maxDuration', '30s', '7200s', '29s', '2h1ms', (maxDuration) => agent({ call: { maxDuration } })),
+  ...between('Agent.spec.call.voicemailDetectionTimeout', '0s', '300s', '0s', '6m', (voicemailDetectionTimeout) =>
+    agent({ call: { voicemailDetectionTimeout } }),
+  ).slice(1),
+  ...between('Agent.spec.dynamicData[].timeout', '100ms', '30s', '99ms', '31s', (timeout) => dynamicData({ timeout })),
+  {
+    rule: 'Agent.spec.dynamicData[].headers[]',
+    spec: dynamicData({ headers: [{ name: 'X-A' }] }),
+    answer: `spec.dynamicData[0].headers[0]: ${oneOfHeader}`,
+  },
+  {
+    rule: 'Agent.spec.dynamicData[].headers[]',
+    spec: dynamicData({ headers: [{ ...header, valueFrom: { secretKeyRef: secret } }] }),
+    answer: `spec.dynamicData[0].headers[0]: ${oneOfHeader}`,
+  },
+  {
+    rule: 'Agent.spec.dynamicData[].query',
+    spec: dynamicData({ query: { [longKey]: 'v' } }),
+    answer: `spec.dynamicData[0].query: ${keys}`,
+  },
+  {
+    rule: 'Agent.spec.postCallAnalysis[]',
+    spec: agent({ postCallAnalysis: [{ name: 'a', type: 'enum' }] }),
+    answer: 'spec.postCallAnalysis[0].choices: Required value: type enum needs choices',
+  },
+  {
+    rule: 'Agent.spec.postCallAnalysis[]',
+    spec: agent({ postCallAnalysis: [{ name: 'a', type: 'enum', choices: [] }] }),
+    answer: 'spec.postCallAnalysis[0].choices: Required value: type enum needs choices',
+  },
+  { rule: 'Tool.spec', spec: {}, answer: `spec: ${oneTool}` },
+  {
+    rule: 'Tool.spec',
+    spec: { transferCall: { to: '+15550100' }, sendEmail: { from: 'a@example.com', passwordSecretRef: secret } },
+    answer: `spec: ${oneTool}`,
+  },
+  {
+    rule: 'Tool.spec',
+    before: custom({}),
+    spec: { sendEmail: { from: 'a@example.com', passwordSecretRef: secret } },
+    answer: `spec: ${toolVariant}`,
+  },
+  {
+    rule: 'Tool.spec.custom.http.headers[]',
+    spec: custom({ headers: [{ name: 'X-A' }] }),
+    answer: `spec.custom.http.headers[0]: ${oneOfHeader}`,
+  },
+  ...between('Tool.spec.custom.http.timeout', '1s', '120s', '999ms', '2m1s', (timeout) => custom({ timeout })),
+  {
+    rule: 'Tool.spec.custom.http.fixedParams',
+    spec: custom({ fixedParams: { [longKey]: {} } }),
+    answer: `spec.custom.http.fixedParams: ${keys}`,
+  },
+  {
+    rule: 'Tool.spec.custom.http.runtimeParams',
+    spec: custom({ runtimeParams: { [longKey]: {} } }),
+    answer: `spec.custom.http.runtimeParams: ${keys}`,
+  },
+  { rule: 'PhoneNumber.spec', spec: { number: '+15550100' }, answer: 'spec: set exactly one of sip, native, carrier' },
+  { rule: 'PhoneNumber.spec', spec: { number: '+15550100', sip: {}, native: {} }, answer: 'spec: set exactly one of sip, native, carrier' },
+  {
+    rule: 'PhoneNumber.spec',
+    before: { number: '+15550100', sip: {} },
+    spec: { number: '+15550100', native: {} },
+    answer: `spec: ${phoneVariant}`,
+  },
+  {
+    rule: 'PhoneNumber.spec',
+    before: { number: '+15550100', sip: {} },
+    spec: { number: '+15550101', sip: {} },
+    answer: 'spec.number: number is immutable',
+  },
+  {
+    rule: 'KnowledgeBase.spec',
+    before: { embedding: { profile: 'one' } },
+    spec: { embedding: { profile: 'two' } },
+    answer: 'spec.embedding: embedding is immutable: vectors of two models cannot be mixed',
+  },
+  {
+    rule: 'KnowledgeBase.spec',
+    before: { embedding: { profile: 'one' } },
+    spec: {},
+    answer: 'spec.embedding: embedding is immutable: vectors of two models cannot be mixed',
+  },
+  {
+    rule: 'KnowledgeBase.spec.chunking',
+    spec: { chunking: { maxTokens: 100, overlapTokens: 100 } },
+    answer: 'spec.chunking: overlapTokens must be less than maxTokens',
+  },
+  {
+    rule: 'KnowledgeBase.spec.chunking',
+    spec: { chunking: { maxTokens: 50 } },
+    answer: 'spec.chunking: overlapTokens must be less than maxTokens',
+  },
+  { rule: 'KnowledgeBase.spec.sources[]', spec: source({}), answer: 'spec.sources[0]: set exactly one of website, configMapKeyRef' },
+  {
+    rule: 'KnowledgeBase.spec.sources[]',
+    spec: source({ website: { urls: ['https://example.com'] }, configMapKeyRef: secret }),
+    answer: 'spec.sources[0]: set exactly one of website, configMapKeyRef',
+  },
+  ...between('KnowledgeBase.spec.sources[].refreshInterval', '1m', '8760h', '59s', '8761h', (refreshInterval) =>
+    source({ configMapKeyRef: secret, refreshInterval }),
+  ),
+  {
+    rule: 'KnowledgeBase.spec.sources[].metadata',
+    spec: source({ configMapKeyRef: secret, metadata: { [longKey]: 'v' } }),
+    answer: `spec.sources[0].metadata: ${keys}`,
+  },
+  { rule: 'WebhookSubscription.spec.headers[]', spec: webhook({ headers: [{ name: 'X-A' }] }), answer: `spec.headers[0]: ${oneOfHeader}` },
+  ...['Host', 'CONTENT-LENGTH', 'User-Agent', 'Proxy-Authorization', 'Webhook-Signature'].map((name) => ({
+    rule: 'WebhookSubscription.spec.headers[]',
+    spec: webhook({ headers: [{ name, value: 'v' }] }),
+    answer: `spec.headers[0].name: ${reserved}`,
+  })),
+  ...between('WebhookSubscription.spec.requestTimeout', '100ms', '30s', '99ms', '30.5s', (requestTimeout) => webhook({ requestTimeout })),
+  ...between('WebhookSubscription.spec.retryPolicy.maxDelay', '0s', '1h', '0s', '61m', (maxDelay) =>
+    webhook({ retryPolicy: { maxDelay } }),
+  ).slice(1),
+  { rule: 'WebhookSubscription.spec.scope', spec: webhook({ scope: {} }), answer: 'spec.scope: set exactly one of agentRefs, workspaces' },
+  {
+    rule: 'WebhookSubscription.spec.scope',
+    spec: webhook({ scope: { agentRefs: [{ name: 'a' }], workspaces: ['w'] } }),
+    answer: 'spec.scope: set exactly one of agentRefs, workspaces',
+  },
+];
+
+const kindOf = (rule: string) => rule.slice(0, rule.indexOf('.'));
+const manifest = (kind: string, name: string, spec: Fields): Manifest => ({
+  apiVersion: 'parley.dev/v1alpha1',
+  kind,
+  metadata: { name },
+  spec,
+});
+const messageOf = (answer: string) => answer.replace(/^\S+: (Required value: )?/, '');
+
+describe('CEL rules on a real API server', () => {
+  let cluster: Cluster;
+  beforeAll(async () => {
+    cluster = await openCluster('rules');
+  });
+  afterAll(() => cluster.close());
+
+  it('each have a row in this table', () => {
+    const declared = schemaNodes().flatMap(({ path, schema }) =>
+      (schema['x-kubernetes-validations'] ?? []).map((rule) => `${path}: ${rule.message}`),
+    );
+    const tested = new Set(rows.map((row) => `${row.rule}: ${messageOf(row.answer)}`));
+    expect(declared.length).toBeGreaterThan(25);
+    expect(declared.filter((rule) => !tested.has(rule))).toEqual([]);
+  });
+
+  it.each(rows.map((row, index) => [`${row.rule} ← ${JSON.stringify(row.spec).slice(0, 120)}`, row, index] as const))(
+    '%s',
+    async (_title, row, index) => {
+      const kind = kindOf(row.rule);
+      const name = `row-${index}`;
+      if (row.before !== undefined) await cluster.apply(manifest(kind, name, row.before));
+      expect(await cluster.refusal(manifest(kind, name, row.spec))).toEqual([row.answer]);
+    },
+  );
+
+  it.each([
+    ['0s', '15s'],
+    ['0ms', '0.25m'],
+    ['14999ms', '0h0m15s'],
+  ])('durations are taken at both ends of their range: %s, %s', async (endOfSpeechDelay, minSpeechDuration) => {
+    const spec = agent({ turnDetection: { endOfSpeechDelay }, interruptions: { minSpeechDuration } });
+    const stored = await cluster.apply(manifest('Agent', 'ends', spec));
+    expect(stored.spec).toMatchObject({ turnDetection: { endOfSpeechDelay }, interruptions: { minSpeechDuration } });
+  });
+
+  it.each(['10', '1d', '', '-1s', '1.s', ' 10s', '1h 30m'])('%j is no duration, and only the pattern says so', async (maxDuration) => {
+    const answer = await cluster.refusal(manifest('Agent', 'pattern', agent({ call: { maxDuration } })));
+    expect(answer).toEqual([
+      String.raw`spec.call.maxDuration: spec.call.maxDuration in body should match '^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$'`,
+    ]);
+  });
+
+  it('a duration beyond all measure is refused with the range', async () => {
+    expect((await cluster.refusal(manifest('Agent', 'huge', agent({ call: { maxDuration: '99999999999999999h' } })))).join()).toContain(
+      'must be between 30s and 7200s',
+    );
+  });
+
+  it('an immutable field can not be changed by taking it away first', async () => {
+    await cluster.apply(manifest('PhoneNumber', 'fixed', { number: '+15550199', sip: {} }));
+    expect(await cluster.refusal(manifest('PhoneNumber', 'fixed', { sip: {} }))).toEqual(['spec.number: Required value']);
+    expect(await cluster.refusal(manifest('PhoneNumber', 'fixed', { number: '+15550199' }))).toEqual([
+      'spec: set exactly one of sip, native, carrier',
+      `spec: ${phoneVariant}`,
+    ]);
+    await cluster.apply(manifest('Tool', 'fixed', custom({})));
+    expect(await cluster.refusal(manifest('Tool', 'fixed', { description: 'without' }))).toEqual([
+      `spec: ${oneTool}`,
+      `spec: ${toolVariant}`,
+    ]);
+  });
+
+  it('what is in a variant may change', async () => {
+    await cluster.apply(manifest('Tool', 'free', custom({ method: 'GET' })));
+    const stored = await cluster.apply(manifest('Tool', 'free', custom({ method: 'POST' })));
+    expect(stored.spec).toMatchObject({ custom: { http: { method: 'POST' } } });
+  });
+});

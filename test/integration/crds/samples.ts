@@ -1,0 +1,214 @@
+/** Objects that together set every field of every kind, each with a value that is not its default. */
+import type { Fields, Manifest } from './support.ts';
+
+const time = '2026-01-02T03:04:05Z';
+
+const commonStatus: Fields = {
+  observedGeneration: 7,
+  lastHandledReconcileAt: 'then',
+  conditions: [{ type: 'Ready', status: 'True', observedGeneration: 7, lastTransitionTime: time, reason: 'Ready', message: 'all is well' }],
+};
+
+const secret = { name: 'credentials', key: 'token' };
+const headers = [
+  { name: 'X-Plain', value: 'plain' },
+  { name: 'Authorization', valueFrom: { secretKeyRef: secret } },
+];
+
+function sample(kind: string, name: string, spec: Fields, status?: Fields): Manifest {
+  return {
+    apiVersion: 'parley.dev/v1alpha1',
+    kind,
+    metadata: { name },
+    spec,
+    ...(status === undefined ? {} : { status: { ...commonStatus, ...status } }),
+  };
+}
+
+const llm: Fields = {
+  type: 'simple',
+  provider: 'openai_compatible',
+  model: 'gpt-4o-mini',
+  name: 'label',
+  description: 'note',
+  baseURL: 'https://llm.example.com/v1',
+  apiKeySecretRef: secret,
+  temperature: 0.7,
+  maxTokens: 1024,
+  systemPrompt: 'You are {{name}}.\nBe brief.\n',
+  requiredDynamicData: ['customer_name', 'order'],
+};
+
+const agent: Fields = {
+  displayName: 'Receptionist',
+  suspend: true,
+  language: 'pt-BR',
+  welcomeMessage: 'Hello {{customer_name}}',
+  llm,
+  speechToText: { provider: 'deepgram', model: 'nova-3', baseURL: 'https://stt.example.com', apiKeySecretRef: secret },
+  textToSpeech: {
+    provider: 'elevenlabs',
+    model: 'turbo',
+    voice: { id: 'v1', name: 'Rachel' },
+    temperature: 0.25,
+    baseURL: 'https://tts.example.com',
+    apiKeySecretRef: secret,
+  },
+  knowledgeBaseRef: { name: 'handbook' },
+  interruptions: { enabled: false, minSpeechDuration: '0.75s', minWords: 2 },
+  turnDetection: { endOfSpeechDelay: '1s' },
+  ambientSound: { source: 'cafe', volume: 0.5 },
+  call: { endAfterSilence: '1m30s', maxDuration: '1h', voicemailDetectionTimeout: '0s' },
+  webhookURL: 'https://hooks.example.com/calls',
+  dynamicData: [
+    {
+      name: 'customer',
+      url: 'https://crm.example.com/{{phone}}',
+      method: 'POST',
+      timeout: '2500ms',
+      headers,
+      query: { verbose: 'true', 'a key': '' },
+      body: { nested: { list: [1, 'two', null, { three: 3.5 }] }, none: null },
+      cache: true,
+      response: [{ name: 'customer_name', path: '$.data[0].name', context: 'as they like to be called' }],
+    },
+  ],
+  postCallAnalysis: [
+    { name: 'mood', type: 'enum', description: 'how it went', systemPrompt: 'judge', examples: ['good', 'good'], choices: ['good', 'bad'] },
+    { name: 'score', type: 'number' },
+  ],
+};
+
+const { systemPrompt: _inline, ...llmWithoutPrompt } = llm;
+
+const calendar = { apiKeySecretRef: secret, timeZone: 'Europe/Berlin' };
+
+export const samples: readonly Manifest[] = [
+  sample('Agent', 'inline-prompt', agent, {
+    desiredRevision: 'a'.repeat(64),
+    servingRevision: 'b'.repeat(64),
+    configHash: 'c'.repeat(64),
+    activeSince: time,
+    tools: 2,
+    toolNames: ['lookup', 'transfer'],
+  }),
+  sample('Agent', 'prompt-from-config-map', {
+    ...agent,
+    llm: { ...llmWithoutPrompt, systemPromptFrom: { configMapKeyRef: { name: 'prompts', key: 'receptionist' } } },
+  }),
+  sample(
+    'Tool',
+    'custom',
+    {
+      suspend: true,
+      agentRefs: [{ name: 'receptionist' }, { name: 'night' }],
+      description: 'looks an order up',
+      messages: { start: 'One moment.', delayed: 'Still looking.', complete: 'There it is.', failed: 'That did not work.' },
+      custom: {
+        function: {
+          name: 'look_up-order',
+          description: 'Looks up an order by its number.',
+          parameters: {
+            type: 'object',
+            properties: { order: { type: ['string', 'null'], default: null, minLength: 1 }, 'x-extra': { enum: [1, 'a', null, false] } },
+            required: ['order'],
+            additionalProperties: false,
+          },
+        },
+        http: {
+          url: 'https://api.example.com/orders/{order}',
+          method: 'PATCH',
+          headers,
+          timeout: '90s',
+          fixedParams: {
+            text: { description: 'd', value: 'v' },
+            number: { value: 1.5 },
+            nothing: { value: null },
+            list: { value: [1, { two: null }] },
+            object: { value: { a: { b: [true] } } },
+          },
+          runtimeParams: { customer: { description: 'd', value: '{{customer_name}}' } },
+        },
+      },
+    },
+    { type: 'custom', functionName: 'look_up-order', attachedTo: ['night', 'receptionist'] },
+  ),
+  sample('Tool', 'send-email', { sendEmail: { from: 'desk@example.com', passwordSecretRef: secret } }),
+  sample('Tool', 'transfer-call', { transferCall: { to: 'sip:desk@example.com', mode: 'Warm', showCallerNumber: true } }),
+  sample('Tool', 'book-calendar', { bookCalendar: { eventTypeID: 4711, ...calendar } }),
+  sample('Tool', 'check-calendar', { checkCalendarAvailability: { eventTypeID: 'intro-call', ...calendar } }),
+  sample(
+    'PhoneNumber',
+    'sip',
+    {
+      suspend: true,
+      number: '+15550100001',
+      friendlyName: 'Front desk',
+      inboundAgentRef: { name: 'receptionist' },
+      outboundAgentRef: { name: 'caller' },
+      sip: { terminationURI: 'sip:trunk.example.com', username: 'parley', passwordSecretRef: secret, region: 'bd_link3' },
+      deletionPolicy: 'Delete',
+    },
+    { provider: 'sip', inboundTrunkID: 'ST_in', outboundTrunkID: 'ST_out', dispatchRuleID: 'SDR_1' },
+  ),
+  sample('PhoneNumber', 'native', { number: '+15550100002', native: {} }),
+  sample('PhoneNumber', 'carrier', { number: '+15550100003', carrier: { accountSID: 'AC123', authTokenSecretRef: secret } }),
+  sample(
+    'KnowledgeBase',
+    'full',
+    {
+      suspend: true,
+      displayName: 'Handbook',
+      description: 'What we do',
+      documentLanguage: 'bn',
+      embedding: { profile: 'multilingual' },
+      chunking: { maxTokens: 800, overlapTokens: 0 },
+      sources: [
+        {
+          name: 'faq',
+          website: { urls: ['https://example.com/faq', 'https://example.com/faq'] },
+          refreshInterval: '24h',
+          metadata: { kind: 'faq' },
+        },
+        { name: 'policy', configMapKeyRef: { name: 'policies', key: 'returns.md' } },
+      ],
+      deletionPolicy: 'Delete',
+    },
+    {
+      embedding: { model: 'e5', dimension: 384 },
+      store: 'pgvector',
+      documents: { total: 4, processing: 1, completed: 2, failed: 1 },
+      chunks: 99,
+      sources: [{ name: 'faq', documentID: 'doc_1', state: 'completed', lastRefreshedAt: time, message: 'two pages' }],
+    },
+  ),
+  sample(
+    'WebhookSubscription',
+    'by-agent',
+    {
+      suspend: true,
+      displayName: 'CRM',
+      url: 'https://hooks.example.com/parley',
+      description: 'feeds the CRM',
+      events: ['CallHandler.CallStarted', '*'],
+      active: false,
+      headers,
+      requestTimeout: '2s',
+      retryPolicy: { strategy: 'ExponentialBackoff', maxAttempts: 5, maxDelay: '1m' },
+      signing: { secretRef: { name: 'signing' } },
+      scope: { agentRefs: [{ name: 'receptionist' }] },
+    },
+    {
+      signingSecretRef: { name: 'signing' },
+      autoDisabled: { since: time, reason: 'five days of failures' },
+      lastSuccessAt: time,
+      lastFailureAt: time,
+      consecutiveFailures: 12,
+    },
+  ),
+  sample('WebhookSubscription', 'by-workspace', {
+    url: 'http://hooks.example.com',
+    signing: {},
+    scope: { workspaces: ['sales', 'support'] },
+  }),
+];

@@ -1,0 +1,107 @@
+/** A namespace of its own on the shared API server, and the few requests that tests of the schemas need. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+import { customResourceDefinitions, type StructuralSchema } from '../../../crds/generate.ts';
+import { kinds } from '../../../crds/index.ts';
+import { createTransport, KubeError, loadKubeConfig } from '../../../kube/index.ts';
+import { controlPlane } from '../../support/control-plane.ts';
+import { organizationNamespace } from '../../support/namespace.ts';
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly resourceVersion?: string; readonly generation?: number };
+  readonly spec?: Fields;
+  readonly status?: Fields;
+}
+
+/** A refusal, as the server gives its causes: `field: message`, sorted. */
+export type Refusal = readonly string[];
+
+export interface Cluster {
+  readonly namespace: string;
+  readonly kubeconfig: string;
+  /** Runs kubectl in the namespace; throws with its standard error. */
+  kubectl(args: readonly string[]): Promise<string>;
+  apply(
+    manifest: Manifest,
+    options?: { readonly subresource?: 'status'; readonly manager?: string; readonly dryRun?: boolean },
+  ): Promise<Manifest>;
+  /** Answers why the object was refused. Throws when it wasn't. */
+  refusal(manifest: Manifest): Promise<Refusal>;
+  get(kind: string, name: string): Promise<Manifest>;
+  list(kind: string, query: Readonly<Record<string, string>>): Promise<readonly Manifest[]>;
+  close(): Promise<void>;
+}
+
+const run = promisify(execFile);
+
+export async function openCluster(prefix: string): Promise<Cluster> {
+  const { kubeconfig, kubectl } = await controlPlane();
+  const namespace = await organizationNamespace(prefix);
+  const transport = createTransport({ kubeConfig: loadKubeConfig({ path: kubeconfig }) });
+  const pathOf = (kind: string) => `/apis/parley.dev/v1alpha1/namespaces/${namespace}/${pluralOf(kind)}`;
+  const apply: Cluster['apply'] = ({ kind, ...manifest }, { subresource, manager = 'schema-test', dryRun = false } = {}) =>
+    transport.request<Manifest>({
+      method: 'PATCH',
+      path: `${pathOf(kind)}/${encodeURIComponent(manifest.metadata.name)}${subresource === undefined ? '' : `/${subresource}`}`,
+      query: { fieldManager: manager, force: true, ...(dryRun ? { dryRun: 'All' } : {}) },
+      contentType: 'application/apply-patch+yaml',
+      body: { ...manifest, kind },
+    });
+  return {
+    namespace,
+    kubeconfig,
+    apply,
+    async kubectl(args) {
+      const { stdout } = await run(kubectl, [`--kubeconfig=${kubeconfig}`, `--namespace=${namespace}`, ...args], {
+        maxBuffer: 64 * 1024 * 1024,
+      });
+      return stdout;
+    },
+    async refusal(manifest) {
+      try {
+        await apply(manifest, { dryRun: true });
+      } catch (error) {
+        if (error instanceof KubeError) return error.causes.map((cause) => `${cause.field}: ${cause.message}`).toSorted();
+        throw error;
+      }
+      throw new Error(`${manifest.kind} ${JSON.stringify(manifest.spec)} was accepted`);
+    },
+    get: (kind, name) => transport.request<Manifest>({ method: 'GET', path: `${pathOf(kind)}/${name}` }),
+    async list(kind, query) {
+      return (await transport.request<{ readonly items: readonly Manifest[] }>({ method: 'GET', path: pathOf(kind), query })).items;
+    },
+    close: () => transport.close(),
+  };
+}
+
+export function pluralOf(kind: string): string {
+  const definition = kinds.find(({ descriptor }) => descriptor.kind === kind);
+  if (definition === undefined) throw new Error(`there is no kind ${kind}`);
+  return definition.descriptor.plural;
+}
+
+export interface SchemaNode {
+  /** `Agent.spec.dynamicData[].url`: `[]` an item of a list, `{}` a value of a map. */
+  readonly path: string;
+  readonly schema: StructuralSchema;
+}
+
+/** Every node of spec and status of every kind. */
+export function schemaNodes(): readonly SchemaNode[] {
+  return customResourceDefinitions().flatMap((crd) => {
+    const { properties } = crd.spec.versions[0]?.schema.openAPIV3Schema ?? {};
+    return ['spec', 'status'].flatMap((part) => [...walk(properties?.[part] ?? {}, `${crd.spec.names.kind}.${part}`)]);
+  });
+}
+
+function* walk(schema: StructuralSchema, path: string): Generator<SchemaNode> {
+  yield { path, schema };
+  for (const [name, child] of Object.entries(schema.properties ?? {})) yield* walk(child, `${path}.${name}`);
+  if (schema.items !== undefined) yield* walk(schema.items, `${path}[]`);
+  if (schema.additionalProperties !== undefined) yield* walk(schema.additionalProperties, `${path}{}`);
+}
