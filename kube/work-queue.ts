@@ -194,7 +194,7 @@ export class WorkQueue<K extends string> {
       this.#work.delete(key);
       const now = this.#clock.monotonic();
       this.#metrics.finished(now - work.startedAt);
-      if (this.#queue.done(key, now)) this.#wakeOne();
+      this.#queue.done(key, now); // added meanwhile, it waits again: for this worker, which looks next
       if (this.#queue.idle) this.#wakeIdle();
     }
   }
