@@ -84,6 +84,7 @@ export class LeaderElector {
     while (!signal.aborted) {
       const renewedAt = await this.#acquire(signal);
       if (renewedAt === undefined) return;
+      if (signal.aborted) return this.#release();
       const lost = await this.#lead(renewedAt, onStarted, signal);
       if (!lost) return;
     }
@@ -134,7 +135,6 @@ export class LeaderElector {
     };
     const onStop = (): void => ended.abort(signal.reason);
     signal.addEventListener('abort', onStop, { once: true });
-    if (signal.aborted) onStop();
     this.#leading = true;
     const keeping = this.#keep(renewedAt, ended.signal, lose);
     try {
