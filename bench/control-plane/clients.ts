@@ -39,7 +39,7 @@ export const clients: Part<ClientsResult> = {
       return { get: await measure('get'), applyStatus: await measure('applyStatus') };
     } finally {
       for (const worker of Object.values(workers)) worker.disconnect();
-      await context.cluster.deleteNamespace(namespace);
+      await context.cluster.releaseNamespace(namespace);
     }
   },
 

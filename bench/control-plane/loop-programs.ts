@@ -1,12 +1,12 @@
 /** The two programs of (d), built as they would be shipped: a static Go binary and an esbuild bundle. */
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 import { build } from 'esbuild';
+
+import { startChild, type Child } from '../harness/child.ts';
 
 const buildDir = fileURLToPath(new URL('../.build/', import.meta.url));
 const goBaseline = fileURLToPath(new URL('../go-baseline/', import.meta.url));
@@ -69,36 +69,8 @@ export async function buildNodeLoop(): Promise<LoopProgram> {
   };
 }
 
-/** A program that runs; `ready` resolves when it has said so. */
-export interface RunningLoop {
-  readonly pid: number;
-  readonly ready: Promise<void>;
-  stop(): Promise<void>;
-}
-
-export function startLoop(program: LoopProgram, options: LoopOptions): RunningLoop {
+/** Starts one; it prints `ready` once its caches are full. */
+export function startLoop(program: LoopProgram, options: LoopOptions): Child {
   const [file, ...args] = program.command(options);
-  const child = spawn(file, args, { stdio: ['ignore', 'pipe', 'pipe'] });
-  const errors: string[] = [];
-  createInterface({ input: child.stderr }).on('line', (line) => errors.push(line));
-  const exited = once(child, 'exit').then(([code, signal]) => `ended with ${String(code ?? signal)}: ${errors.slice(-3).join(' / ')}`);
-  const ready = new Promise<void>((resolve, reject) => {
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      if (line === 'ready') resolve();
-    });
-    exited.then(
-      (how) => reject(new Error(`${file} ${how}`)),
-      (error: unknown) => reject(new Error(`${file} can't be started`, { cause: error })),
-    );
-  });
-  // Whoever waits for readiness hears of it; an end after that is the stop below.
-  ready.catch(() => undefined);
-  return { pid: child.pid ?? 0, ready, stop: () => stopChild(child, exited) };
-}
-
-async function stopChild(child: ChildProcess, exited: Promise<string>): Promise<void> {
-  child.kill('SIGTERM');
-  const late = setTimeout(() => child.kill('SIGKILL'), 10_000);
-  await exited.catch(() => undefined);
-  clearTimeout(late);
+  return startChild({ file, args, logFile: `${buildDir}${program.condition}.log` });
 }

@@ -59,7 +59,7 @@ export const loops: Part<LoopsResult> = {
       });
     } finally {
       await watch.stop();
-      await context.cluster.deleteNamespace(namespace);
+      await context.cluster.releaseNamespace(namespace);
     }
   },
 
@@ -82,7 +82,7 @@ async function turn({ context, namespace, watch, program, next }: TurnOptions): 
   const loop = startLoop(program, { kubeconfig: cluster.kubeconfig, namespace, concurrency });
   const sampler = new ProcessSampler({ pid: loop.pid });
   try {
-    await loop.ready;
+    await loop.until('ready', async () => loop.log().includes('ready'));
     const startMs = performance.now() - startedAt;
     const catchUpPerSecond = rate(await watch.allReached(behind, program.condition, timeoutMs));
 

@@ -6,7 +6,9 @@ import type { Table } from '../harness/table.ts';
 import { clients } from './clients.ts';
 import { Cluster } from './cluster.ts';
 import type { PartName } from './command.ts';
+import { facade } from './facade.ts';
 import { loops } from './loops.ts';
+import { operator } from './operator.ts';
 import type { Part, PartContext, Scale } from './part.ts';
 import { startStack } from './stack.ts';
 
@@ -38,10 +40,10 @@ export async function runControlPlane(options: ControlPlaneOptions): Promise<voi
 
   progress('starting the servers');
   const stack = await startStack({ env: process.env, ...(options.kubeconfig === undefined ? {} : { kubeconfig: options.kubeconfig }) });
-  const cluster = new Cluster({ kubeconfig: stack.kubeconfig });
+  const cluster = new Cluster(stack);
   try {
     const context: PartContext = { cluster, stack, scale: options.scale, progress };
-    for (const name of options.parts) await parts[name](context, outcome);
+    for (const name of order.filter((part) => options.parts.includes(part))) await parts[name](context, outcome);
   } finally {
     await cluster.close();
     await stack.stop();
@@ -65,10 +67,13 @@ export async function runControlPlane(options: ControlPlaneOptions): Promise<voi
   if (failed.length > 0) throw new Error(failed.join('\n'));
 }
 
+/** (c) comes last: it leaves a full server behind. */
+const order: readonly PartName[] = ['a', 'b', 'd', 'c'];
+
 const parts: Readonly<Record<PartName, (context: PartContext, outcome: Outcome) => Promise<void>>> = {
   a: runner('a', clients),
-  b: runner('b', clients),
-  c: runner('c', clients),
+  b: runner('b', facade),
+  c: runner('c', operator),
   d: runner('d', loops),
 };
 

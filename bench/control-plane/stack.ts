@@ -1,12 +1,14 @@
 /** The servers that a run works against: those of the integration tests, started for the run and stopped after it. */
-import { TestStack } from '../../test/support/test-stack.ts';
 import { readSharedStack } from '../../test/support/shared-stack.ts';
+import { TestStack } from '../../test/support/test-stack.ts';
 
 export interface Stack {
   /** Path of the administrator's kubeconfig. */
   readonly kubeconfig: string;
   /** Paths of kubeconfigs with just the permissions that the roles have; undefined where the API server is somebody else's. */
   readonly roles: { readonly operator: string; readonly api: string } | undefined;
+  /** Whether everything on it goes with it, so that nothing need be cleared away. */
+  readonly disposable: boolean;
   /** The address of a Postgres server on which databases may be created. Started when first asked for. */
   databaseUrl(): Promise<string>;
   stop(): Promise<void>;
@@ -18,6 +20,7 @@ export async function startStack(options: { readonly kubeconfig?: string; readon
     return {
       kubeconfig: options.kubeconfig,
       roles: undefined,
+      disposable: false,
       databaseUrl: () => Promise.reject(new Error('this part starts roles of its own and needs a stack of its own: leave --kubeconfig out')),
       stop: () => Promise.resolve(),
     };
@@ -28,6 +31,7 @@ export async function startStack(options: { readonly kubeconfig?: string; readon
     return {
       kubeconfig: controlPlane.kubeconfig,
       roles: controlPlane.kubeconfigs,
+      disposable: false,
       databaseUrl: () => Promise.resolve(databaseUrl),
       stop: () => Promise.resolve(),
     };
@@ -35,7 +39,7 @@ export async function startStack(options: { readonly kubeconfig?: string; readon
   const own = new TestStack();
   try {
     const { kubeconfig, kubeconfigs } = await own.controlPlane();
-    return { kubeconfig, roles: kubeconfigs, databaseUrl: () => own.databaseUrl(), stop: () => own.stop() };
+    return { kubeconfig, roles: kubeconfigs, disposable: true, databaseUrl: () => own.databaseUrl(), stop: () => own.stop() };
   } catch (error) {
     await own.stop();
     throw error;

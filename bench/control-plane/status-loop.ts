@@ -3,9 +3,7 @@
  * Its twin is `bench/go-baseline/main.go`; both do the same in the same order, or the comparison means nothing.
  * Arguments: kubeconfig, namespace, condition type (also the field manager), objects handled at once.
  */
-import { createTransport, keyOf, loadKubeConfig, ResourceClient } from '../../kube/index.ts';
-import { createInformer } from '../../kube/informer.ts';
-import { WorkQueue } from '../../kube/work-queue.ts';
+import { createInformer, createTransport, keyOf, loadKubeConfig, ResourceClient, WorkQueue } from '../../kube/index.ts';
 import { agentDescriptor, agentWithCondition, conditionOf, type BenchAgent } from './agents.ts';
 
 const [kubeconfig = '', namespace = '', condition = '', concurrency = '4'] = process.argv.slice(2);

@@ -1,6 +1,5 @@
 /** Sees on a watch of its own when a condition has caught up with a change: the same clock for every contender. */
-import type { ResourceClient, Stored } from '../../kube/index.ts';
-import { createInformer, type Informer } from '../../kube/informer.ts';
+import { createInformer, keyOf, type Informer, type ResourceClient, type Stored } from '../../kube/index.ts';
 import { conditionOf, type BenchAgent } from './agents.ts';
 
 interface Seen {
@@ -30,6 +29,7 @@ export interface StatusWatchOptions {
 
 export class StatusWatch {
   readonly #client: ResourceClient<BenchAgent>;
+  readonly #namespace: string;
   readonly #types: readonly string[];
   readonly #informer: Informer<BenchAgent>;
   readonly #seen = new Map<string, Seen>();
@@ -37,6 +37,7 @@ export class StatusWatch {
 
   constructor(options: StatusWatchOptions) {
     this.#client = options.client;
+    this.#namespace = options.namespace;
     this.#types = options.types;
     this.#informer = createInformer<BenchAgent>({ client: options.client, namespace: options.namespace });
     this.#informer.onChange(({ type, object }) => {
@@ -62,7 +63,7 @@ export class StatusWatch {
     const seen = this.#seen.get(key);
     if (seen !== undefined && seen.generation >= generation) return seen.at;
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error(`Agent ${name}: ${type} was not seen True for generation ${generation} within ${timeoutMs} ms`)), timeoutMs);
+      const timer = setTimeout(() => reject(new Error(this.#explain({ name, type, generation, timeoutMs }))), timeoutMs);
       const waiter: Waiter = {
         generation,
         resolve: (at) => {
@@ -83,9 +84,15 @@ export class StatusWatch {
     return { fromSentMs: seenAt - sentAt, fromStoredMs: Math.max(0, seenAt - storedAt) };
   }
 
-  /** When all of them had the condition: the times of the first and the last, as {@link reached}. */
+  /** {@link reached} for each of them. */
   async allReached(agents: readonly Stored<BenchAgent>[], type: string, timeoutMs: number): Promise<readonly number[]> {
     return Promise.all(agents.map(({ metadata }) => this.reached(metadata.name, type, metadata.generation ?? 0, timeoutMs)));
+  }
+
+  #explain({ name, type, generation, timeoutMs }: { readonly name: string; readonly type: string; readonly generation: number; readonly timeoutMs: number }): string {
+    const agent = this.#informer.cache.get(keyOf({ metadata: { namespace: this.#namespace, name } }));
+    const condition = agent === undefined ? 'no such object' : JSON.stringify(conditionOf(agent, type) ?? 'no such condition');
+    return `Agent ${name}: ${type} was not seen True for generation ${generation} within ${timeoutMs} ms; last seen: ${condition}`;
   }
 
   #look(agent: BenchAgent): void {

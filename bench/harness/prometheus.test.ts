@@ -1,7 +1,7 @@
 import { Histogram, Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 
-import { Metrics, histogramQuantile } from './prometheus.ts';
+import { Metrics, quantileAtMost } from './prometheus.ts';
 
 describe('Metrics', () => {
   const metrics = Metrics.parse(
@@ -36,7 +36,7 @@ describe('Metrics', () => {
   });
 });
 
-describe('histogramQuantile', () => {
+describe('quantileAtMost', () => {
   async function scrapes(first: readonly number[], second: readonly number[]): Promise<{ before: Metrics; after: Metrics }> {
     const registry = new Registry();
     const histogram = new Histogram({ name: 'wait_seconds', help: 'w', labelNames: ['queue'], buckets: [1, 2, 4], registers: [registry] });
@@ -46,25 +46,25 @@ describe('histogramQuantile', () => {
     return { before, after: Metrics.parse(await registry.metrics()) };
   }
 
-  it('interpolates within a bucket', async () => {
+  it('is the bound of the bucket', async () => {
     const { after } = await scrapes([0.5, 0.5, 1.5, 1.5], []);
-    expect(histogramQuantile(0.5, 'wait_seconds', { queue: 'agent' }, after)).toBe(1);
-    expect(histogramQuantile(0.75, 'wait_seconds', { queue: 'agent' }, after)).toBe(1.5);
+    expect(quantileAtMost(0.5, 'wait_seconds', { queue: 'agent' }, after)).toBe(1);
+    expect(quantileAtMost(0.75, 'wait_seconds', { queue: 'agent' }, after)).toBe(2);
   });
 
   it('counts only what came between the scrapes', async () => {
     const { before, after } = await scrapes(Array(1000).fill(0.1), [3, 3]);
-    expect(histogramQuantile(0.99, 'wait_seconds', {}, after, before)).toBeCloseTo(3.98);
+    expect(quantileAtMost(0.99, 'wait_seconds', {}, after, before)).toBe(4);
   });
 
-  it('answers the last finite bound for what is beyond it', async () => {
+  it('says when there is no finite bound', async () => {
     const { after } = await scrapes([100], []);
-    expect(histogramQuantile(0.99, 'wait_seconds', {}, after)).toBe(4);
+    expect(quantileAtMost(0.99, 'wait_seconds', {}, after)).toBe(Number.POSITIVE_INFINITY);
   });
 
   it('is undefined where nothing was observed', async () => {
     const { before, after } = await scrapes([1], []);
-    expect(histogramQuantile(0.99, 'wait_seconds', {}, after, before)).toBeUndefined();
-    expect(histogramQuantile(0.99, 'absent', {}, after)).toBeUndefined();
+    expect(quantileAtMost(0.99, 'wait_seconds', {}, after, before)).toBeUndefined();
+    expect(quantileAtMost(0.99, 'absent', {}, after)).toBeUndefined();
   });
 });

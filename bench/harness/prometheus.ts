@@ -44,11 +44,11 @@ export class Metrics {
 }
 
 /**
- * The `q` quantile of a histogram's observations between two scrapes, as PromQL's `histogram_quantile` gives it:
- * linear within the bucket it falls into, the last finite bound where it falls into `+Inf`.
+ * A bound that at least a share `q` of a histogram's observations between two scrapes did not exceed: the upper bound of the bucket
+ * that the quantile falls into (infinite beyond the last). Nothing is interpolated: buckets may be a factor of ten apart.
  * Undefined where nothing was observed in between.
  */
-export function histogramQuantile(q: number, name: string, labels: Labels, after: Metrics, before?: Metrics): number | undefined {
+export function quantileAtMost(q: number, name: string, labels: Labels, after: Metrics, before?: Metrics): number | undefined {
   const counts = new Map<number, number>();
   const count = (metrics: Metrics, sign: 1 | -1): void => {
     for (const sample of metrics.samples(`${name}_bucket`, labels)) {
@@ -61,19 +61,7 @@ export function histogramQuantile(q: number, name: string, labels: Labels, after
 
   const buckets = [...counts].sort(([a], [b]) => a - b);
   const total = buckets.at(-1)?.[1] ?? 0;
-  if (total <= 0) return undefined;
-  const rank = q * total;
-  let lowerBound = 0;
-  let below = 0;
-  for (const [bound, cumulative] of buckets) {
-    if (cumulative >= rank) {
-      if (!Number.isFinite(bound)) return lowerBound;
-      return cumulative === below ? bound : lowerBound + (bound - lowerBound) * ((rank - below) / (cumulative - below));
-    }
-    lowerBound = bound;
-    below = cumulative;
-  }
-  return lowerBound;
+  return total <= 0 ? undefined : buckets.find(([, cumulative]) => cumulative >= q * total)?.[0];
 }
 
 const sampleLine = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})?\s+(\S+)/;

@@ -1,0 +1,65 @@
+/** What a role costs while something goes on: heap and event loop from its own metrics, CPU and RSS from the system. */
+import type { Metrics } from '../harness/prometheus.ts';
+import { ProcessSampler } from '../harness/process-sampler.ts';
+import { median } from '../harness/stats.ts';
+import type { Role } from './roles.ts';
+
+export interface RoleCost {
+  readonly seconds: number;
+  readonly cpuMs: number | undefined;
+  readonly rssMaxBytes: number | undefined;
+  /** Lowest and highest of the samples; the lowest is nearest to what is really held. */
+  readonly heapMinBytes: number;
+  readonly heapMaxBytes: number;
+  /** Delay of the event loop as Node reports it, its 10 ms sampling interval included: p99 of each window of a few seconds, the median of those. */
+  readonly loopP99Ms: number;
+  /** The longest single delay. */
+  readonly loopMaxMs: number;
+}
+
+const intervalMs = 5_000;
+
+export class RoleWatch {
+  readonly #role: Role;
+  readonly #sampler: ProcessSampler;
+  readonly #startedAt = performance.now();
+  readonly #heap: number[] = [];
+  readonly #loopP99: number[] = [];
+  readonly #loopMax: number[] = [];
+  readonly #timer: NodeJS.Timeout;
+
+  private constructor(role: Role) {
+    this.#role = role;
+    this.#sampler = new ProcessSampler({ pid: role.pid });
+    // A scrape that fails leaves a gap; the one at the end does not fail silently.
+    this.#timer = setInterval(() => void this.#sample().catch(() => undefined), intervalMs);
+  }
+
+  /** The role's window of event-loop delays begins with a scrape: Node's histogram is reset by each. */
+  static async start(role: Role): Promise<RoleWatch> {
+    await role.metrics();
+    return new RoleWatch(role);
+  }
+
+  async stop(): Promise<RoleCost> {
+    clearInterval(this.#timer);
+    await this.#sample();
+    const use = this.#sampler.stop();
+    return {
+      seconds: (performance.now() - this.#startedAt) / 1000,
+      cpuMs: use?.cpuMs,
+      rssMaxBytes: use?.rssMaxBytes,
+      heapMinBytes: Math.min(...this.#heap),
+      heapMaxBytes: Math.max(...this.#heap),
+      loopP99Ms: median(this.#loopP99),
+      loopMaxMs: Math.max(...this.#loopMax),
+    };
+  }
+
+  async #sample(): Promise<void> {
+    const metrics: Metrics = await this.#role.metrics();
+    this.#heap.push(metrics.sum('nodejs_heap_size_used_bytes') ?? Number.NaN);
+    this.#loopP99.push((metrics.sum('nodejs_eventloop_lag_p99_seconds') ?? Number.NaN) * 1000);
+    this.#loopMax.push((metrics.sum('nodejs_eventloop_lag_max_seconds') ?? Number.NaN) * 1000);
+  }
+}

@@ -1,0 +1,140 @@
+/** The roles that (b) and (c) measure, as processes of their own on the bundle, with a database of their own. */
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { readdir, stat } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+import pg from 'pg';
+
+import { freePorts } from '../../cli/dev/ports.ts';
+import { migrate, openStore, type Store } from '../../store/index.ts';
+import { startChild, type Child } from '../harness/child.ts';
+import { Metrics } from '../harness/prometheus.ts';
+import type { PartContext } from './part.ts';
+
+const repository = fileURLToPath(new URL('../..', import.meta.url));
+const logDir = fileURLToPath(new URL('../.build/', import.meta.url));
+
+const bundle = 'dist/parley.mjs';
+/** What the bundle is made from. */
+const sourceFolders = ['api', 'cli', 'crds', 'kube', 'operator', 'platform', 'store', 'workflows'];
+
+export type RoleName = 'operator' | 'api';
+
+export interface Role {
+  readonly pid: number;
+  /** `http://127.0.0.1:<port>` */
+  readonly url: string;
+  metrics(): Promise<Metrics>;
+  stop(): Promise<void>;
+}
+
+/** Where roles run: bundle, database, permissions. */
+export class RoleHost {
+  readonly #databaseUrl: string;
+  readonly #store: Store;
+  readonly #kubeconfigs: Readonly<Record<RoleName, string>>;
+  readonly #drop: () => Promise<void>;
+
+  private constructor(options: { databaseUrl: string; kubeconfigs: Readonly<Record<RoleName, string>>; drop: () => Promise<void> }) {
+    this.#databaseUrl = options.databaseUrl;
+    this.#kubeconfigs = options.kubeconfigs;
+    this.#drop = options.drop;
+    this.#store = openStore({ databaseUrl: options.databaseUrl, poolSize: 2, applicationName: 'bench' });
+  }
+
+  static async open({ stack, progress }: Pick<PartContext, 'stack' | 'progress'>): Promise<RoleHost> {
+    await ensureBundle(progress);
+    const server = await stack.databaseUrl();
+    if (stack.roles === undefined) throw new Error('this part starts roles of its own and needs a stack of its own: leave --kubeconfig out');
+    const name = `bench_${randomBytes(6).toString('hex')}`;
+    await query(server, `create database ${name}`);
+    const url = new URL(server);
+    url.pathname = `/${name}`;
+    await migrate({ databaseUrl: url.href });
+    return new RoleHost({ databaseUrl: url.href, kubeconfigs: stack.roles, drop: () => query(server, `drop database if exists ${name} with (force)`) });
+  }
+
+  /** Makes the namespace known as an organisation. */
+  async addOrganization(namespace: string): Promise<void> {
+    await this.#store.organizations.create({ name: namespace });
+  }
+
+  /** That many keys: the facade limits each key's rate, and clients are many. */
+  async createApiKeys(namespace: string, count: number): Promise<readonly string[]> {
+    const keys: string[] = [];
+    for (let index = 0; index < count; index += 1) {
+      const { apiKey } = await this.#store.apiKeys.create({ org: namespace, name: `bench ${index}`, permissions: ['*'], expirationDays: 1 });
+      keys.push(apiKey);
+    }
+    return keys;
+  }
+
+  /** Starts a role with its production defaults and waits until it says that it is ready. */
+  async start(role: RoleName): Promise<Role> {
+    const [port = 0] = await freePorts(1);
+    const url = `http://127.0.0.1:${port}`;
+    const child: Child = startChild({
+      file: process.execPath,
+      args: [bundle, role],
+      env: {
+        PATH: process.env['PATH'],
+        KUBECONFIG: this.#kubeconfigs[role],
+        DATABASE_URL: this.#databaseUrl,
+        [role === 'api' ? 'PARLEY_API_PORT' : 'PARLEY_OPERATOR_PORT']: String(port),
+      },
+      logFile: `${logDir}${role}.log`,
+      cwd: repository,
+    });
+    try {
+      await child.until('ready', async () => (await fetch(`${url}/readyz`)).ok);
+    } catch (error) {
+      await child.stop();
+      throw error;
+    }
+    return {
+      pid: child.pid,
+      url,
+      metrics: async () => Metrics.parse(await (await fetch(`${url}/metrics`)).text()),
+      stop: () => child.stop(),
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#store.close();
+    await this.#drop();
+  }
+}
+
+/** The roles run as they are shipped. A bundle that is older than a source is built again, or the figures would be yesterday's. */
+async function ensureBundle(progress: PartContext['progress']): Promise<void> {
+  const built = await stat(`${repository}${bundle}`).catch(() => undefined);
+  const changed = built === undefined ? Number.POSITIVE_INFINITY : await newestSource();
+  if (built !== undefined && changed <= built.mtimeMs) return;
+  progress('building the bundle');
+  await promisify(execFile)(process.execPath, ['scripts/build.ts'], { cwd: repository });
+}
+
+async function newestSource(): Promise<number> {
+  const lists = await Promise.all(
+    sourceFolders.map(async (folder) => (await readdir(`${repository}${folder}`, { recursive: true })).map((file) => `${repository}${folder}/${file}`)),
+  );
+  const times = await Promise.all(
+    lists
+      .flat()
+      .filter((file) => /(?<!\.test)\.(ts|sql)$/.test(file))
+      .map(async (file) => (await stat(file)).mtimeMs),
+  );
+  return Math.max(...times);
+}
+
+async function query(url: string, sql: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
