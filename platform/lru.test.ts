@@ -1,0 +1,40 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+
+import { LruMap } from './lru.ts';
+
+it('forgets the least recently used entry, and a read is a use', () => {
+  const map = new LruMap<string, number>(2);
+  map.set('a', 1);
+  map.set('b', 2);
+  expect(map.get('a')).toBe(1);
+  map.set('c', 3);
+  expect(map.get('b')).toBeUndefined();
+  expect(map.get('a')).toBe(1);
+  expect(map.get('c')).toBe(3);
+});
+
+it('behaves like a list that keeps the last few keys that were touched', () => {
+  const step = fc.record({ op: fc.constantFrom('get', 'set', 'delete'), key: fc.nat(6), value: fc.nat() });
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 4 }), fc.array(step), (capacity, steps) => {
+      const map = new LruMap<number, number>(capacity);
+      let model: { key: number; value: number }[] = [];
+      for (const { op, key, value } of steps) {
+        const known = model.find((entry) => entry.key === key);
+        const others = model.filter((entry) => entry.key !== key);
+        if (op === 'delete') {
+          map.delete(key);
+          model = others;
+        } else if (op === 'set') {
+          map.set(key, value);
+          model = [...others, { key, value }].slice(-capacity);
+        } else {
+          expect(map.get(key)).toBe(known?.value);
+          model = known === undefined ? others : [...others, known];
+        }
+        expect(map.size).toBe(model.length);
+      }
+    }),
+  );
+});

@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+
+import type { Store } from '../../../store/index.ts';
+import { failureOf, freshStore, revisionOf, session, storeAt } from './support.ts';
+
+const acme = { org: 'acme', agentUid: 'uid-1' } as const;
+
+async function put(store: Store, config: unknown, agent: { readonly org: string; readonly agentUid: string; readonly agentName?: string } = acme): Promise<string> {
+  const { revision } = revisionOf(config);
+  await store.agentRevisions.put({ agentName: 'front-desk', ...agent, revision, config });
+  return revision;
+}
+
+describe('put', () => {
+  it('stores once, says nothing to the same again, and refuses other content under the same name', async () => {
+    const { url, store } = await freshStore();
+    const config = { b: [1, 2.5, null, true], a: { 'ключ': 'значение', long: 'x'.repeat(100_000) } };
+    const revision = await put(store, config);
+    await put(store, config);
+    expect(await store.agentRevisions.get({ ...acme, revision })).toEqual({ agentUid: 'uid-1', agentName: 'front-desk', revision, config, createdAt: expect.any(Date) });
+    // Keys in another order are the same content.
+    await store.agentRevisions.put({ ...acme, agentName: 'front-desk', revision, config: { a: config.a, b: config.b } });
+    expect(await failureOf(store.agentRevisions.put({ ...acme, agentName: 'front-desk', revision, config: { other: true } }))).toMatchObject({ kind: 'conflict', retryable: false });
+    expect((await (await session(url)).query('SELECT count(*)::int AS n FROM parley.agent_revisions')).rows).toEqual([{ n: 1 }]);
+  });
+
+  it('makes the organisation’s row, because a label alone makes a namespace one', async () => {
+    const { store } = await freshStore();
+    await put(store, {});
+    expect(await store.organizations.get('acme')).toMatchObject({ name: 'acme', displayName: '' });
+  });
+
+  it('refuses what can’t be stored, with the reason', async () => {
+    const { store } = await freshStore();
+    expect(await failureOf(put(store, { prompt: 'a\u0000b' }))).toMatchObject({ kind: 'invalid' });
+    expect(await failureOf(put(store, { prompt: 'x'.repeat(9_000_000) }))).toMatchObject({ kind: 'invalid', message: expect.stringContaining('front-desk') });
+    expect(await failureOf(store.agentRevisions.put({ ...acme, agentName: 'n', revision: 'not-a-digest', config: {} }))).toMatchObject({ kind: 'invalid' });
+  });
+
+  it('is never changed afterwards, by nobody', async () => {
+    const { url, store } = await freshStore();
+    await put(store, {});
+    await expect((await session(url)).query("UPDATE parley.agent_revisions SET config = '{}'")).rejects.toMatchObject({ message: expect.stringContaining('immutable') });
+  });
+});
+
+describe('serve', () => {
+  it('moves on to a new revision, goes back to an old one, and keeps its moment for the same one', async () => {
+    const { url, store } = await freshStore();
+    const [first, second] = [await put(store, { v: 1 }), await put(store, { v: 2 })];
+    const began = await store.agentRevisions.serve({ ...acme, revision: first });
+    const { rows: before } = await (await session(url)).query('SELECT xmin FROM parley.agent_serving');
+    expect(await store.agentRevisions.serve({ ...acme, revision: first })).toEqual(began);
+    const { rows: after } = await (await session(url)).query('SELECT xmin FROM parley.agent_serving');
+    expect(after).toEqual(before);
+    const moved = await store.agentRevisions.serve({ ...acme, revision: second });
+    expect(await store.agentRevisions.serving(acme)).toEqual({ agentUid: 'uid-1', agentName: 'front-desk', revision: second, config: { v: 2 }, activeSince: moved.activeSince });
+    await store.agentRevisions.serve({ ...acme, revision: first });
+    expect(await store.agentRevisions.servingByName({ org: 'acme', agentName: 'front-desk' })).toMatchObject({ revision: first, config: { v: 1 } });
+  });
+
+  it('wants the revision to be there, in this organisation and of this agent', async () => {
+    const { store } = await freshStore();
+    const revision = await put(store, {});
+    for (const ref of [{ ...acme, revision: 'f'.repeat(64) }, { ...acme, agentUid: 'uid-2', revision }, { org: 'other', agentUid: 'uid-1', revision }]) {
+      expect(await failureOf(store.agentRevisions.serve(ref))).toMatchObject({ kind: 'not_found' });
+    }
+    expect(await store.agentRevisions.serving(acme)).toBeUndefined();
+  });
+
+  it('gives the name to the agent that was made again under it', async () => {
+    const { store } = await freshStore();
+    const again = { ...acme, agentUid: 'uid-2' };
+    await store.agentRevisions.serve({ ...acme, revision: await put(store, { v: 1 }) });
+    const revision = await put(store, { v: 2 }, again);
+    await store.agentRevisions.serve({ ...again, revision });
+    expect(await store.agentRevisions.servingByName({ org: 'acme', agentName: 'front-desk' })).toMatchObject({ agentUid: 'uid-2' });
+    expect(await store.agentRevisions.serving(acme)).toBeUndefined();
+    // An operator that has not noticed yet doesn't get the name back.
+    expect(await failureOf(store.agentRevisions.serve({ ...acme, revision: await put(store, { v: 3 }) }))).toMatchObject({ kind: 'conflict', message: expect.stringContaining('retired') });
+  });
+
+  it('ends in one agent of a name when twenty ask at once', async () => {
+    const { url, store } = await freshStore();
+    const uids = Array.from({ length: 20 }, (_, index) => `uid-${index}`);
+    const stores = [store, storeAt(url), storeAt(url)];
+    await Promise.all(
+      uids.map(async (agentUid, index) => {
+        const through = stores[index % stores.length] ?? store;
+        const revision = await put(through, { agentUid }, { org: 'acme', agentUid });
+        await through.agentRevisions.serve({ org: 'acme', agentUid, revision });
+      }),
+    );
+    const { rows } = await (await session(url)).query('SELECT count(*) FILTER (WHERE retired_at IS NULL)::int AS serving, count(*)::int AS all FROM parley.agent_serving');
+    expect(rows).toEqual([{ serving: 1, all: 20 }]);
+  });
+});
+
+describe('retire', () => {
+  it('takes the agent off the air for good; calls that run can still read their revision', async () => {
+    const { store } = await freshStore();
+    const revision = await put(store, {});
+    await store.agentRevisions.serve({ ...acme, revision });
+    await store.agentRevisions.retire(acme);
+    await store.agentRevisions.retire(acme);
+    expect([await store.agentRevisions.serving(acme), await store.agentRevisions.servingByName({ org: 'acme', agentName: 'front-desk' })]).toEqual([undefined, undefined]);
+    expect(await store.agentRevisions.get({ ...acme, revision })).toBeDefined();
+    expect(await failureOf(store.agentRevisions.serve({ ...acme, revision }))).toMatchObject({ kind: 'conflict' });
+  });
+
+  it('removes at once what never served, and knows nothing of other organisations', async () => {
+    const { store } = await freshStore();
+    const revision = await put(store, {});
+    await store.agentRevisions.retire({ ...acme, org: 'other' });
+    expect(await store.agentRevisions.get({ ...acme, revision })).toBeDefined();
+    await store.agentRevisions.retire(acme);
+    expect(await store.agentRevisions.get({ ...acme, revision })).toBeUndefined();
+  });
+});
+
+describe('prune', () => {
+  it('keeps what serves, the newest ten of each agent and everything that is young; in batches', async () => {
+    const { store } = await freshStore();
+    const revisions: string[] = [];
+    for (let v = 0; v < 25; v += 1) revisions.push(await put(store, { v }));
+    const serving = revisions[2] ?? '';
+    await store.agentRevisions.serve({ ...acme, revision: serving });
+    const other = { org: 'acme', agentUid: 'uid-2', agentName: 'back-office' };
+    const others = await Promise.all(Array.from({ length: 5 }, (_, v) => put(store, { other: v }, other)));
+    const foreign = await put(store, { v: 0 }, { ...acme, org: 'other' });
+
+    expect(await store.agentRevisions.prune({ org: 'acme' })).toEqual({ deleted: 0, more: false });
+    expect(await store.agentRevisions.prune({ org: 'acme', keepForMs: 0, limit: 10 })).toEqual({ deleted: 10, more: true });
+    expect(await store.agentRevisions.prune({ org: 'acme', keepForMs: 0, limit: 10 })).toEqual({ deleted: 4, more: false });
+
+    const left = await Promise.all(revisions.map((revision) => store.agentRevisions.get({ ...acme, revision })));
+    expect(left.flatMap((found) => (found === undefined ? [] : [found.revision])).sort()).toEqual([serving, ...revisions.slice(15)].sort());
+    for (const revision of others) expect(await store.agentRevisions.get({ ...other, revision })).toBeDefined();
+    expect(await store.agentRevisions.get({ ...acme, org: 'other', revision: foreign })).toBeDefined();
+  });
+
+  it('lets an agent go altogether that was deleted long ago', async () => {
+    const { url, store } = await freshStore();
+    const revision = await put(store, {});
+    await store.agentRevisions.serve({ ...acme, revision });
+    await store.agentRevisions.retire(acme);
+    expect(await store.agentRevisions.prune({ org: 'acme' })).toEqual({ deleted: 0, more: false });
+    await (await session(url)).query("UPDATE parley.agent_serving SET retired_at = now() - interval '31 days'");
+    expect(await store.agentRevisions.prune({ org: 'acme' })).toEqual({ deleted: 1, more: false });
+    expect(await store.agentRevisions.get({ ...acme, revision })).toBeUndefined();
+  });
+});

@@ -1,0 +1,260 @@
+import type pg from 'pg';
+import { describe, expect, it } from 'vitest';
+
+import { Database } from '../../../store/database.ts';
+import { migrate, openStore } from '../../../store/index.ts';
+import { database } from '../../support/postgres.ts';
+import { failureOf, freshStore, loginUser, revisionOf, session, storeAt } from './support.ts';
+
+/** Two organisations with a row in every table. */
+async function twoOrganizations() {
+  const { url, store } = await freshStore();
+  for (const org of ['left', 'right']) {
+    await store.organizations.create({ name: org, displayName: `canary of ${org}` });
+    await store.apiKeys.create({ org, name: `canary of ${org}`, permissions: ['*'], expirationDays: 1 });
+    const { revision, config } = revisionOf({ prompt: `canary of ${org}` });
+    await store.agentRevisions.put({ org, agentUid: `uid-${org}`, agentName: 'same-name', revision, config });
+    await store.agentRevisions.serve({ org, agentUid: `uid-${org}`, revision });
+  }
+  return { url, store };
+}
+
+const tenantTables = ['organizations', 'api_keys', 'agent_revisions', 'agent_serving'] as const;
+
+async function asRole(url: string, role: string, org?: string): Promise<pg.Client> {
+  const client = await session(url);
+  await client.query(`SET ROLE ${role}`);
+  if (org !== undefined) await client.query("SELECT set_config('parley.org', $1, false)", [org]);
+  return client;
+}
+
+async function count(client: pg.Client, sql: string): Promise<number> {
+  const { rows } = await client.query<{ n: number }>(`SELECT count(*)::int AS n FROM ${sql}`);
+  return rows[0]?.n ?? -1;
+}
+
+describe('every table that holds an organisation’s rows', () => {
+  it('has row-level security enabled and forced, and a column that says whose a row is', async () => {
+    const { url } = await freshStore();
+    const client = await session(url);
+    const { rows } = await client.query(`
+      SELECT c.relname AS table, c.relrowsecurity AS enabled, c.relforcerowsecurity AS forced
+      FROM pg_class c WHERE c.relnamespace = 'parley'::regnamespace AND c.relkind IN ('r', 'p') AND c.relname <> 'schema_migrations' ORDER BY 1`);
+    expect(rows).toEqual([...tenantTables].sort().map((table) => ({ table, enabled: true, forced: true })));
+  });
+
+  it('is worked on by a role that can neither log in nor get round it', async () => {
+    const { url } = await freshStore();
+    const { rows } = await (await session(url)).query(
+      "SELECT rolname, rolcanlogin, rolsuper, rolbypassrls, rolcreaterole, rolcreatedb FROM pg_roles WHERE rolname IN ('parley_app', 'parley_directory') ORDER BY 1",
+    );
+    const harmless = { rolcanlogin: false, rolsuper: false, rolbypassrls: false, rolcreaterole: false, rolcreatedb: false };
+    expect(rows).toEqual([
+      { rolname: 'parley_app', ...harmless },
+      { rolname: 'parley_directory', ...harmless },
+    ]);
+  });
+});
+
+describe('parley_app', () => {
+  it.each(tenantTables)('sees of %s just its own organisation’s rows, whatever the SQL says', async (table) => {
+    const { url } = await twoOrganizations();
+    const client = await asRole(url, 'parley_app', 'left');
+    const whose = table === 'organizations' ? 'name' : 'org';
+    expect(await count(client, `parley.${table}`)).toBe(1);
+    expect(await count(client, `parley.${table} WHERE ${whose} = 'right'`)).toBe(0);
+    expect(await count(client, `parley.${table} t WHERE true OR t.${whose} = 'right'`)).toBe(1);
+    expect(await count(client, `parley.${table} a FULL JOIN parley.${table} b ON true`)).toBe(1);
+    const { rows } = await client.query<{ all: string }>(`SELECT json_agg(t)::text AS all FROM parley.${table} t`);
+    expect(rows[0]?.all).not.toContain('right');
+  });
+
+  it.each(tenantTables)('sees nothing of %s while no organisation is set', async (table) => {
+    const { url } = await twoOrganizations();
+    const client = await asRole(url, 'parley_app');
+    expect(await count(client, `parley.${table}`)).toBe(0);
+    await client.query("SELECT set_config('parley.org', '', false)");
+    expect(await count(client, `parley.${table}`)).toBe(0);
+  });
+
+  it('writes, changes and deletes nothing of another organisation', async () => {
+    const { url, store } = await twoOrganizations();
+    const client = await asRole(url, 'parley_app', 'left');
+    const { rowCount: updated } = await client.query("UPDATE parley.api_keys SET revoked_at = now() WHERE org = 'right'");
+    const { rowCount: deleted } = await client.query("DELETE FROM parley.agent_serving WHERE org = 'right'");
+    expect([updated, deleted]).toEqual([0, 0]);
+    for (const sql of [
+      "INSERT INTO parley.organizations (name) VALUES ('third')",
+      `INSERT INTO parley.agent_revisions (org, agent_uid, revision, agent_name, config) VALUES ('right', 'u', repeat('a', 64), 'n', '{}')`,
+    ]) {
+      await expect(client.query(sql)).rejects.toMatchObject({ code: '42501', message: expect.stringContaining('row-level security') });
+    }
+    const right = await store.apiKeys.list({ org: 'right', pageSize: 10 });
+    expect(right.items.map(({ revoked }) => revoked)).toEqual([false]);
+    expect(await store.agentRevisions.serving({ org: 'right', agentUid: 'uid-right' })).toBeDefined();
+  });
+
+  it('changes nothing that is written for good, and nothing of the schema', async () => {
+    const { url } = await twoOrganizations();
+    const client = await asRole(url, 'parley_app', 'left');
+    for (const sql of [
+      'UPDATE parley.agent_revisions SET config = config',
+      "UPDATE parley.api_keys SET permissions = '{*}'",
+      "UPDATE parley.api_keys SET org = 'right'",
+      "UPDATE parley.agent_serving SET org = 'right'",
+      'TRUNCATE parley.api_keys',
+      'ALTER TABLE parley.api_keys DISABLE ROW LEVEL SECURITY',
+      'DROP POLICY own_organization ON parley.api_keys',
+      'CREATE TABLE parley.mine (id int)',
+      'CREATE OR REPLACE FUNCTION parley.find_api_key(wanted text) RETURNS void LANGUAGE sql AS $$ SELECT $$',
+      'INSERT INTO parley.schema_migrations VALUES (99, $$x$$, $$x$$)',
+    ]) {
+      await expect(client.query(sql), sql).rejects.toMatchObject({ code: '42501' });
+    }
+  });
+
+  it('finds a key by its public part with no organisation set, one row at most, and can list none', async () => {
+    const { url, store } = await twoOrganizations();
+    const { apiKey } = await store.apiKeys.create({ org: 'right', name: 'found', permissions: [], expirationDays: 1 });
+    const client = await asRole(url, 'parley_app', 'left');
+    const { rows } = await client.query('SELECT name FROM parley.find_api_key($1)', [apiKey.slice(3, 11)]);
+    expect(rows).toEqual([{ name: 'found' }]);
+    for (const pattern of ['%', '', null]) expect((await client.query('SELECT * FROM parley.find_api_key($1)', [pattern])).rows).toEqual([]);
+  });
+
+  it('finds it through a function that nobody’s search_path can turn', async () => {
+    const { url } = await freshStore();
+    const { rows } = await (await session(url)).query(
+      "SELECT proconfig AS config, prosecdef AS definer, proowner::regrole::text AS owner, proacl::text AS acl FROM pg_proc WHERE oid = 'parley.find_api_key(text)'::regprocedure",
+    );
+    expect(rows).toEqual([
+      {
+        config: ['search_path=pg_catalog, pg_temp'],
+        definer: true,
+        owner: 'parley_directory',
+        acl: '{parley_directory=X/parley_directory,parley_app=X/parley_directory}',
+      },
+    ]);
+  });
+});
+
+describe('parley_directory', () => {
+  it('sees names of organisations and no content of any', async () => {
+    const { url, store } = await twoOrganizations();
+    expect((await store.organizations.list()).map(({ name }) => name)).toEqual(['left', 'right']);
+    expect(await store.organizations.list({ after: 'left', limit: 1 })).toMatchObject([{ name: 'right' }]);
+    const client = await asRole(url, 'parley_directory', 'left');
+    for (const table of ['agent_revisions', 'agent_serving']) {
+      await expect(client.query(`SELECT * FROM parley.${table}`)).rejects.toMatchObject({ code: '42501' });
+    }
+    await expect(client.query("UPDATE parley.organizations SET display_name = 'x'")).rejects.toMatchObject({ code: '42501' });
+  });
+});
+
+describe('a session of the pool', () => {
+  it('comes back to parley_app after RESET ROLE, and after a transaction has no organisation', async () => {
+    const { url } = await twoOrganizations();
+    const pool = new Database({ databaseUrl: url, poolSize: 1 });
+    try {
+      const seen = await pool.asOrganization('left', async (transaction) => {
+        await transaction.query('RESET ROLE');
+        return (await transaction.query<{ role: string; org: string }>("SELECT current_user::text AS role, current_setting('parley.org') AS org")).rows;
+      });
+      expect(seen).toEqual([{ role: 'parley_app', org: 'left' }]);
+      expect(await pool.query("SELECT current_user::text AS role, coalesce(current_setting('parley.org', true), '') AS org")).toEqual([{ role: 'parley_app', org: '' }]);
+      await pool.asDirectory((transaction) => transaction.query('SELECT 1'));
+      expect(await pool.query('SELECT current_user::text AS role')).toEqual([{ role: 'parley_app' }]);
+    } finally {
+      await pool.close();
+    }
+  });
+
+  it('leaves no organisation behind when the work fails', async () => {
+    const { url } = await twoOrganizations();
+    const pool = new Database({ databaseUrl: url, poolSize: 1 });
+    try {
+      expect(await failureOf(pool.asOrganization('left', (transaction) => transaction.query('SELECT 1/0')))).toMatchObject({ kind: 'invalid' });
+      expect(await pool.query('SELECT count(*)::int AS n FROM parley.organizations')).toEqual([{ n: 0 }]);
+    } finally {
+      await pool.close();
+    }
+  });
+
+  it('takes an organisation’s name as a value, never as SQL', async () => {
+    const { store } = await twoOrganizations();
+    for (const org of ["left'; SET ROLE none; --", "left' OR '1'='1", '', 'LEFT', 'left\u0000', `${'a'.repeat(64)}`]) {
+      expect(await failureOf((async () => store.apiKeys.list({ org, pageSize: 10 }))())).toMatchObject({ kind: 'invalid' });
+    }
+  });
+
+  it('keeps the role when the address brings options of its own', async () => {
+    const { url } = await twoOrganizations();
+    const address = new URL(url);
+    address.searchParams.set('options', '-c role=none -c work_mem=5MB');
+    const pool = new Database({ databaseUrl: address.href });
+    try {
+      expect(await pool.query("SELECT current_user::text AS role, current_setting('work_mem') AS memory")).toEqual([{ role: 'parley_app', memory: '5MB' }]);
+    } finally {
+      await pool.close();
+    }
+  });
+
+  it('is refused when the role has been made able to bypass row-level security', async () => {
+    const { url } = await database();
+    await migrate({ databaseUrl: url });
+    const admin = await session(url);
+    // Roles are shared with other tests of this server: changed inside a transaction that never commits, where only this session sees it.
+    await admin.query('BEGIN');
+    await admin.query('ALTER ROLE parley_app BYPASSRLS');
+    const { inspectRole, requireHarmlessRole } = await import('../../../store/roles.ts');
+    await admin.query('SET LOCAL ROLE parley_app');
+    const facts = await inspectRole(admin);
+    await admin.query('ROLLBACK');
+    expect(() => requireHarmlessRole(facts, 'parley_app')).toThrow(/not held by row-level security/);
+    const login = await inspectRole(admin);
+    expect(() => requireHarmlessRole(login, 'parley_app')).toThrow(/runs as "parley"/);
+  });
+});
+
+describe('a login user that is a member of parley_app and nothing else', () => {
+  async function dedicatedUser() {
+    const { url } = await twoOrganizations();
+    return loginUser(url, ['GRANT parley_app TO $user WITH INHERIT FALSE, SET TRUE']);
+  }
+
+  it('is enough for the api', async () => {
+    const url = await dedicatedUser();
+    const store = storeAt(url);
+    await store.health();
+    const { apiKey, record } = await store.apiKeys.create({ org: 'left', name: 'second', permissions: ['agents:read'], expirationDays: 1 });
+    expect(await store.apiKeys.authenticate(apiKey)).toMatchObject({ outcome: 'ok' });
+    expect(await store.apiKeys.get({ org: 'right', keyId: record.keyId })).toBeUndefined();
+    expect(await failureOf(store.organizations.list())).toMatchObject({ kind: 'refused' });
+  });
+
+  it('gets no further by giving the role up', async () => {
+    const client = await session(await dedicatedUser());
+    for (const wayOut of ['RESET ROLE', 'SET ROLE NONE', 'SET SESSION AUTHORIZATION DEFAULT', 'DISCARD ALL']) {
+      await client.query('SET ROLE parley_app');
+      await client.query(wayOut);
+      for (const table of tenantTables) await expect(client.query(`SELECT * FROM parley.${table}`), wayOut).rejects.toMatchObject({ code: '42501' });
+    }
+    // This one leaves the role where it is, and takes the organisation away.
+    await client.query("SET ROLE parley_app; SET parley.org = 'left'");
+    await client.query('RESET ALL');
+    for (const table of tenantTables) expect(await count(client, `parley.${table}`)).toBe(0);
+    for (const role of ['parley', 'parley_directory', 'pg_read_all_data']) {
+      await expect(client.query(`SET ROLE ${role}`)).rejects.toMatchObject({ code: '42501' });
+    }
+    for (const sql of ['SET row_security = off', 'SET ROLE parley_app']) await client.query(sql);
+    // With row_security off Postgres refuses what a policy would have filtered.
+    await expect(client.query('SELECT * FROM parley.api_keys')).rejects.toMatchObject({ code: '42501' });
+  });
+
+  it('is turned away with the grant to make when it lacks the role', async () => {
+    const { url } = await twoOrganizations();
+    const stranger = openStore({ databaseUrl: await loginUser(url, []) });
+    expect(await failureOf(stranger.health())).toMatchObject({ kind: 'refused', message: expect.stringContaining('parley_app') });
+    await stranger.close();
+  });
+});

@@ -1,0 +1,58 @@
+import { createHash, randomBytes } from 'node:crypto';
+
+import pg from 'pg';
+import { onTestFinished } from 'vitest';
+
+import { migrate, openStore, type Store, type StoreOptions } from '../../../store/index.ts';
+import { database } from '../../support/postgres.ts';
+
+/** Opened for one test and closed behind it. */
+export function storeAt(databaseUrl: string, options: Partial<StoreOptions> = {}): Store {
+  const store = openStore({ databaseUrl, poolSize: 4, ...options });
+  onTestFinished(() => store.close());
+  return store;
+}
+
+/** A fresh database with the whole schema, and a store on it. */
+export async function freshStore(options: Partial<StoreOptions> = {}): Promise<{ readonly url: string; readonly store: Store }> {
+  const { url } = await database();
+  await migrate({ databaseUrl: url });
+  return { url, store: storeAt(url, options) };
+}
+
+/** A plain session, as whoever `url` names. */
+export async function session(url: string): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: url });
+  client.on('error', () => undefined);
+  await client.connect();
+  onTestFinished(() => client.end().catch(() => undefined));
+  return client;
+}
+
+/** A login user of its own on the server; `grants` run with its name in place of `$user`. */
+export async function loginUser(superuserUrl: string, grants: readonly string[]): Promise<string> {
+  const name = `test_${randomBytes(5).toString('hex')}`;
+  const password = randomBytes(12).toString('hex');
+  const admin = await session(superuserUrl);
+  await admin.query(`CREATE ROLE ${name} LOGIN PASSWORD '${password}' NOSUPERUSER NOBYPASSRLS`);
+  for (const grant of grants) await admin.query(grant.replaceAll('$user', name));
+  const url = new URL(superuserUrl);
+  url.username = name;
+  url.password = password;
+  return url.href;
+}
+
+/** A revision as the operator makes them: named after its content. */
+export function revisionOf(config: unknown): { readonly revision: string; readonly config: unknown } {
+  return { revision: createHash('sha256').update(JSON.stringify(config)).digest('hex'), config };
+}
+
+/** What `work` throws; fails the test when it throws nothing. */
+export async function failureOf(work: Promise<unknown>): Promise<unknown> {
+  try {
+    await work;
+  } catch (error) {
+    return error;
+  }
+  throw new Error('it was expected to fail');
+}
