@@ -1,7 +1,9 @@
 import type { Command } from 'commander';
 
 import { registerApi } from './api.ts';
+import { registerConfig } from './config.ts';
 import { registerDev } from './dev.ts';
+import { registerDoctor } from './doctor.ts';
 import { registerEnv } from './env.ts';
 import { registerKeys } from './keys.ts';
 import { registerMigrate } from './migrate.ts';
@@ -23,5 +25,7 @@ export const commands: readonly Register[] = [
   registerOrg,
   registerKeys,
   registerEnv,
+  registerConfig,
+  registerDoctor,
   registerVersion,
 ];

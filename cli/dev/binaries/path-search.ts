@@ -17,9 +17,14 @@ export interface PathSearch {
 export async function searchPath(spec: BinarySpec, env: NodeJS.ProcessEnv): Promise<PathSearch> {
   const folders = [env['KUBEBUILDER_ASSETS'], ...(env['PATH'] ?? '').split(delimiter)].filter((folder) => folder !== undefined && folder !== '');
   const refused: string[] = [];
-  for (const folder of new Set(folders as string[])) {
+  const seen = new Set<string>();
+  for (const folder of folders as string[]) {
     const path = join(folder, spec.name);
     if (!existsSync(path)) continue;
+    // /bin is often a link to /usr/bin.
+    const real = realpathSync(path);
+    if (seen.has(real)) continue;
+    seen.add(real);
     const version = await versionOf(path, spec, env);
     if (version === undefined) {
       refused.push(`${path} does not tell its version`);

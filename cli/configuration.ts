@@ -1,0 +1,59 @@
+import { type ConfigEntry, configEntries, ConfigError, loadConfig } from '../platform/config.ts';
+import { MASK, maskUrl } from '../platform/masking.ts';
+
+export interface DescribedVariable {
+  readonly name: string;
+  /** As it is in force, masked where it is secret; null where there is none. */
+  readonly value: string | null;
+  readonly source: 'environment' | 'default' | 'unset';
+  readonly default: string | null;
+  readonly description: string;
+  readonly secret: boolean;
+  /** What is wrong with the value, in words. */
+  readonly problem?: string;
+}
+
+/** Every variable of the configuration as this environment sets it. An empty one counts as not set. */
+export function describeConfig(env: Readonly<Record<string, string | undefined>>): readonly DescribedVariable[] {
+  return configEntries().map((entry) => {
+    const given = env[entry.name];
+    const set = given !== undefined && given !== '';
+    const fallback = defaultOf(entry);
+    const problem = set ? problemWith(entry.name, given) : undefined;
+    return {
+      name: entry.name,
+      value: set ? shown(entry, given) : fallback,
+      source: set ? 'environment' : fallback === null ? 'unset' : 'default',
+      default: fallback,
+      description: entry.description,
+      secret: entry.secret,
+      ...(problem === undefined ? {} : { problem }),
+    };
+  });
+}
+
+function defaultOf(entry: ConfigEntry): string | null {
+  const value = (entry.schema as { readonly default?: unknown }).default;
+  return value === undefined ? null : String(value);
+}
+
+/** Of a secret address everything but its password helps to find a mistake. */
+function shown(entry: ConfigEntry, value: string): string {
+  if (!entry.secret) return value;
+  return entry.name.endsWith('_URL') ? maskUrl(value) : MASK;
+}
+
+function problemWith(name: string, value: string): string | undefined {
+  try {
+    loadConfig({ [name]: value });
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    // "the configuration has a bad value:\n  NAME: what\nSee …"
+    return error.message
+      .split('\n')
+      .filter((line) => line.startsWith(`  ${name}`))
+      .map((line) => line.trim())
+      .join('; ');
+  }
+}

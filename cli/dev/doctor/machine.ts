@@ -1,0 +1,128 @@
+/** Whether this machine can run the local stack, and where its programs would come from. */
+import { accessSync, constants, existsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { totalmem } from 'node:os';
+import { dirname, join } from 'node:path';
+
+import { cacheFolder } from '../binaries/cache.ts';
+import { type BinarySpec, catalogue } from '../binaries/catalogue.ts';
+import { goVersion } from '../binaries/go-build.ts';
+import { currentPlatform, platformKey } from '../binaries/platform.ts';
+import { type Offer, offers } from '../binaries/resolve.ts';
+import { externalDatabase } from '../database-url.ts';
+import { layoutOf } from '../layout.ts';
+import { freePorts, portIsFree } from '../ports.ts';
+import { repositoryRoot } from '../repository.ts';
+import { readSettings } from '../settings.ts';
+import { runningSupervisor } from '../supervisor-lock.ts';
+import { fail, type Finding, ok, warn } from './finding.ts';
+import { reachable } from './reachable.ts';
+
+export interface MachineOptions {
+  readonly env: NodeJS.ProcessEnv;
+  readonly folder: string;
+}
+
+const gigabyte = 1e9;
+/** All programs in the cache, and a stack's data. */
+const diskNeeded = 3 * gigabyte;
+/** What Go's build and module caches add. */
+const diskToBuild = 6 * gigabyte;
+const memoryNeeded = 3 * gigabyte;
+
+/** The checks in the order in which a start would meet them. */
+export async function* checkMachine(options: MachineOptions): AsyncGenerator<Finding> {
+  const major = Number(process.versions.node.split('.')[0]);
+  yield major >= 24 ? ok('Node.js', process.version) : fail('Node.js', `${process.version} is too old`, 'run `npm ci` in the checkout: it installs Node.js 24 beside the code');
+  const platform = currentPlatform();
+  const supported = ['linux', 'darwin'].includes(platform.os) && ['amd64', 'arm64'].includes(platform.arch);
+  yield supported ? ok('platform', platformKey(platform)) : fail('platform', `${platformKey(platform)} is not supported`, 'use Linux or macOS on amd64 or arm64 (on Windows: WSL 2)');
+  yield totalmem() >= memoryNeeded ? ok('memory', `${(totalmem() / gigabyte).toFixed(1)} GB`) : warn('memory', `${(totalmem() / gigabyte).toFixed(1)} GB is little`, 'give the machine 4 GB: the servers of the stack take about 1 GB');
+  yield* checkFolder(options);
+  const go = await goVersion(options.env);
+  yield 'problem' in go ? warn('Go', `${go.problem}; only needed where releases can't be downloaded`, 'install Go 1.25 or newer when the programs below have no other source') : ok('Go', go.version);
+  let builds = false;
+  for (const spec of catalogue) {
+    const { finding, fromSource } = await checkProgram(spec, options.env);
+    builds ||= fromSource;
+    yield finding;
+  }
+  yield* checkDisk(options, builds);
+  yield* checkPorts(options);
+}
+
+async function* checkFolder(options: MachineOptions): AsyncGenerator<Finding> {
+  const layout = layoutOf(options.folder);
+  const at = existsSync(layout.root) ? layout.root : options.folder;
+  try {
+    accessSync(at, constants.W_OK);
+    const pid = await runningSupervisor(layout.supervisorPid);
+    yield ok('folder', `${layout.root}${pid === undefined ? '' : `, where a stack runs (process ${pid})`}`);
+  } catch {
+    yield fail('folder', `${at} can't be written`, 'run `parley dev` in a folder of your own');
+  }
+}
+
+async function checkProgram(spec: BinarySpec, env: NodeJS.ProcessEnv): Promise<{ readonly finding: Finding; readonly fromSource: boolean }> {
+  const name = `${spec.name} ${spec.version}`;
+  if (spec.name === 'postgres' && externalDatabase(env) !== undefined) return { finding: ok(name, 'not needed: DATABASE_URL names a server'), fromSource: false };
+  const passedOver: string[] = [];
+  for await (const offer of offers({ spec, env, cache: cacheFolder(env), platform: currentPlatform(), tools: join(repositoryRoot(), 'tools') })) {
+    const problem = await problemOf(offer);
+    if (problem !== undefined) {
+      passedOver.push(`${offer.source}: ${problem}`);
+      continue;
+    }
+    const not = passedOver.length === 0 ? '' : ` (not ${passedOver.join('; ')})`;
+    const how = offer.path === undefined ? `would come from the ${offer.source}: ${offer.detail}` : `${offer.source}: ${offer.detail}`;
+    return { finding: ok(name, `${how}${not}`), fromSource: offer.source === 'Go sources' };
+  }
+  const cure = spec.name === 'postgres' ? 'install Python 3 with pip, or Postgres 16 or newer with pgvector, or set DATABASE_URL' : `put ${spec.accepted.text} on PATH, install Go 1.25 or newer, or set PARLEY_BINARY_MIRROR`;
+  return { finding: fail(name, `is not to be had: ${passedOver.join('; ')}`, cure), fromSource: false };
+}
+
+/** Why an offer can't be taken up; a release needs its server to be reachable. */
+async function problemOf(offer: Offer): Promise<string | undefined> {
+  if (offer.path !== undefined) return undefined;
+  if (offer.obtain === undefined) return offer.detail;
+  if (offer.source !== 'release') return undefined;
+  const host = new URL(offer.detail).host;
+  return (await reachable(host)) ? undefined : `${host} can't be reached`;
+}
+
+async function* checkDisk(options: MachineOptions, builds: boolean): AsyncGenerator<Finding> {
+  const needed = diskNeeded + (builds ? diskToBuild : 0);
+  for (const [name, folder] of [
+    ['disk for the programs', cacheFolder(options.env)],
+    ['disk for the data', options.folder],
+  ] as const) {
+    let at = folder;
+    while (!existsSync(at)) at = dirname(at);
+    const { bavail, bsize } = await statfs(at);
+    const free = bavail * bsize;
+    const detail = `${(free / gigabyte).toFixed(1)} GB free at ${at}`;
+    yield free >= needed ? ok(name, detail) : warn(name, `${detail}; ${(needed / gigabyte).toFixed(0)} GB are comfortable`, 'free some space, or set XDG_CACHE_HOME to a larger disk');
+  }
+}
+
+async function* checkPorts(options: MachineOptions): AsyncGenerator<Finding> {
+  try {
+    await freePorts(1);
+  } catch (error) {
+    yield fail('ports', `none can be had on 127.0.0.1: ${(error as Error).message}`, 'allow programs to listen on loopback');
+    return;
+  }
+  const layout = layoutOf(options.folder);
+  if ((await runningSupervisor(layout.supervisorPid)) !== undefined) {
+    yield ok('ports', 'in use by the stack of this folder');
+    return;
+  }
+  const wanted = options.env['PARLEY_API_PORT'];
+  if (wanted !== undefined && wanted !== '' && wanted !== '0' && !(await portIsFree(Number(wanted)))) {
+    yield fail('ports', `${wanted}, from PARLEY_API_PORT, is taken`, 'set PARLEY_API_PORT to another one, or leave it out: a free one is found then');
+    return;
+  }
+  const taken = [];
+  for (const [name, port] of Object.entries(readSettings(layout.settings).ports ?? {})) if (!(await portIsFree(port))) taken.push(`${port} (${name})`);
+  yield taken.length === 0 ? ok('ports', 'free ones are found at the start') : warn('ports', `taken since the last start: ${taken.join(', ')}; others are found, and addresses change`);
+}
