@@ -107,7 +107,7 @@ function names(element: PathElement, item: unknown, index: number): boolean {
       return isDeepStrictEqual(item, element.value);
     case 'index':
       return index === element.index;
-    case 'field':
+    default:
       return false;
   }
 }

@@ -69,7 +69,7 @@ export function serializeElement(element: PathElement): string {
       return `k:${JSON.stringify(element.key)}`;
     case 'value':
       return `v:${JSON.stringify(element.value)}`;
-    case 'index':
+    default:
       return `i:${element.index}`;
   }
 }
@@ -84,7 +84,7 @@ export function formatElement(element: PathElement): string {
         .join(',')}]`;
     case 'value':
       return `[=${JSON.stringify(element.value)}]`;
-    case 'index':
+    default:
       return `[${element.index}]`;
   }
 }

@@ -127,8 +127,11 @@ export class ResourceClient<T extends KubeObject> {
       ...common(options),
     });
     const next = answer.metadata.continue;
+    const items = answer.items ?? [];
+    // Nobody else holds these objects yet: filling them in beats copying a page of them.
+    for (const item of items) if (item.kind === undefined) Object.assign(item, this.#typeMeta());
     return {
-      items: (answer.items ?? []).map((item) => ({ ...this.#typeMeta(), ...item })),
+      items,
       resourceVersion: answer.metadata.resourceVersion,
       ...(next ? { continue: next } : {}),
     };

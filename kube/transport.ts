@@ -111,9 +111,10 @@ class HttpTransport implements Transport {
   async request<T>(request: KubeRequest): Promise<T> {
     const deadline = new Deadline({ clock: this.#clock, timeoutMs: request.timeoutMs ?? defaultTimeoutMs, signal: request.signal, what: describe(request) });
     try {
-      const answer = await this.#retrying(request, deadline, 'requests');
-      const text = await answer.body.text();
-      return (text === '' ? undefined : JSON.parse(text)) as T;
+      return await this.#retrying(request, deadline, 'requests', async (answer) => {
+        const text = await answer.body.text();
+        return (text === '' ? undefined : JSON.parse(text)) as T;
+      });
     } catch (error) {
       throw this.#explain(error, request, deadline);
     } finally {
@@ -124,7 +125,7 @@ class HttpTransport implements Transport {
   async stream(request: KubeRequest): Promise<KubeStream> {
     const deadline = new Deadline({ clock: this.#clock, timeoutMs: request.timeoutMs ?? defaultTimeoutMs, signal: request.signal, what: describe(request) });
     try {
-      const answer = await this.#retrying(request, deadline, 'watches');
+      const answer = await this.#retrying(request, deadline, 'watches', (opened) => Promise.resolve(opened));
       deadline.disarm(); // the rest may take as long as it likes; the caller's signal still ends it
       return {
         status: answer.statusCode,
@@ -154,8 +155,8 @@ class HttpTransport implements Transport {
     }
   }
 
-  /** An answer of 2xx, or the last error. */
-  async #retrying(request: KubeRequest, deadline: Deadline, pool: keyof Connections): Promise<Dispatcher.ResponseData> {
+  /** What `read` makes of an answer of 2xx, or the last error. An answer that breaks off counts as none. */
+  async #retrying<R>(request: KubeRequest, deadline: Deadline, pool: keyof Connections, read: (answer: Dispatcher.ResponseData) => Promise<R>): Promise<R> {
     const body = request.body === undefined ? undefined : JSON.stringify(request.body);
     const idempotent = request.idempotent ?? request.method === 'GET';
     let reauthenticated = false;
@@ -163,7 +164,7 @@ class HttpTransport implements Transport {
       const identity = this.#credentials.current();
       let error: KubeError;
       try {
-        return await this.#attempt(request, body, await identity, deadline, pool);
+        return await read(await this.#attempt(request, body, await identity, deadline, pool));
       } catch (thrown) {
         error = this.#explain(thrown, request, deadline);
       }

@@ -100,9 +100,9 @@ export class Handler {
         throw new Refusal({ code: 415, reason: 'UnsupportedMediaType', message: `the body of the request was in an unknown format - accepted media types include: application/merge-patch+json, application/apply-patch+yaml` });
       case 'DELETE': {
         const options = request.body === '' ? {} : parse(request.body);
-        const preconditions = (options['preconditions'] ?? {}) as Json;
+        const { uid, resourceVersion } = (options['preconditions'] ?? {}) as { readonly uid?: string; readonly resourceVersion?: string };
         const dryRun = query['dryRun'] === 'All' || JSON.stringify(options['dryRun']) === '["All"]';
-        return { code: 200, body: writes.delete(target, { uid: preconditions['uid'], resourceVersion: preconditions['resourceVersion'], dryRun }) };
+        return { code: 200, body: writes.delete(target, { uid, resourceVersion, dryRun }) };
       }
       default:
         throw notAllowed();

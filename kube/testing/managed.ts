@@ -113,11 +113,12 @@ function parse(entries: readonly ManagedFieldsEntry[]): Owner[] {
   return entries.map((entry) => ({ entry, paths: fromFieldsV1(entry.fieldsV1 ?? {}) }));
 }
 
+const rank = (entry: ManagedFieldsEntry): string => `${entry.operation === 'Apply' ? 0 : 1} ${entry.time ?? ''} ${entry.manager ?? ''}`;
+
 function serialize(owners: readonly Owner[]): readonly ManagedFieldsEntry[] {
-  const rank = (entry: ManagedFieldsEntry): string => `${entry.operation === 'Apply' ? 0 : 1} ${entry.time ?? ''} ${entry.manager ?? ''}`;
   return owners
     .filter((owner) => owner.paths.size > 0)
-    .map((owner) => ({ ...owner.entry, fieldsType: 'FieldsV1' as const, fieldsV1: toFieldsV1(owner.paths) }))
+    .map(({ entry, paths }) => Object.assign({}, entry, { fieldsType: 'FieldsV1' as const, fieldsV1: toFieldsV1(paths) }))
     .sort((a, b) => (rank(a) < rank(b) ? -1 : 1));
 }
 

@@ -1,6 +1,6 @@
 /** Merging, as server-side apply and merge patches do it. */
 import { itemMember } from './members.ts';
-import { fieldSchema, isAtomic, isObject, itemSchema, type Json, type JsonSchema } from './schema.ts';
+import { fieldSchema, isAtomic, isObject, itemSchema, type JsonSchema } from './schema.ts';
 
 /** What was applied on top of what there is: maps are joined, keyed lists and sets by item, everything else is replaced. */
 export function mergeApplied(live: unknown, applied: unknown, schema: JsonSchema): unknown {
@@ -88,5 +88,5 @@ export function sameJson(a: unknown, b: unknown): boolean {
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.keys(value).sort().map((name) => [name, sorted((value as Json)[name])]));
+  return Object.fromEntries(Object.keys(value).sort().map((name) => [name, sorted((value)[name])]));
 }

@@ -51,7 +51,8 @@ export class Reads {
     // A selector is applied to what is read until the page is full, so a token counts objects, matching or not.
     const items: Json[] = [];
     let index = start;
-    for (; index < snapshot.items.length && (limit === 0 || items.length < limit); index++) {
+    for (; index < snapshot.items.length; index++) {
+      if (limit > 0 && items.length === limit) break;
       const item = snapshot.items[index] as Json;
       if (matches(item)) items.push(item);
     }

@@ -16,8 +16,8 @@ function requirement(text: string): (labels: Readonly<Record<string, string>>) =
   const set = /^([\w./-]+)\s+(in|notin)\s*\(([^)]*)\)$/.exec(text);
   if (set !== null) {
     const [, key = '', operator, list = ''] = set;
-    const values = list.split(',').map((value) => value.trim());
-    return (labels) => (labels[key] !== undefined && values.includes(labels[key])) === (operator === 'in');
+    const values = new Set(list.split(',').map((value) => value.trim()));
+    return (labels) => (labels[key] !== undefined && values.has(labels[key])) === (operator === 'in');
   }
   const equal = /^([\w./-]+)\s*(==|=|!=)\s*([\w.-]*)$/.exec(text);
   if (equal !== null) {
@@ -43,7 +43,7 @@ export function fieldMatcher(selector: string | undefined, selectable: readonly 
 
 function at(object: Json, path: readonly string[]): string {
   const value = path.reduce<unknown>((part, name) => (isObject(part) ? part[name] : undefined), object);
-  return value === undefined || value === null ? '' : String(value);
+  return value === undefined || value === null ? '' : typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 /** At commas outside of parentheses. */

@@ -70,9 +70,10 @@ export class Store {
     return this.#history.filter((change) => change.resource === resource && change.resourceVersion > resourceVersion);
   }
 
-  /** Drops history, as etcd's compaction does. */
+  /** Drops history, as etcd's compaction does, up to a revision that nobody has seen yet. */
   compact(): void {
     this.#history = [];
+    this.#revision++;
     this.#compacted = this.#revision;
   }
 

@@ -49,7 +49,7 @@ function wrongType(value: unknown, schema: JsonSchema): string | undefined {
       return Array.isArray(value) ? undefined : `expected list, got &{${JSON.stringify(value)}}`;
     case 'object':
       return isObject(value) ? undefined : `expected map, got &{${JSON.stringify(value)}}`;
-    case undefined:
+    default:
       return undefined;
   }
 }
@@ -81,7 +81,7 @@ function* bounds(value: unknown, schema: JsonSchema, path: string): Generator<re
     yield ['FieldValueNotSupported', `Unsupported value: ${JSON.stringify(value)}: supported values: ${schema.enum.map((each) => JSON.stringify(each)).join(', ')}`];
   }
   if (typeof value === 'string') {
-    const length = [...value].length;
+    const length = Array.from(value).length;
     if (schema.maxLength !== undefined && length > schema.maxLength) yield ['FieldValueTooLong', `Too long: may not be more than ${schema.maxLength} bytes`];
     if (schema.minLength !== undefined && length < schema.minLength) yield ['FieldValueInvalid', `Invalid value: ${JSON.stringify(value)}: ${path} in body should be at least ${schema.minLength} chars long`];
     if (schema.pattern !== undefined && !new RegExp(schema.pattern).test(value)) yield ['FieldValueInvalid', `Invalid value: ${JSON.stringify(value)}: ${path} in body should match '${schema.pattern}'`];

@@ -114,10 +114,13 @@ export class Watch {
     if (fault?.kind === 'delay') {
       this.#delayed++;
       const { ms } = fault;
-      this.#queue = this.#queue.then(() => new Promise((resolve) => setTimeout(resolve, ms).unref())).then(() => {
+      const before = this.#queue;
+      this.#queue = (async () => {
+        await before;
+        await new Promise((resolve) => setTimeout(resolve, ms).unref());
         this.#delayed--;
         this.#raw(line);
-      });
+      })();
       return;
     }
     const now = (): void => {

@@ -33,6 +33,12 @@ export interface WriteOptions {
   readonly strict: boolean;
 }
 
+export interface DeleteOptions {
+  readonly uid?: string | undefined;
+  readonly resourceVersion?: string | undefined;
+  readonly dryRun: boolean;
+}
+
 export interface WriteResult {
   readonly code: 200 | 201;
   readonly object: Json;
@@ -52,7 +58,8 @@ export class Writes {
 
   create(target: Target, body: Json, options: WriteOptions): WriteResult {
     const metadata = (body['metadata'] ?? {}) as Json;
-    const name = (metadata['name'] as string | undefined) || (metadata['generateName'] ? `${String(metadata['generateName'])}${randomUUID().slice(0, 5)}` : '');
+    const { name: given, generateName } = metadata as { readonly name?: string; readonly generateName?: string };
+    const name = given || (generateName ? `${generateName}${randomUUID().slice(0, 5)}` : '');
     const at = { ...target, name };
     this.#checkNamespace(at);
     if (this.#live(at) !== undefined) {
@@ -70,10 +77,10 @@ export class Writes {
     if (metadata['managedFields'] !== undefined) throw badRequest('metadata.managedFields must be nil');
     this.#checkNamespace(target);
     const live = this.#live(target);
-    const uid = metadata['uid'];
+    const uid = metadata['uid'] as string | undefined;
     if (live === undefined && target.subresource !== undefined) throw notFound(groupResource(target.resource), target.name);
     if (live === undefined && uid !== undefined) {
-      throw stale(groupResource(target.resource), target.name, `uid mismatch: the provided object specified uid ${String(uid)}, and no existing object was found`);
+      throw stale(groupResource(target.resource), target.name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`);
     }
     const errors = typedErrors(body, target.resource.schema);
     if (errors.length > 0) {
@@ -94,7 +101,7 @@ export class Writes {
     };
     if (live === undefined) return { ...this.#createFrom(target, { ...applied, ...typeMeta(target.resource) }, options, () => run(withMetadata(typeMeta(target.resource), identityMetadata(target)))), warnings: [] };
     checkVersion(target, live, metadata);
-    return { ...this.#store1(target, live, run(live), options), warnings: [] };
+    return { ...this.#replaceWith(target, live, run(live), options), warnings: [] };
   }
 
   update(target: Target, body: Json, options: WriteOptions): WriteResult {
@@ -115,15 +122,15 @@ export class Writes {
     return this.#replace(target, live, mergePatch(live, patch) as Json, options);
   }
 
-  delete(target: Target, options: { readonly uid?: unknown; readonly resourceVersion?: unknown; readonly dryRun: boolean }): Json {
+  delete(target: Target, options: DeleteOptions): Json {
     const live = this.#live(target);
     if (live === undefined) throw notFound(groupResource(target.resource), target.name);
     const metadata = live['metadata'] as Json;
     if (options.uid !== undefined && options.uid !== metadata['uid']) {
-      throw stale(kindName(target.resource), target.name, `the UID in the precondition (${String(options.uid)}) does not match the UID in record (${String(metadata['uid'])}). The object might have been deleted and then recreated`);
+      throw stale(kindName(target.resource), target.name, `the UID in the precondition (${options.uid}) does not match the UID in record (${String(metadata['uid'])}). The object might have been deleted and then recreated`);
     }
     if (options.resourceVersion !== undefined && options.resourceVersion !== metadata['resourceVersion']) {
-      throw stale(kindName(target.resource), target.name, `the ResourceVersion in the precondition (${String(options.resourceVersion)}) does not match the ResourceVersion in record (${String(metadata['resourceVersion'])}). The object might have been modified`);
+      throw stale(kindName(target.resource), target.name, `the ResourceVersion in the precondition (${options.resourceVersion}) does not match the ResourceVersion in record (${String(metadata['resourceVersion'])}). The object might have been modified`);
     }
     const finalizers = (metadata['finalizers'] ?? []) as readonly string[];
     if (finalizers.length === 0) {
@@ -146,7 +153,7 @@ export class Writes {
     const kept: Json = target.subresource === 'status' ? { ...live, ...(writable['status'] === undefined ? {} : { status: writable['status'] }) } : { ...writable, ...(target.resource.statusSubresource && live['status'] !== undefined ? { status: live['status'] } : {}) };
     const metadata = target.subresource === 'status' ? (live['metadata'] as Json) : { ...((kept['metadata'] ?? {}) as Json), ...systemMetadata(live, object) };
     const next = this.#updated(target, live, { ...kept, ...typeMeta(target.resource), metadata }, managedFieldsOf(live), options);
-    return { ...this.#store1(target, live, next, options), warnings };
+    return { ...this.#replaceWith(target, live, next, options), warnings };
   }
 
   #updated(target: Target, live: Json, updated: Json, managedFields: readonly ManagedFieldsEntry[], options: WriteOptions): Json {
@@ -172,7 +179,7 @@ export class Writes {
   }
 
   /** An object in place of another; nothing is written when they are equal. */
-  #store1(target: Target, live: Json, next: Json, options: WriteOptions): Omit<WriteResult, 'warnings'> {
+  #replaceWith(target: Target, live: Json, next: Json, options: WriteOptions): Omit<WriteResult, 'warnings'> {
     const metadata = live['metadata'] as Json;
     let object = target.resource.prepare(withDefaults(next, target.resource.schema) as Json);
     const { resourceVersion, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation } = metadata;

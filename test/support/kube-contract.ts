@@ -73,12 +73,26 @@ export function kubeContract(name: string, setup: () => Promise<ContractServer>)
       await server.stop();
     });
 
-    describe('reading', () => readRules(context));
-    describe('applying', () => applyRules(context));
-    describe('extracting', () => extractRules(context));
-    describe('refusals', () => refusalRules(context));
-    describe('status', () => statusRules(context));
-    describe('lifecycle', () => lifecycleRules(context));
-    describe('watching', () => watchRules(context));
+    describe('reading', () => {
+      readRules(context);
+    });
+    describe('applying', () => {
+      applyRules(context);
+    });
+    describe('extracting', () => {
+      extractRules(context);
+    });
+    describe('refusals', () => {
+      refusalRules(context);
+    });
+    describe('status', () => {
+      statusRules(context);
+    });
+    describe('lifecycle', () => {
+      lifecycleRules(context);
+    });
+    describe('watching', () => {
+      watchRules(context);
+    });
   });
 }

@@ -11,7 +11,7 @@ export function applyRules(context: ContractContext): void {
     const { metadata } = widget;
     await context.widgets('first').apply(widget);
     await context.widgets('second').apply({ ...widget, spec: { nested: { b: '2' }, map: { y: '2' }, ports: [{ name: 'grpc', port: 90 }] } });
-    const both = await context.widgets().get(metadata as { name: string });
+    const both = await context.widgets().get(metadata);
     expect(both.spec).toEqual({ title: 'a', size: 'small', nested: { a: '1', b: '2' }, map: { x: '1', y: '2' }, ports: [{ name: 'http', port: 80 }, { name: 'grpc', port: 90 }] });
 
     const left = await context.widgets('first').apply({ ...widget, spec: { start: 1 } });
@@ -114,7 +114,7 @@ export function applyRules(context: ContractContext): void {
   it('creates an object that is gone, unless a uid is given', async () => {
     const widget = context.widget({ title: 'a' });
     const first = await context.widgets().apply(widget);
-    await context.widgets().delete(widget.metadata as { name: string });
+    await context.widgets().delete(widget.metadata);
     const withUid = { ...widget, metadata: { ...widget.metadata, uid: first.metadata.uid } };
     expect(await failureOf(context.widgets().apply(withUid))).toMatchObject({ code: 409, reason: 'Conflict', staleConflict: true });
     const second = await context.widgets().apply({ ...widget, metadata: { ...widget.metadata, resourceVersion: first.metadata.resourceVersion } });
@@ -130,7 +130,7 @@ export function applyRules(context: ContractContext): void {
     expect((await failureOf(context.widgets().get(widget.metadata as { name: string }))).code).toBe(404);
     const stored = await context.widgets().apply(widget);
     await context.widgets().apply({ ...widget, spec: { title: 'other' } }, { dryRun: true });
-    await context.widgets().delete(widget.metadata as { name: string }, { dryRun: true });
+    await context.widgets().delete(widget.metadata, { dryRun: true });
     expect(await context.widgets().get(widget.metadata as { name: string })).toEqual(stored);
   });
 

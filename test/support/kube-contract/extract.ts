@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 
 import { extractOwned, ownedPaths } from '../../../kube/index.ts';
@@ -48,7 +48,7 @@ export function extractRules(context: ContractContext): void {
         // Applying it again says the same thing.
         const again = await context.widgets('first').apply(extracted as Widget);
         expect(again.metadata.resourceVersion).toBe(stored.metadata.resourceVersion);
-        await context.widgets().delete(widget.metadata as { name: string });
+        await context.widgets().delete(widget.metadata);
       }),
       { numRuns: 25 },
     );

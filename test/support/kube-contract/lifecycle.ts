@@ -73,7 +73,7 @@ export function lifecycleRules(context: ContractContext): void {
     await Promise.all(
       keys.map(async (key) => {
         for (;;) {
-          const { metadata, spec } = await widgets.get(widget.metadata as { name: string });
+          const { metadata, spec } = await widgets.get(widget.metadata);
           const { uid, resourceVersion } = metadata;
           try {
             await widgets.apply({ ...widget, metadata: { ...widget.metadata, uid, resourceVersion }, spec: { map: { ...spec?.map, [key]: '1' } } });

@@ -65,7 +65,7 @@ export function readRules(context: ContractContext): void {
   it('gives metadata only, to get, list and watch', async () => {
     const secrets = context.client<Secret>('Secret');
     const data = { key: Buffer.from('canary').toString('base64') };
-    await secrets.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'hidden', namespace, labels: { hidden: 'yes' } }, data } as Secret);
+    await secrets.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'hidden', namespace, labels: { hidden: 'yes' } }, data });
     const metadataOnly = context.client<Secret>('Secret', { metadataOnly: true });
     const one = await metadataOnly.get({ namespace, name: 'hidden' });
     const { items } = await metadataOnly.list({ namespace, labelSelector: 'hidden=yes' });
@@ -80,7 +80,7 @@ export function readRules(context: ContractContext): void {
       expect(seen).toMatchObject({ kind: 'PartialObjectMetadata', metadata: { name: 'hidden', namespace } });
     }
     expect(JSON.stringify([one, items, events])).not.toContain(data.key);
-    expect((await failureOf(metadataOnly.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'hidden', namespace } } as Secret))).code).toBe(405);
+    expect((await failureOf(metadataOnly.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'hidden', namespace } }))).code).toBe(405);
   });
 
   it('refuses a page token that is none', async () => {

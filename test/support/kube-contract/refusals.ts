@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 
+import type { KubeObject } from '../../../kube/index.ts';
 import type { ContractContext } from '../kube-contract.ts';
 import { failureOf } from './failure-of.ts';
 import type { Widget } from './widget.ts';
@@ -16,8 +17,13 @@ export function refusalRules(context: ContractContext): void {
       causes: [{ reason: 'UnknownField', field: 'spec.titel', message: 'field not declared in schema' }],
     });
     const two = await apply({ titel: 'x', nested: { c: '1' } });
-    expect(two.causes.map((cause) => cause.field).sort()).toEqual(['spec.nested.c', 'spec.titel']);
-    expect(two.message).toContain('spec.titel');
+    // The server gives up at the first unknown field of a level, in no order: it names one of them, or both.
+    expect(two.causes.length).toBeGreaterThan(0);
+    for (const { field, message } of two.causes) {
+      expect(['spec.nested.c', 'spec.titel']).toContain(field);
+      expect(message).toBe('field not declared in schema');
+      expect(two.message).toContain(field);
+    }
   });
 
   it('names fields of a wrong type in an apply, without their values', async () => {
@@ -25,7 +31,8 @@ export function refusalRules(context: ContractContext): void {
     expect(error).toMatchObject({ code: 400, reason: 'BadRequest', causes: [{ reason: 'FieldValueTypeInvalid', field: 'spec.title', message: 'expected string' }] });
     expect(JSON.stringify([error, error.message])).not.toContain('31337');
     const two = await apply({ start: 'canary', tags: 'canary' });
-    expect(two.causes.map((cause) => cause.field).sort()).toEqual(['spec.start', 'spec.tags']);
+    expect(two.causes.length).toBeGreaterThan(0);
+    for (const { field } of two.causes) expect(['spec.start', 'spec.tags']).toContain(field);
     expect(JSON.stringify([two, two.message])).not.toContain('canary');
   });
 
@@ -87,7 +94,12 @@ export function refusalRules(context: ContractContext): void {
   });
 
   it('takes times of a Lease with six decimals only', async () => {
-    const lease = (renewTime: string) => ({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { name: 'times', namespace }, spec: { holderIdentity: 'me', renewTime } });
+    const lease = (renewTime: string): KubeObject & { readonly spec: object } => ({
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name: 'times', namespace: context.namespace },
+      spec: { holderIdentity: 'me', renewTime },
+    });
     const leases = context.client('Lease');
     expect(await failureOf(leases.create(lease('2026-01-02T03:04:05.123Z')))).toMatchObject({ code: 400, reason: 'BadRequest' });
     const stored = await leases.create(lease('2026-01-02T03:04:05.123456Z'));

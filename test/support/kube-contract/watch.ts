@@ -16,7 +16,7 @@ export function watchRules(context: ContractContext): void {
     const watch = await widgets.watch({ namespace, resourceVersion, labelSelector: 'watch=order', timeoutSeconds: 60 });
     await widgets.apply(widget);
     const last = await widgets.apply({ ...widget, spec: { title: 'b' } });
-    await widgets.delete(widget.metadata as { name: string });
+    await widgets.delete(widget.metadata);
     const events = await take(watch, 3);
     expect(events.map((event) => event.type)).toEqual(['ADDED', 'MODIFIED', 'DELETED']);
     expect(objects(events).map((object) => object.spec?.title)).toEqual(['a', 'b', 'b']);
@@ -31,17 +31,15 @@ export function watchRules(context: ContractContext): void {
     const watch = await widgets.watch({ namespace, labelSelector: 'watch=list', sendInitialEvents: true, timeoutSeconds: 60 });
     const iterator = watch[Symbol.asyncIterator]();
     const initial: WatchEvent<Widget>[] = [];
-    for (;;) {
+    while (initial.at(-1)?.type !== 'BOOKMARK') {
       const { value, done } = await iterator.next();
       if (done) throw new Error('the watch ended before its bookmark');
-      if (value.type === 'BOOKMARK') {
-        expect(value.initialEventsEnd).toBe(true);
-        expect(Number(value.resourceVersion)).toBeGreaterThanOrEqual(Number(newest.metadata.resourceVersion));
-        break;
-      }
       initial.push(value);
     }
-    expect(initial.map((event) => event.type)).toEqual(['ADDED', 'ADDED']);
+    expect(initial.map((event) => event.type)).toEqual(['ADDED', 'ADDED', 'BOOKMARK']);
+    const bookmark = initial[2] as { readonly resourceVersion: string };
+    expect(bookmark).toMatchObject({ initialEventsEnd: true });
+    expect(Number(bookmark.resourceVersion)).toBeGreaterThanOrEqual(Number(newest.metadata.resourceVersion));
     expect(objects(initial).map((object) => object.metadata.name).sort()).toEqual(['wl-a', 'wl-b']);
     await widgets.apply(context.widget({ title: 'after' }, { name: 'wl-a', labels }));
     expect((await iterator.next()).value).toMatchObject({ type: 'MODIFIED', object: { spec: { title: 'after' } } });

@@ -1,0 +1,258 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { Registry } from 'prom-client';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { KubeError } from './error.ts';
+import { ResourceClient } from './resource-client.ts';
+import { startApiServerDouble, type ApiServerDouble } from './testing/index.ts';
+import { createTransport, loadKubeConfig, type Transport, type TransportOptions } from './transport.ts';
+import type { KubeObject } from './types.ts';
+
+interface ConfigMap extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+const descriptor = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
+const ref = { namespace: 'default', name: 'a' };
+const object: ConfigMap = { apiVersion: 'v1', kind: 'ConfigMap', metadata: ref, data: { key: 'value' } };
+
+let double: ApiServerDouble;
+const opened: Transport[] = [];
+
+beforeEach(async () => {
+  double = await startApiServerDouble();
+  double.seed(descriptor, [object]);
+});
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((transport) => transport.close()));
+  await double.stop();
+});
+
+/** A client whose waits between attempts are remembered instead of waited for, unless `options` bring a clock. */
+function connect(options: Partial<TransportOptions> = {}): { readonly transport: Transport; readonly configMaps: ResourceClient<ConfigMap>; readonly waits: number[] } {
+  const waits: number[] = [];
+  const clock = {
+    now: () => Date.now(),
+    monotonic: () => performance.now(),
+    after(ms: number, callback: () => void) {
+      if (ms !== 30_000) waits.push(ms);
+      const handle = setTimeout(callback, ms === 30_000 ? ms : 0);
+      return { cancel: () => clearTimeout(handle) };
+    },
+  };
+  const transport = createTransport({ kubeConfig: double.kubeConfig, clock, random: () => 0, ...options });
+  opened.push(transport);
+  return { transport, configMaps: new ResourceClient<ConfigMap>({ transport, descriptor, fieldManager: 'test' }), waits };
+}
+
+async function failureOf(request: Promise<unknown>): Promise<KubeError> {
+  const error = await request.then(() => undefined, (reason: unknown) => reason);
+  expect(error).toBeInstanceOf(KubeError);
+  return error as KubeError;
+}
+
+describe('retries', () => {
+  it('waits as long as a 429 asks for, for any request', async () => {
+    const { configMaps, waits } = connect();
+    double.faults.next({ kind: 'status', code: 429, reason: 'TooManyRequests', retryAfterSeconds: 2, times: 2 });
+    await configMaps.create({ ...object, metadata: { ...ref, name: 'b' } });
+    expect(waits).toEqual([2000, 2000]);
+    expect(double.requests.filter((request) => request.method === 'POST')).toHaveLength(3);
+  });
+
+  it('gives up after five attempts, with the last answer', async () => {
+    const { configMaps, waits } = connect();
+    double.faults.next({ kind: 'status', code: 429, retryAfterSeconds: 1, times: 99 });
+    expect(await failureOf(configMaps.get(ref))).toMatchObject({ code: 429, reason: 'TooManyRequests', retryAfterMs: 1000, retryable: true });
+    expect(double.requests).toHaveLength(5);
+    expect(waits).toHaveLength(4);
+  });
+
+  it('leaves a long wait to the caller', async () => {
+    const { configMaps, waits } = connect();
+    double.faults.next({ kind: 'status', code: 429, retryAfterSeconds: 600 });
+    expect(await failureOf(configMaps.get(ref))).toMatchObject({ code: 429, retryAfterMs: 600_000 });
+    expect(waits).toEqual([]);
+  });
+
+  it.each([
+    ['get', (configMaps: ResourceClient<ConfigMap>) => configMaps.get(ref), true],
+    ['apply', (configMaps) => configMaps.apply(object), true],
+    ['delete with a precondition', (configMaps) => configMaps.delete(ref, { uid: 'x' }), true],
+    ['delete', (configMaps) => configMaps.delete(ref), false],
+    ['create', (configMaps) => configMaps.create({ ...object, metadata: { ...ref, name: 'b' } }), false],
+    ['update', (configMaps) => configMaps.update(object), false],
+  ] satisfies [string, (configMaps: ResourceClient<ConfigMap>) => Promise<unknown>, boolean][])('after a 503: %s', async (_, send, again) => {
+    const { configMaps } = connect();
+    double.faults.next({ kind: 'status', code: 503, retryAfterSeconds: 1 });
+    await send(configMaps).catch(() => undefined);
+    expect(double.requests).toHaveLength(again ? 2 : 1);
+  });
+
+  it('sends an idempotent request again when its connection breaks, once, and no other', async () => {
+    const { configMaps } = connect();
+    for (const kind of ['reset', 'drop', 'half-write'] as const) {
+      double.faults.next({ kind, match: { method: 'PATCH' } });
+      expect((await configMaps.apply(object, { force: true })).data).toEqual({ key: 'value' });
+      double.faults.next({ kind, match: { method: 'POST' } });
+      expect(await failureOf(configMaps.create({ ...object, metadata: { ...ref, name: kind } }))).toMatchObject({ code: 0, reason: 'Unreachable', retryable: true });
+    }
+    expect(double.requests.filter((request) => request.method === 'POST')).toHaveLength(3);
+    double.faults.next({ kind: 'reset', times: 2 });
+    expect((await failureOf(configMaps.get(ref))).reason).toBe('Unreachable');
+  });
+
+  it('does not retry what would fail again', async () => {
+    const { configMaps } = connect();
+    for (const code of [400, 403, 409, 422, 500]) {
+      double.faults.next({ kind: 'status', code });
+      expect((await failureOf(configMaps.get(ref))).code).toBe(code);
+    }
+    expect(double.requests).toHaveLength(5);
+  });
+});
+
+describe('time', () => {
+  const clock = { now: () => Date.now(), monotonic: () => performance.now(), after: (ms: number, run: () => void) => ((timer) => ({ cancel: () => clearTimeout(timer) }))(setTimeout(run, ms)) };
+
+  it('ends a request after its timeout, retries included', async () => {
+    const { configMaps } = connect({ clock });
+    double.faults.next({ kind: 'delay', ms: 5_000 });
+    expect(await failureOf(configMaps.get(ref, { timeoutMs: 50 }))).toMatchObject({ code: 0, reason: 'Timeout', retryable: true });
+    double.faults.next({ kind: 'status', code: 429, retryAfterSeconds: 2 });
+    expect(await failureOf(configMaps.get(ref, { timeoutMs: 100 }))).toMatchObject({ code: 429 });
+  });
+
+  it('ends a request with its signal: before, during and between attempts', async () => {
+    const { configMaps } = connect({ clock });
+    expect(await failureOf(configMaps.get(ref, { signal: AbortSignal.abort() }))).toMatchObject({ reason: 'Aborted', aborted: true, retryable: false });
+    expect(double.requests).toHaveLength(0);
+    for (const fault of [{ kind: 'delay', ms: 5_000 }, { kind: 'status', code: 429, retryAfterSeconds: 9 }] as const) {
+      double.faults.next(fault);
+      const controller = new AbortController();
+      setTimeout(() => controller.abort(), 50);
+      expect(await failureOf(configMaps.get(ref, { signal: controller.signal }))).toMatchObject({ reason: 'Aborted' });
+    }
+  });
+
+  it('leaves a signal without listeners', async () => {
+    const { configMaps } = connect();
+    const controller = new AbortController();
+    let listeners = 0;
+    const add = controller.signal.addEventListener.bind(controller.signal);
+    const remove = controller.signal.removeEventListener.bind(controller.signal);
+    controller.signal.addEventListener = (...args: Parameters<typeof add>) => (listeners++, add(...args));
+    controller.signal.removeEventListener = (...args: Parameters<typeof remove>) => (listeners--, remove(...args));
+    for (let count = 0; count < 5; count++) await configMaps.get(ref, { signal: controller.signal });
+    expect(listeners).toBe(0);
+  });
+});
+
+describe('connections', () => {
+  it('answers requests while any number of watches is open', async () => {
+    const { configMaps } = connect();
+    const watches = await Promise.all(Array.from({ length: 40 }, () => configMaps.watch({ namespace: 'default' })));
+    expect(double.watches).toBe(40);
+    expect((await configMaps.get(ref)).data).toEqual(object.data);
+    for (const watch of watches) watch.destroy();
+  });
+
+  it('says where nothing listens', async () => {
+    const { configMaps } = connect();
+    const address = double.server;
+    await double.stop();
+    const error = await failureOf(configMaps.get(ref));
+    expect(error).toMatchObject({ code: 0, reason: 'Unreachable' });
+    expect(error.message).toContain(address);
+  });
+
+  it('refuses requests after close, and ends watches', async () => {
+    const { transport, configMaps } = connect();
+    const watch = await configMaps.watch({ namespace: 'default', resourceVersion: '1' });
+    const ended = failureOf((async () => {
+      for await (const event of watch) void event;
+    })());
+    await transport.close();
+    expect((await ended).code).toBe(0);
+    expect(await failureOf(configMaps.get(ref))).toMatchObject({ reason: 'Aborted' });
+  });
+});
+
+const withFile = async (run: (folder: string) => Promise<void>): Promise<void> => {
+  const folder = mkdtempSync(join(tmpdir(), 'kube-'));
+  try {
+    await run(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+};
+
+const kubeconfig = (user: object): string =>
+  JSON.stringify({
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'c', cluster: { server: double.server, 'insecure-skip-tls-verify': true } }],
+    users: [{ name: 'u', user }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'x',
+  });
+
+describe('credentials', () => {
+  it('reads a token file again after a 401, once', () =>
+    withFile(async (folder) => {
+      double.token = 'old';
+      writeFileSync(join(folder, 'token'), 'old\n');
+      writeFileSync(join(folder, 'config'), kubeconfig({ tokenFile: 'token' }));
+      const { configMaps } = connect({ kubeConfig: loadKubeConfig({ path: join(folder, 'config') }) });
+      await configMaps.get(ref);
+      double.token = 'new';
+      expect(await failureOf(configMaps.get(ref))).toMatchObject({ code: 401, reason: 'Unauthorized', retryable: false });
+      expect(double.requests).toHaveLength(3);
+      writeFileSync(join(folder, 'token'), 'new\n');
+      expect((await configMaps.create({ ...object, metadata: { ...ref, name: 'b' } })).data).toEqual(object.data);
+    }));
+
+  it('runs an exec plugin, again after a 401', () =>
+    withFile(async (folder) => {
+      double.token = 'from-plugin';
+      const script = `process.stdout.write(JSON.stringify({ kind: 'ExecCredential', status: { token: require('node:fs').readFileSync(${JSON.stringify(join(folder, 'token'))}, 'utf8') } }))`;
+      writeFileSync(join(folder, 'token'), 'stale');
+      writeFileSync(join(folder, 'config'), kubeconfig({ exec: { apiVersion: 'client.authentication.k8s.io/v1', command: process.execPath, args: ['-e', script] } }));
+      const { configMaps } = connect({ kubeConfig: loadKubeConfig({ path: join(folder, 'config') }) });
+      expect((await failureOf(configMaps.get(ref))).code).toBe(401);
+      writeFileSync(join(folder, 'token'), 'from-plugin');
+      expect((await configMaps.get(ref)).data).toEqual(object.data);
+    }));
+
+  it('says what is wrong with a plugin or a kubeconfig', () =>
+    withFile(async (folder) => {
+      writeFileSync(join(folder, 'config'), kubeconfig({ exec: { apiVersion: 'client.authentication.k8s.io/v1', command: join(folder, 'missing') } }));
+      const { configMaps } = connect({ kubeConfig: loadKubeConfig({ path: join(folder, 'config') }) });
+      const error = await failureOf(configMaps.get(ref));
+      expect(error).toMatchObject({ code: 401, reason: 'Unauthorized' });
+      expect(error.message).toContain('missing');
+      expect(() => loadKubeConfig({ path: join(folder, 'nowhere') })).toThrow(/nowhere/);
+      writeFileSync(join(folder, 'empty'), '{}');
+      expect(() => loadKubeConfig({ path: join(folder, 'empty') })).toThrow(KubeError);
+    }));
+});
+
+it("counts and times requests under client-go's names", async () => {
+  const registry = new Registry();
+  const { configMaps } = connect({ registry });
+  const again = connect({ registry });
+  await configMaps.get(ref);
+  await again.configMaps.get(ref);
+  await failureOf(configMaps.get({ ...ref, name: 'nowhere' }));
+  double.faults.next({ kind: 'reset', times: 2 });
+  await failureOf(configMaps.get(ref));
+  const text = await registry.metrics();
+  const host = new URL(double.server).host;
+  expect(text).toContain(`rest_client_requests_total{code="200",method="GET",host="${host}"} 2`);
+  expect(text).toContain(`rest_client_requests_total{code="404",method="GET",host="${host}"} 1`);
+  expect(text).toContain(`rest_client_requests_total{code="<error>",method="GET",host="${host}"} 2`);
+  expect(text).toContain(`rest_client_request_duration_seconds_count{verb="GET",host="${host}"} 5`);
+});
