@@ -10,6 +10,7 @@ import { ConfigError, type Config } from '../platform/config.ts';
 import { Readiness, runUntilStopped, startProbeServer } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
 import { openStore } from '../store/index.ts';
+import { LEASE_NAME } from './lease-name.ts';
 import { FIELD_MANAGER } from './runtime/caches.ts';
 import { Manager } from './runtime/manager.ts';
 
@@ -22,9 +23,6 @@ export interface RunOperatorOptions {
   /** Told the port of the probes once they answer. */
   readonly onListening?: (port: number) => void;
 }
-
-/** Name of the Lease that operators of one deployment compete for. */
-export const LEASE_NAME = 'parley-operator';
 
 /**
  * Runs until SIGTERM, SIGINT or `signal`. The API server and Postgres may be away at the start or later: it waits for

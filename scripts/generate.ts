@@ -7,7 +7,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { generateCrds, type GeneratedFile } from '../crds/generate.ts';
+import { generateConditionsReference } from './generators/conditions-reference.ts';
 import { generateConfigurationReference } from './generators/configuration-reference.ts';
+import { generateMetricsReference } from './generators/metrics-reference.ts';
 import { generateResourcesReference } from './generators/resources-reference.ts';
 
 interface Generator {
@@ -28,6 +30,8 @@ const generators: readonly Generator[] = [
   },
   { name: 'resources reference', generate: generateResourcesReference },
   { name: 'configuration reference', generate: generateConfigurationReference },
+  { name: 'conditions reference', generate: generateConditionsReference },
+  { name: 'metrics reference', generate: generateMetricsReference },
 ];
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -5,6 +5,7 @@ import { registerConfig } from './config.ts';
 import { registerDev } from './dev.ts';
 import { registerDoctor } from './doctor.ts';
 import { registerEnv } from './env.ts';
+import { registerExplain } from './explain.ts';
 import { registerKeys } from './keys.ts';
 import { registerMigrate } from './migrate.ts';
 import { registerOperator } from './operator.ts';
@@ -27,5 +28,6 @@ export const commands: readonly Register[] = [
   registerEnv,
   registerConfig,
   registerDoctor,
+  registerExplain,
   registerVersion,
 ];

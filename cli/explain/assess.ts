@@ -1,0 +1,133 @@
+/** Puts what the operator reported beside what the same checks say now. Pure. */
+import type { Agent, CommonStatus, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } from '../../crds/index.ts';
+import type { Condition } from '../../kube/types.ts';
+import { planAgent, type StoreView } from '../../operator/agent/plan.ts';
+import { planKnowledgeBase } from '../../operator/knowledge-base/plan.ts';
+import { planPhoneNumber } from '../../operator/phone-number/plan.ts';
+import type { ParleyObject } from '../../operator/references/references-of.ts';
+import type { World } from '../../operator/references/world.ts';
+import { reasons, type Reason } from '../../operator/status/reasons.ts';
+import { planTool } from '../../operator/tool/plan.ts';
+import { planWebhookSubscription } from '../../operator/webhook-subscription/plan.ts';
+import type { Gathered } from './gather.ts';
+
+export interface Finding {
+  readonly condition: string;
+  readonly reason: string;
+  readonly message: string;
+  /** What to do, where something needs doing. */
+  readonly cure?: string;
+}
+
+export interface Assessment {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly ready: boolean;
+  /** One sentence. */
+  readonly summary: string;
+  /** What keeps it from being ready. */
+  readonly problems: readonly Finding[];
+  /** What is not as it could be, but doesn't keep it from being ready. */
+  readonly remarks: readonly Finding[];
+  readonly notes: readonly string[];
+}
+
+/** Reasons that only say that another stage failed, or that this command can't know. */
+const consequences: ReadonlySet<string> = new Set<Reason>(['RevisionWithheld', 'RevisionPending']);
+const stages: ReadonlySet<string> = new Set(['Accepted', 'ResolvedRefs', 'Synced']);
+
+export function assess({ object, world, notes, operator }: Gathered, now: number): Assessment {
+  const { kind } = object;
+  const { namespace = '', name } = object.metadata;
+  const status = object.status as CommonStatus | undefined;
+  const current = status?.observedGeneration === object.metadata.generation;
+  const reported = current ? (status?.conditions ?? []) : [];
+  const reportedReady = reported.find((condition) => condition.type === 'Ready');
+  const done = (ready: boolean, summary: string, problems: readonly Finding[], remarks: readonly Finding[] = []): Assessment => ({ kind, namespace, name, ready, summary, problems, remarks, notes });
+
+  if (object.metadata.deletionTimestamp !== undefined) {
+    return done(false, 'it is being deleted', reportedReady?.reason === 'Deleting' ? [finding(reportedReady)] : []);
+  }
+  if (object.spec.suspend === true) {
+    return done(false, 'it is suspended', [{ condition: 'Ready', reason: 'Suspended', message: 'spec.suspend is true, so changes are not acted upon', cure: cureOf('Suspended') }]);
+  }
+  const computed = planNow(object, world, reported, now).filter((condition) => stages.has(condition.type) && condition.status !== 'True' && !consequences.has(condition.reason));
+  const problems = computed.filter((condition) => blocks(condition.reason)).map(finding);
+  const remarks = computed.filter((condition) => !blocks(condition.reason)).map(finding);
+  if (problems.length > 0) return done(false, 'something in it, or in what it names, needs correcting', problems, remarks);
+  if (!current || reportedReady === undefined) {
+    return done(false, 'nothing is wrong with it, but the operator has not looked at its present state yet', [operatorFinding(operator)], remarks);
+  }
+  if (reportedReady.status === 'True') return done(true, 'it is in use', [], remarks);
+  const blocking = reported.filter((condition) => stages.has(condition.type) && condition.status !== 'True' && blocks(condition.reason) && !consequences.has(condition.reason));
+  // What the checks here can't see, such as Postgres; or what has been put right a moment ago.
+  const seen = blocking.filter((condition) => condition.type === 'Synced');
+  if (seen.length > 0) return done(false, 'the operator is held up', seen.map(finding), remarks);
+  return done(false, 'what was wrong has been put right, and the operator has not looked again yet', [operatorFinding(operator)], remarks);
+}
+
+/** The conditions that the operator would report now; what only the operator knows is taken from what it reported. */
+function planNow(object: ParleyObject, world: World, reported: readonly Condition[], now: number): readonly Condition[] {
+  const reasonOf = (type: string): string | undefined => reported.find((condition) => condition.type === type)?.reason;
+  const status = (): CommonStatus | undefined => {
+    switch (object.kind) {
+      case 'Agent': {
+        const agent = object as Agent;
+        return planAgent(agent, world, servingAsReported(agent), { now, deletionGraceMs: 0 }).status;
+      }
+      case 'Tool':
+        return planTool(object as Tool, world, now).status;
+      case 'PhoneNumber':
+        return planPhoneNumber(object as PhoneNumber, world, { now, mediaServer: reasonOf('Synced') !== 'MediaServerNotConfigured' && reasonOf('Synced') !== undefined }).status;
+      case 'KnowledgeBase': {
+        const base = object as KnowledgeBase;
+        const unknown = reasonOf('Accepted') === 'UnknownEmbeddingProfile';
+        return planKnowledgeBase(base, world, { now, profiles: unknown ? [] : [{ name: base.spec.embedding.profile, provider: 'local', model: '', dimension: 0 }] }).status;
+      }
+      case 'WebhookSubscription':
+        return planWebhookSubscription(object as WebhookSubscription, world, now).status;
+      default:
+        return undefined;
+    }
+  };
+  // The operator's own words about its configuration, which only it knows.
+  const known = (condition: Condition): boolean => condition.type === 'Synced' || condition.reason === 'UnknownEmbeddingProfile';
+  return (status()?.conditions ?? []).map((condition) => (known(condition) ? reported.find((said) => said.type === condition.type && said.reason === condition.reason) : undefined) ?? condition);
+}
+
+function servingAsReported(agent: Agent): StoreView {
+  const { servingRevision, activeSince } = agent.status ?? {};
+  return servingRevision === undefined ? { state: 'known' } : { state: 'known', serving: { revision: servingRevision, activeSince: activeSince ?? '' } };
+}
+
+function finding({ type, reason, message }: Condition): Finding {
+  const cure = cureOf(reason);
+  return { condition: type, reason, message, ...(cure === undefined ? {} : { cure }) };
+}
+
+function definitionOf(reason: string) {
+  return Object.hasOwn(reasons, reason) ? reasons[reason as Reason] : undefined;
+}
+
+function cureOf(reason: string): string {
+  return definitionOf(reason)?.cure ?? 'Wait; the operator goes on by itself.';
+}
+
+function blocks(reason: string): boolean {
+  return definitionOf(reason)?.blocks !== undefined;
+}
+
+function operatorFinding(operator: Gathered['operator']): Finding {
+  const about = { condition: 'Ready', reason: 'NotObserved' };
+  switch (operator.state) {
+    case 'leading':
+      return { ...about, message: `an operator is at work (${operator.holder})`, cure: 'Wait a moment and ask again; if nothing changes, look at its log for this object.' };
+    case 'silent':
+      return { ...about, message: `the operator that was at work (${operator.holder}) has fallen silent`, cure: 'Start an operator again (`parley operator`, `parley dev`, or its Deployment).' };
+    case 'none':
+      return { ...about, message: 'no operator is at work', cure: 'Start one: `parley operator`, `parley dev`, or its Deployment.' };
+    case 'unknown':
+      return { ...about, message: 'whether an operator is at work could not be found out', cure: 'Check that one runs: `parley operator`, `parley dev`, or its Deployment.' };
+  }
+}

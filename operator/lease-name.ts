@@ -1,0 +1,2 @@
+/** Name of the Lease that the operators of one deployment compete for. */
+export const LEASE_NAME = 'parley-operator';
