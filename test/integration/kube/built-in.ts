@@ -1,0 +1,12 @@
+/** The built-in kinds that these tests write. */
+import type { KubeObject, ResourceDescriptor } from '../../../kube/index.ts';
+
+export interface ConfigMap extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+export const namespaces: ResourceDescriptor = { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false };
+export const configMaps: ResourceDescriptor = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
+export const secrets: ResourceDescriptor = { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true };
+
+export const configMap = (namespace: string, name: string, value: string): ConfigMap => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name }, data: { value } });

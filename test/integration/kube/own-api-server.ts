@@ -1,0 +1,76 @@
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { cacheFolder } from '../../../cli/dev/binaries/cache.ts';
+import { binarySpec, type BinaryName } from '../../../cli/dev/binaries/catalogue.ts';
+import { currentPlatform } from '../../../cli/dev/binaries/platform.ts';
+import { resolveBinary } from '../../../cli/dev/binaries/resolve.ts';
+import { ensureCredentials, users, writeKubeconfig } from '../../../cli/dev/parts/credentials.ts';
+import { etcdPart } from '../../../cli/dev/parts/etcd.ts';
+import { apiserverCa, kubeApiserverPart } from '../../../cli/dev/parts/kube-apiserver.ts';
+import { freePorts } from '../../../cli/dev/ports.ts';
+import { repositoryRoot } from '../../../cli/dev/repository.ts';
+import { Supervisor } from '../../../cli/dev/supervisor.ts';
+import { eventually } from '../../support/eventually.ts';
+
+/** An API server that a test may kill: it shares nothing with the one that the other files use. */
+export interface OwnApiServer {
+  readonly kubeconfig: string;
+  /** Kills the process with SIGKILL; resolves when its successor serves. */
+  kill(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export async function ownApiServer(): Promise<OwnApiServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-own-api-server-'));
+  await mkdir(join(folder, 'kube'), { mode: 0o700 });
+  const [etcd, apiserver] = await Promise.all([binary('etcd'), binary('kube-apiserver')]);
+  const [etcdPort = 0, peerPort = 0, port = 0] = await freePorts(3);
+  const credentials = ensureCredentials(join(folder, 'kube', 'pki'));
+  const supervisor = new Supervisor({
+    parts: [
+      etcdPart({ binary: etcd, dataDir: join(folder, 'etcd'), port: etcdPort, peerPort, unsafeNoFsync: true }),
+      kubeApiserverPart({ binary: apiserver, credentials, etcdPort, port }),
+    ],
+    logDir: join(folder, 'logs'),
+    runDir: join(folder, 'run'),
+  });
+  const stop = async (): Promise<void> => {
+    await supervisor.stop();
+    await rm(folder, { recursive: true, force: true });
+  };
+  try {
+    await supervisor.start();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const kubeconfig = join(folder, 'admin.kubeconfig');
+  writeKubeconfig({ file: kubeconfig, server: `https://127.0.0.1:${port}`, ca: apiserverCa(credentials), user: users.admin.name, token: credentials.tokens.admin });
+  return {
+    kubeconfig,
+    async kill() {
+      const pid = supervisor.pid('kube-apiserver');
+      if (pid === undefined) throw new Error('the API server does not run');
+      process.kill(pid, 'SIGKILL');
+      await eventually(() => {
+        const successor = supervisor.pid('kube-apiserver');
+        if (successor === undefined || successor === pid || supervisor.state('kube-apiserver') !== 'ready') throw new Error('the API server does not serve yet');
+      }, 120_000);
+    },
+    stop,
+  };
+}
+
+async function binary(name: BinaryName): Promise<string> {
+  const { path } = await resolveBinary({
+    spec: binarySpec(name),
+    env: process.env,
+    cache: cacheFolder(process.env),
+    platform: currentPlatform(),
+    tools: join(repositoryRoot(), 'tools'),
+    onProgress: () => undefined,
+  });
+  return path;
+}
