@@ -8,7 +8,13 @@ export interface BenchAgent extends KubeObject {
   readonly status?: { readonly conditions?: readonly Condition[] };
 }
 
-export const agentDescriptor: ResourceDescriptor = { group: 'parley.dev', version: 'v1alpha1', kind: 'Agent', plural: 'agents', namespaced: true };
+export const agentDescriptor: ResourceDescriptor = {
+  group: 'parley.dev',
+  version: 'v1alpha1',
+  kind: 'Agent',
+  plural: 'agents',
+  namespaced: true,
+};
 
 const apiVersion = apiVersionOf(agentDescriptor);
 

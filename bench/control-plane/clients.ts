@@ -33,7 +33,10 @@ export const clients: Part<ClientsResult> = {
         return interleave({
           rounds: context.scale.rounds,
           contenders: { own: () => takeTurn(workers.own, turn), stock: () => takeTurn(workers.stock, turn) },
-          onTurn: ({ contender, round, warmUp }) => context.progress(`(a) ${titles[operation]}, ${contender}, ${warmUp ? 'warm-up' : `round ${round + 1} of ${context.scale.rounds}`}`),
+          onTurn: ({ contender, round, warmUp }) =>
+            context.progress(
+              `(a) ${titles[operation]}, ${contender}, ${warmUp ? 'warm-up' : `round ${round + 1} of ${context.scale.rounds}`}`,
+            ),
         });
       };
       return { get: await measure('get'), applyStatus: await measure('applyStatus') };
@@ -98,7 +101,7 @@ function clientsTable(result: ClientsResult): Table {
     columns: ['16 in flight', 'requests/s', 'CPU per request', 'p50', 'p99', 'connections so far'],
     rows,
     notes: [
-      'Medians over the rounds; ratios are medians of round-by-round ratios. CPU is that of the client\'s own process.',
+      "Medians over the rounds; ratios are medians of round-by-round ratios. CPU is that of the client's own process.",
       'Connections are all that the process had opened by then, warm-up included.',
     ],
   };

@@ -1,5 +1,13 @@
 /** The API server that a benchmark works against, as the parts need it: namespaces and Agents, many at once. */
-import { createTransport, KubeError, loadKubeConfig, ResourceClient, type KubeObject, type Stored, type Transport } from '../../kube/index.ts';
+import {
+  createTransport,
+  KubeError,
+  loadKubeConfig,
+  ResourceClient,
+  type KubeObject,
+  type Stored,
+  type Transport,
+} from '../../kube/index.ts';
 import { forEachOf } from '../harness/rounds.ts';
 import { Metrics } from '../harness/prometheus.ts';
 import { agentDescriptor, type BenchAgent } from './agents.ts';

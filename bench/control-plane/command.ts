@@ -53,7 +53,10 @@ export function registerControlPlane(program: Command): void {
     .option('--objects <n>', `Agents that exist during (c) (${full.objects})`, wholeNumber)
     .option('--rate <n>', `changes a second in the steady part of (c) (${full.changesPerSecond})`, wholeNumber)
     .option('--steady-seconds <n>', `length of the steady part of (c) (${full.steadySeconds})`, wholeNumber)
-    .option('--kubeconfig <path>', 'measure against this API server, with the resource definitions installed, instead of starting one ((a) and (d) only)')
+    .option(
+      '--kubeconfig <path>',
+      'measure against this API server, with the resource definitions installed, instead of starting one ((a) and (d) only)',
+    )
     .option('--out <path>', 'where the JSON goes (bench/results/control-plane-<time>.json)')
     .action(async (flags: Flags) => {
       const { runControlPlane } = await import('./run.ts');

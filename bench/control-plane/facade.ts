@@ -63,13 +63,20 @@ export const facade: Part<readonly FacadeMeasurement[]> = {
             const { requests, elapsedMs, latenciesMs } = await load({ inFlight, durationMs: scale.turnMs, request: side[operation] });
             const cpuMs = sampler?.stop()?.cpuMs;
             const { p50, p99 } = summarize(latenciesMs);
-            return { perSecond: (requests * 1000) / elapsedMs, p50Ms: p50, p99Ms: p99, roleCpuMs: cpuMs === undefined ? undefined : cpuMs / requests };
+            return {
+              perSecond: (requests * 1000) / elapsedMs,
+              p50Ms: p50,
+              p99Ms: p99,
+              roleCpuMs: cpuMs === undefined ? undefined : cpuMs / requests,
+            };
           };
           const rounds = await interleave({
             rounds: scale.rounds,
             contenders: { facade: () => turn(sides.facade, pid), raw: () => turn(sides.raw) },
             onTurn: ({ contender, round, warmUp }) =>
-              progress(`(b) ${titles[operation]}, ${inFlight} in flight, ${contender}, ${warmUp ? 'warm-up' : `round ${round + 1} of ${scale.rounds}`}`),
+              progress(
+                `(b) ${titles[operation]}, ${inFlight} in flight, ${contender}, ${warmUp ? 'warm-up' : `round ${round + 1} of ${scale.rounds}`}`,
+              ),
           });
           measurements.push({ operation, inFlight, ...rounds });
         }
@@ -99,7 +106,10 @@ function facadeSide(pool: Pool, names: readonly string[], keys: readonly string[
     if (answer.statusCode !== 200) throw new Error(`${method} of an agent over REST answered ${answer.statusCode}: ${text.slice(0, 500)}`);
     JSON.parse(text);
   };
-  return { get: (index) => send('GET', index), put: (index) => send('PUT', index, { welcome_message: `Hello, this is REST change ${index}.` }) };
+  return {
+    get: (index) => send('GET', index),
+    put: (index) => send('PUT', index, { welcome_message: `Hello, this is REST change ${index}.` }),
+  };
 }
 
 function rawSide(client: ResourceClient<BenchAgent>, namespace: string, names: readonly string[]): Side {

@@ -33,9 +33,14 @@ export async function buildGoLoop(): Promise<LoopProgram> {
     });
   } catch (error) {
     const missing = (error as NodeJS.ErrnoException).code === 'ENOENT';
-    throw new Error(missing ? 'there is no Go: install Go 1.24 or newer to build bench/go-baseline' : `bench/go-baseline does not build: ${String(error)}`, {
-      cause: error,
-    });
+    throw new Error(
+      missing
+        ? 'there is no Go: install Go 1.24 or newer to build bench/go-baseline'
+        : `bench/go-baseline does not build: ${String(error)}`,
+      {
+        cause: error,
+      },
+    );
   }
   const condition = 'BenchGo';
   return {

@@ -54,7 +54,10 @@ export const loops: Part<LoopsResult> = {
       return await interleave({
         rounds,
         warmUps: 0, // each turn is a fresh process
-        contenders: { go: () => turn({ context, namespace, watch, program: go, next }), node: () => turn({ context, namespace, watch, program: node, next }) },
+        contenders: {
+          go: () => takeTurn({ context, namespace, watch, program: go, next }),
+          node: () => takeTurn({ context, namespace, watch, program: node, next }),
+        },
         onTurn: ({ contender, round }) => context.progress(`(d) ${contender}, round ${round + 1} of ${rounds}`),
       });
     } finally {
@@ -74,7 +77,7 @@ interface TurnOptions {
   readonly next: () => readonly BenchAgent[];
 }
 
-async function turn({ context, namespace, watch, program, next }: TurnOptions): Promise<LoopTurn> {
+async function takeTurn({ context, namespace, watch, program, next }: TurnOptions): Promise<LoopTurn> {
   const { cluster, scale } = context;
   const behind = await cluster.applyAll(next());
 
@@ -123,8 +126,12 @@ async function turn({ context, namespace, watch, program, next }: TurnOptions): 
 }
 
 /** Events a second from the first to the last of these times (ms). */
-function rate(times: readonly number[]): number {
-  return ((times.length - 1) * 1000) / (Math.max(...times) - Math.min(...times));
+function rate(moments: readonly number[]): number {
+  return ((moments.length - 1) * 1000) / (Math.max(...moments) - Math.min(...moments));
+}
+
+function ms(value: number): string {
+  return figure(value, 'ms');
 }
 
 function loopsTable(result: LoopsResult): Table {
@@ -133,7 +140,6 @@ function loopsTable(result: LoopsResult): Table {
     const go = result.go.map(of);
     return [title, show(median(node)), show(median(go)), times(pairedRatio(node, go))];
   };
-  const ms = (value: number): string => figure(value, 'ms');
   return {
     title: loops.title,
     columns: ['median of the rounds', 'own library (Node)', 'controller-runtime (Go)', 'Node / Go'],

@@ -26,30 +26,34 @@ function latencyTable({ bursts, steady }: OperatorResult): Table {
     notes: [
       'From sending the apply, and from the answer to it, until a watch shows Ready=True for the new generation.',
       'A new Agent takes a finalizer, a revision in Postgres and a status; a change takes a revision and a status.',
+      'All of those at once wait for one API server on the same machine: sent → Ready includes their turn in its queue.',
     ],
   };
 }
 
 function costTable({ fill, restart, steady, rest }: OperatorResult): Table {
-  const atMost = (seconds: number | undefined): string => (seconds === undefined ? '–' : `≤ ${duration(seconds * 1000)}`);
-  const costs = (cost: RoleCost): readonly string[] => [
-    `${megabytes(cost.heapMinBytes)} to ${megabytes(cost.heapMaxBytes)}`,
-    megabytes(cost.rssMaxBytes),
-    figure(cost.loopP99Ms, 'ms'),
-    figure(cost.loopMaxMs, 'ms'),
-    cost.cpuMs === undefined ? '–' : figure((cost.cpuMs / 1000 / cost.seconds) * 100, '%'),
-  ];
-  const writes = (counts: WriteCounts): readonly string[] => [counts.status, counts.finalizers, counts.events, counts.secretsAndConfigMaps].map((count) => figure(count));
   return {
     title: `(c) what the operator costs with ${figure(restart.objects)} Agents`,
-    columns: ['', 'heap', 'RSS', 'event loop p99', 'longest', 'CPU of a core', 'status writes', 'finalizers', 'events', 'Secrets, ConfigMaps'],
+    columns: [
+      '',
+      'heap',
+      'RSS',
+      'event loop p99',
+      'longest',
+      'CPU of a core',
+      'status writes',
+      'finalizers',
+      'events',
+      'Secrets, ConfigMaps',
+    ],
     rows: [
       ['after a restart', ...costs(restart.cost), ...writes(restart.writes)],
       [`${steady.perSecond} changes/s (${figure(steady.changes)})`, ...costs(steady.cost), ...writes(steady.writes)],
       [`at rest, ${rest.seconds} s`, ...costs(rest.cost), ...writes(rest.writes)],
     ],
     notes: [
-      `${figure(fill.objects)} new Agents became Ready at ${figure(fill.perSecond)} a second.`,
+      `${figure(fill.objects)} new Agents became Ready at ${figure(fill.perSecond)} a second, each with ` +
+        `${figure(fill.writes.finalizers / fill.objects)} writes of its finalizers and ${figure(fill.writes.status / fill.objects)} of its status.`,
       `A new process had its caches full after ${duration(restart.cachesFullMs)} and had looked at every Agent after ${duration(restart.settledMs)}.`,
       `With ${steady.perSecond} changes/s: in the queue p99 ${atMost(steady.queueP99AtMost)}, one reconcile p99 ${atMost(steady.reconcileP99AtMost)} (bounds of histogram buckets); ` +
         `${figure(steady.writes.status / steady.changes)} status writes per change.`,
@@ -57,4 +61,22 @@ function costTable({ fill, restart, steady, rest }: OperatorResult): Table {
       'Event-loop delays are as Node reports them: its sampling interval of 10 ms is part of them.',
     ],
   };
+}
+
+function atMost(seconds: number | undefined): string {
+  return seconds === undefined ? '–' : `≤ ${duration(seconds * 1000)}`;
+}
+
+function costs(cost: RoleCost): readonly string[] {
+  return [
+    `${megabytes(cost.heapMinBytes)} to ${megabytes(cost.heapMaxBytes)}`,
+    megabytes(cost.rssMaxBytes),
+    figure(cost.loopP99Ms, 'ms'),
+    figure(cost.loopMaxMs, 'ms'),
+    cost.cpuMs === undefined ? '–' : figure((cost.cpuMs / 1000 / cost.seconds) * 100, '%'),
+  ];
+}
+
+function writes(counts: WriteCounts): readonly string[] {
+  return [counts.status, counts.finalizers, counts.events, counts.secretsAndConfigMaps].map((count) => figure(count));
 }

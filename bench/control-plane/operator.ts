@@ -22,9 +22,15 @@ export interface Latencies {
 export interface OperatorResult {
   /** New Agents applied together, several times over. */
   readonly bursts: readonly (Latencies & { readonly size: number })[];
-  readonly fill: { readonly objects: number; readonly perSecond: number };
+  readonly fill: { readonly objects: number; readonly perSecond: number; readonly writes: WriteCounts };
   /** A new process before everything that is there already. */
-  readonly restart: { readonly objects: number; readonly cachesFullMs: number; readonly settledMs: number; readonly cost: RoleCost; readonly writes: WriteCounts };
+  readonly restart: {
+    readonly objects: number;
+    readonly cachesFullMs: number;
+    readonly settledMs: number;
+    readonly cost: RoleCost;
+    readonly writes: WriteCounts;
+  };
   readonly steady: Latencies & {
     readonly objects: number;
     readonly changes: number;
@@ -108,6 +114,7 @@ function burstPlan(scale: Scale): readonly { readonly size: number; readonly tim
 
 async function measureFill({ cluster, namespace, watch, progress }: Bench, names: readonly string[]): Promise<OperatorResult['fill']> {
   progress(`(c) ${names.length} Agents`);
+  const before = await cluster.serverMetrics();
   const startedAt = performance.now();
   const report = (done: number): void => {
     if (done % 1_000 === 0) progress(`(c) ${done} of ${names.length} applied`);
@@ -117,7 +124,11 @@ async function measureFill({ cluster, namespace, watch, progress }: Bench, names
     report,
   );
   const lastAt = Math.max(...(await watch.allReached(stored, ready, fillTimeoutMs)));
-  return { objects: names.length, perSecond: (names.length * 1000) / (lastAt - startedAt) };
+  return {
+    objects: names.length,
+    perSecond: (names.length * 1000) / (lastAt - startedAt),
+    writes: countWrites(await cluster.serverMetrics(), before),
+  };
 }
 
 async function measureRestart({ cluster, scale }: Bench, start: () => Promise<Role>): Promise<OperatorResult['restart']> {
@@ -125,30 +136,35 @@ async function measureRestart({ cluster, scale }: Bench, start: () => Promise<Ro
   const startedAt = performance.now();
   const role = await start();
   const cachesFullMs = performance.now() - startedAt;
-  const watched = await RoleWatch.start(role);
-  const settledMs = (await settled(role, scale.objects)) - startedAt;
+  const watched = RoleWatch.sinceStart(role, startedAt);
+  const settledMs = (await settled(watched, scale.objects)) - startedAt;
   const cost = await watched.stop();
   return { objects: scale.objects, cachesFullMs, settledMs, cost, writes: countWrites(await cluster.serverMetrics(), before) };
 }
 
 /** When every Agent had been looked at and nothing was left to do. */
-async function settled(role: Role, objects: number): Promise<number> {
+async function settled(watched: RoleWatch, objects: number): Promise<number> {
   const controller = { controller: 'agent' };
   for (;;) {
-    const metrics = await role.metrics();
+    const metrics = await watched.sample();
     const done = metrics.sum('controller_runtime_reconcile_total', controller) ?? 0;
-    const waiting = (metrics.sum('workqueue_depth', { name: 'agent' }) ?? 0) + (metrics.sum('controller_runtime_active_workers', controller) ?? 0);
+    const waiting =
+      (metrics.sum('workqueue_depth', { name: 'agent' }) ?? 0) + (metrics.sum('controller_runtime_active_workers', controller) ?? 0);
     if (done >= objects && waiting === 0) return performance.now();
     await pause(100);
   }
 }
 
-async function measureSteady({ cluster, scale, namespace, watch, progress }: Bench, role: Role, names: readonly string[]): Promise<OperatorResult['steady']> {
+async function measureSteady(
+  { cluster, scale, namespace, watch, progress }: Bench,
+  role: Role,
+  names: readonly string[],
+): Promise<OperatorResult['steady']> {
   const { changesPerSecond, steadySeconds } = scale;
   progress(`(c) ${changesPerSecond} changes a second for ${steadySeconds} s, ${names.length} Agents present`);
   const serverBefore = await cluster.serverMetrics();
   const watched = await RoleWatch.start(role);
-  const before = await role.metrics();
+  const before = await watched.sample();
   const latencies: ChangeLatency[] = [];
   await paced({
     perSecond: changesPerSecond,
@@ -160,7 +176,7 @@ async function measureSteady({ cluster, scale, namespace, watch, progress }: Ben
     },
   });
   await pause(settleMs);
-  const after = await role.metrics();
+  const after = await watched.sample();
   return {
     ...summaries(latencies),
     objects: names.length,
@@ -182,7 +198,10 @@ async function measureRest({ cluster, scale, progress }: Bench, role: Role): Pro
 }
 
 function summaries(latencies: readonly ChangeLatency[]): Latencies {
-  return { fromSent: summarize(latencies.map((latency) => latency.fromSentMs)), fromStored: summarize(latencies.map((latency) => latency.fromStoredMs)) };
+  return {
+    fromSent: summarize(latencies.map((latency) => latency.fromSentMs)),
+    fromStored: summarize(latencies.map((latency) => latency.fromStoredMs)),
+  };
 }
 
 function pause(ms: number): Promise<void> {

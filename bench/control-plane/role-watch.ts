@@ -22,28 +22,43 @@ const intervalMs = 5_000;
 export class RoleWatch {
   readonly #role: Role;
   readonly #sampler: ProcessSampler;
-  readonly #startedAt = performance.now();
+  readonly #startedAt: number;
   readonly #heap: number[] = [];
   readonly #loopP99: number[] = [];
   readonly #loopMax: number[] = [];
   readonly #timer: NodeJS.Timeout;
 
-  private constructor(role: Role) {
+  private constructor(role: Role, processStartedAt?: number) {
     this.#role = role;
-    this.#sampler = new ProcessSampler({ pid: role.pid });
+    this.#startedAt = processStartedAt ?? performance.now();
+    this.#sampler = new ProcessSampler({ pid: role.pid, sinceProcessStart: processStartedAt !== undefined });
     // A scrape that fails leaves a gap; the one at the end does not fail silently.
-    this.#timer = setInterval(() => void this.#sample().catch(() => undefined), intervalMs);
+    this.#timer = setInterval(() => void this.sample().catch(() => undefined), intervalMs);
   }
 
-  /** The role's window of event-loop delays begins with a scrape: Node's histogram is reset by each. */
+  /** From now on. The window of event-loop delays begins with a scrape: each resets Node's histogram. */
   static async start(role: Role): Promise<RoleWatch> {
     await role.metrics();
     return new RoleWatch(role);
   }
 
+  /** From the start of a process that nobody has scraped yet. @param startedAt `performance.now()` of then */
+  static sinceStart(role: Role, startedAt: number): RoleWatch {
+    return new RoleWatch(role, startedAt);
+  }
+
+  /** The role's metrics. While it is watched they are read through here only, or a window of event-loop delays is lost. */
+  async sample(): Promise<Metrics> {
+    const metrics = await this.#role.metrics();
+    this.#heap.push(metrics.sum('nodejs_heap_size_used_bytes') ?? Number.NaN);
+    this.#loopP99.push((metrics.sum('nodejs_eventloop_lag_p99_seconds') ?? Number.NaN) * 1000);
+    this.#loopMax.push((metrics.sum('nodejs_eventloop_lag_max_seconds') ?? Number.NaN) * 1000);
+    return metrics;
+  }
+
   async stop(): Promise<RoleCost> {
     clearInterval(this.#timer);
-    await this.#sample();
+    await this.sample();
     const use = this.#sampler.stop();
     return {
       seconds: (performance.now() - this.#startedAt) / 1000,
@@ -54,12 +69,5 @@ export class RoleWatch {
       loopP99Ms: median(this.#loopP99),
       loopMaxMs: Math.max(...this.#loopMax),
     };
-  }
-
-  async #sample(): Promise<void> {
-    const metrics: Metrics = await this.#role.metrics();
-    this.#heap.push(metrics.sum('nodejs_heap_size_used_bytes') ?? Number.NaN);
-    this.#loopP99.push((metrics.sum('nodejs_eventloop_lag_p99_seconds') ?? Number.NaN) * 1000);
-    this.#loopMax.push((metrics.sum('nodejs_eventloop_lag_max_seconds') ?? Number.NaN) * 1000);
   }
 }

@@ -5,7 +5,7 @@ import { readdir, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-import pg from 'pg';
+import { Client } from 'pg';
 
 import { freePorts } from '../../cli/dev/ports.ts';
 import { migrate, openStore, type Store } from '../../store/index.ts';
@@ -47,13 +47,18 @@ export class RoleHost {
   static async open({ stack, progress }: Pick<PartContext, 'stack' | 'progress'>): Promise<RoleHost> {
     await ensureBundle(progress);
     const server = await stack.databaseUrl();
-    if (stack.roles === undefined) throw new Error('this part starts roles of its own and needs a stack of its own: leave --kubeconfig out');
+    if (stack.roles === undefined)
+      throw new Error('this part starts roles of its own and needs a stack of its own: leave --kubeconfig out');
     const name = `bench_${randomBytes(6).toString('hex')}`;
     await query(server, `create database ${name}`);
     const url = new URL(server);
     url.pathname = `/${name}`;
     await migrate({ databaseUrl: url.href });
-    return new RoleHost({ databaseUrl: url.href, kubeconfigs: stack.roles, drop: () => query(server, `drop database if exists ${name} with (force)`) });
+    return new RoleHost({
+      databaseUrl: url.href,
+      kubeconfigs: stack.roles,
+      drop: () => query(server, `drop database if exists ${name} with (force)`),
+    });
   }
 
   /** Makes the namespace known as an organisation. */
@@ -65,7 +70,12 @@ export class RoleHost {
   async createApiKeys(namespace: string, count: number): Promise<readonly string[]> {
     const keys: string[] = [];
     for (let index = 0; index < count; index += 1) {
-      const { apiKey } = await this.#store.apiKeys.create({ org: namespace, name: `bench ${index}`, permissions: ['*'], expirationDays: 1 });
+      const { apiKey } = await this.#store.apiKeys.create({
+        org: namespace,
+        name: `bench ${index}`,
+        permissions: ['*'],
+        expirationDays: 1,
+      });
       keys.push(apiKey);
     }
     return keys;
@@ -118,7 +128,9 @@ async function ensureBundle(progress: PartContext['progress']): Promise<void> {
 
 async function newestSource(): Promise<number> {
   const lists = await Promise.all(
-    sourceFolders.map(async (folder) => (await readdir(`${repository}${folder}`, { recursive: true })).map((file) => `${repository}${folder}/${file}`)),
+    sourceFolders.map(async (folder) =>
+      (await readdir(`${repository}${folder}`, { recursive: true })).map((file) => `${repository}${folder}/${file}`),
+    ),
   );
   const times = await Promise.all(
     lists
@@ -130,7 +142,7 @@ async function newestSource(): Promise<number> {
 }
 
 async function query(url: string, sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
+  const client = new Client({ connectionString: url });
   await client.connect();
   try {
     await client.query(sql);

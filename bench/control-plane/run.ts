@@ -35,7 +35,6 @@ export async function runControlPlane(options: ControlPlaneOptions): Promise<voi
   const startedAt = new Date();
   const machine = await machineFacts();
   const disturbanceSoFar = await watchMachine();
-  const progress = (line: string): void => void process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
   const outcome: Outcome = { results: {}, failures: {}, tables: [] };
 
   progress('starting the servers');
@@ -59,7 +58,8 @@ export async function runControlPlane(options: ControlPlaneOptions): Promise<voi
     results: outcome.results,
     failures: outcome.failures,
   };
-  const path = options.out ?? fileURLToPath(new URL(`../results/control-plane-${report.startedAt.replaceAll(/[:.]/g, '-')}.json`, import.meta.url));
+  const path =
+    options.out ?? fileURLToPath(new URL(`../results/control-plane-${report.startedAt.replaceAll(/[:.]/g, '-')}.json`, import.meta.url));
   await writeReport(report, path);
   process.stdout.write(renderReport(report, outcome.tables));
   progress(`the figures in full: ${path}`);
@@ -69,6 +69,10 @@ export async function runControlPlane(options: ControlPlaneOptions): Promise<voi
 
 /** (c) comes last: it leaves a full server behind. */
 const order: readonly PartName[] = ['a', 'b', 'd', 'c'];
+
+function progress(line: string): void {
+  process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
+}
 
 const parts: Readonly<Record<PartName, (context: PartContext, outcome: Outcome) => Promise<void>>> = {
   a: runner('a', clients),

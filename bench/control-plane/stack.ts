@@ -21,7 +21,8 @@ export async function startStack(options: { readonly kubeconfig?: string; readon
       kubeconfig: options.kubeconfig,
       roles: undefined,
       disposable: false,
-      databaseUrl: () => Promise.reject(new Error('this part starts roles of its own and needs a stack of its own: leave --kubeconfig out')),
+      databaseUrl: () =>
+        Promise.reject(new Error('this part starts roles of its own and needs a stack of its own: leave --kubeconfig out')),
       stop: () => Promise.resolve(),
     };
   }

@@ -21,7 +21,14 @@ async function reconcile(key: string): Promise<void> {
   if (known?.observedGeneration === generation) return;
   const lastTransitionTime = known?.status === 'True' ? known.lastTransitionTime : `${new Date().toISOString().slice(0, 19)}Z`;
   await client.applyStatus(
-    agentWithCondition({ namespace, name, ...(uid === undefined ? {} : { uid }), type: condition, observedGeneration: generation, lastTransitionTime }),
+    agentWithCondition({
+      namespace,
+      name,
+      ...(uid === undefined ? {} : { uid }),
+      type: condition,
+      observedGeneration: generation,
+      lastTransitionTime,
+    }),
   );
 }
 

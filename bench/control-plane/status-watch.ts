@@ -89,7 +89,17 @@ export class StatusWatch {
     return Promise.all(agents.map(({ metadata }) => this.reached(metadata.name, type, metadata.generation ?? 0, timeoutMs)));
   }
 
-  #explain({ name, type, generation, timeoutMs }: { readonly name: string; readonly type: string; readonly generation: number; readonly timeoutMs: number }): string {
+  #explain({
+    name,
+    type,
+    generation,
+    timeoutMs,
+  }: {
+    readonly name: string;
+    readonly type: string;
+    readonly generation: number;
+    readonly timeoutMs: number;
+  }): string {
     const agent = this.#informer.cache.get(keyOf({ metadata: { namespace: this.#namespace, name } }));
     const condition = agent === undefined ? 'no such object' : JSON.stringify(conditionOf(agent, type) ?? 'no such condition');
     return `Agent ${name}: ${type} was not seen True for generation ${generation} within ${timeoutMs} ms; last seen: ${condition}`;

@@ -6,20 +6,21 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { startChild, type Child } from './child.ts';
 
+const alive = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
 describe('startChild', () => {
   let folder: string;
   beforeAll(async () => (folder = await mkdtemp(join(tmpdir(), 'bench-child-'))));
   afterAll(() => rm(folder, { recursive: true }));
 
-  const node = (script: string): Child => startChild({ file: process.execPath, args: ['-e', script], logFile: join(folder, 'logs', `${Math.random()}.log`) });
-  const alive = (pid: number): boolean => {
-    try {
-      return process.kill(pid, 0);
-    } catch {
-      return false;
-    }
-  };
-
+  const node = (script: string): Child =>
+    startChild({ file: process.execPath, args: ['-e', script], logFile: join(folder, 'logs', `${Math.random()}.log`) });
   it('waits until the child is as wanted, and stops it', async () => {
     const child = node('console.log("ready"); setInterval(() => {}, 1000)');
     await child.until('ready', async () => child.log().includes('ready'));

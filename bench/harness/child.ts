@@ -29,7 +29,11 @@ export function startChild(options: ChildOptions): Child {
   const { file, args, logFile } = options;
   mkdirSync(dirname(logFile), { recursive: true });
   const out = openSync(logFile, 'w');
-  const child = spawn(file, args, { stdio: ['ignore', out, out], env: options.env ?? process.env, ...(options.cwd === undefined ? {} : { cwd: options.cwd }) });
+  const child = spawn(file, args, {
+    stdio: ['ignore', out, out],
+    env: options.env ?? process.env,
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+  });
   closeSync(out);
   let end: string | undefined;
   const ended = new Promise<void>((resolve) => {
@@ -37,7 +41,8 @@ export function startChild(options: ChildOptions): Child {
     child.once('exit', (code, signal) => resolve(void (end = `ended with ${code === null ? String(signal) : `exit code ${code}`}`)));
   });
   const log = (): string => readFileSync(logFile, 'utf8');
-  const failure = (why: string): Error => new Error(`${[file, ...args].join(' ')} ${why}; its last words (${logFile}):\n${log().split('\n').slice(-6).join('\n')}`);
+  const failure = (why: string): Error =>
+    new Error(`${[file, ...args].join(' ')} ${why}; its last words (${logFile}):\n${log().split('\n').slice(-6).join('\n')}`);
 
   return {
     pid: child.pid ?? 0,

@@ -72,12 +72,15 @@ export interface Disturbance {
 
 /** Begins to watch; the returned function tells what was seen since. */
 export async function watchMachine(): Promise<() => Promise<Disturbance>> {
-  const read = async (): Promise<CpuTimes | undefined> => parseCpuTimes(await readFile('/proc/stat', 'utf8').catch(() => ''));
   const loadBefore = loadavg()[0] ?? Number.NaN;
-  const before = await read();
+  const before = await readCpuTimes();
   return async () => {
-    const after = await read();
+    const after = await readCpuTimes();
     const shares = before && after && cpuShares(before, after);
     return { stealShare: shares?.steal, idleShare: shares?.idle, loadBefore };
   };
+}
+
+async function readCpuTimes(): Promise<CpuTimes | undefined> {
+  return parseCpuTimes(await readFile('/proc/stat', 'utf8').catch(() => ''));
 }

@@ -15,7 +15,10 @@ describe('parseReading', () => {
 
 describe.skipIf(!existsSync('/proc/self/stat'))('ProcessSampler', () => {
   it('sees the work and the memory of another process, also after its end', async () => {
-    const child = spawn(process.execPath, ['-e', 'const kept = Buffer.alloc(64e6, 1); for (let end = Date.now() + 300; Date.now() < end; ); process.stdin.once("end", () => process.exit(kept[0] - 1)).resume(); console.log("worked")']);
+    const child = spawn(process.execPath, [
+      '-e',
+      'const kept = Buffer.alloc(64e6, 1); for (let end = Date.now() + 300; Date.now() < end; ); process.stdin.once("end", () => process.exit(kept[0] - 1)).resume(); console.log("worked")',
+    ]);
     const sampler = new ProcessSampler({ pid: child.pid ?? 0, intervalMs: 20 });
     await once(child.stdout, 'data');
     const busy = sampler.use();

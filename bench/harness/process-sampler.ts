@@ -35,10 +35,12 @@ export class ProcessSampler {
   #last: ProcessReading | undefined;
   #rssMaxBytes = 0;
 
-  constructor(options: { readonly pid: number; readonly intervalMs?: number }) {
+  /** @param options.sinceProcessStart count the CPU time that was used before, too */
+  constructor(options: { readonly pid: number; readonly intervalMs?: number; readonly sinceProcessStart?: boolean }) {
     this.#pid = options.pid;
     this.#ticksPerSecond = clockTicksPerSecond();
-    this.#first = this.#read();
+    const now = this.#read();
+    this.#first = now && options.sinceProcessStart ? { cpuMs: 0, rssBytes: 0 } : now;
     this.#timer = setInterval(() => this.#read(), options.intervalMs ?? 500);
     this.#timer.unref();
   }

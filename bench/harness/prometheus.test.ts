@@ -36,16 +36,16 @@ describe('Metrics', () => {
   });
 });
 
-describe('quantileAtMost', () => {
-  async function scrapes(first: readonly number[], second: readonly number[]): Promise<{ before: Metrics; after: Metrics }> {
-    const registry = new Registry();
-    const histogram = new Histogram({ name: 'wait_seconds', help: 'w', labelNames: ['queue'], buckets: [1, 2, 4], registers: [registry] });
-    for (const value of first) histogram.observe({ queue: 'agent' }, value);
-    const before = Metrics.parse(await registry.metrics());
-    for (const value of second) histogram.observe({ queue: 'agent' }, value);
-    return { before, after: Metrics.parse(await registry.metrics()) };
-  }
+async function scrapes(first: readonly number[], second: readonly number[]): Promise<{ before: Metrics; after: Metrics }> {
+  const registry = new Registry();
+  const histogram = new Histogram({ name: 'wait_seconds', help: 'w', labelNames: ['queue'], buckets: [1, 2, 4], registers: [registry] });
+  for (const value of first) histogram.observe({ queue: 'agent' }, value);
+  const before = Metrics.parse(await registry.metrics());
+  for (const value of second) histogram.observe({ queue: 'agent' }, value);
+  return { before, after: Metrics.parse(await registry.metrics()) };
+}
 
+describe('quantileAtMost', () => {
   it('is the bound of the bucket', async () => {
     const { after } = await scrapes([0.5, 0.5, 1.5, 1.5], []);
     expect(quantileAtMost(0.5, 'wait_seconds', { queue: 'agent' }, after)).toBe(1);

@@ -19,7 +19,9 @@ const report: Report = {
 
 it('names the machine, what disturbed it and what is missing', () => {
   const text = renderReport(report, [{ title: '(a)', columns: ['x'], rows: [['1']] }]);
-  expect(text).toContain('A CPU, 2 cores, 24 GiB, An OS 12 (kernel 6.1), Node 24.1.0, no Go; steal 2.1 %, idle 40.0 %, load before the run 0.10; 61 s in all.');
+  expect(text).toContain(
+    'A CPU, 2 cores, 24 GiB, An OS 12 (kernel 6.1), Node 24.1.0, no Go; steal 2.1 %, idle 40.0 %, load before the run 0.10; 61 s in all.',
+  );
   expect(text).toContain('### (a)');
   expect(text).toContain('**d was not measured:** there is no Go');
 });

@@ -38,8 +38,7 @@ describe('load', () => {
   });
 
   it('ends with the failure of a request', async () => {
-    const request = (): Promise<void> => Promise.reject(new Error('refused'));
-    await expect(load({ inFlight: 2, durationMs: 1000, request })).rejects.toThrow('refused');
+    await expect(load({ inFlight: 2, durationMs: 1000, request: () => Promise.reject(new Error('refused')) })).rejects.toThrow('refused');
   });
 });
 
@@ -54,7 +53,7 @@ describe('forEachOf', () => {
       seen.push(item);
       current -= 1;
     });
-    expect(seen.sort()).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    expect(seen.sort((a, b) => a - b)).toEqual([1, 2, 3, 4, 5, 6, 7]);
     expect(most).toBe(3);
   });
 

@@ -75,7 +75,11 @@ export async function forEachOf<T>(items: readonly T[], inFlight: number, task: 
 }
 
 /** Starts `task` `perSecond` times a second for `seconds`, whether or not earlier ones have ended (an open loop); resolves when all have. */
-export async function paced(options: { readonly perSecond: number; readonly seconds: number; readonly task: (index: number) => Promise<void> }): Promise<void> {
+export async function paced(options: {
+  readonly perSecond: number;
+  readonly seconds: number;
+  readonly task: (index: number) => Promise<void>;
+}): Promise<void> {
   const total = Math.round(options.perSecond * options.seconds);
   const startedAt = performance.now();
   const running: Promise<void>[] = [];

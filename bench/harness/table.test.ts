@@ -4,7 +4,15 @@ import { duration, figure, megabytes, percent, renderTable, times } from './tabl
 
 describe('renderTable', () => {
   it('is a Markdown table with figures to the right', () => {
-    const text = renderTable({ title: 'Clients', columns: ['client', 'requests/s'], rows: [['own', '1,234'], ['stock', '99']], notes: ['16 in flight'] });
+    const text = renderTable({
+      title: 'Clients',
+      columns: ['client', 'requests/s'],
+      rows: [
+        ['own', '1,234'],
+        ['stock', '99'],
+      ],
+      notes: ['16 in flight'],
+    });
     expect(text.split('\n')).toEqual([
       '### Clients',
       '',
@@ -34,9 +42,15 @@ describe('figures', () => {
   });
 
   it('show a dash for what was not measured', () => {
-    expect([figure(undefined), figure(Number.NaN), duration(undefined), megabytes(undefined), times(Number.NaN), times(Infinity), percent(undefined)]).toEqual(
-      Array(7).fill('–'),
-    );
+    expect([
+      figure(undefined),
+      figure(Number.NaN),
+      duration(undefined),
+      megabytes(undefined),
+      times(Number.NaN),
+      times(Infinity),
+      percent(undefined),
+    ]).toEqual(Array(7).fill('–'));
   });
 
   it('change their unit where the number grows long', () => {

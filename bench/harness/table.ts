@@ -17,7 +17,15 @@ export function renderTable(table: Table): string {
   const rule = `| ${widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`)).join(' | ')} |`;
   const [header = [], ...body] = cells;
   const notes = table.notes ?? [];
-  return [`### ${table.title}`, '', line(header), rule, ...body.map(line), ...(notes.length === 0 ? [] : ['', ...notes.map((note) => `- ${note}`)]), ''].join('\n');
+  return [
+    `### ${table.title}`,
+    '',
+    line(header),
+    rule,
+    ...body.map(line),
+    ...(notes.length === 0 ? [] : ['', ...notes.map((note) => `- ${note}`)]),
+    '',
+  ].join('\n');
 }
 
 const exact = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
