@@ -22,9 +22,21 @@ function* nodes(schema: StructuralSchema, path: string, repeated = false): Gener
 const definitions = customResourceDefinitions();
 const all = definitions.flatMap((crd) => {
   const root = crd.spec.versions[0]?.schema.openAPIV3Schema;
-  return ['spec', 'status'].flatMap((part) => [...nodes(root?.properties?.[part] ?? {}, `${crd.spec.names.kind}.${part}`)]);
+  return ['spec', 'status'].flatMap((part) => Array.from(nodes(root?.properties?.[part] ?? {}, `${crd.spec.names.kind}.${part}`)));
 });
 const where = (matches: (node: Node) => boolean) => all.filter(matches).map((node) => node.path);
+
+/** Owned as a whole, by itself or with something around it. */
+const ownedAsWhole = (path: string) =>
+  all.some(
+    (node) =>
+      node.schema['x-kubernetes-map-type'] === 'atomic' &&
+      (path === node.path || /^[.[{]/.test(path.slice(node.path.length))) &&
+      path.startsWith(node.path),
+  );
+
+/** An object with fields, apart from the roots and the items of lists, which can't be emptied. */
+const isObject = ({ path, schema }: Node) => schema.properties !== undefined && !/^\w+\.(spec|status)$/.test(path) && !path.endsWith('[]');
 
 describe('every generated schema', () => {
   it('was walked: these paths exist', () => {
@@ -95,18 +107,7 @@ describe('every generated schema', () => {
     expect(lacking.filter((path) => !/^\w+\.spec$/.test(path))).toEqual(optionalVariants);
   });
 
-  /** Owned as a whole, by itself or with something around it. */
-  const ownedAsWhole = (path: string) =>
-    all.some(
-      (node) =>
-        node.schema['x-kubernetes-map-type'] === 'atomic' &&
-        (path === node.path || /^[.[{]/.test(path.slice(node.path.length))) &&
-        path.startsWith(node.path),
-    );
-
   it('can lose the last field of every object: one merged field by field would be left as null by a server-side apply, and refused', () => {
-    const isObject = ({ path, schema }: Node) =>
-      schema.properties !== undefined && !/^\w+\.(spec|status)$/.test(path) && !path.endsWith('[]');
     const mayBecomeNull = where(
       (node) => isObject(node) && node.schema.required === undefined && node.schema.default === undefined && !ownedAsWhole(node.path),
     );

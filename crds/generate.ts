@@ -4,7 +4,7 @@ import { toYaml } from './generator/yaml.ts';
 import { kinds } from './index.ts';
 
 export type { CrdVersion, CustomResourceDefinition } from './generator/crd.ts';
-export type { StructuralSchema } from './generator/structural.ts';
+export type { StructuralSchema } from './generator/structural-schema.ts';
 
 /** A file made from the sources; `path` is relative to the repository root. */
 export interface GeneratedFile {

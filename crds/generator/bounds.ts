@@ -1,4 +1,4 @@
-import type { StructuralSchema } from './structural.ts';
+import type { StructuralSchema } from './structural-schema.ts';
 
 /**
  * Everything in a resource is bounded: it keeps objects small, and without bounds the API server refuses CEL rules as too costly.

@@ -1,5 +1,6 @@
 import { GROUP, VERSION, type KindDefinition, type PrinterColumn } from '../kind.ts';
-import { toStructuralSchema, type StructuralSchema } from './structural.ts';
+import type { StructuralSchema } from './structural-schema.ts';
+import { toStructuralSchema } from './structural.ts';
 
 export interface CustomResourceDefinition {
   readonly apiVersion: 'apiextensions.k8s.io/v1';

@@ -5,40 +5,10 @@
  */
 import { z } from 'zod';
 
-import type { CelRule } from '../schema.ts';
 import { checkBounds } from './bounds.ts';
 import { checkPattern } from './pattern.ts';
+import type { StructuralSchema } from './structural-schema.ts';
 import { findUnrepresentable } from './unrepresentable.ts';
-
-/** A structural schema node, with just the keywords that Parley uses. */
-export interface StructuralSchema {
-  type?: 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean';
-  format?: 'int32' | 'int64' | 'date-time';
-  description?: string;
-  default?: unknown;
-  nullable?: boolean;
-  enum?: readonly string[];
-  pattern?: string;
-  minLength?: number;
-  maxLength?: number;
-  minimum?: number;
-  maximum?: number;
-  items?: StructuralSchema;
-  minItems?: number;
-  maxItems?: number;
-  properties?: Record<string, StructuralSchema>;
-  additionalProperties?: StructuralSchema;
-  required?: readonly string[];
-  minProperties?: number;
-  maxProperties?: number;
-  anyOf?: readonly { readonly type: string }[];
-  'x-kubernetes-int-or-string'?: true;
-  'x-kubernetes-preserve-unknown-fields'?: true;
-  'x-kubernetes-list-type'?: 'atomic' | 'set' | 'map';
-  'x-kubernetes-list-map-keys'?: readonly string[];
-  'x-kubernetes-map-type'?: 'atomic' | 'granular';
-  'x-kubernetes-validations'?: readonly CelRule[];
-}
 
 /** A schema holds something that a structural schema can't; `path` says where, as in `spec.llm.model`. */
 export class StructuralSchemaError extends Error {
@@ -152,11 +122,13 @@ function convertString(node: JsonNode, { path }: Context): StructuralSchema {
   if (format === 'date-time') return { type: 'string', format, ...pick(node, ['minLength', 'maxLength']) };
   if (format !== undefined)
     throw new StructuralSchemaError(path, `format ${JSON.stringify(format)} is not checked by the API server; use a pattern`);
-  if (node['const'] !== undefined) return { type: 'string', enum: [String(node['const'])] };
+  if (node['const'] !== undefined) return { type: 'string', enum: [text(node['const'])] };
   const problem = checkPattern(node['pattern']);
   if (problem !== undefined) throw new StructuralSchemaError(path, problem);
   return { type: 'string', ...pick(node, ['enum', 'pattern', 'minLength', 'maxLength']) };
 }
+
+const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
 /** Integers as zod bounds them when nobody did: they say what JavaScript can count, not what the field means. */
 const isSafeIntegerBound = (value: unknown): boolean => value === Number.MAX_SAFE_INTEGER || value === Number.MIN_SAFE_INTEGER;
@@ -237,12 +209,12 @@ function pick<K extends keyof StructuralSchema>(node: JsonNode, keywords: readon
 
 /** zod's path through the JSON schema (`properties`, `llm`, …) as a reader knows it: `.llm`. */
 function at(root: string, path: readonly (string | number)[]): string {
-  let text = root;
+  let place = root;
   for (let index = 0; index < path.length; index += 1) {
     const word = path[index];
-    if (word === 'properties') text += `.${String(path[(index += 1)])}`;
-    else if (word === 'items') text += '[]';
-    else if (word === 'additionalProperties') text += '{}';
+    if (word === 'properties') place += `.${String(path[(index += 1)])}`;
+    else if (word === 'items') place += '[]';
+    else if (word === 'additionalProperties') place += '{}';
   }
-  return text;
+  return place;
 }

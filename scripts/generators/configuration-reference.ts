@@ -1,6 +1,6 @@
 import type { GeneratedFile } from '../../crds/generate.ts';
 import { configEntries } from '../../platform/config.ts';
-import { code, table } from './markdown.ts';
+import { code, plain, table } from './markdown.ts';
 
 /** The part of a JSON Schema fragment that says which values are allowed. */
 interface Allowed {
@@ -21,7 +21,7 @@ export function generateConfigurationReference(): readonly GeneratedFile[] {
     return [
       code(entry.name),
       allowedText(allowed),
-      allowed.default === undefined ? 'none' : code(String(allowed.default)),
+      allowed.default === undefined ? 'none' : code(plain(allowed.default)),
       entry.description + (entry.secret ? ' Secret: masked by `parley config`.' : ''),
     ];
   });

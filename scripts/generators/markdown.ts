@@ -1,6 +1,9 @@
 /** Text as Markdown code; a pipe would end the cell of a table. */
 export const code = (text: string): string => `\`${text.replaceAll('|', '\\|')}\``;
 
+/** A value as one would type it: text without quotes, everything else as JSON. */
+export const plain = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
 const cell = (text: string): string => text.replaceAll('\n', ' ');
 
 /** A table, ending in a line break. Columns are padded, so that the source is readable too. */

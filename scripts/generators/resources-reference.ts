@@ -4,7 +4,7 @@ import {
   type GeneratedFile,
   type StructuralSchema,
 } from '../../crds/generate.ts';
-import { code, table } from './markdown.ts';
+import { code, plain, table } from './markdown.ts';
 
 /** `docs/reference/resources.md`: every field of every kind, as `kubectl explain` knows them. */
 export function generateResourcesReference(): readonly GeneratedFile[] {
@@ -32,7 +32,7 @@ function section(crd: CustomResourceDefinition): string {
   const selectable = (version.selectableFields ?? []).map((field) => code(field.jsonPath.slice(1)));
   const parts = [
     `## ${names.kind}`,
-    `${root.description ?? ''}`,
+    root.description ?? '',
     `Resource ${code(names.plural)}, short ${names.shortNames.map(code).join(', ')}. \`kubectl get\` prints ${columns.join(', ')}.${selectable.length === 0 ? '' : ` Field selectors: ${selectable.join(', ')}.`}`,
   ];
   for (const part of ['spec', 'status']) {
@@ -67,7 +67,7 @@ function fieldRows(schema: StructuralSchema, path: string): readonly (readonly s
   return [...descendants(schema, path)].map((visit) => [
     visit.required ? `**${code(visit.path)}**` : code(visit.path),
     typeText(visit.schema),
-    visit.schema.default === undefined || typeof visit.schema.default === 'object' ? '' : code(String(visit.schema.default)),
+    visit.schema.default === undefined || typeof visit.schema.default === 'object' ? '' : code(plain(visit.schema.default)),
     visit.schema.description ?? '',
   ]);
 }

@@ -148,7 +148,7 @@ describe('objects far too large', () => {
     // A refusal that repeats the value would flood a terminal, and a log.
     expect(serverSide.length).toBeLessThan(2000);
     const clientSide = await complaint(kind, 'large', spec, []);
-    expect(clientSide.includes(message) || clientSide.includes(tooLarge), clientSide.slice(0, 500)).toBe(true);
+    expect([message, tooLarge].filter((text) => clientSide.includes(text))).not.toEqual([]);
     expect(clientSide.length).toBeLessThan(2000);
   });
 

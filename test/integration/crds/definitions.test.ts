@@ -15,6 +15,8 @@ interface InstalledCrd {
   };
 }
 
+const singularOf = (kind: string) => kinds.find((definition) => definition.descriptor.kind === kind)?.singular ?? '';
+
 describe('the definitions on a real API server', () => {
   let cluster: Cluster;
   beforeAll(async () => {
@@ -51,7 +53,6 @@ describe('the definitions on a real API server', () => {
 
   it('kubectl get parley shows every object of every kind', async () => {
     const listed = (await cluster.kubectl(['get', 'parley', '-o', 'name'])).trim().split('\n');
-    const singularOf = (kind: string) => kinds.find((definition) => definition.descriptor.kind === kind)?.singular ?? '';
     expect(listed.toSorted()).toEqual(samples.map((sample) => `${singularOf(sample.kind)}.parley.dev/${sample.metadata.name}`).toSorted());
   });
 

@@ -9,6 +9,13 @@ import { stringify } from 'yaml';
 import { samples } from './samples.ts';
 import { openCluster, type Cluster, type Manifest } from './support.ts';
 
+const tool = (agents: readonly string[], rest: object): Manifest => ({
+  apiVersion: 'parley.dev/v1alpha1',
+  kind: 'Tool',
+  metadata: { name: 'shared' },
+  spec: { ...rest, agentRefs: agents.map((name) => ({ name })) },
+});
+
 describe('applying the same file again', () => {
   let folder: string;
   beforeAll(async () => {
@@ -44,12 +51,6 @@ describe('applying the same file again', () => {
   it('leaves what another manager added to a list by key', async () => {
     const cluster = await openCluster('two-managers');
     try {
-      const tool = (agents: readonly string[], rest: object): Manifest => ({
-        apiVersion: 'parley.dev/v1alpha1',
-        kind: 'Tool',
-        metadata: { name: 'shared' },
-        spec: { ...rest, agentRefs: agents.map((name) => ({ name })) },
-      });
       const git = tool(['a'], { transferCall: { to: '+15550100' } });
       await cluster.apply(git, { manager: 'git' });
       await cluster.apply(tool(['b'], {}), { manager: 'facade' });

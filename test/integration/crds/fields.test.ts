@@ -16,7 +16,7 @@ function valuesAt(manifest: Manifest, path: string): readonly unknown[] {
   let values: readonly unknown[] = [manifest];
   for (const segment of segments) {
     values = values.flatMap((value) => {
-      if (segment === '[]') return value as readonly unknown[];
+      if (segment === '[]') return value;
       if (segment === '{}')
         return Object.entries(value as Readonly<Record<string, unknown>>)
           .toSorted(([a], [b]) => (a < b ? -1 : 1))

@@ -95,7 +95,7 @@ export interface SchemaNode {
 export function schemaNodes(): readonly SchemaNode[] {
   return customResourceDefinitions().flatMap((crd) => {
     const { properties } = crd.spec.versions[0]?.schema.openAPIV3Schema ?? {};
-    return ['spec', 'status'].flatMap((part) => [...walk(properties?.[part] ?? {}, `${crd.spec.names.kind}.${part}`)]);
+    return ['spec', 'status'].flatMap((part) => Array.from(walk(properties?.[part] ?? {}, `${crd.spec.names.kind}.${part}`)));
   });
 }
 
