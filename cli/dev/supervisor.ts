@@ -81,6 +81,15 @@ export interface SupervisorOptions {
   readonly onEvent?: (event: PartEvent) => void;
 }
 
+interface Death {
+  readonly reason: string;
+  /** By a signal, thus from outside: by a person, a test or the system, which is no sign of a fault in the part. */
+  readonly killed: boolean;
+}
+
+/** What was written just before the end is often still in the pipe; a grandchild may hold it open for longer. */
+const lastWordsMs = 100;
+
 /** A part that lived this long is healthy: its next death is a new story. */
 const settledAfterMs = 5_000;
 const restartDelaysMs = [0, 100, 250, 500, 1_000, 2_000, 5_000, 10_000, 30_000];
@@ -96,7 +105,7 @@ interface Running {
   youngDeaths: number;
   readonly firstReady: PromiseWithResolvers<void>;
   /** How the current process ends, once it does. */
-  exit: Promise<string>;
+  exit: Promise<Death>;
 }
 
 export class Supervisor {
@@ -116,7 +125,7 @@ export class Supervisor {
       // A failure is told by start(); a dependant that is not waiting yet must not make it an unhandled one.
       firstReady.promise.catch(() => undefined);
       const log = new PartLog(join(options.logDir, `${part.name}.log`));
-      this.#running.set(part.name, { part, log, state: 'waiting', child: undefined, restarts: 0, youngDeaths: 0, firstReady, exit: Promise.resolve('is not running') });
+      this.#running.set(part.name, { part, log, state: 'waiting', child: undefined, restarts: 0, youngDeaths: 0, firstReady, exit: Promise.resolve({ reason: 'is not running', killed: false }) });
     }
   }
 
@@ -208,9 +217,9 @@ export class Supervisor {
 
   async #nextLife(running: Running): Promise<void> {
     const bornAt = performance.now();
-    const reason = await running.exit;
+    const { reason, killed } = await running.exit;
     if (this.#stopping.signal.aborted) return;
-    running.youngDeaths = performance.now() - bornAt >= settledAfterMs ? 0 : running.youngDeaths + 1;
+    running.youngDeaths = killed || performance.now() - bornAt >= settledAfterMs ? 0 : running.youngDeaths + 1;
     const delay = restartDelaysMs[Math.min(running.youngDeaths, restartDelaysMs.length - 1)] ?? 0;
     running.restarts += 1;
     running.log.note(`${reason}; starting it again${delay > 0 ? ` in ${delay} ms` : ''}`);
@@ -226,7 +235,7 @@ export class Supervisor {
   }
 
   /** Starts the process; the promise tells how it ended. */
-  #spawn(running: Running): Promise<string> {
+  #spawn(running: Running): Promise<Death> {
     const { part, log } = running;
     const command = part.command();
     const pidFile = join(this.#options.runDir, `${part.name}.pid`);
@@ -249,23 +258,34 @@ export class Supervisor {
       this.#tell(running, 'starting');
     }
     running.exit = new Promise((resolve) => {
-      const ended = (reason: string): void => {
+      let over = false;
+      const ended = (death: Death): void => {
+        // Told twice where a pipe closes late: by then the pid file may be the next process's.
+        if (over) return;
+        over = true;
         if (running.child === child) running.child = undefined;
         this.#ledger.remove(part.name);
         rmSync(pidFile, { force: true });
-        resolve(reason);
+        resolve(death);
       };
-      child.on('error', (error) => ended(`could not be started (${error.message})`));
-      child.on('exit', (code, signal) => ended(signal === null ? `ended with exit code ${code}` : `was killed by ${signal}`));
+      child.on('error', (error) => ended({ reason: `could not be started (${error.message})`, killed: false }));
+      child.on('exit', (code, signal) => {
+        const death = signal === null ? { reason: `ended with exit code ${code}`, killed: false } : { reason: `was killed by ${signal}`, killed: true };
+        const late = setTimeout(ended, lastWordsMs, death);
+        child.on('close', () => {
+          clearTimeout(late);
+          ended(death);
+        });
+      });
     });
     return running.exit;
   }
 
   /** 'serving', 'too late', or how the process ended. */
-  async #servingOrGone(running: Running, exit: Promise<string>, limit?: AbortSignal): Promise<string> {
+  async #servingOrGone(running: Running, exit: Promise<Death>, limit?: AbortSignal): Promise<string> {
     const gone = new AbortController();
     void exit.then(() => gone.abort());
-    return Promise.race([this.#untilServing(running, AbortSignal.any([gone.signal, this.#stopping.signal, ...(limit === undefined ? [] : [limit])])), exit]);
+    return Promise.race([this.#untilServing(running, AbortSignal.any([gone.signal, this.#stopping.signal, ...(limit === undefined ? [] : [limit])])), exit.then(({ reason }) => reason)]);
   }
 
   async #untilServing(running: Running, signal: AbortSignal): Promise<'serving' | 'too late'> {

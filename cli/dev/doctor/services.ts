@@ -3,7 +3,7 @@ import pg from 'pg';
 
 import { maskUrl } from '../../../platform/masking.ts';
 import { migrationStatus } from '../../../store/index.ts';
-import { fail, type Finding, ok, warn } from './finding.ts';
+import { fail, type Finding, ok } from './finding.ts';
 import { reachable } from './reachable.ts';
 
 const oldestPostgres = 160_000;
@@ -30,7 +30,7 @@ export async function* checkPostgres(databaseUrl: string | undefined): AsyncGene
     const [row] = rows;
     yield row !== undefined && Number(row.number) >= oldestPostgres ? ok('Postgres', `${shown}, version ${row.version}`) : fail('Postgres', `${shown} is version ${row?.version ?? 'unknown'}`, 'use Postgres 16 or newer');
     if (row?.vector) yield ok('pgvector', `version ${row.vector}`);
-    else if (row?.vector_offered) yield warn('pgvector', `version ${row.vector_offered} can be installed, and is not yet`, 'parley migrate, as a user who may create extensions');
+    else if (row?.vector_offered) yield ok('pgvector', `version ${row.vector_offered} is there to be installed`);
     else yield fail('pgvector', 'the server does not have it', "install the extension's package on the database server (postgresql-<version>-pgvector)");
   } finally {
     await client.end();
