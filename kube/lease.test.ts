@@ -198,6 +198,18 @@ describe('LeaderElector', () => {
     await b.running;
   });
 
+  it('releases also when a renewal was under way whose answer never came', async () => {
+    const { clock, server } = setUp();
+    const a = new Candidate(server, clock, 'a');
+    await clock.advance(1500);
+    a.line.broken = 'losing-answers';
+    await clock.advance(1000);
+    a.line.broken = 'no';
+    a.stop.abort();
+    await a.running;
+    expect(spec(server).holderIdentity).toBe('');
+  });
+
   it('does not release before the work has ended', async () => {
     const { clock, server } = setUp();
     const work = Promise.withResolvers<void>();
