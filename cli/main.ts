@@ -10,6 +10,9 @@ const program = new Command('parley')
   .version(version, '-V, --version')
   .showHelpAfterError('(run with --help for what is allowed)');
 
+// `parley … | head` closes the pipe early: that is the reader's right, not a failure.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 74));
+
 for (const register of commands) register(program);
 
 try {

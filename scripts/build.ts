@@ -2,9 +2,11 @@
  * Bundles the `parley` command into `dist/`: one entry, one chunk for each role, so that a role loads only what it needs.
  * Packages with native parts or files of their own stay outside the bundle.
  */
-import { cp, rm } from 'node:fs/promises';
+import { cp, rm, writeFile } from 'node:fs/promises';
 
 import { build } from 'esbuild';
+
+import { bundleWorkflows, WORKFLOW_BUNDLE } from '../workflows/bundle.ts';
 
 const outdir = 'dist';
 
@@ -27,7 +29,8 @@ const result = await build({
   logLevel: 'warning',
   metafile: true,
 });
-await cp('store/migrations', `${outdir}/migrations`, { recursive: true, force: true });
+await cp('store/migrations', `${outdir}/migrations`, { recursive: true });
+await writeFile(`${outdir}/${WORKFLOW_BUNDLE}`, (await bundleWorkflows()).code);
 
 const bytes = Object.entries(result.metafile.outputs)
   .filter(([file]) => file.endsWith('.mjs'))

@@ -1,0 +1,75 @@
+/** The role `api`: the REST facade as a process. */
+import type { AddressInfo } from 'node:net';
+
+import type { Registry } from 'prom-client';
+
+import { createTransport, loadKubeConfig } from '../kube/transport.ts';
+import { sleep, systemClock } from '../platform/clock.ts';
+import { ConfigError, type Config } from '../platform/config.ts';
+import { Readiness, runUntilStopped } from '../platform/lifecycle.ts';
+import type { Logger } from '../platform/logging.ts';
+import { openStore } from '../store/index.ts';
+import { buildApi } from './app.ts';
+import { pageTokenKey } from './pagination/page-token.ts';
+
+export interface RunApiOptions {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly registry: Registry;
+  /** Stops the role, as SIGTERM does. */
+  readonly signal?: AbortSignal;
+}
+
+/** How often the database is asked how it is, for `/readyz`, in milliseconds. */
+const healthEveryMs = 5_000;
+
+/**
+ * Serves until SIGTERM or until the signal aborts.
+ * @throws ConfigError without DATABASE_URL
+ */
+export async function runApi({ config, logger, registry, signal }: RunApiOptions): Promise<void> {
+  if (config.DATABASE_URL === undefined) throw new ConfigError('the api role needs DATABASE_URL: the address of Postgres, postgres://user:password@host:port/database');
+  const readiness = new Readiness();
+  const clock = systemClock;
+  const store = openStore({ databaseUrl: config.DATABASE_URL, poolSize: config.PARLEY_DATABASE_POOL, applicationName: 'parley-api', logger, registry });
+  const transport = createTransport({ kubeConfig: loadKubeConfig(config.KUBECONFIG === undefined ? {} : { path: config.KUBECONFIG }), registry, logger });
+  const app = buildApi({ store, transport, logger, registry, readiness, clock, random: Math.random, pageTokenKey: pageTokenKey(config.DATABASE_URL) });
+
+  const watching = new AbortController();
+  readiness.notReady('postgres', 'not asked yet');
+  const health = watchHealth(() => store.health(), { readiness, signal: watching.signal });
+  await app.listen({ host: config.PARLEY_HOST, port: config.PARLEY_API_PORT });
+  const { port } = app.server.address() as AddressInfo;
+  logger.info({ host: config.PARLEY_HOST, port }, 'listening');
+
+  await runUntilStopped({
+    logger,
+    readiness,
+    timeoutMs: config.PARLEY_SHUTDOWN_TIMEOUT_MS,
+    ...(signal && { signal }),
+    steps: [
+      { name: 'store', stop: () => store.close() },
+      { name: 'kubernetes', stop: () => transport.close() },
+      {
+        name: 'health',
+        stop: async () => {
+          watching.abort();
+          await health;
+        },
+      },
+      { name: 'server', stop: () => app.close() },
+    ],
+  });
+}
+
+async function watchHealth(check: () => Promise<void>, { readiness, signal }: { readonly readiness: Readiness; readonly signal: AbortSignal }): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      await check();
+      readiness.ready('postgres');
+    } catch (error) {
+      readiness.notReady('postgres', error instanceof Error ? error.message : String(error));
+    }
+    await sleep(systemClock, healthEveryMs, signal).catch(() => undefined);
+  }
+}
