@@ -21,10 +21,10 @@ const bulky = proxyActivities<Pick<HousekeepingActivities, 'tidyOrganization'>>(
 });
 
 /** Organisations that are tidied side by side. */
-const AT_ONCE = 5;
+const AT_ONCE = 10;
 const PAGE = 50;
 /** A history stays far below Temporal's limit of 51,200 events. */
-const PAGES_PER_RUN = 20;
+const PAGES_PER_RUN = 10;
 const FAILED_NAMES = 100;
 
 const nothing: Totals = { organizations: 0, revisions: 0, apiKeys: 0 };

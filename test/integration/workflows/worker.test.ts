@@ -1,0 +1,148 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { Client, Connection } from '@temporalio/client';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+
+import { cacheFolder } from '../../../cli/dev/binaries/cache.ts';
+import { binarySpec } from '../../../cli/dev/binaries/catalogue.ts';
+import { currentPlatform } from '../../../cli/dev/binaries/platform.ts';
+import { resolveBinary } from '../../../cli/dev/binaries/resolve.ts';
+import { temporalPart } from '../../../cli/dev/parts/temporal.ts';
+import { repositoryRoot } from '../../../cli/dev/repository.ts';
+import { Supervisor } from '../../../cli/dev/supervisor.ts';
+import { loadConfig } from '../../../platform/config.ts';
+import { createLogger } from '../../../platform/logging.ts';
+import { createRegistry } from '../../../platform/metrics.ts';
+import { migrate, openStore } from '../../../store/index.ts';
+import { housekeeping } from '../../../workflows/catalogue.ts';
+import { runWorker } from '../../../workflows/main.ts';
+import { eventually } from '../../support/eventually.ts';
+import { freePort } from '../../support/free-port.ts';
+import { database } from '../../support/postgres.ts';
+import { unique } from './support.ts';
+
+let folder: string;
+let binary: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'parley-worker-'));
+  ({ path: binary } = await resolveBinary({
+    spec: binarySpec('temporal'),
+    env: process.env,
+    cache: cacheFolder(process.env),
+    platform: currentPlatform(),
+    tools: join(repositoryRoot(), 'tools'),
+    onProgress: () => undefined,
+  }));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+const temporalAt = (port: number): Supervisor =>
+  new Supervisor({
+    parts: [temporalPart({ binary, databaseFile: join(folder, 'temporal.db'), port })],
+    logDir: join(folder, 'logs'),
+    runDir: join(folder, 'run'),
+  });
+
+/** A worker in this process, stopped through its signal. */
+function startWorker(env: Readonly<Record<string, string>>) {
+  const stopping = new AbortController();
+  const port = Promise.withResolvers<number>();
+  const lines: string[] = [];
+  const running = runWorker({
+    config: loadConfig({ PARLEY_WORKER_PORT: '0', PARLEY_SHUTDOWN_TIMEOUT_MS: '30000', ...env }),
+    logger: createLogger({ role: 'worker', level: 'info', destination: { write: (line) => void lines.push(line) } }),
+    registry: createRegistry({ role: 'worker', version: 'test' }),
+    signal: stopping.signal,
+    taskQueue: unique('worker'),
+    scheduleId: unique('worker'),
+    onListening: port.resolve,
+  });
+  running.catch(port.reject);
+  // A worker that refuses to start tells its starter; nobody may be asking for its port.
+  port.promise.catch(() => undefined);
+  const get = async (path: string) => {
+    const response = await fetch(`http://127.0.0.1:${await port.promise}${path}`);
+    return { status: response.status, text: await response.text() };
+  };
+  return { get, lines, stop: () => (stopping.abort(), running) };
+}
+
+it('waits for Temporal without ever exiting, finds it again after it was away, and stops in order', async () => {
+  const { url } = await database();
+  await migrate({ databaseUrl: url });
+  const port = await freePort();
+  const address = `127.0.0.1:${port}`;
+  const worker = startWorker({ DATABASE_URL: url, TEMPORAL_ADDRESS: address });
+  let temporal = temporalAt(port);
+  try {
+    const away = await eventually(async () => {
+      const ready = await worker.get('/readyz');
+      expect(ready.text).toContain(`temporal: ${address}`);
+      return ready;
+    });
+    expect(away.status).toBe(503);
+    expect((await worker.get('/healthz')).status).toBe(200);
+
+    await temporal.start();
+    await eventually(async () => expect((await worker.get('/readyz')).text).toBe('ok\n'));
+    expect((await worker.get('/metrics')).text).toContain('parley_worker_ready 1');
+
+    await temporal.stop();
+    await eventually(async () => expect((await worker.get('/readyz')).text).toContain('does not answer'));
+    temporal = temporalAt(port);
+    await temporal.start();
+    await eventually(async () => expect((await worker.get('/readyz')).text).toBe('ok\n'));
+
+    const connection = await Connection.connect({ address });
+    try {
+      const client = new Client({ connection });
+      const schedule = await eventually(async () => {
+        for await (const { scheduleId } of client.schedule.list()) return client.schedule.getHandle(scheduleId);
+        throw new Error('no schedule yet');
+      });
+      await schedule.trigger();
+      const { workflowId, firstExecutionRunId } = await eventually(async () => {
+        const [recent] = (await schedule.describe()).info.recentActions;
+        if (recent?.action.type !== 'startWorkflow') throw new Error('not started yet');
+        return recent.action.workflow;
+      });
+      expect(await client.workflow.getHandle<typeof housekeeping>(workflowId, firstExecutionRunId).result()).toMatchObject({ organizations: 0 });
+    } finally {
+      await connection.close();
+    }
+  } finally {
+    await worker.stop();
+    await temporal.stop();
+  }
+  await expect(worker.get('/healthz')).rejects.toThrow();
+  expect(worker.lines.at(-1)).toContain('"stopped"');
+  expect(worker.lines.some((line) => line.includes('"error"'))).toBe(false);
+});
+
+it('is unready without the migrations, says so, and becomes ready when they come', async () => {
+  const { url } = await database();
+  const port = await freePort();
+  const temporal = temporalAt(port);
+  await temporal.start();
+  const worker = startWorker({ DATABASE_URL: url, TEMPORAL_ADDRESS: `127.0.0.1:${port}` });
+  try {
+    await eventually(async () => expect((await worker.get('/readyz')).text).toMatch(/postgres: .*parley migrate/));
+    await migrate({ databaseUrl: url });
+    const store = openStore({ databaseUrl: url });
+    await store.health();
+    await store.close();
+    await eventually(async () => expect((await worker.get('/readyz')).text).toBe('ok\n'));
+  } finally {
+    // Asked to stop while it may still be connecting.
+    await delay(0);
+    await worker.stop();
+    await temporal.stop();
+  }
+});
+
+it('needs an address of Postgres, and says which variable', async () => {
+  await expect(startWorker({}).stop()).rejects.toThrow('DATABASE_URL');
+});
