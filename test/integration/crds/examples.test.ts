@@ -1,30 +1,17 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
 
 import { agentProblems, knowledgeBaseProblems, toolProblems } from '../../../crds/limits.ts';
 import { kinds, type Agent, type KnowledgeBase, type Tool } from '../../../crds/index.ts';
+import type { Manifest as ExampleManifest } from '../../support/builders.ts';
+import { examplesFolder, readExamples } from './example-files.ts';
 import { openCluster, type Cluster, type Manifest } from './support.ts';
-
-const folder = join(import.meta.dirname, '../../../examples');
-
-interface Example {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: { readonly name: string; readonly namespace?: string };
-  readonly stringData?: Readonly<Record<string, string>>;
-}
 
 describe('the examples', () => {
   let cluster: Cluster;
-  let objects: readonly Example[];
+  let objects: readonly ExampleManifest[];
   beforeAll(async () => {
     cluster = await openCluster('examples');
-    const files = (await readdir(folder)).filter((file) => file.endsWith('.yaml'));
-    const texts = await Promise.all(files.map((file) => readFile(join(folder, file), 'utf8')));
-    objects = texts.flatMap((text) => parseAllDocuments(text).map((document) => document.toJS() as Example));
+    objects = await readExamples();
   });
   afterAll(() => cluster.close());
 
@@ -46,7 +33,7 @@ describe('the examples', () => {
     // Client-side apply takes over the fields of the former as its own; that is what people who mix the two do.
     ['--server-side=false'],
   ])('are taken by kubectl apply %s, the second time without a change', async (mode) => {
-    await cluster.kubectl(['apply', mode, '-f', folder]);
+    await cluster.kubectl(['apply', mode, '-f', examplesFolder]);
     const versions = () =>
       cluster.kubectl([
         'get',
@@ -55,13 +42,13 @@ describe('the examples', () => {
         'jsonpath={range .items[*]}{.kind}/{.metadata.name} {.metadata.resourceVersion}{"\\n"}{end}',
       ]);
     const first = await versions();
-    await cluster.kubectl(['apply', mode, '-f', folder]);
+    await cluster.kubectl(['apply', mode, '-f', examplesFolder]);
     expect(await versions()).toBe(first);
     for (const object of objects) expect(first).toContain(`${object.kind}/${object.metadata.name} `);
   });
 
   it('have no problem that only the operator would find', async () => {
-    await cluster.kubectl(['apply', '--server-side', '--force-conflicts', '-f', folder]);
+    await cluster.kubectl(['apply', '--server-side', '--force-conflicts', '-f', examplesFolder]);
     const stored = async <T>(kind: string): Promise<readonly T[]> => {
       const named = objects.filter((object) => object.kind === kind);
       return Promise.all(named.map((object) => cluster.get(kind, object.metadata.name) as Promise<Manifest & T>));
@@ -88,7 +75,7 @@ describe('the examples', () => {
   });
 });
 
-const keysOf = (object: Example & { readonly data?: object }): readonly string[] => [
+const keysOf = (object: ExampleManifest & { readonly data?: object }): readonly string[] => [
   '',
   ...Object.keys({ ...object.stringData, ...object.data }).map((key) => `#${key}`),
 ];

@@ -6,6 +6,7 @@ import { customResourceDefinitions, type StructuralSchema } from '../../../crds/
 import { kinds } from '../../../crds/index.ts';
 import { createTransport, KubeError, loadKubeConfig } from '../../../kube/index.ts';
 import { controlPlane } from '../../support/control-plane.ts';
+import { eventually } from '../../support/eventually.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -52,7 +53,7 @@ export async function openCluster(prefix: string): Promise<Cluster> {
       contentType: 'application/apply-patch+yaml',
       body: { ...manifest, kind },
     });
-  return {
+  const cluster: Cluster = {
     namespace,
     kubeconfig,
     apply,
@@ -77,6 +78,9 @@ export async function openCluster(prefix: string): Promise<Cluster> {
     },
     close: () => transport.close(),
   };
+  // The server lists a category a moment after the definitions are established.
+  await eventually(() => cluster.kubectl(['get', 'parley']));
+  return cluster;
 }
 
 export function pluralOf(kind: string): string {
