@@ -1,0 +1,119 @@
+import { describe, expect, it } from 'vitest';
+
+import type { Agent, Tool } from '../../crds/index.ts';
+import { storedObject } from '../../test/support/simulated-operator.ts';
+import { memoryWorld, type WorldContents } from '../references/memory-world.ts';
+import { conditionOf } from '../status/conditions.ts';
+import { planAgent, TOOLS_LIMIT, type StoreView } from './plan.ts';
+import { compileRevision } from './revision.ts';
+
+const options = { now: Date.parse('2026-06-01T12:00:00Z'), deletionGraceMs: 60_000 };
+const unavailable: StoreView = { state: 'unavailable', why: 'Postgres does not answer' };
+const minimal = { llm: { model: 'm' }, speechToText: { provider: 'deepgram' }, textToSpeech: { provider: 'elevenlabs' } };
+
+const agentWith = (spec: object = {}, metadata: Readonly<Record<string, unknown>> = {}): Agent => storedObject('Agent', 'reception', { ...minimal, ...spec }, { metadata }) as Agent;
+const toolNamed = (name: string, spec: object = {}): Tool =>
+  storedObject('Tool', name, { agentRefs: [{ name: 'reception' }], custom: { function: { name }, http: { url: 'https://api.example.com/' } }, ...spec }) as Tool;
+const worldOf = (contents: Partial<WorldContents> = {}) => memoryWorld({ organizations: ['acme'], ...contents });
+const plan = (agent: Agent, contents: Partial<WorldContents> = {}, store: StoreView = { state: 'known' }) => planAgent(agent, worldOf(contents), store, options);
+
+describe('putting a revision into service', () => {
+  it('sets the finalizer before anything is stored, once', () => {
+    expect(plan(agentWith()).actions.map(({ type }) => type)).toEqual(['addFinalizer', 'serve']);
+    expect(plan(agentWith({}, { finalizers: ['parley.dev/finalizer'] })).actions.map(({ type }) => type)).toEqual(['serve']);
+  });
+
+  it('does nothing when it serves already', () => {
+    const { revision } = compileRevision(agentWith(), [], worldOf());
+    const result = plan(agentWith(), {}, { state: 'known', serving: { revision, activeSince: '2026-01-01T00:00:00Z' } });
+    expect(result.actions).toEqual([]);
+    expect(result.status).toMatchObject({ desiredRevision: revision, servingRevision: revision, activeSince: '2026-01-01T00:00:00Z' });
+  });
+
+  it('does not touch Postgres for a revision that it turned down', () => {
+    const { revision } = compileRevision(agentWith(), [], worldOf());
+    const result = plan(agentWith(), {}, { state: 'known', rejected: { revision, message: 'the revision cannot be stored: too large' } });
+    expect(result.actions).toEqual([]);
+    expect(conditionOf(result, 'Stalled')).toMatchObject({ reason: 'RevisionRejected', message: 'the revision cannot be stored: too large' });
+  });
+
+  it('believes the status while Postgres is away', () => {
+    const { revision } = compileRevision(agentWith(), [], worldOf());
+    const served = { ...agentWith(), status: { servingRevision: revision, activeSince: '2026-01-01T00:00:00Z' } } as Agent;
+    expect(conditionOf(plan(served, {}, unavailable), 'Ready')?.status).toBe('True');
+    const changed = { ...served, spec: { ...served.spec, welcomeMessage: 'Hello' } };
+    const result = plan(changed, {}, unavailable);
+    expect(result.actions).toEqual([]);
+    expect(conditionOf(result, 'Reconciling')?.status).toBe('True');
+    expect(conditionOf(result, 'Synced')?.reason).toBe('StoreUnavailable');
+    expect(result.status).toMatchObject({ servingRevision: revision });
+  });
+
+  it('refuses more tools than a model can be offered', () => {
+    const tools = Array.from({ length: TOOLS_LIMIT + 1 }, (_, index) => toolNamed(`tool_${index}`));
+    const result = plan(agentWith(), { tools });
+    expect(conditionOf(result, 'Accepted')?.reason).toBe('TooManyTools');
+    expect(result.status).toMatchObject({ tools: TOOLS_LIMIT + 1 });
+    expect(result.status?.toolNames).toHaveLength(64);
+  });
+
+  it.each([
+    ['larger than 128 KiB', { data: { prompt: 'x'.repeat(128 * 1024 + 1) } }],
+    ['not text', { data: {} }],
+  ])('refuses a prompt that is %s', (words, { data }) => {
+    const agent = agentWith({ llm: { model: 'm', systemPromptFrom: { configMapKeyRef: { name: 'texts', key: 'prompt' } } } });
+    const result = plan(agent, { configMaps: [{ namespace: 'acme', name: 'texts', uid: 'u', resourceVersion: '1', keys: ['prompt'], data }] });
+    expect(conditionOf(result, 'ResolvedRefs')).toMatchObject({ reason: 'PromptTooLarge', message: expect.stringContaining(words) });
+  });
+});
+
+describe('deletion', () => {
+  const deleting = (secondsAgo: number, annotations: Readonly<Record<string, string>> = {}): Agent =>
+    agentWith({}, { finalizers: ['parley.dev/finalizer'], annotations, deletionTimestamp: new Date(options.now - secondsAgo * 1_000).toISOString() });
+
+  it('takes the agent out of service, then lets it go', () => {
+    expect(plan(deleting(0)).actions.map(({ type }) => type)).toEqual(['retire', 'dropFinalizer']);
+    expect(plan(agentWith({}, { deletionTimestamp: '2026-06-01T00:00:00Z' })).actions).toEqual([]);
+  });
+
+  it('waits for Postgres for a bounded time, and says until when', () => {
+    const result = plan(deleting(20), {}, unavailable);
+    expect(result).toMatchObject({ actions: [], requeueAfterMs: 40_000 });
+    expect(conditionOf(result, 'Ready')).toMatchObject({ reason: 'Deleting', message: expect.stringContaining('2026-06-01T12:00:40Z') });
+  });
+
+  it.each([
+    ['the time is up', deleting(61)],
+    ['it is told to', deleting(1, { 'parley.dev/force-release': 'true' })],
+  ])('lets go when %s, and says what stays behind', (_when, agent) => {
+    const result = plan(agent, {}, unavailable);
+    expect(result.actions.map(({ type }) => type)).toEqual(['dropFinalizer']);
+    expect(result.notices).toMatchObject([{ type: 'Warning', reason: 'Retained' }]);
+  });
+});
+
+describe('the revision', () => {
+  const secret = (resourceVersion: string) => ({ namespace: 'acme', name: 'keys', uid: 'u', resourceVersion, keys: ['k'] });
+  const withSecret = agentWith({ llm: { model: 'm', apiKeySecretRef: { name: 'keys', key: 'k' } } });
+
+  it('changes with the version of a Secret, its configHash does not', () => {
+    const [one, two] = ['1', '2'].map((version) => compileRevision(withSecret, [], worldOf({ secrets: [secret(version)] })));
+    expect(one?.revision).not.toBe(two?.revision);
+    expect(one?.configHash).toBe(two?.configHash);
+  });
+
+  it('is the same for the same prompt, inline or from a ConfigMap', () => {
+    const configMaps = [{ namespace: 'acme', name: 'texts', uid: 'u', resourceVersion: '1', keys: ['prompt'], data: { prompt: 'Be kind.' } }];
+    const from = agentWith({ llm: { model: 'm', systemPromptFrom: { configMapKeyRef: { name: 'texts', key: 'prompt' } } } });
+    const inline = agentWith({ llm: { model: 'm', systemPrompt: 'Be kind.' } });
+    expect(compileRevision(from, [], worldOf({ configMaps })).revision).toBe(compileRevision(inline, [], worldOf()).revision);
+  });
+
+  it('does not change when a tool is attached to another agent too, or an owner adds to a list in another order', () => {
+    const narrow = toolNamed('find');
+    const wide = toolNamed('find', { agentRefs: [{ name: 'other' }, { name: 'reception' }] });
+    expect(compileRevision(agentWith(), [wide], worldOf()).revision).toBe(compileRevision(agentWith(), [narrow], worldOf()).revision);
+    const lookups = [{ name: 'a', url: 'https://a.example.com' }, { name: 'b', url: 'https://b.example.com' }];
+    expect(compileRevision(agentWith({ dynamicData: lookups }), [], worldOf()).revision).toBe(compileRevision(agentWith({ dynamicData: lookups.toReversed() }), [], worldOf()).revision);
+  });
+});

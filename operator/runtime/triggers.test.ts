@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest';
+
+import type { Agent, KnowledgeBase, PhoneNumber, Tool } from '../../crds/index.ts';
+import type { Change, KubeObject, Stored } from '../../kube/index.ts';
+import { storedObject } from '../../test/support/simulated-operator.ts';
+import { referenceIndex, type ParleyObject } from '../references/references-of.ts';
+import { displayNameOf } from '../references/world.ts';
+import { displayNameKey, indexNames, type Caches } from './caches.ts';
+import { Triggers, type Trigger } from './triggers.ts';
+
+const speech = { speechToText: { provider: 'deepgram' }, textToSpeech: { provider: 'elevenlabs' } };
+const agent = (name: string, llm: object = {}, rest: object = {}) => storedObject('Agent', name, { llm: { model: 'm', ...llm }, ...speech, ...rest });
+const tool = (name: string, functionName: string, agents: readonly string[], secret?: string) =>
+  storedObject('Tool', name, {
+    agentRefs: agents.map((each) => ({ name: each })),
+    custom: { function: { name: functionName }, http: { url: 'https://a.example.com', ...(secret === undefined ? {} : { headers: [{ name: 'x', valueFrom: { secretKeyRef: { name: secret, key: 'k' } } }] }) } },
+  });
+
+const objects: readonly ParleyObject[] = [
+  agent('plain'),
+  agent('keyed', { apiKeySecretRef: { name: 'keys', key: 'k' } }),
+  agent('prompted', { systemPromptFrom: { configMapKeyRef: { name: 'texts', key: 'k' } } }, { knowledgeBaseRef: { name: 'faq' } }),
+  tool('find-1', 'find', ['plain'], 'keys'),
+  tool('find-2', 'find', ['plain', 'keyed']),
+  tool('send', 'send', ['plain']),
+  storedObject('PhoneNumber', 'front', { number: '+15550100', native: {}, inboundAgentRef: { name: 'plain' } }),
+  storedObject('PhoneNumber', 'rival', { number: '+15550100', native: {} }, { namespace: 'globex' }),
+  storedObject('KnowledgeBase', 'faq', { displayName: 'Answers' }),
+  storedObject('KnowledgeBase', 'other', { displayName: 'Answers' }),
+  storedObject('WebhookSubscription', 'hook', { url: 'https://h.example.com', signing: {} }),
+  agent('elsewhere', { apiKeySecretRef: { name: 'other-keys', key: 'k' } }),
+];
+
+/** Caches that are never started: lists with the operator's own indexes. */
+function cachesOf(): Caches {
+  const cache = (kind: string) => {
+    const items = objects.filter((object) => object.kind === kind);
+    const byIndex = (index: string, value: string): readonly ParleyObject[] =>
+      items.filter((object) => {
+        if (index === indexNames.references) return referenceIndex(object).includes(value);
+        if (index === indexNames.namespace) return object.metadata.namespace === value;
+        if (index === indexNames.number) return (object as PhoneNumber).spec.number === value;
+        return displayNameKey(object.metadata.namespace ?? '', displayNameOf(object as KnowledgeBase)) === value;
+      });
+    return { cache: { byIndex } };
+  };
+  return { agents: cache('Agent'), tools: cache('Tool'), phoneNumbers: cache('PhoneNumber'), knowledgeBases: cache('KnowledgeBase'), subscriptions: cache('WebhookSubscription') } as unknown as Caches;
+}
+
+const triggers = new Triggers(cachesOf());
+const keyed = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'PartialObjectMetadata', metadata: { namespace: 'acme', name } });
+const named = (list: readonly Trigger[]): readonly string[] => [...new Set(list.map(({ cache, key }) => `${cache}/${key}`))].sort();
+const find = <T extends ParleyObject>(kind: string, name: string): Stored<T> => objects.find((object) => object.kind === kind && object.metadata.name === name) as Stored<T>;
+const change = <T>(type: Change<T>['type'], object: T, previous?: T): Change<T> => ({ type, object, initial: false, ...(previous === undefined ? {} : { previous }) });
+
+describe('what is looked at again', () => {
+  it('after a Secret: what names it, and the agents of the tools that do', () => {
+    expect(named(triggers.onKeyed('Secret', keyed('keys')))).toEqual(['agents/acme/keyed', 'agents/acme/plain', 'tools/acme/find-1']);
+    expect(named(triggers.onKeyed('Secret', keyed('webhooksubscription-hook')))).toEqual(['subscriptions/acme/hook']);
+    expect(named(triggers.onKeyed('Secret', keyed('nobodys')))).toEqual([]);
+  });
+
+  it('after a ConfigMap: what names it, but nothing that names a Secret of that name', () => {
+    expect(named(triggers.onKeyed('ConfigMap', keyed('texts')))).toEqual(['agents/acme/prompted']);
+    expect(named(triggers.onKeyed('ConfigMap', keyed('keys')))).toEqual([]);
+  });
+
+  it('after an agent that comes or goes: what names it; after a change of it: nothing', () => {
+    const plain = find<Agent>('Agent', 'plain');
+    expect(named(triggers.onAgent(change('added', plain)))).toEqual(['phoneNumbers/acme/front', 'tools/acme/find-1', 'tools/acme/find-2', 'tools/acme/send']);
+    expect(named(triggers.onAgent(change('modified', plain, plain)))).toEqual([]);
+  });
+
+  it('after a tool: its agents and its rivals; after a change of its status: nothing', () => {
+    const findOne = find<Tool>('Tool', 'find-1');
+    expect(named(triggers.onTool(change('deleted', findOne)))).toEqual(['agents/acme/plain', 'tools/acme/find-2']);
+    expect(named(triggers.onTool(change('modified', findOne, findOne)))).toEqual([]);
+    const renamed = { ...tool('find-1', 'send', ['keyed']), metadata: { ...findOne.metadata, generation: 2 } } as Stored<Tool>;
+    expect(named(triggers.onTool(change('modified', renamed, findOne)))).toEqual(['agents/acme/keyed', 'agents/acme/plain', 'tools/acme/find-2', 'tools/acme/send']);
+  });
+
+  it('after a phone number or a display name: the others that want it', () => {
+    expect(named(triggers.onPhoneNumber(change('deleted', find<PhoneNumber>('PhoneNumber', 'front'))))).toEqual(['phoneNumbers/globex/rival']);
+    const faq = find<KnowledgeBase>('KnowledgeBase', 'faq');
+    expect(named(triggers.onKnowledgeBase(change('deleted', faq)))).toEqual(['agents/acme/prompted', 'knowledgeBases/acme/other']);
+    const renamed = { ...faq, spec: { ...faq.spec, displayName: 'Else' } };
+    expect(named(triggers.onKnowledgeBase(change('modified', renamed, faq)))).toEqual(['knowledgeBases/acme/other']);
+  });
+
+  it('after a namespace became an organisation: all that is in it, and who shares its numbers', () => {
+    expect(named(triggers.onOrganization('globex'))).toEqual(['phoneNumbers/acme/front', 'phoneNumbers/globex/rival']);
+  });
+});
