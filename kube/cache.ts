@@ -132,7 +132,12 @@ export class WatchCache<T extends KubeObject> implements Cache<Stored<T>> {
       return [{ type: 'modified', object, previous: old.object }];
     }
     this.#write(key, this.#entryOf(object));
-    return old ? [{ type: 'deleted', object: old.object }, { type: 'added', object }] : [{ type: 'added', object }];
+    return old
+      ? [
+          { type: 'deleted', object: old.object },
+          { type: 'added', object },
+        ]
+      : [{ type: 'added', object }];
   }
 
   /** Takes one object out. `last` is its last state as the server reported it, where it did. */
@@ -169,9 +174,10 @@ export class WatchCache<T extends KubeObject> implements Cache<Stored<T>> {
       const same = old !== undefined && sameState(old.object, object);
       const entry = same ? old : this.#entryOf(object);
       entries.set(key, entry);
-      index(indexes, key, entry);
+      addTo(indexes, key, entry);
       if (same) continue;
-      if (old && old.object.metadata.uid === object.metadata.uid) arrived.push({ type: 'modified', object: entry.object, previous: old.object });
+      if (old && old.object.metadata.uid === object.metadata.uid)
+        arrived.push({ type: 'modified', object: entry.object, previous: old.object });
       else arrived.push({ type: 'added', object: entry.object });
     }
     for (const [key, { object }] of this.#entries) {
@@ -211,17 +217,17 @@ export class WatchCache<T extends KubeObject> implements Cache<Stored<T>> {
 
   #write(key: ObjectKey, entry: Entry<Stored<T>> | undefined): void {
     const old = this.#entries.get(key);
-    if (old) unindex(this.#indexes, key, old);
+    if (old) removeFrom(this.#indexes, key, old);
     if (!entry) {
       this.#entries.delete(key);
       return;
     }
     this.#entries.set(key, entry);
-    index(this.#indexes, key, entry);
+    addTo(this.#indexes, key, entry);
   }
 }
 
-function index<T>(indexes: readonly Index<T>[], key: ObjectKey, entry: Entry<T>): void {
+function addTo<T>(indexes: readonly Index<T>[], key: ObjectKey, entry: Entry<T>): void {
   entry.values.forEach((values, number) => {
     const target = indexes[number];
     for (const value of values) {
@@ -232,7 +238,7 @@ function index<T>(indexes: readonly Index<T>[], key: ObjectKey, entry: Entry<T>)
   });
 }
 
-function unindex<T>(indexes: readonly Index<T>[], key: ObjectKey, entry: Entry<T>): void {
+function removeFrom<T>(indexes: readonly Index<T>[], key: ObjectKey, entry: Entry<T>): void {
   entry.values.forEach((values, number) => {
     const target = indexes[number];
     for (const value of values) {

@@ -22,7 +22,14 @@ export interface KubeEvent extends KubeObject {
   readonly note: string;
   readonly reportingController: string;
   readonly reportingInstance: string;
-  readonly regarding: { readonly apiVersion: string; readonly kind: string; readonly name: string; readonly namespace?: string; readonly uid?: string; readonly resourceVersion?: string };
+  readonly regarding: {
+    readonly apiVersion: string;
+    readonly kind: string;
+    readonly name: string;
+    readonly namespace?: string;
+    readonly uid?: string;
+    readonly resourceVersion?: string;
+  };
   readonly series?: EventSeries;
 }
 

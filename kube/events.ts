@@ -90,7 +90,10 @@ export class EventRecorder {
     series.lastObserved = now;
     if (series.queued) return;
     const { kind, metadata } = object;
-    if (!this.#buckets.take(JSON.stringify([kind, metadata.namespace, metadata.name, metadata.uid]), now) || this.#queue.length >= maxQueued) {
+    if (
+      !this.#buckets.take(JSON.stringify([kind, metadata.namespace, metadata.name, metadata.uid]), now) ||
+      this.#queue.length >= maxQueued
+    ) {
       // What is counted is not lost: the next one of the series that may be sent brings the sum.
       this.#dropped++;
       return;
@@ -119,7 +122,11 @@ export class EventRecorder {
     const { controller, instance } = this.#options;
     const wall = this.#clock.now();
     // Time and chance: two processes, or one that restarts, may speak of one object in the same millisecond.
-    const suffix = wall.toString(16) + Math.floor(this.#random() * 0x1_0000_0000).toString(16).padStart(8, '0');
+    const suffix =
+      wall.toString(16) +
+      Math.floor(this.#random() * 0x1_0000_0000)
+        .toString(16)
+        .padStart(8, '0');
     const event = eventOf(object, input, { controller, instance, now: wall, suffix });
     return { event, created: false, count: 0, lastObserved: now, queued: false };
   }
@@ -147,7 +154,12 @@ export class EventRecorder {
           this.#lost(error);
           return;
         }
-        await sleep(this.#clock, error.retryAfterMs === undefined ? backoffDelay(attempt, { ...retryOptions, random: this.#random }) : Math.min(error.retryAfterMs, retryOptions.maxMs));
+        await sleep(
+          this.#clock,
+          error.retryAfterMs === undefined
+            ? backoffDelay(attempt, { ...retryOptions, random: this.#random })
+            : Math.min(error.retryAfterMs, retryOptions.maxMs),
+        );
       }
     }
   }

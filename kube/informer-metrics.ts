@@ -25,11 +25,22 @@ export function informerMetrics(options: InformerMetricsOptions): InformerMetric
   const counter = <L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> =>
     (registry.getSingleMetric(name) as Counter<L> | undefined) ?? new Counter<L>({ name, help, labelNames, registers: [registry] });
   const labels = { resource, namespace };
-  const lists = counter('reflector_lists_total', 'Listings, by how they were made and how they ended.', ['resource', 'namespace', 'mode', 'outcome']);
+  const lists = counter('reflector_lists_total', 'Listings, by how they were made and how they ended.', [
+    'resource',
+    'namespace',
+    'mode',
+    'outcome',
+  ]);
   const watches = counter('reflector_watches_total', 'Watches that are over, by how they ended.', ['resource', 'namespace', 'outcome']);
   const samples = [
-    SampledGauge.of(registry, 'informer_objects', 'Objects in the cache.', ['resource', 'namespace']).sample(() => ({ labels, value: options.objects() })),
-    SampledGauge.of(registry, 'informer_last_contact_seconds', 'Time since the API server last sent anything, in seconds.', ['resource', 'namespace']).sample(() => ({
+    SampledGauge.of(registry, 'informer_objects', 'Objects in the cache.', ['resource', 'namespace']).sample(() => ({
+      labels,
+      value: options.objects(),
+    })),
+    SampledGauge.of(registry, 'informer_last_contact_seconds', 'Time since the API server last sent anything, in seconds.', [
+      'resource',
+      'namespace',
+    ]).sample(() => ({
       labels,
       value: options.lastContact() / 1000,
     })),

@@ -87,7 +87,8 @@ class WatchInformer<T extends KubeObject> implements Informer<T> {
     this.#logger = options.logger?.child({ resource, ...(namespace === undefined ? {} : { namespace }) });
     this.#cache = new WatchCache<T>({
       ...(options.indexes ? { indexes: options.indexes } : {}),
-      onIndexError: (err, index, key) => this.#logger?.error({ err, index, key }, 'an index function threw; the object is not found through this index'),
+      onIndexError: (err, index, key) =>
+        this.#logger?.error({ err, index, key }, 'an index function threw; the object is not found through this index'),
     });
     this.#metrics = informerMetrics({
       registry,

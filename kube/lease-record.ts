@@ -17,10 +17,19 @@ export interface LeaseSpec {
   readonly leaseTransitions?: number;
 }
 
-export const leases: ResourceDescriptor = { group: 'coordination.k8s.io', version: 'v1', kind: 'Lease', plural: 'leases', namespaced: true };
+export const leases: ResourceDescriptor = {
+  group: 'coordination.k8s.io',
+  version: 'v1',
+  kind: 'Lease',
+  plural: 'leases',
+  namespaced: true,
+};
 
 /** The record by which `identity` holds the lease from `now` on, after `before`. */
-export function heldBy(identity: string, options: { readonly before: LeaseSpec | undefined; readonly now: number; readonly leaseMs: number }): LeaseSpec {
+export function heldBy(
+  identity: string,
+  options: { readonly before: LeaseSpec | undefined; readonly now: number; readonly leaseMs: number },
+): LeaseSpec {
   const { before, now, leaseMs } = options;
   const renewing = before?.holderIdentity === identity;
   return {

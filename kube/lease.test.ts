@@ -1,4 +1,6 @@
-import fc from 'fast-check';
+import assert from 'node:assert/strict';
+
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { FakeClock, settle } from '../test/support/fake-clock.ts';
@@ -41,7 +43,8 @@ class LeaseServer {
 
   #update(lease: Lease): Stored<Lease> {
     if (!this.stored) throw new KubeError({ code: 404, reason: 'NotFound', message: 'not found' });
-    if (lease.metadata.resourceVersion !== this.stored.metadata.resourceVersion) throw new KubeError({ code: 409, reason: 'Conflict', message: 'modified' });
+    if (lease.metadata.resourceVersion !== this.stored.metadata.resourceVersion)
+      throw new KubeError({ code: 409, reason: 'Conflict', message: 'modified' });
     return this.#store(lease);
   }
 
@@ -52,7 +55,11 @@ class LeaseServer {
     return this.stored;
   }
 
-  async #pass<T>(broken: 'no' | 'refusing' | 'hanging' | 'losing-answers', { signal, timeoutMs = 30_000 }: RequestOptions, work: () => T): Promise<T> {
+  async #pass<T>(
+    broken: 'no' | 'refusing' | 'hanging' | 'losing-answers',
+    { signal, timeoutMs = 30_000 }: RequestOptions,
+    work: () => T,
+  ): Promise<T> {
     if (broken === 'refusing') throw new KubeError({ code: 503, reason: 'ServiceUnavailable', message: 'no' });
     if (broken === 'losing-answers') work();
     if (broken !== 'no') {
@@ -77,14 +84,17 @@ class Candidate {
   readonly terms: { readonly from: number; to?: number }[] = [];
   readonly running: Promise<void>;
 
-  constructor(
-    server: LeaseServer,
-    clock: FakeClock,
-    identity: string,
-    options: Partial<LeaderElectorOptions> = {},
-  ) {
+  constructor(server: LeaseServer, clock: FakeClock, identity: string, options: Partial<LeaderElectorOptions> = {}) {
     this.line = server.line();
-    this.elector = new LeaderElector({ client: this.line, namespace: 'ns', name: 'op', identity, clock: clock, random: () => 0, ...options });
+    this.elector = new LeaderElector({
+      client: this.line,
+      namespace: 'ns',
+      name: 'op',
+      identity,
+      clock: clock,
+      random: () => 0,
+      ...options,
+    });
     this.running = this.elector.run({
       signal: this.stop.signal,
       onStarted: async (signal) => {
@@ -157,11 +167,11 @@ describe('LeaderElector', () => {
       await clock.advance(4000);
       a.line.broken = how;
       await clock.advance(30_000);
-      expect(a.terms, how).toEqual([{ from: 0, to: 14_000 }]);
+      expect({ how, terms: a.terms }).toEqual({ how, terms: [{ from: 0, to: 14_000 }] });
       expect(a.elector.isLeader).toBe(false);
       a.line.broken = 'no';
       await clock.advance(20_000);
-      expect(a.leads, `${how}: it runs again`).toBe(true);
+      expect({ how, leads: a.leads }).toEqual({ how, leads: true });
       a.stop.abort();
       await a.running;
     }
@@ -276,10 +286,13 @@ describe('LeaderElector', () => {
     const elector = new LeaderElector({ client: line, namespace: 'ns', name: 'op', identity: 'a', clock });
     const running = elector.run({
       signal: stop.signal,
-      onStarted: (signal) => new Promise((_, reject) => signal.addEventListener('abort', () => {
-        reasons.push(signal.reason);
-        reject(signal.reason);
-      })),
+      onStarted: (signal) =>
+        new Promise((_, reject) =>
+          signal.addEventListener('abort', () => {
+            reasons.push(signal.reason);
+            reject(signal.reason);
+          }),
+        ),
     });
     await settle();
     line.broken = 'refusing';
@@ -299,7 +312,11 @@ describe('LeaderElector', () => {
   it('never has two leaders, and always one in the end, whatever lines break and candidates stop', async () => {
     const who = fc.nat(2);
     const command = fc.oneof(
-      fc.record({ op: fc.constant('line' as const), who, broken: fc.constantFrom('no' as const, 'refusing' as const, 'hanging' as const, 'losing-answers' as const) }),
+      fc.record({
+        op: fc.constant('line' as const),
+        who,
+        broken: fc.constantFrom('no' as const, 'refusing' as const, 'hanging' as const, 'losing-answers' as const),
+      }),
       fc.record({ op: fc.constant('restart' as const), who }),
       { weight: 2, arbitrary: fc.record({ op: fc.constant('advance' as const), ms: fc.integer({ min: 1, max: 20_000 }) }) },
     );
@@ -323,7 +340,7 @@ describe('LeaderElector', () => {
           } else {
             for (let left = each.ms; left > 0; left -= 500) {
               await clock.advance(Math.min(left, 500));
-              expect(leaders().length).toBeLessThanOrEqual(1);
+              assert(leaders().length <= 1, 'two lead');
             }
           }
         }
@@ -332,7 +349,9 @@ describe('LeaderElector', () => {
         expect(leaders()).toHaveLength(1);
         // A term that another one overlaps would be two leaders, between two looks as well.
         const terms = all.flatMap((candidate) => candidate.terms).sort((x, y) => x.from - y.from);
-        terms.forEach((term, n) => expect(terms[n + 1]?.from ?? Infinity).toBeGreaterThanOrEqual(term.to ?? (n + 1 < terms.length ? Infinity : 0)));
+        terms.forEach((term, n) =>
+          expect(terms[n + 1]?.from ?? Infinity).toBeGreaterThanOrEqual(term.to ?? (n + 1 < terms.length ? Infinity : 0)),
+        );
         for (const candidate of all) candidate.stop.abort();
         await Promise.all(all.map((candidate) => candidate.running));
       }),

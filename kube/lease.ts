@@ -66,7 +66,9 @@ export class LeaderElector {
     this.#renewMs = options.renewMs ?? 10_000;
     this.#retryMs = options.retryMs ?? 2_000;
     if (!(this.#leaseMs > this.#renewMs && this.#renewMs > this.#retryMs && this.#retryMs > 0)) {
-      throw new RangeError(`leader election needs leaseMs > renewMs > retryMs > 0, not ${this.#leaseMs}, ${this.#renewMs}, ${this.#retryMs}`);
+      throw new RangeError(
+        `leader election needs leaseMs > renewMs > retryMs > 0, not ${this.#leaseMs}, ${this.#renewMs}, ${this.#retryMs}`,
+      );
     }
   }
 

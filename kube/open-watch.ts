@@ -25,7 +25,7 @@ export class OpenWatch<T extends KubeObject> {
     { clock, silentMs, onContact }: { readonly clock: Clock; readonly silentMs: number; readonly onContact: () => void },
   ): Promise<OpenWatch<T>> {
     let watch: OpenWatch<T> | undefined;
-    const silence = new SilenceWatch({ clock, limitMs: silentMs, onSilent: () => watch?.#cut() });
+    const silence = new SilenceWatch({ clock, limitMs: silentMs, onSilent: () => (watch === undefined ? undefined : watch.#cut()) });
     const onBytes = (): void => {
       onContact();
       silence.heard();
@@ -71,6 +71,11 @@ export class OpenWatch<T extends KubeObject> {
   }
 
   #checkSilence(): void {
-    if (this.#silent) throw new KubeError({ code: 0, reason: 'Silent', message: `the API server sent nothing for ${this.#silence.limitMs / 1000} s; its connection is taken for dead` });
+    if (this.#silent)
+      throw new KubeError({
+        code: 0,
+        reason: 'Silent',
+        message: `the API server sent nothing for ${this.#silence.limitMs / 1000} s; its connection is taken for dead`,
+      });
   }
 }

@@ -1,7 +1,19 @@
-import fc from 'fast-check';
+import assert from 'node:assert/strict';
+
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { healthyMs, initialState, transition, watchAttempts, watchListAttempts, type Backoff, type Listing, type ReflectorState, type Watching } from './reflector-state.ts';
+import {
+  healthyMs,
+  initialState,
+  transition,
+  watchAttempts,
+  watchListAttempts,
+  type Backoff,
+  type Listing,
+  type ReflectorState,
+  type Watching,
+} from './reflector-state.ts';
 
 const watching: Watching = { name: 'watching', resourceVersion: '10', failures: 0, attempts: 0, pagesOnly: false };
 const over = (aliveMs: number, resourceVersion = '10') => ({ aliveMs, resourceVersion });
@@ -14,7 +26,10 @@ describe('reflector states', () => {
   it('lists by pages for good once the server has said that it knows no other way', () => {
     const pages = transition(initialState, { type: 'unsupported' }) as Listing;
     expect(pages).toMatchObject({ name: 'listing', mode: 'pages', failures: 0 });
-    const later = transition(transition(pages, { type: 'synced', resourceVersion: '10' }) as Watching, { type: 'expired', ...over(0) }) as Backoff;
+    const later = transition(transition(pages, { type: 'synced', resourceVersion: '10' }) as Watching, {
+      type: 'expired',
+      ...over(0),
+    }) as Backoff;
     expect(later.next).toMatchObject({ name: 'listing', mode: 'pages' });
   });
 
@@ -57,7 +72,11 @@ describe('reflector states', () => {
 
   it('stops from everywhere, and nowhere else', () => {
     const pause = transition(watching, { type: 'broken', ...over(0) }) as Backoff;
-    expect([transition(initialState, { type: 'stop' }), transition(watching, { type: 'stop' }), transition(pause, { type: 'stop' })].map(({ name }) => name)).toEqual(['stopped', 'stopped', 'stopped']);
+    expect(
+      [transition(initialState, { type: 'stop' }), transition(watching, { type: 'stop' }), transition(pause, { type: 'stop' })].map(
+        ({ name }) => name,
+      ),
+    ).toEqual(['stopped', 'stopped', 'stopped']);
     const event = fc.record({ pick: fc.nat(3), aliveMs: fc.integer({ min: 0, max: 700_000 }), resourceVersion: fc.nat().map(String) });
     fc.assert(
       fc.property(fc.array(event), (events) => {
@@ -65,16 +84,23 @@ describe('reflector states', () => {
         for (const { pick, ...data } of events) {
           const before: ReflectorState = state;
           if (before.name === 'listing') {
-            state = transition(before, pick === 0 ? { type: 'synced', resourceVersion: data.resourceVersion } : pick === 1 && before.mode === 'watch-list' ? { type: 'unsupported' } : { type: 'failed' });
+            state = transition(
+              before,
+              pick === 0
+                ? { type: 'synced', resourceVersion: data.resourceVersion }
+                : pick === 1 && before.mode === 'watch-list'
+                  ? { type: 'unsupported' }
+                  : { type: 'failed' },
+            );
           } else if (before.name === 'watching') {
             state = transition(before, { type: (['ended', 'broken', 'expired'] as const)[pick % 3] ?? 'ended', ...data });
           } else if (before.name === 'backoff') {
             state = transition(before, { type: 'elapsed' });
           }
           // No loop without a pause: whatever follows a failure is a Backoff, and a Backoff always counts at least one.
-          if (before.name === 'listing' && state.name === 'listing') expect(before.mode === 'watch-list' && state.mode === 'pages').toBe(true);
-          if (state.name === 'backoff') expect(state.failures).toBeGreaterThan(0);
-          if (before.name === 'watching' && state.name === 'watching') expect(data.aliveMs).toBeGreaterThanOrEqual(1000);
+          if (before.name === 'listing' && state.name === 'listing') assert(before.mode === 'watch-list' && state.mode === 'pages');
+          if (state.name === 'backoff') assert(state.failures > 0);
+          if (before.name === 'watching' && state.name === 'watching') assert(data.aliveMs >= 1000);
           expect(state.name).not.toBe('stopped');
         }
       }),

@@ -79,7 +79,7 @@ interface Transitions {
   listing: { synced: Watching; unsupported: Listing; failed: Backoff; stop: Stopped };
   watching: { ended: Watching | Backoff; broken: Backoff; expired: Backoff; stop: Stopped };
   backoff: { elapsed: Listing | Watching; stop: Stopped };
-  stopped: Record<never, never>;
+  stopped: { readonly [E in never]: E };
 }
 
 type EventOf<E extends keyof EventData> = { readonly type: E } & EventData[E];
@@ -145,7 +145,11 @@ function wait(next: Listing | Watching): Backoff {
 }
 
 function healed(state: Watching, { aliveMs, resourceVersion }: WatchOver): Pick<Watching, 'failures' | 'attempts' | 'resourceVersion'> {
-  return { failures: aliveMs >= healthyMs ? 0 : state.failures, attempts: aliveMs >= shortestWatchMs ? 0 : state.attempts, resourceVersion };
+  return {
+    failures: aliveMs >= healthyMs ? 0 : state.failures,
+    attempts: aliveMs >= shortestWatchMs ? 0 : state.attempts,
+    resourceVersion,
+  };
 }
 
 function afterFailure(state: Watching, over: WatchOver): Watching {

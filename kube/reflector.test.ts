@@ -1,4 +1,6 @@
-import fc from 'fast-check';
+import assert from 'node:assert/strict';
+
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { FakeClock, settle } from '../test/support/fake-clock.ts';
@@ -22,9 +24,8 @@ class Mirror {
     for (const change of changes) {
       const { name, uid } = change.object.metadata;
       const known = this.#objects.get(name);
-      if (change.type === 'added') expect(known).toBeUndefined();
-      else expect(known?.metadata.uid).toBe(uid);
-      if (change.type === 'modified') expect(change.previous).toBe(known);
+      assert.equal(known?.metadata.uid, change.type === 'added' ? undefined : uid);
+      assert(change.type !== 'modified' || change.previous === known);
       if (change.type === 'deleted') this.#objects.delete(name);
       else this.#objects.set(name, change.object);
       this.log.push(`${initial ? 'initial ' : ''}${change.type} ${name}`);
@@ -41,7 +42,14 @@ const setUp = (options: { readonly transform?: (object: Stored<MemoryObject>) =>
   const source = new MemorySource();
   const cache = new WatchCache<MemoryObject>();
   const mirror = new Mirror();
-  const reflector = new Reflector<MemoryObject>({ client: source, cache, onChanges: mirror.take, transform: options.transform ?? ((object) => object), clock, random: () => 0 });
+  const reflector = new Reflector<MemoryObject>({
+    client: source,
+    cache,
+    onChanges: mirror.take,
+    transform: options.transform ?? ((object) => object),
+    clock,
+    random: () => 0,
+  });
   const stop = new AbortController();
   const start = (): Promise<void> => reflector.run(stop.signal);
   return { clock, source, cache, mirror, reflector, stop, start };
@@ -75,21 +83,24 @@ describe('Reflector', () => {
     await finish(all, running);
   });
 
-  it.each(['refused', 'failing-in-stream'] as const)('falls back to pages when the WatchList is %s, and asks no more for one', async (how) => {
-    const all = setUp();
-    const { source, cache } = all;
-    source.watchLists = how;
-    for (let n = 0; n < 5; n++) source.put(`w${n}`, n);
-    const version = source.resourceVersion;
-    const running = all.start();
-    await settle();
-    expect(source.calls).toEqual(['watch-list', 'list', 'list more', 'list more', `watch ${version}`]);
-    expect(stateOf(cache)).toEqual(source.state);
-    source.breakWatches(410);
-    await all.clock.advance(1000);
-    expect(source.calls.slice(5)).toEqual(['list', 'list more', 'list more', `watch ${version}`]);
-    await finish(all, running);
-  });
+  it.each(['refused', 'failing-in-stream'] as const)(
+    'falls back to pages when the WatchList is %s, and asks no more for one',
+    async (how) => {
+      const all = setUp();
+      const { source, cache } = all;
+      source.watchLists = how;
+      for (let n = 0; n < 5; n++) source.put(`w${n}`, n);
+      const version = source.resourceVersion;
+      const running = all.start();
+      await settle();
+      expect(source.calls).toEqual(['watch-list', 'list', 'list more', 'list more', `watch ${version}`]);
+      expect(stateOf(cache)).toEqual(source.state);
+      source.breakWatches(410);
+      await all.clock.advance(1000);
+      expect(source.calls.slice(5)).toEqual(['list', 'list more', 'list more', `watch ${version}`]);
+      await finish(all, running);
+    },
+  );
 
   it('takes up a broken watch from the last event, without listing', async () => {
     const all = setUp();
@@ -109,29 +120,32 @@ describe('Reflector', () => {
     await finish(all, running);
   });
 
-  it.each(['status', 'in-stream'] as const)('lists anew when its position is too old (%s), and tells the deletions that it missed', async (expiry) => {
-    const all = setUp();
-    const { source, cache, clock, mirror } = all;
-    source.expiry = expiry;
-    source.put('stays', 1);
-    source.put('goes', 1);
-    source.put('returns', 1);
-    const running = all.start();
-    await settle();
-    source.breakWatches(0);
-    await settle();
-    source.delete('goes');
-    source.delete('returns');
-    source.put('returns', 2);
-    source.put('comes', 1);
-    source.compact();
-    mirror.log.length = 0;
-    await clock.advance(3000);
-    expect(source.calls.filter((call) => call === 'watch-list')).toHaveLength(2);
-    expect(stateOf(cache)).toEqual(source.state);
-    expect(mirror.log).toEqual(['deleted goes', 'deleted returns', 'added returns', 'added comes']);
-    await finish(all, running);
-  });
+  it.each(['status', 'in-stream'] as const)(
+    'lists anew when its position is too old (%s), and tells the deletions that it missed',
+    async (expiry) => {
+      const all = setUp();
+      const { source, cache, clock, mirror } = all;
+      source.expiry = expiry;
+      source.put('stays', 1);
+      source.put('goes', 1);
+      source.put('returns', 1);
+      const running = all.start();
+      await settle();
+      source.breakWatches(0);
+      await settle();
+      source.delete('goes');
+      source.delete('returns');
+      source.put('returns', 2);
+      source.put('comes', 1);
+      source.compact();
+      mirror.log.length = 0;
+      await clock.advance(3000);
+      expect(source.calls.filter((call) => call === 'watch-list')).toHaveLength(2);
+      expect(stateOf(cache)).toEqual(source.state);
+      expect(mirror.log).toEqual(['deleted goes', 'deleted returns', 'added returns', 'added comes']);
+      await finish(all, running);
+    },
+  );
 
   it.each([0, 401, 403, 404, 429, 500, 503])('goes on after %i, however often, with delays up to 30 seconds', async (code) => {
     const all = setUp();
@@ -140,7 +154,7 @@ describe('Reflector', () => {
     source.put('a', 1);
     const running = all.start();
     const failedAt: number[] = [];
-    for (let calls = 0; failedAt.length < 12; ) {
+    for (let calls = 0; failedAt.length < 12;) {
       await settle();
       if (source.calls.length > calls) failedAt.push(clock.monotonic());
       calls = source.calls.length;

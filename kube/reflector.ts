@@ -135,7 +135,8 @@ export class Reflector<T extends KubeObject> {
     const items = new Map<ObjectKey, Stored<T>>();
     for (;;) {
       const event = await watch.next();
-      if (event === undefined) throw new KubeError({ code: 0, reason: 'Incomplete', message: 'the server ended a WatchList before it was complete' });
+      if (event === undefined)
+        throw new KubeError({ code: 0, reason: 'Incomplete', message: 'the server ended a WatchList before it was complete' });
       if (event.type === 'BOOKMARK') {
         if (!event.initialEventsEnd) continue;
         watch.silentMs = silentWatchMs;
@@ -159,7 +160,8 @@ export class Reflector<T extends KubeObject> {
       for (let event = await watch.next(); event !== undefined; event = await watch.next()) {
         const position = event.type === 'BOOKMARK' ? event.resourceVersion : event.object.metadata.resourceVersion;
         // History only goes forward. If it doesn't, the store behind the server was replaced (a restored backup) and every position in it is void.
-        if (compareResourceVersions(position, resourceVersion) < 0) throw expiredError(`the server went back from ${resourceVersion} to ${position}`);
+        if (compareResourceVersions(position, resourceVersion) < 0)
+          throw expiredError(`the server went back from ${resourceVersion} to ${position}`);
         await this.#take(event, position);
         resourceVersion = position;
       }
@@ -178,7 +180,10 @@ export class Reflector<T extends KubeObject> {
   }
 
   async #wait(failures: number, signal: AbortSignal): Promise<EventIn<'backoff'>> {
-    const delay = Math.max(backoffDelay(failures, { ...backoffOptions, random: this.#random }), Math.min(this.#lastError?.retryAfterMs ?? 0, backoffOptions.maxMs));
+    const delay = Math.max(
+      backoffDelay(failures, { ...backoffOptions, random: this.#random }),
+      Math.min(this.#lastError?.retryAfterMs ?? 0, backoffOptions.maxMs),
+    );
     try {
       await sleep(this.#clock, delay, signal);
       return { type: 'elapsed' };
@@ -211,7 +216,11 @@ export class Reflector<T extends KubeObject> {
     }
   }
 
-  async #openWatch(position: Pick<WatchOptions, 'resourceVersion' | 'sendInitialEvents'>, silentMs: number, signal: AbortSignal): Promise<OpenWatch<T>> {
+  async #openWatch(
+    position: Pick<WatchOptions, 'resourceVersion' | 'sendInitialEvents'>,
+    silentMs: number,
+    signal: AbortSignal,
+  ): Promise<OpenWatch<T>> {
     // Spread out, so that not all watches of all replicas begin anew at once.
     const timeoutSeconds = Math.round(300 + this.#random() * 300);
     const watch = await OpenWatch.open(

@@ -19,6 +19,9 @@ export function isOrderable(resourceVersion: string): boolean {
 }
 
 function parse(resourceVersion: string): bigint {
-  if (!isOrderable(resourceVersion)) throw new RangeError(`resourceVersion ${JSON.stringify(resourceVersion.slice(0, 50))} is not a decimal integer; only the API server's own values can be compared`);
+  if (!isOrderable(resourceVersion))
+    throw new RangeError(
+      `resourceVersion ${JSON.stringify(resourceVersion.slice(0, 50))} is not a decimal integer; only the API server's own values can be compared`,
+    );
   return BigInt(resourceVersion);
 }

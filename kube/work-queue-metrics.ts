@@ -25,12 +25,15 @@ const buckets = Array.from({ length: 12 }, (_, power) => 10 ** (power - 8));
 /** client-go's metrics under their own names, so that existing dashboards and alerts work. Queues share the metrics of one registry. */
 export function workQueueMetrics(options: WorkQueueMetricsOptions): WorkQueueMetrics {
   const { registry, name } = options;
-  if (registry === undefined) return { added: () => undefined, retried: () => undefined, taken: () => undefined, finished: () => undefined };
+  if (registry === undefined)
+    return { added: () => undefined, retried: () => undefined, taken: () => undefined, finished: () => undefined };
   const labels = { name };
   const counter = (metric: string, help: string): Counter<'name'> =>
-    (registry.getSingleMetric(metric) as Counter<'name'> | undefined) ?? new Counter({ name: metric, help, labelNames: ['name'], registers: [registry] });
+    (registry.getSingleMetric(metric) as Counter<'name'> | undefined) ??
+    new Counter({ name: metric, help, labelNames: ['name'], registers: [registry] });
   const histogram = (metric: string, help: string): Histogram<'name'> =>
-    (registry.getSingleMetric(metric) as Histogram<'name'> | undefined) ?? new Histogram({ name: metric, help, labelNames: ['name'], buckets, registers: [registry] });
+    (registry.getSingleMetric(metric) as Histogram<'name'> | undefined) ??
+    new Histogram({ name: metric, help, labelNames: ['name'], buckets, registers: [registry] });
   const sampled = (metric: string, help: string, value: () => number): void => {
     SampledGauge.of(registry, metric, help, ['name']).sample(() => ({ labels, value: value() }));
   };
@@ -41,8 +44,10 @@ export function workQueueMetrics(options: WorkQueueMetricsOptions): WorkQueueMet
   adds.inc(labels, 0);
   retries.inc(labels, 0);
   sampled('workqueue_depth', 'Keys that wait in the queue.', options.depth);
-  sampled('workqueue_unfinished_work_seconds', 'How long all keys in the works have been there together, in seconds; a rising value is a stuck handler.', () =>
-    options.unfinished().reduce((sum, ms) => sum + ms / 1000, 0),
+  sampled(
+    'workqueue_unfinished_work_seconds',
+    'How long all keys in the works have been there together, in seconds; a rising value is a stuck handler.',
+    () => options.unfinished().reduce((sum, ms) => sum + ms / 1000, 0),
   );
   sampled('workqueue_longest_running_processor_seconds', 'How long the oldest key in the works has been there, in seconds.', () =>
     options.unfinished().reduce((longest, ms) => Math.max(longest, ms / 1000), 0),

@@ -1,4 +1,6 @@
-import fc from 'fast-check';
+import assert from 'node:assert/strict';
+
+import * as fc from 'fast-check';
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 
@@ -17,7 +19,7 @@ class Gate {
   readonly #open = new Map<string, PromiseWithResolvers<void>>();
 
   readonly handle = async (key: string): Promise<void> => {
-    expect(this.#open.has(key), `${key} is handled twice at once`).toBe(false);
+    assert(!this.#open.has(key), `${key} is handled twice at once`);
     this.started.push(key);
     const pass = Promise.withResolvers<void>();
     this.#open.set(key, pass);
@@ -228,9 +230,9 @@ describe('WorkQueue', () => {
         while (performance.now() < until);
       },
     });
-    let done = false;
-    void queue.idle().then(() => (done = true));
-    while (!done) {
+    const state = { done: false };
+    void queue.idle().then(() => (state.done = true));
+    while (!state.done) {
       turns++;
       await new Promise((resolve) => setImmediate(resolve));
     }
@@ -273,7 +275,11 @@ describe('WorkQueue', () => {
   it('loses no key and doubles none, whatever is added, finished, failed and waited for', async () => {
     const key = fc.constantFrom('a', 'b', 'c', 'd', 'e');
     const step = fc.oneof(
-      fc.record({ op: fc.constant('add' as const), key, priority: fc.constantFrom('user' as const, 'initial' as const, 'resync' as const) }),
+      fc.record({
+        op: fc.constant('add' as const),
+        key,
+        priority: fc.constantFrom('user' as const, 'initial' as const, 'resync' as const),
+      }),
       fc.record({ op: fc.constant('addAfter' as const), key, ms: fc.integer({ min: -1, max: 50 }) }),
       fc.record({ op: fc.constant('finish' as const), nth: fc.nat(3), fails: fc.boolean() }),
       fc.record({ op: fc.constant('advance' as const), ms: fc.integer({ min: 1, max: 60 }) }),
@@ -310,7 +316,10 @@ describe('WorkQueue', () => {
           await settle(2);
           settleStarted();
           expect(gate.inFlight.length).toBeLessThanOrEqual(concurrency);
-          expect(queue.depth === 0 || gate.inFlight.length === concurrency || gate.inFlight.length === 5, 'a worker sleeps while keys wait').toBe(true);
+          expect(
+            queue.depth === 0 || gate.inFlight.length === concurrency || gate.inFlight.length === 5,
+            'a worker sleeps while keys wait',
+          ).toBe(true);
         }
         // Whatever is owed gets its pass once the handlers let go.
         await clock.advance(600_000);

@@ -127,7 +127,8 @@ export class WorkQueue<K extends string> {
   /** Handles keys until the queue is shut down and empty, or `signal` aborts; resolves when no handler is in flight any more. */
   async run(options: RunOptions<K>): Promise<void> {
     const { concurrency } = options;
-    if (!Number.isInteger(concurrency) || concurrency < 1) throw new RangeError(`concurrency must be a whole number of at least 1, not ${concurrency}`);
+    if (!Number.isInteger(concurrency) || concurrency < 1)
+      throw new RangeError(`concurrency must be a whole number of at least 1, not ${concurrency}`);
     const signal = options.signal ?? new AbortController().signal;
     const wake = (): void => this.#wakeAll();
     signal.addEventListener('abort', wake, { once: true });

@@ -44,7 +44,13 @@ export class MemorySource {
   put(name: string, value: number): void {
     const old = this.#objects.get(`ns/${name}`);
     const version = String(++this.#version);
-    const metadata = { namespace: 'ns', name, uid: old?.metadata.uid ?? `${name}-${version}`, resourceVersion: version, creationTimestamp: '2026-01-01T00:00:00Z' };
+    const metadata = {
+      namespace: 'ns',
+      name,
+      uid: old?.metadata.uid ?? `${name}-${version}`,
+      resourceVersion: version,
+      creationTimestamp: '2026-01-01T00:00:00Z',
+    };
     const object: Stored<MemoryObject> = { apiVersion: 'example.com/v1', kind: 'Widget', metadata, value };
     this.#objects.set(keyOf(object), object);
     this.#publish({ type: old ? 'MODIFIED' : 'ADDED', object });
@@ -129,7 +135,13 @@ export class MemorySource {
     this.#streams.add(stream);
     if (expired) stream.fail(errorOf(410));
     else if (options.sendInitialEvents && this.watchLists === 'failing-in-stream') {
-      stream.fail(new KubeError({ code: 500, reason: 'InternalError', message: 'etcd cluster is not healthy: required storage feature RequestWatchProgress is disabled' }));
+      stream.fail(
+        new KubeError({
+          code: 500,
+          reason: 'InternalError',
+          message: 'etcd cluster is not healthy: required storage feature RequestWatchProgress is disabled',
+        }),
+      );
     } else if (options.sendInitialEvents) {
       for (const object of this.#objects.values()) stream.push({ type: 'ADDED', object });
       stream.push({ type: 'BOOKMARK', resourceVersion: this.resourceVersion, initialEventsEnd: true });
@@ -208,6 +220,15 @@ class MemoryStream implements WatchStream<MemoryObject> {
 }
 
 function errorOf(code: number): KubeError {
-  const reason = { 0: 'Unreachable', 401: 'Unauthorized', 403: 'Forbidden', 410: 'Expired', 422: 'Invalid', 429: 'TooManyRequests', 503: 'ServiceUnavailable' }[code] ?? 'InternalError';
+  const reason =
+    {
+      0: 'Unreachable',
+      401: 'Unauthorized',
+      403: 'Forbidden',
+      410: 'Expired',
+      422: 'Invalid',
+      429: 'TooManyRequests',
+      503: 'ServiceUnavailable',
+    }[code] ?? 'InternalError';
   return new KubeError({ code, reason, message: `${code} ${reason}` });
 }

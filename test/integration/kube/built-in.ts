@@ -9,4 +9,9 @@ export const namespaces: ResourceDescriptor = { group: '', version: 'v1', kind: 
 export const configMaps: ResourceDescriptor = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };
 export const secrets: ResourceDescriptor = { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true };
 
-export const configMap = (namespace: string, name: string, value: string): ConfigMap => ({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name }, data: { value } });
+export const configMap = (namespace: string, name: string, value: string): ConfigMap => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { namespace, name },
+  data: { value },
+});

@@ -1,6 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { createTransport, EventRecorder, loadKubeConfig, ResourceClient, type KubeObject, type ResourceDescriptor, type Stored, type Transport } from '../../../kube/index.ts';
+import {
+  createTransport,
+  EventRecorder,
+  loadKubeConfig,
+  ResourceClient,
+  type KubeObject,
+  type ResourceDescriptor,
+  type Stored,
+  type Transport,
+} from '../../../kube/index.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
@@ -38,7 +47,9 @@ describe('the event recorder on a real API server', () => {
   });
 
   const anObject = (name: string): Promise<Stored<ConfigMap>> =>
-    new ResourceClient<ConfigMap>({ transport, descriptor: configMaps, fieldManager: 'events-test' }).apply(configMap(namespace, name, 'x'));
+    new ResourceClient<ConfigMap>({ transport, descriptor: configMaps, fieldManager: 'events-test' }).apply(
+      configMap(namespace, name, 'x'),
+    );
   const eventsOf = async (object: Stored<KubeObject>): Promise<readonly Event[]> => {
     const { items } = await events.list({ namespace: object.metadata.namespace ?? 'default' });
     return items.filter((event) => event.regarding.uid === object.metadata.uid);
@@ -49,9 +60,9 @@ describe('the event recorder on a real API server', () => {
     recorder.record(object, { type: 'Normal', reason: 'Accepted', message: 'the configuration was taken', action: 'Reconcile' });
     recorder.record(object, { type: 'Warning', reason: 'SecretMissing', message: 'Secret "x" is missing: create it' });
     await recorder.flush();
-    expect((await eventsOf(object)).map(({ reason, action, note }) => [reason, action, note]).sort()).toEqual([
-      ['Accepted', 'Reconcile', 'the configuration was taken'],
-      ['SecretMissing', 'SecretMissing', 'Secret "x" is missing: create it'],
+    expect((await eventsOf(object)).map(({ reason, action, note }) => `${reason} ${action} ${note}`).sort()).toEqual([
+      'Accepted Reconcile the configuration was taken',
+      'SecretMissing SecretMissing Secret "x" is missing: create it',
     ]);
     const { kubeconfig, kubectl } = await controlPlane();
     const { stdout } = await run(kubectl, [`--kubeconfig=${kubeconfig}`, '-n', namespace, 'describe', 'configmap', 'told']);
@@ -87,14 +98,17 @@ describe('the event recorder on a real API server', () => {
 
   it('fits the limits of the server, whatever is said of whatever', async () => {
     const object = await anObject('n'.repeat(253));
-    recorder.record(object, { type: 'Warning', reason: 'R'.repeat(500), message: `${'é'.repeat(5000)}` });
+    recorder.record(object, { type: 'Warning', reason: 'R'.repeat(500), message: 'é'.repeat(5000) });
     recorder.record(object, { type: 'Normal', reason: 'Many', message: 'many' });
     recorder.record(object, { type: 'Normal', reason: 'Many', message: 'many' });
     const place = await new ResourceClient({ transport, descriptor: namespaces, fieldManager: 'events-test' }).get({ name: namespace });
-    recorder.record({ apiVersion: 'v1', kind: 'Namespace', ...place }, { type: 'Normal', reason: 'Seen', message: 'a cluster-scoped object' });
+    recorder.record(
+      { apiVersion: 'v1', kind: 'Namespace', ...place },
+      { type: 'Normal', reason: 'Seen', message: 'a cluster-scoped object' },
+    );
     await recorder.flush();
     expect(lines).toEqual([]);
-    const [long] = (await eventsOf(object)).filter(({ note }) => note.startsWith('é'));
+    const long = (await eventsOf(object)).find(({ note }) => note.startsWith('é'));
     expect(Buffer.byteLength(long?.note ?? '')).toBeLessThanOrEqual(1024);
     expect((await eventsOf(object)).find(({ reason }) => reason === 'Many')?.series?.count).toBe(2);
     const all = await events.list({ namespace: 'default' });
@@ -102,7 +116,11 @@ describe('the event recorder on a real API server', () => {
   });
 
   it('says once that it can not be heard, and throws nothing', async () => {
-    const nowhere: KubeObject = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: `${namespace}-missing`, name: 'x', uid: 'u' } };
+    const nowhere: KubeObject = {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { namespace: `${namespace}-missing`, name: 'x', uid: 'u' },
+    };
     for (let n = 0; n < 5; n++) recorder.record(nowhere, { type: 'Normal', reason: 'Lost', message: `${n}` });
     await recorder.flush();
     expect(lines.filter((line) => line.includes('"level":"warn"'))).toHaveLength(1);

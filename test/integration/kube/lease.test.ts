@@ -4,7 +4,16 @@ import { fileURLToPath } from 'node:url';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { createTransport, KubeError, LeaderElector, leases, loadKubeConfig, ResourceClient, type Lease, type Transport } from '../../../kube/index.ts';
+import {
+  createTransport,
+  KubeError,
+  LeaderElector,
+  leases,
+  loadKubeConfig,
+  ResourceClient,
+  type Lease,
+  type Transport,
+} from '../../../kube/index.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
@@ -34,7 +43,11 @@ describe('leader election on a real API server', () => {
     child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
     return { child, said: () => output };
   };
-  const lead = (namespace: string, identity: string, stop: AbortController): { readonly started: Promise<Lease>; readonly running: Promise<void> } => {
+  const lead = (
+    namespace: string,
+    identity: string,
+    stop: AbortController,
+  ): { readonly started: Promise<Lease>; readonly running: Promise<void> } => {
     const started = Promise.withResolvers<Lease>();
     const running = new LeaderElector({ client, namespace, name: 'election', identity }).run({
       signal: stop.signal,
@@ -56,7 +69,9 @@ describe('leader election on a real API server', () => {
     void second.started.then(() => (early = true));
     // Some renewals go by: the candidate sees a holder that is alive.
     const seen = await client.get({ namespace, name: 'election' });
-    await eventually(async () => expect((await client.get({ namespace, name: 'election' })).spec?.renewTime).not.toBe(seen.spec?.renewTime));
+    await eventually(async () =>
+      expect((await client.get({ namespace, name: 'election' })).spec?.renewTime).not.toBe(seen.spec?.renewTime),
+    );
     expect(early).toBe(false);
     first.child.kill('SIGKILL');
     await once(first.child, 'exit');
@@ -111,7 +126,12 @@ describe('leader election on a real API server', () => {
 
   it('is told by the server that a record was changed under it', async () => {
     const namespace = await organizationNamespace('lease');
-    const made = await client.create({ apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata: { namespace, name: 'election' }, spec: { holderIdentity: 'x', leaseDurationSeconds: 15 } });
+    const made = await client.create({
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { namespace, name: 'election' },
+      spec: { holderIdentity: 'x', leaseDurationSeconds: 15 },
+    });
     await client.update({ ...made, spec: { ...made.spec, holderIdentity: '' } });
     const late = client.update({ ...made, spec: { ...made.spec, holderIdentity: 'y' } });
     await expect(late).rejects.toSatisfy((error) => error instanceof KubeError && error.staleConflict);

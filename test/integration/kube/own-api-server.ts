@@ -47,7 +47,13 @@ export async function ownApiServer(): Promise<OwnApiServer> {
     throw error;
   }
   const kubeconfig = join(folder, 'admin.kubeconfig');
-  writeKubeconfig({ file: kubeconfig, server: `https://127.0.0.1:${port}`, ca: apiserverCa(credentials), user: users.admin.name, token: credentials.tokens.admin });
+  writeKubeconfig({
+    file: kubeconfig,
+    server: `https://127.0.0.1:${port}`,
+    ca: apiserverCa(credentials),
+    user: users.admin.name,
+    token: credentials.tokens.admin,
+  });
   return {
     kubeconfig,
     async kill() {
@@ -56,7 +62,8 @@ export async function ownApiServer(): Promise<OwnApiServer> {
       process.kill(pid, 'SIGKILL');
       await eventually(() => {
         const successor = supervisor.pid('kube-apiserver');
-        if (successor === undefined || successor === pid || supervisor.state('kube-apiserver') !== 'ready') throw new Error('the API server does not serve yet');
+        if (successor === undefined || successor === pid || supervisor.state('kube-apiserver') !== 'ready')
+          throw new Error('the API server does not serve yet');
       }, 120_000);
     },
     stop,
