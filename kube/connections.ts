@@ -18,7 +18,14 @@ export interface Connections {
  */
 export function connect(options: { readonly origin: string; readonly proxyUrl?: string; readonly tls: TlsMaterial }): Connections {
   const pool = (connections: number | null): Dispatcher => {
-    const common = { connections, allowH2: false, headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 30_000, keepAliveMaxTimeout: 60_000 };
+    const common = {
+      connections,
+      allowH2: false,
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      keepAliveTimeout: 30_000,
+      keepAliveMaxTimeout: 60_000,
+    };
     // 30 s as in client-go: 60 s, undici's default, is what cloud load balancers cut idle connections at.
     const socket = { keepAlive: true, keepAliveInitialDelay: 30_000, timeout: 10_000 };
     if (options.proxyUrl === undefined) return new Pool(options.origin, { ...common, connect: { ...options.tls, ...socket } });

@@ -86,5 +86,9 @@ async function read(config: KubeConfig): Promise<Identity> {
     ...(options.servername ? { servername: options.servername } : {}),
     ...(options.rejectUnauthorized === undefined ? {} : { rejectUnauthorized: options.rejectUnauthorized }),
   };
-  return { headers, tls, tlsKey: JSON.stringify([tls.servername, tls.rejectUnauthorized, ...[tls.ca, tls.cert, tls.key].map((part) => part?.toString())]) };
+  return {
+    headers,
+    tls,
+    tlsKey: JSON.stringify([tls.servername, tls.rejectUnauthorized, ...[tls.ca, tls.cert, tls.key].map((part) => part?.toString())]),
+  };
 }

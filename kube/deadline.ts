@@ -47,7 +47,9 @@ export class Deadline {
 
   /** Ends it now, as the caller's signal does. */
   abort(): void {
-    this.#end(new KubeError({ code: 0, reason: 'Aborted', message: `${this.#options.what} was aborted`, cause: this.#options.signal?.reason }));
+    this.#end(
+      new KubeError({ code: 0, reason: 'Aborted', message: `${this.#options.what} was aborted`, cause: this.#options.signal?.reason }),
+    );
   }
 
   /** No more timeout; the signal goes on counting. */

@@ -68,6 +68,14 @@ export class KubeError extends Error {
 
   /** The same request may succeed later, unchanged. */
   get retryable(): boolean {
-    return (this.code === 0 && !this.aborted && this.reason !== 'BadKubeConfig') || this.code === 429 || this.code === 500 || this.code === 502 || this.code === 503 || this.code === 504 || this.staleConflict;
+    return (
+      (this.code === 0 && !this.aborted && this.reason !== 'BadKubeConfig') ||
+      this.code === 429 ||
+      this.code === 500 ||
+      this.code === 502 ||
+      this.code === 503 ||
+      this.code === 504 ||
+      this.staleConflict
+    );
   }
 }

@@ -32,7 +32,11 @@ export type DeepPartial<V> = V extends readonly unknown[] ? V : V extends object
  */
 export function extractOwned<T extends KubeObject>(object: T, owner: OwnerSelector): Extracted<T> {
   const { name, namespace } = object.metadata;
-  const identity = { apiVersion: object.apiVersion, kind: object.kind, metadata: { name, ...(namespace === undefined ? {} : { namespace }) } };
+  const identity = {
+    apiVersion: object.apiVersion,
+    kind: object.kind,
+    metadata: { name, ...(namespace === undefined ? {} : { namespace }) },
+  };
   const own = entryOf(object, owner)?.fieldsV1;
   if (own === undefined || isLeaf(own)) return identity as unknown as Extracted<T>;
   const others = (object.metadata.managedFields ?? []).filter((entry) => !matches(entry, owner)).map((entry) => entry.fieldsV1 ?? {});
@@ -77,7 +81,14 @@ function takeItems(items: readonly unknown[], own: FieldSet, others: readonly Fi
     if (child === undefined) return;
     const part = take(item, child.set, below(others, child.element));
     if (child.element.type === 'key' && isObject(item)) {
-      result.push({ ...Object.fromEntries(Object.keys(child.element.key).filter((key) => key in item).map((key) => [key, item[key]])), ...(part as object) });
+      result.push({
+        ...Object.fromEntries(
+          Object.keys(child.element.key)
+            .filter((key) => key in item)
+            .map((key) => [key, item[key]]),
+        ),
+        ...(part as object),
+      });
     } else if (part !== undefined) {
       result.push(part);
     }
@@ -88,7 +99,8 @@ function takeItems(items: readonly unknown[], own: FieldSet, others: readonly Fi
 /** All of a value, but for what others own below it: then it is not atomic, and only its being there is owned. */
 function takeWhole(value: unknown, others: readonly FieldSet[]): unknown {
   if (others.every(isLeaf)) return value;
-  if (Array.isArray(value)) return value.filter((item, index) => !others.some((set) => childrenOf(set).some(({ element }) => names(element, item, index))));
+  if (Array.isArray(value))
+    return value.filter((item, index) => !others.some((set) => childrenOf(set).some(({ element }) => names(element, item, index))));
   if (!isObject(value)) return value;
   const theirs = new Set(others.flatMap((set) => childrenOf(set).map(({ element }) => (element.type === 'field' ? element.name : ''))));
   return Object.fromEntries(Object.entries(value).filter(([name]) => !theirs.has(name)));

@@ -35,7 +35,10 @@ it('reads every member it writes', () => {
   const scalar = fc.oneof(fc.string(), fc.integer(), fc.boolean());
   const element: fc.Arbitrary<PathElement> = fc.oneof(
     fc.record({ type: fc.constant('field' as const), name: fc.string() }),
-    fc.record({ type: fc.constant('key' as const), key: fc.dictionary(fc.string({ minLength: 1 }), scalar, { minKeys: 1, noNullPrototype: true }) }),
+    fc.record({
+      type: fc.constant('key' as const),
+      key: fc.dictionary(fc.string({ minLength: 1 }), scalar, { minKeys: 1, noNullPrototype: true }),
+    }),
     fc.record({ type: fc.constant('value' as const), value: scalar }),
     fc.record({ type: fc.constant('index' as const), index: fc.nat() }),
   );
@@ -47,25 +50,56 @@ it('reads every member it writes', () => {
   expect(parseElement('.')).toBeUndefined();
 });
 
-const object = (managedFields: readonly ManagedFieldsEntry[], rest: object): KubeObject => ({ apiVersion: 'v1', kind: 'X', metadata: { name: 'a', namespace: 'b', uid: 'u', managedFields }, ...rest });
+const object = (managedFields: readonly ManagedFieldsEntry[], rest: object): KubeObject => ({
+  apiVersion: 'v1',
+  kind: 'X',
+  metadata: { name: 'a', namespace: 'b', uid: 'u', managedFields },
+  ...rest,
+});
 const owner = { manager: 'me', operation: 'Apply' } as const;
-const entry = (fieldsV1: Record<string, unknown>, rest: Partial<ManagedFieldsEntry> = {}): ManagedFieldsEntry => ({ ...owner, fieldsV1, ...rest });
+const entry = (fieldsV1: Record<string, unknown>, rest: Partial<ManagedFieldsEntry> = {}): ManagedFieldsEntry => ({
+  ...owner,
+  fieldsV1,
+  ...rest,
+});
 
 it('takes an owned value whole, and nothing else', () => {
-  const stored = object([entry({ 'f:spec': { 'f:list': {}, 'f:gone': {}, 'f:zero': {}, 'f:null': {} } })], { spec: { list: [{ deep: [1] }], zero: 0, null: null, other: 1 }, status: {} });
-  expect(extractOwned(stored, owner)).toEqual({ apiVersion: 'v1', kind: 'X', metadata: { name: 'a', namespace: 'b' }, spec: { list: [{ deep: [1] }], zero: 0, null: null } });
+  const stored = object([entry({ 'f:spec': { 'f:list': {}, 'f:gone': {}, 'f:zero': {}, 'f:null': {} } })], {
+    spec: { list: [{ deep: [1] }], zero: 0, null: null, other: 1 },
+    status: {},
+  });
+  expect(extractOwned(stored, owner)).toEqual({
+    apiVersion: 'v1',
+    kind: 'X',
+    metadata: { name: 'a', namespace: 'b' },
+    spec: { list: [{ deep: [1] }], zero: 0, null: null },
+  });
   expect(ownedPaths(stored, owner)).toEqual(['.spec.list', '.spec.gone', '.spec.zero', '.spec.null']);
 });
 
 it('takes items by any keys, in the order they stand, and sets by value', () => {
-  const fields = { 'f:spec': { 'f:ports': { 'k:{"port":80,"protocol":"TCP"}': { 'f:note': {} }, 'k:{"port":53,"protocol":"UDP"}': { '.': {}, 'f:port': {}, 'f:protocol': {} } }, 'f:tags': { 'v:"b"': {}, 'v:1': {} } } };
+  const fields = {
+    'f:spec': {
+      'f:ports': {
+        'k:{"port":80,"protocol":"TCP"}': { 'f:note': {} },
+        'k:{"port":53,"protocol":"UDP"}': { '.': {}, 'f:port': {}, 'f:protocol': {} },
+      },
+      'f:tags': { 'v:"b"': {}, 'v:1': {} },
+    },
+  };
   const ports = [
     { port: 53, protocol: 'TCP', note: 'not mine' },
     { port: 53, protocol: 'UDP', note: 'not mine' },
     { port: 80, protocol: 'TCP', note: 'mine', other: 1 },
   ];
   expect(extractOwned(object([entry(fields)], { spec: { ports, tags: ['a', 'b', 1] } }), owner)).toMatchObject({
-    spec: { ports: [{ port: 53, protocol: 'UDP' }, { port: 80, protocol: 'TCP', note: 'mine' }], tags: ['b', 1] },
+    spec: {
+      ports: [
+        { port: 53, protocol: 'UDP' },
+        { port: 80, protocol: 'TCP', note: 'mine' },
+      ],
+      tags: ['b', 1],
+    },
   });
 });
 
@@ -77,7 +111,11 @@ it('leaves out what others own below an owned map or list', () => {
 
 it('tells managers, operations and subresources apart', () => {
   const stored = object(
-    [entry({ 'f:spec': { 'f:a': {} } }, { operation: 'Update' }), entry({ 'f:status': { 'f:b': {} } }, { subresource: 'status' }), entry({ 'f:spec': { 'f:c': {} } }, { manager: 'you' })],
+    [
+      entry({ 'f:spec': { 'f:a': {} } }, { operation: 'Update' }),
+      entry({ 'f:status': { 'f:b': {} } }, { subresource: 'status' }),
+      entry({ 'f:spec': { 'f:c': {} } }, { manager: 'you' }),
+    ],
     { spec: { a: 1, c: 3 }, status: { b: 2 } },
   );
   expect(extractOwned(stored, owner)).toEqual({ apiVersion: 'v1', kind: 'X', metadata: { name: 'a', namespace: 'b' } });
@@ -86,7 +124,11 @@ it('tells managers, operations and subresources apart', () => {
 });
 
 it('takes keys that are special to JavaScript as data', () => {
-  const stored = object([entry({ 'f:spec': { 'f:__proto__': {}, 'f:constructor': {} } })], { spec: JSON.parse('{"__proto__": "data", "constructor": "data"}') as object });
+  const stored = object([entry({ 'f:spec': { 'f:__proto__': {}, 'f:constructor': {} } })], {
+    spec: JSON.parse('{"__proto__": "data", "constructor": "data"}') as object,
+  });
   expect(JSON.stringify(extractOwned(stored, owner).metadata)).toBe('{"name":"a","namespace":"b"}');
-  expect(JSON.stringify((extractOwned(stored, owner) as unknown as { spec: object }).spec)).toBe('{"__proto__":"data","constructor":"data"}');
+  expect(JSON.stringify((extractOwned(stored, owner) as unknown as { spec: object }).spec)).toBe(
+    '{"__proto__":"data","constructor":"data"}',
+  );
 });

@@ -1,7 +1,16 @@
 /** The public surface: everything a role needs to speak to an API server. */
 export { KubeError, type KubeErrorOptions, type StatusCause } from './error.ts';
 export * from './types.ts';
-export { createTransport, loadKubeConfig, type KubeConfig, type KubeRequest, type KubeStream, type LoadKubeConfigOptions, type Transport, type TransportOptions } from './transport.ts';
+export {
+  createTransport,
+  loadKubeConfig,
+  type KubeConfig,
+  type KubeRequest,
+  type KubeStream,
+  type LoadKubeConfigOptions,
+  type Transport,
+  type TransportOptions,
+} from './transport.ts';
 export {
   ResourceClient,
   type ApplyOptions,

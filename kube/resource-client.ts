@@ -256,7 +256,11 @@ export class ResourceClient<T extends KubeObject> {
 
   async #write(request: KubeRequest): Promise<Stored<T>> {
     if (this.metadataOnly) {
-      throw new KubeError({ code: 405, reason: 'MethodNotAllowed', message: `${request.method} ${request.path}: this client reads metadata only` });
+      throw new KubeError({
+        code: 405,
+        reason: 'MethodNotAllowed',
+        message: `${request.method} ${request.path}: this client reads metadata only`,
+      });
     }
     return this.#transport.request<Stored<T>>(request);
   }

@@ -6,16 +6,29 @@ import { errorFromAnswer, errorFromEvent } from './status.ts';
 const noise = 'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
 
 function refusal(code: number, message: string, rest: object = {}): KubeError {
-  return errorFromAnswer({ code, request: 'PATCH /x', text: JSON.stringify({ kind: 'Status', status: 'Failure', message, code, ...rest }) });
+  return errorFromAnswer({
+    code,
+    request: 'PATCH /x',
+    text: JSON.stringify({ kind: 'Status', status: 'Failure', message, code, ...rest }),
+  });
 }
 
 describe('an apply that does not fit the schema', () => {
   const prefix = 'failed to create typed patch object (ns/a; probe.example/v1, Kind=Widget): ';
 
   it.each([
-    ['.spec.titel: field not declared in schema', [{ reason: 'UnknownField', field: 'spec.titel', message: 'field not declared in schema' }]],
-    ['.spec.title: expected string, got &value.valueUnstructured{Value:5}', [{ reason: 'FieldValueTypeInvalid', field: 'spec.title', message: 'expected string' }]],
-    ['.spec.ports: duplicate entries for key [name="h"]', [{ reason: 'FieldValueTypeInvalid', field: 'spec.ports', message: 'duplicate entries for key [name="h"]' }]],
+    [
+      '.spec.titel: field not declared in schema',
+      [{ reason: 'UnknownField', field: 'spec.titel', message: 'field not declared in schema' }],
+    ],
+    [
+      '.spec.title: expected string, got &value.valueUnstructured{Value:5}',
+      [{ reason: 'FieldValueTypeInvalid', field: 'spec.title', message: 'expected string' }],
+    ],
+    [
+      '.spec.ports: duplicate entries for key [name="h"]',
+      [{ reason: 'FieldValueTypeInvalid', field: 'spec.ports', message: 'duplicate entries for key [name="h"]' }],
+    ],
     [
       'errors:\n  .spec.tags: expected list, got &{q}\n  .spec.start: expected numeric (int or float), got string',
       [
@@ -28,20 +41,34 @@ describe('an apply that does not fit the schema', () => {
   });
 
   it('is told from a 500 of the server itself', () => {
-    expect(refusal(500, 'etcdserver: leader changed', { reason: 'InternalError' })).toMatchObject({ code: 500, reason: 'InternalError', retryable: true });
+    expect(refusal(500, 'etcdserver: leader changed', { reason: 'InternalError' })).toMatchObject({
+      code: 500,
+      reason: 'InternalError',
+      retryable: true,
+    });
   });
 });
 
 describe('causes', () => {
   it('come without noise, once each', () => {
     const causes = [
-      { reason: 'FieldValueTypeInvalid', message: 'Invalid value: "integer": spec.title in body must be of type string: "integer"', field: 'spec.title' },
+      {
+        reason: 'FieldValueTypeInvalid',
+        message: 'Invalid value: "integer": spec.title in body must be of type string: "integer"',
+        field: 'spec.title',
+      },
       { reason: 'FieldValueInvalid', message: `Invalid value: null: ${noise}`, field: '<nil>' },
-      { reason: 'FieldValueTypeInvalid', message: 'Invalid value: "integer": spec.title in body must be of type string: "integer"', field: 'spec.title' },
+      {
+        reason: 'FieldValueTypeInvalid',
+        message: 'Invalid value: "integer": spec.title in body must be of type string: "integer"',
+        field: 'spec.title',
+      },
     ];
     const message = `Widget.probe.example "a" is invalid: [spec.title: Too long: may not be more than 20 bytes, <nil>: Invalid value: null: ${noise}]`;
     const error = refusal(422, message, { reason: 'Invalid', details: { causes } });
-    expect(error.causes).toEqual([{ reason: 'FieldValueTypeInvalid', field: 'spec.title', message: 'spec.title in body must be of type string: "integer"' }]);
+    expect(error.causes).toEqual([
+      { reason: 'FieldValueTypeInvalid', field: 'spec.title', message: 'spec.title in body must be of type string: "integer"' },
+    ]);
     expect(error.message).toBe('Widget.probe.example "a" is invalid: spec.title: Too long: may not be more than 20 bytes');
   });
 
@@ -53,23 +80,37 @@ describe('causes', () => {
     ['Required value', 'Required value'],
     ['Unsupported value: "x": supported values: "a"', 'Unsupported value: "x": supported values: "a"'],
   ])('%s', (message, expected) => {
-    expect(refusal(422, 'm', { reason: 'Invalid', details: { causes: [{ reason: 'FieldValueInvalid', field: 'spec', message }] } }).causes[0]?.message).toBe(expected);
+    expect(
+      refusal(422, 'm', { reason: 'Invalid', details: { causes: [{ reason: 'FieldValueInvalid', field: 'spec', message }] } }).causes[0]
+        ?.message,
+    ).toBe(expected);
   });
 
   it('of an ownership conflict name the managers', () => {
     const causes = [
       { reason: 'FieldManagerConflict', message: 'conflict with "helm"', field: '.spec.x' },
-      { reason: 'FieldManagerConflict', message: 'conflict with "kubectl edit" with subresource "status" using v1 at 2026-01-01T00:00:00Z', field: '.spec.y' },
+      {
+        reason: 'FieldManagerConflict',
+        message: 'conflict with "kubectl edit" with subresource "status" using v1 at 2026-01-01T00:00:00Z',
+        field: '.spec.y',
+      },
     ];
     const error = refusal(409, 'Apply failed', { reason: 'Conflict', details: { causes } });
     expect(error).toMatchObject({ ownershipConflict: true, staleConflict: false });
-    expect(error.conflicts).toEqual([{ field: '.spec.x', manager: 'helm' }, { field: '.spec.y', manager: 'kubectl edit' }]);
+    expect(error.conflicts).toEqual([
+      { field: '.spec.x', manager: 'helm' },
+      { field: '.spec.y', manager: 'kubectl edit' },
+    ]);
   });
 });
 
 it('a foreign uid is a stale object', () => {
   const causes = [{ reason: 'FieldValueInvalid', message: 'Invalid value: "1": field is immutable', field: 'metadata.uid' }];
-  expect(refusal(422, 'm', { reason: 'Invalid', details: { causes } })).toMatchObject({ code: 409, reason: 'Conflict', staleConflict: true });
+  expect(refusal(422, 'm', { reason: 'Invalid', details: { causes } })).toMatchObject({
+    code: 409,
+    reason: 'Conflict',
+    staleConflict: true,
+  });
 });
 
 it.each([
@@ -84,7 +125,11 @@ it.each([
 });
 
 it('an in-stream error keeps its own code', () => {
-  expect(errorFromEvent({ kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' }, 'watch')).toMatchObject({ code: 410, reason: 'Expired', expired: true });
+  expect(errorFromEvent({ kind: 'Status', code: 410, reason: 'Expired', message: 'too old resource version' }, 'watch')).toMatchObject({
+    code: 410,
+    reason: 'Expired',
+    expired: true,
+  });
   expect(errorFromEvent({ unexpected: true }, 'watch of x')).toMatchObject({ code: 500, reason: 'InternalError' });
 });
 

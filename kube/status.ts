@@ -53,7 +53,9 @@ export function errorFromEvent(object: unknown, request: string): KubeError {
 }
 
 function errorFromStatus(status: StatusAnswer, options: AnswerOptions): KubeError {
-  const text = status.message ?? `${options.request} was answered with ${options.code}: ${options.text.slice(0, 200).trim() || '(empty)'}${hint(options.code)}`;
+  const text =
+    status.message ??
+    `${options.request} was answered with ${options.code}: ${options.text.slice(0, 200).trim() || '(empty)'}${hint(options.code)}`;
   const schema = schemaCauses(options.code, text);
   if (schema !== undefined) return new KubeError({ code: 400, reason: 'BadRequest', ...schema });
   const causes = (status.details?.causes ?? [])
@@ -65,7 +67,9 @@ function errorFromStatus(status: StatusAnswer, options: AnswerOptions): KubeErro
     const message = 'the object was deleted and another one of its name created since it was read; read it again';
     return new KubeError({ code: 409, reason: 'Conflict', message });
   }
-  const retryAfterMs = retryAfter(options.retryAfter) ?? (status.details?.retryAfterSeconds === undefined ? undefined : status.details.retryAfterSeconds * 1000);
+  const retryAfterMs =
+    retryAfter(options.retryAfter) ??
+    (status.details?.retryAfterSeconds === undefined ? undefined : status.details.retryAfterSeconds * 1000);
   return new KubeError({
     code: options.code,
     reason: status.reason || (reasons[options.code] ?? `Http${options.code}`),
@@ -111,11 +115,19 @@ function schemaCauses(code: number, message: string): { readonly message: string
       // `expected string, got &value.valueUnstructured{Value:5}`: the server's own types, and the value, which may be a secret.
       message: problem.replace(/, got .*$/, ''),
     }));
-    if (causes.length > 0) return { message: `the object does not fit its schema: ${causes.map((cause) => `${cause.field}: ${cause.message}`).join('; ')}`, causes };
+    if (causes.length > 0)
+      return {
+        message: `the object does not fit its schema: ${causes.map((cause) => `${cause.field}: ${cause.message}`).join('; ')}`,
+        causes,
+      };
     return { message, causes };
   }
   if (code !== 400 || !message.includes('strict decoding error')) return undefined;
-  const unknown = [...message.matchAll(/unknown field "([^"]+)"/g)].map(([, field = '']) => ({ reason: 'UnknownField', field, message: 'field not declared in schema' }));
+  const unknown = [...message.matchAll(/unknown field "([^"]+)"/g)].map(([, field = '']) => ({
+    reason: 'UnknownField',
+    field,
+    message: 'field not declared in schema',
+  }));
   return { message, causes: unknown };
 }
 

@@ -32,7 +32,11 @@ afterEach(async () => {
 });
 
 /** A client whose waits between attempts are remembered instead of waited for, unless `options` bring a clock. */
-function connect(options: Partial<TransportOptions> = {}): { readonly transport: Transport; readonly configMaps: ResourceClient<ConfigMap>; readonly waits: number[] } {
+function connect(options: Partial<TransportOptions> = {}): {
+  readonly transport: Transport;
+  readonly configMaps: ResourceClient<ConfigMap>;
+  readonly waits: number[];
+} {
   const waits: number[] = [];
   const clock = {
     now: () => Date.now(),
@@ -49,7 +53,10 @@ function connect(options: Partial<TransportOptions> = {}): { readonly transport:
 }
 
 async function failureOf(request: Promise<unknown>): Promise<KubeError> {
-  const error = await request.then(() => undefined, (reason: unknown) => reason);
+  const error = await request.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
   expect(error).toBeInstanceOf(KubeError);
   return error as KubeError;
 }
@@ -66,7 +73,12 @@ describe('retries', () => {
   it('gives up after five attempts, with the last answer', async () => {
     const { configMaps, waits } = connect();
     double.faults.next({ kind: 'status', code: 429, retryAfterSeconds: 1, times: 99 });
-    expect(await failureOf(configMaps.get(ref))).toMatchObject({ code: 429, reason: 'TooManyRequests', retryAfterMs: 1000, retryable: true });
+    expect(await failureOf(configMaps.get(ref))).toMatchObject({
+      code: 429,
+      reason: 'TooManyRequests',
+      retryAfterMs: 1000,
+      retryable: true,
+    });
     expect(double.requests).toHaveLength(5);
     expect(waits).toHaveLength(4);
   });
@@ -85,12 +97,15 @@ describe('retries', () => {
     ['delete', (configMaps) => configMaps.delete(ref), false],
     ['create', (configMaps) => configMaps.create({ ...object, metadata: { ...ref, name: 'b' } }), false],
     ['update', (configMaps) => configMaps.update(object), false],
-  ] satisfies [string, (configMaps: ResourceClient<ConfigMap>) => Promise<unknown>, boolean][])('after a 503: %s', async (_, send, again) => {
-    const { configMaps } = connect();
-    double.faults.next({ kind: 'status', code: 503, retryAfterSeconds: 1 });
-    await send(configMaps).catch(() => undefined);
-    expect(double.requests).toHaveLength(again ? 2 : 1);
-  });
+  ] satisfies [string, (configMaps: ResourceClient<ConfigMap>) => Promise<unknown>, boolean][])(
+    'after a 503: %s',
+    async (_, send, again) => {
+      const { configMaps } = connect();
+      double.faults.next({ kind: 'status', code: 503, retryAfterSeconds: 1 });
+      await send(configMaps).catch(() => undefined);
+      expect(double.requests).toHaveLength(again ? 2 : 1);
+    },
+  );
 
   it('sends an idempotent request again when its connection breaks, once, and no other', async () => {
     const { configMaps } = connect();
@@ -98,7 +113,11 @@ describe('retries', () => {
       double.faults.next({ kind, match: { method: 'PATCH' } });
       expect((await configMaps.apply(object, { force: true })).data).toEqual({ key: 'value' });
       double.faults.next({ kind, match: { method: 'POST' } });
-      expect(await failureOf(configMaps.create({ ...object, metadata: { ...ref, name: kind } }))).toMatchObject({ code: 0, reason: 'Unreachable', retryable: true });
+      expect(await failureOf(configMaps.create({ ...object, metadata: { ...ref, name: kind } }))).toMatchObject({
+        code: 0,
+        reason: 'Unreachable',
+        retryable: true,
+      });
     }
     expect(double.requests.filter((request) => request.method === 'POST')).toHaveLength(3);
     double.faults.next({ kind: 'reset', times: 2 });
@@ -116,7 +135,11 @@ describe('retries', () => {
 });
 
 describe('time', () => {
-  const clock = { now: () => Date.now(), monotonic: () => performance.now(), after: (ms: number, run: () => void) => ((timer) => ({ cancel: () => clearTimeout(timer) }))(setTimeout(run, ms)) };
+  const clock = {
+    now: () => Date.now(),
+    monotonic: () => performance.now(),
+    after: (ms: number, run: () => void) => ((timer) => ({ cancel: () => clearTimeout(timer) }))(setTimeout(run, ms)),
+  };
 
   it('ends a request after its timeout, retries included', async () => {
     const { configMaps } = connect({ clock });
@@ -128,9 +151,16 @@ describe('time', () => {
 
   it('ends a request with its signal: before, during and between attempts', async () => {
     const { configMaps } = connect({ clock });
-    expect(await failureOf(configMaps.get(ref, { signal: AbortSignal.abort() }))).toMatchObject({ reason: 'Aborted', aborted: true, retryable: false });
+    expect(await failureOf(configMaps.get(ref, { signal: AbortSignal.abort() }))).toMatchObject({
+      reason: 'Aborted',
+      aborted: true,
+      retryable: false,
+    });
     expect(double.requests).toHaveLength(0);
-    for (const fault of [{ kind: 'delay', ms: 5_000 }, { kind: 'status', code: 429, retryAfterSeconds: 9 }] as const) {
+    for (const fault of [
+      { kind: 'delay', ms: 5_000 },
+      { kind: 'status', code: 429, retryAfterSeconds: 9 },
+    ] as const) {
       double.faults.next(fault);
       const controller = new AbortController();
       setTimeout(() => controller.abort(), 50);
@@ -172,9 +202,11 @@ describe('connections', () => {
   it('refuses requests after close, and ends watches', async () => {
     const { transport, configMaps } = connect();
     const watch = await configMaps.watch({ namespace: 'default', resourceVersion: '1' });
-    const ended = failureOf((async () => {
-      for await (const event of watch) void event;
-    })());
+    const ended = failureOf(
+      (async () => {
+        for await (const event of watch) void event;
+      })(),
+    );
     await transport.close();
     expect((await ended).code).toBe(0);
     expect(await failureOf(configMaps.get(ref))).toMatchObject({ reason: 'Aborted' });
@@ -220,7 +252,10 @@ describe('credentials', () => {
       double.token = 'from-plugin';
       const script = `process.stdout.write(JSON.stringify({ kind: 'ExecCredential', status: { token: require('node:fs').readFileSync(${JSON.stringify(join(folder, 'token'))}, 'utf8') } }))`;
       writeFileSync(join(folder, 'token'), 'stale');
-      writeFileSync(join(folder, 'config'), kubeconfig({ exec: { apiVersion: 'client.authentication.k8s.io/v1', command: process.execPath, args: ['-e', script] } }));
+      writeFileSync(
+        join(folder, 'config'),
+        kubeconfig({ exec: { apiVersion: 'client.authentication.k8s.io/v1', command: process.execPath, args: ['-e', script] } }),
+      );
       const { configMaps } = connect({ kubeConfig: loadKubeConfig({ path: join(folder, 'config') }) });
       expect((await failureOf(configMaps.get(ref))).code).toBe(401);
       writeFileSync(join(folder, 'token'), 'from-plugin');
@@ -229,7 +264,10 @@ describe('credentials', () => {
 
   it('says what is wrong with a plugin or a kubeconfig', () =>
     withFile(async (folder) => {
-      writeFileSync(join(folder, 'config'), kubeconfig({ exec: { apiVersion: 'client.authentication.k8s.io/v1', command: join(folder, 'missing') } }));
+      writeFileSync(
+        join(folder, 'config'),
+        kubeconfig({ exec: { apiVersion: 'client.authentication.k8s.io/v1', command: join(folder, 'missing') } }),
+      );
       const { configMaps } = connect({ kubeConfig: loadKubeConfig({ path: join(folder, 'config') }) });
       const error = await failureOf(configMaps.get(ref));
       expect(error).toMatchObject({ code: 401, reason: 'Unauthorized' });

@@ -109,7 +109,12 @@ class HttpTransport implements Transport {
   }
 
   async request<T>(request: KubeRequest): Promise<T> {
-    const deadline = new Deadline({ clock: this.#clock, timeoutMs: request.timeoutMs ?? defaultTimeoutMs, signal: request.signal, what: describe(request) });
+    const deadline = new Deadline({
+      clock: this.#clock,
+      timeoutMs: request.timeoutMs ?? defaultTimeoutMs,
+      signal: request.signal,
+      what: describe(request),
+    });
     try {
       return await this.#retrying(request, deadline, 'requests', async (answer) => {
         const text = await answer.body.text();
@@ -123,7 +128,12 @@ class HttpTransport implements Transport {
   }
 
   async stream(request: KubeRequest): Promise<KubeStream> {
-    const deadline = new Deadline({ clock: this.#clock, timeoutMs: request.timeoutMs ?? defaultTimeoutMs, signal: request.signal, what: describe(request) });
+    const deadline = new Deadline({
+      clock: this.#clock,
+      timeoutMs: request.timeoutMs ?? defaultTimeoutMs,
+      signal: request.signal,
+      what: describe(request),
+    });
     try {
       const answer = await this.#retrying(request, deadline, 'watches', (opened) => Promise.resolve(opened));
       deadline.disarm(); // the rest may take as long as it likes; the caller's signal still ends it
@@ -156,7 +166,12 @@ class HttpTransport implements Transport {
   }
 
   /** What `read` makes of an answer of 2xx, or the last error. An answer that breaks off counts as none. */
-  async #retrying<R>(request: KubeRequest, deadline: Deadline, pool: keyof Connections, read: (answer: Dispatcher.ResponseData) => Promise<R>): Promise<R> {
+  async #retrying<R>(
+    request: KubeRequest,
+    deadline: Deadline,
+    pool: keyof Connections,
+    read: (answer: Dispatcher.ResponseData) => Promise<R>,
+  ): Promise<R> {
     const body = request.body === undefined ? undefined : JSON.stringify(request.body);
     const idempotent = request.idempotent ?? request.method === 'GET';
     let reauthenticated = false;
@@ -175,12 +190,21 @@ class HttpTransport implements Transport {
       }
       const delay = deadline.expired ? undefined : retryDelay({ error, idempotent, attempt, random: this.#random });
       if (delay === undefined || delay >= deadline.leftMs) throw error;
-      this.#logger?.debug({ request: describe(request), code: error.code, delayMs: Math.round(delay), attempt, maxAttempts }, 'request is sent again');
+      this.#logger?.debug(
+        { request: describe(request), code: error.code, delayMs: Math.round(delay), attempt, maxAttempts },
+        'request is sent again',
+      );
       await sleep(this.#clock, delay, deadline.signal);
     }
   }
 
-  async #attempt(request: KubeRequest, body: string | undefined, identity: Identity, deadline: Deadline, pool: keyof Connections): Promise<Dispatcher.ResponseData> {
+  async #attempt(
+    request: KubeRequest,
+    body: string | undefined,
+    identity: Identity,
+    deadline: Deadline,
+    pool: keyof Connections,
+  ): Promise<Dispatcher.ResponseData> {
     const started = this.#clock.monotonic();
     let code = '<error>';
     try {
@@ -213,7 +237,8 @@ class HttpTransport implements Transport {
 
   /** Connections made with the identity's TLS material; those made with an older one are let go. */
   #dispatcher(identity: Identity): Connections {
-    if (this.#closed) throw new KubeError({ code: 0, reason: 'Aborted', message: `the connection to ${this.server} was closed by this process` });
+    if (this.#closed)
+      throw new KubeError({ code: 0, reason: 'Aborted', message: `the connection to ${this.server} was closed by this process` });
     if (this.#connections?.tlsKey === identity.tlsKey) return this.#connections;
     const old = this.#connections;
     this.#connections = {
@@ -230,10 +255,26 @@ class HttpTransport implements Transport {
     if (error instanceof KubeError) return error;
     const cause = error instanceof Error ? error : new Error(String(error));
     if (cause instanceof SyntaxError) {
-      return new KubeError({ code: 0, reason: 'Unreachable', message: `${describe(request)}: what answers at ${this.server} is not an API server: ${cause.message}`, cause });
+      return new KubeError({
+        code: 0,
+        reason: 'Unreachable',
+        message: `${describe(request)}: what answers at ${this.server} is not an API server: ${cause.message}`,
+        cause,
+      });
     }
-    if (this.#closed) return new KubeError({ code: 0, reason: 'Aborted', message: `${describe(request)} was cut: this process closed its connection`, cause });
-    return new KubeError({ code: 0, reason: 'Unreachable', message: `${describe(request)}: the API server ${this.server} can't be reached: ${cause.message || cause.name}`, cause });
+    if (this.#closed)
+      return new KubeError({
+        code: 0,
+        reason: 'Aborted',
+        message: `${describe(request)} was cut: this process closed its connection`,
+        cause,
+      });
+    return new KubeError({
+      code: 0,
+      reason: 'Unreachable',
+      message: `${describe(request)}: the API server ${this.server} can't be reached: ${cause.message || cause.name}`,
+      cause,
+    });
   }
 }
 

@@ -5,7 +5,10 @@ import { KubeError } from './error.ts';
 import type { KubeObject } from './types.ts';
 import { watchStream, type WatchEvent } from './watch-stream.ts';
 
-function streamOf(chunks: Iterable<Uint8Array>, fail?: Error): { readonly status: number; readonly body: AsyncIterable<Uint8Array>; destroy(): void; destroyed: number } {
+function streamOf(
+  chunks: Iterable<Uint8Array>,
+  fail?: Error,
+): { readonly status: number; readonly body: AsyncIterable<Uint8Array>; destroy(): void; destroyed: number } {
   return {
     status: 200,
     destroyed: 0,
@@ -28,7 +31,10 @@ async function collect(chunks: Iterable<Uint8Array>): Promise<readonly WatchEven
 const line = (value: unknown): Buffer => Buffer.from(`${JSON.stringify(value)}\n`);
 const added = (name: string, data = ''): object => ({ type: 'ADDED', object: { apiVersion: 'v1', kind: 'X', metadata: { name }, data } });
 
-const bookmark = (annotations?: object): object => ({ type: 'BOOKMARK', object: { metadata: { resourceVersion: '7', ...(annotations ? { annotations } : {}) } } });
+const bookmark = (annotations?: object): object => ({
+  type: 'BOOKMARK',
+  object: { metadata: { resourceVersion: '7', ...(annotations ? { annotations } : {}) } },
+});
 
 const failure = async (chunks: Iterable<Uint8Array>): Promise<unknown> => collect(chunks).catch((error: unknown) => error);
 

@@ -5,7 +5,11 @@ import type { Json, JsonSchema } from './schema.ts';
 const string: JsonSchema = { type: 'string' };
 const strings: JsonSchema = { type: 'object', additionalProperties: string };
 /** `metav1.MicroTime` is parsed with exactly six decimals. */
-const microTime: JsonSchema = { type: 'string', nullable: true, pattern: String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[+-]\d\d:\d\d)$` };
+const microTime: JsonSchema = {
+  type: 'string',
+  nullable: true,
+  pattern: String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}(Z|[+-]\d\d:\d\d)$`,
+};
 
 const builtIn = { statusSubresource: false, generation: false, builtIn: true, unconditionalUpdate: true } as const;
 
@@ -14,7 +18,13 @@ export const builtIns: readonly DoubleResource[] = [
     ...builtIn,
     descriptor: { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false },
     statusSubresource: true,
-    schema: { type: 'object', properties: { spec: { type: 'object', properties: { finalizers: { type: 'array', items: string } } }, status: { type: 'object', properties: { phase: string } } } },
+    schema: {
+      type: 'object',
+      properties: {
+        spec: { type: 'object', properties: { finalizers: { type: 'array', items: string } } },
+        status: { type: 'object', properties: { phase: string } },
+      },
+    },
     prepare: (object) => {
       const metadata = object['metadata'] as Json;
       const labels = { ...(metadata['labels'] as Json | undefined), 'kubernetes.io/metadata.name': metadata['name'] };
@@ -31,7 +41,9 @@ export const builtIns: readonly DoubleResource[] = [
     descriptor: { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true },
     schema: { type: 'object', properties: { data: strings, stringData: strings, type: string, immutable: { type: 'boolean' } } },
     prepare: ({ stringData, ...object }) => {
-      const encoded = Object.entries((stringData ?? {}) as Readonly<Record<string, string>>).map(([key, value]) => [key, Buffer.from(value).toString('base64')] as const);
+      const encoded = Object.entries((stringData ?? {}) as Readonly<Record<string, string>>).map(
+        ([key, value]) => [key, Buffer.from(value).toString('base64')] as const,
+      );
       const data = { ...(object['data'] as Json | undefined), ...Object.fromEntries(encoded) };
       return { ...object, ...(Object.keys(data).length > 0 ? { data } : {}), type: object['type'] ?? 'Opaque' };
     },

@@ -91,7 +91,11 @@ it('pages from before a compaction have expired', async () => {
   double.seed(descriptor, [named('a'), named('b')]);
   const page = await configMaps.list({ limit: 1 });
   double.compact();
-  await expect(configMaps.list({ limit: 1, continue: page.continue as string })).rejects.toMatchObject({ code: 410, reason: 'Expired', expired: true });
+  await expect(configMaps.list({ limit: 1, continue: page.continue as string })).rejects.toMatchObject({
+    code: 410,
+    reason: 'Expired',
+    expired: true,
+  });
 });
 
 it('faults meet the requests that they are for, as often as planned', async () => {
@@ -99,12 +103,21 @@ it('faults meet the requests that they are for, as often as planned', async () =
   await configMaps.apply(named('a'));
   for (let count = 0; count < 2; count++) await expect(configMaps.apply(named('b'))).rejects.toMatchObject({ code: 422 });
   await configMaps.apply(named('b'));
-  expect(double.requests.map(({ method, path }) => `${method} ${path.split('/').at(-1)}`)).toEqual(['PATCH a', 'PATCH b', 'PATCH b', 'PATCH b']);
+  expect(double.requests.map(({ method, path }) => `${method} ${path.split('/').at(-1)}`)).toEqual([
+    'PATCH a',
+    'PATCH b',
+    'PATCH b',
+    'PATCH b',
+  ]);
 });
 
 it('a removed namespace takes along what is in it', async () => {
   double.seed(descriptor, [{ ...named('a'), metadata: { name: 'a', namespace: 'team' } }]);
-  const namespaces = new ResourceClient<KubeObject>({ transport, descriptor: { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false }, fieldManager: 'test' });
+  const namespaces = new ResourceClient<KubeObject>({
+    transport,
+    descriptor: { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false },
+    fieldManager: 'test',
+  });
   await namespaces.delete({ name: 'team' });
   expect(double.objects(descriptor)).toEqual([]);
 });

@@ -25,7 +25,13 @@ export type FaultKind =
   /** The request is handled, half of the answer is sent, then the connection is reset. Of a watch: half an event. */
   | { readonly kind: 'half-write' }
   /** Answered with an error instead of being handled. */
-  | { readonly kind: 'status'; readonly code: number; readonly reason?: string; readonly message?: string; readonly retryAfterSeconds?: number }
+  | {
+      readonly kind: 'status';
+      readonly code: number;
+      readonly reason?: string;
+      readonly message?: string;
+      readonly retryAfterSeconds?: number;
+    }
   /** Of a watch that runs: an ERROR event, then the end. */
   | { readonly kind: 'error-event'; readonly code: number; readonly reason: string; readonly message?: string }
   /** Of a watch that runs: an event comes twice. */

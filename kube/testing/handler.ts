@@ -69,7 +69,10 @@ export class Handler {
   refuse(response: ServerResponse, refusal: Refusal): void {
     this.#remember(response);
     const { code, retryAfterSeconds } = refusal.options;
-    const headers = { 'content-type': 'application/json', ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }) };
+    const headers = {
+      'content-type': 'application/json',
+      ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+    };
     response.writeHead(code, headers).end(JSON.stringify(refusal.status));
   }
 
@@ -84,7 +87,8 @@ export class Handler {
       throw new Refusal({ code: 413, reason: 'RequestEntityTooLarge', message: `Request entity too large: limit is ${bodyLimit}` });
     }
     if (at.name === undefined) {
-      if (method === 'GET') return { code: 200, body: viewList(this.#reads.list({ ...at, query, matches: matcher(at, query) }), request.accept) };
+      if (method === 'GET')
+        return { code: 200, body: viewList(this.#reads.list({ ...at, query, matches: matcher(at, query) }), request.accept) };
       if (method === 'POST') return written(writes.create({ ...at, name: '' }, parse(request.body, at), writeOptions(request)));
       throw notAllowed();
     }
@@ -95,9 +99,15 @@ export class Handler {
       case 'PUT':
         return written(writes.update(target, parse(request.body, at), writeOptions(request)));
       case 'PATCH':
-        if (request.contentType.startsWith('application/apply-patch+yaml')) return written(writes.apply(target, parse(request.body, at), writeOptions(request)));
-        if (request.contentType.startsWith('application/merge-patch+json')) return written(writes.patch(target, parse(request.body), writeOptions(request)));
-        throw new Refusal({ code: 415, reason: 'UnsupportedMediaType', message: `the body of the request was in an unknown format - accepted media types include: application/merge-patch+json, application/apply-patch+yaml` });
+        if (request.contentType.startsWith('application/apply-patch+yaml'))
+          return written(writes.apply(target, parse(request.body, at), writeOptions(request)));
+        if (request.contentType.startsWith('application/merge-patch+json'))
+          return written(writes.patch(target, parse(request.body), writeOptions(request)));
+        throw new Refusal({
+          code: 415,
+          reason: 'UnsupportedMediaType',
+          message: `the body of the request was in an unknown format - accepted media types include: application/merge-patch+json, application/apply-patch+yaml`,
+        });
       case 'DELETE': {
         const options = request.body === '' ? {} : parse(request.body);
         const { uid, resourceVersion } = (options['preconditions'] ?? {}) as { readonly uid?: string; readonly resourceVersion?: string };
@@ -113,7 +123,17 @@ export class Handler {
     const { query } = request.seen;
     checkWatch(query);
     const { store, faults, watchList, watches } = this.#options;
-    const watch = new Watch({ ...at, query, seen: request.seen, matches: matcher(at, query), view: viewOf(request.accept), store, faults, response, watchList });
+    const watch = new Watch({
+      ...at,
+      query,
+      seen: request.seen,
+      matches: matcher(at, query),
+      view: viewOf(request.accept),
+      store,
+      faults,
+      response,
+      watchList,
+    });
     watches.add(watch);
     response.on('close', () => watches.delete(watch));
   }
@@ -158,7 +178,8 @@ function parse(body: string, at?: Route): Json {
     throw badRequest(`the object provided is unrecognized: couldn't get version/kind; json parse error: ${(error as Error).message}`);
   }
   if (!isObject(value)) throw badRequest('the object provided is unrecognized');
-  if (at !== undefined && value['kind'] !== at.resource.descriptor.kind) throw badRequest(`invalid object type: ${String(value['apiVersion'])}, Kind=${String(value['kind'])}`);
+  if (at !== undefined && value['kind'] !== at.resource.descriptor.kind)
+    throw badRequest(`invalid object type: ${String(value['apiVersion'])}, Kind=${String(value['kind'])}`);
   return value;
 }
 
@@ -182,4 +203,3 @@ function viewList(list: Json, accept: string): Json {
 function notAllowed(): Refusal {
   return new Refusal({ code: 405, reason: 'MethodNotAllowed', message: 'the server does not allow this method on the requested resource' });
 }
-

@@ -43,12 +43,17 @@ export function applyFields(input: ApplyInput): Written {
   const merged = mergeApplied(live, applied, schema) as Json;
   const changed = changes(live, merged, schema);
 
-  const conflicts = others.map((owner) => ({ owner, paths: [...owner.paths].filter((path) => changed.set.has(path)) })).filter(({ paths }) => paths.length > 0);
+  const conflicts = others
+    .map((owner) => ({ owner, paths: [...owner.paths].filter((path) => changed.set.has(path)) }))
+    .filter(({ paths }) => paths.length > 0);
   if (conflicts.length > 0 && !input.force) throw conflictRefusal(conflicts.map(({ owner, paths }) => ({ entry: owner.entry, paths })));
   for (const { owner, paths } of conflicts) for (const path of paths) owner.paths.delete(path);
 
   const object = prune(merged, mine?.paths ?? new Set(), fresh, others, schema);
-  return { object, managedFields: serialize([...others, { entry: entryFor(writer, 'Apply', mine?.entry, fresh, mine?.paths), paths: fresh }]) };
+  return {
+    object,
+    managedFields: serialize([...others, { entry: entryFor(writer, 'Apply', mine?.entry, fresh, mine?.paths), paths: fresh }]),
+  };
 }
 
 /** What a create, update or merge patch leaves behind: the writer owns what it changed, nobody else does. */
@@ -63,15 +68,25 @@ export function updateFields(input: Omit<ApplyInput, 'applied' | 'force'> & { re
   const mine = owners.find((owner) => isOf(owner.entry, writer, 'Update'));
   const paths = new Set([...(mine?.paths ?? []), ...set].filter((path) => !removed.has(path)));
   const rest = owners.filter((owner) => owner !== mine);
-  return { object: updated, managedFields: serialize([...rest, { entry: entryFor(writer, 'Update', mine?.entry, paths, mine?.paths), paths }]) };
+  return {
+    object: updated,
+    managedFields: serialize([...rest, { entry: entryFor(writer, 'Update', mine?.entry, paths, mine?.paths), paths }]),
+  };
 }
 
 /** Members that were added or got another value, and those that went. A map that was empty and is filled has not gone. */
-function changes(before: Json, after: Json, schema: JsonSchema, options: MemberOptions = {}): { readonly set: Set<string>; readonly removed: Set<string> } {
+function changes(
+  before: Json,
+  after: Json,
+  schema: JsonSchema,
+  options: MemberOptions = {},
+): { readonly set: Set<string>; readonly removed: Set<string> } {
   const was = membersOf(before, schema, { containers: true });
   const is = membersOf(after, schema, { containers: true });
   return {
-    set: new Set([...membersOf(after, schema, options)].filter(([path, value]) => !was.has(path) || was.get(path) !== value).map(([path]) => path)),
+    set: new Set(
+      [...membersOf(after, schema, options)].filter(([path, value]) => !was.has(path) || was.get(path) !== value).map(([path]) => path),
+    ),
     removed: new Set([...membersOf(before, schema, options).keys()].filter((path) => !is.has(path))),
   };
 }
@@ -94,12 +109,24 @@ function withParents(paths: ReadonlySet<string>): Set<string> {
 }
 
 function isOf(entry: ManagedFieldsEntry, writer: Writer, operation: 'Apply' | 'Update'): boolean {
-  return entry.manager === writer.manager && entry.operation === operation && (entry.subresource ?? '') === (writer.subresource ?? '') && entry.apiVersion === writer.apiVersion;
+  return (
+    entry.manager === writer.manager &&
+    entry.operation === operation &&
+    (entry.subresource ?? '') === (writer.subresource ?? '') &&
+    entry.apiVersion === writer.apiVersion
+  );
 }
 
 /** The time changes only when the set of fields does. */
-function entryFor(writer: Writer, operation: 'Apply' | 'Update', old: ManagedFieldsEntry | undefined, paths: ReadonlySet<string>, oldPaths: ReadonlySet<string> | undefined): ManagedFieldsEntry {
-  const same = old !== undefined && oldPaths !== undefined && paths.size === oldPaths.size && [...paths].every((path) => oldPaths.has(path));
+function entryFor(
+  writer: Writer,
+  operation: 'Apply' | 'Update',
+  old: ManagedFieldsEntry | undefined,
+  paths: ReadonlySet<string>,
+  oldPaths: ReadonlySet<string> | undefined,
+): ManagedFieldsEntry {
+  const same =
+    old !== undefined && oldPaths !== undefined && paths.size === oldPaths.size && [...paths].every((path) => oldPaths.has(path));
   return {
     manager: writer.manager,
     operation,
@@ -124,10 +151,19 @@ function serialize(owners: readonly Owner[]): readonly ManagedFieldsEntry[] {
 
 function conflictRefusal(conflicts: readonly { readonly entry: ManagedFieldsEntry; readonly paths: readonly string[] }[]): Refusal {
   const causes = conflicts.flatMap(({ entry, paths }) =>
-    fieldPathsOf(toFieldsV1(paths)).map((field) => ({ reason: 'FieldManagerConflict', field, message: `conflict with ${describe(entry)}` })),
+    fieldPathsOf(toFieldsV1(paths)).map((field) => ({
+      reason: 'FieldManagerConflict',
+      field,
+      message: `conflict with ${describe(entry)}`,
+    })),
   );
   const fields = causes.map((cause) => `${cause.message}: ${cause.field}`).join('\n- ');
-  return new Refusal({ code: 409, reason: 'Conflict', message: `Apply failed with ${causes.length} conflict${causes.length === 1 ? '' : 's'}: ${fields}`, causes });
+  return new Refusal({
+    code: 409,
+    reason: 'Conflict',
+    message: `Apply failed with ${causes.length} conflict${causes.length === 1 ? '' : 's'}: ${fields}`,
+    causes,
+  });
 }
 
 function describe(entry: ManagedFieldsEntry): string {

@@ -9,9 +9,23 @@ export type Members = Map<string, string | undefined>;
 
 /** Never owned by anyone. */
 const unowned = new Set(
-  [['f:apiVersion'], ['f:kind'], ['f:metadata'], ...['name', 'namespace', 'uid', 'resourceVersion', 'generation', 'creationTimestamp', 'deletionTimestamp', 'deletionGracePeriodSeconds', 'selfLink', 'managedFields'].map((name) => ['f:metadata', `f:${name}`])].map(
-    (path) => JSON.stringify(path),
-  ),
+  [
+    ['f:apiVersion'],
+    ['f:kind'],
+    ['f:metadata'],
+    ...[
+      'name',
+      'namespace',
+      'uid',
+      'resourceVersion',
+      'generation',
+      'creationTimestamp',
+      'deletionTimestamp',
+      'deletionGracePeriodSeconds',
+      'selfLink',
+      'managedFields',
+    ].map((name) => ['f:metadata', `f:${name}`]),
+  ].map((path) => JSON.stringify(path)),
 );
 
 export interface MemberOptions {

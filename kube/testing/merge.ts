@@ -60,7 +60,8 @@ export function withDefaults(value: unknown, schema: JsonSchema): unknown {
   if (!isObject(value)) return value;
   const result: Record<string, unknown> = { ...value };
   for (const [name, field] of Object.entries(schema.properties ?? {})) {
-    if (field.default !== undefined && (result[name] === undefined || (result[name] === null && !field.nullable))) result[name] = structuredClone(field.default);
+    if (field.default !== undefined && (result[name] === undefined || (result[name] === null && !field.nullable)))
+      result[name] = structuredClone(field.default);
   }
   for (const [name, child] of Object.entries(result)) result[name] = withDefaults(child, fieldSchema(schema, name) ?? {});
   return result;
@@ -88,5 +89,9 @@ export function sameJson(a: unknown, b: unknown): boolean {
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.keys(value).sort().map((name) => [name, sorted((value)[name])]));
+  return Object.fromEntries(
+    Object.keys(value)
+      .sort()
+      .map((name) => [name, sorted(value[name])]),
+  );
 }

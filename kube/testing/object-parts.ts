@@ -45,7 +45,9 @@ export function identityOf(object: Json): Json {
 export function systemMetadata(live: Json, sent: Json): Json {
   const { name, namespace, uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation } = live['metadata'] as Json;
   const sentUid = ((sent['metadata'] ?? {}) as Json)['uid'];
-  return JSON.parse(JSON.stringify({ name, namespace, uid: sentUid ?? uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation })) as Json;
+  return JSON.parse(
+    JSON.stringify({ name, namespace, uid: sentUid ?? uid, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation }),
+  ) as Json;
 }
 
 export function managedFieldsOf(object: Json): readonly ManagedFieldsEntry[] {
@@ -57,7 +59,9 @@ export function withManagedFields(object: Json, managedFields: readonly ManagedF
 }
 
 export function withMetadata(object: Json, changes: Json): Json {
-  const metadata = Object.fromEntries(Object.entries({ ...((object['metadata'] ?? {}) as Json), ...changes }).filter(([, value]) => value !== undefined));
+  const metadata = Object.fromEntries(
+    Object.entries({ ...((object['metadata'] ?? {}) as Json), ...changes }).filter(([, value]) => value !== undefined),
+  );
   return { ...object, metadata };
 }
 
@@ -68,5 +72,6 @@ export function withoutStatus(object: Json): Json {
 
 export function checkVersion(target: Target, live: Json, metadata: Json): void {
   const sent = metadata['resourceVersion'];
-  if (sent !== undefined && sent !== '' && sent !== (live['metadata'] as Json)['resourceVersion']) throw stale(groupResource(target.resource), target.name);
+  if (sent !== undefined && sent !== '' && sent !== (live['metadata'] as Json)['resourceVersion'])
+    throw stale(groupResource(target.resource), target.name);
 }

@@ -40,13 +40,24 @@ export class Reads {
     if (query['continue'] && asked > 0) throw badRequest('specifying resource version is not allowed when using continue');
     if (asked > this.#store.revision) {
       const message = `Timeout: Too large resource version: ${asked}, current: ${this.#store.revision}`;
-      throw new Refusal({ code: 504, reason: 'Timeout', message, retryAfterSeconds: 1, causes: [{ reason: 'ResourceVersionTooLarge', field: '', message: 'Too large resource version' }] });
+      throw new Refusal({
+        code: 504,
+        reason: 'Timeout',
+        message,
+        retryAfterSeconds: 1,
+        causes: [{ reason: 'ResourceVersionTooLarge', field: '', message: 'Too large resource version' }],
+      });
     }
     const { revision, start } = query['continue'] ? parseToken(query['continue']) : { revision: this.#store.revision, start: 0 };
     const id = `${idOf(resource)} ${namespace ?? ''} ${revision}`;
     const snapshot = query['continue'] ? this.#snapshots.get(id) : { revision, items: this.#store.list(idOf(resource), namespace) };
     if (snapshot === undefined || revision < this.#store.compacted) {
-      throw new Refusal({ code: 410, reason: 'Expired', message: 'The provided continue parameter is too old to display a consistent list result. You must start a new list without the continue parameter.' });
+      throw new Refusal({
+        code: 410,
+        reason: 'Expired',
+        message:
+          'The provided continue parameter is too old to display a consistent list result. You must start a new list without the continue parameter.',
+      });
     }
     // A selector is applied to what is read until the page is full, so a token counts objects, matching or not.
     const items: Json[] = [];

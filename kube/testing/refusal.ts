@@ -39,7 +39,11 @@ export function notFound(what: string, name: string): Refusal {
   return new Refusal({ code: 404, reason: 'NotFound', message: `${what} "${name}" not found` });
 }
 
-export function stale(what: string, name: string, why = 'the object has been modified; please apply your changes to the latest version and try again'): Refusal {
+export function stale(
+  what: string,
+  name: string,
+  why = 'the object has been modified; please apply your changes to the latest version and try again',
+): Refusal {
   return new Refusal({ code: 409, reason: 'Conflict', message: `Operation cannot be fulfilled on ${what} "${name}": ${why}` });
 }
 
@@ -49,5 +53,10 @@ export function badRequest(message: string): Refusal {
 
 export function invalid(what: string, name: string, causes: readonly StatusCause[]): Refusal {
   const fields = causes.map((cause) => `${cause.field}: ${cause.message}`);
-  return new Refusal({ code: 422, reason: 'Invalid', message: `${what} "${name}" is invalid: ${fields.length === 1 ? fields[0] : `[${fields.join(', ')}]`}`, causes });
+  return new Refusal({
+    code: 422,
+    reason: 'Invalid',
+    message: `${what} "${name}" is invalid: ${fields.length === 1 ? fields[0] : `[${fields.join(', ')}]`}`,
+    causes,
+  });
 }

@@ -59,8 +59,14 @@ export function resourceOf(definition: object, validate?: DoubleResource['valida
   const [version] = spec.versions;
   if (version === undefined) throw new Error(`the definition of ${spec.names.kind} has no version`);
   return {
-    descriptor: { group: spec.group, version: version.name, kind: spec.names.kind, plural: spec.names.plural, namespaced: spec.scope === 'Namespaced' },
-    schema: (version.schema?.openAPIV3Schema ?? {}),
+    descriptor: {
+      group: spec.group,
+      version: version.name,
+      kind: spec.names.kind,
+      plural: spec.names.plural,
+      namespaced: spec.scope === 'Namespaced',
+    },
+    schema: version.schema?.openAPIV3Schema ?? {},
     statusSubresource: version.subresources?.status !== undefined,
     selectableFields: (version.selectableFields ?? []).map((field) => field.jsonPath.replace(/^\./, '')),
     ...(validate === undefined ? {} : { validate }),

@@ -29,7 +29,7 @@ const string = { type: 'string' } as const;
 const strings = { type: 'object', additionalProperties: string } as const;
 
 /** `ObjectMeta`, as the server merges it. */
-export const metadataSchema: JsonSchema = {
+const metadataSchema: JsonSchema = {
   type: 'object',
   properties: {
     name: string,
@@ -53,7 +53,14 @@ export const metadataSchema: JsonSchema = {
       items: {
         type: 'object',
         'x-kubernetes-map-type': 'atomic',
-        properties: { apiVersion: string, kind: string, name: string, uid: string, controller: { type: 'boolean' }, blockOwnerDeletion: { type: 'boolean' } },
+        properties: {
+          apiVersion: string,
+          kind: string,
+          name: string,
+          uid: string,
+          controller: { type: 'boolean' },
+          blockOwnerDeletion: { type: 'boolean' },
+        },
       },
     },
   },

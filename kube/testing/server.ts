@@ -68,7 +68,8 @@ export async function startApiServerDouble(options: ApiServerDoubleOptions = {})
   const handler = new Handler({ store, writes, resources, faults, watches, watchList: options.watchList ?? true });
   writes.onNamespaceRemoved = (namespace) => {
     for (const resource of resources.filter((each) => each.descriptor.namespaced)) {
-      for (const object of store.list(idOf(resource), namespace)) store.remove(idOf(resource), objectKey(object as unknown as KubeObject), object);
+      for (const object of store.list(idOf(resource), namespace))
+        store.remove(idOf(resource), objectKey(object as unknown as KubeObject), object);
     }
   };
   const requests: (SeenRequest & { body?: unknown })[] = [];
@@ -83,7 +84,12 @@ export async function startApiServerDouble(options: ApiServerDoubleOptions = {})
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const url = new URL(request.url ?? '/', 'http://double');
     const query = Object.fromEntries(url.searchParams);
-    const seen: SeenRequest = { method: request.method ?? '', path: url.pathname, query, watch: query['watch'] === 'true' || query['watch'] === '1' };
+    const seen: SeenRequest = {
+      method: request.method ?? '',
+      path: url.pathname,
+      query,
+      watch: query['watch'] === 'true' || query['watch'] === '1',
+    };
     const body = await read(request);
     requests.push({ ...seen, ...(body === '' ? {} : { body: parse(body) }) });
     const fault = faults.takeForRequest(seen);
@@ -98,7 +104,17 @@ export async function startApiServerDouble(options: ApiServerDoubleOptions = {})
     if (state.token !== undefined && request.headers.authorization !== `Bearer ${state.token}`) {
       return handler.refuse(response, new Refusal({ code: 401, reason: 'Unauthorized', message: 'Unauthorized' }));
     }
-    handler.handle({ seen, body, accept: request.headers.accept ?? '', contentType: request.headers['content-type'] ?? '', userAgent: request.headers['user-agent'] ?? '' }, response, fault?.kind === 'half-write');
+    handler.handle(
+      {
+        seen,
+        body,
+        accept: request.headers.accept ?? '',
+        contentType: request.headers['content-type'] ?? '',
+        userAgent: request.headers['user-agent'] ?? '',
+      },
+      response,
+      fault?.kind === 'half-write',
+    );
   }
 
   const seed: ApiServerDouble['seed'] = (descriptor, objects) => {
@@ -116,7 +132,11 @@ export async function startApiServerDouble(options: ApiServerDoubleOptions = {})
   const addNamespace = (name: string): void => {
     const resource = find(resources, { group: '', plural: 'namespaces' });
     if (store.get('namespaces', `/${name}`) !== undefined) return;
-    writes.create({ resource, namespace: undefined, name }, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } }, { manager: 'double', force: false, dryRun: false, strict: false });
+    writes.create(
+      { resource, namespace: undefined, name },
+      { apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
+      { manager: 'double', force: false, dryRun: false, strict: false },
+    );
   };
   for (const name of ['default', ...(options.namespaces ?? [])]) addNamespace(name);
 
@@ -134,7 +154,8 @@ export async function startApiServerDouble(options: ApiServerDoubleOptions = {})
       state.token = value;
     },
     seed,
-    objects: <T extends KubeObject>(descriptor: ResourceDescriptor) => store.list(idOf(find(resources, descriptor)), undefined) as unknown as readonly Stored<T>[],
+    objects: <T extends KubeObject>(descriptor: ResourceDescriptor) =>
+      store.list(idOf(find(resources, descriptor)), undefined) as unknown as readonly Stored<T>[],
     compact: () => store.compact(),
     bookmark: () => watches.forEach((watch) => watch.bookmark()),
     endWatches: () => watches.forEach((watch) => watch.end()),
@@ -148,7 +169,8 @@ export async function startApiServerDouble(options: ApiServerDoubleOptions = {})
 
 function find(resources: readonly Served[], wanted: Pick<ResourceDescriptor, 'group' | 'plural'>): Served {
   const resource = resources.find(({ descriptor }) => descriptor.group === wanted.group && descriptor.plural === wanted.plural);
-  if (resource === undefined) throw new Error(`the double doesn't serve ${wanted.plural} of group "${wanted.group}"; give it among the resources`);
+  if (resource === undefined)
+    throw new Error(`the double doesn't serve ${wanted.plural} of group "${wanted.group}"; give it among the resources`);
   return resource;
 }
 

@@ -49,7 +49,13 @@ export class Store {
     const previous = this.get(resource, key);
     const stored = this.#stamp(object);
     this.#objects.set(`${resource} ${key}`, { resource, key, object: stored });
-    this.#tell({ type: previous === undefined ? 'ADDED' : 'MODIFIED', resource, resourceVersion: this.#revision, object: stored, previous });
+    this.#tell({
+      type: previous === undefined ? 'ADDED' : 'MODIFIED',
+      resource,
+      resourceVersion: this.#revision,
+      object: stored,
+      previous,
+    });
     return stored;
   }
 

@@ -28,15 +28,21 @@ export function typedErrors(value: unknown, schema: JsonSchema): readonly string
 
 function keyErrors(items: readonly unknown[], schema: JsonSchema, path: string): readonly string[] {
   const keys = schema['x-kubernetes-list-map-keys'] ?? [];
-  const bare = items.findIndex((item) => isObject(item) && keys.every((key) => item[key] === undefined && schema.items?.properties?.[key]?.default === undefined));
-  if (bare >= 0) return [`${path}: element ${bare}: associative list with keys has an element that omits all key fields ${JSON.stringify(keys)} (and doesn't have default values for any key fields)`];
+  const bare = items.findIndex(
+    (item) => isObject(item) && keys.every((key) => item[key] === undefined && schema.items?.properties?.[key]?.default === undefined),
+  );
+  if (bare >= 0)
+    return [
+      `${path}: element ${bare}: associative list with keys has an element that omits all key fields ${JSON.stringify(keys)} (and doesn't have default values for any key fields)`,
+    ];
   const members = items.map((item) => itemMember(item, schema));
   const twice = members.find((member, index) => members.indexOf(member) !== index);
   return twice === undefined ? [] : [`${path}: duplicate entries for key ${twice.slice(2)}`];
 }
 
 function wrongType(value: unknown, schema: JsonSchema): string | undefined {
-  if (schema['x-kubernetes-int-or-string']) return typeof value === 'string' || typeof value === 'number' ? undefined : 'expected int or string';
+  if (schema['x-kubernetes-int-or-string'])
+    return typeof value === 'string' || typeof value === 'number' ? undefined : 'expected int or string';
   switch (schema.type) {
     case 'string':
       return typeof value === 'string' ? undefined : `expected string, got &value.valueUnstructured{Value:${JSON.stringify(value)}}`;
@@ -61,7 +67,11 @@ export function valueErrors(value: unknown, schema: JsonSchema): readonly Status
     if (at === undefined || (at === null && (type.nullable || type.type === undefined))) return;
     if (at === null || wrongType(at, type) !== undefined || (type.type === 'integer' && !Number.isInteger(at))) {
       const found = JSON.stringify(jsonType(at));
-      causes.push({ reason: 'FieldValueTypeInvalid', field: path, message: `Invalid value: ${found}: ${path} in body must be of type ${type.type}: ${found}` });
+      causes.push({
+        reason: 'FieldValueTypeInvalid',
+        field: path,
+        message: `Invalid value: ${found}: ${path} in body must be of type ${type.type}: ${found}`,
+      });
       return;
     }
     for (const [reason, message] of bounds(at, type, path)) causes.push({ reason, field: path, message });
@@ -78,21 +88,34 @@ export function valueErrors(value: unknown, schema: JsonSchema): readonly Status
 
 function* bounds(value: unknown, schema: JsonSchema, path: string): Generator<readonly [reason: string, message: string]> {
   if (schema.enum !== undefined && !schema.enum.includes(value)) {
-    yield ['FieldValueNotSupported', `Unsupported value: ${JSON.stringify(value)}: supported values: ${schema.enum.map((each) => JSON.stringify(each)).join(', ')}`];
+    yield [
+      'FieldValueNotSupported',
+      `Unsupported value: ${JSON.stringify(value)}: supported values: ${schema.enum.map((each) => JSON.stringify(each)).join(', ')}`,
+    ];
   }
   if (typeof value === 'string') {
     const length = Array.from(value).length;
-    if (schema.maxLength !== undefined && length > schema.maxLength) yield ['FieldValueTooLong', `Too long: may not be more than ${schema.maxLength} bytes`];
-    if (schema.minLength !== undefined && length < schema.minLength) yield ['FieldValueInvalid', `Invalid value: ${JSON.stringify(value)}: ${path} in body should be at least ${schema.minLength} chars long`];
-    if (schema.pattern !== undefined && !new RegExp(schema.pattern).test(value)) yield ['FieldValueInvalid', `Invalid value: ${JSON.stringify(value)}: ${path} in body should match '${schema.pattern}'`];
+    if (schema.maxLength !== undefined && length > schema.maxLength)
+      yield ['FieldValueTooLong', `Too long: may not be more than ${schema.maxLength} bytes`];
+    if (schema.minLength !== undefined && length < schema.minLength)
+      yield [
+        'FieldValueInvalid',
+        `Invalid value: ${JSON.stringify(value)}: ${path} in body should be at least ${schema.minLength} chars long`,
+      ];
+    if (schema.pattern !== undefined && !new RegExp(schema.pattern).test(value))
+      yield ['FieldValueInvalid', `Invalid value: ${JSON.stringify(value)}: ${path} in body should match '${schema.pattern}'`];
   }
   if (typeof value === 'number') {
-    if (schema.minimum !== undefined && value < schema.minimum) yield ['FieldValueInvalid', `Invalid value: ${value}: ${path} in body should be greater than or equal to ${schema.minimum}`];
-    if (schema.maximum !== undefined && value > schema.maximum) yield ['FieldValueInvalid', `Invalid value: ${value}: ${path} in body should be less than or equal to ${schema.maximum}`];
+    if (schema.minimum !== undefined && value < schema.minimum)
+      yield ['FieldValueInvalid', `Invalid value: ${value}: ${path} in body should be greater than or equal to ${schema.minimum}`];
+    if (schema.maximum !== undefined && value > schema.maximum)
+      yield ['FieldValueInvalid', `Invalid value: ${value}: ${path} in body should be less than or equal to ${schema.maximum}`];
   }
   if (Array.isArray(value)) {
-    if (schema.maxItems !== undefined && value.length > schema.maxItems) yield ['FieldValueTooMany', `Too many: ${value.length}: must have at most ${schema.maxItems} items`];
-    if (schema.minItems !== undefined && value.length < schema.minItems) yield ['FieldValueInvalid', `Invalid value: ${value.length}: ${path} in body should have at least ${schema.minItems} items`];
+    if (schema.maxItems !== undefined && value.length > schema.maxItems)
+      yield ['FieldValueTooMany', `Too many: ${value.length}: must have at most ${schema.maxItems} items`];
+    if (schema.minItems !== undefined && value.length < schema.minItems)
+      yield ['FieldValueInvalid', `Invalid value: ${value.length}: ${path} in body should have at least ${schema.minItems} items`];
   }
   if (isObject(value) && schema.maxProperties !== undefined && Object.keys(value).length > schema.maxProperties) {
     yield ['FieldValueTooMany', `Too many: ${Object.keys(value).length}: must have at most ${schema.maxProperties} items`];

@@ -73,7 +73,11 @@ export class Watch {
 
   bookmark(annotations?: Readonly<Record<string, string>>): void {
     if (this.#options.query['allowWatchBookmarks'] !== 'true') return;
-    const metadata = { resourceVersion: String(this.#options.store.revision), creationTimestamp: null, ...(annotations === undefined ? {} : { annotations }) };
+    const metadata = {
+      resourceVersion: String(this.#options.store.revision),
+      creationTimestamp: null,
+      ...(annotations === undefined ? {} : { annotations }),
+    };
     this.#send('BOOKMARK', { ...typeMeta(this.#options.resource), metadata });
   }
 
@@ -84,7 +88,11 @@ export class Watch {
     const fromNowhere = query['sendInitialEvents'] === undefined && (resourceVersion === '' || resourceVersion === '0');
     const list = query['sendInitialEvents'] === 'true' || (fromNowhere && watchList);
     if (list && !watchList) {
-      throw new Refusal({ code: 500, reason: 'InternalError', message: 'a watch stream was requested by the client but the required storage feature RequestWatchProgress is disabled' });
+      throw new Refusal({
+        code: 500,
+        reason: 'InternalError',
+        message: 'a watch stream was requested by the client but the required storage feature RequestWatchProgress is disabled',
+      });
     }
     if (list || fromNowhere) {
       for (const object of store.list(idOf(resource), namespace)) if (matches(object)) this.#send('ADDED', object);
@@ -132,7 +140,10 @@ export class Watch {
           this.#options.response.write(line.slice(0, line.length / 2), () => this.#reset());
           return;
         case 'error-event':
-          this.#write('ERROR', new Refusal({ code: fault.code, reason: fault.reason, message: fault.message ?? `${fault.reason}, on purpose` }).status);
+          this.#write(
+            'ERROR',
+            new Refusal({ code: fault.code, reason: fault.reason, message: fault.message ?? `${fault.reason}, on purpose` }).status,
+          );
           return this.end();
         case 'reorder':
           this.#held = line;

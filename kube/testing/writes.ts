@@ -2,8 +2,9 @@
 import { randomUUID } from 'node:crypto';
 
 import { apiVersionOf, type ManagedFieldsEntry } from '../types.ts';
+import { admit, decode } from './admission.ts';
 import { applyFields, updateFields, type Writer } from './managed.ts';
-import { mergePatch, pruned, sameJson, withDefaults } from './merge.ts';
+import { mergePatch, sameJson, withDefaults } from './merge.ts';
 import {
   checkVersion,
   groupResource,
@@ -21,10 +22,9 @@ import {
   type Target,
 } from './object-parts.ts';
 import { badRequest, invalid, notFound, Refusal, stale } from './refusal.ts';
-import type { Served } from './resource.ts';
 import type { Json } from './schema.ts';
 import type { Store } from './store.ts';
-import { typedErrors, valueErrors } from './validate.ts';
+import { typedErrors } from './validate.ts';
 
 export interface WriteOptions {
   readonly manager: string;
@@ -45,8 +45,6 @@ export interface WriteResult {
   readonly warnings: readonly string[];
 }
 
-const dns1123 = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
-
 export class Writes {
   readonly #store: Store;
   readonly #now: () => number;
@@ -65,13 +63,18 @@ export class Writes {
     if (this.#live(at) !== undefined) {
       throw new Refusal({ code: 409, reason: 'AlreadyExists', message: `${groupResource(at.resource)} "${name}" already exists` });
     }
-    const { object, warnings } = this.#decode(at.resource, { ...body, metadata: { ...metadata, name } }, options.strict);
-    return { ...this.#createFrom(at, object, options, (complete) => this.#updated(at, identityOf(complete), complete, [], options)), warnings };
+    const { object, warnings } = decode(at.resource, { ...body, metadata: { ...metadata, name } }, options.strict);
+    return {
+      ...this.#createFrom(at, object, options, (complete) => this.#updated(at, identityOf(complete), complete, [], options)),
+      warnings,
+    };
   }
 
   apply(target: Target, body: Json, options: WriteOptions): WriteResult {
     if (options.manager === '') {
-      throw invalid('PatchOptions.meta.k8s.io', '', [{ reason: 'FieldValueRequired', field: 'fieldManager', message: 'Required value: is required for apply patch' }]);
+      throw invalid('PatchOptions.meta.k8s.io', '', [
+        { reason: 'FieldValueRequired', field: 'fieldManager', message: 'Required value: is required for apply patch' },
+      ]);
     }
     const metadata = (body['metadata'] ?? {}) as Json;
     if (metadata['managedFields'] !== undefined) throw badRequest('metadata.managedFields must be nil');
@@ -80,12 +83,19 @@ export class Writes {
     const uid = metadata['uid'] as string | undefined;
     if (live === undefined && target.subresource !== undefined) throw notFound(groupResource(target.resource), target.name);
     if (live === undefined && uid !== undefined) {
-      throw stale(groupResource(target.resource), target.name, `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`);
+      throw stale(
+        groupResource(target.resource),
+        target.name,
+        `uid mismatch: the provided object specified uid ${uid}, and no existing object was found`,
+      );
     }
     const errors = typedErrors(body, target.resource.schema);
     if (errors.length > 0) {
       const type = `${target.namespace ?? ''}/${target.name}; ${apiVersionOf(target.resource.descriptor)}, Kind=${target.resource.descriptor.kind}`;
-      throw new Refusal({ code: 500, message: `failed to create typed patch object (${type}): ${errors.length === 1 ? errors[0] : `errors:\n  ${errors.join('\n  ')}`}` });
+      throw new Refusal({
+        code: 500,
+        message: `failed to create typed patch object (${type}): ${errors.length === 1 ? errors[0] : `errors:\n  ${errors.join('\n  ')}`}`,
+      });
     }
     const applied = this.#writable(target, { ...body, metadata: { ...metadata, name: target.name } });
     const run = (from: Json): Json => {
@@ -99,7 +109,13 @@ export class Writes {
       });
       return withManagedFields(result.object, result.managedFields);
     };
-    if (live === undefined) return { ...this.#createFrom(target, { ...applied, ...typeMeta(target.resource) }, options, () => run(withMetadata(typeMeta(target.resource), identityMetadata(target)))), warnings: [] };
+    if (live === undefined)
+      return {
+        ...this.#createFrom(target, { ...applied, ...typeMeta(target.resource) }, options, () =>
+          run(withMetadata(typeMeta(target.resource), identityMetadata(target))),
+        ),
+        warnings: [],
+      };
     checkVersion(target, live, metadata);
     return { ...this.#replaceWith(target, live, run(live), options), warnings: [] };
   }
@@ -110,7 +126,9 @@ export class Writes {
     const metadata = (body['metadata'] ?? {}) as Json;
     checkVersion(target, live, metadata);
     if (!target.resource.unconditionalUpdate && metadata['resourceVersion'] === undefined) {
-      throw invalid(kindName(target.resource), target.name, [{ reason: 'FieldValueInvalid', field: 'metadata.resourceVersion', message: 'Invalid value: 0: must be specified for an update' }]);
+      throw invalid(kindName(target.resource), target.name, [
+        { reason: 'FieldValueInvalid', field: 'metadata.resourceVersion', message: 'Invalid value: 0: must be specified for an update' },
+      ]);
     }
     return this.#replace(target, live, body, options);
   }
@@ -127,16 +145,30 @@ export class Writes {
     if (live === undefined) throw notFound(groupResource(target.resource), target.name);
     const metadata = live['metadata'] as Json;
     if (options.uid !== undefined && options.uid !== metadata['uid']) {
-      throw stale(kindName(target.resource), target.name, `the UID in the precondition (${options.uid}) does not match the UID in record (${String(metadata['uid'])}). The object might have been deleted and then recreated`);
+      throw stale(
+        kindName(target.resource),
+        target.name,
+        `the UID in the precondition (${options.uid}) does not match the UID in record (${String(metadata['uid'])}). The object might have been deleted and then recreated`,
+      );
     }
     if (options.resourceVersion !== undefined && options.resourceVersion !== metadata['resourceVersion']) {
-      throw stale(kindName(target.resource), target.name, `the ResourceVersion in the precondition (${options.resourceVersion}) does not match the ResourceVersion in record (${String(metadata['resourceVersion'])}). The object might have been modified`);
+      throw stale(
+        kindName(target.resource),
+        target.name,
+        `the ResourceVersion in the precondition (${options.resourceVersion}) does not match the ResourceVersion in record (${String(metadata['resourceVersion'])}). The object might have been modified`,
+      );
     }
     const finalizers = (metadata['finalizers'] ?? []) as readonly string[];
     if (finalizers.length === 0) {
       if (!options.dryRun) this.#remove(target, live);
       const { group, plural } = target.resource.descriptor;
-      return { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success', details: { name: target.name, ...(group === '' ? {} : { group }), kind: plural, uid: metadata['uid'] } };
+      return {
+        kind: 'Status',
+        apiVersion: 'v1',
+        metadata: {},
+        status: 'Success',
+        details: { name: target.name, ...(group === '' ? {} : { group }), kind: plural, uid: metadata['uid'] },
+      };
     }
     if (metadata['deletionTimestamp'] !== undefined) return live;
     const going = withMetadata(live, {
@@ -148,17 +180,29 @@ export class Writes {
   }
 
   #replace(target: Target, live: Json, body: Json, options: WriteOptions): WriteResult {
-    const { object, warnings } = this.#decode(target.resource, body, options.strict);
+    const { object, warnings } = decode(target.resource, body, options.strict);
     const writable = this.#writable(target, object);
-    const kept: Json = target.subresource === 'status' ? { ...live, ...(writable['status'] === undefined ? {} : { status: writable['status'] }) } : { ...writable, ...(target.resource.statusSubresource && live['status'] !== undefined ? { status: live['status'] } : {}) };
-    const metadata = target.subresource === 'status' ? (live['metadata'] as Json) : { ...((kept['metadata'] ?? {}) as Json), ...systemMetadata(live, object) };
+    const kept: Json =
+      target.subresource === 'status'
+        ? { ...live, ...(writable['status'] === undefined ? {} : { status: writable['status'] }) }
+        : { ...writable, ...(target.resource.statusSubresource && live['status'] !== undefined ? { status: live['status'] } : {}) };
+    const metadata =
+      target.subresource === 'status'
+        ? (live['metadata'] as Json)
+        : { ...((kept['metadata'] ?? {}) as Json), ...systemMetadata(live, object) };
     const next = this.#updated(target, live, { ...kept, ...typeMeta(target.resource), metadata }, managedFieldsOf(live), options);
     return { ...this.#replaceWith(target, live, next, options), warnings };
   }
 
   #updated(target: Target, live: Json, updated: Json, managedFields: readonly ManagedFieldsEntry[], options: WriteOptions): Json {
     const complete = target.resource.prepare(withDefaults(updated, target.resource.schema) as Json);
-    const result = updateFields({ live, updated: complete, schema: target.resource.schema, managedFields, writer: this.#writer(target, options) });
+    const result = updateFields({
+      live,
+      updated: complete,
+      schema: target.resource.schema,
+      managedFields,
+      writer: this.#writer(target, options),
+    });
     return withManagedFields(result.object, result.managedFields);
   }
 
@@ -174,8 +218,13 @@ export class Writes {
       resourceVersion: undefined,
       ...(target.resource.generation ? { generation: 1 } : {}),
     });
-    this.#validate(target, object, undefined);
-    return { code: 201, object: options.dryRun ? JSON.parse(JSON.stringify(object)) as Json : this.#store.put(idOf(target.resource), keyOf(target), JSON.parse(JSON.stringify(object)) as Json) };
+    admit(target, object, undefined);
+    return {
+      code: 201,
+      object: options.dryRun
+        ? (JSON.parse(JSON.stringify(object)) as Json)
+        : this.#store.put(idOf(target.resource), keyOf(target), JSON.parse(JSON.stringify(object)) as Json),
+    };
   }
 
   /** An object in place of another; nothing is written when they are equal. */
@@ -184,53 +233,14 @@ export class Writes {
     let object = target.resource.prepare(withDefaults(next, target.resource.schema) as Json);
     const { resourceVersion, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation } = metadata;
     object = withMetadata(object, { resourceVersion, creationTimestamp, deletionTimestamp, deletionGracePeriodSeconds, generation });
-    if (target.resource.generation && !sameJson(withoutStatus(live), withoutStatus(object))) object = withMetadata(object, { generation: Number(metadata['generation']) + 1 });
-    this.#validate(target, object, live);
+    if (target.resource.generation && !sameJson(withoutStatus(live), withoutStatus(object)))
+      object = withMetadata(object, { generation: Number(metadata['generation']) + 1 });
+    admit(target, object, live);
     if (sameJson(live, object)) return { code: 200, object: live };
     if (options.dryRun) return { code: 200, object };
     const finalizers = ((object['metadata'] as Json)['finalizers'] ?? []) as readonly string[];
     if (metadata['deletionTimestamp'] !== undefined && finalizers.length === 0) return { code: 200, object: this.#remove(target, object) };
     return { code: 200, object: this.#store.put(idOf(target.resource), keyOf(target), object) };
-  }
-
-  #validate(target: Target, object: Json, old: Json | undefined): void {
-    const { resource, name } = target;
-    const metadata = object['metadata'] as Json;
-    const before = old?.['metadata'] as Json | undefined;
-    if (!dns1123.test(name)) {
-      const empty = name === '';
-      const message = empty ? 'Required value: name or generateName is required' : `Invalid value: ${JSON.stringify(name)}: a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or '.', and must start and end with an alphanumeric character`;
-      throw invalid(kindName(resource), name, [{ reason: empty ? 'FieldValueRequired' : 'FieldValueInvalid', field: 'metadata.name', message }]);
-    }
-    if (before !== undefined && metadata['uid'] !== before['uid']) {
-      throw invalid(kindName(resource), name, [{ reason: 'FieldValueInvalid', field: 'metadata.uid', message: `Invalid value: ${JSON.stringify(metadata['uid'])}: field is immutable` }]);
-    }
-    const had = (before?.['finalizers'] ?? []) as readonly string[];
-    const fresh = ((metadata['finalizers'] ?? []) as readonly string[]).filter((finalizer) => !had.includes(finalizer));
-    if (before?.['deletionTimestamp'] !== undefined && fresh.length > 0) {
-      const message = `Forbidden: no new finalizers can be added if the object is being deleted, found new finalizers []string{${fresh.map((each) => JSON.stringify(each)).join(', ')}}`;
-      throw invalid(kindName(resource), name, [{ reason: 'FieldValueForbidden', field: 'metadata.finalizers', message }]);
-    }
-    const causes = valueErrors(object, resource.schema);
-    if (causes.length > 0) {
-      if (resource.builtIn) throw badRequest(`${resource.descriptor.kind} in version "${resource.descriptor.version}" cannot be handled as a ${resource.descriptor.kind}: ${causes[0]?.message ?? ''}`);
-      const noise = { reason: 'FieldValueInvalid', field: '<nil>', message: 'Invalid value: null: some validation rules were not checked because the object was invalid; correct the existing errors to complete validation' };
-      throw invalid(kindName(resource), name, [...causes, noise]);
-    }
-    const rules = resource.validate(object, old);
-    if (rules.length > 0) throw invalid(kindName(resource), name, rules.map(({ field, message }) => ({ reason: 'FieldValueInvalid', field, message: `Invalid value: "object": ${message}` })));
-  }
-
-  /** Drops fields that the schema doesn't declare, or refuses them. */
-  #decode(resource: Served, body: Json, strict: boolean): { readonly object: Json; readonly warnings: readonly string[] } {
-    const unknown: string[] = [];
-    const object = pruned(body, resource.schema, '', unknown) as Json;
-    const problems = unknown.map((field) => `unknown field "${field}"`).sort();
-    if (strict && problems.length > 0) {
-      const { kind, version } = resource.descriptor;
-      throw badRequest(`${kind} in version "${version}" cannot be handled as a ${kind}: strict decoding error: ${problems.join(', ')}`);
-    }
-    return { object, warnings: problems };
   }
 
   /** The endpoint of the object doesn't write its status, that of the status nothing else. */
@@ -265,7 +275,12 @@ export class Writes {
   }
 
   #writer(target: Target, options: WriteOptions): Writer {
-    return { manager: options.manager || 'unknown', apiVersion: apiVersionOf(target.resource.descriptor), subresource: target.subresource, time: this.#time() };
+    return {
+      manager: options.manager || 'unknown',
+      apiVersion: apiVersionOf(target.resource.descriptor),
+      subresource: target.subresource,
+      time: this.#time(),
+    };
   }
 
   #time(): string {

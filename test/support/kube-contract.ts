@@ -30,7 +30,10 @@ export interface ContractContext {
   widgets(manager?: string): ResourceClient<Widget>;
   /** A Widget of a name that nobody else uses. */
   widget(spec: Widget['spec'], metadata?: Partial<KubeObject['metadata']>): Widget;
-  client<T extends KubeObject>(kind: 'ConfigMap' | 'Secret' | 'Namespace' | 'Lease', options?: { readonly metadataOnly?: boolean }): ResourceClient<T>;
+  client<T extends KubeObject>(
+    kind: 'ConfigMap' | 'Secret' | 'Namespace' | 'Lease',
+    options?: { readonly metadataOnly?: boolean },
+  ): ResourceClient<T>;
 }
 
 const builtIn = {
@@ -68,7 +71,10 @@ export function kubeContract(name: string, setup: () => Promise<ContractServer>)
       await context.client<KubeObject>('Namespace').apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } });
     });
     afterAll(async () => {
-      await context.client('Namespace').delete({ name: namespace }).catch(() => undefined);
+      await context
+        .client('Namespace')
+        .delete({ name: namespace })
+        .catch(() => undefined);
       await transport.close();
       await server.stop();
     });

@@ -10,9 +10,20 @@ export function applyRules(context: ContractContext): void {
     const widget = context.widget({ title: 'a', nested: { a: '1' }, map: { x: '1' }, ports: [{ name: 'http', port: 80 }] });
     const { metadata } = widget;
     await context.widgets('first').apply(widget);
-    await context.widgets('second').apply({ ...widget, spec: { nested: { b: '2' }, map: { y: '2' }, ports: [{ name: 'grpc', port: 90 }] } });
+    await context
+      .widgets('second')
+      .apply({ ...widget, spec: { nested: { b: '2' }, map: { y: '2' }, ports: [{ name: 'grpc', port: 90 }] } });
     const both = await context.widgets().get(metadata);
-    expect(both.spec).toEqual({ title: 'a', size: 'small', nested: { a: '1', b: '2' }, map: { x: '1', y: '2' }, ports: [{ name: 'http', port: 80 }, { name: 'grpc', port: 90 }] });
+    expect(both.spec).toEqual({
+      title: 'a',
+      size: 'small',
+      nested: { a: '1', b: '2' },
+      map: { x: '1', y: '2' },
+      ports: [
+        { name: 'http', port: 80 },
+        { name: 'grpc', port: 90 },
+      ],
+    });
 
     const left = await context.widgets('first').apply({ ...widget, spec: { start: 1 } });
     expect(left.spec).toEqual({ size: 'small', start: 1, nested: { b: '2' }, map: { y: '2' }, ports: [{ name: 'grpc', port: 90 }] });
@@ -21,13 +32,29 @@ export function applyRules(context: ContractContext): void {
   });
 
   it('names each field that another manager owns, and the manager', async () => {
-    const spec = { title: 'a', nested: { a: '1' }, map: { x: '1' }, tags: ['a'], atomic: { x: '1' }, ports: [{ name: 'http', port: 80 }], free: { q: { z: 1 } } };
+    const spec = {
+      title: 'a',
+      nested: { a: '1' },
+      map: { x: '1' },
+      tags: ['a'],
+      atomic: { x: '1' },
+      ports: [{ name: 'http', port: 80 }],
+      free: { q: { z: 1 } },
+    };
     const widget = context.widget(spec, { labels: { team: 'a' }, annotations: { 'example.com/note': 'a' } });
     await context.widgets('first').apply(widget);
     const other = {
       ...widget,
       metadata: { ...widget.metadata, labels: { team: 'b' }, annotations: { 'example.com/note': 'b' } },
-      spec: { title: 'b', nested: { a: '2' }, map: { x: '2' }, tags: ['b'], atomic: { y: '2' }, ports: [{ name: 'http', port: 81 }], free: { q: { z: 2 } } },
+      spec: {
+        title: 'b',
+        nested: { a: '2' },
+        map: { x: '2' },
+        tags: ['b'],
+        atomic: { y: '2' },
+        ports: [{ name: 'http', port: 81 }],
+        free: { q: { z: 2 } },
+      },
     };
     for (const dryRun of [false, true]) {
       const error = await failureOf(context.widgets('second').apply(other, { dryRun }));
@@ -87,9 +114,21 @@ export function applyRules(context: ContractContext): void {
   it('owns items of a keyed list and of a set one by one', async () => {
     const widget = context.widget({ ports: [{ name: 'a', port: 1 }], set: ['x', 'y'] });
     await context.widgets('first').apply(widget);
-    await context.widgets('second').apply({ ...widget, spec: { ports: [{ name: 'b', port: 2 }, { name: 'a', note: 'mine' }], set: ['y', 'z'] } });
+    await context.widgets('second').apply({
+      ...widget,
+      spec: {
+        ports: [
+          { name: 'b', port: 2 },
+          { name: 'a', note: 'mine' },
+        ],
+        set: ['y', 'z'],
+      },
+    });
     const stored = await context.widgets('first').apply({ ...widget, spec: {} });
-    expect([...(stored.spec?.ports ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1))).toEqual([{ name: 'a', note: 'mine' }, { name: 'b', port: 2 }]);
+    expect([...(stored.spec?.ports ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1))).toEqual([
+      { name: 'a', note: 'mine' },
+      { name: 'b', port: 2 },
+    ]);
     expect([...(stored.spec?.set ?? [])].sort()).toEqual(['y', 'z']);
   });
 
@@ -107,7 +146,14 @@ export function applyRules(context: ContractContext): void {
     await context.widgets().apply({ ...widget, spec: { title: 'b' } });
     const stale = { ...widget, metadata: { ...widget.metadata, resourceVersion: old.metadata.resourceVersion }, spec: { title: 'c' } };
     const error = await failureOf(context.widgets().apply(stale));
-    expect(error).toMatchObject({ code: 409, reason: 'Conflict', staleConflict: true, ownershipConflict: false, causes: [], retryable: true });
+    expect(error).toMatchObject({
+      code: 409,
+      reason: 'Conflict',
+      staleConflict: true,
+      ownershipConflict: false,
+      causes: [],
+      retryable: true,
+    });
     expect(await failureOf(context.widgets().update({ ...old, spec: { title: 'c' } }))).toMatchObject({ code: 409, staleConflict: true });
   });
 
@@ -117,7 +163,9 @@ export function applyRules(context: ContractContext): void {
     await context.widgets().delete(widget.metadata);
     const withUid = { ...widget, metadata: { ...widget.metadata, uid: first.metadata.uid } };
     expect(await failureOf(context.widgets().apply(withUid))).toMatchObject({ code: 409, reason: 'Conflict', staleConflict: true });
-    const second = await context.widgets().apply({ ...widget, metadata: { ...widget.metadata, resourceVersion: first.metadata.resourceVersion } });
+    const second = await context
+      .widgets()
+      .apply({ ...widget, metadata: { ...widget.metadata, resourceVersion: first.metadata.resourceVersion } });
     expect(second.metadata.uid).not.toBe(first.metadata.uid);
     // And now there is a namesake.
     expect(await failureOf(context.widgets().apply(withUid))).toMatchObject({ code: 409, reason: 'Conflict', staleConflict: true });

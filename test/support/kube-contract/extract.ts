@@ -8,11 +8,12 @@ import type { Widget } from './widget.ts';
 const word = fc.stringMatching(/^[a-z]{1,6}$/);
 const words = fc.uniqueArray(word, { maxLength: 4 });
 /** Maps that hold something: an empty one is told apart from an absent one in a rule of its own. */
-const filled = <V>(value: fc.Arbitrary<V>): fc.Arbitrary<Record<string, V>> => fc.dictionary(word, value, { minKeys: 1, maxKeys: 3, noNullPrototype: true });
+const filled = <V>(value: fc.Arbitrary<V>): fc.Arbitrary<Record<string, V>> =>
+  fc.dictionary(word, value, { minKeys: 1, maxKeys: 3, noNullPrototype: true });
 const some = <V extends object>(object: fc.Arbitrary<V>): fc.Arbitrary<V> => object.filter((value) => Object.keys(value).length > 0);
 
 /** Anything that a Widget may hold. */
-export const specs: fc.Arbitrary<NonNullable<Widget['spec']>> = some(
+const specs: fc.Arbitrary<NonNullable<Widget['spec']>> = some(
   fc.record(
     {
       title: fc.string({ maxLength: 5 }),
@@ -26,7 +27,13 @@ export const specs: fc.Arbitrary<NonNullable<Widget['spec']>> = some(
       set: fc.uniqueArray(word, { minLength: 1, maxLength: 4 }),
       ports: words
         .filter((names) => names.length > 0)
-        .chain((names) => fc.tuple(...names.map((name) => fc.record({ name: fc.constant(name), port: fc.integer({ min: 1, max: 9 }), note: word }, { requiredKeys: ['name'] })))),
+        .chain((names) =>
+          fc.tuple(
+            ...names.map((name) =>
+              fc.record({ name: fc.constant(name), port: fc.integer({ min: 1, max: 9 }), note: word }, { requiredKeys: ['name'] }),
+            ),
+          ),
+        ),
       atomic: fc.record({ x: word, y: word }, { requiredKeys: [] }),
     },
     { requiredKeys: [] },
@@ -57,14 +64,38 @@ export function extractRules(context: ContractContext): void {
   it('leaves out what others own, but keeps the keys of list items', async () => {
     const widget = context.widget({ nested: {}, ports: [{ name: 'http', note: 'n' }] });
     await context.widgets('first').apply(widget);
-    const stored = await context.widgets('second').apply({ ...widget, spec: { title: 'theirs', nested: { a: '1' }, ports: [{ name: 'http', port: 80 }, { name: 'grpc', port: 90 }] } });
+    const stored = await context.widgets('second').apply({
+      ...widget,
+      spec: {
+        title: 'theirs',
+        nested: { a: '1' },
+        ports: [
+          { name: 'http', port: 80 },
+          { name: 'grpc', port: 90 },
+        ],
+      },
+    });
     expect(extractOwned(stored, mine).spec).toEqual({ nested: {}, ports: [{ name: 'http', note: 'n' }] });
-    expect(extractOwned(stored, { manager: 'second', operation: 'Apply' }).spec).toEqual({ title: 'theirs', nested: { a: '1' }, ports: [{ name: 'http', port: 80 }, { name: 'grpc', port: 90 }] });
-    expect(extractOwned(stored, { manager: 'third', operation: 'Apply' })).toEqual({ apiVersion: widget.apiVersion, kind: widget.kind, metadata: { name: widget.metadata.name, namespace: context.namespace } });
+    expect(extractOwned(stored, { manager: 'second', operation: 'Apply' }).spec).toEqual({
+      title: 'theirs',
+      nested: { a: '1' },
+      ports: [
+        { name: 'http', port: 80 },
+        { name: 'grpc', port: 90 },
+      ],
+    });
+    expect(extractOwned(stored, { manager: 'third', operation: 'Apply' })).toEqual({
+      apiVersion: widget.apiVersion,
+      kind: widget.kind,
+      metadata: { name: widget.metadata.name, namespace: context.namespace },
+    });
   });
 
   it('names the fields as conflicts do', async () => {
-    const widget = context.widget({ title: 'a', set: ['x'], tags: ['t'], ports: [{ name: 'http', port: 80 }], map: { k: 'v' } }, { finalizers: ['example.com/hold'] });
+    const widget = context.widget(
+      { title: 'a', set: ['x'], tags: ['t'], ports: [{ name: 'http', port: 80 }], map: { k: 'v' } },
+      { finalizers: ['example.com/hold'] },
+    );
     const stored = await context.widgets('first').apply(widget);
     expect([...ownedPaths(stored, mine)].sort()).toEqual([
       '.metadata.finalizers[="example.com/hold"]',

@@ -40,7 +40,10 @@ export function lifecycleRules(context: ContractContext): void {
     const widgets = context.widgets();
     const widget = context.widget({ title: 'kept' }, { labels: { kept: 'too' } });
     const stored = await context.widgets('operator').patchFinalizers(await widgets.apply(widget), ['example.com/hold']);
-    expect(stored).toMatchObject({ spec: { title: 'kept' }, metadata: { labels: { kept: 'too' }, finalizers: ['example.com/hold'], generation: 1 } });
+    expect(stored).toMatchObject({
+      spec: { title: 'kept' },
+      metadata: { labels: { kept: 'too' }, finalizers: ['example.com/hold'], generation: 1 },
+    });
     // Those who apply without naming it leave it where it is.
     expect((await widgets.apply(widget)).metadata.finalizers).toEqual(['example.com/hold']);
     await widgets.patchFinalizers(stored, []);
@@ -52,15 +55,23 @@ export function lifecycleRules(context: ContractContext): void {
     const old = await widgets.apply(widget);
     const ref = widget.metadata as { name: string };
     const newer = await widgets.apply({ ...widget, spec: { title: 'newer' } });
-    expect(await failureOf(widgets.delete(ref, { uid: '11111111-1111-1111-1111-111111111111' }))).toMatchObject({ code: 409, reason: 'Conflict' });
-    expect(await failureOf(widgets.delete(ref, { resourceVersion: old.metadata.resourceVersion }))).toMatchObject({ code: 409, reason: 'Conflict' });
+    expect(await failureOf(widgets.delete(ref, { uid: '11111111-1111-1111-1111-111111111111' }))).toMatchObject({
+      code: 409,
+      reason: 'Conflict',
+    });
+    expect(await failureOf(widgets.delete(ref, { resourceVersion: old.metadata.resourceVersion }))).toMatchObject({
+      code: 409,
+      reason: 'Conflict',
+    });
     await widgets.delete(ref, { uid: newer.metadata.uid, resourceVersion: newer.metadata.resourceVersion });
     expect(await failureOf(widgets.get(ref))).toMatchObject({ code: 404 });
   });
 
   it('makes names', async () => {
     const { namespace } = context;
-    const stored = await context.client('ConfigMap').create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: '', generateName: 'made-', namespace } });
+    const stored = await context
+      .client('ConfigMap')
+      .create({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: '', generateName: 'made-', namespace } });
     expect(stored.metadata.name).toMatch(/^made-.{5}$/);
   });
 
@@ -76,7 +87,11 @@ export function lifecycleRules(context: ContractContext): void {
           const { metadata, spec } = await widgets.get(widget.metadata);
           const { uid, resourceVersion } = metadata;
           try {
-            await widgets.apply({ ...widget, metadata: { ...widget.metadata, uid, resourceVersion }, spec: { map: { ...spec?.map, [key]: '1' } } });
+            await widgets.apply({
+              ...widget,
+              metadata: { ...widget.metadata, uid, resourceVersion },
+              spec: { map: { ...spec?.map, [key]: '1' } },
+            });
             return;
           } catch (error) {
             if (!(error as { staleConflict?: boolean }).staleConflict) throw error;

@@ -34,7 +34,8 @@ export function readRules(context: ContractContext): void {
   it('lists in pages of one state, in the order of names, with type and selectors', async () => {
     const widgets = context.widgets();
     const labels = { list: 'pages' };
-    for (const name of ['page-c', 'page-a', 'page-b']) await widgets.apply(context.widget({ size: name === 'page-b' ? 'large' : 'small' }, { name, labels }));
+    for (const name of ['page-c', 'page-a', 'page-b'])
+      await widgets.apply(context.widget({ size: name === 'page-b' ? 'large' : 'small' }, { name, labels }));
 
     const first = await widgets.list({ namespace, labelSelector: 'list=pages', limit: 2 });
     await widgets.apply(context.widget({}, { name: 'page-d', labels }));
@@ -80,7 +81,9 @@ export function readRules(context: ContractContext): void {
       expect(seen).toMatchObject({ kind: 'PartialObjectMetadata', metadata: { name: 'hidden', namespace } });
     }
     expect(JSON.stringify([one, items, events])).not.toContain(data.key);
-    expect((await failureOf(metadataOnly.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'hidden', namespace } }))).code).toBe(405);
+    expect((await failureOf(metadataOnly.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'hidden', namespace } }))).code).toBe(
+      405,
+    );
   });
 
   it('refuses a page token that is none', async () => {

@@ -28,7 +28,11 @@ export function refusalRules(context: ContractContext): void {
 
   it('names fields of a wrong type in an apply, without their values', async () => {
     const error = await apply({ title: 31337 });
-    expect(error).toMatchObject({ code: 400, reason: 'BadRequest', causes: [{ reason: 'FieldValueTypeInvalid', field: 'spec.title', message: 'expected string' }] });
+    expect(error).toMatchObject({
+      code: 400,
+      reason: 'BadRequest',
+      causes: [{ reason: 'FieldValueTypeInvalid', field: 'spec.title', message: 'expected string' }],
+    });
     expect(JSON.stringify([error, error.message])).not.toContain('31337');
     const two = await apply({ start: 'canary', tags: 'canary' });
     expect(two.causes.length).toBeGreaterThan(0);
@@ -37,7 +41,11 @@ export function refusalRules(context: ContractContext): void {
   });
 
   it('refuses list items that are one, and items without their key', async () => {
-    expect(await apply({ ports: [{ name: 'a' }, { name: 'a' }] })).toMatchObject({ code: 400, reason: 'BadRequest', causes: [{ field: 'spec.ports' }] });
+    expect(await apply({ ports: [{ name: 'a' }, { name: 'a' }] })).toMatchObject({
+      code: 400,
+      reason: 'BadRequest',
+      causes: [{ field: 'spec.ports' }],
+    });
     expect(await apply({ ports: [{ port: 1 }] })).toMatchObject({ code: 400, reason: 'BadRequest', causes: [{ field: 'spec.ports' }] });
   });
 
@@ -58,11 +66,23 @@ export function refusalRules(context: ContractContext): void {
   });
 
   it('keeps to bounds, with one cause each', async () => {
-    expect(await apply({ title: 'x'.repeat(21) })).toMatchObject({ code: 422, causes: [{ reason: 'FieldValueTooLong', field: 'spec.title' }] });
+    expect(await apply({ title: 'x'.repeat(21) })).toMatchObject({
+      code: 422,
+      causes: [{ reason: 'FieldValueTooLong', field: 'spec.title' }],
+    });
     expect(await apply({ size: 'huge' })).toMatchObject({ code: 422, causes: [{ reason: 'FieldValueNotSupported', field: 'spec.size' }] });
-    expect(await apply({ ports: [{ name: 'a', port: 0 }] })).toMatchObject({ code: 422, causes: [{ reason: 'FieldValueInvalid', field: 'spec.ports[0].port' }] });
-    expect(await apply({ tags: Array.from({ length: 101 }, () => 'x') })).toMatchObject({ code: 422, causes: [{ reason: 'FieldValueTooMany', field: 'spec.tags' }] });
-    expect(await failureOf(context.widgets().create(context.widget({}, { name: 'Not_A_Name' })))).toMatchObject({ code: 422, causes: [{ field: 'metadata.name' }] });
+    expect(await apply({ ports: [{ name: 'a', port: 0 }] })).toMatchObject({
+      code: 422,
+      causes: [{ reason: 'FieldValueInvalid', field: 'spec.ports[0].port' }],
+    });
+    expect(await apply({ tags: Array.from({ length: 101 }, () => 'x') })).toMatchObject({
+      code: 422,
+      causes: [{ reason: 'FieldValueTooMany', field: 'spec.tags' }],
+    });
+    expect(await failureOf(context.widgets().create(context.widget({}, { name: 'Not_A_Name' })))).toMatchObject({
+      code: 422,
+      causes: [{ field: 'metadata.name' }],
+    });
   });
 
   it('gives the message of a rule, and nothing else', async () => {
@@ -80,8 +100,16 @@ export function refusalRules(context: ContractContext): void {
   it('refuses what exists, what is nowhere, and what another kind is', async () => {
     const widget = context.widget({});
     await context.widgets().create(widget);
-    expect(await failureOf(context.widgets().create(widget))).toMatchObject({ code: 409, reason: 'AlreadyExists', staleConflict: false, retryable: false });
-    expect(await failureOf(context.widgets().apply(context.widget({}, { namespace: 'no-such-namespace' })))).toMatchObject({ code: 404, reason: 'NotFound' });
+    expect(await failureOf(context.widgets().create(widget))).toMatchObject({
+      code: 409,
+      reason: 'AlreadyExists',
+      staleConflict: false,
+      retryable: false,
+    });
+    expect(await failureOf(context.widgets().apply(context.widget({}, { namespace: 'no-such-namespace' })))).toMatchObject({
+      code: 404,
+      reason: 'NotFound',
+    });
     expect(await failureOf(context.widgets().apply({ ...widget, kind: 'Gadget' }))).toMatchObject({ code: 400, reason: 'BadRequest' });
     expect(await failureOf(context.widgets().update(context.widget({}, { resourceVersion: '1' })))).toMatchObject({ code: 404 });
     expect(await failureOf(context.widgets().delete({ namespace, name: 'nowhere' }))).toMatchObject({ code: 404 });
@@ -104,7 +132,12 @@ export function refusalRules(context: ContractContext): void {
     expect(await failureOf(leases.create(lease('2026-01-02T03:04:05.123Z')))).toMatchObject({ code: 400, reason: 'BadRequest' });
     const stored = await leases.create(lease('2026-01-02T03:04:05.123456Z'));
     expect(stored).toMatchObject({ spec: { renewTime: '2026-01-02T03:04:05.123456Z' } });
-    expect(await failureOf(leases.update({ ...stored, metadata: { ...stored.metadata, resourceVersion: '1' } }))).toMatchObject({ code: 409, staleConflict: true });
-    expect(await leases.update({ ...stored, spec: { holderIdentity: '' } } as typeof stored)).toMatchObject({ metadata: { name: 'times' } });
+    expect(await failureOf(leases.update({ ...stored, metadata: { ...stored.metadata, resourceVersion: '1' } }))).toMatchObject({
+      code: 409,
+      staleConflict: true,
+    });
+    expect(await leases.update({ ...stored, spec: { holderIdentity: '' } } as typeof stored)).toMatchObject({
+      metadata: { name: 'times' },
+    });
   });
 }

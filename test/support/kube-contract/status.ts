@@ -8,11 +8,16 @@ export function statusRules(context: ContractContext): void {
     const widget = context.widget({ title: 'a' });
     const stored = await context.widgets().apply({ ...widget, status: { phase: 'ignored' } });
     expect(stored.status).toBeUndefined();
-    const up = await context.widgets('operator').applyStatus({ ...widget, spec: { title: 'ignored' }, status: { phase: 'up', conditions: [{ type: 'Ready', status: 'True' }] } });
+    const up = await context
+      .widgets('operator')
+      .applyStatus({ ...widget, spec: { title: 'ignored' }, status: { phase: 'up', conditions: [{ type: 'Ready', status: 'True' }] } });
     expect(up.spec).toEqual(stored.spec);
     expect(up.status).toEqual({ phase: 'up', conditions: [{ type: 'Ready', status: 'True' }] });
     expect(up.metadata.generation).toBe(1);
-    expect(up.metadata.managedFields?.find((entry) => entry.manager === 'operator')).toMatchObject({ operation: 'Apply', subresource: 'status' });
+    expect(up.metadata.managedFields?.find((entry) => entry.manager === 'operator')).toMatchObject({
+      operation: 'Apply',
+      subresource: 'status',
+    });
     const changed = await context.widgets().apply({ ...widget, spec: { title: 'b' } });
     expect(changed.status).toEqual(up.status);
     expect(changed.metadata.generation).toBe(2);
@@ -34,12 +39,21 @@ export function statusRules(context: ContractContext): void {
 
   it('refuses the status of an object that is gone, and fields that a status has not', async () => {
     const widget = context.widget({});
-    expect(await failureOf(context.widgets().applyStatus({ ...widget, status: { phase: 'up' } }))).toMatchObject({ code: 404, notFound: true });
+    expect(await failureOf(context.widgets().applyStatus({ ...widget, status: { phase: 'up' } }))).toMatchObject({
+      code: 404,
+      notFound: true,
+    });
     const stored = await context.widgets().apply(widget);
-    expect(await failureOf(context.widgets().applyStatus({ ...widget, status: { phas: 'up' } }))).toMatchObject({ code: 400, causes: [{ field: 'status.phas' }] });
+    expect(await failureOf(context.widgets().applyStatus({ ...widget, status: { phas: 'up' } }))).toMatchObject({
+      code: 400,
+      causes: [{ field: 'status.phas' }],
+    });
     const stale = { ...widget, metadata: { ...widget.metadata, resourceVersion: stored.metadata.resourceVersion } };
     await context.widgets().apply({ ...widget, spec: { title: 'newer' } });
-    expect(await failureOf(context.widgets().applyStatus({ ...stale, status: { phase: 'up' } }))).toMatchObject({ code: 409, staleConflict: true });
+    expect(await failureOf(context.widgets().applyStatus({ ...stale, status: { phase: 'up' } }))).toMatchObject({
+      code: 409,
+      staleConflict: true,
+    });
   });
 
   it('writes nothing when the status is the same', async () => {

@@ -40,7 +40,11 @@ export function watchRules(context: ContractContext): void {
     const bookmark = initial[2] as { readonly resourceVersion: string };
     expect(bookmark).toMatchObject({ initialEventsEnd: true });
     expect(Number(bookmark.resourceVersion)).toBeGreaterThanOrEqual(Number(newest.metadata.resourceVersion));
-    expect(objects(initial).map((object) => object.metadata.name).sort()).toEqual(['wl-a', 'wl-b']);
+    expect(
+      objects(initial)
+        .map((object) => object.metadata.name)
+        .sort(),
+    ).toEqual(['wl-a', 'wl-b']);
     await widgets.apply(context.widget({ title: 'after' }, { name: 'wl-a', labels }));
     expect((await iterator.next()).value).toMatchObject({ type: 'MODIFIED', object: { spec: { title: 'after' } } });
     watch.destroy();
@@ -62,7 +66,12 @@ export function watchRules(context: ContractContext): void {
     const widgets = context.widgets();
     const widget = context.widget({ title: 'a' }, { labels: { watch: 'quiet' } });
     const { metadata } = await widgets.apply(widget);
-    const watch = await widgets.watch({ namespace, resourceVersion: metadata.resourceVersion, labelSelector: 'watch=quiet', timeoutSeconds: 60 });
+    const watch = await widgets.watch({
+      namespace,
+      resourceVersion: metadata.resourceVersion,
+      labelSelector: 'watch=quiet',
+      timeoutSeconds: 60,
+    });
     await widgets.apply(widget);
     await widgets.apply({ ...widget, spec: { title: 'b' } });
     expect(objects(await take(watch, 1))[0]?.spec?.title).toBe('b');
@@ -84,7 +93,10 @@ export function watchRules(context: ContractContext): void {
         seen.push(event);
         if (event.type === 'BOOKMARK') break;
       }
-      expect(seen).toMatchObject([{ type: 'ADDED', object: { metadata: { name: 'nowhere-a' } } }, { type: 'BOOKMARK', initialEventsEnd: true }]);
+      expect(seen).toMatchObject([
+        { type: 'ADDED', object: { metadata: { name: 'nowhere-a' } } },
+        { type: 'BOOKMARK', initialEventsEnd: true },
+      ]);
     }
   });
 
@@ -101,7 +113,10 @@ export function watchRules(context: ContractContext): void {
   it('refuses initial events without the version to match', async () => {
     const query = { watch: true, sendInitialEvents: true };
     const path = `/apis/contract.parley.dev/v1/namespaces/${namespace}/widgets`;
-    expect(await failureOf(context.transport.stream({ method: 'GET', path, query }))).toMatchObject({ code: 422, causes: [{ field: 'resourceVersionMatch' }] });
+    expect(await failureOf(context.transport.stream({ method: 'GET', path, query }))).toMatchObject({
+      code: 422,
+      causes: [{ field: 'resourceVersionMatch' }],
+    });
   });
 }
 

@@ -22,7 +22,13 @@ export interface Widget extends KubeObject {
 
 const string = { type: 'string' };
 
-export const widgetDescriptor: ResourceDescriptor = { group: 'contract.parley.dev', version: 'v1', kind: 'Widget', plural: 'widgets', namespaced: true };
+export const widgetDescriptor: ResourceDescriptor = {
+  group: 'contract.parley.dev',
+  version: 'v1',
+  kind: 'Widget',
+  plural: 'widgets',
+  namespaced: true,
+};
 
 export const widgetDefinition = {
   apiVersion: 'apiextensions.k8s.io/v1',
@@ -45,7 +51,9 @@ export const widgetDefinition = {
             properties: {
               spec: {
                 type: 'object',
-                'x-kubernetes-validations': [{ rule: '!has(self.end) || !has(self.start) || self.end >= self.start', message: 'end must not be before start' }],
+                'x-kubernetes-validations': [
+                  { rule: '!has(self.end) || !has(self.start) || self.end >= self.start', message: 'end must not be before start' },
+                ],
                 properties: {
                   title: { type: 'string', maxLength: 20 },
                   start: { type: 'integer' },
@@ -61,7 +69,11 @@ export const widgetDefinition = {
                     maxItems: 100,
                     'x-kubernetes-list-type': 'map',
                     'x-kubernetes-list-map-keys': ['name'],
-                    items: { type: 'object', required: ['name'], properties: { name: string, port: { type: 'integer', minimum: 1 }, note: string } },
+                    items: {
+                      type: 'object',
+                      required: ['name'],
+                      properties: { name: string, port: { type: 'integer', minimum: 1 }, note: string },
+                    },
                   },
                   atomic: { type: 'object', 'x-kubernetes-map-type': 'atomic', properties: { x: string, y: string } },
                 },
