@@ -3,7 +3,7 @@ import { toCustomResourceDefinition, type CustomResourceDefinition } from './gen
 import { toYaml } from './generator/yaml.ts';
 import { kinds } from './index.ts';
 
-export type { CrdVersion, CustomResourceDefinition } from './generator/crd.ts';
+export type { CustomResourceDefinition } from './generator/crd.ts';
 export type { StructuralSchema } from './generator/structural-schema.ts';
 
 /** A file made from the sources; `path` is relative to the repository root. */

@@ -18,7 +18,7 @@ export interface Problem {
 export const MAX_FREE_JSON_BYTES = 32 * 1024;
 
 /** Deepest nesting of a free JSON value; `{}` has depth 1. */
-export const MAX_FREE_JSON_DEPTH = 32;
+const MAX_FREE_JSON_DEPTH = 32;
 
 export const llmProviders = ['openai', 'azure_openai', 'anthropic', 'google', 'groq', 'openai_compatible'] as const;
 export const speechProviders = ['deepgram', 'openai', 'azure', 'google', 'elevenlabs', 'cartesia', 'openai_compatible'] as const;

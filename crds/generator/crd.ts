@@ -21,7 +21,7 @@ export interface CustomResourceDefinition {
   };
 }
 
-export interface CrdVersion {
+interface CrdVersion {
   readonly name: string;
   readonly served: boolean;
   readonly storage: boolean;

@@ -20,7 +20,7 @@ export interface Manifest {
 }
 
 /** A refusal, as the server gives its causes: `field: message`, sorted. */
-export type Refusal = readonly string[];
+type Refusal = readonly string[];
 
 export interface Cluster {
   readonly namespace: string;
