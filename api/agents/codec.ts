@@ -206,3 +206,10 @@ function unlessEmpty<T extends object>(fields: T, previous?: object): Partial<T>
   const result = present(fields) as Partial<T>;
   return Object.keys(result).length === 0 && (previous === undefined || Object.keys(previous).length > 0) ? undefined : result;
 }
+
+/** Every Secret key that an agent refers to. */
+export function agentSecretRefs(spec: Draft<AgentSpec>): readonly KeyRef[] {
+  const headers = (spec.dynamicData ?? []).flatMap((lookup) => lookup.headers ?? []).map(({ valueFrom }) => valueFrom?.secretKeyRef);
+  const keys = [spec.llm?.apiKeySecretRef, spec.speechToText?.apiKeySecretRef, spec.textToSpeech?.apiKeySecretRef];
+  return [...keys, ...headers].filter((ref) => ref !== undefined) as readonly KeyRef[];
+}

@@ -1,4 +1,4 @@
-import { Fastify, type FastifyError, type FastifyInstance } from 'fastify';
+import { fastify, type FastifyError, type FastifyInstance } from 'fastify';
 
 import type { ApiDependencies } from '../dependencies.ts';
 import { registerAuthentication } from './auth.ts';
@@ -19,7 +19,7 @@ const maxHeaderSize = 16 * 1024;
  */
 export function createServer(dependencies: ApiDependencies): FastifyInstance {
   const { clock, logger, store, registry } = dependencies;
-  const app = Fastify({
+  const app = fastify({
     logger: false,
     bodyLimit,
     requestTimeout: 60_000,

@@ -21,6 +21,6 @@ export function registerUnknownRoutes(app: FastifyInstance): void {
 }
 
 function matcherOf(pattern: string): RegExp {
-  const segments = pattern.split('/').map((segment) => (segment.startsWith(':') ? '[^/]+' : RegExp.escape(segment)));
+  const segments = pattern.split('/').map((segment) => (segment.startsWith(':') ? '[^/]+' : segment.replaceAll(/[^\w-]/g, '\\$&')));
   return new RegExp(`^${segments.join('/')}/?$`);
 }

@@ -1,7 +1,7 @@
 /** Custom tools: REST ↔ ToolSpec. Pure. */
-import type { ToolSpec } from '../../crds/index.ts';
+import { builtinFunctionNames, toolVariants, type Tool, type ToolSpec } from '../../crds/index.ts';
 import { headersFromRest, headersToRest } from '../codec/headers.ts';
-import type { SecretReader, SecretWriter } from '../codec/secrets.ts';
+import type { KeyRef, SecretReader, SecretWriter } from '../codec/secrets.ts';
 import { present, type Draft } from '../codec/present.ts';
 import type { Loc, ValidationIssue } from '../validation/issue.ts';
 import type { CustomTool, InlineTool } from './schema.ts';
@@ -118,4 +118,31 @@ export function messagesFromRest(tool: Pick<InlineTool, 'tool_start_message' | '
     failed: pick(tool.tool_failed_message, previous?.failed),
   });
   return Object.keys(result).length === 0 && previous === undefined ? undefined : result;
+}
+
+/** A tool as `llm.tools` of an agent lists it: what identifies it, and for a custom one its definition. */
+export function attachedToolToRest(tool: Tool, secrets: SecretReader): Readonly<Record<string, unknown>> {
+  const { spec, metadata } = tool;
+  if (spec.custom !== undefined) return { tool_id: metadata.name, ...customToolToRest({ ...spec, custom: spec.custom }, secrets) };
+  const variant = toolVariants.find((name) => name !== 'custom' && spec[name] !== undefined);
+  return {
+    tool_id: metadata.name,
+    tool_name: variant === undefined || variant === 'custom' ? null : builtinFunctionNames[variant],
+    tool_description: spec.description ?? null,
+    ...messagesToRest(spec),
+  };
+}
+
+/** The name by which the model calls a tool. */
+export function functionNameOf(spec: Draft<ToolSpec>): string | undefined {
+  if (spec.custom !== undefined) return spec.custom.function?.name;
+  const variant = toolVariants.find((name) => name !== 'custom' && spec[name] !== undefined);
+  return variant === undefined || variant === 'custom' ? undefined : builtinFunctionNames[variant];
+}
+
+/** Every Secret key that a tool refers to. */
+export function toolSecretRefs(spec: Draft<ToolSpec>): readonly KeyRef[] {
+  const headers = (spec.custom?.http?.headers ?? []).flatMap(({ valueFrom }) => (valueFrom === undefined ? [] : [valueFrom.secretKeyRef]));
+  const others = [spec.sendEmail?.passwordSecretRef, spec.bookCalendar?.apiKeySecretRef, spec.checkCalendarAvailability?.apiKeySecretRef];
+  return [...headers, ...others.filter((ref) => ref !== undefined)] as readonly KeyRef[];
 }

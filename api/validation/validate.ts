@@ -77,9 +77,7 @@ function readType(schema: z.core.$ZodTypes, input: unknown, loc: Loc, found: Val
     case 'union':
       return readUnion(def.options, input, loc, found);
     case 'unknown':
-      if (depthWithin(input, maxDepth)) return input;
-      found.push(issues.value(loc, `values may be nested at most ${maxDepth} levels deep`));
-      return undefined;
+      return readFree(input, loc, found);
     default:
       throw new TypeError(`request schemas can't hold a zod ${def.type} (at ${loc.join('.')})`);
   }
@@ -231,7 +229,22 @@ function isRecord(input: unknown): input is Readonly<Record<string, unknown>> {
   return typeof input === 'object' && input !== null && !Array.isArray(input);
 }
 
-function depthWithin(input: unknown, left: number): boolean {
-  if (typeof input !== 'object' || input === null) return true;
-  return left > 0 && Object.values(input).every((value) => depthWithin(value, left - 1));
+/** A value that is kept as it is, once it can be: JSON has no infinity (`1e999`) and no half characters. */
+function readFree(input: unknown, loc: Loc, found: ValidationIssue[]): unknown {
+  const fault = freeFault(input, maxDepth);
+  if (fault === undefined) return input;
+  found.push(fault === 'depth' ? issues.value(loc, `values may be nested at most ${maxDepth} levels deep`) : fault === 'number' ? issues.notFinite(loc) : issues.notUnicode(loc));
+  return undefined;
+}
+
+function freeFault(input: unknown, left: number): 'depth' | 'number' | 'text' | undefined {
+  if (typeof input === 'number') return Number.isFinite(input) ? undefined : 'number';
+  if (typeof input === 'string') return input.isWellFormed() ? undefined : 'text';
+  if (typeof input !== 'object' || input === null) return undefined;
+  if (left === 0) return 'depth';
+  for (const [key, value] of Object.entries(input)) {
+    const fault = key.isWellFormed() ? freeFault(value, left - 1) : 'text';
+    if (fault !== undefined) return fault;
+  }
+  return undefined;
 }

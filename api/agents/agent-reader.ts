@@ -1,0 +1,46 @@
+import type { Agent } from '../../crds/index.ts';
+import type { Stored } from '../../kube/types.ts';
+import { masked, unmaskedReader } from '../codec/secrets.ts';
+import { mayReadSecrets, type Caller } from '../http/caller.ts';
+import type { Foundation } from '../resources/foundation.ts';
+import { orUndefined } from '../resources/companions.ts';
+import { attachedToolToRest, toolSecretRefs } from '../tools/codec.ts';
+import { AgentTools } from '../tools/agent-tools.ts';
+import { agentSecretRefs, agentToRest, type AgentView } from './codec.ts';
+
+/** What a rehearsal or a write knows and the server doesn't yet. */
+export interface KnownParts {
+  readonly longPrompt?: string | null;
+  readonly tools?: readonly unknown[];
+}
+
+/** Turns agents into answers, with everything that stands elsewhere: long prompts, tools and, for who may see them, secrets. */
+export class AgentReader {
+  readonly #foundation: Foundation;
+  readonly #tools: AgentTools;
+
+  constructor(foundation: Foundation, tools: AgentTools) {
+    this.#foundation = foundation;
+    this.#tools = tools;
+  }
+
+  /** Straight from the API server, so that every replica sees every write; undefined for what is being deleted, too. */
+  async find(org: string, name: string): Promise<Stored<Agent> | undefined> {
+    const agent = await orUndefined(this.#foundation.clients.agents.get({ namespace: org, name }));
+    return agent?.metadata.deletionTimestamp === undefined ? agent : undefined;
+  }
+
+  async view(caller: Caller, agent: Stored<Agent>, known: KnownParts = {}): Promise<AgentView> {
+    const { companions } = this.#foundation;
+    const { org } = caller;
+    const prompt = agent.spec.llm.systemPromptFrom?.configMapKeyRef;
+    const attached = known.tools === undefined ? await this.#tools.attachedTo(org, agent.metadata.name) : [];
+    const [longPrompt, secrets] = await Promise.all([
+      known.longPrompt !== undefined || prompt === undefined ? (known.longPrompt ?? null) : companions.readText(org, prompt),
+      mayReadSecrets(caller)
+        ? companions.readSecrets(org, [...agentSecretRefs(agent.spec), ...attached.flatMap(({ spec }) => toolSecretRefs(spec))]).then(unmaskedReader)
+        : masked,
+    ]);
+    return agentToRest(agent, { secrets, longPrompt, tools: known.tools ?? attached.map((tool) => attachedToolToRest(tool, secrets)) });
+  }
+}

@@ -1,0 +1,236 @@
+/** Creating, changing and deleting agents: what a request means, carried out so that a crash leaves nothing half. */
+import { agentKind, API_VERSION, wellKnown, type Agent, type AgentSpec } from '../../crds/index.ts';
+import { agentProblems } from '../../crds/limits.ts';
+import { KubeError } from '../../kube/error.ts';
+import type { Stored } from '../../kube/types.ts';
+import type { Draft } from '../codec/present.ts';
+import { companionName, SecretWriter, type KeyRef } from '../codec/secrets.ts';
+import { ApiError, ValidationFailed } from '../http/api-error.ts';
+import type { Caller } from '../http/caller.ts';
+import { restLoc, restName } from '../partial/field-names.ts';
+import { sameJson } from '../partial/json.ts';
+import { updatePartially } from '../partial/partial-update.ts';
+import { shapeOf } from '../partial/shape.ts';
+import type { NewValues, StagedValues } from '../resources/companions.ts';
+import type { Foundation } from '../resources/foundation.ts';
+import { requestFailure } from '../resources/kube-failures.ts';
+import { isObjectName, randomId } from '../resources/names.ts';
+import { retryStale } from '../resources/retry.ts';
+import { AgentTools, type ToolPlan } from '../tools/agent-tools.ts';
+import { discardOnFailure } from '../tools/tool-writer.ts';
+import { issues, type ValidationIssue } from '../validation/issue.ts';
+import { AgentReader } from './agent-reader.ts';
+import { agentFromRest, agentSecretRefs, type AgentView } from './codec.ts';
+import { agentFieldNames } from './field-names.ts';
+import type { AgentUpdate } from './schema.ts';
+
+const shape = shapeOf(agentKind.spec);
+
+export interface AgentAnswer {
+  readonly view: AgentView;
+  readonly resourceVersion: string;
+}
+
+export interface WriteOptions {
+  readonly force: boolean;
+  readonly dryRun: boolean;
+  /** @throws ApiError `precondition_failed` when the request was made for another state. */
+  readonly requireState: (resourceVersion: string) => void;
+}
+
+/** A request, read against what is stored. */
+interface Intent {
+  readonly desired: Draft<AgentSpec>;
+  readonly secrets: ReadonlyMap<string, string>;
+  readonly prompts: ReadonlyMap<string, string>;
+  readonly tools: ToolPlan | undefined;
+}
+
+export class AgentService {
+  readonly #foundation: Foundation;
+  readonly #tools: AgentTools;
+  readonly reader: AgentReader;
+
+  constructor(foundation: Foundation) {
+    this.#foundation = foundation;
+    this.#tools = new AgentTools(foundation);
+    this.reader = new AgentReader(foundation, this.#tools);
+  }
+
+  async create(caller: Caller, body: AgentUpdate, options: Pick<WriteOptions, 'dryRun' | 'force'>): Promise<AgentAnswer> {
+    const { org } = caller;
+    const { clients, views } = this.#foundation;
+    const name = `agent-${randomId()}`;
+    const intent = await this.#read(org, name, body, undefined);
+    const annotations = caller.createdByUserId === null ? undefined : { [wellKnown.createdBy]: caller.createdByUserId };
+    const object = { apiVersion: API_VERSION, kind: 'Agent', metadata: { namespace: org, name, ...(annotations && { annotations }) }, spec: intent.desired } as unknown as Agent;
+    const values = this.#newValues(org, name, intent, undefined);
+    return translated(async () => {
+      if (options.dryRun || values.length > 0 || intent.tools !== undefined) {
+        const rehearsed = await clients.agents.apply(object, { dryRun: true });
+        const tools = await this.#rehearseParts(caller, values, intent.tools, options.force);
+        if (options.dryRun) return this.#answer(caller, rehearsed, { ...(tools && { tools }), ...promptOf(intent) });
+      }
+      const staged = await this.#stage(values);
+      const agent = await discardOnFailure(staged, async () => {
+        if (intent.tools === undefined) return clients.agents.apply(object);
+        return this.#afterTools(org, intent.tools, caller, options.force, () => clients.agents.apply(object));
+      });
+      views.agents.wrote(agent);
+      await Promise.all(staged.map((each) => each.commit(agent, [])));
+      if (intent.tools !== undefined) await this.#tools.settle(org, intent.tools, agent);
+      return this.#answer(caller, agent, promptOf(intent));
+    });
+  }
+
+  /** @returns undefined when there is no such agent */
+  async update(caller: Caller, name: string, body: AgentUpdate, options: WriteOptions): Promise<AgentAnswer | undefined> {
+    if (!isObjectName(name)) return undefined;
+    const run = (): Promise<AgentAnswer | undefined> => retryStale(this.#foundation, () => this.#updateOnce(caller, name, body, options));
+    return translated(() => this.#foundation.mutex.run(`Agent/${caller.org}/${name}`, run));
+  }
+
+  /** @returns false when there is no such agent */
+  async delete(caller: Caller, name: string, options: Pick<WriteOptions, 'dryRun' | 'requireState'>): Promise<boolean> {
+    const { org } = caller;
+    if (!isObjectName(name)) return false;
+    const remove = async (): Promise<boolean> => {
+      const stored = await this.reader.find(org, name);
+      if (stored === undefined) return false;
+      const { uid, resourceVersion } = stored.metadata;
+      options.requireState(resourceVersion);
+      await this.#foundation.clients.agents.delete({ namespace: org, name }, { uid, resourceVersion, dryRun: options.dryRun, propagationPolicy: 'Background' });
+      if (options.dryRun) return true;
+      this.#foundation.views.agents.deleted(stored);
+      await this.#tools.release(org, name);
+      return true;
+    };
+    return this.#foundation.mutex.run(`Agent/${org}/${name}`, () => retryStale(this.#foundation, remove));
+  }
+
+  async #updateOnce(caller: Caller, name: string, body: AgentUpdate, options: WriteOptions): Promise<AgentAnswer | undefined> {
+    const { org } = caller;
+    const { clients, companions, views } = this.#foundation;
+    const stored = await this.reader.find(org, name);
+    if (stored === undefined) return undefined;
+    options.requireState(stored.metadata.resourceVersion);
+    const intent = await this.#read(org, name, body, stored.spec);
+    const values = this.#newValues(org, name, intent, stored);
+    const apply = (dryRun: boolean): Promise<Stored<Agent>> =>
+      updatePartially({ client: clients.agents, stored, desired: intent.desired, shape, force: options.force, dryRun, nameOf: (path) => restName(agentFieldNames, path) });
+
+    if (options.dryRun || values.length > 0 || intent.tools !== undefined) {
+      const rehearsed = await apply(true);
+      const tools = await this.#rehearseParts(caller, values, intent.tools, options.force);
+      if (options.dryRun) return this.#answer(caller, rehearsed, { ...(tools && { tools }), ...promptOf(intent) });
+    }
+    const staged = await this.#stage(values);
+    const agent = await discardOnFailure(staged, () => apply(false));
+    if (agent !== stored) views.agents.wrote(agent);
+    const unused = (kind: NewValues['kind']): readonly string[] => unusedKeys(kind, name, stored.spec, agent.spec);
+    await Promise.all(staged.map((each, index) => each.commit(agent, unused(values[index]?.kind ?? 'Secret'))));
+    for (const kind of ['Secret', 'ConfigMap'] as const) {
+      if (!values.some((each) => each.kind === kind)) await companions.drop(kind, org, companionName('Agent', name), unused(kind));
+    }
+    if (intent.tools !== undefined) await this.#tools.carryOut(org, intent.tools, caller, options.force, agent);
+    return this.#answer(caller, agent, promptOf(intent));
+  }
+
+  /** @throws ValidationFailed with everything that only shows against what is stored */
+  async #read(org: string, name: string, body: AgentUpdate, previous: AgentSpec | undefined): Promise<Intent> {
+    const { companions } = this.#foundation;
+    const found: ValidationIssue[] = [];
+    const bringsSecrets = typeof body.llm?.api_key === 'string' || (body.dynamic_data_config ?? []).some((item) => item.headers);
+    const promptFrom = typeof body.llm?.system_prompt === 'string' ? previous?.llm.systemPromptFrom : undefined;
+    const [storedSecrets, storedLongPrompt] = await Promise.all([
+      previous !== undefined && bringsSecrets ? companions.readSecrets(org, agentSecretRefs(previous)) : new Map<string, string>(),
+      promptFrom === undefined ? null : companions.readText(org, promptFrom.configMapKeyRef),
+    ]);
+    const companion = companionName('Agent', name);
+    const secrets = new SecretWriter({ name: companion, stored: storedSecrets, randomId: () => randomId(8) });
+    const prompts = new Map<string, string>();
+    const promptRef = (text: string): KeyRef => {
+      const key = `system-prompt-${randomId(8)}`;
+      prompts.set(key, text);
+      return { name: companion, key };
+    };
+    const desired = agentFromRest(body, previous, { secrets, promptRef, storedLongPrompt, found });
+    found.push(...problemsOf(desired, previous));
+    const items = body.llm?.tools;
+    const wantsTools = items !== undefined && (previous !== undefined || (items ?? []).length > 0);
+    const tools = wantsTools ? await this.#tools.plan(org, name, items ?? [], found) : undefined;
+    if (found.length > 0) throw new ValidationFailed(found);
+    return { desired, secrets: secrets.pending, prompts, tools: tools !== undefined && tools.steps.length > 0 ? tools : undefined };
+  }
+
+  #newValues(org: string, name: string, { secrets, prompts }: Intent, owner: Stored<Agent> | undefined): readonly NewValues[] {
+    const common = { namespace: org, name: companionName('Agent', name), for: { kind: 'Agent', name }, owner } as const;
+    const all: readonly NewValues[] = [
+      { kind: 'Secret', values: secrets, ...common },
+      { kind: 'ConfigMap', values: prompts, ...common },
+    ];
+    return all.filter(({ values }) => values.size > 0);
+  }
+
+  async #rehearseParts(caller: Caller, values: readonly NewValues[], tools: ToolPlan | undefined, force: boolean): Promise<readonly unknown[] | undefined> {
+    await Promise.all(values.map((each) => this.#foundation.companions.rehearse(each)));
+    return tools === undefined ? undefined : this.#tools.rehearse(caller.org, tools, caller, force);
+  }
+
+  async #stage(values: readonly NewValues[]): Promise<readonly StagedValues[]> {
+    const staged: StagedValues[] = [];
+    for (const each of values) staged.push(await discardOnFailure(staged, () => this.#foundation.companions.stage(each)));
+    return staged;
+  }
+
+  /** Tools first: an agent that is there has its tools. */
+  async #afterTools<T>(org: string, plan: ToolPlan, caller: Caller, force: boolean, write: () => Promise<T>): Promise<T> {
+    try {
+      await this.#tools.carryOut(org, plan, caller, force, undefined);
+      return await write();
+    } catch (error) {
+      await this.#tools.takeBack(org, plan);
+      throw error;
+    }
+  }
+
+  async #answer(caller: Caller, agent: Stored<Agent>, known: Parameters<AgentReader['view']>[2]): Promise<AgentAnswer> {
+    return { view: await this.reader.view(caller, agent, known), resourceVersion: agent.metadata.resourceVersion };
+  }
+}
+
+/** Pure checks that the schema can't say. Problems that were there before are not this request's; the list of providers is open here. */
+function problemsOf(desired: Draft<AgentSpec>, previous: AgentSpec | undefined): readonly ValidationIssue[] {
+  const parsed = agentKind.spec.safeParse(desired);
+  if (!parsed.success) return [];
+  const known = previous === undefined ? [] : agentProblems(previous);
+  return agentProblems(parsed.data)
+    .filter(({ path }) => !path.endsWith('.provider'))
+    .filter((problem) => !known.some((other) => sameJson(other, problem)))
+    .map(({ path, message }) => issues.value(restLoc(agentFieldNames, path) ?? ['body'], message));
+}
+
+/** Keys of the facade's own Secret or ConfigMap that `before` refers to and `after` doesn't. */
+function unusedKeys(kind: NewValues['kind'], name: string, before: AgentSpec, after: AgentSpec): readonly string[] {
+  const refs = (spec: AgentSpec): readonly KeyRef[] => (kind === 'Secret' ? agentSecretRefs(spec) : [spec.llm.systemPromptFrom?.configMapKeyRef].filter((ref) => ref !== undefined));
+  const own = companionName('Agent', name);
+  const keys = (spec: AgentSpec): readonly string[] => refs(spec).flatMap((ref) => (ref.name === own ? [ref.key] : []));
+  const used = new Set(keys(after));
+  return keys(before).filter((key) => !used.has(key));
+}
+
+function promptOf({ prompts }: Intent): { readonly longPrompt?: string } {
+  const [text] = prompts.values();
+  return text === undefined ? {} : { longPrompt: text };
+}
+
+/** Refusals of the API server in REST's words. */
+async function translated<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    if (error.notFound) throw new ApiError('conflict', 'the namespace of this organisation does not exist', { cause: error });
+    throw requestFailure(error, agentFieldNames) ?? error;
+  }
+}

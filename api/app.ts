@@ -1,0 +1,26 @@
+import type { FastifyInstance } from 'fastify';
+
+import { registerAgents } from './agents/routes.ts';
+import { registerApiKeys } from './api-keys/routes.ts';
+import type { ApiDependencies } from './dependencies.ts';
+import { createServer } from './http/server.ts';
+import { createFoundation } from './resources/foundation.ts';
+import { Sweeper } from './resources/sweeper.ts';
+
+/** The facade, not yet listening. Its watch caches start with `ready()` and stop with `close()`. */
+export function buildApi(dependencies: ApiDependencies): FastifyInstance {
+  const app = createServer(dependencies);
+  const foundation = createFoundation(dependencies);
+  registerAgents(app, foundation);
+  registerApiKeys(app, dependencies, foundation.pageTokens);
+  const sweeper = new Sweeper({ foundation, organizations: dependencies.store.organizations });
+  app.addHook('onReady', async () => {
+    foundation.views.start();
+    sweeper.start();
+  });
+  app.addHook('onClose', async () => {
+    await sweeper.stop();
+    await foundation.views.stop();
+  });
+  return app;
+}

@@ -1,0 +1,26 @@
+/** Conditional and rehearsed writes: `If-Match`, `?dry_run`, `?force`. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+
+import { ApiError } from './api-error.ts';
+
+export const dryRunQuery = { dry_run: z.boolean().default(false).describe('Validate against the API server and change nothing.') };
+export const writeQuery = z.object({ ...dryRunQuery, force: z.boolean().default(false).describe('Take over fields that other field managers own.') });
+
+export function sendEtag(reply: FastifyReply, resourceVersion: string): void {
+  void reply.header('etag', `"${resourceVersion}"`);
+}
+
+/**
+ * The check that `If-Match` asks for; weak tags never match. Source: RFC 9110, section 13.1.1.
+ * @returns a function that throws ApiError `precondition_failed`
+ */
+export function ifMatch(request: FastifyRequest): (resourceVersion: string) => void {
+  const header = request.headers['if-match'];
+  if (header === undefined || header.trim() === '*') return () => undefined;
+  const tags = header.split(',').map((tag) => tag.trim());
+  return (resourceVersion) => {
+    if (tags.includes(`"${resourceVersion}"`)) return;
+    throw new ApiError('precondition_failed', `the object has changed: its ETag is "${resourceVersion}" now`, { headers: { etag: `"${resourceVersion}"` } });
+  };
+}

@@ -1,0 +1,131 @@
+/** The Secret and the ConfigMap that the facade keeps for an object: values that don't belong in a spec. */
+import { KubeError } from '../../kube/error.ts';
+import type { ResourceClient } from '../../kube/resource-client.ts';
+import type { Transport } from '../../kube/transport.ts';
+import type { KubeObject, OwnerReference, Stored } from '../../kube/types.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { refId, type KeyRef } from '../codec/secrets.ts';
+import type { Clients, ConfigMap, Secret } from './kinds.ts';
+import { mergePatch } from './merge-patch.ts';
+import { ownerReferenceTo, stageMarks, withoutMarks, type Stage } from './staging.ts';
+
+export type CompanionKind = 'Secret' | 'ConfigMap';
+
+export interface NewValues {
+  readonly kind: CompanionKind;
+  readonly namespace: string;
+  /** Of the Secret or ConfigMap. */
+  readonly name: string;
+  readonly values: ReadonlyMap<string, string>;
+  readonly for: Stage['for'];
+  /** Absent while the object itself isn't there yet. */
+  readonly owner?: Stored<KubeObject> | undefined;
+}
+
+/** Values that are written and not yet in use. Exactly one of the two is called. */
+export interface StagedValues {
+  /** They are in use now: `owner` refers to them, and to `replaced` no more. */
+  commit(owner: Stored<KubeObject>, replaced: readonly string[]): Promise<void>;
+  /** They never will be. */
+  discard(): Promise<void>;
+}
+
+export class Companions {
+  readonly #clients: Clients;
+  readonly #transport: Transport;
+  readonly #clock: Clock;
+
+  constructor(options: { readonly clients: Clients; readonly transport: Transport; readonly clock: Clock }) {
+    this.#clients = options.clients;
+    this.#transport = options.transport;
+    this.#clock = options.clock;
+  }
+
+  /** Values by {@link refId}; a missing object or key is left out. */
+  async readSecrets(namespace: string, refs: readonly KeyRef[]): Promise<ReadonlyMap<string, string>> {
+    const names = [...new Set(refs.map(({ name }) => name))];
+    const secrets = await Promise.all(names.map((name) => orUndefined(this.#clients.secrets.get({ namespace, name }))));
+    const data = new Map(names.map((name, index) => [name, secrets[index]?.data]));
+    return new Map(
+      refs.flatMap((ref) => {
+        const value = data.get(ref.name)?.[ref.key];
+        return value === undefined ? [] : [[refId(ref), Buffer.from(value, 'base64').toString()] as const];
+      }),
+    );
+  }
+
+  /** The text of one key; null where it isn't there. */
+  async readText(namespace: string, ref: KeyRef): Promise<string | null> {
+    const map = await orUndefined(this.#clients.configMaps.get({ namespace, name: ref.name }));
+    return map?.data?.[ref.key] ?? null;
+  }
+
+  /** Checks with the server that the values could be written, and writes nothing. */
+  async rehearse(values: NewValues): Promise<void> {
+    await this.#write(values, true);
+  }
+
+  async stage(values: NewValues): Promise<StagedValues> {
+    const { kind, namespace, name } = values;
+    const target = { descriptor: this.#client(kind).descriptor, namespace, name };
+    const { object, created } = await this.#write(values, false);
+    const drop = (keys: Iterable<string>): Record<string, null> => Object.fromEntries([...keys].map((key) => [key, null]));
+    return {
+      commit: async (owner, replaced) => {
+        const data = { data: drop(replaced) };
+        const ownerReferences: readonly OwnerReference[] | undefined = created ? [ownerReferenceTo(owner)] : undefined;
+        const marks = { metadata: { resourceVersion: object.metadata.resourceVersion, ...withoutMarks, ...(ownerReferences && { ownerReferences }) } };
+        try {
+          await mergePatch(this.#transport, target, { ...data, ...marks });
+        } catch (error) {
+          // Somebody else has staged values here meanwhile: the mark is theirs now.
+          if (!(error instanceof KubeError && error.staleConflict)) throw error;
+          await mergePatch(this.#transport, target, { ...data, metadata: ownerReferences ? { ownerReferences } : {} });
+        }
+      },
+      discard: async () => {
+        if (created) await this.#client(kind).delete({ namespace, name }, { uid: object.metadata.uid, resourceVersion: object.metadata.resourceVersion });
+        else await mergePatch(this.#transport, target, { data: drop(values.values.keys()), metadata: withoutMarks });
+      },
+    };
+  }
+
+  /** Takes away values that nothing refers to any more. */
+  async drop(kind: CompanionKind, namespace: string, name: string, keys: readonly string[]): Promise<void> {
+    if (keys.length === 0) return;
+    const target = { descriptor: this.#client(kind).descriptor, namespace, name };
+    await orUndefined(mergePatch(this.#transport, target, { data: Object.fromEntries(keys.map((key) => [key, null])) }));
+  }
+
+  async #write(values: NewValues, dryRun: boolean): Promise<{ readonly object: Stored<KubeObject>; readonly created: boolean }> {
+    const { kind, namespace, name, owner } = values;
+    const client = this.#client(kind);
+    const target = { descriptor: client.descriptor, namespace, name };
+    const data = Object.fromEntries([...values.values].map(([key, value]) => [key, kind === 'Secret' ? Buffer.from(value).toString('base64') : value]));
+    const marks = stageMarks({ for: values.for, at: new Date(this.#clock.now()).toISOString(), keys: [...values.values.keys()] });
+    const patch = (): Promise<Stored<KubeObject>> => mergePatch(this.#transport, target, { data, metadata: marks }, { dryRun });
+    const patched = owner === undefined ? undefined : await orUndefined(patch());
+    if (patched !== undefined) return { object: patched, created: false };
+    const metadata = { namespace, name, ...marks, ...(owner && { ownerReferences: [ownerReferenceTo(owner)] }) };
+    try {
+      return { object: await client.create({ apiVersion: 'v1', kind, metadata, data } as Secret & ConfigMap, { dryRun }), created: true };
+    } catch (error) {
+      if (!(error instanceof KubeError && error.reason === 'AlreadyExists')) throw error;
+      return { object: await patch(), created: false };
+    }
+  }
+
+  #client(kind: CompanionKind): ResourceClient<Secret & ConfigMap> {
+    return (kind === 'Secret' ? this.#clients.secrets : this.#clients.configMaps) as unknown as ResourceClient<Secret & ConfigMap>;
+  }
+}
+
+/** Undefined for what isn't there. */
+export async function orUndefined<T>(request: Promise<T>): Promise<T | undefined> {
+  try {
+    return await request;
+  } catch (error) {
+    if (error instanceof KubeError && error.notFound) return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * How a write of several objects stays whole when the process dies in between.
+ *
+ * Everything that belongs to a new object is written before it, marked as staged: Secret, ConfigMap, tools made with an agent.
+ * The object itself is what makes the write real; the marks come off afterwards and an owner reference goes on. Who finds a
+ * mark that is old (sweeper.ts) knows from the object whether to finish or to clean up. A new value for an object that exists
+ * is a new key beside the old one: the object's own update switches over, and then the old key goes.
+ */
+import type { OwnerReference, Stored, KubeObject } from '../../kube/types.ts';
+
+/** Label, value `true`: a write is under way, or died. */
+export const stagedLabel = 'parley.dev/staged';
+/** Annotation: a {@link Stage} as JSON. */
+export const stageAnnotation = 'parley.dev/stage';
+
+export interface Stage {
+  /** The object for which this is. */
+  readonly for: { readonly kind: 'Agent' | 'Tool'; readonly name: string };
+  /** When, RFC 3339. */
+  readonly at: string;
+  /** Keys that were added to a Secret or ConfigMap. */
+  readonly keys: readonly string[];
+}
+
+export function stageMarks(stage: Stage): { readonly labels: Readonly<Record<string, string>>; readonly annotations: Readonly<Record<string, string>> } {
+  return { labels: { [stagedLabel]: 'true' }, annotations: { [stageAnnotation]: JSON.stringify(stage) } };
+}
+
+/** For a merge patch: takes the marks off. */
+export const withoutMarks = { labels: { [stagedLabel]: null }, annotations: { [stageAnnotation]: null } } as const;
+
+/** @returns undefined where somebody else wrote the annotation. */
+export function stageOf(object: KubeObject): Stage | undefined {
+  try {
+    const stage = JSON.parse(object.metadata.annotations?.[stageAnnotation] ?? '') as Stage;
+    return typeof stage.for.name === 'string' && Array.isArray(stage.keys) && !Number.isNaN(Date.parse(stage.at)) ? stage : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The reference by which the garbage collector takes `object`'s companions away with it. */
+export function ownerReferenceTo(object: Stored<KubeObject>): OwnerReference {
+  const { apiVersion, kind, metadata } = object;
+  return { apiVersion, kind, name: metadata.name, uid: metadata.uid };
+}

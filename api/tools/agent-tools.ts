@@ -1,0 +1,186 @@
+/** `llm.tools` of an agent: tools attach themselves, so that this list is a set of changes to Tools and never touches the agent. */
+import { toolKind, type Tool, type ToolSpec } from '../../crds/index.ts';
+import { toolProblems } from '../../crds/limits.ts';
+import type { KubeObject, Stored } from '../../kube/types.ts';
+import type { Draft } from '../codec/present.ts';
+import { companionName, masked, SecretWriter } from '../codec/secrets.ts';
+import { ApiError, ValidationFailed, type FieldConflict } from '../http/api-error.ts';
+import type { Caller } from '../http/caller.ts';
+import { restLoc } from '../partial/field-names.ts';
+import { sameJson } from '../partial/json.ts';
+import type { Foundation } from '../resources/foundation.ts';
+import { isObjectName, randomId } from '../resources/names.ts';
+import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
+import { attachedToolToRest, customToolFromRest, functionNameOf } from './codec.ts';
+import { toolFieldNames } from './field-names.ts';
+import type { InlineTool } from './schema.ts';
+import { ToolWriter, withAgent, type WriteMode } from './tool-writer.ts';
+
+const at: Loc = ['body', 'llm', 'tools'];
+
+type Step =
+  | { readonly type: 'create'; readonly index: number; readonly name: string; readonly item: InlineTool; readonly spec: Draft<ToolSpec>; readonly secrets: ReadonlyMap<string, string> }
+  | { readonly type: 'attach'; readonly index: number; readonly name: string; readonly item: InlineTool; readonly found: Stored<Tool> }
+  | { readonly type: 'detach'; readonly name: string };
+
+export interface ToolPlan {
+  readonly agentName: string;
+  readonly steps: readonly Step[];
+}
+
+export class AgentTools {
+  readonly #foundation: Foundation;
+  readonly #writer: ToolWriter;
+
+  constructor(foundation: Foundation) {
+    this.#foundation = foundation;
+    this.#writer = new ToolWriter(foundation);
+  }
+
+  /** In the order of their creation. */
+  async attachedTo(org: string, agentName: string): Promise<readonly Stored<Tool>[]> {
+    const tools = await this.#foundation.views.tools.find('agent', `${org}/${agentName}`);
+    const key = ({ metadata }: Stored<Tool>): string => `${metadata.creationTimestamp} ${metadata.name}`;
+    return tools.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
+  }
+
+  /** What has to be done so that exactly `items` are attached; failures of the request are added to `failures`. */
+  async plan(org: string, agentName: string, items: readonly InlineTool[], failures: ValidationIssue[]): Promise<ToolPlan> {
+    const attached = await this.attachedTo(org, agentName);
+    const claimed = new Set(items.map(({ tool_id: id }) => id));
+    // New tools are born in the same second: names in ascending order keep them in the order of the request.
+    const newNames = items.map(() => `tool-${randomId()}`).toSorted();
+    const foundByItem = items.map((): ValidationIssue[] => []);
+    const steps = await Promise.all(
+      items.map(async (item, index): Promise<Step | undefined> => {
+        const found = foundByItem[index] ?? [];
+        const namesake = item.tool_id ? undefined : attached.find((tool) => tool.spec.custom?.function.name === item.function_tool?.name && !claimed.has(tool.metadata.name));
+        const id = item.tool_id ?? namesake?.metadata.name;
+        if (id === undefined) return this.#planCreation(newNames[index] ?? '', agentName, item, index, found);
+        const tool = isObjectName(id) ? await this.#writer.find(org, id) : undefined;
+        if (tool === undefined) {
+          found.push(issues.value([...at, index, 'tool_id'], `there is no tool ${JSON.stringify(id)}`));
+          return undefined;
+        }
+        await this.#change(org, agentName, tool, item, index, found);
+        return { type: 'attach', index, name: id, item, found: tool };
+      }),
+    );
+    failures.push(...foundByItem.flat());
+    const kept = steps.filter((step) => step !== undefined);
+    requireDistinctFunctions(kept, failures);
+    const detached = attached.filter(({ metadata }) => !kept.some((step) => step.name === metadata.name));
+    return { agentName, steps: [...kept, ...detached.map(({ metadata }) => ({ type: 'detach', name: metadata.name }) as const)] };
+  }
+
+  /** Asks the server about every step and writes nothing. @returns the tools as they would be listed */
+  async rehearse(org: string, plan: ToolPlan, caller: Caller, force: boolean): Promise<readonly unknown[]> {
+    return this.#run(org, plan, caller, { dryRun: true, force }, undefined);
+  }
+
+  /** @param agent absent while it isn't there yet: tools that are made wait for {@link settle} */
+  async carryOut(org: string, plan: ToolPlan, caller: Caller, force: boolean, agent: Stored<KubeObject> | undefined): Promise<void> {
+    await this.#run(org, plan, caller, { dryRun: false, force }, agent);
+  }
+
+  async settle(org: string, plan: ToolPlan, agent: Stored<KubeObject>): Promise<void> {
+    await Promise.all(plan.steps.map((step) => (step.type === 'create' ? this.#writer.settle(org, step.name, agent) : undefined)));
+  }
+
+  /** Undoes {@link carryOut} of a plan for an agent that could not be made. */
+  async takeBack(org: string, plan: ToolPlan): Promise<void> {
+    const mode = { dryRun: false, force: false };
+    await Promise.allSettled(plan.steps.map((step) => this.#writer.detach(org, step.name, plan.agentName, mode)));
+  }
+
+  /** The agent is gone: nothing refers to it any more that this facade attached. */
+  async release(org: string, agentName: string): Promise<void> {
+    const attached = await this.attachedTo(org, agentName);
+    const results = await Promise.allSettled(attached.map(({ metadata }) => this.#writer.detach(org, metadata.name, agentName, { dryRun: false, force: false })));
+    for (const result of results) {
+      if (result.status === 'rejected') this.#foundation.logger.info({ err: result.reason as unknown, org, agentName }, 'a tool keeps its reference to a deleted agent');
+    }
+  }
+
+  #planCreation(name: string, agentName: string, item: InlineTool, index: number, found: ValidationIssue[]): Step {
+    const secrets = new SecretWriter({ name: companionName('Tool', name), randomId: () => randomId(8) });
+    const spec = customToolFromRest(item, undefined, { secrets, loc: [...at, index], found });
+    found.push(...problemsOf(spec, undefined, index));
+    return { type: 'create', index, name, item, spec: { ...spec, agentRefs: [{ name: agentName }] }, secrets: secrets.pending };
+  }
+
+  /** The tool as the item wants it: attached, and with the definition it brings. */
+  async #change(org: string, agentName: string, tool: Stored<Tool>, item: InlineTool, index: number, found: ValidationIssue[]): Promise<{ spec: Draft<ToolSpec>; secrets: ReadonlyMap<string, string> }> {
+    const spec = withAgent(tool.spec, agentName);
+    const brings = Object.entries(item).some(([name, value]) => name !== 'tool_id' && value !== undefined);
+    if (tool.spec.custom === undefined || !brings) return { spec, secrets: new Map() };
+    const secrets = await this.#writer.secretWriter(org, tool.metadata.name, item.additional_tool_info?.api.headers ? tool.spec : undefined);
+    const changed = customToolFromRest(item, spec, { secrets, loc: [...at, index], found });
+    found.push(...problemsOf(changed, tool.spec, index));
+    return { spec: changed, secrets: secrets.pending };
+  }
+
+  async #run(org: string, { agentName, steps }: ToolPlan, caller: Caller, mode: WriteMode, agent: Stored<KubeObject> | undefined): Promise<readonly unknown[]> {
+    const listed = await Promise.all(
+      steps.map(async (step) => {
+        try {
+          const tool = await this.#runStep(org, agentName, step, caller, mode, agent);
+          return tool === undefined ? [] : [attachedToolToRest(tool, masked)];
+        } catch (error) {
+          throw inAgentsWords(error, step);
+        }
+      }),
+    );
+    return listed.flat();
+  }
+
+  async #runStep(org: string, agentName: string, step: Step, caller: Caller, mode: WriteMode, agent: Stored<KubeObject> | undefined): Promise<Stored<Tool> | undefined> {
+    if (step.type === 'create') {
+      return this.#writer.create({ org, name: step.name, spec: step.spec, secrets: step.secrets, caller, madeWith: { agentName, ...(agent && { agent }) } }, mode);
+    }
+    if (step.type === 'detach') {
+      await this.#writer.detach(org, step.name, agentName, mode);
+      return undefined;
+    }
+    const ignored: ValidationIssue[] = [];
+    const tool = await this.#writer.update(org, step.name, (stored) => this.#change(org, agentName, stored, step.item, step.index, ignored), mode);
+    if (tool === undefined) throw new ValidationFailed([issues.value([...at, step.index, 'tool_id'], `there is no tool ${JSON.stringify(step.name)}`)]);
+    if (!mode.dryRun) await this.#writer.attached(tool);
+    return tool;
+  }
+}
+
+function problemsOf(spec: Draft<ToolSpec>, previous: ToolSpec | undefined, index: number): readonly ValidationIssue[] {
+  const parsed = toolKind.spec.safeParse(spec);
+  if (!parsed.success) return [];
+  const known = previous === undefined ? [] : toolProblems(previous);
+  return toolProblems(parsed.data)
+    .filter((problem) => !known.some((other) => sameJson(other, problem)))
+    .map(({ path, message }) => issues.value(inList(restLoc(toolFieldNames, path), index), message));
+}
+
+function inList(loc: Loc | undefined, index: number): Loc {
+  return [...at, index, ...(loc?.slice(1) ?? [])];
+}
+
+function requireDistinctFunctions(steps: readonly Step[], found: ValidationIssue[]): void {
+  const seen = new Set<string>();
+  for (const step of steps) {
+    if (step.type === 'detach') continue;
+    const own = step.type === 'create' ? functionNameOf(step.spec) : (step.item.function_tool?.name ?? functionNameOf(step.found.spec));
+    if (own === undefined) continue;
+    if (seen.has(own)) found.push(issues.value([...at, step.index], `two tools of an agent can't have one function name, and ${JSON.stringify(own)} is there twice`));
+    seen.add(own);
+  }
+}
+
+/** A conflict or refusal of one tool, as a part of the agent's body. */
+function inAgentsWords(error: unknown, step: Step): unknown {
+  if (error instanceof ValidationFailed && step.type !== 'detach') {
+    const nested = error.issues.map(({ type, loc, msg }) => ({ type, loc: loc[1] === 'llm' ? loc : inList(loc, step.index), msg }));
+    return new ValidationFailed(nested);
+  }
+  if (!(error instanceof ApiError) || error.conflicts === undefined) return error;
+  const conflicts: FieldConflict[] = error.conflicts.map(({ manager }) => ({ field: 'llm.tools', manager }));
+  return new ApiError('conflict', `llm.tools: tool ${step.name}: ${error.message}`, { conflicts, cause: error.cause });
+}

@@ -1,0 +1,362 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import type { Agent } from '../../../crds/index.ts';
+import { anAgentRequest } from '../../support/builders.ts';
+import { kubectlJson, organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+
+let facade: Facade;
+let org: TestOrganization;
+
+beforeAll(async () => {
+  facade = await startFacade();
+  org = await organization(facade);
+});
+afterAll(() => facade.close());
+
+const stored = (id: string): Promise<Agent> => kubectlJson<Agent>(['get', 'agent', id, '-n', org.name]);
+
+/** Every field of the contract, none at its default. */
+const everything = {
+  agent_name: 'Receptionist ☎️',
+  language_code: 'pt-BR',
+  llm: {
+    llm_type: 'simple',
+    model_provider: 'anthropic',
+    model_name: 'a-model',
+    model_temperature: 0.7,
+    llm_name: 'Main',
+    llm_description: 'What it is for',
+    base_url: 'https://llm.example.com/v1',
+    max_tokens: 512,
+    required_dynamic_data: ['customer_name', 'order'],
+    system_prompt: 'Be kind to {{customer_name}}.\n\nÄ"\\',
+    tools: [],
+  },
+  stt: { provider: 'openai', model: 'whisper' },
+  tts: { provider: 'cartesia', voice_id: 'v-1', voice_name: 'Ana', model_name: 'sonic', voice_temperature: 1.1 },
+  knowledge_base_id: 'kb-1',
+  enable_user_interruptions: false,
+  minimum_speech_duration_for_interruptions: 1.25,
+  minimum_words_before_interruption: 3,
+  wait_time_before_detecting_end_of_speech: 0.3,
+  ambient_sound: 'train_station',
+  ambient_sound_volume: 0.4,
+  webhook_url: 'https://hooks.example.com/x?y=1',
+  end_call_after_silence_seconds: 33.5,
+  max_call_duration_seconds: 90,
+  welcome_message: 'Olá!',
+  voicemail_detection_timeout_seconds: 0,
+  dynamic_data_config: [
+    {
+      url: 'https://crm.example.com/{{phone}}',
+      method: 'POST',
+      timeout: 1500,
+      headers: { 'X-Tenant': 't', Accept: 'application/json' },
+      body: { a: [1, { b: null }], nested: { deep: true }, 'odd key': 'x' },
+      query: { q: '1' },
+      cache: true,
+      response_data: [{ name: 'customer', data: '$.name', context: 'Who calls' }],
+    },
+    { url: 'http://plain.example.com', method: 'GET', timeout: 5000, headers: {}, body: {}, query: {}, cache: false, response_data: [] },
+  ],
+  post_call_analysis: [
+    { type: 'string', name: 'summary', description: 'd', system_prompt: 'p', examples: ['e1', 'e2'] },
+    { type: 'enum', name: 'mood', description: null, system_prompt: null, examples: [], choices: ['good', 'bad'] },
+  ],
+};
+
+describe('the agent object', () => {
+  it('comes back as it was sent, from POST and from GET', async () => {
+    const created = await org.call('POST', '/v2/ai-agents', everything);
+    expect(created.status, created.text).toBe(201);
+    expect(created.body).toMatchObject(everything);
+    expect(created.body.ai_agent_id).toMatch(/^agent-[a-z2-7]{16}$/);
+    expect(created.body.created_by_user_id).toBe('user-1');
+    const read = await org.call('GET', `/v2/ai-agents/${created.body.ai_agent_id}/`);
+    expect(read.status).toBe(200);
+    expect(read.body).toEqual(created.body);
+    expect(read.headers.get('etag')).toBe(`"${(await stored(created.body.ai_agent_id)).metadata.resourceVersion}"`);
+  });
+
+  it('is unchanged, down to its resourceVersion, when it is sent back whole', async () => {
+    const { body: agent, headers } = await org.call('POST', '/v2/ai-agents', everything);
+    const again = await org.call('PUT', `/v2/ai-agents/${agent.ai_agent_id}`, agent);
+    expect(again.status, again.text).toBe(200);
+    expect(again.body).toEqual(agent);
+    expect(again.headers.get('etag')).toBe(headers.get('etag'));
+  });
+
+  it('has its defaults when only what is required is sent', async () => {
+    const { body, status } = await org.call('POST', '/v2/ai-agents/', anAgentRequest('Small'));
+    expect(status).toBe(201);
+    expect(body).toMatchObject({
+      agent_name: 'Small',
+      language_code: 'en-US',
+      llm: { llm_type: 'simple', model_provider: 'openai', model_temperature: 0, max_tokens: null, api_key: null, system_prompt: null, tools: [], required_dynamic_data: [] },
+      tts: { voice_temperature: 0.5, voice_id: null },
+      enable_user_interruptions: true,
+      minimum_speech_duration_for_interruptions: 0.5,
+      minimum_words_before_interruption: 0,
+      wait_time_before_detecting_end_of_speech: 0.5,
+      ambient_sound: 'none',
+      ambient_sound_volume: 1,
+      end_call_after_silence_seconds: 10,
+      max_call_duration_seconds: 1800,
+      voicemail_detection_timeout_seconds: 90,
+      welcome_message: null,
+      webhook_url: null,
+      knowledge_base_id: null,
+      dynamic_data_config: [],
+      post_call_analysis: [],
+    });
+  });
+
+  it('keeps what is absent and loses what is null', async () => {
+    const { body: agent } = await org.call('POST', '/v2/ai-agents', everything);
+    const path = `/v2/ai-agents/${agent.ai_agent_id}`;
+    const one = await org.call('PUT', path, { llm: { model_temperature: 1.5 }, tts: { voice_name: null }, future_field: { any: 'thing' } });
+    expect(one.status, one.text).toBe(200);
+    expect(one.body).toEqual({ ...agent, llm: { ...agent.llm, model_temperature: 1.5 }, tts: { ...agent.tts, voice_name: null } });
+    const cleared = { welcome_message: null, webhook_url: null, knowledge_base_id: null, ambient_sound: null, max_call_duration_seconds: null, dynamic_data_config: null, post_call_analysis: null };
+    const two = await org.call('PUT', path, { ...cleared, llm: { base_url: null, max_tokens: null, required_dynamic_data: null, system_prompt: null, model_provider: null } });
+    expect(two.body).toEqual({
+      ...one.body,
+      ...cleared,
+      ambient_sound: 'none',
+      max_call_duration_seconds: 1800,
+      dynamic_data_config: [],
+      post_call_analysis: [],
+      llm: { ...one.body.llm, base_url: null, max_tokens: null, required_dynamic_data: [], system_prompt: null, model_provider: 'openai' },
+    });
+    expect((await org.call('GET', path)).body).toEqual(two.body);
+  });
+
+  it('refuses null for what an agent can not be without', async () => {
+    const { body: agent } = await org.call('POST', '/v2/ai-agents', anAgentRequest('x'));
+    const answer = await org.call('PUT', `/v2/ai-agents/${agent.ai_agent_id}`, { agent_name: null, llm: null, stt: { provider: null }, tts: { provider: 'nobody' } });
+    expect(answer.status).toBe(422);
+    expect(answer.body).toEqual({
+      detail: [
+        { type: 'string_type', loc: ['body', 'agent_name'], msg: 'Input should be a valid string' },
+        { type: 'model_attributes_type', loc: ['body', 'llm'], msg: 'Input should be a valid dictionary or object to extract fields from' },
+        {
+          type: 'literal_error',
+          loc: ['body', 'stt', 'provider'],
+          msg: "Input should be 'deepgram', 'openai', 'azure', 'google', 'elevenlabs', 'cartesia' or 'openai_compatible'",
+        },
+        {
+          type: 'literal_error',
+          loc: ['body', 'tts', 'provider'],
+          msg: "Input should be 'deepgram', 'openai', 'azure', 'google', 'elevenlabs', 'cartesia' or 'openai_compatible'",
+        },
+      ],
+    });
+  });
+
+  it('keeps a prompt of up to 128 KiB in a ConfigMap that goes with the agent', async () => {
+    const long = 'Réponds. '.repeat(5000);
+    const { body: agent, status, text } = await org.call('POST', '/v2/ai-agents', anAgentRequest('Long', { llm: { model_name: 'm', system_prompt: long } }));
+    expect(status, text).toBe(201);
+    expect(agent.llm.system_prompt).toBe(long);
+    const path = `/v2/ai-agents/${agent.ai_agent_id}`;
+    expect((await org.call('GET', path)).body.llm.system_prompt).toBe(long);
+    const object = await stored(agent.ai_agent_id);
+    const { name, key } = object.spec.llm.systemPromptFrom!.configMapKeyRef;
+    const map = await kubectlJson<{ data: Record<string, string>; metadata: { ownerReferences: { uid: string }[]; labels?: unknown } }>(['get', 'configmap', name, '-n', org.name]);
+    expect(map.data[key]).toBe(long);
+    expect(map.metadata.ownerReferences.map(({ uid }) => uid)).toEqual([object.metadata.uid]);
+    expect(map.metadata.labels).toBeUndefined();
+
+    const same = await org.call('PUT', path, { llm: { system_prompt: long } });
+    expect(same.headers.get('etag')).toBe(`"${object.metadata.resourceVersion}"`);
+    const longer = await org.call('PUT', path, { llm: { system_prompt: `${long}!` } });
+    expect(longer.body.llm.system_prompt).toBe(`${long}!`);
+    const short = await org.call('PUT', path, { llm: { system_prompt: 'short' } });
+    expect(short.body.llm.system_prompt).toBe('short');
+    expect((await stored(agent.ai_agent_id)).spec.llm).toMatchObject({ systemPrompt: 'short' });
+    const after = await kubectlJson<{ data?: Record<string, string> }>(['get', 'configmap', name, '-n', org.name]);
+    expect(after.data ?? {}).toEqual({});
+
+    const most = 'x'.repeat(128 * 1024);
+    expect((await org.call('PUT', path, { llm: { system_prompt: most } })).status).toBe(200);
+    expect((await org.call('GET', path)).body.llm.system_prompt).toBe(most);
+    expect((await org.call('PUT', path, { llm: { system_prompt: `${most}x` } })).body.detail[0]).toEqual({
+      type: 'string_too_long',
+      loc: ['body', 'llm', 'system_prompt'],
+      msg: 'String should have at most 131072 characters',
+    });
+  });
+
+  it('is deleted', async () => {
+    const { body: agent } = await org.call('POST', '/v2/ai-agents', anAgentRequest('Gone'));
+    const path = `/v2/ai-agents/${agent.ai_agent_id}`;
+    expect((await org.call('DELETE', `${path}?dry_run=true`)).status).toBe(200);
+    expect((await org.call('GET', path)).status).toBe(200);
+    const answer = await org.call('DELETE', path);
+    expect(answer.status).toBe(200);
+    expect(answer.body).toEqual({ data: {}, message: 'The AI agent was deleted' });
+    for (const method of ['GET', 'DELETE']) expect((await org.call(method, path)).body).toEqual({ error: 'not_found', message: 'AI agent not found' });
+    expect((await org.call('PUT', path, {})).status).toBe(404);
+    expect((await org.call('GET', '/v2/ai-agents?page_size=100')).body.data.map((each: { ai_agent_id: string }) => each.ai_agent_id)).not.toContain(agent.ai_agent_id);
+  });
+});
+
+describe('writes under a condition', () => {
+  it('happen when the state is the one that was read, and answer 412 otherwise', async () => {
+    const { body: agent, headers } = await org.call('POST', '/v2/ai-agents', anAgentRequest('Conditional'));
+    const path = `/v2/ai-agents/${agent.ai_agent_id}`;
+    const etag = headers.get('etag') ?? '';
+    const first = await org.call('PUT', path, { welcome_message: '1' }, { headers: { 'if-match': etag } });
+    expect(first.status, first.text).toBe(200);
+    const second = await org.call('PUT', path, { welcome_message: '2' }, { headers: { 'if-match': etag } });
+    expect(second.status).toBe(412);
+    expect(second.body.error).toBe('precondition_failed');
+    expect((await org.call('DELETE', path, undefined, { headers: { 'if-match': `W/${first.headers.get('etag')}` } })).status).toBe(412);
+    expect((await org.call('PUT', path, { welcome_message: '3' }, { headers: { 'if-match': '*' } })).status).toBe(200);
+    expect((await org.call('DELETE', path, undefined, { headers: { 'if-match': etag } })).status).toBe(412);
+  });
+
+  it('change nothing at all with dry_run, secrets and long prompts included', async () => {
+    const names = async (): Promise<string> => JSON.stringify(await kubectlJson(['get', 'agents,tools,secrets,configmaps', '-n', org.name]));
+    const before = await names();
+    const request = anAgentRequest('Rehearsed', { llm: { model_name: 'm', api_key: 'sk-rehearsed', system_prompt: 'p'.repeat(5000), tools: [aTool('rehearsed')] } });
+    const created = await org.call('POST', '/v2/ai-agents?dry_run=true', request);
+    expect(created.status, created.text).toBe(201);
+    expect(created.body.llm).toMatchObject({ api_key: '********', system_prompt: 'p'.repeat(5000), tools: [aTool('rehearsed')] });
+    expect(await names()).toBe(before);
+    expect((await org.call('GET', `/v2/ai-agents/${created.body.ai_agent_id}`)).status).toBe(404);
+
+    const { body: agent } = await org.call('POST', '/v2/ai-agents', anAgentRequest('Real', { llm: { model_name: 'm', api_key: 'sk-1' } }));
+    const now = await names();
+    const updated = await org.call('PUT', `/v2/ai-agents/${agent.ai_agent_id}?dry_run=1`, { ...request, agent_name: 'Other' });
+    expect(updated.status, updated.text).toBe(200);
+    expect(updated.body).toMatchObject({ agent_name: 'Other', llm: { system_prompt: 'p'.repeat(5000), tools: [aTool('rehearsed')] } });
+    expect(await names()).toBe(now);
+    expect((await org.call('POST', '/v2/ai-agents?dry_run=perhaps', {})).body.detail[0]).toEqual({
+      type: 'bool_parsing',
+      loc: ['query', 'dry_run'],
+      msg: 'Input should be a valid boolean, unable to interpret input',
+    });
+  });
+
+  it('all survive when 50 of different fields come at once, over two replicas', async () => {
+    const replica = await startFacade(facade.database);
+    try {
+      const { body: agent } = await org.call('POST', '/v2/ai-agents', anAgentRequest('Busy'));
+      const path = `/v2/ai-agents/${agent.ai_agent_id}`;
+      const changes: Record<string, unknown>[] = [
+        { agent_name: 'Busier' },
+        { language_code: 'de' },
+        { enable_user_interruptions: false },
+        { minimum_speech_duration_for_interruptions: 1 },
+        { minimum_words_before_interruption: 2 },
+        { wait_time_before_detecting_end_of_speech: 2 },
+        { ambient_sound: 'cafe' },
+        { ambient_sound_volume: 0.5 },
+        { webhook_url: 'http://w' },
+        { end_call_after_silence_seconds: 20 },
+        { max_call_duration_seconds: 60 },
+        { welcome_message: 'hi' },
+        { voicemail_detection_timeout_seconds: 5 },
+        { knowledge_base_id: 'kb' },
+        { dynamic_data_config: [{ url: 'http://d' }] },
+        { post_call_analysis: [{ name: 'n', type: 'string' }] },
+        { stt: { model: 's' } },
+        { tts: { model_name: 't' } },
+        { tts: { voice_id: 'i' } },
+        { tts: { voice_name: 'n' } },
+        { tts: { voice_temperature: 1 } },
+        { llm: { model_name: 'mm' } },
+        { llm: { model_temperature: 1 } },
+        { llm: { llm_name: 'ln' } },
+        { llm: { max_tokens: 9 } },
+      ];
+      const all = [...changes, ...changes].slice(0, 50);
+      const answers = await Promise.all(all.map((change, index) => (index % 2 ? facade : replica).call('PUT', path, { body: change, key: org.key })));
+      expect(answers.map(({ status, text }) => (status === 200 ? 200 : text))).toEqual(all.map(() => 200));
+      const { body } = await org.call('GET', path);
+      for (const change of changes) expect(body).toMatchObject(change);
+    } finally {
+      await replica.close();
+    }
+  });
+});
+
+function aTool(name: string, more: object = {}) {
+  return {
+    function_tool: { name, description: 'Does it', parameters: { type: 'object', properties: { id: { type: 'string', description: 'which' } }, required: ['id'], additionalProperties: false } },
+    additional_tool_info: {
+      tool_type: 'custom',
+      api: {
+        endpoint: 'https://api.example.com/orders/{id}',
+        headers: { Accept: 'text/plain' },
+        method: 'POST',
+        parameters: { fixed_params: { tenant: { description: 'who', value: 7 } }, runtime_params: {} },
+      },
+    },
+    tool_start_message: 'One moment',
+    tool_delayed_message: null,
+    tool_complete_message: 'Done',
+    tool_failed_message: null,
+    ...more,
+  };
+}
+
+describe('the tools of an agent', () => {
+  const ids = (body: { llm: { tools: { tool_id: string }[] } }): string[] => body.llm.tools.map(({ tool_id: id }) => id);
+
+  it('are made with it, listed, changed, shared, detached and gone with the last agent', async () => {
+    const request = (name: string, tools: unknown[]) => anAgentRequest(name, { llm: { model_name: 'm', tools } });
+    const { body: a, status, text } = await org.call('POST', '/v2/ai-agents', request('A', [aTool('one'), aTool('two')]));
+    expect(status, text).toBe(201);
+    expect(a.llm.tools).toMatchObject([aTool('one'), aTool('two')]);
+    const path = `/v2/ai-agents/${a.ai_agent_id}`;
+    expect((await org.call('GET', path)).body).toEqual(a);
+    const [one, two] = ids(a);
+
+    const whole = await org.call('PUT', path, a);
+    expect(whole.status, whole.text).toBe(200);
+    expect(whole.body).toEqual(a);
+
+    const { body: b } = await org.call('POST', '/v2/ai-agents', request('B', [{ tool_id: one }]));
+    expect(ids(b)).toEqual([one]);
+
+    const changed = await org.call('PUT', path, { llm: { tools: [{ ...a.llm.tools[0], tool_start_message: 'New words' }, aTool('three')] } });
+    expect(changed.status, changed.text).toBe(200);
+    expect(changed.body.llm.tools).toMatchObject([aTool('one', { tool_start_message: 'New words' }), aTool('three')]);
+    expect(ids(changed.body)[0]).toBe(one);
+    const names = async (): Promise<string[]> => (await kubectlJson<{ items: { metadata: { name: string } }[] }>(['get', 'tools', '-n', org.name])).items.map(({ metadata }) => metadata.name);
+    expect(await names()).not.toContain(two);
+
+    const replaced = await org.call('PUT', path, { llm: { tools: [aTool('three', { tool_complete_message: 'Ready' })] } });
+    expect(ids(replaced.body)).toEqual([ids(changed.body)[1]]);
+    expect(replaced.body.llm.tools[0].tool_complete_message).toBe('Ready');
+    expect(await names()).toContain(one);
+
+    expect((await org.call('DELETE', path)).status).toBe(200);
+    expect(await names()).not.toContain(ids(changed.body)[1]);
+    expect((await org.call('GET', `/v2/ai-agents/${b.ai_agent_id}`)).body.llm.tools).toHaveLength(1);
+    expect((await org.call('PUT', `/v2/ai-agents/${b.ai_agent_id}`, { llm: { tools: null } })).body.llm.tools).toEqual([]);
+    expect(await names()).not.toContain(one);
+  });
+
+  it('have to exist, with different function names and sound definitions, all failures at once', async () => {
+    const tools = [{ tool_id: 'tool-nobody' }, { tool_id: 'NOT/a name' }, aTool('same'), aTool('same'), { tool_start_message: 'x' }];
+    const answer = await org.call('POST', '/v2/ai-agents', anAgentRequest('Bad', { llm: { model_name: 'm', tools } }));
+    expect(answer.status).toBe(422);
+    expect(answer.body.detail.map(({ type, loc }: { type: string; loc: unknown[] }) => `${loc.join('.')} ${type}`)).toEqual([
+      'body.llm.tools.4.function_tool missing',
+      'body.llm.tools.4.additional_tool_info missing',
+    ]);
+    const second = await org.call('POST', '/v2/ai-agents', anAgentRequest('Bad', { llm: { model_name: 'm', tools: tools.slice(0, 4) } }));
+    expect(second.body.detail.map(({ type, loc }: { type: string; loc: unknown[] }) => `${loc.join('.')} ${type}`)).toEqual([
+      'body.llm.tools.0.tool_id value_error',
+      'body.llm.tools.1.tool_id value_error',
+      'body.llm.tools.3 value_error',
+    ]);
+    const wrongSchema = aTool('schema');
+    wrongSchema.function_tool.parameters.type = 'nonsense';
+    const third = await org.call('POST', '/v2/ai-agents', anAgentRequest('Bad', { llm: { model_name: 'm', tools: [wrongSchema] } }));
+    expect(third.body.detail[0].loc.slice(0, 6)).toEqual(['body', 'llm', 'tools', 0, 'function_tool', 'parameters']);
+  });
+});

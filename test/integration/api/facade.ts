@@ -1,0 +1,139 @@
+/** A facade on real servers, listening on a port of its own, with organisations and keys. */
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { Writable } from 'node:stream';
+import { promisify } from 'node:util';
+
+import { Registry } from 'prom-client';
+
+import { buildApi } from '../../../api/app.ts';
+import { pageTokenKey } from '../../../api/pagination/page-token.ts';
+import { createTransport, loadKubeConfig, type Transport } from '../../../kube/index.ts';
+import { systemClock } from '../../../platform/clock.ts';
+import { Readiness } from '../../../platform/lifecycle.ts';
+import { createLogger } from '../../../platform/logging.ts';
+import { migrate, openStore, type Permission, type Store } from '../../../store/index.ts';
+import { controlPlane } from '../../support/control-plane.ts';
+import { organizationNamespace } from '../../support/namespace.ts';
+import { database, type TestDatabase } from '../../support/postgres.ts';
+
+const run = promisify(execFile);
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  // Answers are looked into freely by the tests.
+  // oxlint-disable-next-line typescript/no-explicit-any
+  readonly body: any;
+}
+
+export interface CallOptions {
+  readonly body?: unknown;
+  readonly key?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Facade {
+  readonly url: string;
+  readonly store: Store;
+  readonly database: TestDatabase;
+  readonly transport: Transport;
+  readonly registry: Registry;
+  /** Everything that was logged. */
+  log(): string;
+  call(method: string, path: string, options?: CallOptions): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+/** @param shared the database of another facade, for a second replica */
+export async function startFacade(shared?: TestDatabase): Promise<Facade> {
+  const { kubeconfigs } = await controlPlane();
+  const db = shared ?? (await database());
+  if (shared === undefined) await migrate({ databaseUrl: db.url });
+  const lines: string[] = [];
+  const destination = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      lines.push(chunk.toString());
+      done();
+    },
+  });
+  const logger = createLogger({ role: 'api', level: 'debug', destination });
+  const registry = new Registry();
+  const store = openStore({ databaseUrl: db.url, logger });
+  const transport = createTransport({ kubeConfig: loadKubeConfig({ path: kubeconfigs.api }), registry, logger });
+  const readiness = new Readiness();
+  const app = buildApi({ store, transport, logger, registry, readiness, clock: systemClock, random: Math.random, pageTokenKey: pageTokenKey(db.url) });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
+  return {
+    url,
+    store,
+    database: db,
+    transport,
+    registry,
+    log: () => lines.join(''),
+    call: (method, path, options) => call(url, method, path, options),
+    async close() {
+      await app.close();
+      await transport.close();
+      await store.close();
+      if (shared === undefined) await db.drop();
+    },
+  };
+}
+
+async function call(url: string, method: string, path: string, { body, key, headers }: CallOptions = {}): Promise<Answer> {
+  const response = await fetch(url + path, {
+    method,
+    headers: {
+      ...(key !== undefined && { authorization: `Bearer ${key}` }),
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(body !== undefined && { body: typeof body === 'string' || body instanceof Uint8Array ? (body as NonNullable<RequestInit['body']>) : JSON.stringify(body) }),
+  });
+  const text = await response.text();
+  const json = response.headers.get('content-type')?.includes('json') ?? false;
+  return { status: response.status, headers: response.headers, text, body: json && text !== '' ? JSON.parse(text) : undefined };
+}
+
+export interface TestOrganization {
+  readonly name: string;
+  /** Holds everything. */
+  readonly key: string;
+  keyWith(...permissions: Permission[]): Promise<string>;
+  /** The facade as this organisation's key. */
+  call(method: string, path: string, body?: unknown, options?: Omit<CallOptions, 'body'>): Promise<Answer>;
+}
+
+export async function organization(facade: Facade): Promise<TestOrganization> {
+  const name = await organizationNamespace('api');
+  await facade.store.organizations.create({ name });
+  const keyWith = async (...permissions: Permission[]): Promise<string> => {
+    const { apiKey } = await facade.store.apiKeys.create({ org: name, name: 'test', permissions, expirationDays: 1, createdByUserId: 'user-1' });
+    return apiKey;
+  };
+  const key = await keyWith('*');
+  return {
+    name,
+    key,
+    keyWith,
+    call: (method, path, body, options) => facade.call(method, path, { key, ...(body !== undefined && { body }), ...options }),
+  };
+}
+
+/** kubectl as the cluster's administrator, with an object on its standard input. */
+export async function kubectl(args: readonly string[], input?: unknown): Promise<string> {
+  const { kubeconfig, kubectl: binary } = await controlPlane();
+  const running = run(binary, [`--kubeconfig=${kubeconfig}`, ...args], { maxBuffer: 64 * 1024 * 1024 });
+  running.child.stdin?.end(input === undefined ? '' : JSON.stringify(input));
+  return (await running).stdout;
+}
+
+export async function kubectlJson<T>(args: readonly string[]): Promise<T> {
+  return JSON.parse(await kubectl([...args, '-o', 'json', '--show-managed-fields'])) as T;
+}
+
+export const canary = (): string => `canary-${randomBytes(12).toString('hex')}`;

@@ -1,0 +1,191 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import pg from 'pg';
+
+import { createFoundation } from '../../../api/resources/foundation.ts';
+import { Sweeper } from '../../../api/resources/sweeper.ts';
+import { stageMarks } from '../../../api/resources/staging.ts';
+import type { Agent } from '../../../crds/index.ts';
+import { systemClock } from '../../../platform/clock.ts';
+import { Readiness } from '../../../platform/lifecycle.ts';
+import { createLogger } from '../../../platform/logging.ts';
+import { Registry } from 'prom-client';
+import { anAgent, anAgentRequest } from '../../support/builders.ts';
+import { canary, kubectl, kubectlJson, organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+
+interface Secret {
+  readonly metadata: { readonly name: string; readonly labels?: unknown; readonly annotations?: unknown; readonly ownerReferences?: readonly { readonly uid: string }[] };
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+let facade: Facade;
+let org: TestOrganization;
+
+beforeAll(async () => {
+  facade = await startFacade();
+  org = await organization(facade);
+});
+afterAll(() => facade.close());
+
+const secretsOf = async (id: string): Promise<Secret> => kubectlJson<Secret>(['get', 'secret', `agent-${id}`, '-n', org.name]);
+const values = ({ data }: Secret): string[] => Object.values(data ?? {}).map((value) => Buffer.from(value, 'base64').toString());
+const stored = (id: string): Promise<Agent> => kubectlJson<Agent>(['get', 'agent', id, '-n', org.name]);
+
+describe('secrets of an agent', () => {
+  it('stand in its Secret alone, are masked, and stay when the mask comes back', async () => {
+    const [apiKey, header] = [canary(), canary()];
+    const dynamic = (extra: object = {}) => [{ url: 'http://x', headers: { Authorization: `Bearer ${header}`, Accept: 'a', ...extra } }];
+    const created = await org.call('POST', '/v2/ai-agents', anAgentRequest('Secret', { llm: { model_name: 'm', api_key: apiKey }, dynamic_data_config: dynamic() }), {
+      key: await org.keyWith('agents:write'),
+    });
+    expect(created.status, created.text).toBe(201);
+    expect(created.body.llm.api_key).toBe('********');
+    expect(created.body.dynamic_data_config[0].headers).toEqual({ Authorization: '********', Accept: 'a' });
+    const id = created.body.ai_agent_id as string;
+    const path = `/v2/ai-agents/${id}`;
+    const secret = await secretsOf(id);
+    expect(values(secret).toSorted()).toEqual([apiKey, `Bearer ${header}`].toSorted());
+    expect(secret.metadata.ownerReferences?.map(({ uid }) => uid)).toEqual([(await stored(id)).metadata.uid]);
+    expect([secret.metadata.labels, secret.metadata.annotations]).toEqual([undefined, undefined]);
+
+    const limited = await org.keyWith('agents:write');
+    const back = await org.call('PUT', path, { ...created.body, agent_name: 'Renamed' }, { key: limited });
+    expect(back.status, back.text).toBe(200);
+    expect(await secretsOf(id).then(values)).toEqual(values(secret));
+    const whole = await org.call('GET', path);
+    expect(whole.body.llm.api_key).toBe(apiKey);
+    expect(whole.body.dynamic_data_config[0].headers.Authorization).toBe(`Bearer ${header}`);
+    expect((await org.call('PUT', path, whole.body)).headers.get('etag')).toBe(back.headers.get('etag'));
+
+    const rotated = canary();
+    const put = await org.call('PUT', path, { llm: { api_key: rotated } }, { key: limited });
+    expect(put.body.llm.api_key).toBe('********');
+    expect((await secretsOf(id).then(values)).toSorted()).toEqual([rotated, `Bearer ${header}`].toSorted());
+    const cleared = await org.call('PUT', path, { llm: { api_key: null }, dynamic_data_config: null });
+    expect(cleared.body.llm.api_key).toBeNull();
+    expect(await secretsOf(id).then(values)).toEqual([]);
+    expect((await stored(id)).spec.llm.apiKeySecretRef).toBeUndefined();
+
+    const unknown = await org.call('PUT', path, { llm: { api_key: '********' } });
+    expect(unknown.status).toBe(422);
+    expect(unknown.body.detail[0].loc).toEqual(['body', 'llm', 'api_key']);
+  });
+
+  it('are left alone where somebody else refers to one', async () => {
+    await kubectl(['create', '-f', '-'], { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'theirs', namespace: org.name }, stringData: { key: 'their-own-value' } });
+    await kubectl(['apply', '--server-side', '--field-manager=gitops', '-f', '-'], anAgent('refers', org.name, { llm: { provider: 'openai', model: 'm', apiKeySecretRef: { name: 'theirs', key: 'key' } } }));
+    const limited = await org.keyWith('agents:write');
+    const { body } = await org.call('GET', '/v2/ai-agents/refers', undefined, { key: limited });
+    expect(body.llm.api_key).toBe('********');
+    expect((await org.call('PUT', '/v2/ai-agents/refers', { ...body, welcome_message: 'x' }, { key: limited })).status).toBe(200);
+    const refused = await org.call('PUT', '/v2/ai-agents/refers', { llm: { api_key: canary() } });
+    expect(refused.body.conflicts).toEqual([{ field: 'llm.api_key', manager: 'gitops' }]);
+    const companions = await kubectlJson<{ items: Secret[] }>(['get', 'secrets', '-n', org.name]);
+    expect(companions.items.map(({ metadata }) => metadata.name)).not.toContain('agent-refers');
+    expect((await org.call('PUT', '/v2/ai-agents/refers?force=true', { llm: { api_key: 'taken' } })).body.llm.api_key).toBe('taken');
+    expect(values(await kubectlJson<Secret>(['get', 'secret', 'theirs', '-n', org.name]))).toEqual(['their-own-value']);
+  });
+
+  it('appear in no answer, no log line, no other object and no row', async () => {
+    const mark = canary();
+    const limited = await org.keyWith('agents:write');
+    const answers: string[] = [];
+    const call = async (method: string, path: string, body?: unknown): Promise<{ ai_agent_id: string }> => {
+      const answer = await org.call(method, path, body, { key: limited });
+      answers.push(answer.text, JSON.stringify([...answer.headers]));
+      return answer.body;
+    };
+    const tool = {
+      function_tool: { name: 'f' },
+      additional_tool_info: { api: { endpoint: 'http://x', headers: { 'X-Api-Key': `${mark}-tool` } } },
+    };
+    const request = anAgentRequest('Canary', {
+      llm: { model_name: 'm', api_key: `${mark}-key`, tools: [tool] },
+      dynamic_data_config: [{ url: 'http://x', headers: { cookie: `${mark}-cookie`, 'X-Secret': `${mark}-header` } }],
+    });
+    const { ai_agent_id: id } = await call('POST', '/v2/ai-agents', request);
+    const path = `/v2/ai-agents/${id}`;
+    await call('GET', path);
+    await call('GET', '/v2/ai-agents?page_size=100');
+    await call('PUT', path, { llm: { api_key: `${mark}-key-2` } });
+    await call('PUT', `${path}?dry_run=true`, { llm: { api_key: `${mark}-key-3` } });
+    await call('PUT', path, { llm: { api_key: `${mark}-key-4`, model_temperature: 9 } });
+    await call('PUT', path, { llm: { api_key: `${mark}-${'x'.repeat(5000)}` } });
+    await call('PUT', path, { dynamic_data_config: [{ url: 'http://x', headers: { authorization: `${mark}\n` } }] });
+    await call('PUT', path, `{"llm": {"api_key": "${mark}-broken`);
+    await call('PUT', `/v2/ai-agents/nobody`, { llm: { api_key: `${mark}-nobody` } });
+    expect(answers.join('\n')).not.toContain(mark);
+    expect(facade.log()).not.toContain(mark);
+    expect(facade.log()).not.toContain(limited);
+    const objects = await kubectl(['get', 'agents,tools,configmaps,events', '-n', org.name, '-o', 'json', '--show-managed-fields']);
+    expect(objects).not.toContain(mark);
+    expect(await facade.registry.metrics()).not.toContain(mark);
+    const client = new pg.Client({ connectionString: facade.database.url });
+    await client.connect();
+    const { rows } = await client.query<{ table_name: string }>("select table_name from information_schema.tables where table_schema = 'parley'");
+    for (const { table_name: table } of rows) {
+      const { rows: found } = await client.query(`select 1 from parley.${table} as row where row::text like $1 or row::text like $2`, [`%${mark}%`, `%${limited}%`]);
+      expect(found, table).toEqual([]);
+    }
+    await client.end();
+    const secrets = await kubectlJson<{ items: Secret[] }>(['get', 'secrets', '-n', org.name]);
+    expect(secrets.items.flatMap(values).filter((value) => value.startsWith(mark)).toSorted()).toEqual([`${mark}-cookie`, `${mark}-header`, `${mark}-key-2`, `${mark}-tool`]);
+  });
+});
+
+describe('writes that a crash interrupted', () => {
+  const sweep = async (minutesLater: number): Promise<void> => {
+    const clock = { ...systemClock, now: () => Date.now() + minutesLater * 60_000 };
+    const foundation = createFoundation({
+      store: facade.store,
+      transport: facade.transport,
+      clock,
+      random: Math.random,
+      logger: createLogger({ role: 'test', level: 'silent' }),
+      registry: new Registry(),
+      readiness: new Readiness(),
+      pageTokenKey: new Uint8Array(32),
+    });
+    await new Sweeper({ foundation, organizations: facade.store.organizations }).sweepOrganization(org.name);
+    await foundation.views.stop();
+  };
+  const staged = (name: string, agent: string, keys: string[]) => ({
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name, namespace: org.name, ...stageMarks({ for: { kind: 'Agent', name: agent }, at: new Date().toISOString(), keys }) },
+    stringData: Object.fromEntries(keys.map((key) => [key, key])),
+  });
+  const exists = async (kind: string, name: string): Promise<boolean> => (await kubectl(['get', kind, name, '-n', org.name, '--ignore-not-found', '-o', 'name'])) !== '';
+
+  it('leave no Secret, text or tool behind when the object was never made', async () => {
+    await kubectl(['create', '-f', '-'], staged('agent-never', 'never', ['llm-api-key-1']));
+    const marks = stageMarks({ for: { kind: 'Agent', name: 'never' }, at: new Date().toISOString(), keys: [] });
+    await kubectl(['create', '-f', '-'], {
+      apiVersion: 'parley.dev/v1alpha1',
+      kind: 'Tool',
+      metadata: { name: 'tool-never', namespace: org.name, ...marks },
+      spec: { agentRefs: [{ name: 'never' }], transferCall: { to: '+15550100' } },
+    });
+    await sweep(1);
+    expect([await exists('secret', 'agent-never'), await exists('tool', 'tool-never')]).toEqual([true, true]);
+    await sweep(3);
+    expect([await exists('secret', 'agent-never'), await exists('tool', 'tool-never')]).toEqual([false, false]);
+  });
+
+  it('are finished when it was made, and lose what it does not refer to', async () => {
+    const ref = { name: 'agent-interrupted', key: 'llm-api-key-1' };
+    await kubectl(['create', '-f', '-'], staged(ref.name, 'interrupted', ['llm-api-key-1', 'llm-api-key-2']));
+    await kubectl(['create', '-f', '-'], anAgent('interrupted', org.name, { llm: { provider: 'openai', model: 'm', apiKeySecretRef: ref } }));
+    await sweep(3);
+    const secret = await kubectlJson<Secret>(['get', 'secret', ref.name, '-n', org.name]);
+    expect(Object.keys(secret.data ?? {})).toEqual(['llm-api-key-1']);
+    expect([secret.metadata.labels, secret.metadata.annotations]).toEqual([undefined, undefined]);
+    expect(secret.metadata.ownerReferences?.map(({ uid }) => uid)).toEqual([(await stored('interrupted')).metadata.uid]);
+  });
+
+  it('go with the agent when it is deleted', async () => {
+    const { body } = await org.call('POST', '/v2/ai-agents', anAgentRequest('Short-lived', { llm: { model_name: 'm', api_key: 'k', system_prompt: 'p'.repeat(5000) } }));
+    expect(await exists('secret', `agent-${body.ai_agent_id}`)).toBe(true);
+    await org.call('DELETE', `/v2/ai-agents/${body.ai_agent_id}`);
+    await expect.poll(async () => [await exists('secret', `agent-${body.ai_agent_id}`), await exists('configmap', `agent-${body.ai_agent_id}`)], { timeout: 60_000 }).toEqual([false, false]);
+  });
+});
