@@ -272,7 +272,7 @@ class HttpTransport implements Transport {
     return new KubeError({
       code: 0,
       reason: 'Unreachable',
-      message: `${describe(request)}: the API server ${this.server} can't be reached: ${cause.message || cause.name}`,
+      message: `${describe(request)}: the API server ${this.server} can't be reached: ${cause.message || codeOf(cause)}`,
       cause,
     });
   }
@@ -288,6 +288,11 @@ async function retire(connections: Connections, clock: Clock): Promise<void> {
   await Promise.race([connections.requests.close(), late]);
   timer?.cancel();
   await connections.requests.destroy();
+}
+
+/** Where a name has several addresses, the error that joins the attempts has a code and no message. */
+function codeOf(error: Error): string {
+  return 'code' in error ? String(error.code) : error.name;
 }
 
 function describe(request: KubeRequest): string {
