@@ -220,6 +220,34 @@ describe('LeaderElector', () => {
     expect(spec(server).holderIdentity).toBe('');
   });
 
+  it('leaves no lease behind when it is stopped while it takes it', async () => {
+    const { clock, server } = setUp();
+    const seed = server.line();
+    await seed.create({
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { namespace: 'ns', name: 'op' },
+      spec: { holderIdentity: '' },
+    });
+    const line = server.line();
+    // The record is read, then the answer to the write is lost.
+    const update = line.update;
+    line.update = async (lease, options) => {
+      line.broken = 'losing-answers';
+      return update(lease, options);
+    };
+    const stop = new AbortController();
+    const elector = new LeaderElector({ client: line, namespace: 'ns', name: 'op', identity: 'a', clock });
+    const running = elector.run({ signal: stop.signal, onStarted: async () => undefined });
+    await settle();
+    expect(spec(server).holderIdentity).toBe('a');
+    line.update = update;
+    line.broken = 'no';
+    stop.abort();
+    await running;
+    expect(spec(server).holderIdentity).toBe('');
+  });
+
   it('does not release before the work has ended', async () => {
     const { clock, server } = setUp();
     const work = Promise.withResolvers<void>();

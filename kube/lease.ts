@@ -56,6 +56,8 @@ export class LeaderElector {
   #stored: Stored<Lease> | undefined;
   #leading = false;
   #troubled = false;
+  /** This process has tried to write itself into the lease. */
+  #reached = false;
 
   /** @throws RangeError when the three durations don't leave each other room. */
   constructor(options: LeaderElectorOptions) {
@@ -85,8 +87,9 @@ export class LeaderElector {
   async run({ onStarted, signal }: LeadOptions): Promise<void> {
     while (!signal.aborted) {
       const renewedAt = await this.#acquire(signal);
+      // Stopped on the way: what was sent may have reached the server all the same.
+      if (signal.aborted) return this.#reached ? this.#release() : undefined;
       if (renewedAt === undefined) return;
-      if (signal.aborted) return this.#release();
       const lost = await this.#lead(renewedAt, onStarted, signal);
       if (!lost) return;
     }
@@ -115,6 +118,7 @@ export class LeaderElector {
         this.#calm();
         return false;
       }
+      this.#reached = true;
       await this.#write(signal);
       this.#calm();
       logger?.info({ lease: this.#name, identity }, 'this process leads');
