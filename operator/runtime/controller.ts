@@ -4,7 +4,7 @@ import type { CommonStatus } from '../../crds/index.ts';
 import { KubeError, WorkQueue, type Change, type EventRecorder, type Informer, type ResourceClient, type Stored } from '../../kube/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
-import type { Managed } from '../status/common.ts';
+import { isDeleting, type Managed } from '../status/common.ts';
 import { conditionOf } from '../status/conditions.ts';
 import { sameJson } from '../status/equality.ts';
 import type { OperatorMetrics } from './metrics.ts';
@@ -44,6 +44,8 @@ export interface ControllerOptions<T extends Managed, Action, Status extends Com
   readonly informer: Informer<T>;
   readonly client: ResourceClient<T>;
   readonly events: Pick<EventRecorder, 'record'>;
+  /** Whether the namespace is on its way out: there only deletions are worth any work, and nothing new may be created. */
+  readonly isTerminating: (namespace: string) => boolean;
   readonly metrics: OperatorMetrics;
   readonly concurrency: number;
   readonly clock: Clock;
@@ -151,7 +153,7 @@ export class Controller<T extends Managed, Action, Status extends CommonStatus> 
   #failed(error: unknown, key: string): void {
     if (error instanceof KubeError) {
       // A stale read, an object that has gone, a namespace on its way out: the next pass settles it.
-      const ordinary = error.staleConflict || error.code === 404 || error.code === 409;
+      const ordinary = error.code === 404 || error.code === 409 || error.causes.some((cause) => cause.reason === 'NamespaceTerminating');
       this.#logger[ordinary ? 'debug' : 'warn']({ key, code: error.code, reason: error.reason, cause: error.message }, 'a reconcile failed; it is tried again');
     } else {
       this.#logger.error({ err: error, key }, 'a reconcile failed; it is tried again');
@@ -160,10 +162,10 @@ export class Controller<T extends Managed, Action, Status extends CommonStatus> 
 
   /** @returns after how many milliseconds to look again, if at all */
   async #reconcile(pass: { readonly key: string; generation: number; actions: string[]; statusWrites: number }, signal: AbortSignal): Promise<number | undefined> {
-    const { logic, informer, clock } = this.#options;
+    const { logic, informer, clock, isTerminating } = this.#options;
     const { key } = pass;
     let object = this.#overlay.latest(key, informer.cache.get(key));
-    if (object === undefined) return undefined;
+    if (object === undefined || (!isDeleting(object) && isTerminating(object.metadata.namespace ?? ''))) return undefined;
     for (let round = 0; round < ROUNDS_LIMIT; round += 1) {
       pass.generation = object.metadata.generation ?? 0;
       const context: PassContext = { now: clock.now(), signal };

@@ -112,7 +112,8 @@ export class Manager {
     const { config, transport, events, clock, random, logger, registry } = this.#options;
     const caches = this.#caches;
     const worlds = new WorldReader({ caches, watch: this.#watch, reader: new KeyReader(transport) });
-    const shared = { events, metrics: this.metrics, concurrency: config.PARLEY_RECONCILE_CONCURRENCY, clock, random, logger, registry };
+    const isTerminating = (namespace: string): boolean => caches.organizations.cache.get(namespace)?.metadata.deletionTimestamp !== undefined;
+    const shared = { events, isTerminating, metrics: this.metrics, concurrency: config.PARLEY_RECONCILE_CONCURRENCY, clock, random, logger, registry };
     const secrets = new SigningSecrets({ transport });
     const agents = agentLogic({
       client: clients.agents,

@@ -1,0 +1,83 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import { anAgent, aKnowledgeBase, aPhoneNumber, aSecret, aTool, aWebhookSubscription, type Manifest } from '../../support/builders.ts';
+import { eventually } from '../../support/eventually.ts';
+import { normalised, startCluster, type Cluster } from './harness.ts';
+
+let cluster: Cluster;
+
+beforeAll(async () => {
+  cluster = await startCluster();
+  await cluster.operator();
+});
+afterAll(async () => cluster?.stop());
+
+const kinds = ['Agent', 'Tool', 'PhoneNumber', 'KnowledgeBase', 'WebhookSubscription'] as const;
+type Kind = (typeof kinds)[number];
+
+/** Each kind with the Secret it names; every kind but the knowledge base names another, and the agent names that. */
+function groups(org: string, number: string): Readonly<Record<Kind, readonly Manifest[]>> {
+  const own = (kind: string) => ({ name: `${kind}-key`, key: 'value' });
+  const secret = (kind: string): Manifest => aSecret(`${kind}-key`, { value: 'v' }, org);
+  return {
+    Agent: [secret('agent'), anAgent('reception', org, { llm: { provider: 'openai', model: 'm', apiKeySecretRef: own('agent') }, knowledgeBaseRef: { name: 'faq' } })],
+    Tool: [
+      secret('tool'),
+      aTool('orders', org, {
+        agentRefs: [{ name: 'reception' }],
+        custom: { function: { name: 'orders' }, http: { url: 'https://api.example.com/', headers: [{ name: 'authorization', valueFrom: { secretKeyRef: own('tool') } }] } },
+      }),
+    ],
+    PhoneNumber: [secret('number'), aPhoneNumber('front', number, org, { native: undefined, sip: { passwordSecretRef: own('number') }, inboundAgentRef: { name: 'reception' } })],
+    KnowledgeBase: [aKnowledgeBase('faq', org, { displayName: 'Answers' })],
+    WebhookSubscription: [
+      secret('hook'),
+      aWebhookSubscription('hook', org, { signing: {}, scope: { agentRefs: [{ name: 'reception' }] }, headers: [{ name: 'x-key', valueFrom: { secretKeyRef: own('hook') } }] }),
+    ],
+  };
+}
+
+function permutations<T>(items: readonly T[]): readonly (readonly T[])[] {
+  if (items.length <= 1) return [items];
+  return items.flatMap((item, index) => permutations(items.toSpliced(index, 1)).map((rest) => [item, ...rest]));
+}
+
+const names: Readonly<Record<Kind, string>> = { Agent: 'reception', Tool: 'orders', PhoneNumber: 'front', KnowledgeBase: 'faq', WebhookSubscription: 'hook' };
+
+async function statuses(org: string): Promise<unknown> {
+  const entries = await Promise.all(kinds.map(async (kind) => [kind, normalised(await cluster.get(kind, org, names[kind]), org)] as const));
+  return Object.fromEntries(entries);
+}
+
+it('ends with the same statuses in each of the 120 orders', async () => {
+  const orders = permutations(kinds);
+  expect(orders).toHaveLength(120);
+  let reference: unknown;
+  const attempt = async (order: readonly Kind[], index: number): Promise<void> => {
+    const org = await cluster.organization('order');
+    const byKind = groups(org, `+1555${String(2_000_000 + index)}`);
+    for (const kind of order) {
+      const manifests = byKind[kind];
+      // Half of the time the Secret comes after what names it.
+      await cluster.apply(...(index % 2 === 0 ? manifests : manifests.toReversed()));
+      // From all at once to time enough for the operator to report what is missing.
+      await delay((index % 3) * 60);
+    }
+    await Promise.all(kinds.map((kind) => cluster.ready(kind, org, names[kind])));
+    reference ??= await eventually(async () => {
+      const settled = await statuses(org);
+      expect(settled).toMatchObject({ Agent: { served: true, tools: 1 }, Tool: { attachedTo: ['reception'] } });
+      return settled;
+    });
+    await eventually(async () => expect(await statuses(org), order.join(', ')).toEqual(reference));
+    await cluster.client('Namespace').delete({ name: org });
+  };
+  await attempt(orders[0]!, 0);
+  const queue = orders.map((order, index) => [order, index] as const).slice(1);
+  const worker = async (): Promise<void> => {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) await attempt(...next);
+  };
+  await Promise.all(Array.from({ length: 6 }, worker));
+});

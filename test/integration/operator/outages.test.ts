@@ -1,0 +1,180 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+
+import { leases, ResourceClient, type Lease } from '../../../kube/index.ts';
+import { anAgent, aTool, aWebhookSubscription } from '../../support/builders.ts';
+import { eventually } from '../../support/eventually.ts';
+import { repository } from '../../support/stack.ts';
+import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
+import { condition, metricTotal, startCluster, type Cluster, type RunningOperator } from './harness.ts';
+
+let cluster: Cluster;
+let postgres: TcpProxy;
+let operator: RunningOperator | undefined;
+const children: ChildProcess[] = [];
+
+beforeAll(async () => {
+  cluster = await startCluster();
+  const { hostname, port } = new URL(cluster.databaseUrl);
+  postgres = await startTcpProxy({ host: hostname, port: Number(port) });
+});
+afterEach(async () => {
+  postgres.restore();
+  await operator?.stop();
+  operator = undefined;
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+});
+afterAll(async () => {
+  await postgres?.close();
+  await cluster?.stop();
+});
+
+function proxied(): string {
+  const url = new URL(cluster.databaseUrl);
+  url.port = String(postgres.port);
+  return url.href;
+}
+
+async function isGone(org: string, name: string): Promise<void> {
+  await expect.poll(() => cluster.get('Agent', org, name).then(() => 'there', () => 'gone'), { timeout: 60_000 }).toBe('gone');
+}
+
+describe('while Postgres is away', () => {
+  it('keeps what serves, says why the change waits, and goes on by itself', async () => {
+    operator = await cluster.operator({ env: { DATABASE_URL: proxied(), PARLEY_LOG_LEVEL: 'error' } });
+    const org = await cluster.organization();
+    await cluster.apply(anAgent('reception', org));
+    const before = await cluster.ready('Agent', org, 'reception');
+    postgres.cut();
+    await cluster.apply(anAgent('reception', org, { welcomeMessage: 'Hello' }));
+    const waiting = await cluster.reason('Agent', org, 'reception', 'Synced', 'StoreUnavailable');
+    expect(waiting.status?.['servingRevision']).toBe(before.status?.['servingRevision']);
+    expect(condition(waiting, 'Reconciling')?.status).toBe('True');
+    expect(condition(waiting, 'Stalled')).toBeUndefined();
+    postgres.restore();
+    const after = await cluster.ready('Agent', org, 'reception');
+    expect(after.status?.['servingRevision']).toBe(after.status?.['desiredRevision']);
+  });
+
+  it('starts without it, and leaves ready what is ready', async () => {
+    operator = await cluster.operator();
+    const org = await cluster.organization();
+    await cluster.apply(anAgent('reception', org));
+    const before = await cluster.ready('Agent', org, 'reception');
+    await operator.stop();
+    postgres.cut();
+    operator = await cluster.operator({ env: { DATABASE_URL: proxied(), PARLEY_LOG_LEVEL: 'error' } });
+    await cluster.apply(aTool('orders', org));
+    await cluster.ready('Tool', org, 'orders');
+    const agents = (await cluster.client('Agent').listAll()).items.length;
+    await eventually(async () => expect(await metricTotal(operator!.registry, 'controller_runtime_reconcile_total', { controller: 'agent' })).toBeGreaterThanOrEqual(agents));
+    expect((await cluster.get('Agent', org, 'reception')).metadata.resourceVersion).toBe(before.metadata.resourceVersion);
+  });
+
+  it('holds a deleted agent for a bounded time, or until it is told to let go', async () => {
+    operator = await cluster.operator({ env: { DATABASE_URL: proxied(), PARLEY_LOG_LEVEL: 'error' } });
+    const org = await cluster.organization();
+    await cluster.apply(anAgent('orderly', org), anAgent('forced', org));
+    await Promise.all([cluster.ready('Agent', org, 'orderly'), cluster.ready('Agent', org, 'forced')]);
+    await cluster.remove('Agent', org, 'orderly');
+    await isGone(org, 'orderly');
+    expect(await cluster.store.agentRevisions.servingByName({ org, agentName: 'orderly' })).toBeUndefined();
+
+    postgres.cut();
+    await cluster.remove('Agent', org, 'forced');
+    const held = await cluster.until('Agent', org, 'forced', (object) => condition(object, 'Ready')?.reason === 'Deleting');
+    expect(condition(held, 'Ready')?.message).toContain('parley.dev/force-release=true');
+    await cluster.client('Agent').apply({
+      apiVersion: held.apiVersion,
+      kind: held.kind,
+      metadata: { name: 'forced', namespace: org, uid: held.metadata.uid, annotations: { 'parley.dev/force-release': 'true' } },
+      spec: anAgent('forced', org).spec ?? {},
+    });
+    await isGone(org, 'forced');
+    const reasonsTold = async (): Promise<readonly unknown[]> => (await cluster.client<never>('Event').list({ namespace: org })).items.map((event) => (event as { readonly reason?: string }).reason);
+    await eventually(async () => expect(await reasonsTold()).toContain('Retained'));
+  });
+
+  it('lets go after the grace period', async () => {
+    operator = await cluster.operator({ env: { DATABASE_URL: proxied(), PARLEY_DELETION_GRACE_MS: '2000', PARLEY_LOG_LEVEL: 'error' } });
+    const org = await cluster.organization();
+    await cluster.apply(anAgent('reception', org));
+    await cluster.ready('Agent', org, 'reception');
+    postgres.cut();
+    await cluster.remove('Agent', org, 'reception');
+    await isGone(org, 'reception');
+  });
+});
+
+describe('while the API server is away', () => {
+  it('takes up what changed when it is back', async () => {
+    const { hostname, port } = new URL(cluster.addresses.server);
+    const apiServer = await startTcpProxy({ host: hostname, port: Number(port) });
+    const kubeconfig = join(tmpdir(), `kubeconfig-${process.pid}-${apiServer.port}`);
+    const text = await readFile(cluster.addresses.kubeconfigs.operator, 'utf8');
+    await writeFile(kubeconfig, text.replaceAll(`:${port}`, `:${apiServer.port}`), { mode: 0o600 });
+    try {
+      operator = await cluster.operator({ env: { KUBECONFIG: kubeconfig, PARLEY_LEADER_ELECTION: 'false', PARLEY_LOG_LEVEL: 'silent' } });
+      const org = await cluster.organization();
+      await cluster.apply(anAgent('reception', org), aWebhookSubscription('hook', org, { signing: {} }));
+      await cluster.ready('Agent', org, 'reception');
+      for (let round = 1; round <= 3; round += 1) {
+        apiServer.cut();
+        await cluster.apply(anAgent('reception', org, { welcomeMessage: `Round ${round}` }), anAgent(`new-${round}`, org));
+        await delay(1_000);
+        apiServer.restore();
+        await cluster.ready('Agent', org, 'reception');
+        await cluster.ready('Agent', org, `new-${round}`);
+      }
+      await cluster.ready('WebhookSubscription', org, 'hook');
+      await operator.stop();
+      operator = undefined;
+    } finally {
+      await apiServer.close();
+    }
+  });
+});
+
+describe('two operators', () => {
+  function start(identity: string): ChildProcess {
+    const child = spawn(process.execPath, ['cli/main.ts', 'operator'], { cwd: repository, env: { ...process.env, ...cluster.env({ identity }) }, stdio: ['ignore', 'ignore', 'inherit'] });
+    children.push(child);
+    return child;
+  }
+
+  async function holder(): Promise<string | undefined> {
+    const client = new ResourceClient<Lease>({ transport: cluster.transport, descriptor: leases, fieldManager: 'test' });
+    return (await client.get({ namespace: 'parley-system', name: 'parley-operator' })).spec?.holderIdentity;
+  }
+
+  it('hand over when the leader is killed, and when it stops in order', async () => {
+    const org = await cluster.organization();
+    const byName = new Map(['one', 'two'].map((identity) => [identity, start(identity)]));
+    await cluster.apply(anAgent('reception', org), aWebhookSubscription('hook', org, { signing: {} }));
+    await cluster.ready('Agent', org, 'reception');
+    await cluster.ready('WebhookSubscription', org, 'hook');
+    const secret = await cluster.get('Secret', org, 'webhooksubscription-hook');
+    const first = await holder();
+    expect(['one', 'two']).toContain(first);
+
+    byName.get(first!)?.kill('SIGKILL');
+    await cluster.apply(anAgent('reception', org, { welcomeMessage: 'After the kill' }));
+    await cluster.ready('Agent', org, 'reception');
+    const second = await holder();
+    expect(second).not.toBe(first);
+
+    start('three');
+    await delay(3_000);
+    byName.get(second!)?.kill('SIGTERM');
+    await cluster.apply(anAgent('reception', org, { welcomeMessage: 'After the stop' }));
+    const last = await cluster.ready('Agent', org, 'reception');
+    expect(await holder()).toBe('three');
+    expect(last.status?.['servingRevision']).toBe(last.status?.['desiredRevision']);
+    expect((await cluster.get('Secret', org, 'webhooksubscription-hook')).data).toEqual(secret.data);
+  });
+});

@@ -1,0 +1,49 @@
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+export interface TcpProxy {
+  readonly port: number;
+  /** Breaks every connection and refuses new ones, as a server that has gone does. */
+  cut(): void;
+  restore(): void;
+  close(): Promise<void>;
+}
+
+/** Stands between a client and a server on this machine, so that a test can take the server away from that client alone. */
+export async function startTcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
+  const sockets = new Set<Socket>();
+  let open = true;
+  const server = createServer((client) => {
+    if (!open) {
+      client.resetAndDestroy();
+      return;
+    }
+    const upstream = connect(target);
+    for (const [one, other] of [[client, upstream], [upstream, client]] as const) {
+      sockets.add(one);
+      one.on('error', () => other.destroy());
+      one.on('close', () => {
+        sockets.delete(one);
+        other.destroy();
+      });
+      one.pipe(other);
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const breakAll = (): void => {
+    for (const socket of sockets) socket.resetAndDestroy();
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    cut() {
+      open = false;
+      breakAll();
+    },
+    restore() {
+      open = true;
+    },
+    async close() {
+      breakAll();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
