@@ -13,7 +13,7 @@ import { updatePartially } from '../partial/partial-update.ts';
 import { shapeOf } from '../partial/shape.ts';
 import type { NewValues, StagedValues } from '../resources/companions.ts';
 import type { Foundation } from '../resources/foundation.ts';
-import { requestFailure } from '../resources/kube-failures.ts';
+import { requestFailure, schemaIssues } from '../resources/kube-failures.ts';
 import { isObjectName, randomId } from '../resources/names.ts';
 import { retryStale } from '../resources/retry.ts';
 import { AgentTools, type ToolPlan } from '../tools/agent-tools.ts';
@@ -154,7 +154,7 @@ export class AgentService {
       prompts.set(key, text);
       return { name: companion, key };
     };
-    const desired = agentFromRest(body, previous, { secrets, promptRef, storedLongPrompt, found });
+    const desired = agentFromRest(body, previous, { name, secrets, promptRef, storedLongPrompt, found });
     found.push(...problemsOf(desired, previous));
     const items = body.llm?.tools;
     const wantsTools = items !== undefined && (previous !== undefined || (items ?? []).length > 0);
@@ -199,10 +199,10 @@ export class AgentService {
   }
 }
 
-/** Pure checks that the schema can't say. Problems that were there before are not this request's; the list of providers is open here. */
+/** Pure checks that the request's schema can't say. Problems that were there before are not this request's; the list of providers is open here. */
 function problemsOf(desired: Draft<AgentSpec>, previous: AgentSpec | undefined): readonly ValidationIssue[] {
   const parsed = agentKind.spec.safeParse(desired);
-  if (!parsed.success) return [];
+  if (!parsed.success) return schemaIssues(parsed.error, agentFieldNames);
   const known = previous === undefined ? [] : agentProblems(previous);
   return agentProblems(parsed.data)
     .filter(({ path }) => !path.endsWith('.provider'))

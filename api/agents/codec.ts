@@ -87,6 +87,8 @@ function llmIdOf({ metadata }: Agent): string {
 }
 
 export interface AgentEncoding {
+  /** `metadata.name`: what an agent without a name of its own is called. */
+  readonly name: string;
   readonly secrets: SecretWriter;
   /** Where a long prompt goes. */
   promptRef(text: string): KeyRef;
@@ -105,7 +107,7 @@ export function agentFromRest(body: AgentUpdate, previous: AgentSpec | undefined
   const { interruptions, turnDetection, ambientSound, call } = previous ?? {};
   const draft = {
     ...previous,
-    displayName: updated(body.agent_name, previous?.displayName, same),
+    displayName: updated(body.agent_name, previous?.displayName, (sent) => (sent === encoding.name && previous?.displayName === undefined ? undefined : sent)),
     language: updated(body.language_code, previous?.language, same),
     welcomeMessage: updated(body.welcome_message, previous?.welcomeMessage, same),
     llm: llmFromRest(body.llm, previous?.llm, encoding),

@@ -1,3 +1,5 @@
+import type { z } from 'zod';
+
 import type { KubeError } from '../../kube/error.ts';
 import { ApiError, ValidationFailed } from '../http/api-error.ts';
 import { restLoc, type FieldNames } from '../partial/field-names.ts';
@@ -18,4 +20,14 @@ export function requestFailure(error: KubeError, names: FieldNames): ApiError | 
     return new ApiError('conflict', 'the organisation is being deleted', { cause: error });
   }
   return undefined;
+}
+
+/** What the resource's own schema refuses, in the client's words. What REST has no word for is left to the API server. */
+export function schemaIssues(error: z.ZodError, names: FieldNames): readonly ValidationIssue[] {
+  return error.issues.flatMap((issue) => {
+    const loc = restLoc(names, `spec${issue.path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('')}`);
+    if (loc === undefined) return [];
+    const pattern = issue.code === 'invalid_format' && typeof issue.pattern === 'string' ? issue.pattern.slice(1, -1).replaceAll('\\/', '/') : undefined;
+    return [pattern === undefined ? issues.value(loc, issue.message) : issues.patternMismatch(loc, pattern)];
+  });
 }

@@ -28,7 +28,7 @@ describe('an agent that somebody applies with kubectl', () => {
     const { spec, metadata } = await stored('receptionist');
     expect(spec).toMatchObject({ welcomeMessage: 'Hello', call: { maxDuration: '1h30m', endAfterSilence: '0.5m' }, interruptions: { minSpeechDuration: '0.25s' } });
     const ours = metadata.managedFields?.find(({ manager }) => manager === 'parley-api');
-    expect(ours?.fieldsV1).toEqual({ 'f:spec': { 'f:welcomeMessage': {}, 'f:displayName': {} } });
+    expect(ours?.fieldsV1).toEqual({ 'f:spec': { 'f:welcomeMessage': {} } });
     await apply(anAgent('receptionist', org.name, { call: { maxDuration: '1h', endAfterSilence: '0.5m' }, interruptions: { minSpeechDuration: '0.25s' } }));
     expect((await org.call('GET', '/v2/ai-agents/receptionist')).body).toMatchObject({ max_call_duration_seconds: 3600, welcome_message: 'Hello' });
   });

@@ -1,0 +1,187 @@
+import { connect } from 'node:net';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { routePermissions } from '../../../api/http/permissions.ts';
+import { permissions } from '../../../store/index.ts';
+import { anAgentRequest } from '../../support/builders.ts';
+import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+
+let facade: Facade;
+let org: TestOrganization;
+
+beforeAll(async () => {
+  facade = await startFacade();
+  org = await organization(facade);
+});
+afterAll(() => facade.close());
+
+const routes = Object.entries(routePermissions).map(([route, needed]) => {
+  const [method = '', pattern = ''] = route.split(' ');
+  return { method, path: pattern.replace(/:\w+/, 'x'), needed };
+});
+
+describe('authentication', () => {
+  it.each([
+    ['no header', undefined],
+    ['another scheme', 'Basic dXNlcjpwYXNz'],
+    ['no key', 'Bearer '],
+    ['nonsense', 'Bearer nonsense'],
+    ['an invented key', `Bearer pk_abcdefgh_${'a'.repeat(32)}_123456`],
+    ['two words', 'Bearer a b'],
+    ['a very long key', `Bearer ${'x'.repeat(8000)}`],
+  ])('%s: 401 on every route', async (_, authorization) => {
+    for (const { method, path, needed } of routes) {
+      if (needed === 'public') continue;
+      const answer = await facade.call(method, path, { headers: authorization === undefined ? {} : { authorization } });
+      expect(answer.status, `${method} ${path}`).toBe(401);
+      expect(Object.keys(answer.body)).toEqual(['error', 'message', 'traceId']);
+      expect(answer.body.error).toBe('unauthorized');
+      expect(answer.headers.get('x-trace-id')).toBe(answer.body.traceId);
+      expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    }
+  });
+
+  it('joins the trace of its caller', async () => {
+    const trace = '4bf92f3577b34da6a3ce929d0e0e4736';
+    const answer = await facade.call('GET', '/v2/ai-agents', { headers: { traceparent: `00-${trace}-00f067aa0ba902b7-01` } });
+    expect(answer.body.traceId).toBe(trace);
+    const other = await facade.call('GET', '/v2/ai-agents', { headers: { traceparent: 'rubbish' } });
+    expect(other.body.traceId).toMatch(/^[0-9a-f]{32}$/);
+  });
+
+  it('asks every route for its permission and for no other', async () => {
+    const keys = await Promise.all(permissions.map(async (permission) => ({ permission, key: await org.keyWith(permission) })));
+    for (const { method, path, needed } of routes) {
+      if (needed === 'public') continue;
+      for (const { permission, key } of keys) {
+        const enough = permission === '*' || permission === needed || permission === needed.replace(/:read$/, ':write');
+        const answer = await facade.call(method, path, { key });
+        expect(answer.status === 403, `${method} ${path} with ${permission}: ${answer.status}`).toBe(!enough);
+        if (!enough) expect(answer.body).toEqual({ error: 'forbidden', message: expect.stringContaining(needed), traceId: expect.any(String) });
+      }
+    }
+  });
+
+  it('ends with the key: revoked ones answer 401', async () => {
+    const { body: made } = await org.call('POST', '/v1/api-keys', { name: 'short', permissions: ['agents:read'] });
+    expect((await facade.call('GET', '/v2/ai-agents', { key: made.api_key })).status).toBe(200);
+    await org.call('POST', `/v1/api-keys/${made.key_id}/revoke`);
+    await expect.poll(async () => (await facade.call('GET', '/v2/ai-agents', { key: made.api_key })).status, { timeout: 30_000 }).toBe(401);
+  });
+});
+
+describe('requests that lead nowhere', () => {
+  it.each([
+    ['GET', '/', 404, 'not_found'],
+    ['GET', '/v2/ai-agentsx', 404, 'not_found'],
+    ['PATCH', '/v2/ai-agents/a', 405, 'method_not_allowed'],
+    ['DELETE', '/v2/ai-agents/', 405, 'method_not_allowed'],
+    ['PUT', '/healthz', 405, 'method_not_allowed'],
+  ])('%s %s: %i', async (method, path, status, error) => {
+    const answer = await facade.call(method, path, { key: org.key });
+    expect(answer.status).toBe(status);
+    expect(answer.body).toEqual({ error, message: expect.any(String) });
+    if (status === 405) expect(answer.headers.get('allow')).toMatch(/^[A-Z, ]+$/);
+  });
+
+  it('a body in another format: 415; none where one is needed, or broken: 422', async () => {
+    const type = (contentType: string) => ({ headers: { 'content-type': contentType } });
+    for (const contentType of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonx', 'multipart/form-data; boundary=x']) {
+      const answer = await org.call('POST', '/v2/ai-agents', '{}', type(contentType));
+      expect([answer.status, answer.body.error]).toEqual([415, 'unsupported_media_type']);
+    }
+    expect((await org.call('POST', '/v2/ai-agents', '{}', type('application/json; charset=utf-8'))).status).toBe(422);
+    expect((await org.call('POST', '/v2/ai-agents', '{}', type('application/vnd.x+json'))).status).toBe(422);
+    expect((await org.call('POST', '/v2/ai-agents')).body).toEqual({ detail: [{ type: 'missing', loc: ['body'], msg: 'Field required' }] });
+    expect((await org.call('POST', '/v2/ai-agents', '{"agent_name": }')).body).toEqual({ detail: [{ type: 'json_invalid', loc: ['body', 15], msg: 'JSON decode error' }] });
+    expect((await org.call('POST', '/v2/ai-agents', new Uint8Array([0x7b, 0x22, 0xff, 0x22]))).body.detail[0].type).toBe('json_invalid');
+    expect((await org.call('POST', '/v2/ai-agents', '['.repeat(100_000))).status).toBe(422);
+  });
+
+  it('reports every part that fails, query before body', async () => {
+    const answer = await org.call('POST', '/v2/ai-agents?force=2&dry_run=x', { llm: { model_name: 5, max_tokens: '0' }, tts: {} });
+    expect(answer.body.detail.map(({ type, loc }: { type: string; loc: unknown[] }) => `${loc.join('.')}: ${type}`)).toEqual([
+      'query.dry_run: bool_parsing',
+      'query.force: bool_parsing',
+      'body.agent_name: missing',
+      'body.llm.model_name: string_type',
+      'body.llm.max_tokens: greater_than_equal',
+      'body.stt: missing',
+      'body.tts.provider: missing',
+    ]);
+  });
+});
+
+describe('bounds', () => {
+  const post = (fields: Readonly<Record<string, unknown>>) => org.call('POST', '/v2/ai-agents', anAgentRequest('Big', fields));
+
+  it('a body of 2 MB is 413, whether or not its length is told', async () => {
+    const big = JSON.stringify(anAgentRequest('Big', { llm: { model_name: 'm', system_prompt: 'x'.repeat(2_000_000) } }));
+    const answer = await org.call('POST', '/v2/ai-agents', big).catch(() => undefined);
+    if (answer !== undefined) expect([answer.status, answer.body]).toEqual([413, { error: 'payload_too_large', message: expect.stringContaining('1 MiB') }]);
+    const { port } = new URL(facade.url);
+    const text = await new Promise<string>((resolve, reject) => {
+      const socket = connect(Number(port), '127.0.0.1');
+      let received = '';
+      socket.on('data', (chunk) => (received += chunk.toString()));
+      socket.on('close', () => resolve(received));
+      socket.on('error', (error) => (received === '' ? reject(error) : resolve(received)));
+      socket.write(`POST /v2/ai-agents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${org.key}\r\nContent-Type: application/json\r\nContent-Length: 2000000\r\n\r\n`);
+      socket.write('x'.repeat(100_000));
+    });
+    expect(text).toMatch(/^HTTP\/1\.1 413 /);
+    expect(text).toContain('"payload_too_large"');
+  });
+
+  it.each([
+    ['10,000 lookups', { dynamic_data_config: Array.from({ length: 10_000 }, () => ({ url: 'http://x' })) }, 'dynamic_data_config', 'too_long', 'List should have at most 10 items after validation, not 10000'],
+    ['10,000 analyses', { post_call_analysis: Array.from({ length: 10_000 }, (_, n) => ({ name: `${n}` })) }, 'post_call_analysis', 'too_long', 'List should have at most 32 items after validation, not 10000'],
+    ['a name of 1 MB', { agent_name: 'n'.repeat(1_000_000) }, 'agent_name', 'string_too_long', 'String should have at most 200 characters'],
+    ['a prompt of 900 kB', { llm: { model_name: 'm', system_prompt: 'p'.repeat(900_000) } }, 'llm', 'string_too_long', 'String should have at most 131072 characters'],
+    ['10,000 tools', { llm: { model_name: 'm', tools: Array.from({ length: 10_000 }, () => ({ tool_id: 'x' })) } }, 'llm', 'too_long', 'List should have at most 64 items after validation, not 10000'],
+  ])('%s: 422', async (_, fields, field, type, msg) => {
+    const answer = await post(fields);
+    expect(answer.status, answer.text.slice(0, 500)).toBe(422);
+    expect(answer.body.detail).toHaveLength(1);
+    expect(answer.body.detail[0]).toMatchObject({ type, msg });
+    expect(answer.body.detail[0].loc[1]).toBe(field);
+  });
+
+  it('what only the resource knows is refused in REST words', async () => {
+    const answer = await post({ dynamic_data_config: [{ url: 'http://y' }, { url: 'http://x', body: { a: 'x'.repeat(40_000) } }], language_code: 'en-x' });
+    expect(answer.status, answer.text).toBe(422);
+    expect(answer.body.detail.map(({ loc }: { loc: unknown[] }) => loc.join('.'))).toEqual(['body.language_code', 'body.dynamic_data_config.1.body']);
+    const second = await post({ webhook_url: 'https://' });
+    expect(second.body.detail[0]).toMatchObject({ loc: ['body', 'webhook_url'], type: 'string_pattern_mismatch', msg: "String should match pattern '^https?://.+'" });
+    const third = await post({ llm: { model_name: 'm', model_provider: 'openai_compatible' } });
+    expect(third.body.detail[0].loc).toEqual(['body', 'llm', 'base_url']);
+  });
+
+  it('an address of 20 kB is refused, and an id of 10 kB is unknown', async () => {
+    expect((await org.call('GET', `/v2/ai-agents/${'x'.repeat(20_000)}`)).status).toBe(431);
+    expect((await org.call('GET', `/v2/ai-agents/${'x'.repeat(10_000)}`)).body).toEqual({ error: 'not_found', message: 'AI agent not found' });
+  });
+});
+
+describe('operations', () => {
+  it('has probes and metrics without a key', async () => {
+    await expect.poll(async () => (await facade.call('GET', '/readyz')).text, { timeout: 30_000 }).toBe('ok\n');
+    expect((await facade.call('GET', '/healthz')).status).toBe(200);
+    await org.call('GET', '/v2/ai-agents/nobody');
+    const { text } = await facade.call('GET', '/metrics');
+    expect(text).toMatch(/^http_requests_total\{route="\/v2\/ai-agents\/:agent_id",method="GET",status="404"\} \d+$/m);
+    expect(text).toMatch(/^http_request_duration_seconds_count\{/m);
+    expect(text).not.toContain('nobody');
+  });
+
+  it('writes one line about each request, without bodies', async () => {
+    const { body, headers } = await org.call('POST', '/v2/ai-agents?x=query-canary', anAgentRequest('body-canary'));
+    const trace = headers.get('x-trace-id') ?? '';
+    const lines = facade.log().split('\n').filter((line) => line.includes(trace)).map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(lines).toHaveLength(1);
+    expect(lines[0]).toMatchObject({ org: org.name, method: 'POST', route: '/v2/ai-agents', status: 201, keyId: expect.stringMatching(/^key_/), phases: { auth: expect.any(Number), kubernetes: expect.any(Number) } });
+    expect(facade.log()).not.toMatch(/body-canary|query-canary/);
+    expect(body.ai_agent_id).toBeDefined();
+  });
+});

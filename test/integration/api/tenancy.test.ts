@@ -1,0 +1,82 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { aTool, anAgentRequest } from '../../support/builders.ts';
+import { kubectl, organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
+
+let facade: Facade;
+let ours: TestOrganization;
+let theirs: TestOrganization;
+
+beforeAll(async () => {
+  facade = await startFacade();
+  [ours, theirs] = [await organization(facade), await organization(facade)];
+});
+afterAll(() => facade.close());
+
+/** Everything a client can tell two answers apart by. */
+function visible({ status, text, headers }: Answer): unknown {
+  const kept = [...headers].filter(([name]) => !['date', 'x-trace-id'].includes(name));
+  return { status, text, headers: kept };
+}
+
+describe('two organisations', () => {
+  it("another's, nobody's and impossible agents are one and the same 404", async () => {
+    const { body: agent } = await theirs.call('POST', '/v2/ai-agents', anAgentRequest('Theirs'));
+    const ids = [agent.ai_agent_id, 'agent-aaaaaaaaaaaaaaaa', 'UPPER', 'a_b', '..', '%2e%2e', 'a%2Fb', '%00', '%ZZ', '%', '-', 'é', '%F0%9F%98%80', `${theirs.name}%2F${agent.ai_agent_id}`, 'x'.repeat(300), '%20', '{}', "'"];
+    for (const [method, body] of [['GET'], ['PUT', { agent_name: 'Mine' }], ['DELETE']] as const) {
+      const answers = new Map<string, unknown>();
+      for (const id of ids) answers.set(id, visible(await ours.call(method, `/v2/ai-agents/${id}`, body)));
+      const expected = answers.get('agent-aaaaaaaaaaaaaaaa');
+      expect(expected).toMatchObject({ status: 404, text: '{"error":"not_found","message":"AI agent not found"}' });
+      // A client resolves dots itself: the request is then for the list.
+      for (const [id, answer] of answers) if (!['..', '%2e%2e'].includes(id)) expect(answer, `${method} ${id}`).toEqual(expected);
+    }
+    expect((await theirs.call('GET', `/v2/ai-agents/${agent.ai_agent_id}`)).body.agent_name).toBe('Theirs');
+  });
+
+  it('the organisation comes from the key, whatever else a request says', async () => {
+    const { body: agent } = await theirs.call('POST', '/v2/ai-agents', anAgentRequest('Theirs'));
+    const headers = { 'x-user-org-id': theirs.name, 'x-org-id': theirs.name, 'x-organization-id': theirs.name, 'x-user-id': 'admin', 'x-tenant-id': theirs.name };
+    expect((await ours.call('GET', `/v2/ai-agents/${agent.ai_agent_id}`, undefined, { headers })).status).toBe(404);
+    const { body: mine } = await ours.call('POST', `/v2/ai-agents?org=${theirs.name}`, { ...anAgentRequest('Ours'), organization_id: theirs.name, namespace: theirs.name, created_by_user_id: 'admin' }, { headers });
+    expect(mine.created_by_user_id).toBe('user-1');
+    expect(await kubectl(['get', 'agent', mine.ai_agent_id, '-n', ours.name, '-o', 'name'])).toContain(mine.ai_agent_id);
+    const { body: list } = await ours.call('GET', '/v2/ai-agents?page_size=100', undefined, { headers });
+    expect(list.data.map((each: { agent_name: string }) => each.agent_name)).not.toContain('Theirs');
+  });
+
+  it("another's tool can't be attached, and another's agent of the same name isn't meant", async () => {
+    await kubectl(['create', '-f', '-'], aTool('their-tool', theirs.name));
+    const answer = await ours.call('POST', '/v2/ai-agents', anAgentRequest('x', { llm: { model_name: 'm', tools: [{ tool_id: 'their-tool' }] } }));
+    const invented = await ours.call('POST', '/v2/ai-agents', anAgentRequest('x', { llm: { model_name: 'm', tools: [{ tool_id: 'no-tool-at-all' }] } }));
+    expect(answer.status).toBe(422);
+    expect(answer.text.replace('their-tool', 'no-tool-at-all')).toBe(invented.text);
+  });
+
+  it("another's keys are unknown, uncounted, and stay valid", async () => {
+    const { body: key } = await theirs.call('POST', '/v1/api-keys/', { name: 'theirs', permissions: ['*'] });
+    const unknown = visible(await ours.call('GET', '/v1/api-keys/key_00000000-0000-7000-8000-000000000000'));
+    expect(unknown).toMatchObject({ status: 404, text: '{"error":"not_found","message":"API key not found"}' });
+    for (const id of [key.key_id, 'nonsense', '%00', 'x'.repeat(500)]) {
+      expect(visible(await ours.call('GET', `/v1/api-keys/${id}`))).toEqual(unknown);
+      expect(visible(await ours.call('POST', `/v1/api-keys/${id}/revoke`))).toEqual(unknown);
+    }
+    expect((await facade.call('GET', '/v2/ai-agents', { key: key.api_key })).status).toBe(200);
+    const { body: list } = await ours.call('GET', '/v1/api-keys/?page_size=100');
+    expect(list.data.map((each: { name: string }) => each.name)).not.toContain('theirs');
+  });
+
+  it("another's page tokens open nothing", async () => {
+    for (const name of ['1', '2', '3']) await theirs.call('POST', '/v2/ai-agents', anAgentRequest(name));
+    const { body } = await theirs.call('GET', '/v2/ai-agents?page_size=1');
+    const token = body.next_page_token as string;
+    expect((await theirs.call('GET', `/v2/ai-agents?page_token=${token}`)).status).toBe(200);
+    for (const bad of [token.slice(0, -1), `${token}A`, token.replace(/./, (first) => (first === 'A' ? 'B' : 'A')), '', 'x', 'x'.repeat(6000)]) {
+      const answer = await theirs.call('GET', `/v2/ai-agents?page_token=${bad}`);
+      expect(answer.status, bad).toBe(422);
+      expect(answer.body.detail[0].loc).toEqual(['query', 'page_token']);
+    }
+    expect((await ours.call('GET', `/v2/ai-agents?page_token=${token}`)).status).toBe(422);
+    expect((await theirs.call('GET', `/v1/api-keys?page_token=${token}`)).status).toBe(422);
+  });
+});
