@@ -22,7 +22,9 @@ export async function withNamespaces<T>(use: (namespaces: OrganizationNamespaces
     const transport = createTransport({ kubeConfig: loadKubeConfig() });
     server = transport.server;
     try {
-      return await use(organizationNamespaces(new ResourceClient<KubeObject>({ transport, descriptor: namespaceKind, fieldManager: FIELD_MANAGER })));
+      return await use(
+        organizationNamespaces(new ResourceClient<KubeObject>({ transport, descriptor: namespaceKind, fieldManager: FIELD_MANAGER })),
+      );
     } finally {
       await transport.close();
     }
@@ -37,9 +39,15 @@ function organizationNamespaces(client: ResourceClient<KubeObject>): Organizatio
       if (name.startsWith('kube-')) {
         throw new UserError(`"${name}" can't be an organisation: names with kube- belong to Kubernetes`, { cure: 'choose another name' });
       }
-      const stored = await client.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: { [wellKnown.organizationLabel]: 'true' } } });
+      const stored = await client.apply({
+        apiVersion: 'v1',
+        kind: 'Namespace',
+        metadata: { name, labels: { [wellKnown.organizationLabel]: 'true' } },
+      });
       if (stored.metadata.deletionTimestamp !== undefined) {
-        throw new UserError(`namespace "${name}" is being deleted`, { cure: `wait until it is gone (kubectl wait --for=delete namespace/${name}), then try again` });
+        throw new UserError(`namespace "${name}" is being deleted`, {
+          cure: `wait until it is gone (kubectl wait --for=delete namespace/${name}), then try again`,
+        });
       }
     },
     async list() {

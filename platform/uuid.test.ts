@@ -3,8 +3,8 @@ import { expect, it } from 'vitest';
 import { uuidv7 } from './uuid.ts';
 
 it('is the example of RFC 9562, appendix A.6', () => {
-  const random = (): Buffer => Buffer.from('0000000000000cc318c4dc0c0c07398f', 'hex');
-  expect(uuidv7({ now: () => 0x017f22e279b0, random })).toBe('017f22e2-79b0-7cc3-98c4-dc0c0c07398f');
+  const random = Buffer.from('0000000000000cc318c4dc0c0c07398f', 'hex');
+  expect(uuidv7({ now: () => 0x017f22e279b0, random: () => random })).toBe('017f22e2-79b0-7cc3-98c4-dc0c0c07398f');
 });
 
 it('sorts by time and never repeats', () => {

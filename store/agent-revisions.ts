@@ -53,7 +53,11 @@ export class AgentRevisions {
     const { org, agentUid, agentName, revision } = options;
     const config = JSON.stringify(options.config);
     const bytes = Buffer.byteLength(config);
-    if (bytes > LARGEST_CONFIG) throw new StoreError('invalid', `agent ${agentName}: its revision has ${bytes} bytes, ${LARGEST_CONFIG} are the most: shorten prompts or tool schemas`);
+    if (bytes > LARGEST_CONFIG)
+      throw new StoreError(
+        'invalid',
+        `agent ${agentName}: its revision has ${bytes} bytes, ${LARGEST_CONFIG} are the most: shorten prompts or tool schemas`,
+      );
     await this.#database.asOrganization(org, async (transaction) => {
       await transaction.query('INSERT INTO parley.organizations (name) VALUES ($1) ON CONFLICT DO NOTHING', [org]);
       const written = await transaction.query(
@@ -66,7 +70,8 @@ export class AgentRevisions {
         'SELECT config = $4::jsonb AS same FROM parley.agent_revisions WHERE org = $1 AND agent_uid = $2 AND revision = $3',
         [org, agentUid, revision, config],
       );
-      if (rows[0]?.same === false) throw new StoreError('conflict', `agent ${agentName}: revision ${revision} is stored with other content`);
+      if (rows[0]?.same === false)
+        throw new StoreError('conflict', `agent ${agentName}: revision ${revision} is stored with other content`);
     });
   }
 
@@ -81,7 +86,8 @@ export class AgentRevisions {
     return this.#database.asOrganization(org, async (transaction) => {
       const agentName = await nameOf(transaction, options);
       const current = await this.#currentlyServing(transaction, options);
-      if (current?.retired_at === null && current.revision === revision && current.agent_name === agentName) return { activeSince: current.active_since };
+      if (current?.retired_at === null && current.revision === revision && current.agent_name === agentName)
+        return { activeSince: current.active_since };
       // Two agents can have had one name; only one of them at a time takes it over.
       await transaction.query("SELECT pg_advisory_xact_lock(hashtextextended($1 || '/' || $2, 0))", [org, agentName]);
       await transaction.query(
@@ -96,7 +102,8 @@ export class AgentRevisions {
          RETURNING active_since`,
         [org, agentUid, agentName, revision],
       );
-      if (rows[0] === undefined) throw new StoreError('conflict', `agent ${agentName} (uid ${agentUid}) is retired: a deleted agent serves no more`);
+      if (rows[0] === undefined)
+        throw new StoreError('conflict', `agent ${agentName} (uid ${agentUid}) is retired: a deleted agent serves no more`);
       return { activeSince: rows[0].active_since };
     });
   }
@@ -114,10 +121,10 @@ export class AgentRevisions {
   /** The agent was deleted: no new call starts from it. Idempotent and final. */
   async retire(ref: AgentRef): Promise<void> {
     await this.#database.asOrganization(ref.org, async (transaction) => {
-      await transaction.query('UPDATE parley.agent_serving SET retired_at = now() WHERE org = $1 AND agent_uid = $2 AND retired_at IS NULL', [
-        ref.org,
-        ref.agentUid,
-      ]);
+      await transaction.query(
+        'UPDATE parley.agent_serving SET retired_at = now() WHERE org = $1 AND agent_uid = $2 AND retired_at IS NULL',
+        [ref.org, ref.agentUid],
+      );
       // What never served has no row to be found by later, and no call can be running on it.
       await transaction.query(
         `DELETE FROM parley.agent_revisions WHERE org = $1 AND agent_uid = $2
@@ -135,7 +142,9 @@ export class AgentRevisions {
         [ref.org, ref.agentUid, ref.revision],
       );
       const row = rows[0];
-      return row && { agentUid: row.agent_uid, agentName: row.agent_name, revision: row.revision, config: row.config, createdAt: row.created_at };
+      return (
+        row && { agentUid: row.agent_uid, agentName: row.agent_name, revision: row.revision, config: row.config, createdAt: row.created_at }
+      );
     });
   }
 
@@ -198,7 +207,15 @@ export class AgentRevisions {
         [org, value],
       );
       const row = rows[0];
-      return row && { agentUid: row.agent_uid, agentName: row.agent_name, revision: row.revision, config: row.config, activeSince: row.active_since };
+      return (
+        row && {
+          agentUid: row.agent_uid,
+          agentName: row.agent_name,
+          revision: row.revision,
+          config: row.config,
+          activeSince: row.active_since,
+        }
+      );
     });
   }
 }
@@ -208,6 +225,7 @@ async function nameOf(transaction: Transaction, { org, agentUid, revision }: Age
     'SELECT agent_name FROM parley.agent_revisions WHERE org = $1 AND agent_uid = $2 AND revision = $3',
     [org, agentUid, revision],
   );
-  if (rows[0] === undefined) throw new StoreError('not_found', `agent with uid ${agentUid}: revision ${revision} was never stored: put it first`);
+  if (rows[0] === undefined)
+    throw new StoreError('not_found', `agent with uid ${agentUid}: revision ${revision} was never stored: put it first`);
   return rows[0].agent_name;
 }

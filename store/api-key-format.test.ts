@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { generateApiKey, parseApiKey } from './api-key-format.ts';
@@ -42,7 +42,17 @@ describe('parseApiKey', () => {
 
   it('refuses whatever else comes in', () => {
     const { apiKey } = generateApiKey();
-    for (const text of ['', 'pk_', ` ${apiKey}`, `${apiKey}\n`, apiKey.toUpperCase(), apiKey.slice(0, -1), `${apiKey}a`, `Bearer ${apiKey}`, apiKey.repeat(10_000)]) {
+    for (const text of [
+      '',
+      'pk_',
+      ` ${apiKey}`,
+      `${apiKey}\n`,
+      apiKey.toUpperCase(),
+      apiKey.slice(0, -1),
+      `${apiKey}a`,
+      `Bearer ${apiKey}`,
+      apiKey.repeat(10_000),
+    ]) {
       expect(parseApiKey(text)).toBeUndefined();
     }
     fc.assert(

@@ -74,15 +74,29 @@ export class ApiKeys {
     const key = generateApiKey();
     const record = await this.#database.asOrganization(options.org, async (transaction) => {
       const organization = await transaction.query('SELECT FROM parley.organizations WHERE name = $1', [options.org]);
-      if (organization.rowCount === 0) throw new StoreError('not_found', `there is no organisation "${options.org}": make it with \`parley org create ${options.org}\``);
+      if (organization.rowCount === 0)
+        throw new StoreError('not_found', `there is no organisation "${options.org}": make it with \`parley org create ${options.org}\``);
       // The same id and hash again is this very call, tried again after a lost connection.
       await transaction.query(
         `INSERT INTO parley.api_keys (org, key_id, public_id, secret_hash, last_four, name, permissions, created_by_user_id, expiration_date)
          VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now() + $9 * interval '1 millisecond')
          ON CONFLICT (org, key_id) DO NOTHING`,
-        [options.org, keyId, key.publicId, key.hash, key.lastFour, options.name, [...new Set(options.permissions)], options.createdByUserId ?? null, options.expirationDays * DAY_MS],
+        [
+          options.org,
+          keyId,
+          key.publicId,
+          key.hash,
+          key.lastFour,
+          options.name,
+          [...new Set(options.permissions)],
+          options.createdByUserId ?? null,
+          options.expirationDays * DAY_MS,
+        ],
       );
-      const { rows } = await transaction.query<ApiKeyRow>(`SELECT ${columns} FROM parley.api_keys WHERE org = $1 AND key_id = $2`, [options.org, keyId]);
+      const { rows } = await transaction.query<ApiKeyRow>(`SELECT ${columns} FROM parley.api_keys WHERE org = $1 AND key_id = $2`, [
+        options.org,
+        keyId,
+      ]);
       if (rows[0] === undefined) throw new StoreError('internal', `API key ${keyId}: written and not found again`);
       return toRecord(rows[0]);
     });
@@ -104,13 +118,18 @@ export class ApiKeys {
       );
       const items = rows.slice(0, options.pageSize).map(toRecord);
       const last = items.at(-1);
-      return rows.length > options.pageSize && last !== undefined ? { items, next: { createdAt: last.createdAt, keyId: last.keyId } } : { items };
+      return rows.length > options.pageSize && last !== undefined
+        ? { items, next: { createdAt: last.createdAt, keyId: last.keyId } }
+        : { items };
     });
   }
 
   async get(options: { readonly org: string; readonly keyId: string }): Promise<ApiKeyRecord | undefined> {
     return this.#database.asOrganization(options.org, async (transaction) => {
-      const { rows } = await transaction.query<ApiKeyRow>(`SELECT ${columns} FROM parley.api_keys WHERE org = $1 AND key_id = $2`, [options.org, options.keyId]);
+      const { rows } = await transaction.query<ApiKeyRow>(`SELECT ${columns} FROM parley.api_keys WHERE org = $1 AND key_id = $2`, [
+        options.org,
+        options.keyId,
+      ]);
       return rows[0] === undefined ? undefined : toRecord(rows[0]);
     });
   }
@@ -118,12 +137,15 @@ export class ApiKeys {
   /** Idempotent, and final: the first revocation counts. Every process hears of it when it commits. */
   async revoke(options: { readonly org: string; readonly keyId: string }): Promise<ApiKeyRecord | undefined> {
     return this.#database.asOrganization(options.org, async (transaction) => {
-      const changed = await transaction.query('UPDATE parley.api_keys SET revoked_at = now() WHERE org = $1 AND key_id = $2 AND revoked_at IS NULL', [
+      const changed = await transaction.query(
+        'UPDATE parley.api_keys SET revoked_at = now() WHERE org = $1 AND key_id = $2 AND revoked_at IS NULL',
+        [options.org, options.keyId],
+      );
+      if (changed.rowCount > 0) await transaction.query('SELECT pg_notify($1, $2)', [REVOKED_CHANNEL, options.keyId]);
+      const { rows } = await transaction.query<ApiKeyRow>(`SELECT ${columns} FROM parley.api_keys WHERE org = $1 AND key_id = $2`, [
         options.org,
         options.keyId,
       ]);
-      if (changed.rowCount > 0) await transaction.query('SELECT pg_notify($1, $2)', [REVOKED_CHANNEL, options.keyId]);
-      const { rows } = await transaction.query<ApiKeyRow>(`SELECT ${columns} FROM parley.api_keys WHERE org = $1 AND key_id = $2`, [options.org, options.keyId]);
       return rows[0] === undefined ? undefined : toRecord(rows[0]);
     });
   }
@@ -133,7 +155,11 @@ export class ApiKeys {
    *
    * @returns how many went; fewer than `limit` means that none is left
    */
-  async purge(options: { readonly org: string; readonly keepForMs?: number | undefined; readonly limit?: number | undefined }): Promise<number> {
+  async purge(options: {
+    readonly org: string;
+    readonly keepForMs?: number | undefined;
+    readonly limit?: number | undefined;
+  }): Promise<number> {
     return this.#database.asOrganization(options.org, async (transaction) => {
       const { rowCount } = await transaction.query(
         `DELETE FROM parley.api_keys WHERE org = $1 AND key_id IN (
@@ -161,7 +187,7 @@ export function toRecord(row: ApiKeyRow): ApiKeyRecord {
 }
 
 function requireValid(options: NewApiKey): void {
-  const length = [...options.name].length;
+  const length = Array.from(options.name).length;
   if (length < 1 || length > 100) throw new StoreError('invalid', `the name of an API key has 1 to 100 characters, this one has ${length}`);
   if (!Number.isInteger(options.expirationDays) || options.expirationDays < 1 || options.expirationDays > 365) {
     throw new StoreError('invalid', `an API key lasts 1 to 365 whole days, not ${options.expirationDays}`);

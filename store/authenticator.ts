@@ -7,7 +7,9 @@ import { parseApiKey, type ParsedApiKey } from './api-key-format.ts';
 import { toRecord, type ApiKeyRecord, type ApiKeyRow } from './api-keys.ts';
 import type { Database } from './database.ts';
 
-export type Authentication = { readonly outcome: 'ok'; readonly record: ApiKeyRecord } | { readonly outcome: 'unknown' | 'expired' | 'revoked' };
+export type Authentication =
+  | { readonly outcome: 'ok'; readonly record: ApiKeyRecord }
+  | { readonly outcome: 'unknown' | 'expired' | 'revoked' };
 
 export interface AuthenticatorOptions {
   readonly database: Database;
@@ -101,7 +103,10 @@ export class Authenticator {
 
   async #lookUp(digest: string, { publicId, hash }: ParsedApiKey, askedAt: number): Promise<Entry> {
     const epoch = this.#epoch;
-    const [row] = await this.#options.database.query<ApiKeyRow & { readonly secret_hash: Buffer }>('SELECT * FROM parley.find_api_key($1)', [publicId]);
+    const [row] = await this.#options.database.query<ApiKeyRow & { readonly secret_hash: Buffer }>(
+      'SELECT * FROM parley.find_api_key($1)',
+      [publicId],
+    );
     const same = row !== undefined && row.secret_hash.length === hash.length && timingSafeEqual(row.secret_hash, hash);
     const entry: Entry = { record: same ? toRecord(row) : null, askedAt };
     if (epoch === this.#epoch) (same ? this.#known : this.#unknown).set(digest, entry);

@@ -1,7 +1,7 @@
 /** The pool of connections and the two ways to use it: as one organisation, and as the directory of all of them. */
 import { setTimeout as delay } from 'node:timers/promises';
 
-import pg from 'pg';
+import { Client, type ClientBase, type ClientConfig, DatabaseError, escapeLiteral, Pool, type PoolClient, type QueryResultRow } from 'pg';
 
 import { systemClock, type Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logging.ts';
@@ -10,7 +10,11 @@ import { inspectRole, requireHarmlessRole } from './roles.ts';
 
 /** Runs statements inside one transaction. Values travel only as parameters. */
 export interface Transaction {
-  query<R extends pg.QueryResultRow>(sql: string, values?: readonly unknown[]): Promise<{ readonly rows: readonly R[]; readonly rowCount: number }>;
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the rows are what the statement says they are
+  query<R extends QueryResultRow>(
+    sql: string,
+    values?: readonly unknown[],
+  ): Promise<{ readonly rows: readonly R[]; readonly rowCount: number }>;
 }
 
 export interface DatabaseOptions {
@@ -44,16 +48,19 @@ const organizationName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 export function requireOrganizationName(name: string): void {
   if (organizationName.test(name)) return;
   const shown = JSON.stringify(name.length > 80 ? `${name.slice(0, 80)}…` : name);
-  throw new StoreError('invalid', `${shown} cannot be an organisation: use 1 to 63 lower-case letters, digits and hyphens, as for a namespace`);
+  throw new StoreError(
+    'invalid',
+    `${shown} cannot be an organisation: use 1 to 63 lower-case letters, digits and hyphens, as for a namespace`,
+  );
 }
 
 export class Database {
-  readonly #pool: pg.Pool;
+  readonly #pool: Pool;
   readonly #clock: Clock;
   readonly #random: () => number;
   readonly #wait: (ms: number) => Promise<void>;
   readonly #retryForMs: number;
-  readonly #connection: pg.ClientConfig;
+  readonly #connection: ClientConfig;
 
   constructor(options: DatabaseOptions) {
     const statementTimeoutMs = options.statementTimeoutMs ?? 10_000;
@@ -71,8 +78,7 @@ export class Database {
       // The server's limit comes first; this one is for a server that no longer answers at all.
       query_timeout: statementTimeoutMs + 2_000,
     };
-    const onConnect = async (client: pg.ClientBase): Promise<void> => requireHarmlessRole(await inspectRole(client), 'parley_app');
-    this.#pool = new pg.Pool({ ...this.#connection, max: options.poolSize ?? 10, idleTimeoutMillis: 30_000, onConnect });
+    this.#pool = new Pool({ ...this.#connection, max: options.poolSize ?? 10, idleTimeoutMillis: 30_000, onConnect: checkRole });
     // An idle connection that breaks is dropped by the pool; without a listener it would end the process.
     this.#pool.on('error', (err) => options.logger?.warn({ err }, 'an idle connection to Postgres broke'));
   }
@@ -87,7 +93,7 @@ export class Database {
    */
   asOrganization<T>(org: string, work: (transaction: Transaction) => Promise<T>): Promise<T> {
     requireOrganizationName(org);
-    return this.#transaction(`BEGIN; SET LOCAL parley.org = ${pg.escapeLiteral(org)}`, work);
+    return this.#transaction(`BEGIN; SET LOCAL parley.org = ${escapeLiteral(org)}`, work);
   }
 
   /** Runs `work` in a transaction that sees the names of all organisations and nothing of what is theirs. */
@@ -96,13 +102,13 @@ export class Database {
   }
 
   /** One statement with no organisation set: it sees no row of any tenant table. */
-  query<R extends pg.QueryResultRow>(sql: string, values: readonly unknown[] = []): Promise<readonly R[]> {
+  query<R extends QueryResultRow>(sql: string, values: readonly unknown[] = []): Promise<readonly R[]> {
     return this.#withClient(async (client) => (await client.query<R>(sql, [...values])).rows);
   }
 
   /** A connection of its own, outside the pool and not yet opened: for LISTEN, which lasts. */
-  dedicatedClient(): pg.Client {
-    return new pg.Client(this.#connection);
+  dedicatedClient(): Client {
+    return new Client(this.#connection);
   }
 
   /** Waits for what is running and closes the connections. */
@@ -115,7 +121,8 @@ export class Database {
       await client.query(begin);
       try {
         const result = await work({
-          async query<R extends pg.QueryResultRow>(sql: string, values: readonly unknown[] = []) {
+          // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as in the interface
+          async query<R extends QueryResultRow>(sql: string, values: readonly unknown[] = []) {
             const answer = await client.query<R>(sql, [...values]);
             return { rows: answer.rows, rowCount: answer.rowCount ?? 0 };
           },
@@ -132,7 +139,7 @@ export class Database {
     });
   }
 
-  async #withClient<T>(use: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  async #withClient<T>(use: (client: PoolClient) => Promise<T>): Promise<T> {
     const giveUpAt = this.#clock.monotonic() + this.#retryForMs;
     for (let attempt = 0; ; attempt += 1) {
       try {
@@ -146,7 +153,7 @@ export class Database {
     }
   }
 
-  async #once<T>(use: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  async #once<T>(use: (client: PoolClient) => Promise<T>): Promise<T> {
     const client = await this.#pool.connect();
     let broken: Error | undefined;
     const onError = (error: Error): void => void (broken = error);
@@ -173,9 +180,14 @@ class ConnectionLost extends Error {
   }
 }
 
+/** The pool waits for this and drops the connection when it throws, although its types speak of a plain callback. */
+const checkRole = (async (client: ClientBase) => requireHarmlessRole(await inspectRole(client), 'parley_app')) as (
+  client: ClientBase,
+) => void;
+
 /** An ERROR is an answer, and the session goes on; after a FATAL, or no answer at all, it does not. */
 function leavesConnectionUsable(error: unknown): boolean {
-  return error instanceof StoreError || (error instanceof pg.DatabaseError && error.severity === 'ERROR');
+  return error instanceof StoreError || (error instanceof DatabaseError && error.severity === 'ERROR');
 }
 
 /**
@@ -184,7 +196,10 @@ function leavesConnectionUsable(error: unknown): boolean {
  */
 function asRole(databaseUrl: string, role: string): { readonly connectionString: string } {
   if (!URL.canParse(databaseUrl)) {
-    throw new StoreError('refused', 'DATABASE_URL is no address: write postgres://user:password@host:port/database, with odd characters of the password percent-encoded');
+    throw new StoreError(
+      'refused',
+      'DATABASE_URL is no address: write postgres://user:password@host:port/database, with odd characters of the password percent-encoded',
+    );
   }
   const url = new URL(databaseUrl);
   const given = url.searchParams.get('options');

@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { DatabaseError } from 'pg';
 
 /**
  * - `unavailable`: no answer from Postgres, or none in time; the same call may succeed later.
@@ -59,7 +59,7 @@ const kindsByLength = kinds.toSorted(([a], [b]) => b.length - a.length);
 /** Turns whatever the driver threw into a {@link StoreError}; a StoreError stays what it is. */
 export function toStoreError(error: unknown): StoreError {
   if (error instanceof StoreError) return error;
-  if (error instanceof pg.DatabaseError && error.code !== undefined) {
+  if (error instanceof DatabaseError && error.code !== undefined) {
     const sqlState = error.code;
     const found = kindsByLength.find(([prefix]) => sqlState.startsWith(prefix));
     // `detail` may hold values of the row, so that the driver's error is not passed on as the cause.
@@ -71,7 +71,8 @@ export function toStoreError(error: unknown): StoreError {
     return new StoreError('internal', `a defect in the store: ${error.message}`, { cause: error });
   }
   // The driver's own words when the server wants a password and there is none, or a wrong kind of one.
-  if (error instanceof Error && error.message.startsWith('SASL:')) return new StoreError('refused', `Postgres refused the login: ${error.message}`);
+  if (error instanceof Error && error.message.startsWith('SASL:'))
+    return new StoreError('refused', `Postgres refused the login: ${error.message}`);
   return new StoreError('unavailable', `no answer from Postgres: ${messageOf(error)}`, { cause: error });
 }
 

@@ -4,11 +4,11 @@ import type { Database } from './database.ts';
 
 /** How busy the pool is: `waiting` above 0 for long means that it is too small or Postgres too slow. */
 export function registerStoreMetrics(registry: Registry, database: Pick<Database, 'counts'>): void {
-  new Gauge({
+  const connections = new Gauge({
     name: 'parley_database_connections',
     help: 'Connections to Postgres: busy, idle, and callers waiting for one.',
     labelNames: ['state'],
-    registers: [registry],
+    registers: [],
     collect() {
       const { total, idle, waiting } = database.counts;
       this.set({ state: 'busy' }, total - idle);
@@ -16,4 +16,5 @@ export function registerStoreMetrics(registry: Registry, database: Pick<Database
       this.set({ state: 'waiting' }, waiting);
     },
   });
+  registry.registerMetric(connections);
 }

@@ -1,5 +1,5 @@
 /** Brings a database to the schema of this code: forward only, each migration in a transaction of its own. */
-import pg from 'pg';
+import { Client } from 'pg';
 
 import type { Logger } from '../platform/logging.ts';
 import { StoreError, toStoreError } from './error.ts';
@@ -67,7 +67,7 @@ export async function migrationStatus(options: Pick<MigrateOptions, 'databaseUrl
   });
 }
 
-async function prepare(client: pg.Client): Promise<void> {
+async function prepare(client: Client): Promise<void> {
   await ensureRoles(client);
   // Asked first: a user who may not create schemas can still work in one that was made for it.
   const { rows } = await client.query<{ there: boolean }>("SELECT to_regnamespace('parley') IS NOT NULL AS there");
@@ -81,7 +81,7 @@ async function prepare(client: pg.Client): Promise<void> {
     )`);
 }
 
-async function readApplied(client: pg.Client): Promise<readonly AppliedMigration[]> {
+async function readApplied(client: Client): Promise<readonly AppliedMigration[]> {
   const { rows } = await client.query<{ version: number; name: string; checksum: string; applied_at: Date }>(
     'SELECT version, name, checksum, applied_at FROM parley.schema_migrations ORDER BY version',
   );
@@ -99,7 +99,10 @@ function requireSameHistory(applied: readonly AppliedMigration[], migrations: re
       );
     }
     if (ours.name !== done.name) {
-      throw new StoreError('refused', `the database has migration ${done.name} where this code has ${ours.name}: they come from different histories`);
+      throw new StoreError(
+        'refused',
+        `the database has migration ${done.name} where this code has ${ours.name}: they come from different histories`,
+      );
     }
     if (ours.checksum !== done.checksum) {
       throw new StoreError(
@@ -110,7 +113,7 @@ function requireSameHistory(applied: readonly AppliedMigration[], migrations: re
   });
 }
 
-async function apply(client: pg.Client, migration: Migration): Promise<void> {
+async function apply(client: Client, migration: Migration): Promise<void> {
   await client.query('BEGIN');
   try {
     await client.query(migration.sql);
@@ -123,12 +126,14 @@ async function apply(client: pg.Client, migration: Migration): Promise<void> {
   } catch (error) {
     await client.query('ROLLBACK').catch(() => undefined);
     const failure = toStoreError(error);
-    throw new StoreError(failure.kind, `migration ${migration.name} failed and was rolled back: ${failure.message}`, { sqlState: failure.sqlState });
+    throw new StoreError(failure.kind, `migration ${migration.name} failed and was rolled back: ${failure.message}`, {
+      sqlState: failure.sqlState,
+    });
   }
 }
 
-async function withClient<T>(connectionString: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString, application_name: 'parley migrate', connectionTimeoutMillis: 10_000, keepAlive: true });
+async function withClient<T>(connectionString: string, use: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString, application_name: 'parley migrate', connectionTimeoutMillis: 10_000, keepAlive: true });
   // The statement that is running hears of a broken connection by itself.
   client.on('error', () => undefined);
   try {

@@ -32,10 +32,16 @@ export function readMigrations(folder: string | undefined = locateAsset(import.m
       const number = fileName.exec(file)?.[1];
       if (number === undefined) throw new StoreError('internal', `migration ${file}: name it like 0001_what_it_adds.sql`);
       const sql = readFileSync(join(folder, file), 'utf8').replaceAll('\r\n', '\n');
-      return { version: Number(number), name: file.slice(0, -'.sql'.length), sql, checksum: createHash('sha256').update(sql).digest('hex') };
+      return {
+        version: Number(number),
+        name: file.slice(0, -'.sql'.length),
+        sql,
+        checksum: createHash('sha256').update(sql).digest('hex'),
+      };
     });
   migrations.forEach(({ version, name }, index) => {
-    if (version !== index + 1) throw new StoreError('internal', `migration ${name}: the next number is ${String(index + 1).padStart(4, '0')}`);
+    if (version !== index + 1)
+      throw new StoreError('internal', `migration ${name}: the next number is ${String(index + 1).padStart(4, '0')}`);
   });
   return migrations;
 }

@@ -31,12 +31,16 @@ export class Organizations {
    * @throws StoreError `invalid` for a name that no namespace can have, or a display name above 200 characters
    */
   async create(options: { readonly name: string; readonly displayName?: string | undefined }): Promise<Organization> {
-    const length = [...(options.displayName ?? '')].length;
-    if (length > 200) throw new StoreError('invalid', `the display name of an organisation has at most 200 characters, this one has ${length}`);
+    const length = Array.from(options.displayName ?? '').length;
+    if (length > 200)
+      throw new StoreError('invalid', `the display name of an organisation has at most 200 characters, this one has ${length}`);
     return this.#database.asOrganization(options.name, async (transaction) => {
       await transaction.query('INSERT INTO parley.organizations (name) VALUES ($1) ON CONFLICT DO NOTHING', [options.name]);
       if (options.displayName !== undefined) {
-        await transaction.query('UPDATE parley.organizations SET display_name = $2 WHERE name = $1 AND display_name <> $2', [options.name, options.displayName]);
+        await transaction.query('UPDATE parley.organizations SET display_name = $2 WHERE name = $1 AND display_name <> $2', [
+          options.name,
+          options.displayName,
+        ]);
       }
       const { rows } = await transaction.query<Row>(`SELECT ${columns} FROM parley.organizations WHERE name = $1`, [options.name]);
       const row = rows[0];
@@ -55,10 +59,10 @@ export class Organizations {
   /** By name, `limit` (1,000 by default) at most, those after the name `after`. */
   async list(options: { readonly after?: string | undefined; readonly limit?: number | undefined } = {}): Promise<readonly Organization[]> {
     return this.#database.asDirectory(async (transaction) => {
-      const { rows } = await transaction.query<Row>(
-        `SELECT ${columns} FROM parley.organizations WHERE name > $1 ORDER BY name LIMIT $2`,
-        [options.after ?? '', options.limit ?? 1_000],
-      );
+      const { rows } = await transaction.query<Row>(`SELECT ${columns} FROM parley.organizations WHERE name > $1 ORDER BY name LIMIT $2`, [
+        options.after ?? '',
+        options.limit ?? 1_000,
+      ]);
       return rows.map(fromRow);
     });
   }

@@ -1,6 +1,16 @@
 /** What an API key may do. */
 
-export const permissionResources = ['agents', 'tools', 'phone_numbers', 'knowledge_bases', 'calls', 'recordings', 'webhooks', 'api_keys', 'secrets'] as const;
+export const permissionResources = [
+  'agents',
+  'tools',
+  'phone_numbers',
+  'knowledge_bases',
+  'calls',
+  'recordings',
+  'webhooks',
+  'api_keys',
+  'secrets',
+] as const;
 
 export type PermissionResource = (typeof permissionResources)[number];
 
@@ -26,5 +36,8 @@ export function isPermission(value: unknown): value is Permission {
 export function covers(holder: readonly string[], wanted: Permission | readonly Permission[]): boolean {
   if (holder.includes('*')) return true;
   const all = typeof wanted === 'string' ? [wanted] : wanted;
-  return all.every((permission) => holder.includes(permission) || (permission.endsWith(':read') && holder.includes(permission.replace(/:read$/, ':write'))));
+  return all.every(
+    (permission) =>
+      holder.includes(permission) || (permission.endsWith(':read') && holder.includes(permission.replace(/:read$/, ':write'))),
+  );
 }

@@ -1,5 +1,5 @@
 /** Listens for revoked API keys on a connection of its own, for as long as the process lives. */
-import type pg from 'pg';
+import type { Client } from 'pg';
 
 import type { Clock, Timer } from '../platform/clock.ts';
 import type { Logger } from '../platform/logging.ts';
@@ -21,7 +21,7 @@ const PROBE_MS = 30_000;
 
 export class RevocationListener {
   readonly #options: RevocationListenerOptions;
-  #client: pg.Client | undefined;
+  #client: Client | undefined;
   #timer: Timer | undefined;
   #failures = 0;
   #stopped = false;
@@ -62,7 +62,7 @@ export class RevocationListener {
     }
   }
 
-  #probeLater(client: pg.Client): void {
+  #probeLater(client: Client): void {
     if (this.#client !== client) return;
     this.#timer = this.#options.clock.after(PROBE_MS, () => {
       client.query('SELECT 1').then(
@@ -73,7 +73,7 @@ export class RevocationListener {
   }
 
   /** Called once or more for the same client: by its events and by what failed on it. */
-  #lost(client: pg.Client, err: unknown): void {
+  #lost(client: Client, err: unknown): void {
     if (this.#client !== client) return;
     this.#client = undefined;
     this.#timer?.cancel();

@@ -1,5 +1,5 @@
 /** The two roles that Parley works as, neither of which can log in or get round row-level security. */
-import pg from 'pg';
+import { type ClientBase, DatabaseError } from 'pg';
 
 import { StoreError } from './error.ts';
 
@@ -15,7 +15,7 @@ export interface RoleFacts {
 }
 
 /** What the session runs as at this moment. */
-export async function inspectRole(client: pg.ClientBase): Promise<RoleFacts> {
+export async function inspectRole(client: ClientBase): Promise<RoleFacts> {
   const { rows } = await client.query<{ name: string; superuser: boolean; bypasses: boolean }>(
     'SELECT rolname AS name, rolsuper AS superuser, rolbypassrls AS bypasses FROM pg_catalog.pg_roles WHERE rolname = current_user',
   );
@@ -52,7 +52,7 @@ const raced = new Set(['42710', '23505', 'XX000']);
  *
  * @throws StoreError `refused` when the current user may not, with what a superuser has to run
  */
-export async function ensureRoles(client: pg.ClientBase): Promise<void> {
+export async function ensureRoles(client: ClientBase): Promise<void> {
   for (const role of roles) {
     await again(async () => {
       const { rows } = await client.query<{ superuser: boolean; bypasses: boolean }>(
@@ -64,12 +64,18 @@ export async function ensureRoles(client: pg.ClientBase): Promise<void> {
         requireHarmlessRole({ name: role, superuser: found.superuser, bypassesRowSecurity: found.bypasses }, role);
         return;
       }
-      await permitted(client.query(`CREATE ROLE ${role} NOLOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE`), `CREATE ROLE ${role} NOLOGIN`);
+      await permitted(
+        client.query(`CREATE ROLE ${role} NOLOGIN NOSUPERUSER NOBYPASSRLS NOCREATEDB NOCREATEROLE`),
+        `CREATE ROLE ${role} NOLOGIN`,
+      );
     });
     await again(async () => {
       const { rows } = await client.query<{ may: boolean }>("SELECT pg_catalog.pg_has_role(current_user, $1, 'SET') AS may", [role]);
       if (rows[0]?.may === true) return;
-      await permitted(client.query(`GRANT ${role} TO CURRENT_USER WITH INHERIT FALSE, SET TRUE`), `GRANT ${role} TO <the user in DATABASE_URL>`);
+      await permitted(
+        client.query(`GRANT ${role} TO CURRENT_USER WITH INHERIT FALSE, SET TRUE`),
+        `GRANT ${role} TO <the user in DATABASE_URL>`,
+      );
     });
   }
 }
@@ -78,8 +84,10 @@ async function permitted(statement: Promise<unknown>, byHand: string): Promise<v
   try {
     await statement;
   } catch (error) {
-    if (error instanceof pg.DatabaseError && error.code === '42501') {
-      throw new StoreError('refused', `the database user may not prepare the roles: let a superuser run \`${byHand}\`, then try again`, { sqlState: error.code });
+    if (error instanceof DatabaseError && error.code === '42501') {
+      throw new StoreError('refused', `the database user may not prepare the roles: let a superuser run \`${byHand}\`, then try again`, {
+        sqlState: error.code,
+      });
     }
     throw error;
   }
@@ -91,7 +99,7 @@ async function again(step: () => Promise<void>): Promise<void> {
       await step();
       return;
     } catch (error) {
-      if (attempt === 10 || !(error instanceof pg.DatabaseError) || !raced.has(error.code ?? '')) throw error;
+      if (attempt === 10 || !(error instanceof DatabaseError) || !raced.has(error.code ?? '')) throw error;
     }
   }
 }

@@ -45,19 +45,26 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
   const readiness = new Readiness();
   readiness.notReady('temporal', 'starting');
   readiness.notReady('postgres', 'not yet asked');
-  new Gauge({
+  const ready = new Gauge({
     name: 'parley_worker_ready',
     help: '1 while Temporal and Postgres answer and the worker takes work.',
-    registers: [registry],
+    registers: [],
     collect() {
       this.set(readiness.isReady ? 1 : 0);
     },
   });
+  registry.registerMetric(ready);
   const probes = await startProbeServer({ host: config.PARLEY_HOST, port: config.PARLEY_WORKER_PORT, readiness, registry });
   options.onListening?.(probes.port);
   logger.info({ port: probes.port }, 'probes and metrics are served');
 
-  const store = openStore({ databaseUrl: config.DATABASE_URL, poolSize: config.PARLEY_DATABASE_POOL, applicationName: 'parley worker', logger, registry });
+  const store = openStore({
+    databaseUrl: config.DATABASE_URL,
+    poolSize: config.PARLEY_DATABASE_POOL,
+    applicationName: 'parley worker',
+    logger,
+    registry,
+  });
   installRuntime(logger);
   const stopping = new AbortController();
   const working = keepWorking(
@@ -104,7 +111,12 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
 
 /** Readiness shows whether Postgres answers and has the schema; the reason is what a person reads at `/readyz`. */
 async function watchDatabase(
-  { store, readiness, logger, clock }: { readonly store: Store; readonly readiness: Readiness; readonly logger: Logger; readonly clock: Clock },
+  {
+    store,
+    readiness,
+    logger,
+    clock,
+  }: { readonly store: Store; readonly readiness: Readiness; readonly logger: Logger; readonly clock: Clock },
   signal: AbortSignal,
 ): Promise<void> {
   let reason: string | undefined;

@@ -2,7 +2,10 @@ import { DefaultLogger, IllegalStateError, Runtime, type LogLevel } from '@tempo
 
 import type { Logger } from '../platform/logging.ts';
 
-const severities = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const satisfies Record<LogLevel, string>;
+const severities = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const satisfies Record<
+  LogLevel,
+  string
+>;
 
 /**
  * Temporal's native part is one per process: it gets our logger, and no signal handlers, because the role stops in its own order.

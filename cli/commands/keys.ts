@@ -14,7 +14,13 @@ export function registerKeys(program: Command): void {
     .option('--expires-in-days <days>', '1 to 365', wholeNumber, 30)
     .option('--json', 'print JSON, the key under "api_key"')
     .action(
-      async (options: { readonly org: string; readonly name: string; readonly permissions: readonly string[]; readonly expiresInDays: number; readonly json?: true }) => {
+      async (options: {
+        readonly org: string;
+        readonly name: string;
+        readonly permissions: readonly string[];
+        readonly expiresInDays: number;
+        readonly json?: true;
+      }) => {
         const [{ withStore }, { UserError }, { isPermission, permissions }, { printJson }] = await Promise.all([
           import('../database.ts'),
           import('../failure.ts'),
@@ -33,7 +39,9 @@ export function registerKeys(program: Command): void {
           return;
         }
         process.stdout.write(`${apiKey}\n`);
-        process.stderr.write(`${record.keyId}, valid until ${record.expirationDate.toISOString()}, for ${record.permissions.join(', ')}. It is not shown again.\n`);
+        process.stderr.write(
+          `${record.keyId}, valid until ${record.expirationDate.toISOString()}, for ${record.permissions.join(', ')}. It is not shown again.\n`,
+        );
       },
     );
 
@@ -61,7 +69,14 @@ export function registerKeys(program: Command): void {
       process.stdout.write(
         table(
           ['KEY ID', 'NAME', 'ENDS IN', 'STATE', 'EXPIRES', 'PERMISSIONS'],
-          all.map((key) => [key.keyId, key.name, key.lastFour, stateOf(key, Date.now()), key.expirationDate.toISOString(), key.permissions.join(',')]),
+          all.map((key) => [
+            key.keyId,
+            key.name,
+            key.lastFour,
+            stateOf(key, Date.now()),
+            key.expirationDate.toISOString(),
+            key.permissions.join(','),
+          ]),
         ),
       );
     });
@@ -73,10 +88,16 @@ export function registerKeys(program: Command): void {
     .requiredOption('--org <name>', 'organisation')
     .option('--json', 'print JSON')
     .action(async (keyId: string, options: { readonly org: string; readonly json?: true }) => {
-      const [{ withStore }, { UserError }, { printJson }] = await Promise.all([import('../database.ts'), import('../failure.ts'), import('../table.ts')]);
+      const [{ withStore }, { UserError }, { printJson }] = await Promise.all([
+        import('../database.ts'),
+        import('../failure.ts'),
+        import('../table.ts'),
+      ]);
       const record = await withStore((store) => store.apiKeys.revoke({ org: options.org, keyId }));
       if (record === undefined) {
-        throw new UserError(`organisation "${options.org}" has no API key ${JSON.stringify(keyId)}`, { cure: `parley keys list --org ${options.org}` });
+        throw new UserError(`organisation "${options.org}" has no API key ${JSON.stringify(keyId)}`, {
+          cure: `parley keys list --org ${options.org}`,
+        });
       }
       if (options.json === true) printJson(shown(record));
       else process.stdout.write(`${keyId} (${record.name}) is revoked\n`);

@@ -20,7 +20,10 @@ export function registerMigrate(program: Command): void {
           return;
         }
         process.stdout.write(
-          table(['MIGRATION', 'APPLIED'], [...applied.map(({ name, appliedAt }) => [name, appliedAt.toISOString()]), ...pending.map((name) => [name, 'no'])]),
+          table(
+            ['MIGRATION', 'APPLIED'],
+            [...applied.map(({ name, appliedAt }) => [name, appliedAt.toISOString()]), ...pending.map((name) => [name, 'no'])],
+          ),
         );
         if (pending.length > 0) process.stdout.write(`${pending.length} to apply: parley migrate\n`);
         return;
@@ -31,6 +34,10 @@ export function registerMigrate(program: Command): void {
         return;
       }
       for (const name of applied) process.stdout.write(`applied ${name}\n`);
-      process.stdout.write(applied.length === 0 ? 'the database is up to date\n' : `the database is up to date after ${applied.length} migration${applied.length === 1 ? '' : 's'}\n`);
+      process.stdout.write(
+        applied.length === 0
+          ? 'the database is up to date\n'
+          : `the database is up to date after ${applied.length} migration${applied.length === 1 ? '' : 's'}\n`,
+      );
     });
 }

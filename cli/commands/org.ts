@@ -37,7 +37,7 @@ export function registerOrg(program: Command): void {
       ]);
       const rows = await withStore(async ({ organizations }) => {
         const found = [...(await organizations.list())];
-        for (let size = found.length; size === 1_000; ) {
+        for (let size = found.length; size === 1_000;) {
           const more = await organizations.list({ after: found.at(-1)?.name });
           found.push(...more);
           size = more.length;

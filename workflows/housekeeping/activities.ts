@@ -39,12 +39,12 @@ export function createHousekeepingActivities({ store, registry }: HousekeepingAc
         context.cancellationSignal.throwIfAborted();
       };
       return explained(async () => {
-        for (let more = true; more; ) {
+        for (let more = true; more;) {
           const pruned = await store.agentRevisions.prune({ org, limit: BATCH });
           step({ revisions: pruned.deleted, apiKeys: 0 });
           more = pruned.more;
         }
-        for (let more = true; more; ) {
+        for (let more = true; more;) {
           const apiKeys = await store.apiKeys.purge({ org, limit: BATCH });
           step({ revisions: 0, apiKeys });
           more = apiKeys === BATCH;

@@ -1,7 +1,5 @@
 import { ScheduleAlreadyRunning, ScheduleOverlapPolicy, type Client, type ScheduleOptions } from '@temporalio/client';
 
-import type { housekeeping } from './workflow.ts';
-
 export const HOUSEKEEPING_SCHEDULE = 'parley-housekeeping';
 
 /** Daily, in the night of UTC, at a random minute of an hour, so that installations that share a server don't all come at once. */
@@ -12,7 +10,7 @@ function scheduleOptions(scheduleId: string, taskQueue: string) {
     policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 day' },
     action: {
       type: 'startWorkflow',
-      workflowType: 'housekeeping' satisfies typeof housekeeping.name,
+      workflowType: 'housekeeping',
       workflowId: scheduleId,
       taskQueue,
       args: [],

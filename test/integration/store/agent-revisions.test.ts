@@ -5,7 +5,11 @@ import { failureOf, freshStore, revisionOf, session, storeAt } from './support.t
 
 const acme = { org: 'acme', agentUid: 'uid-1' } as const;
 
-async function put(store: Store, config: unknown, agent: { readonly org: string; readonly agentUid: string; readonly agentName?: string } = acme): Promise<string> {
+async function put(
+  store: Store,
+  config: unknown,
+  agent: { readonly org: string; readonly agentUid: string; readonly agentName?: string } = acme,
+): Promise<string> {
   const { revision } = revisionOf(config);
   await store.agentRevisions.put({ agentName: 'front-desk', ...agent, revision, config });
   return revision;
@@ -14,13 +18,21 @@ async function put(store: Store, config: unknown, agent: { readonly org: string;
 describe('put', () => {
   it('stores once, says nothing to the same again, and refuses other content under the same name', async () => {
     const { url, store } = await freshStore();
-    const config = { b: [1, 2.5, null, true], a: { 'ключ': 'значение', long: 'x'.repeat(100_000) } };
+    const config = { b: [1, 2.5, null, true], a: { ключ: 'значение', long: 'x'.repeat(100_000) } };
     const revision = await put(store, config);
     await put(store, config);
-    expect(await store.agentRevisions.get({ ...acme, revision })).toEqual({ agentUid: 'uid-1', agentName: 'front-desk', revision, config, createdAt: expect.any(Date) });
+    expect(await store.agentRevisions.get({ ...acme, revision })).toEqual({
+      agentUid: 'uid-1',
+      agentName: 'front-desk',
+      revision,
+      config,
+      createdAt: expect.any(Date),
+    });
     // Keys in another order are the same content.
     await store.agentRevisions.put({ ...acme, agentName: 'front-desk', revision, config: { a: config.a, b: config.b } });
-    expect(await failureOf(store.agentRevisions.put({ ...acme, agentName: 'front-desk', revision, config: { other: true } }))).toMatchObject({ kind: 'conflict', retryable: false });
+    expect(
+      await failureOf(store.agentRevisions.put({ ...acme, agentName: 'front-desk', revision, config: { other: true } })),
+    ).toMatchObject({ kind: 'conflict', retryable: false });
     expect((await (await session(url)).query('SELECT count(*)::int AS n FROM parley.agent_revisions')).rows).toEqual([{ n: 1 }]);
   });
 
@@ -33,14 +45,21 @@ describe('put', () => {
   it('refuses what can’t be stored, with the reason', async () => {
     const { store } = await freshStore();
     expect(await failureOf(put(store, { prompt: 'a\u0000b' }))).toMatchObject({ kind: 'invalid' });
-    expect(await failureOf(put(store, { prompt: 'x'.repeat(9_000_000) }))).toMatchObject({ kind: 'invalid', message: expect.stringContaining('front-desk') });
-    expect(await failureOf(store.agentRevisions.put({ ...acme, agentName: 'n', revision: 'not-a-digest', config: {} }))).toMatchObject({ kind: 'invalid' });
+    expect(await failureOf(put(store, { prompt: 'x'.repeat(9_000_000) }))).toMatchObject({
+      kind: 'invalid',
+      message: expect.stringContaining('front-desk'),
+    });
+    expect(await failureOf(store.agentRevisions.put({ ...acme, agentName: 'n', revision: 'not-a-digest', config: {} }))).toMatchObject({
+      kind: 'invalid',
+    });
   });
 
   it('is never changed afterwards, by nobody', async () => {
     const { url, store } = await freshStore();
     await put(store, {});
-    await expect((await session(url)).query("UPDATE parley.agent_revisions SET config = '{}'")).rejects.toMatchObject({ message: expect.stringContaining('immutable') });
+    await expect((await session(url)).query("UPDATE parley.agent_revisions SET config = '{}'")).rejects.toMatchObject({
+      message: expect.stringContaining('immutable'),
+    });
   });
 });
 
@@ -54,15 +73,28 @@ describe('serve', () => {
     const { rows: after } = await (await session(url)).query('SELECT xmin FROM parley.agent_serving');
     expect(after).toEqual(before);
     const moved = await store.agentRevisions.serve({ ...acme, revision: second });
-    expect(await store.agentRevisions.serving(acme)).toEqual({ agentUid: 'uid-1', agentName: 'front-desk', revision: second, config: { v: 2 }, activeSince: moved.activeSince });
+    expect(await store.agentRevisions.serving(acme)).toEqual({
+      agentUid: 'uid-1',
+      agentName: 'front-desk',
+      revision: second,
+      config: { v: 2 },
+      activeSince: moved.activeSince,
+    });
     await store.agentRevisions.serve({ ...acme, revision: first });
-    expect(await store.agentRevisions.servingByName({ org: 'acme', agentName: 'front-desk' })).toMatchObject({ revision: first, config: { v: 1 } });
+    expect(await store.agentRevisions.servingByName({ org: 'acme', agentName: 'front-desk' })).toMatchObject({
+      revision: first,
+      config: { v: 1 },
+    });
   });
 
   it('wants the revision to be there, in this organisation and of this agent', async () => {
     const { store } = await freshStore();
     const revision = await put(store, {});
-    for (const ref of [{ ...acme, revision: 'f'.repeat(64) }, { ...acme, agentUid: 'uid-2', revision }, { org: 'other', agentUid: 'uid-1', revision }]) {
+    for (const ref of [
+      { ...acme, revision: 'f'.repeat(64) },
+      { ...acme, agentUid: 'uid-2', revision },
+      { org: 'other', agentUid: 'uid-1', revision },
+    ]) {
       expect(await failureOf(store.agentRevisions.serve(ref))).toMatchObject({ kind: 'not_found' });
     }
     expect(await store.agentRevisions.serving(acme)).toBeUndefined();
@@ -77,7 +109,10 @@ describe('serve', () => {
     expect(await store.agentRevisions.servingByName({ org: 'acme', agentName: 'front-desk' })).toMatchObject({ agentUid: 'uid-2' });
     expect(await store.agentRevisions.serving(acme)).toBeUndefined();
     // An operator that has not noticed yet doesn't get the name back.
-    expect(await failureOf(store.agentRevisions.serve({ ...acme, revision: await put(store, { v: 3 }) }))).toMatchObject({ kind: 'conflict', message: expect.stringContaining('retired') });
+    expect(await failureOf(store.agentRevisions.serve({ ...acme, revision: await put(store, { v: 3 }) }))).toMatchObject({
+      kind: 'conflict',
+      message: expect.stringContaining('retired'),
+    });
   });
 
   it('ends in one agent of a name when twenty ask at once', async () => {
@@ -91,7 +126,9 @@ describe('serve', () => {
         await through.agentRevisions.serve({ org: 'acme', agentUid, revision });
       }),
     );
-    const { rows } = await (await session(url)).query('SELECT count(*) FILTER (WHERE retired_at IS NULL)::int AS serving, count(*)::int AS all FROM parley.agent_serving');
+    const { rows } = await (
+      await session(url)
+    ).query('SELECT count(*) FILTER (WHERE retired_at IS NULL)::int AS serving, count(*)::int AS all FROM parley.agent_serving');
     expect(rows).toEqual([{ serving: 1, all: 20 }]);
   });
 });
@@ -103,7 +140,10 @@ describe('retire', () => {
     await store.agentRevisions.serve({ ...acme, revision });
     await store.agentRevisions.retire(acme);
     await store.agentRevisions.retire(acme);
-    expect([await store.agentRevisions.serving(acme), await store.agentRevisions.servingByName({ org: 'acme', agentName: 'front-desk' })]).toEqual([undefined, undefined]);
+    expect([
+      await store.agentRevisions.serving(acme),
+      await store.agentRevisions.servingByName({ org: 'acme', agentName: 'front-desk' }),
+    ]).toEqual([undefined, undefined]);
     expect(await store.agentRevisions.get({ ...acme, revision })).toBeDefined();
     expect(await failureOf(store.agentRevisions.serve({ ...acme, revision }))).toMatchObject({ kind: 'conflict' });
   });

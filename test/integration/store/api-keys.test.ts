@@ -54,7 +54,8 @@ describe('create', () => {
       [{ ...good, expirationDays: 1.5 }, /1 to 365/],
       [{ ...good, permissions: ['agents:admin' as Permission] }, /agents:admin/],
     ] as const;
-    for (const [key, message] of bad) expect(await failureOf(store.apiKeys.create(key))).toMatchObject({ kind: 'invalid', message: expect.stringMatching(message) });
+    for (const [key, message] of bad)
+      expect(await failureOf(store.apiKeys.create(key))).toMatchObject({ kind: 'invalid', message: expect.stringMatching(message) });
     expect(await failureOf(create(store, 'nobody'))).toMatchObject({ kind: 'not_found', message: expect.stringContaining('nobody') });
     // A hundred characters as people count them, each of them two code units.
     await store.apiKeys.create({ ...good, name: '🔑'.repeat(100) });
@@ -67,7 +68,7 @@ describe('authenticate', () => {
     const { record, apiKey } = await create(store, 'acme');
     expect(await store.apiKeys.authenticate(apiKey)).toEqual({ outcome: 'ok', record });
     // Right public part and a valid checksum, wrong secret: only the hash tells.
-    const forged = generateApiKey((size) => (size === 8 ? Buffer.from([...apiKey.slice(3, 11)].map((letter) => indexOf(letter))) : randomBytes(size)));
+    const forged = generateApiKey((size) => (size === 8 ? Buffer.from(Array.from(apiKey.slice(3, 11), indexOf)) : randomBytes(size)));
     expect(forged.publicId).toBe(apiKey.slice(3, 11));
     for (const key of [forged.apiKey, generateApiKey().apiKey, '', 'pk_', apiKey.slice(0, -1), `${apiKey} `]) {
       expect(await store.apiKeys.authenticate(key)).toEqual({ outcome: 'unknown' });
@@ -97,8 +98,11 @@ describe('authenticate', () => {
     await blocker.query('BEGIN; LOCK TABLE parley.api_keys IN ACCESS EXCLUSIVE MODE');
     try {
       // Whatever needed the table now would wait for the lock.
-      for (let round = 0; round < 100; round += 1) expect(await store.apiKeys.authenticate(`${apiKey.slice(0, -1)}!`)).toEqual({ outcome: 'unknown' });
-      const { rows } = await admin.query("SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()");
+      for (let round = 0; round < 100; round += 1)
+        expect(await store.apiKeys.authenticate(`${apiKey.slice(0, -1)}!`)).toEqual({ outcome: 'unknown' });
+      const { rows } = await admin.query(
+        "SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
+      );
       expect(rows).toEqual([{ waiting: 0 }]);
     } finally {
       await blocker.query('ROLLBACK');
@@ -121,20 +125,25 @@ describe('revoke', () => {
   });
 });
 
-describe('list', () => {
-  async function pages(store: Store, org: string, pageSize: number, between: (page: number) => Promise<void> = async () => undefined): Promise<readonly ApiKeyRecord[]> {
-    const seen: ApiKeyRecord[] = [];
-    let after: ApiKeyPosition | undefined;
-    for (let page = 0; ; page += 1) {
-      const { items, next } = await store.apiKeys.list({ org, pageSize, after });
-      expect(items.length).toBeLessThanOrEqual(pageSize);
-      seen.push(...items);
-      if (next === undefined) return seen;
-      after = next;
-      await between(page);
-    }
+async function pages(
+  store: Store,
+  org: string,
+  pageSize: number,
+  between: (page: number) => Promise<void> = async () => undefined,
+): Promise<readonly ApiKeyRecord[]> {
+  const seen: ApiKeyRecord[] = [];
+  let after: ApiKeyPosition | undefined;
+  for (let page = 0; ; page += 1) {
+    const { items, next } = await store.apiKeys.list({ org, pageSize, after });
+    expect(items.length).toBeLessThanOrEqual(pageSize);
+    seen.push(...items);
+    if (next === undefined) return seen;
+    after = next;
+    await between(page);
   }
+}
 
+describe('list', () => {
   it('pages newest first, through keys of the same millisecond too, and has no next page after the last', async () => {
     const { url, store } = await storeWithOrganizations('acme', 'other');
     const made = [];
@@ -151,7 +160,15 @@ describe('list', () => {
     const { url, store } = await storeWithOrganizations('acme');
     const admin = await session(url);
     const made: string[] = [];
-    for (let n = 0; n < 9; n += 1) made.push((await create(store, 'acme')).record.keyId);
+    for (let n = 0; n < 9; n += 1) {
+      const { keyId } = (await create(store, 'acme')).record;
+      made.push(keyId);
+      // Two of the same millisecond would be in the order of their ids.
+      await admin.query(
+        "UPDATE parley.api_keys SET created_at = created_at - interval '1 hour' + $2 * interval '1 second' WHERE key_id = $1",
+        [keyId, n],
+      );
+    }
     const doomed = made[3] ?? '';
     const seen = await pages(store, 'acme', 2, async (page) => {
       await create(store, 'acme');

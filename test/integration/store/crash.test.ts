@@ -28,7 +28,7 @@ interface Journal {
 async function write(store: Store, journal: Journal, done: () => boolean): Promise<void> {
   for (let version = 0; !done(); version += 1) {
     const { revision, config } = revisionOf({ agent: journal.agentUid, version });
-    for (let stored = false; !stored; ) {
+    for (let stored = false; !stored;) {
       try {
         await store.agentRevisions.put({ org: 'acme', agentUid: journal.agentUid, agentName: journal.agentUid, revision, config });
         journal.stored.push(revision);
@@ -49,10 +49,18 @@ async function write(store: Store, journal: Journal, done: () => boolean): Promi
 it(`loses nothing that it acknowledged when Postgres is killed ${KILLS} times under load, and goes on by itself`, async () => {
   await migrate({ databaseUrl: server.url });
   const store = storeAt(server.url, { retryForMs: 100 });
-  const { apiKey } = await store.organizations.create({ name: 'acme' }).then(() => store.apiKeys.create({ org: 'acme', name: 'n', permissions: ['*'], expirationDays: 1 }));
+  const { apiKey } = await store.organizations
+    .create({ name: 'acme' })
+    .then(() => store.apiKeys.create({ org: 'acme', name: 'n', permissions: ['*'], expirationDays: 1 }));
   await store.apiKeys.authenticate(apiKey);
 
-  const journals = Array.from({ length: AGENTS }, (_, index): Journal => ({ agentUid: `agent-${index}`, stored: [], acknowledged: -1, attempted: -1, failures: 0 }));
+  const journals = Array.from({ length: AGENTS }, (_, index): Journal => ({
+    agentUid: `agent-${index}`,
+    stored: [],
+    acknowledged: -1,
+    attempted: -1,
+    failures: 0,
+  }));
   let done = false;
   const writers = Promise.all(journals.map((journal) => write(store, journal, () => done)));
   const everybodyMovesOn = async (): Promise<void> => {
@@ -70,7 +78,10 @@ it(`loses nothing that it acknowledged when Postgres is killed ${KILLS} times un
   done = true;
   await writers;
 
-  expect(journals.reduce((sum, { failures }) => sum + failures, 0), 'the kills hit calls in flight').toBeGreaterThan(0);
+  expect(
+    journals.reduce((sum, { failures }) => sum + failures, 0),
+    'the kills hit calls in flight',
+  ).toBeGreaterThan(0);
   for (const journal of journals) {
     for (const revision of journal.stored) {
       expect(await store.agentRevisions.get({ org: 'acme', agentUid: journal.agentUid, revision })).toBeDefined();

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-import pg from 'pg';
+import { Client } from 'pg';
 import { onTestFinished } from 'vitest';
 
 import { migrate, openStore, type Store, type StoreOptions } from '../../../store/index.ts';
@@ -21,8 +21,8 @@ export async function freshStore(options: Partial<StoreOptions> = {}): Promise<{
 }
 
 /** A plain session, as whoever `url` names. */
-export async function session(url: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url });
+export async function session(url: string): Promise<Client> {
+  const client = new Client({ connectionString: url });
   client.on('error', () => undefined);
   await client.connect();
   onTestFinished(() => client.end().catch(() => undefined));

@@ -19,6 +19,10 @@ beforeAll(async () => {
   address = await temporalAddress();
 });
 
+async function endless(): Promise<never> {
+  for (const { heartbeat, sleep } = Context.current(); ; heartbeat()) await sleep(20);
+}
+
 describe('housekeeping', () => {
   it('deletes in Postgres what is superseded or long dead, in every organisation, when its schedule fires', async () => {
     const { url } = await database();
@@ -37,8 +41,12 @@ describe('housekeeping', () => {
         await store.apiKeys.create({ org, name: 'alive', permissions: [], expirationDays: 1 });
       }
       // Immutable even for the superuser; only as a replica of itself does the server let history be aged.
-      await admin.query("SET session_replication_role = replica; UPDATE parley.agent_revisions SET created_at = created_at - interval '31 days'");
-      await admin.query("SET session_replication_role = origin; UPDATE parley.api_keys SET revoked_at = now() - interval '91 days' WHERE name = 'dead'");
+      await admin.query(
+        "SET session_replication_role = replica; UPDATE parley.agent_revisions SET created_at = created_at - interval '31 days'",
+      );
+      await admin.query(
+        "SET session_replication_role = origin; UPDATE parley.api_keys SET revoked_at = now() - interval '91 days' WHERE name = 'dead'",
+      );
 
       await whileWorking({ address, activities: createHousekeepingActivities({ store, registry }) }, async (client, taskQueue) => {
         const scheduleId = unique('housekeeping');
@@ -81,7 +89,9 @@ describe('housekeeping', () => {
   it('does not let one organisation’s trouble keep the others waiting, and shows it at the end', async () => {
     const activities = pretendedActivities(60, ['org-00000', 'org-00059']);
     await whileWorking({ address, activities }, async (client, taskQueue) => {
-      const failure = await client.workflow.execute(housekeeping, { taskQueue, workflowId: unique('trouble'), args: [] }).catch((error: unknown) => error);
+      const failure = await client.workflow
+        .execute(housekeeping, { taskQueue, workflowId: unique('trouble'), args: [] })
+        .catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(WorkflowFailedError);
       const { cause } = failure as WorkflowFailedError;
       expect(cause).toBeInstanceOf(ApplicationFailure);
@@ -95,9 +105,6 @@ describe('housekeeping', () => {
   });
 
   it('stops when it is cancelled', async () => {
-    const endless = async (): Promise<never> => {
-      for (const { heartbeat, sleep } = Context.current(); ; heartbeat()) await sleep(20);
-    };
     await whileWorking({ address, activities: { ...pretendedActivities(1), tidyOrganization: endless } }, async (client, taskQueue) => {
       const handle = await client.workflow.start(housekeeping, { taskQueue, workflowId: unique('cancelled'), args: [] });
       await eventually(async () => expect((await handle.describe()).raw.pendingActivities?.length).toBe(1));

@@ -26,7 +26,13 @@ export async function whileWorking<T>(
   const taskQueue = unique('test');
   const connection = await NativeConnection.connect({ address: options.address });
   try {
-    const worker = await Worker.create({ connection, taskQueue, workflowBundle: await sharedBundle(), activities: { ...options.activities }, ...options.worker });
+    const worker = await Worker.create({
+      connection,
+      taskQueue,
+      workflowBundle: await sharedBundle(),
+      activities: { ...options.activities },
+      ...options.worker,
+    });
     return await worker.runUntil(use(new Client({ connection }), taskQueue));
   } finally {
     await connection.close();
@@ -34,7 +40,10 @@ export async function whileWorking<T>(
 }
 
 /** Activities over `count` organisations with a row of each kind to delete; those named in `failing` never succeed. */
-export function pretendedActivities(count: number, failing: readonly string[] = []): HousekeepingActivities & { readonly tidied: string[] } {
+export function pretendedActivities(
+  count: number,
+  failing: readonly string[] = [],
+): HousekeepingActivities & { readonly tidied: string[] } {
   const names = Array.from({ length: count }, (_, index) => `org-${String(index).padStart(5, '0')}`);
   const tidied: string[] = [];
   return {

@@ -17,7 +17,7 @@ import { loadConfig } from '../../../platform/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
 import { migrate, openStore } from '../../../store/index.ts';
-import { housekeeping } from '../../../workflows/catalogue.ts';
+import type { housekeeping } from '../../../workflows/catalogue.ts';
 import { runWorker } from '../../../workflows/main.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
@@ -109,7 +109,9 @@ it('waits for Temporal without ever exiting, finds it again after it was away, a
         if (recent?.action.type !== 'startWorkflow') throw new Error('not started yet');
         return recent.action.workflow;
       });
-      expect(await client.workflow.getHandle<typeof housekeeping>(workflowId, firstExecutionRunId).result()).toMatchObject({ organizations: 0 });
+      expect(await client.workflow.getHandle<typeof housekeeping>(workflowId, firstExecutionRunId).result()).toMatchObject({
+        organizations: 0,
+      });
     } finally {
       await connection.close();
     }
@@ -117,7 +119,7 @@ it('waits for Temporal without ever exiting, finds it again after it was away, a
     await worker.stop();
     await temporal.stop();
   }
-  await expect(worker.get('/healthz')).rejects.toThrow();
+  await expect(worker.get('/healthz')).rejects.toThrow('fetch failed');
   expect(worker.lines.at(-1)).toContain('"stopped"');
   expect(worker.lines.some((line) => line.includes('"error"'))).toBe(false);
 });
