@@ -1,16 +1,6 @@
 /** What an answer shows in place of a secret. Sent back in an update it means "unchanged". */
 export const MASK = '********';
 
-/** Shows that there is a value, not which: null and undefined stay what they are. */
-export function mask<T extends string | null | undefined>(value: T): T | typeof MASK {
-  return value === null || value === undefined ? value : MASK;
-}
-
-/** Whether a client sent the mask back. */
-export function isMasked(value: unknown): value is typeof MASK {
-  return value === MASK;
-}
-
 /**
  * An address without what is secret in it: the password and the values of query parameters.
  * What is no address becomes the mask altogether, because nothing is known about its parts.

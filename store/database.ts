@@ -45,7 +45,7 @@ export interface PoolCounts {
 const organizationName = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
 /** @throws StoreError `invalid` for what cannot be the name of a namespace. */
-export function requireOrganizationName(name: string): void {
+function requireOrganizationName(name: string): void {
   if (organizationName.test(name)) return;
   const shown = JSON.stringify(name.length > 80 ? `${name.slice(0, 80)}…` : name);
   throw new StoreError(

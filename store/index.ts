@@ -13,13 +13,10 @@ import { readMigrations } from './migration-files.ts';
 import { Organizations } from './organizations.ts';
 import { RevocationListener } from './revocations.ts';
 
-export type { AgentRevision, ServingRevision } from './agent-revisions.ts';
-export type { ApiKeyPosition, ApiKeyRecord, NewApiKey } from './api-keys.ts';
-export type { Authentication } from './authenticator.ts';
-export { StoreError, type StoreErrorKind } from './error.ts';
-export { migrate, migrationStatus, type AppliedMigration, type MigrationStatus } from './migrate.ts';
-export type { Organization } from './organizations.ts';
-export { covers, isPermission, permissionResources, permissions, type Permission, type PermissionResource } from './permissions.ts';
+export type { ApiKeyPosition, ApiKeyRecord } from './api-keys.ts';
+export { StoreError } from './error.ts';
+export { migrate, migrationStatus } from './migrate.ts';
+export { covers, isPermission, permissions, type Permission } from './permissions.ts';
 
 export interface StoreOptions extends DatabaseOptions {
   readonly clock?: Clock | undefined;
@@ -34,7 +31,7 @@ export interface StoreOptions extends DatabaseOptions {
 const LONGEST_KEY_CACHE_MS = 4_000;
 
 /** API keys with the check of a presented one. */
-export interface ApiKeyStore extends Pick<ApiKeys, 'create' | 'list' | 'get' | 'revoke' | 'purge'> {
+interface ApiKeyStore extends Pick<ApiKeys, 'create' | 'list' | 'get' | 'revoke' | 'purge'> {
   /** @throws StoreError when Postgres doesn't answer: that says nothing about the key */
   authenticate(apiKey: string): Promise<Authentication>;
 }

@@ -18,7 +18,7 @@ export interface MigrateOptions {
   readonly lockTimeoutMs?: number | undefined;
 }
 
-export interface AppliedMigration {
+interface AppliedMigration {
   readonly version: number;
   readonly name: string;
   readonly checksum: string;

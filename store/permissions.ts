@@ -12,7 +12,7 @@ export const permissionResources = [
   'secrets',
 ] as const;
 
-export type PermissionResource = (typeof permissionResources)[number];
+type PermissionResource = (typeof permissionResources)[number];
 
 /** `*` is everything, also what later versions add. `write` implies `read` of the same resource. */
 export type Permission = '*' | `${PermissionResource}:${'read' | 'write'}`;

@@ -4,7 +4,7 @@ import { type ClientBase, DatabaseError } from 'pg';
 import { StoreError } from './error.ts';
 
 /** `parley_app`: every tenant query. `parley_directory`: the names of organisations, and the lookup of a key by its public part. */
-export const roles = ['parley_app', 'parley_directory'] as const;
+const roles = ['parley_app', 'parley_directory'] as const;
 
 export type RoleName = (typeof roles)[number];
 

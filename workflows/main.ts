@@ -15,7 +15,7 @@ import { ensureHousekeepingSchedule } from './housekeeping/schedule.ts';
 import { keepWorking } from './keep-working.ts';
 import { installRuntime } from './runtime.ts';
 
-export const TASK_QUEUE = 'parley';
+const TASK_QUEUE = 'parley';
 
 export interface RunWorkerOptions {
   readonly config: Config;

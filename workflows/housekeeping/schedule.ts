@@ -1,6 +1,6 @@
 import { ScheduleAlreadyRunning, ScheduleOverlapPolicy, type Client, type ScheduleOptions } from '@temporalio/client';
 
-export const HOUSEKEEPING_SCHEDULE = 'parley-housekeeping';
+const HOUSEKEEPING_SCHEDULE = 'parley-housekeeping';
 
 /** Daily, in the night of UTC, at a random minute of an hour, so that installations that share a server don't all come at once. */
 function scheduleOptions(scheduleId: string, taskQueue: string) {
