@@ -17,7 +17,7 @@ import { requestFailure, schemaIssues } from '../resources/kube-failures.ts';
 import { isObjectName, randomId } from '../resources/names.ts';
 import { retryStale } from '../resources/retry.ts';
 import { AgentTools, type ToolPlan } from '../tools/agent-tools.ts';
-import { discardOnFailure } from '../tools/tool-writer.ts';
+import { discardOnFailure, isUncertain } from '../tools/tool-writer.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import { AgentReader } from './agent-reader.ts';
 import { agentFromRest, agentSecretRefs, type AgentView } from './codec.ts';
@@ -77,7 +77,7 @@ export class AgentService {
         return this.#afterTools(org, intent.tools, caller, options.force, () => clients.agents.apply(object));
       });
       views.agents.wrote(agent);
-      await Promise.all(staged.map((each) => each.commit(agent, [])));
+      await Promise.all(staged.map((each) => each.commit(agent)));
       if (intent.tools !== undefined) await this.#tools.settle(org, intent.tools, agent);
       return this.#answer(caller, agent, promptOf(intent));
     });
@@ -110,7 +110,7 @@ export class AgentService {
 
   async #updateOnce(caller: Caller, name: string, body: AgentUpdate, options: WriteOptions): Promise<AgentAnswer | undefined> {
     const { org } = caller;
-    const { clients, companions, views } = this.#foundation;
+    const { clients, views } = this.#foundation;
     const stored = await this.reader.find(org, name);
     if (stored === undefined) return undefined;
     options.requireState(stored.metadata.resourceVersion);
@@ -127,11 +127,7 @@ export class AgentService {
     const staged = await this.#stage(values);
     const agent = await discardOnFailure(staged, () => apply(false));
     if (agent !== stored) views.agents.wrote(agent);
-    const unused = (kind: NewValues['kind']): readonly string[] => unusedKeys(kind, name, stored.spec, agent.spec);
-    await Promise.all(staged.map((each, index) => each.commit(agent, unused(values[index]?.kind ?? 'Secret'))));
-    for (const kind of ['Secret', 'ConfigMap'] as const) {
-      if (!values.some((each) => each.kind === kind)) await companions.drop(kind, org, companionName('Agent', name), unused(kind));
-    }
+    await Promise.all(staged.map((each) => each.commit(agent)));
     if (intent.tools !== undefined) await this.#tools.carryOut(org, intent.tools, caller, options.force, agent);
     return this.#answer(caller, agent, promptOf(intent));
   }
@@ -163,13 +159,14 @@ export class AgentService {
     return { desired, secrets: secrets.pending, prompts, tools: tools !== undefined && tools.steps.length > 0 ? tools : undefined };
   }
 
-  #newValues(org: string, name: string, { secrets, prompts }: Intent, owner: Stored<Agent> | undefined): readonly NewValues[] {
+  #newValues(org: string, name: string, { secrets, prompts, desired }: Intent, owner: Stored<Agent> | undefined): readonly NewValues[] {
     const common = { namespace: org, name: companionName('Agent', name), for: { kind: 'Agent', name }, owner } as const;
+    const replaced = (kind: NewValues['kind']): readonly string[] => (owner === undefined ? [] : unusedKeys(kind, name, owner.spec, desired));
     const all: readonly NewValues[] = [
-      { kind: 'Secret', values: secrets, ...common },
-      { kind: 'ConfigMap', values: prompts, ...common },
+      { kind: 'Secret', values: secrets, replaced: replaced('Secret'), ...common },
+      { kind: 'ConfigMap', values: prompts, replaced: replaced('ConfigMap'), ...common },
     ];
-    return all.filter(({ values }) => values.size > 0);
+    return all.filter((each) => each.values.size > 0 || each.replaced.length > 0);
   }
 
   async #rehearseParts(caller: Caller, values: readonly NewValues[], tools: ToolPlan | undefined, force: boolean): Promise<readonly unknown[] | undefined> {
@@ -189,7 +186,7 @@ export class AgentService {
       await this.#tools.carryOut(org, plan, caller, force, undefined);
       return await write();
     } catch (error) {
-      await this.#tools.takeBack(org, plan);
+      if (!isUncertain(error)) await this.#tools.takeBack(org, plan);
       throw error;
     }
   }
@@ -211,10 +208,11 @@ function problemsOf(desired: Draft<AgentSpec>, previous: AgentSpec | undefined):
 }
 
 /** Keys of the facade's own Secret or ConfigMap that `before` refers to and `after` doesn't. */
-function unusedKeys(kind: NewValues['kind'], name: string, before: AgentSpec, after: AgentSpec): readonly string[] {
-  const refs = (spec: AgentSpec): readonly KeyRef[] => (kind === 'Secret' ? agentSecretRefs(spec) : [spec.llm.systemPromptFrom?.configMapKeyRef].filter((ref) => ref !== undefined));
+function unusedKeys(kind: NewValues['kind'], name: string, before: AgentSpec, after: Draft<AgentSpec>): readonly string[] {
+  const refs = (spec: Draft<AgentSpec>): readonly KeyRef[] =>
+    kind === 'Secret' ? agentSecretRefs(spec) : ([spec.llm?.systemPromptFrom?.configMapKeyRef].filter((ref) => ref !== undefined) as readonly KeyRef[]);
   const own = companionName('Agent', name);
-  const keys = (spec: AgentSpec): readonly string[] => refs(spec).flatMap((ref) => (ref.name === own ? [ref.key] : []));
+  const keys = (spec: Draft<AgentSpec>): readonly string[] => refs(spec).flatMap((ref) => (ref.name === own ? [ref.key] : []));
   const used = new Set(keys(after));
   return keys(before).filter((key) => !used.has(key));
 }

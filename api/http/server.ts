@@ -1,3 +1,5 @@
+import type { Socket } from 'node:net';
+
 import { fastify, type FastifyError, type FastifyInstance } from 'fastify';
 
 import type { ApiDependencies } from '../dependencies.ts';
@@ -29,6 +31,7 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
     return503OnClosing: false,
     forceCloseConnections: 'idle',
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: maxHeaderSize },
+    clientErrorHandler: answerClientError,
     rewriteUrl: ({ url = '/' }) => withSoundEscapes(url),
   });
   const metrics = httpMetrics(registry);
@@ -67,6 +70,20 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
   registerAuthentication(app, store.apiKeys);
   registerProbes(app, dependencies);
   return app;
+}
+
+/** What Node can't read as HTTP never becomes a request; it is answered in the same shape. */
+function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (error.code === 'ECONNRESET' || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
+  const [status, body] = tooLarge
+    ? ['431 Request Header Fields Too Large', { error: 'headers_too_large', message: 'address and headers may have 16 KiB together' }]
+    : ['400 Bad Request', { error: 'bad_request', message: 'this is not HTTP as the server understands it' }];
+  const text = JSON.stringify(body);
+  socket.end(`HTTP/1.1 ${String(status)}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`);
 }
 
 function isProbe(route: string): boolean {

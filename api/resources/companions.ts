@@ -17,6 +17,8 @@ export interface NewValues {
   /** Of the Secret or ConfigMap. */
   readonly name: string;
   readonly values: ReadonlyMap<string, string>;
+  /** Keys that the object refers to now and won't any more. */
+  readonly replaced: readonly string[];
   readonly for: Stage['for'];
   /** Absent while the object itself isn't there yet. */
   readonly owner?: Stored<KubeObject> | undefined;
@@ -24,8 +26,8 @@ export interface NewValues {
 
 /** Values that are written and not yet in use. Exactly one of the two is called. */
 export interface StagedValues {
-  /** They are in use now: `owner` refers to them, and to `replaced` no more. */
-  commit(owner: Stored<KubeObject>, replaced: readonly string[]): Promise<void>;
+  /** They are in use now: `owner` refers to them, and to the replaced ones no more. */
+  commit(owner: Stored<KubeObject>): Promise<void>;
   /** They never will be. */
   discard(): Promise<void>;
 }
@@ -68,11 +70,13 @@ export class Companions {
   async stage(values: NewValues): Promise<StagedValues> {
     const { kind, namespace, name } = values;
     const target = { descriptor: this.#client(kind).descriptor, namespace, name };
-    const { object, created } = await this.#write(values, false);
+    const written = await this.#write(values, false);
+    if (written === undefined) return nothingStaged;
+    const { object, created } = written;
     const drop = (keys: Iterable<string>): Record<string, null> => Object.fromEntries([...keys].map((key) => [key, null]));
     return {
-      commit: async (owner, replaced) => {
-        const data = { data: drop(replaced) };
+      commit: async (owner) => {
+        const data = { data: drop(values.replaced) };
         const ownerReferences: readonly OwnerReference[] | undefined = created ? [ownerReferenceTo(owner)] : undefined;
         const marks = { metadata: { resourceVersion: object.metadata.resourceVersion, ...withoutMarks, ...(ownerReferences && { ownerReferences }) } };
         try {
@@ -90,22 +94,17 @@ export class Companions {
     };
   }
 
-  /** Takes away values that nothing refers to any more. */
-  async drop(kind: CompanionKind, namespace: string, name: string, keys: readonly string[]): Promise<void> {
-    if (keys.length === 0) return;
-    const target = { descriptor: this.#client(kind).descriptor, namespace, name };
-    await orUndefined(mergePatch(this.#transport, target, { data: Object.fromEntries(keys.map((key) => [key, null])) }));
-  }
-
-  async #write(values: NewValues, dryRun: boolean): Promise<{ readonly object: Stored<KubeObject>; readonly created: boolean }> {
+  /** @returns undefined where there is nothing to write, and nothing to mark either */
+  async #write(values: NewValues, dryRun: boolean): Promise<{ readonly object: Stored<KubeObject>; readonly created: boolean } | undefined> {
     const { kind, namespace, name, owner } = values;
     const client = this.#client(kind);
     const target = { descriptor: client.descriptor, namespace, name };
     const data = Object.fromEntries([...values.values].map(([key, value]) => [key, kind === 'Secret' ? Buffer.from(value).toString('base64') : value]));
-    const marks = stageMarks({ for: values.for, at: new Date(this.#clock.now()).toISOString(), keys: [...values.values.keys()] });
+    const marks = stageMarks({ for: values.for, at: new Date(this.#clock.now()).toISOString(), keys: [...values.values.keys(), ...values.replaced] });
     const patch = (): Promise<Stored<KubeObject>> => mergePatch(this.#transport, target, { data, metadata: marks }, { dryRun });
     const patched = owner === undefined ? undefined : await orUndefined(patch());
     if (patched !== undefined) return { object: patched, created: false };
+    if (values.values.size === 0) return undefined;
     const metadata = { namespace, name, ...marks, ...(owner && { ownerReferences: [ownerReferenceTo(owner)] }) };
     try {
       return { object: await client.create({ apiVersion: 'v1', kind, metadata, data } as Secret & ConfigMap, { dryRun }), created: true };
@@ -119,6 +118,8 @@ export class Companions {
     return (kind === 'Secret' ? this.#clients.secrets : this.#clients.configMaps) as unknown as ResourceClient<Secret & ConfigMap>;
   }
 }
+
+const nothingStaged: StagedValues = { commit: () => Promise.resolve(), discard: () => Promise.resolve() };
 
 /** Undefined for what isn't there. */
 export async function orUndefined<T>(request: Promise<T>): Promise<T | undefined> {

@@ -18,7 +18,7 @@ export interface Stage {
   readonly for: { readonly kind: 'Agent' | 'Tool'; readonly name: string };
   /** When, RFC 3339. */
   readonly at: string;
-  /** Keys that were added to a Secret or ConfigMap. */
+  /** Keys of a Secret or ConfigMap that come or go: the object's references say which of them stay. */
   readonly keys: readonly string[];
 }
 

@@ -69,10 +69,10 @@ export class ToolWriter {
     const metadata = { namespace: org, name, annotations, ...(marks && { labels: marks.labels }), ...(ownerReferences && { ownerReferences }) };
     const object = { apiVersion: API_VERSION, kind: 'Tool', metadata, spec } as unknown as Tool;
     if (dryRun) return clients.tools.apply(object, { dryRun });
-    const values = { kind: 'Secret', namespace: org, name: companionName('Tool', name), values: secrets, for: { kind: 'Tool', name } } as const;
+    const values = { kind: 'Secret', namespace: org, name: companionName('Tool', name), values: secrets, replaced: [], for: { kind: 'Tool', name } } as const;
     const staged = secrets.size === 0 ? undefined : await companions.stage(values);
     const tool = await discardOnFailure(staged, () => clients.tools.apply(object));
-    await staged?.commit(tool, []);
+    await staged?.commit(tool);
     views.tools.wrote(tool);
     return tool;
   }
@@ -105,11 +105,11 @@ export class ToolWriter {
         if (mode.dryRun) return apply(true);
         const own = companionName('Tool', name);
         const replaced = toolSecretRefs(stored.spec).filter((ref) => ref.name === own && !toolSecretRefs(spec).some(({ key }) => key === ref.key)).map(({ key }) => key);
-        if (secrets.size > 0) await apply(true);
-        const staged = secrets.size === 0 ? undefined : await companions.stage({ kind: 'Secret', namespace: org, name: own, values: secrets, for: { kind: 'Tool', name }, owner: stored });
+        const touched = secrets.size > 0 || replaced.length > 0;
+        if (touched) await apply(true);
+        const staged = touched ? await companions.stage({ kind: 'Secret', namespace: org, name: own, values: secrets, replaced, for: { kind: 'Tool', name }, owner: stored }) : undefined;
         const tool = await discardOnFailure(staged, () => apply(false));
-        if (staged !== undefined) await staged.commit(tool, replaced);
-        else await companions.drop('Secret', org, own, replaced);
+        await staged?.commit(tool);
         views.tools.wrote(tool);
         return tool;
       }),
@@ -156,8 +156,12 @@ export async function discardOnFailure<T>(staged: StagedValues | readonly Staged
   try {
     return await write();
   } catch (error) {
-    const uncertain = error instanceof KubeError && (error.code === 0 || error.code >= 500);
-    if (!uncertain) await Promise.allSettled([staged ?? []].flat().map((values) => values.discard()));
+    if (!isUncertain(error)) await Promise.allSettled([staged ?? []].flat().map((values) => values.discard()));
     throw error;
   }
+}
+
+/** The write may have happened all the same: there was no answer, or one that doesn't say. */
+export function isUncertain(error: unknown): boolean {
+  return error instanceof KubeError && (error.code === 0 || error.code >= 500);
 }

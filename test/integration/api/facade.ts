@@ -47,8 +47,11 @@ export interface Facade {
   close(): Promise<void>;
 }
 
-/** @param shared the database of another facade, for a second replica */
-export async function startFacade(shared?: TestDatabase): Promise<Facade> {
+/**
+ * @param shared the database of another facade, for a second replica
+ * @param wrap may come between the facade and the API server
+ */
+export async function startFacade(shared?: TestDatabase, wrap: (transport: Transport) => Transport = (transport) => transport): Promise<Facade> {
   const { kubeconfigs } = await controlPlane();
   const db = shared ?? (await database());
   if (shared === undefined) await migrate({ databaseUrl: db.url });
@@ -62,7 +65,7 @@ export async function startFacade(shared?: TestDatabase): Promise<Facade> {
   const logger = createLogger({ role: 'api', level: 'debug', destination });
   const registry = new Registry();
   const store = openStore({ databaseUrl: db.url, logger });
-  const transport = createTransport({ kubeConfig: loadKubeConfig({ path: kubeconfigs.api }), registry, logger });
+  const transport = wrap(createTransport({ kubeConfig: loadKubeConfig({ path: kubeconfigs.api }), registry, logger }));
   const readiness = new Readiness();
   const app = buildApi({ store, transport, logger, registry, readiness, clock: systemClock, random: Math.random, pageTokenKey: pageTokenKey(db.url) });
   await app.listen({ host: '127.0.0.1', port: 0 });

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Registry } from 'prom-client';
+
+import { createFoundation } from '../../../api/resources/foundation.ts';
+import { Sweeper } from '../../../api/resources/sweeper.ts';
+import type { Agent, Tool } from '../../../crds/index.ts';
+import { KubeError, type KubeRequest, type Transport } from '../../../kube/index.ts';
+import { systemClock } from '../../../platform/clock.ts';
+import { Readiness } from '../../../platform/lifecycle.ts';
+import { createLogger } from '../../../platform/logging.ts';
+import { anAgentRequest } from '../../support/builders.ts';
+import { kubectlJson, organization, startFacade, type Facade } from './facade.ts';
+
+/** Answers `left` more writes and reads; the next one is the last (carried out or not), and from then on the process is dead. */
+class Mortal implements Transport {
+  readonly server: string;
+  readonly #inner: Transport;
+  #left = Number.POSITIVE_INFINITY;
+  #lastIsCarriedOut = false;
+
+  constructor(inner: Transport) {
+    this.#inner = inner;
+    this.server = inner.server;
+  }
+
+  die(after: number, lastIsCarriedOut: boolean): void {
+    this.#left = after;
+    this.#lastIsCarriedOut = lastIsCarriedOut;
+  }
+
+  revive(): void {
+    this.#left = Number.POSITIVE_INFINITY;
+  }
+
+  async request<T>(request: KubeRequest): Promise<T> {
+    this.#left -= 1;
+    if (this.#left >= 0) return this.#inner.request<T>(request);
+    if (this.#left === -1 && this.#lastIsCarriedOut) await this.#inner.request(request);
+    throw new KubeError({ code: 0, reason: 'Unreachable', message: 'the process is dead' });
+  }
+
+  stream(request: KubeRequest) {
+    return this.#inner.stream(request);
+  }
+
+  close() {
+    return this.#inner.close();
+  }
+}
+
+interface Companion {
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly uid: string; readonly labels?: Readonly<Record<string, string>>; readonly ownerReferences?: readonly { readonly uid: string }[] };
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+let facade: Facade;
+let mortal: Mortal;
+
+beforeAll(async () => {
+  facade = await startFacade(undefined, (transport) => (mortal = new Mortal(transport)));
+});
+afterAll(() => facade.close());
+
+async function sweep(org: string): Promise<void> {
+  const clock = { ...systemClock, now: () => Date.now() + 180_000 };
+  const common = { store: facade.store, transport: mortal, random: Math.random, registry: new Registry(), readiness: new Readiness() };
+  const foundation = createFoundation({ ...common, clock, logger: createLogger({ role: 'test', level: 'silent' }), pageTokenKey: new Uint8Array(32) });
+  await new Sweeper({ foundation, organizations: facade.store.organizations }).sweepOrganization(org);
+  await foundation.views.stop();
+}
+
+/** Every secret value that stands anywhere, after checking that nothing is orphaned, marked or dangling. */
+async function requireWhole(org: string): Promise<readonly string[]> {
+  const list = async <T>(kind: string): Promise<readonly T[]> => (await kubectlJson<{ items: T[] }>(['get', kind, '-n', org])).items;
+  const [agents, tools, secrets, maps] = await Promise.all([list<Agent>('agents'), list<Tool>('tools'), list<Companion>('secrets'), list<Companion>('configmaps')]);
+  const companions = [...secrets, ...maps.filter(({ metadata }) => metadata.name.startsWith('agent-'))];
+  const uids = new Set([...agents, ...tools].map(({ metadata }) => metadata.uid));
+  for (const { metadata } of [...companions, ...(tools as unknown as Companion[])]) {
+    expect(metadata.labels ?? {}, metadata.name).toEqual({});
+    expect((metadata.ownerReferences ?? []).filter(({ uid }) => !uids.has(uid)), metadata.name).toEqual([]);
+    expect(metadata.ownerReferences, metadata.name).toHaveLength(1);
+  }
+  const values = new Map(companions.flatMap(({ kind, metadata, data }) => Object.entries(data ?? {}).map(([key, value]) => [`${kind}/${metadata.name}/${key}`, value] as const)));
+  const used = new Set<string>();
+  const use = (id: string): void => {
+    expect([...values.keys()]).toContain(id);
+    used.add(id);
+  };
+  for (const { spec } of agents) {
+    if (spec.llm.apiKeySecretRef) use(`Secret/${spec.llm.apiKeySecretRef.name}/${spec.llm.apiKeySecretRef.key}`);
+    if (spec.llm.systemPromptFrom) use(`ConfigMap/${spec.llm.systemPromptFrom.configMapKeyRef.name}/${spec.llm.systemPromptFrom.configMapKeyRef.key}`);
+  }
+  for (const { spec } of tools) for (const header of spec.custom?.http.headers ?? []) if (header.valueFrom) use(`Secret/${header.valueFrom.secretKeyRef.name}/${header.valueFrom.secretKeyRef.key}`);
+  expect([...values.keys()].filter((id) => !used.has(id))).toEqual([]);
+  for (const { metadata } of agents) expect(tools.filter(({ spec }) => spec.agentRefs?.some(({ name }) => name === metadata.name))).toHaveLength(1);
+  expect(tools).toHaveLength(agents.length);
+  return secrets.flatMap(({ data }) => Object.values(data ?? {}).map((value) => Buffer.from(value, 'base64').toString()));
+}
+
+const body = anAgentRequest('Crash', {
+  llm: {
+    model_name: 'm',
+    api_key: 'first',
+    system_prompt: 'p'.repeat(5000),
+    tools: [{ function_tool: { name: 'f' }, additional_tool_info: { api: { endpoint: 'http://x', headers: { 'x-api-key': 'tool-key' } } } }],
+  },
+});
+
+describe.each([false, true])('a process that dies at any request to the API server (the last one carried out: %s)', (carriedOut) => {
+  it('leaves a whole agent or none', async () => {
+    const outcomes = new Set<number>();
+    for (let after = 0; ; after += 1) {
+      const org = await organization(facade);
+      mortal.die(after, carriedOut);
+      const answer = await org.call('POST', '/v2/ai-agents', body);
+      mortal.revive();
+      expect([201, 503]).toContain(answer.status);
+      await sweep(org.name);
+      const secrets = await requireWhole(org.name);
+      outcomes.add(secrets.length);
+      if (answer.status === 201) {
+        expect(secrets.toSorted()).toEqual(['first', 'tool-key']);
+        expect(after).toBeGreaterThan(8);
+        break;
+      }
+    }
+    expect([...outcomes].toSorted()).toEqual([0, 2]);
+  });
+
+  it('leaves the old secret or the new one, and never both', async () => {
+    const org = await organization(facade);
+    const { body: agent } = await org.call('POST', '/v2/ai-agents', body);
+    for (let after = 0; ; after += 1) {
+      mortal.die(after, carriedOut);
+      const answer = await org.call('PUT', `/v2/ai-agents/${agent.ai_agent_id}`, { agent_name: `Round ${after}`, llm: { api_key: `secret-${after}`, system_prompt: `${after}`.repeat(5000) } });
+      mortal.revive();
+      await sweep(org.name);
+      const secrets = await requireWhole(org.name);
+      const { body: now } = await org.call('GET', `/v2/ai-agents/${agent.ai_agent_id}`);
+      expect(secrets).toContain(now.llm.api_key);
+      if (now.agent_name === `Round ${after}`) expect(now.llm).toMatchObject({ api_key: `secret-${after}`, system_prompt: `${after}`.repeat(5000) });
+      if (answer.status === 200) break;
+      expect(answer.status).toBe(503);
+    }
+    for (let after = 0; ; after += 1) {
+      await org.call('PUT', `/v2/ai-agents/${agent.ai_agent_id}`, { llm: { api_key: 'again', system_prompt: 'q'.repeat(5000) } });
+      mortal.die(after, carriedOut);
+      const answer = await org.call('PUT', `/v2/ai-agents/${agent.ai_agent_id}`, { llm: { api_key: null, system_prompt: 'short' } });
+      mortal.revive();
+      await sweep(org.name);
+      await requireWhole(org.name);
+      if (answer.status === 200) break;
+    }
+  });
+});
