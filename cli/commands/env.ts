@@ -6,9 +6,16 @@ export function registerEnv(program: Command): void {
     .description('print the variables of the running local stack for a shell: eval "$(parley env)"')
     .option('--json', 'print JSON')
     .action(async (options: { readonly json?: true }) => {
-      const [{ readEnvFile, shellExports }, { findLayout }, { UserError }] = await Promise.all([import('../dev/env-file.ts'), import('../dev/find-layout.ts'), import('../failure.ts')]);
+      const [{ readEnvFile, shellExports }, { findLayout }, { runningSupervisor }, { UserError }] = await Promise.all([
+        import('../dev/env-file.ts'),
+        import('../dev/find-layout.ts'),
+        import('../dev/supervisor-lock.ts'),
+        import('../failure.ts'),
+      ]);
       const layout = findLayout(process.cwd());
-      const env = layout === undefined ? undefined : readEnvFile(layout.envFile);
+      // After a power cut the file is still there, and nothing behind it.
+      const runs = layout !== undefined && (await runningSupervisor(layout.supervisorPid)) !== undefined;
+      const env = runs ? readEnvFile(layout.envFile) : undefined;
       if (env === undefined) {
         throw new UserError(`no stack is ready in ${process.cwd()} or a folder above it`, { cure: 'start one with `parley dev` (or `make up`), or go to the folder where it runs; `parley dev status` shows how far it is' });
       }

@@ -93,7 +93,7 @@ export async function runStack(options: DevOptions): Promise<void> {
     await migrateDatabase(databaseUrl, console);
   }
   const reporter = new PartReporter(console, new StateFile(layout));
-  const supervisor = new Supervisor({ parts: stack.parts, logDir: layout.logs, runDir: layout.run, onEvent: (event) => reporter.tell(event) });
+  const supervisor = new Supervisor({ parts: stack.parts, logDir: layout.logs, runDir: layout.run, ownedFiles: [layout.envFile], onEvent: (event) => reporter.tell(event) });
   let failure: unknown;
   try {
     const env = await bringUp({ ...options, settings: { ...settings, ports, org }, org, stack, supervisor, kubectl, ports });

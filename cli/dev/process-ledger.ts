@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 
 /**
- * Reads "+ name pid signal" and "- name" lines; when the writer is gone, however it died, signals what is left.
+ * Reads "+ name pid signal" and "- name" lines; when the writer is gone, however it died, removes the files that are
+ * its arguments and signals what is left.
  * In shell, because it has to be small, to outlive the supervisor, and to run wherever the stack does.
  */
 const watchdog = `
@@ -15,6 +16,7 @@ while read -r op name pid signal; do
   list=$rest
   if [ "$op" = + ]; then list="$list $name:$pid:$signal"; fi
 done
+rm -f "$@"
 for entry in $list; do
   entry=\${entry#*:}
   kill -"\${entry#*:}" "\${entry%%:*}" 2>/dev/null
@@ -25,8 +27,9 @@ done
 export class ProcessLedger {
   readonly #child: ChildProcess;
 
-  constructor() {
-    this.#child = spawn('/bin/sh', ['-c', watchdog, 'parley-watchdog'], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
+  /** @param files are removed when the supervisor is gone. */
+  constructor(files: readonly string[] = []) {
+    this.#child = spawn('/bin/sh', ['-c', watchdog, 'parley-watchdog', ...files], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
     this.#child.on('error', () => undefined);
     this.#child.stdin?.on('error', () => undefined);
     this.#child.unref();

@@ -51,8 +51,8 @@ async function runHere(options: StartOptions, layout: Layout): Promise<void> {
     return;
   }
   const { ipc } = options.flags;
-  // `parley dev | head`: a reader that leaves must not take the stack with it.
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);
+  // `parley dev | head`: other commands end with their reader, a running stack must not.
+  for (const stream of [process.stdout, process.stderr]) stream.removeAllListeners('error').on('error', () => undefined);
   const console = ipc === true ? ipcConsole() : streamConsole(process.stdout);
   const stop = new AbortController();
   const hurry = new AbortController();

@@ -78,6 +78,8 @@ export interface SupervisorOptions {
   readonly logDir: string;
   /** Folder for `<part>.pid`. */
   readonly runDir: string;
+  /** Files that must not outlive this process, however it ends. */
+  readonly ownedFiles?: readonly string[];
   readonly onEvent?: (event: PartEvent) => void;
 }
 
@@ -119,7 +121,7 @@ export class Supervisor {
     this.#options = options;
     mkdirSync(options.logDir, { recursive: true });
     mkdirSync(options.runDir, { recursive: true });
-    this.#ledger = new ProcessLedger();
+    this.#ledger = new ProcessLedger(options.ownedFiles);
     for (const part of options.parts) {
       const firstReady = Promise.withResolvers<void>();
       // A failure is told by start(); a dependant that is not waiting yet must not make it an unhandled one.

@@ -2,7 +2,7 @@
  * The operator without a cluster: objects in memory, the real plans, and actions that take effect at once. For property
  * tests over every status a plan can give.
  */
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 
 import {
   agentKind,
@@ -15,7 +15,6 @@ import {
   type KindDefinition,
   type KnowledgeBase,
   type PhoneNumber,
-  type Tool,
   type WebhookSubscription,
 } from '../../crds/index.ts';
 import { planAgent, type AgentAction, type Serving, type StoreView } from '../../operator/agent/plan.ts';
@@ -29,7 +28,9 @@ import { planTool } from '../../operator/tool/plan.ts';
 import { planWebhookSubscription, type SigningSecretAction } from '../../operator/webhook-subscription/plan.ts';
 
 /** Something that arrives in the cluster: one of the five kinds, or a Secret or ConfigMap. */
-export type Thing = { readonly type: 'object'; readonly object: ParleyObject } | { readonly type: 'Secret' | 'ConfigMap'; readonly entry: KeyedEntry };
+export type Thing =
+  | { readonly type: 'object'; readonly object: ParleyObject }
+  | { readonly type: 'Secret' | 'ConfigMap'; readonly entry: KeyedEntry };
 
 const definitions: Readonly<Record<string, KindDefinition>> = {
   Agent: agentKind,
@@ -47,13 +48,26 @@ export interface ObjectOptions {
 }
 
 /** An object as the API server would store it: with defaults filled in. */
-export function storedObject(kind: string, name: string, spec: object, { namespace = 'acme', uid, creationTimestamp = '2026-01-01T00:00:00Z', metadata }: ObjectOptions = {}): ParleyObject {
+export function storedObject(
+  kind: string,
+  name: string,
+  spec: object,
+  { namespace = 'acme', uid, creationTimestamp = '2026-01-01T00:00:00Z', metadata }: ObjectOptions = {},
+): ParleyObject {
   const definition = definitions[kind];
   if (definition === undefined) throw new Error(`no kind ${kind}`);
   return {
     apiVersion: API_VERSION,
     kind,
-    metadata: { name, namespace, uid: uid ?? `uid-${kind}-${namespace}-${name}`, resourceVersion: '1', generation: 1, creationTimestamp, ...metadata },
+    metadata: {
+      name,
+      namespace,
+      uid: uid ?? `uid-${kind}-${namespace}-${name}`,
+      resourceVersion: '1',
+      generation: 1,
+      creationTimestamp,
+      ...metadata,
+    },
     spec: definition.spec.parse(spec),
   } as unknown as ParleyObject;
 }
@@ -62,7 +76,10 @@ const names = ['alpha', 'beta'] as const;
 const name = fc.constantFrom(...names);
 const maybe = <T>(value: fc.Arbitrary<T>): fc.Arbitrary<T | undefined> => fc.option(value, { nil: undefined });
 const keyRef = fc.record({ name, key: fc.constantFrom('k1', 'k2') });
-const headers = fc.uniqueArray(fc.record({ name: fc.constantFrom('x-one', 'x-two'), valueFrom: fc.record({ secretKeyRef: keyRef }) }), { selector: (header) => header.name, maxLength: 2 });
+const headers = fc.uniqueArray(fc.record({ name: fc.constantFrom('x-one', 'x-two'), valueFrom: fc.record({ secretKeyRef: keyRef }) }), {
+  selector: (header) => header.name,
+  maxLength: 2,
+});
 const agentRefs = fc.uniqueArray(fc.record({ name }), { selector: (ref) => ref.name, maxLength: 2 });
 const suspend = maybe(fc.boolean());
 const displayName = maybe(fc.constantFrom('One', 'Two'));
@@ -72,51 +89,97 @@ const specs: Readonly<Record<string, fc.Arbitrary<object>>> = {
     .record({
       suspend,
       language: fc.constantFrom('en-US', 'de', 'en-US-oxendict-x'),
-      llm: fc.record({ provider: fc.constantFrom('openai', 'openai', 'nobody'), model: fc.constant('m'), apiKeySecretRef: maybe(keyRef), systemPromptFrom: maybe(fc.record({ configMapKeyRef: keyRef })) }),
+      llm: fc.record({
+        provider: fc.constantFrom('openai', 'openai', 'nobody'),
+        model: fc.constant('m'),
+        apiKeySecretRef: maybe(keyRef),
+        systemPromptFrom: maybe(fc.record({ configMapKeyRef: keyRef })),
+      }),
       knowledgeBaseRef: maybe(fc.record({ name })),
     })
-    .map((spec) => ({ ...spec, speechToText: { provider: 'deepgram' }, textToSpeech: { provider: 'elevenlabs' } })),
+    .map((spec) => Object.assign(spec, { speechToText: { provider: 'deepgram' }, textToSpeech: { provider: 'elevenlabs' } })),
   Tool: fc.oneof(
     fc.record({
       suspend,
       agentRefs,
       custom: fc.record({
-        function: fc.record({ name: fc.constantFrom('find', 'send_email'), parameters: fc.constantFrom({ type: 'object' }, { type: 'nothing' }) }),
+        function: fc.record({
+          name: fc.constantFrom('find', 'send_email'),
+          parameters: fc.constantFrom({ type: 'object' }, { type: 'nothing' }),
+        }),
         http: fc.record({ url: fc.constant('https://api.example.com/'), headers }),
       }),
     }),
     fc.record({ suspend, agentRefs, sendEmail: fc.record({ from: fc.constant('a@example.com'), passwordSecretRef: keyRef }) }),
   ),
   PhoneNumber: fc
-    .record({ suspend, number: fc.constantFrom('+15550100', '+15550101'), inboundAgentRef: maybe(fc.record({ name })), secret: maybe(keyRef) })
-    .map(({ secret, ...spec }) => ({ ...spec, sip: secret === undefined ? {} : { passwordSecretRef: secret } })),
+    .record({
+      suspend,
+      number: fc.constantFrom('+15550100', '+15550101'),
+      inboundAgentRef: maybe(fc.record({ name })),
+      secret: maybe(keyRef),
+    })
+    .map(({ secret, ...spec }) => Object.assign(spec, { sip: secret === undefined ? {} : { passwordSecretRef: secret } })),
   KnowledgeBase: fc
     .record({ suspend, displayName, profile: fc.constantFrom('default', 'missing'), source: maybe(keyRef) })
-    .map(({ profile, source, ...spec }) => ({ ...spec, embedding: { profile }, ...(source && { sources: [{ name: 's', configMapKeyRef: source }] }) })),
+    .map(({ profile, source, ...spec }) =>
+      Object.assign(spec, { embedding: { profile } }, source && { sources: [{ name: 's', configMapKeyRef: source }] }),
+    ),
   WebhookSubscription: fc
-    .record({ suspend, displayName, headers, signing: maybe(fc.oneof(fc.constant({}), fc.record({ secretRef: fc.record({ name }) }))), scope: maybe(fc.record({ agentRefs: agentRefs.filter((refs) => refs.length > 0) })) })
-    .map((spec) => ({ ...spec, url: 'https://hooks.example.com/' })),
+    .record({
+      suspend,
+      displayName,
+      headers,
+      signing: maybe(fc.oneof(fc.constant({}), fc.record({ secretRef: fc.record({ name }) }))),
+      scope: maybe(fc.record({ agentRefs: agentRefs.filter((refs) => refs.length > 0) })),
+    })
+    .map((spec) => Object.assign(spec, { url: 'https://hooks.example.com/' })),
 };
 
 const objectThing: fc.Arbitrary<Thing> = fc
-  .tuple(fc.constantFrom(...Object.keys(specs)), fc.constantFrom('acme', 'globex', 'not-an-organization'), name, fc.constantFrom('2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z'))
+  .tuple(
+    fc.constantFrom(...Object.keys(specs)),
+    fc.constantFrom('acme', 'globex', 'not-an-organization'),
+    name,
+    fc.constantFrom('2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z'),
+  )
   .chain(([kind, namespace, objectName, creationTimestamp]) =>
-    specs[kind]!.map((spec): Thing => ({ type: 'object', object: storedObject(kind, objectName, JSON.parse(JSON.stringify(spec)) as object, { namespace, creationTimestamp }) })),
+    specs[kind]!.map((spec): Thing => ({
+      type: 'object',
+      object: storedObject(kind, objectName, JSON.parse(JSON.stringify(spec)) as object, { namespace, creationTimestamp }),
+    })),
   );
 
 const keyedThing: fc.Arbitrary<Thing> = fc
-  .record({ type: fc.constantFrom('Secret' as const, 'ConfigMap' as const), namespace: fc.constantFrom('acme', 'globex'), name, keys: fc.uniqueArray(fc.constantFrom('k1', 'k2', 'current'), { minLength: 1 }) })
+  .record({
+    type: fc.constantFrom('Secret' as const, 'ConfigMap' as const),
+    namespace: fc.constantFrom('acme', 'globex'),
+    name,
+    keys: fc.uniqueArray(fc.constantFrom('k1', 'k2', 'current'), { minLength: 1 }),
+  })
   .map(({ type, namespace, name: entryName, keys }) => ({
     type,
-    entry: { namespace, name: entryName, uid: `uid-${entryName}`, resourceVersion: '1', keys, ...(type === 'ConfigMap' && { data: Object.fromEntries(keys.map((each) => [each, `text of ${each}`])) }) },
+    entry: {
+      namespace,
+      name: entryName,
+      uid: `uid-${entryName}`,
+      resourceVersion: '1',
+      keys,
+      ...(type === 'ConfigMap' && { data: Object.fromEntries(keys.map((each) => [each, `text of ${each}`])) }),
+    },
   }));
 
 /** What identifies a thing in the cluster. */
 export const idOf = (thing: Thing): string =>
-  thing.type === 'object' ? `${thing.object.kind}/${thing.object.metadata.namespace}/${thing.object.metadata.name}` : `${thing.type}/${thing.entry.namespace}/${thing.entry.name}`;
+  thing.type === 'object'
+    ? `${thing.object.kind}/${thing.object.metadata.namespace}/${thing.object.metadata.name}`
+    : `${thing.type}/${thing.entry.namespace}/${thing.entry.name}`;
 
 /** A cluster's contents, each thing once. */
-export const things: fc.Arbitrary<readonly Thing[]> = fc.uniqueArray(fc.oneof({ weight: 3, arbitrary: objectThing }, { weight: 2, arbitrary: keyedThing }), { selector: idOf, maxLength: 16 });
+export const things: fc.Arbitrary<readonly Thing[]> = fc.uniqueArray(
+  fc.oneof({ weight: 3, arbitrary: objectThing }, { weight: 2, arbitrary: keyedThing }),
+  { selector: idOf, maxLength: 16 },
+);
 
 export class SimulatedOperator {
   readonly objects = new Map<string, ParleyObject>();
@@ -139,7 +202,7 @@ export class SimulatedOperator {
       if (plan.actions.length === 0) {
         if (plan.status === undefined) return false;
         const changed = JSON.stringify(plan.status) !== JSON.stringify(object.status);
-        this.objects.set(id, { ...object, status: plan.status } as ParleyObject);
+        this.objects.set(id, { ...object, status: plan.status });
         return changed;
       }
       for (const action of plan.actions) this.#carryOut(id, action);
@@ -155,18 +218,23 @@ export class SimulatedOperator {
     throw new Error('it never settles');
   }
 
-  plan(object: ParleyObject): Plan<AgentAction | SigningSecretAction, object & Pick<NonNullable<Agent['status']>, 'conditions' | 'observedGeneration'>> {
+  plan(
+    object: ParleyObject,
+  ): Plan<AgentAction | SigningSecretAction, object & Pick<NonNullable<Agent['status']>, 'conditions' | 'observedGeneration'>> {
     const { now } = this;
     const world = this.world();
     switch (object.kind) {
       case 'Agent':
         return planAgent(object as Agent, world, this.#store(object as Agent), { now, deletionGraceMs: 1_000 });
       case 'Tool':
-        return planTool(object as Tool, world, now);
+        return planTool(object, world, now);
       case 'PhoneNumber':
         return planPhoneNumber(object as PhoneNumber, world, { now, mediaServer: false });
       case 'KnowledgeBase':
-        return planKnowledgeBase(object as KnowledgeBase, world, { now, profiles: [{ name: 'default', provider: 'lexical', model: 'bm25', dimension: 0 }] });
+        return planKnowledgeBase(object as KnowledgeBase, world, {
+          now,
+          profiles: [{ name: 'default', provider: 'lexical', model: 'bm25', dimension: 0 }],
+        });
       default:
         return planWebhookSubscription(object as WebhookSubscription, world, now);
     }
@@ -197,7 +265,7 @@ export class SimulatedOperator {
     const object = this.objects.get(id)!;
     switch (action.type) {
       case 'addFinalizer':
-        this.objects.set(id, { ...object, metadata: { ...object.metadata, finalizers: ['parley.dev/finalizer'] } } as ParleyObject);
+        this.objects.set(id, { ...object, metadata: { ...object.metadata, finalizers: ['parley.dev/finalizer'] } });
         break;
       case 'serve':
         this.#serving.set(object.metadata.uid ?? '', { revision: action.revision, activeSince: new Date(this.now).toISOString() });
@@ -210,7 +278,17 @@ export class SimulatedOperator {
         break;
       case 'generateSigningSecret': {
         const namespace = object.metadata.namespace ?? '';
-        this.arrive({ type: 'Secret', entry: { namespace, name: action.name, uid: 'generated', resourceVersion: '1', keys: ['current'], owners: [object.metadata.uid ?? ''] } });
+        this.arrive({
+          type: 'Secret',
+          entry: {
+            namespace,
+            name: action.name,
+            uid: 'generated',
+            resourceVersion: '1',
+            keys: ['current'],
+            owners: [object.metadata.uid ?? ''],
+          },
+        });
       }
     }
   }

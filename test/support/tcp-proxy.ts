@@ -18,7 +18,10 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
       return;
     }
     const upstream = connect(target);
-    for (const [one, other] of [[client, upstream], [upstream, client]] as const) {
+    for (const [one, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
       sockets.add(one);
       one.on('error', () => other.destroy());
       one.on('close', () => {

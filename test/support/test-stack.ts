@@ -2,18 +2,17 @@
  * The real servers behind the integration tests: an API server with its etcd and controllers, Postgres, Temporal.
  * Each is started when it is first asked for, once, and all are stopped together.
  */
-import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 
 import { cacheFolder } from '../../cli/dev/binaries/cache.ts';
 import { type BinaryName, binarySpec } from '../../cli/dev/binaries/catalogue.ts';
 import { currentPlatform } from '../../cli/dev/binaries/platform.ts';
 import { describeProgress } from '../../cli/dev/binaries/progress.ts';
 import { resolveBinary } from '../../cli/dev/binaries/resolve.ts';
+import { kubectlWith } from '../../cli/dev/kubectl.ts';
+import { installDefinitions } from '../../cli/dev/manifests.ts';
 import { ensureCredentials, type UserKey, users, writeKubeconfig } from '../../cli/dev/parts/credentials.ts';
 import { etcdPart } from '../../cli/dev/parts/etcd.ts';
 import { apiserverCa, kubeApiserverPart } from '../../cli/dev/parts/kube-apiserver.ts';
@@ -24,8 +23,6 @@ import { temporalPart } from '../../cli/dev/parts/temporal.ts';
 import { freePorts } from '../../cli/dev/ports.ts';
 import { repositoryRoot } from '../../cli/dev/repository.ts';
 import { type Part, PartFailure, Supervisor } from '../../cli/dev/supervisor.ts';
-
-const run = promisify(execFile);
 
 export interface ControlPlaneAddresses {
   /** Path of the administrator's kubeconfig. */
@@ -162,14 +159,7 @@ async function binary(name: BinaryName): Promise<string> {
   return path;
 }
 
-/** Applies the resource definitions and the roles' permissions, as far as they have been generated. */
+/** Applies the resource definitions and the roles' permissions of this checkout. */
 export async function installManifests(controlPlane: ControlPlaneAddresses): Promise<void> {
-  const root = repositoryRoot();
-  const kubectl = (...args: readonly string[]) => run(controlPlane.kubectl, [`--kubeconfig=${controlPlane.kubeconfig}`, ...args], { timeout: 120_000 });
-  const yamlIn = async (folder: string): Promise<string[]> => (existsSync(folder) ? (await readdir(folder)).filter((file) => file.endsWith('.yaml')).map((file) => join(folder, file)) : []);
-  const definitions = await yamlIn(join(root, 'crds'));
-  const files = [...definitions, ...(await yamlIn(join(root, 'cli/dev/rbac')))];
-  if (files.length === 0) return;
-  await kubectl('apply', '--server-side', '--force-conflicts', '--field-manager=parley-cli', ...files.map((file) => `--filename=${file}`));
-  if (definitions.length > 0) await kubectl('wait', '--for=condition=Established', '--timeout=60s', ...definitions.map((file) => `--filename=${file}`));
+  await installDefinitions(kubectlWith({ binary: controlPlane.kubectl, kubeconfig: controlPlane.kubeconfig }), AbortSignal.timeout(120_000));
 }
