@@ -199,6 +199,8 @@ export class AgentRevisions {
   }
 
   async #serving(org: string, column: 's.agent_uid' | 's.agent_name', value: string): Promise<ServingRevision | undefined> {
+    // Postgres refuses this character even in a question; a name that comes from outside may hold it.
+    if (value.includes('\u0000')) return undefined;
     return this.#database.asOrganization(org, async (transaction) => {
       const { rows } = await transaction.query<Row & { readonly active_since: Date }>(
         `SELECT s.agent_uid, s.agent_name, s.revision, s.active_since, r.config

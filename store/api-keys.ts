@@ -41,6 +41,7 @@ export interface NewApiKey {
 export const REVOKED_CHANNEL = 'parley_api_key_revoked';
 
 const DAY_MS = 86_400_000;
+const keyIdShape = /^key_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export interface ApiKeyRow {
   readonly org: string;
@@ -124,7 +125,9 @@ export class ApiKeys {
     });
   }
 
+  /** A malformed id is one that nobody has. */
   async get(options: { readonly org: string; readonly keyId: string }): Promise<ApiKeyRecord | undefined> {
+    if (!keyIdShape.test(options.keyId)) return undefined;
     return this.#database.asOrganization(options.org, async (transaction) => {
       const { rows } = await transaction.query<ApiKeyRow>(`SELECT ${columns} FROM parley.api_keys WHERE org = $1 AND key_id = $2`, [
         options.org,
@@ -136,6 +139,7 @@ export class ApiKeys {
 
   /** Idempotent, and final: the first revocation counts. Every process hears of it when it commits. */
   async revoke(options: { readonly org: string; readonly keyId: string }): Promise<ApiKeyRecord | undefined> {
+    if (!keyIdShape.test(options.keyId)) return undefined;
     return this.#database.asOrganization(options.org, async (transaction) => {
       const changed = await transaction.query(
         'UPDATE parley.api_keys SET revoked_at = now() WHERE org = $1 AND key_id = $2 AND revoked_at IS NULL',
@@ -189,6 +193,7 @@ export function toRecord(row: ApiKeyRow): ApiKeyRecord {
 function requireValid(options: NewApiKey): void {
   const length = Array.from(options.name).length;
   if (length < 1 || length > 100) throw new StoreError('invalid', `the name of an API key has 1 to 100 characters, this one has ${length}`);
+  if (options.name.includes('\u0000')) throw new StoreError('invalid', 'the name of an API key cannot contain the character U+0000');
   if (!Number.isInteger(options.expirationDays) || options.expirationDays < 1 || options.expirationDays > 365) {
     throw new StoreError('invalid', `an API key lasts 1 to 365 whole days, not ${options.expirationDays}`);
   }

@@ -34,6 +34,8 @@ export class Organizations {
     const length = Array.from(options.displayName ?? '').length;
     if (length > 200)
       throw new StoreError('invalid', `the display name of an organisation has at most 200 characters, this one has ${length}`);
+    if (options.displayName?.includes('\u0000') === true)
+      throw new StoreError('invalid', 'a display name cannot contain the character U+0000');
     return this.#database.asOrganization(options.name, async (transaction) => {
       await transaction.query('INSERT INTO parley.organizations (name) VALUES ($1) ON CONFLICT DO NOTHING', [options.name]);
       if (options.displayName !== undefined) {

@@ -98,6 +98,7 @@ describe('serve', () => {
       expect(await failureOf(store.agentRevisions.serve(ref))).toMatchObject({ kind: 'not_found' });
     }
     expect(await store.agentRevisions.serving(acme)).toBeUndefined();
+    expect(await store.agentRevisions.servingByName({ org: 'acme', agentName: 'a\u0000b' })).toBeUndefined();
   });
 
   it('gives the name to the agent that was made again under it', async () => {

@@ -49,6 +49,7 @@ describe('create', () => {
     const bad = [
       [{ ...good, name: '' }, /1 to 100 characters/],
       [{ ...good, name: 'x'.repeat(101) }, /101/],
+      [{ ...good, name: 'a\u0000b' }, /U\+0000/],
       [{ ...good, expirationDays: 0 }, /1 to 365/],
       [{ ...good, expirationDays: 366 }, /1 to 365/],
       [{ ...good, expirationDays: 1.5 }, /1 to 365/],
@@ -115,7 +116,10 @@ describe('revoke', () => {
     const { url, store } = await storeWithOrganizations('acme', 'other');
     const { record } = await create(store, 'acme');
     expect(await store.apiKeys.revoke({ org: 'other', keyId: record.keyId })).toBeUndefined();
-    expect(await store.apiKeys.revoke({ org: 'acme', keyId: 'key_nonsense' })).toBeUndefined();
+    for (const keyId of ['', 'key_nonsense', `${record.keyId} `, record.keyId.toUpperCase(), 'key_\u0000', 'x'.repeat(100_000)]) {
+      expect(await store.apiKeys.revoke({ org: 'acme', keyId })).toBeUndefined();
+      expect(await store.apiKeys.get({ org: 'acme', keyId })).toBeUndefined();
+    }
     const admin = await session(url);
     const momentOf = async (): Promise<unknown> => (await admin.query('SELECT revoked_at FROM parley.api_keys')).rows;
     expect(await store.apiKeys.revoke({ org: 'acme', keyId: record.keyId })).toEqual({ ...record, revoked: true });
