@@ -1,0 +1,162 @@
+/** `parley dev` as its user has it: two stacks in two folders, killed, stopped and started again. */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { commandLine } from '../../../cli/dev/processes.ts';
+import { eventually } from '../../support/eventually.ts';
+import { run, type Finished } from '../../support/run.ts';
+import { parley, readStackEnv, stackClient, type StackEnv } from '../../support/stack.ts';
+
+const allParts = ['api', 'etcd', 'kube-apiserver', 'kube-controller-manager', 'operator', 'postgres', 'temporal', 'worker'];
+/** The runner's own variables must not decide where these stacks get their database and ports from. */
+const env = { DATABASE_URL: undefined, PARLEY_API_PORT: undefined, KUBECONFIG: undefined };
+/** Programs may have to be fetched or built first. */
+const startLimitMs = 580_000;
+
+const folders = { left: '', right: '' };
+const dev = (folder: string, ...args: readonly string[]): Promise<Finished> => run(parley, ['dev', ...args], { cwd: folder, env, timeoutMs: startLimitMs });
+const pidsOf = (folder: string): Map<string, number> => {
+  const files = readdirSync(join(folder, '.parley/run')).filter((name) => name.endsWith('.pid'));
+  return new Map(files.map((name) => [name.slice(0, -4), Number(readFileSync(join(folder, '.parley/run', name), 'utf8'))]));
+};
+
+async function started(folder: string, ...args: readonly string[]): Promise<StackEnv> {
+  const finished = await dev(folder, '--detach', ...args);
+  expect(finished.code, `${finished.stdout}\n${finished.stderr}`).toBe(0);
+  return readStackEnv(folder);
+}
+
+async function gone(pids: Iterable<number>): Promise<void> {
+  for (const pid of pids) {
+    await eventually(async () => {
+      expect(await commandLine(pid)).toBeUndefined();
+    });
+  }
+}
+
+beforeAll(() => {
+  folders.left = mkdtempSync(join(tmpdir(), 'parley dev left '));
+  folders.right = mkdtempSync(join(tmpdir(), 'parley-dev-right-'));
+});
+
+afterAll(async () => {
+  for (const folder of Object.values(folders)) {
+    await dev(folder, 'stop');
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+describe('two stacks beside each other', () => {
+  it('run in their own folders, on loopback, with ports of their own', async () => {
+    const [left, right] = await Promise.all([started(folders.left), started(folders.right, '--org', 'north')]);
+    expect([left.PARLEY_ORG, right.PARLEY_ORG]).toEqual(['demo', 'north']);
+    for (const name of ['PARLEY_URL', 'DATABASE_URL', 'TEMPORAL_ADDRESS', 'PARLEY_API_KEY'] as const) expect(left[name]).not.toBe(right[name]);
+    for (const folder of Object.values(folders)) {
+      expect([...pidsOf(folder).keys()].sort()).toEqual(allParts);
+      expect(statSync(join(folder, '.parley/dev.env')).mode & 0o777).toBe(0o600);
+      expect(statSync(join(folder, '.parley/kubeconfig')).mode & 0o777).toBe(0o600);
+    }
+    for (const stack of [left, right]) {
+      expect(new URL(stack.PARLEY_URL).hostname).toBe('127.0.0.1');
+      expect((await fetch(`${stack.PARLEY_URL}/readyz`)).status).toBe(200);
+    }
+    const foreign = await fetch(`${left.PARLEY_URL}/v2/ai-agents`, { headers: { authorization: `Bearer ${right.PARLEY_API_KEY}` } });
+    expect(foreign.status).toBeGreaterThanOrEqual(401);
+    expect(foreign.status).toBeLessThanOrEqual(403);
+  });
+
+  it('say that they run already, and stay as they are', async () => {
+    const before = pidsOf(folders.left);
+    const second = await dev(folders.left);
+    expect(second.code).toBe(0);
+    expect(second.stdout).toContain('A stack already runs in this folder');
+    expect(second.stdout).toContain((await readStackEnv(folders.left)).PARLEY_URL);
+    expect(pidsOf(folders.left)).toEqual(before);
+  });
+
+  it('set a shell up, from any folder inside', async () => {
+    const script = `eval "$(${parley} env)"; kubectl auth whoami -o jsonpath={.status.userInfo.username}; echo; for name in kubectl temporal parley; do command -v $name; done; parley doctor`;
+    const shell = await run('/bin/sh', ['-euc', script], { cwd: join(folders.left, '.parley/data'), env });
+    expect(shell.code, `${shell.stdout}\n${shell.stderr}`).toBe(0);
+    const bin = join(folders.left, '.parley/bin');
+    expect(shell.stdout.split('\n').slice(0, 4)).toEqual(['parley-admin', `${bin}/kubectl`, `${bin}/temporal`, `${bin}/parley`]);
+    expect(shell.stdout).toContain('nothing has to be mended');
+
+    const outside = await run(parley, ['env'], { cwd: tmpdir(), env });
+    expect(outside).toMatchObject({ code: 1, stdout: '' });
+    expect(outside.stderr).toMatch(/no stack is ready[\s\S]*→ .*parley dev/);
+  });
+
+  it('give the roles no more than their own permissions', async () => {
+    const bin = join(folders.left, '.parley/bin/kubectl');
+    const may = async (role: string, ...what: readonly string[]): Promise<string> =>
+      (await run(bin, [`--kubeconfig=${join(folders.left, '.parley/secrets', `${role}.kubeconfig`)}`, 'auth', 'can-i', ...what])).stdout.trim();
+    expect(await may('operator', 'patch', 'agents.parley.dev', '--subresource=status', '-n', 'demo')).toBe('yes');
+    expect(await may('operator', 'create', 'agents.parley.dev', '-n', 'demo')).toBe('no');
+    expect(await may('api', 'create', 'agents.parley.dev', '-n', 'demo')).toBe('yes');
+    expect(await may('api', 'patch', 'agents.parley.dev', '--subresource=status', '-n', 'demo')).toBe('no');
+    for (const role of ['operator', 'api']) expect(await may(role, 'create', 'clusterrolebindings')).toBe('no');
+  });
+});
+
+describe('parts that are killed', () => {
+  it.each(allParts)('%s is back with a new process, and its log is kept', async (part) => {
+    const client = stackClient({ folder: folders.left, env: await readStackEnv(folders.left) });
+    const before = await client.pid(part);
+    process.kill(before, 'SIGKILL');
+    await eventually(async () => {
+      const status = await dev(folders.left, 'status');
+      expect(status.stdout).toMatch(new RegExp(`✓ ${part} +ready, process (?!${before}\\b)\\d+, restarted \\d+×`));
+    });
+    expect(readFileSync(join(folders.left, '.parley/logs', `${part}.log`), 'utf8')).toContain('was killed by SIGKILL');
+  });
+
+  it('leave a stack that works', async () => {
+    const client = stackClient({ folder: folders.left, env: await readStackEnv(folders.left) });
+    await eventually(async () => {
+      expect((await client.rest('GET', '/v2/ai-agents')).status).toBe(200);
+    });
+    await eventually(async () => {
+      await client.kubectl(['annotate', 'agent/receptionist', 'parley.dev/reconcile-requested-at=after-the-kills', '--overwrite']);
+      const { status } = await client.getJson<{ status: { lastHandledReconcileAt?: string } }>(['agent/receptionist']);
+      expect(status.lastHandledReconcileAt).toBe('after-the-kills');
+    });
+  });
+});
+
+describe('stopping', () => {
+  it('takes everything down, dev.env first; a second start has the same key, addresses and data', async () => {
+    const before = await readStackEnv(folders.left);
+    await stackClient({ folder: folders.left, env: before }).kubectl(['create', 'configmap', 'mine']);
+    const pids = pidsOf(folders.left);
+    expect((await dev(folders.left, 'stop')).code).toBe(0);
+    expect(existsSync(join(folders.left, '.parley/dev.env'))).toBe(false);
+    expect(pidsOf(folders.left).size).toBe(0);
+    await gone(pids.values());
+    expect((await dev(folders.left, 'status')).code).toBe(1);
+
+    const after = await started(folders.left);
+    expect(after).toEqual(before);
+    await stackClient({ folder: folders.left, env: after }).kubectl(['get', 'configmap', 'mine']);
+  });
+
+  it('also happens when the supervisor is killed, and the next start is as any other', async () => {
+    const before = await readStackEnv(folders.right);
+    const pids = pidsOf(folders.right);
+    process.kill(Number(readFileSync(join(folders.right, '.parley/supervisor.pid'), 'utf8')), 'SIGKILL');
+    await gone(pids.values());
+    expect(existsSync(join(folders.right, '.parley/dev.env'))).toBe(false);
+    expect(await started(folders.right)).toEqual(before);
+  });
+
+  it('with --reset begins with empty data', async () => {
+    const before = await readStackEnv(folders.left);
+    const after = await started(folders.left, '--reset');
+    expect(after.PARLEY_API_KEY).not.toBe(before.PARLEY_API_KEY);
+    const found = await stackClient({ folder: folders.left, env: after }).kubectl(['get', 'configmap', 'mine'], { allowFailure: true });
+    expect(found.stderr).toContain('NotFound');
+  });
+});
