@@ -4,7 +4,17 @@ import { hostname } from 'node:os';
 
 import type { Registry } from 'prom-client';
 
-import { createTransport, EventRecorder, LeaderElector, leases, loadKubeConfig, ResourceClient, type Lease } from '../kube/index.ts';
+import {
+  createTransport,
+  EventRecorder,
+  KubeError,
+  LeaderElector,
+  leases,
+  loadKubeConfig,
+  ResourceClient,
+  type KubeConfig,
+  type Lease,
+} from '../kube/index.ts';
 import { systemClock } from '../platform/clock.ts';
 import { ConfigError, type Config } from '../platform/config.ts';
 import { Readiness, runUntilStopped, startProbeServer } from '../platform/lifecycle.ts';
@@ -28,18 +38,26 @@ export interface RunOperatorOptions {
  * Runs until SIGTERM, SIGINT or `signal`. The API server and Postgres may be away at the start or later: it waits for
  * them, and goes on by itself. Ready when the caches are filled, leading or not, so that a standby takes over at once.
  *
- * @throws ConfigError when there is no DATABASE_URL
+ * @throws ConfigError when there is no DATABASE_URL, or no API server is configured
  */
 export async function runOperator(options: RunOperatorOptions): Promise<void> {
   const { config, logger, registry } = options;
   if (config.DATABASE_URL === undefined) {
-    throw new ConfigError('DATABASE_URL is not set: the operator stores agent revisions in Postgres. Set it to postgres://user:password@host:port/database');
+    throw new ConfigError(
+      'DATABASE_URL is not set: the operator stores agent revisions in Postgres. Set it to postgres://user:password@host:port/database',
+    );
   }
   const readiness = new Readiness();
   readiness.notReady('caches', 'the first listing from the API server is not complete');
 
-  const transport = createTransport({ kubeConfig: loadKubeConfig(config.KUBECONFIG === undefined ? {} : { path: config.KUBECONFIG }), registry, logger });
-  const store = openStore({ databaseUrl: config.DATABASE_URL, poolSize: config.PARLEY_DATABASE_POOL, applicationName: 'parley operator', logger, registry });
+  const transport = createTransport({ kubeConfig: kubeConfigOf(config), registry, logger });
+  const store = openStore({
+    databaseUrl: config.DATABASE_URL,
+    poolSize: config.PARLEY_DATABASE_POOL,
+    applicationName: 'parley operator',
+    logger,
+    registry,
+  });
   const identity = config.PARLEY_IDENTITY ?? `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
   const events = new EventRecorder({ transport, controller: 'parley.dev/operator', instance: identity, logger });
   const manager = new Manager({ config, transport, store, events, clock: systemClock, random: Math.random, logger, registry });
@@ -49,13 +67,7 @@ export async function runOperator(options: RunOperatorOptions): Promise<void> {
 
   const stopping = new AbortController();
   manager.start();
-  manager.synced(stopping.signal).then(
-    () => {
-      readiness.ready('caches');
-      logger.info('caches are filled');
-    },
-    () => undefined,
-  );
+  const filling = fillCaches(manager, { readiness, logger, signal: stopping.signal });
   const working = work({ config, logger, manager, transport, identity, signal: stopping.signal });
   const broken = new AbortController();
   working.catch((err: unknown) => {
@@ -79,12 +91,35 @@ export async function runOperator(options: RunOperatorOptions): Promise<void> {
         name: 'work',
         stop: async () => {
           stopping.abort(new Error('the operator stops'));
-          await working.catch(() => undefined);
+          await Promise.all([filling, working.catch(() => undefined)]);
         },
       },
     ],
   });
   if (broken.signal.aborted) throw broken.signal.reason;
+}
+
+function kubeConfigOf(config: Config): KubeConfig {
+  try {
+    return loadKubeConfig(config.KUBECONFIG === undefined ? {} : { path: config.KUBECONFIG });
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    throw new ConfigError(`KUBECONFIG: ${error.message}`, { cause: error });
+  }
+}
+
+async function fillCaches(
+  manager: Manager,
+  options: { readonly readiness: Readiness; readonly logger: Logger; readonly signal: AbortSignal },
+): Promise<void> {
+  try {
+    await manager.synced(options.signal);
+    options.readiness.ready('caches');
+    options.logger.info('caches are filled');
+  } catch (error) {
+    // Stopped before the first listing was complete.
+    if (!options.signal.aborted) throw error;
+  }
 }
 
 /** Leads when it may: always, where leader election is switched off. */

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import type { Condition } from '../kube/types.ts';
@@ -17,9 +17,39 @@ function statuses(operator: SimulatedOperator): unknown {
     [...operator.objects]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([id, { status }]) => {
-        const { activeSince: _activeSince, conditions, ...rest } = (status ?? {}) as { activeSince?: string; conditions?: readonly Condition[] };
+        const {
+          activeSince: _activeSince,
+          conditions,
+          ...rest
+        } = (status ?? {}) as { activeSince?: string; conditions?: readonly Condition[] };
         return [id, { ...rest, conditions: conditions?.map(({ lastTransitionTime: _time, ...condition }) => condition) }];
       }),
+  );
+}
+
+/** servingRevision is history: it may be an earlier sound one where the present one isn't. */
+function withoutHistory(operator: SimulatedOperator): unknown {
+  return JSON.parse(JSON.stringify(statuses(operator), dropHistory));
+}
+
+function dropHistory(key: string, value: unknown): unknown {
+  if (key === 'servingRevision') return undefined;
+  return typeof value === 'string' ? value.replace(' (calls go on with the last sound revision)', '') : value;
+}
+
+/** Of this generation, with a reason from the registry that fits the status, and something to read. */
+function isSound({ type, status, reason, message, observedGeneration }: Condition, generation: number | undefined): boolean {
+  if (observedGeneration !== generation || message === '' || !Object.hasOwn(reasons, reason)) return false;
+  const definition = reasons[reason as Reason];
+  return definition.condition !== type || definition.status === status;
+}
+
+/** When each condition took its status. */
+function transitions(operator: SimulatedOperator): ReadonlyMap<string, string> {
+  return new Map(
+    [...operator.objects].flatMap(([id, { status }]) =>
+      (status?.conditions ?? []).map((condition) => [`${id}/${condition.type}/${condition.status}`, condition.lastTransitionTime] as const),
+    ),
   );
 }
 
@@ -38,14 +68,8 @@ describe('every plan', () => {
           const ready = byType.get('Ready');
           const progress = [...byType.keys()].filter((type) => type === 'Stalled' || type === 'Reconciling');
           expect(progress).toHaveLength(ready?.status === 'False' ? 1 : 0);
-          for (const condition of conditions) {
-            expect(condition.observedGeneration).toBe(object.metadata.generation);
-            expect(condition.reason in reasons).toBe(true);
-            expect(condition.message).not.toBe('');
-            const definition = reasons[condition.reason as Reason];
-            if (definition.condition === condition.type) expect(condition.status).toBe(definition.status);
-          }
-          if (byType.get('Stalled')) expect(byType.get('Stalled')?.reason).toBe(ready?.reason);
+          expect(conditions.filter((condition) => !isSound(condition, object.metadata.generation))).toEqual([]);
+          expect([undefined, ready?.reason]).toContain(byType.get('Stalled')?.reason);
         }
       }),
       { numRuns: 300 },
@@ -72,7 +96,13 @@ describe('every plan', () => {
   it('leads to the same statuses whatever came first and was looked at in between', () => {
     fc.assert(
       fc.property(
-        things.chain((contents) => fc.tuple(fc.constant(contents), fc.shuffledSubarray([...contents], { minLength: contents.length }), fc.array(fc.nat(), { maxLength: 40 }))),
+        things.chain((contents) =>
+          fc.tuple(
+            fc.constant(contents),
+            fc.shuffledSubarray([...contents], { minLength: contents.length }),
+            fc.array(fc.nat(), { maxLength: 40 }),
+          ),
+        ),
         ([contents, shuffled, looks]) => {
           const together = operatorWith(contents);
           together.settle();
@@ -84,9 +114,6 @@ describe('every plan', () => {
             if (look !== undefined) oneByOne.reconcile(idOf(shuffled[look % (index + 1)]!));
           }
           oneByOne.settle();
-          // servingRevision is history: it may be an earlier sound one where the present one isn't.
-          const withoutHistory = (operator: SimulatedOperator): unknown =>
-            JSON.parse(JSON.stringify(statuses(operator), (key, value: unknown) => (key === 'servingRevision' ? undefined : typeof value === 'string' ? value.replace(' (calls go on with the last sound revision)', '') : value)));
           expect(withoutHistory(oneByOne)).toEqual(withoutHistory(together));
         },
       ),
@@ -99,17 +126,14 @@ describe('every plan', () => {
       fc.property(things, (contents) => {
         const operator = operatorWith(contents);
         operator.settle();
-        const times = new Map([...operator.objects].flatMap(([id, { status }]) => (status?.conditions ?? []).map((condition) => [`${id}/${condition.type}/${condition.status}`, condition.lastTransitionTime])));
+        const before = transitions(operator);
         operator.now += 60_000;
         operator.storeAvailable = false;
-        for (const [id, object] of operator.objects) operator.objects.set(id, { ...object, metadata: { ...object.metadata, generation: 2 } } as typeof object);
+        for (const [id, object] of operator.objects)
+          operator.objects.set(id, { ...object, metadata: { ...object.metadata, generation: 2 } });
         operator.settle();
-        for (const [id, { status }] of operator.objects) {
-          for (const condition of status?.conditions ?? []) {
-            const before = times.get(`${id}/${condition.type}/${condition.status}`);
-            if (before !== undefined) expect(condition.lastTransitionTime).toBe(before);
-          }
-        }
+        const moved = [...transitions(operator)].filter(([what, when]) => before.has(what) && before.get(what) !== when);
+        expect(moved).toEqual([]);
       }),
       { numRuns: 100 },
     );

@@ -1,5 +1,5 @@
 /** Puts what the operator reported beside what the same checks say now. Pure. */
-import type { Agent, CommonStatus, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } from '../../crds/index.ts';
+import type { Agent, CommonStatus, KnowledgeBase, PhoneNumber, WebhookSubscription } from '../../crds/index.ts';
 import type { Condition } from '../../kube/types.ts';
 import { planAgent, type StoreView } from '../../operator/agent/plan.ts';
 import { planKnowledgeBase } from '../../operator/knowledge-base/plan.ts';
@@ -44,23 +44,49 @@ export function assess({ object, world, notes, operator }: Gathered, now: number
   const current = status?.observedGeneration === object.metadata.generation;
   const reported = current ? (status?.conditions ?? []) : [];
   const reportedReady = reported.find((condition) => condition.type === 'Ready');
-  const done = (ready: boolean, summary: string, problems: readonly Finding[], remarks: readonly Finding[] = []): Assessment => ({ kind, namespace, name, ready, summary, problems, remarks, notes });
+  const done = (ready: boolean, summary: string, problems: readonly Finding[], remarks: readonly Finding[] = []): Assessment => ({
+    kind,
+    namespace,
+    name,
+    ready,
+    summary,
+    problems,
+    remarks,
+    notes,
+  });
 
   if (object.metadata.deletionTimestamp !== undefined) {
     return done(false, 'it is being deleted', reportedReady?.reason === 'Deleting' ? [finding(reportedReady)] : []);
   }
   if (object.spec.suspend === true) {
-    return done(false, 'it is suspended', [{ condition: 'Ready', reason: 'Suspended', message: 'spec.suspend is true, so changes are not acted upon', cure: cureOf('Suspended') }]);
+    return done(false, 'it is suspended', [
+      {
+        condition: 'Ready',
+        reason: 'Suspended',
+        message: 'spec.suspend is true, so changes are not acted upon',
+        cure: cureOf('Suspended'),
+      },
+    ]);
   }
-  const computed = planNow(object, world, reported, now).filter((condition) => stages.has(condition.type) && condition.status !== 'True' && !consequences.has(condition.reason));
+  const computed = planNow(object, world, reported, now).filter(
+    (condition) => stages.has(condition.type) && condition.status !== 'True' && !consequences.has(condition.reason),
+  );
   const problems = computed.filter((condition) => blocks(condition.reason)).map(finding);
   const remarks = computed.filter((condition) => !blocks(condition.reason)).map(finding);
   if (problems.length > 0) return done(false, 'something in it, or in what it names, needs correcting', problems, remarks);
   if (!current || reportedReady === undefined) {
-    return done(false, 'nothing is wrong with it, but the operator has not looked at its present state yet', [operatorFinding(operator)], remarks);
+    return done(
+      false,
+      'nothing is wrong with it, but the operator has not looked at its present state yet',
+      [operatorFinding(operator)],
+      remarks,
+    );
   }
   if (reportedReady.status === 'True') return done(true, 'it is in use', [], remarks);
-  const blocking = reported.filter((condition) => stages.has(condition.type) && condition.status !== 'True' && blocks(condition.reason) && !consequences.has(condition.reason));
+  const blocking = reported.filter(
+    (condition) =>
+      stages.has(condition.type) && condition.status !== 'True' && blocks(condition.reason) && !consequences.has(condition.reason),
+  );
   // What the checks here can't see, such as Postgres; or what has been put right a moment ago.
   const seen = blocking.filter((condition) => condition.type === 'Synced');
   if (seen.length > 0) return done(false, 'the operator is held up', seen.map(finding), remarks);
@@ -77,13 +103,19 @@ function planNow(object: ParleyObject, world: World, reported: readonly Conditio
         return planAgent(agent, world, servingAsReported(agent), { now, deletionGraceMs: 0 }).status;
       }
       case 'Tool':
-        return planTool(object as Tool, world, now).status;
+        return planTool(object, world, now).status;
       case 'PhoneNumber':
-        return planPhoneNumber(object as PhoneNumber, world, { now, mediaServer: reasonOf('Synced') !== 'MediaServerNotConfigured' && reasonOf('Synced') !== undefined }).status;
+        return planPhoneNumber(object as PhoneNumber, world, {
+          now,
+          mediaServer: reasonOf('Synced') !== 'MediaServerNotConfigured' && reasonOf('Synced') !== undefined,
+        }).status;
       case 'KnowledgeBase': {
         const base = object as KnowledgeBase;
         const unknown = reasonOf('Accepted') === 'UnknownEmbeddingProfile';
-        return planKnowledgeBase(base, world, { now, profiles: unknown ? [] : [{ name: base.spec.embedding.profile, provider: 'local', model: '', dimension: 0 }] }).status;
+        return planKnowledgeBase(base, world, {
+          now,
+          profiles: unknown ? [] : [{ name: base.spec.embedding.profile, provider: 'local', model: '', dimension: 0 }],
+        }).status;
       }
       case 'WebhookSubscription':
         return planWebhookSubscription(object as WebhookSubscription, world, now).status;
@@ -92,13 +124,22 @@ function planNow(object: ParleyObject, world: World, reported: readonly Conditio
     }
   };
   // The operator's own words about its configuration, which only it knows.
-  const known = (condition: Condition): boolean => condition.type === 'Synced' || condition.reason === 'UnknownEmbeddingProfile';
-  return (status()?.conditions ?? []).map((condition) => (known(condition) ? reported.find((said) => said.type === condition.type && said.reason === condition.reason) : undefined) ?? condition);
+  return (status()?.conditions ?? []).map(
+    (condition) =>
+      (isOperatorsOwn(condition) ? reported.find((said) => said.type === condition.type && said.reason === condition.reason) : undefined) ??
+      condition,
+  );
+}
+
+function isOperatorsOwn({ type, reason }: Condition): boolean {
+  return type === 'Synced' || reason === 'UnknownEmbeddingProfile';
 }
 
 function servingAsReported(agent: Agent): StoreView {
   const { servingRevision, activeSince } = agent.status ?? {};
-  return servingRevision === undefined ? { state: 'known' } : { state: 'known', serving: { revision: servingRevision, activeSince: activeSince ?? '' } };
+  return servingRevision === undefined
+    ? { state: 'known' }
+    : { state: 'known', serving: { revision: servingRevision, activeSince: activeSince ?? '' } };
 }
 
 function finding({ type, reason, message }: Condition): Finding {
@@ -122,12 +163,24 @@ function operatorFinding(operator: Gathered['operator']): Finding {
   const about = { condition: 'Ready', reason: 'NotObserved' };
   switch (operator.state) {
     case 'leading':
-      return { ...about, message: `an operator is at work (${operator.holder})`, cure: 'Wait a moment and ask again; if nothing changes, look at its log for this object.' };
+      return {
+        ...about,
+        message: `an operator is at work (${operator.holder})`,
+        cure: 'Wait a moment and ask again; if nothing changes, look at its log for this object.',
+      };
     case 'silent':
-      return { ...about, message: `the operator that was at work (${operator.holder}) has fallen silent`, cure: 'Start an operator again (`parley operator`, `parley dev`, or its Deployment).' };
+      return {
+        ...about,
+        message: `the operator that was at work (${operator.holder}) has fallen silent`,
+        cure: 'Start an operator again (`parley operator`, `parley dev`, or its Deployment).',
+      };
     case 'none':
       return { ...about, message: 'no operator is at work', cure: 'Start one: `parley operator`, `parley dev`, or its Deployment.' };
-    case 'unknown':
-      return { ...about, message: 'whether an operator is at work could not be found out', cure: 'Check that one runs: `parley operator`, `parley dev`, or its Deployment.' };
+    default:
+      return {
+        ...about,
+        message: 'whether an operator is at work could not be found out',
+        cure: 'Check that one runs: `parley operator`, `parley dev`, or its Deployment.',
+      };
   }
 }

@@ -12,7 +12,16 @@ import {
   type Tool,
   type WebhookSubscription,
 } from '../../crds/index.ts';
-import { KubeError, leases, ResourceClient, type KubeObject, type Lease, type ResourceDescriptor, type Stored, type Transport } from '../../kube/index.ts';
+import {
+  KubeError,
+  leases,
+  ResourceClient,
+  type KubeObject,
+  type Lease,
+  type ResourceDescriptor,
+  type Stored,
+  type Transport,
+} from '../../kube/index.ts';
 import { memoryWorld, type KeyedEntry } from '../../operator/references/memory-world.ts';
 import { referencesOf, type ParleyObject, type Reference } from '../../operator/references/references-of.ts';
 import type { World } from '../../operator/references/world.ts';
@@ -29,17 +38,28 @@ export interface Gathered {
 }
 
 /** Whether an operator is at work, as far as its Lease tells. */
-export type OperatorSign = { readonly state: 'leading' | 'silent'; readonly holder: string } | { readonly state: 'none' | 'unknown' };
+type OperatorSign = { readonly state: 'leading' | 'silent'; readonly holder: string } | { readonly state: 'none' | 'unknown' };
 
 interface Keyed extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
   readonly binaryData?: Readonly<Record<string, string>>;
 }
 
-const core = (kind: string, plural: string, namespaced = true): ResourceDescriptor => ({ group: '', version: 'v1', kind, plural, namespaced });
+const core = (kind: string, plural: string, namespaced = true): ResourceDescriptor => ({
+  group: '',
+  version: 'v1',
+  kind,
+  plural,
+  namespaced,
+});
 
 /** @throws UserError when the object isn't there; KubeError when the cluster doesn't answer */
-export async function gather(transport: Transport, target: Target, namespace: string, lease: { readonly namespace: string; readonly name: string }): Promise<Gathered> {
+export async function gather(
+  transport: Transport,
+  target: Target,
+  namespace: string,
+  lease: { readonly namespace: string; readonly name: string },
+): Promise<Gathered> {
   const reader = new Reader(transport, namespace);
   const object = await reader.object(target);
   const [labelled, agents, tools, knowledgeBases, subscriptions, phoneNumbers] = await Promise.all([
@@ -52,10 +72,7 @@ export async function gather(transport: Transport, target: Target, namespace: st
   ]);
   const tooled = object.kind === 'Agent' ? tools.filter((tool) => attachments(tool).includes(object.metadata.name)) : [];
   const references = [object, ...tooled].flatMap((one) => referencesOf(one as ParleyObject));
-  const [secrets, configMaps] = await Promise.all([
-    reader.keyed('Secret', references),
-    reader.keyed('ConfigMap', references),
-  ]);
+  const [secrets, configMaps] = await Promise.all([reader.keyed('Secret', references), reader.keyed('ConfigMap', references)]);
   const others = await reader.organizationsOf(phoneNumbers);
   const world = memoryWorld({
     organizations: [...(labelled ? [namespace] : []), ...others],
@@ -89,7 +106,10 @@ class Reader {
       const there = await this.list<KubeObject>(kind.descriptor).catch(() => []);
       const names = there.map((object) => object.metadata.name).sort();
       throw new UserError(`there is no ${kind.descriptor.kind} "${name}" in the organisation ${namespace}`, {
-        cure: names.length === 0 ? `there is none at all; name another organisation with -n, or check that the resource definitions are installed` : `there is: ${names.slice(0, 10).join(', ')}${names.length > 10 ? ', …' : ''}; or name another organisation with -n`,
+        cure:
+          names.length === 0
+            ? `there is none at all; name another organisation with -n, or check that the resource definitions are installed`
+            : `there is: ${names.slice(0, 10).join(', ')}${names.length > 10 ? ', …' : ''}; or name another organisation with -n`,
         cause: error,
       });
     }
@@ -100,7 +120,9 @@ class Reader {
   }
 
   async isOrganization(namespace = this.#namespace): Promise<boolean> {
-    const found = await this.#allowed(`namespace ${namespace}`, () => this.#client<KubeObject>(core('Namespace', 'namespaces', false), true).get({ name: namespace }));
+    const found = await this.#allowed(`namespace ${namespace}`, () =>
+      this.#client<KubeObject>(core('Namespace', 'namespaces', false), true).get({ name: namespace }),
+    );
     // Not allowed to look: the common case is a user of one organisation, who works in a namespace that is one.
     return found === 'forbidden' || found?.metadata.labels?.[wellKnown.organizationLabel] === 'true';
   }
@@ -108,12 +130,16 @@ class Reader {
   /** Phone numbers are unique in the deployment; who may only see one organisation sees only its own. */
   async rivals(object: Stored<PhoneNumber>): Promise<readonly Stored<PhoneNumber>[]> {
     const client = this.#client<PhoneNumber>(phoneNumberKind.descriptor);
-    const found = await this.#allowed('the phone numbers of other organisations', () => client.listAll({ fieldSelector: `spec.number=${object.spec.number}` }));
+    const found = await this.#allowed('the phone numbers of other organisations', () =>
+      client.listAll({ fieldSelector: `spec.number=${object.spec.number}` }),
+    );
     return found === 'forbidden' || found === undefined ? [object] : found.items;
   }
 
   async organizationsOf(phoneNumbers: readonly KubeObject[]): Promise<readonly string[]> {
-    const namespaces = [...new Set(phoneNumbers.map((object) => object.metadata.namespace ?? ''))].filter((namespace) => namespace !== this.#namespace);
+    const namespaces = [...new Set(phoneNumbers.map((object) => object.metadata.namespace ?? ''))].filter(
+      (namespace) => namespace !== this.#namespace,
+    );
     const labelled = await Promise.all(namespaces.map(async (namespace) => ((await this.isOrganization(namespace)) ? [namespace] : [])));
     return labelled.flat();
   }
@@ -122,15 +148,38 @@ class Reader {
   async keyed(kind: 'Secret' | 'ConfigMap', references: readonly Reference[]): Promise<readonly KeyedEntry[]> {
     const descriptor = kind === 'Secret' ? core('Secret', 'secrets') : core('ConfigMap', 'configmaps');
     const namespace = this.#namespace;
-    const wanted = Map.groupBy(references.filter((reference) => reference.kind === kind), (reference) => reference.name);
+    const wanted = Map.groupBy(
+      references.filter((reference) => reference.kind === kind),
+      (reference) => reference.name,
+    );
     const entries = await Promise.all(
       [...wanted].map(async ([name, wants]): Promise<readonly KeyedEntry[]> => {
         const found = await this.#allowed(`${kind} ${namespace}/${name}`, () => this.#client<Keyed>(descriptor).get({ namespace, name }));
         if (found === undefined) return [];
-        if (found === 'forbidden') return [{ namespace, name, uid: '', resourceVersion: '', keys: wants.flatMap(({ key }) => key ?? []), data: Object.fromEntries(wants.map(({ key }) => [key ?? '', ''])) }];
+        if (found === 'forbidden')
+          return [
+            {
+              namespace,
+              name,
+              uid: '',
+              resourceVersion: '',
+              keys: wants.flatMap(({ key }) => key ?? []),
+              data: Object.fromEntries(wants.map(({ key }) => [key ?? '', ''])),
+            },
+          ];
         const { uid, resourceVersion, ownerReferences } = found.metadata;
         const keys = [...Object.keys(found.data ?? {}), ...Object.keys(found.binaryData ?? {})];
-        return [{ namespace, name, uid, resourceVersion, keys, owners: (ownerReferences ?? []).map((owner) => owner.uid), ...(kind === 'ConfigMap' && found.data ? { data: found.data } : {}) }];
+        return [
+          {
+            namespace,
+            name,
+            uid,
+            resourceVersion,
+            keys,
+            owners: (ownerReferences ?? []).map((owner) => owner.uid),
+            ...(kind === 'ConfigMap' && found.data ? { data: found.data } : {}),
+          },
+        ];
       }),
     );
     return entries.flat();

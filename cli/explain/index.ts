@@ -24,11 +24,15 @@ export async function runExplain({ object, org, json, env, out }: ExplainOptions
   const target = parseTarget(object);
   const kubeConfig = connect();
   const context = kubeConfig.getContextObject(kubeConfig.getCurrentContext());
-  const namespace = [org, env['PARLEY_ORG'], context?.namespace].find((candidate) => candidate !== undefined && candidate !== '') ?? 'default';
+  const namespace =
+    [org, env['PARLEY_ORG'], context?.namespace].find((candidate) => candidate !== undefined && candidate !== '') ?? 'default';
   const { PARLEY_LEASE_NAMESPACE } = loadConfig({ PARLEY_LEASE_NAMESPACE: env['PARLEY_LEASE_NAMESPACE'] });
   const transport = createTransport({ kubeConfig });
   try {
-    const assessment = assess(await gather(transport, target, namespace, { namespace: PARLEY_LEASE_NAMESPACE, name: LEASE_NAME }), Date.now());
+    const assessment = assess(
+      await gather(transport, target, namespace, { namespace: PARLEY_LEASE_NAMESPACE, name: LEASE_NAME }),
+      Date.now(),
+    );
     out.write(json === true ? `${JSON.stringify(assessment, null, 2)}\n` : print(assessment));
     return assessment.ready ? 0 : 1;
   } catch (error) {
@@ -51,6 +55,10 @@ function connect(): KubeConfig {
 }
 
 function unreachable(error: KubeError, server: string): UserError {
-  if (error.code === 403) return new UserError(`your account may not do this: ${error.message}`, { cure: 'use a kubeconfig whose user may read the organisation', cause: error });
+  if (error.code === 403)
+    return new UserError(`your account may not do this: ${error.message}`, {
+      cure: 'use a kubeconfig whose user may read the organisation',
+      cause: error,
+    });
   return new UserError(`the Kubernetes API at ${server} can't be used: ${error.message}`, { cure: SET_KUBECONFIG, cause: error });
 }

@@ -8,7 +8,7 @@ import type { Plan } from '../runtime/plan.ts';
 import { recheckForbidden } from '../runtime/recheck.ts';
 import { isDeleting, isSuspended } from '../status/common.ts';
 import { offeredTools } from '../tool/attachment.ts';
-import { planAgent, type AgentAction } from './plan.ts';
+import { planAgent, TOOLS_LIMIT, type AgentAction } from './plan.ts';
 import type { ServingBook } from './serving-book.ts';
 
 export interface AgentLogicOptions {
@@ -24,10 +24,23 @@ export function agentLogic(options: AgentLogicOptions): KindLogic<Agent, AgentAc
   const { client, worlds, book, deletionGraceMs, onWaiting } = options;
   return {
     kind: 'Agent',
-    statusFields: ['observedGeneration', 'conditions', 'lastHandledReconcileAt', 'desiredRevision', 'servingRevision', 'configHash', 'activeSince', 'tools', 'toolNames'],
+    statusFields: [
+      'observedGeneration',
+      'conditions',
+      'lastHandledReconcileAt',
+      'desiredRevision',
+      'servingRevision',
+      'configHash',
+      'activeSince',
+      'tools',
+      'toolNames',
+    ],
 
     async decide(agent, { now, signal }): Promise<Plan<AgentAction, AgentStatus>> {
       const namespace = namespaceOf(agent);
+      const requested = agent.metadata.annotations?.[wellKnown.reconcileRequestedAt];
+      // Who asks for a reconcile suspects that something is not as it seems: Postgres is asked too.
+      if (requested !== undefined && requested !== agent.status?.lastHandledReconcileAt) book.forget(agent.metadata.uid);
       // The store first: after the last wait nothing may change between looking at the world and planning.
       const store = isSuspended(agent) && !isDeleting(agent) ? ({ state: 'known' } as const) : await book.view(identityOf(agent));
       if (store.state === 'unavailable') onWaiting(`${namespace}/${agent.metadata.name}`);
@@ -49,7 +62,7 @@ export function agentLogic(options: AgentLogicOptions): KindLogic<Agent, AgentAc
           const view = await book.serve({ ...identityOf(agent), agentName: agent.metadata.name, revision, config });
           return { replan: view.state === 'unavailable' };
         }
-        case 'retire': {
+        default: {
           const view = await book.retire(identityOf(agent));
           return { replan: view.state === 'unavailable' };
         }
@@ -64,7 +77,7 @@ function identityOf(agent: Stored<Agent>): { readonly org: string; readonly agen
 
 function wantedBy(agent: Agent, world: World): readonly Wanted[] {
   if (isDeleting(agent)) return [];
-  const tools = offeredTools(namespaceOf(agent), agent.metadata.name, world);
+  const tools = offeredTools(namespaceOf(agent), agent.metadata.name, world).slice(0, TOOLS_LIMIT);
   return [
     ...agentReferences(agent).map((reference) => ({ reference, text: reference.kind === 'ConfigMap' })),
     ...tools.flatMap(toolCredentials).map((reference) => ({ reference })),
@@ -72,7 +85,12 @@ function wantedBy(agent: Agent, world: World): readonly Wanted[] {
 }
 
 /** Others' finalizers stay; the resourceVersion in the patch keeps two writers from undoing each other. */
-async function setFinalizer(client: ResourceClient<Agent>, agent: Stored<Agent>, present: boolean, { signal }: PassContext): Promise<Stored<Agent>> {
+async function setFinalizer(
+  client: ResourceClient<Agent>,
+  agent: Stored<Agent>,
+  present: boolean,
+  { signal }: PassContext,
+): Promise<Stored<Agent>> {
   const others = (agent.metadata.finalizers ?? []).filter((finalizer) => finalizer !== wellKnown.finalizer);
   return client.patchFinalizers(agent, present ? [...others, wellKnown.finalizer] : others, { signal });
 }

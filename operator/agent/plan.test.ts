@@ -11,11 +11,17 @@ const options = { now: Date.parse('2026-06-01T12:00:00Z'), deletionGraceMs: 60_0
 const unavailable: StoreView = { state: 'unavailable', why: 'Postgres does not answer' };
 const minimal = { llm: { model: 'm' }, speechToText: { provider: 'deepgram' }, textToSpeech: { provider: 'elevenlabs' } };
 
-const agentWith = (spec: object = {}, metadata: Readonly<Record<string, unknown>> = {}): Agent => storedObject('Agent', 'reception', { ...minimal, ...spec }, { metadata }) as Agent;
+const agentWith = (spec: object = {}, metadata: Readonly<Record<string, unknown>> = {}): Agent =>
+  storedObject('Agent', 'reception', { ...minimal, ...spec }, { metadata }) as Agent;
 const toolNamed = (name: string, spec: object = {}): Tool =>
-  storedObject('Tool', name, { agentRefs: [{ name: 'reception' }], custom: { function: { name }, http: { url: 'https://api.example.com/' } }, ...spec }) as Tool;
+  storedObject('Tool', name, {
+    agentRefs: [{ name: 'reception' }],
+    custom: { function: { name }, http: { url: 'https://api.example.com/' } },
+    ...spec,
+  });
 const worldOf = (contents: Partial<WorldContents> = {}) => memoryWorld({ organizations: ['acme'], ...contents });
-const plan = (agent: Agent, contents: Partial<WorldContents> = {}, store: StoreView = { state: 'known' }) => planAgent(agent, worldOf(contents), store, options);
+const plan = (agent: Agent, contents: Partial<WorldContents> = {}, store: StoreView = { state: 'known' }) =>
+  planAgent(agent, worldOf(contents), store, options);
 
 describe('putting a revision into service', () => {
   it('sets the finalizer before anything is stored, once', () => {
@@ -34,7 +40,10 @@ describe('putting a revision into service', () => {
     const { revision } = compileRevision(agentWith(), [], worldOf());
     const result = plan(agentWith(), {}, { state: 'known', rejected: { revision, message: 'the revision cannot be stored: too large' } });
     expect(result.actions).toEqual([]);
-    expect(conditionOf(result, 'Stalled')).toMatchObject({ reason: 'RevisionRejected', message: 'the revision cannot be stored: too large' });
+    expect(conditionOf(result, 'Stalled')).toMatchObject({
+      reason: 'RevisionRejected',
+      message: 'the revision cannot be stored: too large',
+    });
   });
 
   it('believes the status while Postgres is away', () => {
@@ -62,15 +71,20 @@ describe('putting a revision into service', () => {
     ['not text', { data: {} }],
   ])('refuses a prompt that is %s', (words, { data }) => {
     const agent = agentWith({ llm: { model: 'm', systemPromptFrom: { configMapKeyRef: { name: 'texts', key: 'prompt' } } } });
-    const result = plan(agent, { configMaps: [{ namespace: 'acme', name: 'texts', uid: 'u', resourceVersion: '1', keys: ['prompt'], data }] });
+    const result = plan(agent, {
+      configMaps: [{ namespace: 'acme', name: 'texts', uid: 'u', resourceVersion: '1', keys: ['prompt'], data }],
+    });
     expect(conditionOf(result, 'ResolvedRefs')).toMatchObject({ reason: 'PromptTooLarge', message: expect.stringContaining(words) });
   });
 });
 
-describe('deletion', () => {
-  const deleting = (secondsAgo: number, annotations: Readonly<Record<string, string>> = {}): Agent =>
-    agentWith({}, { finalizers: ['parley.dev/finalizer'], annotations, deletionTimestamp: new Date(options.now - secondsAgo * 1_000).toISOString() });
+const deleting = (secondsAgo: number, annotations: Readonly<Record<string, string>> = {}): Agent =>
+  agentWith(
+    {},
+    { finalizers: ['parley.dev/finalizer'], annotations, deletionTimestamp: new Date(options.now - secondsAgo * 1_000).toISOString() },
+  );
 
+describe('deletion', () => {
   it('takes the agent out of service, then lets it go', () => {
     expect(plan(deleting(0)).actions.map(({ type }) => type)).toEqual(['retire', 'dropFinalizer']);
     expect(plan(agentWith({}, { deletionTimestamp: '2026-06-01T00:00:00Z' })).actions).toEqual([]);
@@ -92,8 +106,9 @@ describe('deletion', () => {
   });
 });
 
+const secret = (resourceVersion: string) => ({ namespace: 'acme', name: 'keys', uid: 'u', resourceVersion, keys: ['k'] });
+
 describe('the revision', () => {
-  const secret = (resourceVersion: string) => ({ namespace: 'acme', name: 'keys', uid: 'u', resourceVersion, keys: ['k'] });
   const withSecret = agentWith({ llm: { model: 'm', apiKeySecretRef: { name: 'keys', key: 'k' } } });
 
   it('changes with the version of a Secret, its configHash does not', () => {
@@ -103,7 +118,9 @@ describe('the revision', () => {
   });
 
   it('is the same for the same prompt, inline or from a ConfigMap', () => {
-    const configMaps = [{ namespace: 'acme', name: 'texts', uid: 'u', resourceVersion: '1', keys: ['prompt'], data: { prompt: 'Be kind.' } }];
+    const configMaps = [
+      { namespace: 'acme', name: 'texts', uid: 'u', resourceVersion: '1', keys: ['prompt'], data: { prompt: 'Be kind.' } },
+    ];
     const from = agentWith({ llm: { model: 'm', systemPromptFrom: { configMapKeyRef: { name: 'texts', key: 'prompt' } } } });
     const inline = agentWith({ llm: { model: 'm', systemPrompt: 'Be kind.' } });
     expect(compileRevision(from, [], worldOf({ configMaps })).revision).toBe(compileRevision(inline, [], worldOf()).revision);
@@ -113,7 +130,12 @@ describe('the revision', () => {
     const narrow = toolNamed('find');
     const wide = toolNamed('find', { agentRefs: [{ name: 'other' }, { name: 'reception' }] });
     expect(compileRevision(agentWith(), [wide], worldOf()).revision).toBe(compileRevision(agentWith(), [narrow], worldOf()).revision);
-    const lookups = [{ name: 'a', url: 'https://a.example.com' }, { name: 'b', url: 'https://b.example.com' }];
-    expect(compileRevision(agentWith({ dynamicData: lookups }), [], worldOf()).revision).toBe(compileRevision(agentWith({ dynamicData: lookups.toReversed() }), [], worldOf()).revision);
+    const lookups = [
+      { name: 'a', url: 'https://a.example.com' },
+      { name: 'b', url: 'https://b.example.com' },
+    ];
+    expect(compileRevision(agentWith({ dynamicData: lookups }), [], worldOf()).revision).toBe(
+      compileRevision(agentWith({ dynamicData: lookups.toReversed() }), [], worldOf()).revision,
+    );
   });
 });

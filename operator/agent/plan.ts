@@ -43,7 +43,7 @@ export interface AgentPlanOptions {
   readonly deletionGraceMs: number;
 }
 
-/** More functions than this no model is offered well; the providers' own limits are about there. */
+/** More functions than this no model is offered well; the providers' own limits are about there. Nothing is compiled beyond it, for tools attach themselves. */
 export const TOOLS_LIMIT = 128;
 /** Names shown in the status. */
 const TOOL_NAMES_SHOWN = 64;
@@ -63,14 +63,18 @@ export function planAgent(agent: Agent, world: World, store: StoreView, options:
     return { actions: [], status: { ...commonFields(agent, verdicts, options.now), ...servingFields(serving) } };
   }
 
-  const tools = offeredTools(namespace, agent.metadata.name, world);
+  const offered = offeredTools(namespace, agent.metadata.name, world);
+  const tools = offered.slice(0, TOOLS_LIMIT);
   const compiled = compileRevision(agent, tools, world);
-  const acceptance = [...specProblems(agentProblems(agent.spec)), ...tooMany(tools.length)];
+  const acceptance = [...specProblems(agentProblems(agent.spec)), ...tooMany(offered.length)];
   const references = [
     ...unresolved(namespace, agentReferences(agent), world),
     ...promptProblems(agent, world),
     ...tools.flatMap((tool) =>
-      usability(tool, world).map((problem): Problem => ({ reason: 'ToolNotUsable', message: `Tool ${namespace}/${tool.metadata.name} is not usable: ${problem.message}` })),
+      usability(tool, world).map((problem): Problem => ({
+        reason: 'ToolNotUsable',
+        message: `Tool ${namespace}/${tool.metadata.name} is not usable: ${problem.message}`,
+      })),
     ),
   ];
   const sound = acceptance.length === 0 && references.length === 0;
@@ -87,8 +91,11 @@ export function planAgent(agent: Agent, world: World, store: StoreView, options:
       desiredRevision: compiled.revision,
       configHash: compiled.configHash,
       ...servingFields(serving),
-      tools: tools.length,
-      toolNames: tools.map((tool) => tool.metadata.name).sort().slice(0, TOOL_NAMES_SHOWN),
+      tools: offered.length,
+      toolNames: offered
+        .map((tool) => tool.metadata.name)
+        .sort()
+        .slice(0, TOOL_NAMES_SHOWN),
     },
   };
 }
@@ -98,13 +105,23 @@ function putIntoService(agent: Agent, { revision, config }: CompiledRevision): r
   return [...(hasFinalizer(agent) ? [] : [{ type: 'addFinalizer' } as const]), { type: 'serve', revision, config }];
 }
 
-function synced(known: { readonly sound: boolean; readonly current: boolean; readonly rejected: string | undefined; readonly store: StoreView }): Stage {
+function synced(known: {
+  readonly sound: boolean;
+  readonly current: boolean;
+  readonly rejected: string | undefined;
+  readonly store: StoreView;
+}): Stage {
   const good = { reason: 'RevisionServed', message: 'the revision is stored and serving' } as const;
   if (!known.sound) {
     return {
       type: 'Synced',
       good,
-      problems: [{ reason: 'RevisionWithheld', message: 'the desired revision is not put into service until the spec is accepted and every reference exists' }],
+      problems: [
+        {
+          reason: 'RevisionWithheld',
+          message: 'the desired revision is not put into service until the spec is accepted and every reference exists',
+        },
+      ],
     };
   }
   if (known.current) return { type: 'Synced', good, problems: [] };
@@ -129,7 +146,12 @@ function servingFields(serving: Serving | undefined): Pick<AgentStatus, 'serving
 
 function tooMany(count: number): readonly Problem[] {
   if (count <= TOOLS_LIMIT) return [];
-  return [{ reason: 'TooManyTools', message: `${count} tools are attached, at most ${TOOLS_LIMIT} can be offered; remove this agent from spec.agentRefs of some` }];
+  return [
+    {
+      reason: 'TooManyTools',
+      message: `${count} tools are attached, at most ${TOOLS_LIMIT} can be offered; remove this agent from spec.agentRefs of some`,
+    },
+  ];
 }
 
 function promptProblems(agent: Agent, world: World): readonly Problem[] {
@@ -141,7 +163,8 @@ function promptProblems(agent: Agent, world: World): readonly Problem[] {
   const { state } = world.configText(namespace, ref.name, ref.key);
   const thing = `key "${ref.key}" of ConfigMap ${namespace}/${ref.name}`;
   if (state === 'too-large') return [{ reason: 'PromptTooLarge', message: `${thing} is larger than 128 KiB; shorten the system prompt` }];
-  if (state === 'binary') return [{ reason: 'PromptTooLarge', message: `${thing} is not text; keep the system prompt under data, not binaryData` }];
+  if (state === 'binary')
+    return [{ reason: 'PromptTooLarge', message: `${thing} is not text; keep the system prompt under data, not binaryData` }];
   return [];
 }
 
@@ -170,7 +193,7 @@ function planDeletion(agent: Agent, store: StoreView, options: AgentPlanOptions)
     actions: [],
     requeueAfterMs: left,
     status: {
-      ...(agent.status ?? {}),
+      ...agent.status,
       observedGeneration: generation,
       conditions: toConditions(
         [

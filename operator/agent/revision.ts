@@ -24,7 +24,7 @@ export interface AgentRevisionConfig {
   readonly versions: RevisionVersions;
 }
 
-export interface RevisionTool {
+interface RevisionTool {
   readonly name: string;
   readonly type: string;
   readonly functionName: string;
@@ -32,7 +32,7 @@ export interface RevisionTool {
 }
 
 /** What changes without any configuration changing: a rotated Secret, a knowledge base deleted and made anew. */
-export interface RevisionVersions {
+interface RevisionVersions {
   /** By name of the Secret: a digest of its uid and resourceVersion, `null` while it is missing. */
   readonly secrets: Readonly<Record<string, string | null>>;
   readonly knowledgeBaseUid: string | null;

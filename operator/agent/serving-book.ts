@@ -55,7 +55,9 @@ export class ServingBook {
   }
 
   /** Stores a revision and puts it into service. */
-  async serve(agent: AgentIdentity & { readonly agentName: string; readonly revision: string; readonly config: AgentRevisionConfig }): Promise<StoreView> {
+  async serve(
+    agent: AgentIdentity & { readonly agentName: string; readonly revision: string; readonly config: AgentRevisionConfig },
+  ): Promise<StoreView> {
     const { org, agentUid, revision } = agent;
     const before = this.#entries.get(agentUid);
     return this.#guard(async () => {
@@ -109,7 +111,8 @@ export class ServingBook {
   }
 
   #began(why: string, error: unknown): void {
-    if (this.#outage === undefined) this.#options.logger.warn({ cause: messageOf(error) }, 'Postgres cannot be used; agents keep serving, new revisions wait');
+    if (this.#outage === undefined)
+      this.#options.logger.warn({ cause: messageOf(error) }, 'Postgres cannot be used; agents keep serving, new revisions wait');
     this.#outage = why;
     if (this.#probe === undefined && !this.#closed) this.#probe = this.#clock.after(PROBE_MS, () => void this.#look());
   }

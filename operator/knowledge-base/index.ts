@@ -12,7 +12,9 @@ export function knowledgeBaseLogic(options: {
   return {
     kind: 'KnowledgeBase',
     statusFields: ['observedGeneration', 'conditions', 'lastHandledReconcileAt', 'embedding'],
-    decide: observing<KnowledgeBase, never, KnowledgeBaseStatus>(options.worlds, (knowledgeBase, world, now) => planKnowledgeBase(knowledgeBase, world, { now, profiles })),
+    decide: observing<KnowledgeBase, never, KnowledgeBaseStatus>(options.worlds, (knowledgeBase, world, now) =>
+      planKnowledgeBase(knowledgeBase, world, { now, profiles }),
+    ),
     carryOut: nothingToDo,
   };
 }

@@ -20,17 +20,26 @@ export interface KnowledgeBasePlanOptions {
 }
 
 /** `Ready` follows the spec and its references alone as long as there is no vector store to put documents into. */
-export function planKnowledgeBase(knowledgeBase: KnowledgeBase, world: World, options: KnowledgeBasePlanOptions): Plan<never, KnowledgeBaseStatus> {
+export function planKnowledgeBase(
+  knowledgeBase: KnowledgeBase,
+  world: World,
+  options: KnowledgeBasePlanOptions,
+): Plan<never, KnowledgeBaseStatus> {
   if (isDeleting(knowledgeBase)) return { actions: [] };
   if (isSuspended(knowledgeBase)) return { actions: [], status: suspendedStatus(knowledgeBase, options.now) };
   const namespace = knowledgeBase.metadata.namespace ?? '';
   const foreign = notAnOrganization(namespace, world);
-  if (foreign.length > 0) return { actions: [], status: commonFields(knowledgeBase, summarize([accepted(foreign)], { message: '' }), options.now) };
+  if (foreign.length > 0)
+    return { actions: [], status: commonFields(knowledgeBase, summarize([accepted(foreign)], { message: '' }), options.now) };
 
   const profile = options.profiles.find((candidate) => candidate.name === knowledgeBase.spec.embedding.profile);
   const verdicts = summarize(
     [
-      accepted([...specProblems(knowledgeBaseProblems(knowledgeBase.spec)), ...unknownProfile(knowledgeBase, options.profiles), ...displayNameTaken(knowledgeBase, world)]),
+      accepted([
+        ...specProblems(knowledgeBaseProblems(knowledgeBase.spec)),
+        ...unknownProfile(knowledgeBase, options.profiles),
+        ...displayNameTaken(knowledgeBase, world),
+      ]),
       resolvedRefs(unresolved(namespace, knowledgeBaseReferences(knowledgeBase), world)),
       notSynced({ reason: 'VectorStoreNotConfigured', message: 'this version keeps no vector store, so no document is ingested yet' }),
     ],
@@ -48,7 +57,11 @@ export function planKnowledgeBase(knowledgeBase: KnowledgeBase, world: World, op
 function unknownProfile(knowledgeBase: KnowledgeBase, profiles: readonly EmbeddingProfile[]): readonly Problem[] {
   const { profile } = knowledgeBase.spec.embedding;
   if (profiles.some((candidate) => candidate.name === profile)) return [];
-  const known = profiles.map((candidate) => candidate.name).sort().join(', ') || 'none';
+  const known =
+    profiles
+      .map((candidate) => candidate.name)
+      .sort()
+      .join(', ') || 'none';
   return [
     {
       reason: 'UnknownEmbeddingProfile',
@@ -63,6 +76,9 @@ function displayNameTaken(knowledgeBase: KnowledgeBase, world: World): readonly 
   const owner = ownerAmong(world.knowledgeBasesNamed(namespace, displayName));
   if (owner === undefined || owner.metadata.uid === knowledgeBase.metadata.uid) return [];
   return [
-    { reason: 'DisplayNameTaken', message: `the older KnowledgeBase ${namespace}/${owner.metadata.name} is already called "${displayName}"; set another spec.displayName` },
+    {
+      reason: 'DisplayNameTaken',
+      message: `the older KnowledgeBase ${namespace}/${owner.metadata.name} is already called "${displayName}"; set another spec.displayName`,
+    },
   ];
 }

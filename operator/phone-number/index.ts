@@ -4,12 +4,17 @@ import type { KindLogic } from '../runtime/controller.ts';
 import { nothingToDo, observing } from '../runtime/simple-logic.ts';
 import { planPhoneNumber } from './plan.ts';
 
-export function phoneNumberLogic(options: { readonly worlds: WorldReader; readonly mediaServer: boolean }): KindLogic<PhoneNumber, never, PhoneNumberStatus> {
+export function phoneNumberLogic(options: {
+  readonly worlds: WorldReader;
+  readonly mediaServer: boolean;
+}): KindLogic<PhoneNumber, never, PhoneNumberStatus> {
   const { mediaServer } = options;
   return {
     kind: 'PhoneNumber',
     statusFields: ['observedGeneration', 'conditions', 'lastHandledReconcileAt', 'provider'],
-    decide: observing<PhoneNumber, never, PhoneNumberStatus>(options.worlds, (phoneNumber, world, now) => planPhoneNumber(phoneNumber, world, { now, mediaServer })),
+    decide: observing<PhoneNumber, never, PhoneNumberStatus>(options.worlds, (phoneNumber, world, now) =>
+      planPhoneNumber(phoneNumber, world, { now, mediaServer }),
+    ),
     carryOut: nothingToDo,
   };
 }

@@ -21,7 +21,8 @@ export function planPhoneNumber(phoneNumber: PhoneNumber, world: World, options:
   if (isSuspended(phoneNumber)) return { actions: [], status: suspendedStatus(phoneNumber, options.now) };
   const namespace = phoneNumber.metadata.namespace ?? '';
   const foreign = notAnOrganization(namespace, world);
-  if (foreign.length > 0) return { actions: [], status: commonFields(phoneNumber, summarize([accepted(foreign)], { message: '' }), options.now) };
+  if (foreign.length > 0)
+    return { actions: [], status: commonFields(phoneNumber, summarize([accepted(foreign)], { message: '' }), options.now) };
 
   const verdicts = summarize(
     [
@@ -29,15 +30,24 @@ export function planPhoneNumber(phoneNumber: PhoneNumber, world: World, options:
       resolvedRefs(unresolved(namespace, phoneNumberReferences(phoneNumber), world)),
       notSynced(
         options.mediaServer
-          ? { reason: 'MediaServerUnsupported', message: 'LIVEKIT_URL is set, but this version does not make trunks at the media server yet' }
-          : { reason: 'MediaServerNotConfigured', message: 'no media server is configured, so the number is not connected; set LIVEKIT_URL for the operator' },
+          ? {
+              reason: 'MediaServerUnsupported',
+              message: 'LIVEKIT_URL is set, but this version does not make trunks at the media server yet',
+            }
+          : {
+              reason: 'MediaServerNotConfigured',
+              message: 'no media server is configured, so the number is not connected; set LIVEKIT_URL for the operator',
+            },
       ),
     ],
     { message: 'the number is yours and everything it names exists' },
   );
   return {
     actions: [],
-    status: { ...commonFields(phoneNumber, verdicts, options.now), provider: phoneNumberVariants.find((variant) => phoneNumber.spec[variant] !== undefined) },
+    status: {
+      ...commonFields(phoneNumber, verdicts, options.now),
+      provider: phoneNumberVariants.find((variant) => phoneNumber.spec[variant] !== undefined),
+    },
   };
 }
 
@@ -50,6 +60,7 @@ function numberTaken(phoneNumber: PhoneNumber, world: World): readonly Problem[]
   const owner = ownerAmong(rivals);
   if (owner === undefined || owner.metadata.uid === phoneNumber.metadata.uid) return [];
   const { namespace, name } = owner.metadata;
-  const who = namespace === phoneNumber.metadata.namespace ? `the older PhoneNumber ${namespace}/${name}` : 'an older object of this deployment';
+  const who =
+    namespace === phoneNumber.metadata.namespace ? `the older PhoneNumber ${namespace}/${name}` : 'an older object of this deployment';
   return [{ reason: 'NumberTaken', message: `${phoneNumber.spec.number} belongs to ${who}; use another number or have that one deleted` }];
 }

@@ -27,27 +27,51 @@ export interface WorldContents {
 }
 
 export function memoryWorld(contents: WorldContents): World {
-  const { agents = [], tools = [], phoneNumbers = [], knowledgeBases = [], subscriptions = [], secrets = [], configMaps = [], forbidden } = contents;
-  const named = <T extends { readonly metadata: { readonly namespace?: string; readonly name: string } }>(list: readonly T[], namespace: string, name: string): T | undefined =>
-    list.find((item) => item.metadata.namespace === namespace && item.metadata.name === name);
+  const {
+    agents = [],
+    tools = [],
+    phoneNumbers = [],
+    knowledgeBases = [],
+    subscriptions = [],
+    secrets = [],
+    configMaps = [],
+    forbidden,
+  } = contents;
   const keyed = (kind: string, list: readonly KeyedEntry[], namespace: string, name: string): KeyedObject => {
     if (forbidden?.has(`${kind}/${namespace}/${name}`)) return { state: 'forbidden' };
     const entry = list.find((item) => item.namespace === namespace && item.name === name);
     if (entry === undefined) return { state: 'absent' };
-    return { state: 'present', uid: entry.uid, resourceVersion: entry.resourceVersion, keys: new Set(entry.keys), owners: entry.owners ?? [] };
+    return {
+      state: 'present',
+      uid: entry.uid,
+      resourceVersion: entry.resourceVersion,
+      keys: new Set(entry.keys),
+      owners: entry.owners ?? [],
+    };
   };
   return {
     isOrganization: (namespace) => contents.organizations.includes(namespace),
     agent: (namespace, name) => named(agents, namespace, name),
     knowledgeBase: (namespace, name) => named(knowledgeBases, namespace, name),
-    toolsOf: (namespace, agent) => tools.filter((tool) => tool.metadata.namespace === namespace && tool.spec.agentRefs?.some((ref) => ref.name === agent)),
+    toolsOf: (namespace, agent) =>
+      tools.filter((tool) => tool.metadata.namespace === namespace && tool.spec.agentRefs?.some((ref) => ref.name === agent)),
     phoneNumbersWith: (number) => phoneNumbers.filter((item) => item.spec.number === number),
-    knowledgeBasesNamed: (namespace, name) => knowledgeBases.filter((item) => item.metadata.namespace === namespace && displayNameOf(item) === name),
-    subscriptionsNamed: (namespace, name) => subscriptions.filter((item) => item.metadata.namespace === namespace && displayNameOf(item) === name),
+    knowledgeBasesNamed: (namespace, name) =>
+      knowledgeBases.filter((item) => item.metadata.namespace === namespace && displayNameOf(item) === name),
+    subscriptionsNamed: (namespace, name) =>
+      subscriptions.filter((item) => item.metadata.namespace === namespace && displayNameOf(item) === name),
     secret: (namespace, name) => keyed('Secret', secrets, namespace, name),
     configMap: (namespace, name) => keyed('ConfigMap', configMaps, namespace, name),
     configText: (namespace, name, key) => textOf(configMaps.find((item) => item.namespace === namespace && item.name === name)?.data, key),
   };
+}
+
+function named<T extends { readonly metadata: { readonly namespace?: string; readonly name: string } }>(
+  list: readonly T[],
+  namespace: string,
+  name: string,
+): T | undefined {
+  return list.find((item) => item.metadata.namespace === namespace && item.metadata.name === name);
 }
 
 /** The text of one key, within the limit of a prompt. A key that is there but not among `data` is binary. */

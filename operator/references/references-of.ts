@@ -27,8 +27,10 @@ interface Header {
   readonly valueFrom?: { readonly secretKeyRef: KeyRef } | undefined;
 }
 
-const secret = (ref: KeyRef | undefined, field: string): Reference[] => (ref === undefined ? [] : [{ kind: 'Secret', ...pick(ref), field }]);
-const configMap = (ref: KeyRef | undefined, field: string): Reference[] => (ref === undefined ? [] : [{ kind: 'ConfigMap', ...pick(ref), field }]);
+const secret = (ref: KeyRef | undefined, field: string): Reference[] =>
+  ref === undefined ? [] : [{ kind: 'Secret', ...pick(ref), field }];
+const configMap = (ref: KeyRef | undefined, field: string): Reference[] =>
+  ref === undefined ? [] : [{ kind: 'ConfigMap', ...pick(ref), field }];
 const local = (kind: 'Agent' | 'KnowledgeBase', ref: { readonly name: string } | undefined, field: string): Reference[] =>
   ref === undefined ? [] : [{ kind, name: ref.name, field }];
 const headers = (list: readonly Header[] | undefined, field: string): Reference[] =>
@@ -108,7 +110,7 @@ export function referencesOf(object: ParleyObject): readonly Reference[] {
     case 'Agent':
       return agentReferences(object as Agent);
     case 'Tool':
-      return toolReferences(object as Tool);
+      return toolReferences(object);
     case 'PhoneNumber':
       return phoneNumberReferences(object as PhoneNumber);
     case 'KnowledgeBase':
@@ -116,7 +118,10 @@ export function referencesOf(object: ParleyObject): readonly Reference[] {
     case 'WebhookSubscription': {
       const subscription = object as WebhookSubscription;
       const generated = generatedSigningSecret(subscription);
-      return [...webhookSubscriptionReferences(subscription), ...(generated === undefined ? [] : secret({ name: generated, key: SIGNING_KEY }, 'spec.signing'))];
+      return [
+        ...webhookSubscriptionReferences(subscription),
+        ...(generated === undefined ? [] : secret({ name: generated, key: SIGNING_KEY }, 'spec.signing')),
+      ];
     }
     default:
       return [];

@@ -16,7 +16,7 @@ function check(namespace: string, reference: Reference, world: World): Problem |
       return checkKeyed('ConfigMap', namespace, reference, world.configMap(namespace, reference.name));
     case 'Agent':
       return checkObject('Agent', namespace, reference, world.agent(namespace, reference.name));
-    case 'KnowledgeBase':
+    default:
       return checkObject('KnowledgeBase', namespace, reference, world.knowledgeBase(namespace, reference.name));
   }
 }
@@ -27,8 +27,11 @@ function checkKeyed(kind: 'Secret' | 'ConfigMap', namespace: string, reference: 
     case 'absent':
       return { reason: `${kind}NotFound`, message: `${thing} does not exist; create it or change ${reference.field}` };
     case 'forbidden':
-      return { reason: 'ReferenceForbidden', message: `the operator may not read ${thing} (${reference.field}); grant its service account get on it` };
-    case 'present':
+      return {
+        reason: 'ReferenceForbidden',
+        message: `the operator may not read ${thing} (${reference.field}); grant its service account get on it`,
+      };
+    default:
       if (reference.key === undefined || found.keys.has(reference.key)) return undefined;
       return { reason: `${kind}KeyNotFound`, message: `${thing} has no key "${reference.key}"; add it or change ${reference.field}` };
   }
@@ -42,7 +45,8 @@ function checkObject(
 ): Problem | undefined {
   const thing = `${kind} ${namespace}/${reference.name}`;
   if (found === undefined) return { reason: `${kind}NotFound`, message: `${thing} does not exist; create it or change ${reference.field}` };
-  if (isDeleting(found)) return { reason: `${kind}NotFound`, message: `${thing} is being deleted; create it again or change ${reference.field}` };
+  if (isDeleting(found))
+    return { reason: `${kind}NotFound`, message: `${thing} is being deleted; create it again or change ${reference.field}` };
   return undefined;
 }
 

@@ -16,7 +16,11 @@ export type KeyedObject =
   | { readonly state: 'forbidden' };
 
 /** The text behind one key of a ConfigMap. */
-export type ConfigText = { readonly state: 'text'; readonly text: string } | { readonly state: 'absent' } | { readonly state: 'too-large' } | { readonly state: 'binary' };
+export type ConfigText =
+  | { readonly state: 'text'; readonly text: string }
+  | { readonly state: 'absent' }
+  | { readonly state: 'too-large' }
+  | { readonly state: 'binary' };
 
 export interface World {
   /** Whether the namespace carries the label of an organisation. */
@@ -41,7 +45,10 @@ export interface World {
 export const PROMPT_LIMIT = 128 * 1024;
 
 /** The name people see: unique within an organisation for some kinds. */
-export function displayNameOf(object: { readonly metadata: { readonly name: string }; readonly spec: { readonly displayName?: string | undefined } }): string {
+export function displayNameOf(object: {
+  readonly metadata: { readonly name: string };
+  readonly spec: { readonly displayName?: string | undefined };
+}): string {
   return object.spec.displayName ?? object.metadata.name;
 }
 
@@ -52,8 +59,10 @@ interface Aged {
 /**
  * Oldest first; among objects of one second the uid decides, so that every observer agrees whatever the order of arrival.
  */
-export function byAge(a: Aged, b: Aged): number {
-  return compare(a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? '') || compare(a.metadata.uid ?? '', b.metadata.uid ?? '');
+function byAge(a: Aged, b: Aged): number {
+  return (
+    compare(a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? '') || compare(a.metadata.uid ?? '', b.metadata.uid ?? '')
+  );
 }
 
 export function compare(a: string, b: string): number {

@@ -14,14 +14,21 @@ import {
   type Tool,
   type WebhookSubscription,
 } from '../../crds/index.ts';
-import { createInformer, ResourceClient, type Informer, type KubeObject, type ResourceDescriptor, type Transport } from '../../kube/index.ts';
+import {
+  createInformer,
+  ResourceClient,
+  type Informer,
+  type KubeObject,
+  type ResourceDescriptor,
+  type Transport,
+} from '../../kube/index.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { referenceIndex, type ParleyObject } from '../references/references-of.ts';
 import { displayNameOf } from '../references/world.ts';
 
 export const FIELD_MANAGER = 'parley-operator';
 
-export const namespaceDescriptor: ResourceDescriptor = { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false };
+const namespaceDescriptor: ResourceDescriptor = { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false };
 
 /** Names of the indexes. */
 export const indexNames = { references: 'references', namespace: 'namespace', number: 'number', displayName: 'displayName' } as const;
@@ -64,7 +71,9 @@ export function createClients(transport: Transport): Clients {
 
 const byNamespace = (object: KubeObject): readonly string[] => [object.metadata.namespace ?? ''];
 const byReference = (object: ParleyObject): readonly string[] => referenceIndex(object);
-const byDisplayName = (object: KnowledgeBase | WebhookSubscription): readonly string[] => [displayNameKey(object.metadata.namespace ?? '', displayNameOf(object))];
+const byDisplayName = (object: KnowledgeBase | WebhookSubscription): readonly string[] => [
+  displayNameKey(object.metadata.namespace ?? '', displayNameOf(object)),
+];
 
 /** Key of the display name index. A namespace holds no slash. */
 export function displayNameKey(namespace: string, displayName: string): string {
@@ -82,10 +91,23 @@ export function createCaches(clients: Clients, { transport, logger, registry }: 
       indexes: { ...common, [indexNames.number]: (object) => [object.spec.number] },
       ...shared,
     }),
-    knowledgeBases: createInformer<KnowledgeBase>({ client: clients.knowledgeBases, indexes: { ...common, [indexNames.displayName]: byDisplayName }, ...shared }),
-    subscriptions: createInformer<WebhookSubscription>({ client: clients.subscriptions, indexes: { ...common, [indexNames.displayName]: byDisplayName }, ...shared }),
+    knowledgeBases: createInformer<KnowledgeBase>({
+      client: clients.knowledgeBases,
+      indexes: { ...common, [indexNames.displayName]: byDisplayName },
+      ...shared,
+    }),
+    subscriptions: createInformer<WebhookSubscription>({
+      client: clients.subscriptions,
+      indexes: { ...common, [indexNames.displayName]: byDisplayName },
+      ...shared,
+    }),
     organizations: createInformer<KubeObject>({
-      client: new ResourceClient<KubeObject>({ transport, descriptor: namespaceDescriptor, fieldManager: FIELD_MANAGER, metadataOnly: true }),
+      client: new ResourceClient<KubeObject>({
+        transport,
+        descriptor: namespaceDescriptor,
+        fieldManager: FIELD_MANAGER,
+        metadataOnly: true,
+      }),
       labelSelector: `${wellKnown.organizationLabel}=true`,
       ...shared,
     }),

@@ -72,7 +72,8 @@ export class WorldReader {
 
   #world(facts: ReadonlyMap<string, KeyedFacts>): World {
     const { agents, tools, phoneNumbers, knowledgeBases, subscriptions, organizations } = this.#caches;
-    const keyed = (kind: KeyedKind, namespace: string, name: string): KeyedObject => facts.get(referenceKey(kind, namespace, name))?.object ?? NOT_THERE;
+    const keyed = (kind: KeyedKind, namespace: string, name: string): KeyedObject =>
+      facts.get(referenceKey(kind, namespace, name))?.object ?? NOT_THERE;
     return {
       isOrganization: (namespace) => organizations.cache.get(namespace) !== undefined,
       agent: (namespace, name) => agents.cache.get(`${namespace}/${name}`),

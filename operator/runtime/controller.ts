@@ -1,7 +1,15 @@
 import type { Registry } from 'prom-client';
 
 import type { CommonStatus } from '../../crds/index.ts';
-import { KubeError, WorkQueue, type Change, type EventRecorder, type Informer, type ResourceClient, type Stored } from '../../kube/index.ts';
+import {
+  KubeError,
+  WorkQueue,
+  type Change,
+  type EventRecorder,
+  type Informer,
+  type ResourceClient,
+  type Stored,
+} from '../../kube/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { isDeleting, type Managed } from '../status/common.ts';
@@ -146,7 +154,10 @@ export class Controller<T extends Managed, Action, Status extends CommonStatus> 
       metrics.active.dec({ controller });
       const durationMs = clock.monotonic() - started;
       metrics.duration.observe({ controller }, durationMs / 1000);
-      this.#logger[outcome === 'changed' ? 'info' : 'debug']({ ...pass, outcome, durationMs: Math.round(durationMs * 10) / 10 }, 'reconciled');
+      this.#logger[outcome === 'changed' ? 'info' : 'debug'](
+        { ...pass, outcome, durationMs: Math.round(durationMs * 10) / 10 },
+        'reconciled',
+      );
     }
   }
 
@@ -154,14 +165,20 @@ export class Controller<T extends Managed, Action, Status extends CommonStatus> 
     if (error instanceof KubeError) {
       // A stale read, an object that has gone, a namespace on its way out: the next pass settles it.
       const ordinary = error.code === 404 || error.code === 409 || error.causes.some((cause) => cause.reason === 'NamespaceTerminating');
-      this.#logger[ordinary ? 'debug' : 'warn']({ key, code: error.code, reason: error.reason, cause: error.message }, 'a reconcile failed; it is tried again');
+      this.#logger[ordinary ? 'debug' : 'warn'](
+        { key, code: error.code, reason: error.reason, cause: error.message },
+        'a reconcile failed; it is tried again',
+      );
     } else {
       this.#logger.error({ err: error, key }, 'a reconcile failed; it is tried again');
     }
   }
 
   /** @returns after how many milliseconds to look again, if at all */
-  async #reconcile(pass: { readonly key: string; generation: number; actions: string[]; statusWrites: number }, signal: AbortSignal): Promise<number | undefined> {
+  async #reconcile(
+    pass: { readonly key: string; generation: number; actions: string[]; statusWrites: number },
+    signal: AbortSignal,
+  ): Promise<number | undefined> {
     const { logic, informer, clock, isTerminating } = this.#options;
     const { key } = pass;
     let object = this.#overlay.latest(key, informer.cache.get(key));
@@ -200,7 +217,8 @@ export class Controller<T extends Managed, Action, Status extends CommonStatus> 
     this.#overlay.note(written);
     const key = keyFor(object);
     // A change that came in between has its event swallowed as the echo of this write if a relist joins the two.
-    if (written.metadata.generation !== object.metadata.generation || !sameJson(written.metadata.annotations, object.metadata.annotations)) this.enqueue(key);
+    if (written.metadata.generation !== object.metadata.generation || !sameJson(written.metadata.annotations, object.metadata.annotations))
+      this.enqueue(key);
     const before = conditionOf(object, 'Ready');
     const after = conditionOf({ status: planned }, 'Ready');
     if (after !== undefined && (before?.status !== after.status || before.reason !== after.reason)) {
@@ -223,6 +241,7 @@ function pick(status: object, fields: readonly string[]): Record<string, unknown
   return Object.fromEntries(fields.filter((field) => values[field] !== undefined).map((field) => [field, values[field]]));
 }
 
+/** The API server is away or overloaded; any other failure has to do with the object, and is tried again at growing intervals. */
 function isOutage(error: unknown): error is KubeError {
-  return error instanceof KubeError && error.retryable && !error.staleConflict;
+  return error instanceof KubeError && [0, 429, 502, 503, 504].includes(error.code);
 }

@@ -4,7 +4,16 @@
  */
 import type { Registry } from 'prom-client';
 
-import { createInformer, ResourceClient, type Change, type Informer, type KubeObject, type ResourceDescriptor, type Stored, type Transport } from '../../kube/index.ts';
+import {
+  createInformer,
+  ResourceClient,
+  type Change,
+  type Informer,
+  type KubeObject,
+  type ResourceDescriptor,
+  type Stored,
+  type Transport,
+} from '../../kube/index.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { FIELD_MANAGER } from './caches.ts';
 
@@ -70,7 +79,12 @@ export class KeyedWatch {
 
   #informer(kind: KeyedKind, namespace: string): Informer<KubeObject> {
     const { transport, logger, registry, onChange } = this.#options;
-    const client = new ResourceClient<KubeObject>({ transport, descriptor: keyedDescriptors[kind], fieldManager: FIELD_MANAGER, metadataOnly: true });
+    const client = new ResourceClient<KubeObject>({
+      transport,
+      descriptor: keyedDescriptors[kind],
+      fieldManager: FIELD_MANAGER,
+      metadataOnly: true,
+    });
     const informer = createInformer<KubeObject>({ client, namespace, transform: slim, logger, registry });
     informer.onChange((change) => onChange(kind, change));
     return informer;

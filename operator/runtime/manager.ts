@@ -4,7 +4,18 @@ import type { Registry } from 'prom-client';
 import { agentLogic } from '../agent/index.ts';
 import type { AgentAction } from '../agent/plan.ts';
 import { ServingBook } from '../agent/serving-book.ts';
-import type { Agent, AgentStatus, KnowledgeBase, KnowledgeBaseStatus, PhoneNumber, PhoneNumberStatus, Tool, ToolStatus, WebhookSubscription, WebhookSubscriptionStatus } from '../../crds/index.ts';
+import type {
+  Agent,
+  AgentStatus,
+  KnowledgeBase,
+  KnowledgeBaseStatus,
+  PhoneNumber,
+  PhoneNumberStatus,
+  Tool,
+  ToolStatus,
+  WebhookSubscription,
+  WebhookSubscriptionStatus,
+} from '../../crds/index.ts';
 import type { EventRecorder, Informer, KubeObject, Transport } from '../../kube/index.ts';
 import { knowledgeBaseLogic } from '../knowledge-base/index.ts';
 import { phoneNumberLogic } from '../phone-number/index.ts';
@@ -64,7 +75,12 @@ export class Manager {
     const clients = createClients(transport);
     this.#caches = createCaches(clients, { transport, logger, registry });
     const triggers = new Triggers(this.#caches);
-    this.#watch = new KeyedWatch({ transport, logger, registry, onChange: (kind, change) => this.#trigger(triggers.onKeyed(kind, change.object)) });
+    this.#watch = new KeyedWatch({
+      transport,
+      logger,
+      registry,
+      onChange: (kind, change) => this.#trigger(triggers.onKeyed(kind, change.object)),
+    });
     this.#book = new ServingBook({ store, clock, logger, onRecovered: () => this.#recovered() });
     this.#controllers = this.#createControllers(clients);
     this.#listen(triggers);
@@ -105,15 +121,28 @@ export class Manager {
   }
 
   get #all(): readonly Pick<Controller<Agent, never, AgentStatus>, 'enqueue' | 'enqueueAll' | 'run' | 'shutDown'>[] {
-    return Object.values(this.#controllers) as readonly Pick<Controller<Agent, never, AgentStatus>, 'enqueue' | 'enqueueAll' | 'run' | 'shutDown'>[];
+    return Object.values(this.#controllers) as readonly Pick<
+      Controller<Agent, never, AgentStatus>,
+      'enqueue' | 'enqueueAll' | 'run' | 'shutDown'
+    >[];
   }
 
   #createControllers(clients: Clients): Controllers {
     const { config, transport, events, clock, random, logger, registry } = this.#options;
     const caches = this.#caches;
     const worlds = new WorldReader({ caches, watch: this.#watch, reader: new KeyReader(transport) });
-    const isTerminating = (namespace: string): boolean => caches.organizations.cache.get(namespace)?.metadata.deletionTimestamp !== undefined;
-    const shared = { events, isTerminating, metrics: this.metrics, concurrency: config.PARLEY_RECONCILE_CONCURRENCY, clock, random, logger, registry };
+    const isTerminating = (namespace: string): boolean =>
+      caches.organizations.cache.get(namespace)?.metadata.deletionTimestamp !== undefined;
+    const shared = {
+      events,
+      isTerminating,
+      metrics: this.metrics,
+      concurrency: config.PARLEY_RECONCILE_CONCURRENCY,
+      clock,
+      random,
+      logger,
+      registry,
+    };
     const secrets = new SigningSecrets({ transport });
     const agents = agentLogic({
       client: clients.agents,
@@ -137,7 +166,12 @@ export class Manager {
         client: clients.knowledgeBases,
         ...shared,
       }),
-      subscriptions: new Controller({ logic: webhookSubscriptionLogic({ worlds, secrets }), informer: caches.subscriptions, client: clients.subscriptions, ...shared }),
+      subscriptions: new Controller({
+        logic: webhookSubscriptionLogic({ worlds, secrets }),
+        informer: caches.subscriptions,
+        client: clients.subscriptions,
+        ...shared,
+      }),
     };
   }
 
@@ -169,7 +203,10 @@ export class Manager {
       if (change.type === 'modified') return;
       const { name } = change.object.metadata;
       if (change.type === 'added') this.#watch.add(name);
-      else void this.#watch.remove(name).catch((err: unknown) => this.#options.logger.warn({ err, namespace: name }, 'a watch could not be stopped'));
+      else
+        void this.#watch
+          .remove(name)
+          .catch((err: unknown) => this.#options.logger.warn({ err, namespace: name }, 'a watch could not be stopped'));
       this.#trigger(triggers.onOrganization(name));
     });
   }
@@ -207,7 +244,12 @@ export class Manager {
     };
     return new Map(
       (Object.keys(kinds) as CacheName[]).map((cache) => {
-        const counts = new Map([['True', 0], ['False', 0], ['Unknown', 0], ['', 0]]);
+        const counts = new Map([
+          ['True', 0],
+          ['False', 0],
+          ['Unknown', 0],
+          ['', 0],
+        ]);
         for (const object of this.#caches[cache].cache.list()) {
           const ready = conditionOf(object, 'Ready')?.status ?? '';
           counts.set(ready, (counts.get(ready) ?? 0) + 1);

@@ -1,35 +1,70 @@
 /** The operator's metrics: under controller-runtime's names where it has them, so that existing dashboards and alerts work. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-export interface MetricDefinition {
+interface MetricDefinition {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly labels: readonly string[];
   readonly help: string;
 }
 
-/** Also the source of the reference page. */
-export const operatorMetrics = {
-  reconciles: { name: 'controller_runtime_reconcile_total', type: 'counter', labels: ['controller', 'result'], help: 'Reconciles by outcome: success, requeue_after or error.' },
-  errors: { name: 'controller_runtime_reconcile_errors_total', type: 'counter', labels: ['controller'], help: 'Reconciles that failed and are tried again.' },
-  duration: { name: 'controller_runtime_reconcile_time_seconds', type: 'histogram', labels: ['controller'], help: 'Duration of a reconcile, in seconds.' },
+const operatorMetrics = {
+  reconciles: {
+    name: 'controller_runtime_reconcile_total',
+    type: 'counter',
+    labels: ['controller', 'result'],
+    help: 'Reconciles by outcome: success, requeue_after or error.',
+  },
+  errors: {
+    name: 'controller_runtime_reconcile_errors_total',
+    type: 'counter',
+    labels: ['controller'],
+    help: 'Reconciles that failed and are tried again.',
+  },
+  duration: {
+    name: 'controller_runtime_reconcile_time_seconds',
+    type: 'histogram',
+    labels: ['controller'],
+    help: 'Duration of a reconcile, in seconds.',
+  },
   active: { name: 'controller_runtime_active_workers', type: 'gauge', labels: ['controller'], help: 'Reconciles under way.' },
-  limit: { name: 'controller_runtime_max_concurrent_reconciles', type: 'gauge', labels: ['controller'], help: 'Reconciles that may be under way at once.' },
-  leader: { name: 'leader_election_master_status', type: 'gauge', labels: ['name'], help: '1 while this process leads, 0 while it stands by.' },
+  limit: {
+    name: 'controller_runtime_max_concurrent_reconciles',
+    type: 'gauge',
+    labels: ['controller'],
+    help: 'Reconciles that may be under way at once.',
+  },
+  leader: {
+    name: 'leader_election_master_status',
+    type: 'gauge',
+    labels: ['name'],
+    help: '1 while this process leads, 0 while it stands by.',
+  },
   timeToReady: {
     name: 'parley_time_to_ready_seconds',
     type: 'histogram',
     labels: ['kind'],
     help: 'From the moment a new or changed object was seen until its status said Ready=True, in seconds.',
   },
-  statusWrites: { name: 'parley_status_writes_total', type: 'counter', labels: ['kind'], help: 'Statuses written to the API server. None at rest; one for each change of a spec.' },
-  objects: { name: 'parley_objects', type: 'gauge', labels: ['kind', 'ready'], help: 'Objects by the status of their Ready condition: True, False, Unknown, or none yet.' },
+  statusWrites: {
+    name: 'parley_status_writes_total',
+    type: 'counter',
+    labels: ['kind'],
+    help: 'Statuses written to the API server. None at rest; one for each change of a spec.',
+  },
+  objects: {
+    name: 'parley_objects',
+    type: 'gauge',
+    labels: ['kind', 'ready'],
+    help: 'Objects by the status of their Ready condition: True, False, Unknown, or none yet.',
+  },
 } as const satisfies Record<string, MetricDefinition>;
 
 const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
 const readyBuckets = [0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 900];
 
 export interface OperatorMetrics {
+  readonly objects: Gauge;
   readonly reconciles: Counter;
   readonly errors: Counter;
   readonly duration: Histogram;
@@ -43,14 +78,14 @@ export interface OperatorMetrics {
 /** @param countObjects - objects by kind and Ready, asked for when metrics are collected */
 export function createMetrics(registry: Registry, countObjects: () => ReadonlyMap<string, ReadonlyMap<string, number>>): OperatorMetrics {
   const options = ({ name, help, labels }: MetricDefinition) => ({ name, help, labelNames: [...labels], registers: [registry] });
-  new Gauge({
-    ...options(operatorMetrics.objects),
-    collect() {
-      this.reset();
-      for (const [kind, counts] of countObjects()) for (const [ready, count] of counts) this.set({ kind, ready }, count);
-    },
-  });
   return {
+    objects: new Gauge({
+      ...options(operatorMetrics.objects),
+      collect() {
+        this.reset();
+        for (const [kind, counts] of countObjects()) for (const [ready, count] of counts) this.set({ kind, ready }, count);
+      },
+    }),
     reconciles: new Counter(options(operatorMetrics.reconciles)),
     errors: new Counter(options(operatorMetrics.errors)),
     duration: new Histogram({ ...options(operatorMetrics.duration), buckets: durationBuckets }),

@@ -30,7 +30,11 @@ export class Overlay<T extends KubeObject> {
    */
   isEcho(object: Stored<T>): boolean {
     const written = this.#written.get(keyOf(object));
-    return written !== undefined && written.metadata.uid === object.metadata.uid && written.metadata.resourceVersion === object.metadata.resourceVersion;
+    return (
+      written !== undefined &&
+      written.metadata.uid === object.metadata.uid &&
+      written.metadata.resourceVersion === object.metadata.resourceVersion
+    );
   }
 
   forget(key: string): void {

@@ -1,5 +1,6 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Managed } from '../status/common.ts';
+import { conditionOf } from '../status/conditions.ts';
 
 /** Measures from the first sight of a generation until its status says it is ready. */
 export class ReadyTimer {
@@ -10,10 +11,14 @@ export class ReadyTimer {
     this.#clock = clock;
   }
 
-  /** An object came by in a watch: a new generation starts the time. */
+  /** An object came by in a watch: a new generation starts the time; one that another process has dealt with ends it. */
   saw(key: string, object: Managed): void {
     const generation = object.metadata.generation ?? 0;
-    if (object.status?.observedGeneration === generation || this.#seen.get(key)?.generation === generation) return;
+    if (object.status?.observedGeneration === generation) {
+      if (conditionOf(object, 'Ready')?.status === 'True') this.#seen.delete(key);
+      return;
+    }
+    if (this.#seen.get(key)?.generation === generation) return;
     this.#seen.set(key, { generation, at: this.#clock.monotonic() });
   }
 

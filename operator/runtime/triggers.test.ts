@@ -9,11 +9,18 @@ import { displayNameKey, indexNames, type Caches } from './caches.ts';
 import { Triggers, type Trigger } from './triggers.ts';
 
 const speech = { speechToText: { provider: 'deepgram' }, textToSpeech: { provider: 'elevenlabs' } };
-const agent = (name: string, llm: object = {}, rest: object = {}) => storedObject('Agent', name, { llm: { model: 'm', ...llm }, ...speech, ...rest });
+const agent = (name: string, llm: object = {}, rest: object = {}) =>
+  storedObject('Agent', name, { llm: { model: 'm', ...llm }, ...speech, ...rest });
 const tool = (name: string, functionName: string, agents: readonly string[], secret?: string) =>
   storedObject('Tool', name, {
     agentRefs: agents.map((each) => ({ name: each })),
-    custom: { function: { name: functionName }, http: { url: 'https://a.example.com', ...(secret === undefined ? {} : { headers: [{ name: 'x', valueFrom: { secretKeyRef: { name: secret, key: 'k' } } }] }) } },
+    custom: {
+      function: { name: functionName },
+      http: {
+        url: 'https://a.example.com',
+        ...(secret === undefined ? {} : { headers: [{ name: 'x', valueFrom: { secretKeyRef: { name: secret, key: 'k' } } }] }),
+      },
+    },
   });
 
 const objects: readonly ParleyObject[] = [
@@ -31,27 +38,37 @@ const objects: readonly ParleyObject[] = [
   agent('elsewhere', { apiKeySecretRef: { name: 'other-keys', key: 'k' } }),
 ];
 
-/** Caches that are never started: lists with the operator's own indexes. */
-function cachesOf(): Caches {
-  const cache = (kind: string) => {
-    const items = objects.filter((object) => object.kind === kind);
-    const byIndex = (index: string, value: string): readonly ParleyObject[] =>
-      items.filter((object) => {
-        if (index === indexNames.references) return referenceIndex(object).includes(value);
-        if (index === indexNames.namespace) return object.metadata.namespace === value;
-        if (index === indexNames.number) return (object as PhoneNumber).spec.number === value;
-        return displayNameKey(object.metadata.namespace ?? '', displayNameOf(object as KnowledgeBase)) === value;
-      });
-    return { cache: { byIndex } };
-  };
-  return { agents: cache('Agent'), tools: cache('Tool'), phoneNumbers: cache('PhoneNumber'), knowledgeBases: cache('KnowledgeBase'), subscriptions: cache('WebhookSubscription') } as unknown as Caches;
+/** A cache that is never started: a list with the operator's own indexes. */
+function cacheOf(kind: string): unknown {
+  const items = objects.filter((object) => object.kind === kind);
+  const byIndex = (index: string, value: string): readonly ParleyObject[] =>
+    items.filter((object) => {
+      if (index === indexNames.references) return referenceIndex(object).includes(value);
+      if (index === indexNames.namespace) return object.metadata.namespace === value;
+      if (index === indexNames.number) return (object as PhoneNumber).spec.number === value;
+      return displayNameKey(object.metadata.namespace ?? '', displayNameOf(object as KnowledgeBase)) === value;
+    });
+  return { cache: { byIndex } };
 }
 
-const triggers = new Triggers(cachesOf());
+const caches = {
+  agents: cacheOf('Agent'),
+  tools: cacheOf('Tool'),
+  phoneNumbers: cacheOf('PhoneNumber'),
+  knowledgeBases: cacheOf('KnowledgeBase'),
+  subscriptions: cacheOf('WebhookSubscription'),
+} as Caches;
+const triggers = new Triggers(caches);
 const keyed = (name: string): KubeObject => ({ apiVersion: 'v1', kind: 'PartialObjectMetadata', metadata: { namespace: 'acme', name } });
 const named = (list: readonly Trigger[]): readonly string[] => [...new Set(list.map(({ cache, key }) => `${cache}/${key}`))].sort();
-const find = <T extends ParleyObject>(kind: string, name: string): Stored<T> => objects.find((object) => object.kind === kind && object.metadata.name === name) as Stored<T>;
-const change = <T>(type: Change<T>['type'], object: T, previous?: T): Change<T> => ({ type, object, initial: false, ...(previous === undefined ? {} : { previous }) });
+const find = <T extends ParleyObject>(kind: string, name: string): Stored<T> =>
+  objects.find((object) => object.kind === kind && object.metadata.name === name) as Stored<T>;
+const change = <T>(type: Change<T>['type'], object: T, previous?: T): Change<T> => ({
+  type,
+  object,
+  initial: false,
+  ...(previous === undefined ? {} : { previous }),
+});
 
 describe('what is looked at again', () => {
   it('after a Secret: what names it, and the agents of the tools that do', () => {
@@ -67,7 +84,12 @@ describe('what is looked at again', () => {
 
   it('after an agent that comes or goes: what names it; after a change of it: nothing', () => {
     const plain = find<Agent>('Agent', 'plain');
-    expect(named(triggers.onAgent(change('added', plain)))).toEqual(['phoneNumbers/acme/front', 'tools/acme/find-1', 'tools/acme/find-2', 'tools/acme/send']);
+    expect(named(triggers.onAgent(change('added', plain)))).toEqual([
+      'phoneNumbers/acme/front',
+      'tools/acme/find-1',
+      'tools/acme/find-2',
+      'tools/acme/send',
+    ]);
     expect(named(triggers.onAgent(change('modified', plain, plain)))).toEqual([]);
   });
 
@@ -76,11 +98,18 @@ describe('what is looked at again', () => {
     expect(named(triggers.onTool(change('deleted', findOne)))).toEqual(['agents/acme/plain', 'tools/acme/find-2']);
     expect(named(triggers.onTool(change('modified', findOne, findOne)))).toEqual([]);
     const renamed = { ...tool('find-1', 'send', ['keyed']), metadata: { ...findOne.metadata, generation: 2 } } as Stored<Tool>;
-    expect(named(triggers.onTool(change('modified', renamed, findOne)))).toEqual(['agents/acme/keyed', 'agents/acme/plain', 'tools/acme/find-2', 'tools/acme/send']);
+    expect(named(triggers.onTool(change('modified', renamed, findOne)))).toEqual([
+      'agents/acme/keyed',
+      'agents/acme/plain',
+      'tools/acme/find-2',
+      'tools/acme/send',
+    ]);
   });
 
   it('after a phone number or a display name: the others that want it', () => {
-    expect(named(triggers.onPhoneNumber(change('deleted', find<PhoneNumber>('PhoneNumber', 'front'))))).toEqual(['phoneNumbers/globex/rival']);
+    expect(named(triggers.onPhoneNumber(change('deleted', find<PhoneNumber>('PhoneNumber', 'front'))))).toEqual([
+      'phoneNumbers/globex/rival',
+    ]);
     const faq = find<KnowledgeBase>('KnowledgeBase', 'faq');
     expect(named(triggers.onKnowledgeBase(change('deleted', faq)))).toEqual(['agents/acme/prompted', 'knowledgeBases/acme/other']);
     const renamed = { ...faq, spec: { ...faq.spec, displayName: 'Else' } };

@@ -27,14 +27,17 @@ export class Triggers {
   onKeyed(kind: 'Secret' | 'ConfigMap', object: KubeObject): readonly Trigger[] {
     const namespace = object.metadata.namespace ?? '';
     const referrers = this.#referrers(kind, namespace, object.metadata.name);
-    const tools = kind === 'Secret' ? this.#caches.tools.cache.byIndex(indexNames.references, referenceKey(kind, namespace, object.metadata.name)) : [];
+    const tools =
+      kind === 'Secret' ? this.#caches.tools.cache.byIndex(indexNames.references, referenceKey(kind, namespace, object.metadata.name)) : [];
     return [...referrers, ...tools.flatMap(agentsOf)];
   }
 
   /** Only whether an agent is there matters to others, not what is in it. */
   onAgent(change: Change<Stored<Agent>>): readonly Trigger[] {
     if (!appearsOrGoes(change)) return [];
-    return this.#referrers('Agent', change.object.metadata.namespace ?? '', change.object.metadata.name).filter(({ cache }) => cache !== 'agents');
+    return this.#referrers('Agent', change.object.metadata.namespace ?? '', change.object.metadata.name).filter(
+      ({ cache }) => cache !== 'agents',
+    );
   }
 
   /** Its agents, before and after, and the tools of these that compete for its function name. */
@@ -70,14 +73,18 @@ export class Triggers {
 
   /** A namespace became an organisation, or is one no more. */
   onOrganization(namespace: string): readonly Trigger[] {
-    const inside = cacheNames.flatMap((cache) => this.#caches[cache].cache.byIndex(indexNames.namespace, namespace).map((object): Trigger => ({ cache, key: keyOf(object) })));
+    const inside = cacheNames.flatMap((cache) =>
+      this.#caches[cache].cache.byIndex(indexNames.namespace, namespace).map((object): Trigger => ({ cache, key: keyOf(object) })),
+    );
     const numbers = this.#caches.phoneNumbers.cache.byIndex(indexNames.namespace, namespace).flatMap((object) => this.#sameNumber(object));
     return [...inside, ...numbers];
   }
 
   #referrers(kind: ReferenceKind, namespace: string, name: string): readonly Trigger[] {
     const index = referenceKey(kind, namespace, name);
-    return cacheNames.flatMap((cache) => this.#caches[cache].cache.byIndex(indexNames.references, index).map((object): Trigger => ({ cache, key: keyOf(object) })));
+    return cacheNames.flatMap((cache) =>
+      this.#caches[cache].cache.byIndex(indexNames.references, index).map((object): Trigger => ({ cache, key: keyOf(object) })),
+    );
   }
 
   #sameNumber(object: Stored<PhoneNumber>): readonly Trigger[] {
@@ -87,7 +94,10 @@ export class Triggers {
       .map((rival): Trigger => ({ cache: 'phoneNumbers', key: keyOf(rival) }));
   }
 
-  #namesakes(cache: 'knowledgeBases' | 'subscriptions', change: Change<Stored<KnowledgeBase>> | Change<Stored<WebhookSubscription>>): readonly Trigger[] {
+  #namesakes(
+    cache: 'knowledgeBases' | 'subscriptions',
+    change: Change<Stored<KnowledgeBase>> | Change<Stored<WebhookSubscription>>,
+  ): readonly Trigger[] {
     const { object, previous } = change;
     const names = new Set([displayNameOf(object), ...(previous === undefined ? [] : [displayNameOf(previous)])]);
     if (names.size === 1 && !appearsOrGoes(change)) return [];

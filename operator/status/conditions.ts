@@ -46,7 +46,10 @@ function verdictOf(stage: Stage): Verdict {
  *
  * @param ready - `message` of a `Ready=True`; `aside` is added to the message of a `Ready=False`
  */
-export function summarize(stages: readonly Stage[], ready: { readonly message: string; readonly aside?: string | undefined }): readonly Verdict[] {
+export function summarize(
+  stages: readonly Stage[],
+  ready: { readonly message: string; readonly aside?: string | undefined },
+): readonly Verdict[] {
   const verdicts = stages.map(verdictOf);
   const failed = verdicts.find((verdict) => verdict.status !== 'True' && reasons[verdict.reason].blocks !== undefined);
   if (failed === undefined) return [{ type: 'Ready', status: 'True', reason: 'Available', message: ready.message }, ...verdicts];
@@ -55,7 +58,7 @@ export function summarize(stages: readonly Stage[], ready: { readonly message: s
 }
 
 /** `Stalled` or `Reconciling`, for a failure. */
-export function progress(failed: Pick<Verdict, 'reason' | 'message'>): Verdict {
+function progress(failed: Pick<Verdict, 'reason' | 'message'>): Verdict {
   return reasons[failed.reason].blocks === 'retry'
     ? { type: 'Reconciling', status: 'True', reason: 'Retrying', message: failed.message }
     : { type: 'Stalled', status: 'True', reason: failed.reason, message: failed.message };
@@ -75,17 +78,17 @@ export function toConditions(
   const before = new Map((previous ?? []).map((condition) => [condition.type, condition]));
   return [...verdicts]
     .sort((a, b) => conditionTypes.indexOf(a.type) - conditionTypes.indexOf(b.type))
-    .map((verdict) => {
-      const old = before.get(verdict.type);
-      return {
-        ...verdict,
-        observedGeneration: options.generation,
-        lastTransitionTime: old?.status === verdict.status ? old.lastTransitionTime : timestamp(options.now),
-      };
+    .map(({ type, status, reason, message }) => {
+      const old = before.get(type);
+      const lastTransitionTime = old?.status === status ? old.lastTransitionTime : timestamp(options.now);
+      return { type, status, reason, message, observedGeneration: options.generation, lastTransitionTime };
     });
 }
 
 /** The condition of that type, if the object shows it. */
-export function conditionOf(object: { readonly status?: { readonly conditions?: readonly Condition[] | undefined } }, type: ConditionType): Condition | undefined {
+export function conditionOf(
+  object: { readonly status?: { readonly conditions?: readonly Condition[] | undefined } },
+  type: ConditionType,
+): Condition | undefined {
   return object.status?.conditions?.find((condition) => condition.type === type);
 }

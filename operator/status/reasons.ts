@@ -76,7 +76,8 @@ const table = {
   InvalidSpec: {
     condition: 'Accepted',
     status: 'False',
-    meaning: 'A field has a value that cannot be used, beyond what the API server checks: a free-form value that is too large, for example.',
+    meaning:
+      'A field has a value that cannot be used, beyond what the API server checks: a free-form value that is too large, for example.',
     cure: 'Correct the field that the message names.',
     blocks: 'person',
   },
@@ -198,7 +199,8 @@ const table = {
   RevisionWithheld: {
     condition: 'Synced',
     status: 'False',
-    meaning: 'The revision that the spec asks for is not put into service, because the spec is not accepted or a reference is missing. The last sound one keeps serving.',
+    meaning:
+      'The revision that the spec asks for is not put into service, because the spec is not accepted or a reference is missing. The last sound one keeps serving.',
     cure: 'See the conditions Accepted and ResolvedRefs.',
     blocks: 'person',
   },

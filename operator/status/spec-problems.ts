@@ -12,7 +12,9 @@ const reasonsByField: ReadonlyMap<string, Reason> = new Map([
 /** What the shared checks found, with the reasons of conditions. */
 export function specProblems(found: readonly SpecProblem[]): readonly Problem[] {
   return found.map(({ path, message }) => ({
-    reason: path.includes('.function.parameters') ? 'InvalidParameters' : (reasonsByField.get(path.slice(path.lastIndexOf('.') + 1)) ?? 'InvalidSpec'),
+    reason: path.includes('.function.parameters')
+      ? 'InvalidParameters'
+      : (reasonsByField.get(path.slice(path.lastIndexOf('.') + 1)) ?? 'InvalidSpec'),
     message: `${path} ${message}`,
   }));
 }

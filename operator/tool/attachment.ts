@@ -36,7 +36,9 @@ export function functionNameConflicts(tool: Tool, world: World): readonly Proble
       {
         reason: 'FunctionNameConflict',
         message: `Agent ${namespace}/${agent} already has a function "${functionName}" from the older Tool ${namespace}/${owner.metadata.name}; ${
-          variantOf(tool) === 'custom' ? 'rename this one (spec.custom.function.name) or detach one of the two' : 'detach one of the two (spec.agentRefs)'
+          variantOf(tool) === 'custom'
+            ? 'rename this one (spec.custom.function.name) or detach one of the two'
+            : 'detach one of the two (spec.agentRefs)'
         }`,
       },
     ];

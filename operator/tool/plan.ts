@@ -1,4 +1,4 @@
-import type { Tool, ToolStatus } from '../../crds/index.ts';
+import type { Tool, ToolSpec, ToolStatus } from '../../crds/index.ts';
 import { toolProblems } from '../../crds/limits.ts';
 import { toolCredentials, toolReferences } from '../references/references-of.ts';
 import { notAnOrganization, unresolved } from '../references/resolve.ts';
@@ -26,11 +26,23 @@ export function planTool(tool: Tool, world: World, now: number): Plan<never, Too
 
   const agents = attachments(tool).filter((agent) => {
     const found = world.agent(namespace, agent);
-    return found !== undefined && !isDeleting(found) && offeredTools(namespace, agent, world).some((offered) => offered.metadata.uid === tool.metadata.uid);
+    return (
+      found !== undefined &&
+      !isDeleting(found) &&
+      offeredTools(namespace, agent, world).some((offered) => offered.metadata.uid === tool.metadata.uid)
+    );
   });
   const verdicts = summarize(
-    [accepted([...specProblems(toolProblems(tool.spec)), ...functionNameConflicts(tool, world)]), resolvedRefs(unresolved(namespace, toolReferences(tool), world))],
-    { message: agents.length === 0 ? 'usable; no agent is named in spec.agentRefs yet' : `offered by ${agents.length === 1 ? '1 agent' : `${agents.length} agents`}` },
+    [
+      accepted([...checkSpec(tool.spec), ...functionNameConflicts(tool, world)]),
+      resolvedRefs(unresolved(namespace, toolReferences(tool), world)),
+    ],
+    {
+      message:
+        agents.length === 0
+          ? 'usable; no agent is named in spec.agentRefs yet'
+          : `offered by ${agents.length === 1 ? '1 agent' : `${agents.length} agents`}`,
+    },
   );
   return {
     actions: [],
@@ -38,7 +50,22 @@ export function planTool(tool: Tool, world: World, now: number): Plan<never, Too
   };
 }
 
+/**
+ * Compiling a JSON Schema takes milliseconds, and each agent asks about each of its tools. A spec is never changed in
+ * place, so that what was found holds for as long as the object lives.
+ */
+const checked = new WeakMap<ToolSpec, readonly Problem[]>();
+
+function checkSpec(spec: ToolSpec): readonly Problem[] {
+  let problems = checked.get(spec);
+  if (problems === undefined) {
+    problems = specProblems(toolProblems(spec));
+    checked.set(spec, problems);
+  }
+  return problems;
+}
+
 /** What keeps a tool from being part of an agent, as the agent sees it: the other agents it names don't matter. */
 export function usability(tool: Tool, world: World): readonly Problem[] {
-  return [...specProblems(toolProblems(tool.spec)), ...unresolved(tool.metadata.namespace ?? '', toolCredentials(tool), world)];
+  return [...checkSpec(tool.spec), ...unresolved(tool.metadata.namespace ?? '', toolCredentials(tool), world)];
 }

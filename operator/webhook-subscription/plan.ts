@@ -16,7 +16,11 @@ export interface SigningSecretAction {
 }
 
 /** @param now - milliseconds since the epoch */
-export function planWebhookSubscription(subscription: WebhookSubscription, world: World, now: number): Plan<SigningSecretAction, WebhookSubscriptionStatus> {
+export function planWebhookSubscription(
+  subscription: WebhookSubscription,
+  world: World,
+  now: number,
+): Plan<SigningSecretAction, WebhookSubscriptionStatus> {
   if (isDeleting(subscription)) return { actions: [] };
   if (isSuspended(subscription)) return { actions: [], status: suspendedStatus(subscription, now) };
   const namespace = subscription.metadata.namespace ?? '';
@@ -59,11 +63,22 @@ function planSigningSecret(
     case 'absent':
       return { actions: [{ type: 'generateSigningSecret', name }], problems: [] };
     case 'forbidden':
-      return { actions: [], problems: [{ reason: 'ReferenceForbidden', message: `the operator may not read Secret ${namespace}/${name}; grant its service account get on it` }] };
-    case 'present':
+      return {
+        actions: [],
+        problems: [
+          {
+            reason: 'ReferenceForbidden',
+            message: `the operator may not read Secret ${namespace}/${name}; grant its service account get on it`,
+          },
+        ],
+      };
+    default:
       if (found.keys.has(SIGNING_KEY)) return { actions: [], problems: [] };
       if (found.owners.includes(subscription.metadata.uid ?? '')) {
-        return { actions: [{ type: 'generateSigningSecret', name, extend: { uid: found.uid, resourceVersion: found.resourceVersion } }], problems: [] };
+        return {
+          actions: [{ type: 'generateSigningSecret', name, extend: { uid: found.uid, resourceVersion: found.resourceVersion } }],
+          problems: [],
+        };
       }
       return {
         actions: [],
@@ -83,6 +98,9 @@ function displayNameTaken(subscription: WebhookSubscription, world: World): read
   const owner = ownerAmong(world.subscriptionsNamed(namespace, displayName));
   if (owner === undefined || owner.metadata.uid === subscription.metadata.uid) return [];
   return [
-    { reason: 'DisplayNameTaken', message: `the older WebhookSubscription ${namespace}/${owner.metadata.name} is already called "${displayName}"; set another spec.displayName` },
+    {
+      reason: 'DisplayNameTaken',
+      message: `the older WebhookSubscription ${namespace}/${owner.metadata.name} is already called "${displayName}"; set another spec.displayName`,
+    },
   ];
 }

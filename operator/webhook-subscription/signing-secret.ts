@@ -22,7 +22,11 @@ export class SigningSecrets {
   readonly #randomBytes: (size: number) => Buffer;
 
   constructor(options: { readonly transport: Transport; readonly randomBytes?: (size: number) => Buffer }) {
-    this.#client = new ResourceClient<Secret>({ transport: options.transport, descriptor: keyedDescriptors.Secret, fieldManager: FIELD_MANAGER });
+    this.#client = new ResourceClient<Secret>({
+      transport: options.transport,
+      descriptor: keyedDescriptors.Secret,
+      fieldManager: FIELD_MANAGER,
+    });
     this.#randomBytes = options.randomBytes ?? nodeRandomBytes;
   }
 
@@ -37,13 +41,19 @@ export class SigningSecrets {
     const data = { [SIGNING_KEY]: Buffer.from(key).toString('base64') };
     const metadata = { namespace: namespaceOf(subscription), name: action.name };
     if (action.extend !== undefined) {
-      const extended = await this.#client.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { ...metadata, ...action.extend }, data }, { signal });
+      const extended = await this.#client.apply(
+        { apiVersion: 'v1', kind: 'Secret', metadata: { ...metadata, ...action.extend }, data },
+        { signal },
+      );
       return extended.metadata.resourceVersion;
     }
     const { apiVersion, kind } = subscription;
     const owner = { apiVersion, kind, name: subscription.metadata.name, uid: subscription.metadata.uid, controller: true };
     try {
-      const created = await this.#client.create({ apiVersion: 'v1', kind: 'Secret', type: 'Opaque', metadata: { ...metadata, ownerReferences: [owner] }, data }, { signal });
+      const created = await this.#client.create(
+        { apiVersion: 'v1', kind: 'Secret', type: 'Opaque', metadata: { ...metadata, ownerReferences: [owner] }, data },
+        { signal },
+      );
       return created.metadata.resourceVersion;
     } catch (error) {
       if (!(error instanceof KubeError) || error.reason !== 'AlreadyExists') throw error;

@@ -4,8 +4,14 @@ import { code, table } from './markdown.ts';
 
 const sections = [
   { condition: 'Accepted', text: 'The spec is consistent beyond what the API server checks by itself.' },
-  { condition: 'ResolvedRefs', text: 'Every Secret, ConfigMap, Agent and KnowledgeBase that the spec names exists and can be used. Tools are looked at by the agents that they attach themselves to.' },
-  { condition: 'Synced', text: 'The outside world matches: the revision of an Agent in Postgres, later the trunks of a PhoneNumber, the collection of a KnowledgeBase, the deliveries of a WebhookSubscription. A Tool has nothing outside, hence no `Synced`.' },
+  {
+    condition: 'ResolvedRefs',
+    text: 'Every Secret, ConfigMap, Agent and KnowledgeBase that the spec names exists and can be used. Tools are looked at by the agents that they attach themselves to.',
+  },
+  {
+    condition: 'Synced',
+    text: 'The outside world matches: the revision of an Agent in Postgres, later the trunks of a PhoneNumber, the collection of a KnowledgeBase, the deliveries of a WebhookSubscription. A Tool has nothing outside, hence no `Synced`.',
+  },
   { condition: 'Ready', text: 'The summary. Where an earlier stage failed, `Ready` repeats the reason and message of the first that did.' },
   { condition: 'Reconciling', text: 'Only present while the operator still works on the object by itself.' },
 ] as const;

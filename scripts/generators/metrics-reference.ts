@@ -41,7 +41,16 @@ async function operatorRows(): Promise<readonly (readonly string[])[]> {
   const transport = createTransport({ kubeConfig, registry, logger });
   const store = openStore({ databaseUrl: 'postgres://nowhere/nothing', logger, registry });
   const events = new EventRecorder({ transport, controller: 'reference', instance: 'reference' });
-  const manager = new Manager({ config: loadConfig({}), transport, store, events, clock: systemClock, random: Math.random, logger, registry });
+  const manager = new Manager({
+    config: loadConfig({}),
+    transport,
+    store,
+    events,
+    clock: systemClock,
+    random: Math.random,
+    logger,
+    registry,
+  });
   const described = registry.getMetricsAsArray() as unknown as readonly Described[];
   const rows = described
     .map(({ name, type, labelNames, help }) => [code(name), type, (labelNames ?? []).map(code).join(', '), help] as const)

@@ -13,7 +13,10 @@ beforeAll(async () => {
 afterAll(async () => cluster?.stop());
 
 function explain(args: readonly string[], env: Readonly<Record<string, string>> = {}): Promise<Finished> {
-  return run(process.execPath, ['cli/main.ts', 'explain', ...args], { cwd: repository, env: { KUBECONFIG: cluster.addresses.kubeconfig, ...env } });
+  return run(process.execPath, ['cli/main.ts', 'explain', ...args], {
+    cwd: repository,
+    env: { KUBECONFIG: cluster.addresses.kubeconfig, ...env },
+  });
 }
 
 describe('parley explain', () => {
@@ -43,19 +46,31 @@ describe('parley explain', () => {
   it('agrees with the operator', async () => {
     const org = await cluster.organization();
     const operator = await cluster.operator();
-    await cluster.apply(anAgent('reception', org), aTool('orders', org, { agentRefs: [{ name: 'reception' }, { name: 'nobody' }] }), aPhoneNumber('front', '+15550100', org));
+    await cluster.apply(
+      anAgent('reception', org),
+      aTool('orders', org, { agentRefs: [{ name: 'reception' }, { name: 'nobody' }] }),
+      aPhoneNumber('front', '+15550100', org),
+    );
     await cluster.reason('Tool', org, 'orders', 'ResolvedRefs', 'AgentNotFound');
     await cluster.ready('PhoneNumber', org, 'front');
     await cluster.until('Agent', org, 'reception', ({ status }) => status?.['tools'] === 1);
     await cluster.ready('Agent', org, 'reception');
 
-    expect(await explain(['agent/reception', '-n', org])).toMatchObject({ code: 0, stdout: `Agent ${org}/reception is ready: it is in use.\n` });
+    expect(await explain(['agent/reception', '-n', org])).toMatchObject({
+      code: 0,
+      stdout: `Agent ${org}/reception is ready: it is in use.\n`,
+    });
     const phone = await explain(['pn/front', '-n', org]);
     expect(phone).toMatchObject({ code: 0 });
     expect(phone.stdout).toContain('MediaServerNotConfigured');
     const tool = await explain(['ptool/orders', '-n', org, '--json']);
     expect(tool).toMatchObject({ code: 1 });
-    expect(JSON.parse(tool.stdout)).toMatchObject({ ready: false, problems: [{ condition: 'ResolvedRefs', reason: 'AgentNotFound', message: expect.stringContaining(`Agent ${org}/nobody does not exist`) }] });
+    expect(JSON.parse(tool.stdout)).toMatchObject({
+      ready: false,
+      problems: [
+        { condition: 'ResolvedRefs', reason: 'AgentNotFound', message: expect.stringContaining(`Agent ${org}/nobody does not exist`) },
+      ],
+    });
     await operator.stop();
   });
 

@@ -3,9 +3,18 @@ import { randomBytes } from 'node:crypto';
 
 import type { Registry } from 'prom-client';
 
-import type { Agent, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } from '../../../crds/index.ts';
 import { agentKind, knowledgeBaseKind, phoneNumberKind, toolKind, webhookSubscriptionKind, wellKnown } from '../../../crds/index.ts';
-import { createTransport, KubeError, loadKubeConfig, ResourceClient, type Condition, type KubeObject, type ResourceDescriptor, type Stored, type Transport } from '../../../kube/index.ts';
+import {
+  createTransport,
+  KubeError,
+  loadKubeConfig,
+  ResourceClient,
+  type Condition,
+  type KubeObject,
+  type ResourceDescriptor,
+  type Stored,
+  type Transport,
+} from '../../../kube/index.ts';
 import { runOperator } from '../../../operator/main.ts';
 import { loadConfig } from '../../../platform/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
@@ -18,11 +27,20 @@ import { TestStack, type ControlPlaneAddresses } from '../../support/test-stack.
 
 export type AnyObject = KubeObject & {
   readonly spec?: Readonly<Record<string, unknown>>;
-  readonly status?: Readonly<Record<string, unknown>> & { readonly conditions?: readonly Condition[]; readonly observedGeneration?: number };
+  readonly status?: Readonly<Record<string, unknown>> & {
+    readonly conditions?: readonly Condition[];
+    readonly observedGeneration?: number;
+  };
   readonly data?: Readonly<Record<string, string>>;
 };
 
-const core = (kind: string, plural: string, namespaced = true): ResourceDescriptor => ({ group: '', version: 'v1', kind, plural, namespaced });
+const core = (kind: string, plural: string, namespaced = true): ResourceDescriptor => ({
+  group: '',
+  version: 'v1',
+  kind,
+  plural,
+  namespaced,
+});
 
 const descriptors: Readonly<Record<string, ResourceDescriptor>> = {
   Agent: agentKind.descriptor,
@@ -36,21 +54,13 @@ const descriptors: Readonly<Record<string, ResourceDescriptor>> = {
   Event: { group: 'events.k8s.io', version: 'v1', kind: 'Event', plural: 'events', namespaced: true },
 };
 
-export interface KindTypes {
-  Agent: Agent;
-  Tool: Tool;
-  PhoneNumber: PhoneNumber;
-  KnowledgeBase: KnowledgeBase;
-  WebhookSubscription: WebhookSubscription;
-}
-
 export interface RunningOperator {
   readonly registry: Registry;
   readonly port: number;
   stop(): Promise<void>;
 }
 
-export interface OperatorOptions {
+interface OperatorOptions {
   readonly identity?: string;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -96,13 +106,16 @@ export async function startCluster(): Promise<Cluster> {
     },
     async organization(prefix = 'org') {
       const name = `${prefix}-${randomBytes(4).toString('hex')}`;
-      await cluster.client('Namespace').apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: { [wellKnown.organizationLabel]: 'true' } } });
+      await cluster
+        .client('Namespace')
+        .apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels: { [wellKnown.organizationLabel]: 'true' } } });
       return name;
     },
     async apply(...manifests) {
       for (const { stringData, ...manifest } of manifests) {
-        const data = stringData && Object.fromEntries(Object.entries(stringData).map(([key, value]) => [key, Buffer.from(value).toString('base64')]));
-        await cluster.client(manifest.kind).apply({ ...manifest, ...(data && { data }) } as AnyObject, { force: true });
+        const data =
+          stringData && Object.fromEntries(Object.entries(stringData).map(([key, value]) => [key, Buffer.from(value).toString('base64')]));
+        await cluster.client(manifest.kind).apply({ ...manifest, ...(data && { data }) }, { force: true });
       }
     },
     async remove(kind, namespace, name) {
@@ -110,13 +123,20 @@ export async function startCluster(): Promise<Cluster> {
     },
     get: (kind, namespace, name) => cluster.client(kind).get({ namespace, name }),
     until: (kind, namespace, name, check) =>
-      eventually(async () => {
-        const object = await cluster.get(kind, namespace, name);
-        if (check(object) === false) throw new Error(`${kind} ${namespace}/${name} is not there yet:\n${JSON.stringify(object.status, null, 1)}`);
-        return object;
-      }, 60_000, 50),
-    ready: (kind, namespace, name) => cluster.until(kind, namespace, name, (object) => condition(object, 'Ready')?.status === 'True' && isCurrent(object)),
-    reason: (kind, namespace, name, type, reason) => cluster.until(kind, namespace, name, (object) => condition(object, type)?.reason === reason && isCurrent(object)),
+      eventually(
+        async () => {
+          const object = await cluster.get(kind, namespace, name);
+          if (check(object) === false)
+            throw new Error(`${kind} ${namespace}/${name} is not there yet:\n${JSON.stringify(object.status, null, 1)}`);
+          return object;
+        },
+        60_000,
+        50,
+      ),
+    ready: (kind, namespace, name) =>
+      cluster.until(kind, namespace, name, (object) => condition(object, 'Ready')?.status === 'True' && isCurrent(object)),
+    reason: (kind, namespace, name, type, reason) =>
+      cluster.until(kind, namespace, name, (object) => condition(object, type)?.reason === reason && isCurrent(object)),
     env: (options = {}) => ({
       PARLEY_OPERATOR_PORT: '0',
       PARLEY_LOG_LEVEL: 'warn',
@@ -175,7 +195,7 @@ export function condition(object: AnyObject, type: string): Condition | undefine
 }
 
 /** The status speaks of the spec as it is now. */
-export function isCurrent(object: AnyObject): boolean {
+function isCurrent(object: AnyObject): boolean {
   return object.status?.observedGeneration === object.metadata.generation;
 }
 

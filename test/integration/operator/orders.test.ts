@@ -17,34 +17,61 @@ afterAll(async () => cluster?.stop());
 const kinds = ['Agent', 'Tool', 'PhoneNumber', 'KnowledgeBase', 'WebhookSubscription'] as const;
 type Kind = (typeof kinds)[number];
 
+const own = (kind: string) => ({ name: `${kind}-key`, key: 'value' });
+
 /** Each kind with the Secret it names; every kind but the knowledge base names another, and the agent names that. */
 function groups(org: string, number: string): Readonly<Record<Kind, readonly Manifest[]>> {
-  const own = (kind: string) => ({ name: `${kind}-key`, key: 'value' });
   const secret = (kind: string): Manifest => aSecret(`${kind}-key`, { value: 'v' }, org);
   return {
-    Agent: [secret('agent'), anAgent('reception', org, { llm: { provider: 'openai', model: 'm', apiKeySecretRef: own('agent') }, knowledgeBaseRef: { name: 'faq' } })],
+    Agent: [
+      secret('agent'),
+      anAgent('reception', org, {
+        llm: { provider: 'openai', model: 'm', apiKeySecretRef: own('agent') },
+        knowledgeBaseRef: { name: 'faq' },
+      }),
+    ],
     Tool: [
       secret('tool'),
       aTool('orders', org, {
         agentRefs: [{ name: 'reception' }],
-        custom: { function: { name: 'orders' }, http: { url: 'https://api.example.com/', headers: [{ name: 'authorization', valueFrom: { secretKeyRef: own('tool') } }] } },
+        custom: {
+          function: { name: 'orders' },
+          http: { url: 'https://api.example.com/', headers: [{ name: 'authorization', valueFrom: { secretKeyRef: own('tool') } }] },
+        },
       }),
     ],
-    PhoneNumber: [secret('number'), aPhoneNumber('front', number, org, { native: undefined, sip: { passwordSecretRef: own('number') }, inboundAgentRef: { name: 'reception' } })],
+    PhoneNumber: [
+      secret('number'),
+      aPhoneNumber('front', number, org, {
+        native: undefined,
+        sip: { passwordSecretRef: own('number') },
+        inboundAgentRef: { name: 'reception' },
+      }),
+    ],
     KnowledgeBase: [aKnowledgeBase('faq', org, { displayName: 'Answers' })],
     WebhookSubscription: [
       secret('hook'),
-      aWebhookSubscription('hook', org, { signing: {}, scope: { agentRefs: [{ name: 'reception' }] }, headers: [{ name: 'x-key', valueFrom: { secretKeyRef: own('hook') } }] }),
+      aWebhookSubscription('hook', org, {
+        signing: {},
+        scope: { agentRefs: [{ name: 'reception' }] },
+        headers: [{ name: 'x-key', valueFrom: { secretKeyRef: own('hook') } }],
+      }),
     ],
   };
 }
 
 function permutations<T>(items: readonly T[]): readonly (readonly T[])[] {
   if (items.length <= 1) return [items];
-  return items.flatMap((item, index) => permutations(items.toSpliced(index, 1)).map((rest) => [item, ...rest]));
+  return items.flatMap((item, index) => permutations(items.toSpliced(index, 1)).map((rest) => [item].concat(rest)));
 }
 
-const names: Readonly<Record<Kind, string>> = { Agent: 'reception', Tool: 'orders', PhoneNumber: 'front', KnowledgeBase: 'faq', WebhookSubscription: 'hook' };
+const names: Readonly<Record<Kind, string>> = {
+  Agent: 'reception',
+  Tool: 'orders',
+  PhoneNumber: 'front',
+  KnowledgeBase: 'faq',
+  WebhookSubscription: 'hook',
+};
 
 async function statuses(org: string): Promise<unknown> {
   const entries = await Promise.all(kinds.map(async (kind) => [kind, normalised(await cluster.get(kind, org, names[kind]), org)] as const));
@@ -71,7 +98,7 @@ it('ends with the same statuses in each of the 120 orders', async () => {
       expect(settled).toMatchObject({ Agent: { served: true, tools: 1 }, Tool: { attachedTo: ['reception'] } });
       return settled;
     });
-    await eventually(async () => expect(await statuses(org), order.join(', ')).toEqual(reference));
+    await eventually(async () => expect({ order, statuses: await statuses(org) }).toEqual({ order, statuses: reference }));
     await cluster.client('Namespace').delete({ name: org });
   };
   await attempt(orders[0]!, 0);

@@ -40,9 +40,15 @@ function proxied(): string {
   return url.href;
 }
 
-async function isGone(org: string, name: string): Promise<void> {
-  await expect.poll(() => cluster.get('Agent', org, name).then(() => 'there', () => 'gone'), { timeout: 60_000 }).toBe('gone');
+function agentState(org: string, name: string): () => Promise<'there' | 'gone'> {
+  return () =>
+    cluster.get('Agent', org, name).then(
+      () => 'there',
+      () => 'gone',
+    );
 }
+
+const atLeisure = { timeout: 60_000 };
 
 describe('while Postgres is away', () => {
   it('keeps what serves, says why the change waits, and goes on by itself', async () => {
@@ -72,7 +78,11 @@ describe('while Postgres is away', () => {
     await cluster.apply(aTool('orders', org));
     await cluster.ready('Tool', org, 'orders');
     const agents = (await cluster.client('Agent').listAll()).items.length;
-    await eventually(async () => expect(await metricTotal(operator!.registry, 'controller_runtime_reconcile_total', { controller: 'agent' })).toBeGreaterThanOrEqual(agents));
+    await eventually(async () =>
+      expect(await metricTotal(operator!.registry, 'controller_runtime_reconcile_total', { controller: 'agent' })).toBeGreaterThanOrEqual(
+        agents,
+      ),
+    );
     expect((await cluster.get('Agent', org, 'reception')).metadata.resourceVersion).toBe(before.metadata.resourceVersion);
   });
 
@@ -82,7 +92,7 @@ describe('while Postgres is away', () => {
     await cluster.apply(anAgent('orderly', org), anAgent('forced', org));
     await Promise.all([cluster.ready('Agent', org, 'orderly'), cluster.ready('Agent', org, 'forced')]);
     await cluster.remove('Agent', org, 'orderly');
-    await isGone(org, 'orderly');
+    await expect.poll(agentState(org, 'orderly'), atLeisure).toBe('gone');
     expect(await cluster.store.agentRevisions.servingByName({ org, agentName: 'orderly' })).toBeUndefined();
 
     postgres.cut();
@@ -95,8 +105,9 @@ describe('while Postgres is away', () => {
       metadata: { name: 'forced', namespace: org, uid: held.metadata.uid, annotations: { 'parley.dev/force-release': 'true' } },
       spec: anAgent('forced', org).spec ?? {},
     });
-    await isGone(org, 'forced');
-    const reasonsTold = async (): Promise<readonly unknown[]> => (await cluster.client<never>('Event').list({ namespace: org })).items.map((event) => (event as { readonly reason?: string }).reason);
+    await expect.poll(agentState(org, 'forced'), atLeisure).toBe('gone');
+    const reasonsTold = async (): Promise<readonly unknown[]> =>
+      (await cluster.client<never>('Event').list({ namespace: org })).items.map((event) => (event as { readonly reason?: string }).reason);
     await eventually(async () => expect(await reasonsTold()).toContain('Retained'));
   });
 
@@ -107,7 +118,7 @@ describe('while Postgres is away', () => {
     await cluster.ready('Agent', org, 'reception');
     postgres.cut();
     await cluster.remove('Agent', org, 'reception');
-    await isGone(org, 'reception');
+    await expect.poll(agentState(org, 'reception'), atLeisure).toBe('gone');
   });
 });
 
@@ -128,10 +139,11 @@ describe('while the API server is away', () => {
         await cluster.apply(anAgent('reception', org, { welcomeMessage: `Round ${round}` }), anAgent(`new-${round}`, org));
         await delay(1_000);
         apiServer.restore();
-        await cluster.ready('Agent', org, 'reception');
-        await cluster.ready('Agent', org, `new-${round}`);
+        const changed = await cluster.ready('Agent', org, 'reception');
+        expect(changed.status?.['servingRevision']).toBe(changed.status?.['desiredRevision']);
+        const made = await cluster.ready('Agent', org, `new-${round}`);
+        expect(made.metadata.finalizers).toEqual(['parley.dev/finalizer']);
       }
-      await cluster.ready('WebhookSubscription', org, 'hook');
       await operator.stop();
       operator = undefined;
     } finally {
@@ -140,18 +152,22 @@ describe('while the API server is away', () => {
   });
 });
 
+function start(identity: string): ChildProcess {
+  const child = spawn(process.execPath, ['cli/main.ts', 'operator'], {
+    cwd: repository,
+    env: { ...process.env, ...cluster.env({ identity }) },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  children.push(child);
+  return child;
+}
+
+async function holder(): Promise<string | undefined> {
+  const client = new ResourceClient<Lease>({ transport: cluster.transport, descriptor: leases, fieldManager: 'test' });
+  return (await client.get({ namespace: 'parley-system', name: 'parley-operator' })).spec?.holderIdentity;
+}
+
 describe('two operators', () => {
-  function start(identity: string): ChildProcess {
-    const child = spawn(process.execPath, ['cli/main.ts', 'operator'], { cwd: repository, env: { ...process.env, ...cluster.env({ identity }) }, stdio: ['ignore', 'ignore', 'inherit'] });
-    children.push(child);
-    return child;
-  }
-
-  async function holder(): Promise<string | undefined> {
-    const client = new ResourceClient<Lease>({ transport: cluster.transport, descriptor: leases, fieldManager: 'test' });
-    return (await client.get({ namespace: 'parley-system', name: 'parley-operator' })).spec?.holderIdentity;
-  }
-
   it('hand over when the leader is killed, and when it stops in order', async () => {
     const org = await cluster.organization();
     const byName = new Map(['one', 'two'].map((identity) => [identity, start(identity)]));
