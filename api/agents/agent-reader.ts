@@ -5,7 +5,7 @@ import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import type { Foundation } from '../resources/foundation.ts';
 import { orUndefined } from '../resources/companions.ts';
 import { attachedToolToRest, toolSecretRefs } from '../tools/codec.ts';
-import { AgentTools } from '../tools/agent-tools.ts';
+import type { AgentTools } from '../tools/agent-tools.ts';
 import { agentSecretRefs, agentToRest, type AgentView } from './codec.ts';
 
 /** What a rehearsal or a write knows and the server doesn't yet. */

@@ -86,7 +86,12 @@ export class AgentService {
   /** @returns undefined when there is no such agent */
   async update(caller: Caller, name: string, body: AgentUpdate, options: WriteOptions): Promise<AgentAnswer | undefined> {
     if (!isObjectName(name)) return undefined;
-    const run = (): Promise<AgentAnswer | undefined> => retryStale(this.#foundation, () => this.#updateOnce(caller, name, body, options));
+    const fromServer = (): Promise<AgentAnswer | undefined> =>
+      retryStale(this.#foundation, async () => {
+        const stored = await this.reader.find(caller.org, name);
+        return stored === undefined ? undefined : this.#updateOnce(caller, name, body, options, stored);
+      });
+    const run = async (): Promise<AgentAnswer | undefined> => (await this.#tryFromCache(caller, name, body, options)) ?? fromServer();
     return translated(() => this.#foundation.mutex.run(`Agent/${caller.org}/${name}`, run));
   }
 
@@ -108,11 +113,27 @@ export class AgentService {
     return this.#foundation.mutex.run(`Agent/${org}/${name}`, () => retryStale(this.#foundation, remove));
   }
 
-  async #updateOnce(caller: Caller, name: string, body: AgentUpdate, options: WriteOptions): Promise<AgentAnswer | undefined> {
+  /**
+   * Spares the reading where this process knows the newest state, as it does mostly. The apply carries that state's
+   * resourceVersion, so that a success is as good as one after reading; anything else is found out from the server.
+   */
+  async #tryFromCache(caller: Caller, name: string, body: AgentUpdate, options: WriteOptions): Promise<AgentAnswer | undefined> {
+    const known = this.#foundation.views.agents.newest(caller.org, name);
+    // Writes of several objects are not begun on a guess.
+    if (known === undefined || known.metadata.deletionTimestamp !== undefined || options.dryRun || options.force || touchesOthers(body)) return undefined;
+    try {
+      const answer = await this.#updateOnce(caller, name, body, options, known);
+      // Nothing was written: whether the server's state is still this one, only the server knows.
+      return answer.resourceVersion === known.metadata.resourceVersion ? undefined : answer;
+    } catch (error) {
+      if (isUncertain(error)) throw error;
+      return undefined;
+    }
+  }
+
+  async #updateOnce(caller: Caller, name: string, body: AgentUpdate, options: WriteOptions, stored: Stored<Agent>): Promise<AgentAnswer> {
     const { org } = caller;
     const { clients, views } = this.#foundation;
-    const stored = await this.reader.find(org, name);
-    if (stored === undefined) return undefined;
     options.requireState(stored.metadata.resourceVersion);
     const intent = await this.#read(org, name, body, stored.spec);
     const values = this.#newValues(org, name, intent, stored);
@@ -194,6 +215,11 @@ export class AgentService {
   async #answer(caller: Caller, agent: Stored<Agent>, known: Parameters<AgentReader['view']>[2]): Promise<AgentAnswer> {
     return { view: await this.reader.view(caller, agent, known), resourceVersion: agent.metadata.resourceVersion };
   }
+}
+
+/** Whether the request may concern more than the Agent itself. */
+function touchesOthers({ llm, dynamic_data_config: lookups }: AgentUpdate): boolean {
+  return llm?.tools !== undefined || llm?.api_key !== undefined || llm?.system_prompt !== undefined || lookups !== undefined;
 }
 
 /** Pure checks that the request's schema can't say. Problems that were there before are not this request's; the list of providers is open here. */

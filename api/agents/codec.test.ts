@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { agentKind, type Agent, type AgentSpec } from '../../crds/index.ts';
@@ -88,6 +88,8 @@ const spec = optional(
   ['llm', 'speechToText', 'textToSpeech'],
 ).map((input) => agentKind.spec.parse(input));
 
+const lookups = (request: unknown, previous: AgentSpec) => agentKind.spec.parse(encode(read(agentUpdate, request), previous).draft).dynamicData ?? [];
+
 const storedAgent = (agentSpec: AgentSpec): Agent => ({ apiVersion: 'parley.dev/v1alpha1', kind: 'Agent', metadata: { name: 'a', namespace: 'org' }, spec: agentSpec });
 const reading: AgentReading = { secrets: masked, longPrompt: null, tools: [] };
 
@@ -109,7 +111,7 @@ function encode(body: AgentUpdate, previous: AgentSpec | undefined, options: { r
   return { draft, found, prompts, secrets: secrets.pending };
 }
 
-function read<T extends typeof agentCreate | typeof agentUpdate>(schema: T, body: unknown): AgentUpdate {
+function read(schema: typeof agentCreate | typeof agentUpdate, body: unknown): AgentUpdate {
   const result = validate(schema, JSON.parse(JSON.stringify(body)), ['body']);
   if (!result.ok) throw new Error(JSON.stringify(result.issues));
   return result.value as AgentUpdate;
@@ -235,7 +237,7 @@ describe('REST → resource → REST', () => {
         expect(found).toEqual([]);
         expect(view).toMatchObject(request);
         expect(JSON.stringify(stored)).not.toContain('long long');
-        expect([...(stored.llm.systemPrompt ?? '')].length).toBeLessThanOrEqual(maxInlinePrompt);
+        expect(Array.from(stored.llm.systemPrompt ?? '').length).toBeLessThanOrEqual(maxInlinePrompt);
       }),
       { numRuns: 500 },
     );
@@ -280,7 +282,6 @@ describe('REST → resource → REST', () => {
 
   it('names of lookups stay with the lookup they were given to', () => {
     const base = { llm: { model: 'm' }, speechToText: { provider: 'openai' }, textToSpeech: { provider: 'openai' } };
-    const lookups = (request: unknown, previous: AgentSpec) => agentKind.spec.parse(encode(read(agentUpdate, request), previous).draft).dynamicData ?? [];
     const [a, b, c] = ['http://a', 'http://b', 'http://c'].map((address) => ({ url: address }));
     let stored = agentKind.spec.parse({ ...base, dynamicData: lookups({ dynamic_data_config: [a, b, c] }, agentKind.spec.parse(base)) });
     expect(stored.dynamicData?.map(({ name }) => name)).toEqual(['lookup-1', 'lookup-2', 'lookup-3']);

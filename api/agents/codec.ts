@@ -102,8 +102,6 @@ export interface AgentEncoding {
  * @returns the whole spec as it should be; failures are added to `encoding.found`
  */
 export function agentFromRest(body: AgentUpdate, previous: AgentSpec | undefined, encoding: AgentEncoding): Draft<AgentSpec> {
-  const same = <T>(value: T): T => value;
-  const seconds = (sent: number | null | undefined, stored: string | undefined): string | undefined => updated(sent, stored, (value) => durationOfSeconds(value, stored));
   const { interruptions, turnDetection, ambientSound, call } = previous ?? {};
   const draft = {
     ...previous,
@@ -145,12 +143,17 @@ export function agentFromRest(body: AgentUpdate, previous: AgentSpec | undefined
   return present(draft) as Draft<AgentSpec>;
 }
 
+const same = <T>(value: T): T => value;
+
+function seconds(sent: number | null | undefined, stored: string | undefined): string | undefined {
+  return updated(sent, stored, (value) => durationOfSeconds(value, stored));
+}
+
 function speech(sent: { readonly provider?: string | undefined } | undefined, previous: { readonly provider: string } | undefined): { provider: string | undefined } {
   return { provider: sent?.provider ?? previous?.provider };
 }
 
 function llmFromRest(sent: AgentUpdate['llm'], previous: AgentSpec['llm'] | undefined, encoding: AgentEncoding): Draft<AgentSpec['llm']> {
-  const same = <T>(value: T): T => value;
   return present({
     ...previous,
     type: updated(sent?.llm_type, previous?.type, same),
@@ -180,7 +183,7 @@ function promptFromRest(sent: string | null | undefined, previous: AgentSpec['ll
   if (sent === undefined) return { systemPrompt, systemPromptFrom };
   if (sent === null) return { systemPrompt: undefined, systemPromptFrom: undefined };
   if (systemPromptFrom !== undefined && sent === encoding.storedLongPrompt) return { systemPrompt, systemPromptFrom };
-  if ([...sent].length <= maxInlinePrompt) return { systemPrompt: sent, systemPromptFrom: undefined };
+  if (Array.from(sent).length <= maxInlinePrompt) return { systemPrompt: sent, systemPromptFrom: undefined };
   return { systemPrompt: undefined, systemPromptFrom: { configMapKeyRef: encoding.promptRef(sent) } };
 }
 

@@ -56,9 +56,6 @@ export function lookupsFromRest(items: readonly DynamicDataItem[], previous: rea
 }
 
 function lookupFromRest(item: DynamicDataItem, name: string, index: number, stored: Lookup | undefined, { secrets, found }: LookupEncoding): Lookup {
-  /** Defaults and empty values where nothing was stored stay unwritten: they read the same. */
-  const unlessDefault = <T>(value: T | null | undefined, fallback: unknown, before: T | undefined): T | undefined =>
-    value === null || value === undefined || (before === undefined && sameJson(value, fallback)) ? undefined : value;
   const headers = headersFromRest(item.headers ?? {}, {
     previous: stored?.headers,
     secrets,
@@ -78,6 +75,11 @@ function lookupFromRest(item: DynamicDataItem, name: string, index: number, stor
     cache: unlessDefault(item.cache, false, stored?.cache),
     response: unlessDefault(response, [], stored?.response as typeof response | undefined),
   }) as Lookup;
+}
+
+/** Defaults and empty values where nothing was stored stay unwritten: they read the same. */
+function unlessDefault<T>(value: T | null | undefined, fallback: unknown, before: T | undefined): T | undefined {
+  return value === null || value === undefined || (before === undefined && sameJson(value, fallback)) ? undefined : value;
 }
 
 function timeoutFromRest(milliseconds: number | null | undefined, previous: string | undefined): string | undefined {

@@ -40,14 +40,19 @@ export function headersFromRest(headers: Readonly<Record<string, string>>, conte
   return Object.entries(headers).map(([name, value]) => {
     const stored = previous?.find((header) => header.name.toLowerCase() === name.toLowerCase());
     if (value === mask && (stored?.valueFrom !== undefined || looksSecret(name))) {
-      if (stored !== undefined) return { ...stored, name };
+      if (stored !== undefined) return renamed(stored, name);
       found.push(unchangedNothing([...loc, name]));
       return { name, value: '' };
     }
     if (stored?.valueFrom === undefined && !looksSecret(name)) return { name, value };
-    if (stored?.value !== undefined && stored.value === value) return { ...stored, name };
+    if (stored?.value !== undefined && stored.value === value) return renamed(stored, name);
     return { name, valueFrom: { secretKeyRef: secrets.write(`${purpose}.${name}`, value, stored?.valueFrom?.secretKeyRef) } };
   });
+}
+
+/** Names of headers don't depend on case, and the request's spelling counts. */
+function renamed(header: Header, name: string): Header {
+  return { ...header, name };
 }
 
 /** {@link mask} was sent where there is nothing that it could stand for. */

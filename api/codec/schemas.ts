@@ -32,5 +32,5 @@ export const headerMap = withRule(
         .regex(/^[\t\x20-\x7e\x80-\xff]*$/),
     )
     .meta({ maxProperties: 32 }),
-  (headers, loc) => distinct('header names', (name: string) => name.toLowerCase())(Object.keys(headers), loc).map((issue) => ({ ...issue, loc })),
+  (headers, loc) => distinct('header names', (name: string) => name.toLowerCase())(Object.keys(headers), loc).map(({ type, msg }) => ({ type, loc, msg })),
 );

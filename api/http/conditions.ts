@@ -18,9 +18,9 @@ export function sendEtag(reply: FastifyReply, resourceVersion: string): void {
 export function ifMatch(request: FastifyRequest): (resourceVersion: string) => void {
   const header = request.headers['if-match'];
   if (header === undefined || header.trim() === '*') return () => undefined;
-  const tags = header.split(',').map((tag) => tag.trim());
+  const tags = new Set(header.split(',').map((tag) => tag.trim()));
   return (resourceVersion) => {
-    if (tags.includes(`"${resourceVersion}"`)) return;
+    if (tags.has(`"${resourceVersion}"`)) return;
     throw new ApiError('precondition_failed', `the object has changed: its ETag is "${resourceVersion}" now`, { headers: { etag: `"${resourceVersion}"` } });
   };
 }

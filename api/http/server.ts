@@ -79,11 +79,12 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
     return;
   }
   const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-  const [status, body] = tooLarge
-    ? ['431 Request Header Fields Too Large', { error: 'headers_too_large', message: 'address and headers may have 16 KiB together' }]
-    : ['400 Bad Request', { error: 'bad_request', message: 'this is not HTTP as the server understands it' }];
+  const status = tooLarge ? '431 Request Header Fields Too Large' : '400 Bad Request';
+  const body = tooLarge
+    ? { error: 'headers_too_large', message: 'address and headers may have 16 KiB together' }
+    : { error: 'bad_request', message: 'this is not HTTP as the server understands it' };
   const text = JSON.stringify(body);
-  socket.end(`HTTP/1.1 ${String(status)}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`);
+  socket.end(`HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`);
 }
 
 function isProbe(route: string): boolean {

@@ -10,7 +10,10 @@ export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, index) => sameJson(item, b[index]));
   if (!isObject(a) || !isObject(b)) return false;
-  const present = (object: JsonObject): string[] => Object.keys(object).filter((key) => object[key] !== undefined);
-  const keys = present(a);
-  return keys.length === present(b).length && keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]));
+  const keys = presentKeys(a);
+  return keys.length === presentKeys(b).length && keys.every((key) => Object.hasOwn(b, key) && sameJson(a[key], b[key]));
+}
+
+function presentKeys(object: JsonObject): readonly string[] {
+  return Object.keys(object).filter((key) => object[key] !== undefined);
 }

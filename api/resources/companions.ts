@@ -73,10 +73,9 @@ export class Companions {
     const written = await this.#write(values, false);
     if (written === undefined) return nothingStaged;
     const { object, created } = written;
-    const drop = (keys: Iterable<string>): Record<string, null> => Object.fromEntries([...keys].map((key) => [key, null]));
     return {
       commit: async (owner) => {
-        const data = { data: drop(values.replaced) };
+        const data = { data: withoutKeys(values.replaced) };
         const ownerReferences: readonly OwnerReference[] | undefined = created ? [ownerReferenceTo(owner)] : undefined;
         const marks = { metadata: { resourceVersion: object.metadata.resourceVersion, ...withoutMarks, ...(ownerReferences && { ownerReferences }) } };
         try {
@@ -89,7 +88,7 @@ export class Companions {
       },
       discard: async () => {
         if (created) await this.#client(kind).delete({ namespace, name }, { uid: object.metadata.uid, resourceVersion: object.metadata.resourceVersion });
-        else await mergePatch(this.#transport, target, { data: drop(values.values.keys()), metadata: withoutMarks });
+        else await mergePatch(this.#transport, target, { data: withoutKeys([...values.values.keys()]), metadata: withoutMarks });
       },
     };
   }
@@ -117,6 +116,11 @@ export class Companions {
   #client(kind: CompanionKind): ResourceClient<Secret & ConfigMap> {
     return (kind === 'Secret' ? this.#clients.secrets : this.#clients.configMaps) as unknown as ResourceClient<Secret & ConfigMap>;
   }
+}
+
+/** For a merge patch. */
+function withoutKeys(keys: readonly string[]): Readonly<Record<string, null>> {
+  return Object.fromEntries(keys.map((key) => [key, null]));
 }
 
 const nothingStaged: StagedValues = { commit: () => Promise.resolve(), discard: () => Promise.resolve() };

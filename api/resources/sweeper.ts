@@ -39,9 +39,7 @@ export class Sweeper {
     const { clock, logger, random } = this.#foundation;
     this.#timer = clock.after(everyMs * (0.5 + random()), () => {
       this.#running = this.sweep().catch((err: unknown) => logger.warn({ err }, 'could not look for unfinished writes; the next round does'));
-      void this.#running.then(() => {
-        if (!this.#stopped) this.start();
-      });
+      void this.#running.then(() => (this.#stopped ? undefined : this.start()));
     });
   }
 

@@ -40,8 +40,7 @@ export class AgentTools {
   /** In the order of their creation. */
   async attachedTo(org: string, agentName: string): Promise<readonly Stored<Tool>[]> {
     const tools = await this.#foundation.views.tools.find('agent', `${org}/${agentName}`);
-    const key = ({ metadata }: Stored<Tool>): string => `${metadata.creationTimestamp} ${metadata.name}`;
-    return tools.toSorted((a, b) => (key(a) < key(b) ? -1 : 1));
+    return tools.toSorted((a, b) => (creationOrder(a) < creationOrder(b) ? -1 : 1));
   }
 
   /** What has to be done so that exactly `items` are attached; failures of the request are added to `failures`. */
@@ -84,7 +83,8 @@ export class AgentTools {
   }
 
   async settle(org: string, plan: ToolPlan, agent: Stored<KubeObject>): Promise<void> {
-    await Promise.all(plan.steps.map((step) => (step.type === 'create' ? this.#writer.settle(org, step.name, agent) : undefined)));
+    const made = plan.steps.filter(({ type }) => type === 'create');
+    await Promise.all(made.map(({ name }) => this.#writer.settle(org, name, agent)));
   }
 
   /** Undoes {@link carryOut} of a plan for an agent that could not be made. */
@@ -148,6 +148,10 @@ export class AgentTools {
     if (!mode.dryRun) await this.#writer.attached(tool);
     return tool;
   }
+}
+
+function creationOrder({ metadata }: Stored<Tool>): string {
+  return `${metadata.creationTimestamp} ${metadata.name}`;
 }
 
 function problemsOf(spec: Draft<ToolSpec>, previous: ToolSpec | undefined, index: number): readonly ValidationIssue[] {

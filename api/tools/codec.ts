@@ -72,16 +72,16 @@ export function customToolFromRest(tool: CustomTool | InlineTool, previous: Tool
         ...(api !== undefined && {
           url: api.endpoint,
           method: api.method === undefined ? stored?.http.method : (api.method ?? undefined),
-          headers: api.headers === undefined ? stored?.http.headers : headers(api.headers ?? {}, stored?.http.headers, encoding),
-          fixedParams: params(api.parameters?.fixed_params, stored?.http.fixedParams),
-          runtimeParams: params(api.parameters?.runtime_params, stored?.http.runtimeParams),
+          headers: api.headers === undefined ? stored?.http.headers : headersOf(api.headers ?? {}, stored?.http.headers, encoding),
+          fixedParams: paramsOf(api.parameters?.fixed_params, stored?.http.fixedParams),
+          runtimeParams: paramsOf(api.parameters?.runtime_params, stored?.http.runtimeParams),
         }),
       }),
     },
   } as Draft<ToolSpec>;
 }
 
-function headers(sent: Readonly<Record<string, string>>, previous: Custom['http']['headers'], { secrets, loc, found }: ToolEncoding): unknown {
+function headersOf(sent: Readonly<Record<string, string>>, previous: Custom['http']['headers'], { secrets, loc, found }: ToolEncoding): unknown {
   const list = headersFromRest(sent, {
     previous,
     secrets,
@@ -92,7 +92,7 @@ function headers(sent: Readonly<Record<string, string>>, previous: Custom['http'
   return list.length === 0 && previous === undefined ? undefined : list;
 }
 
-function params(sent: Readonly<Record<string, { description?: string | null | undefined; value?: unknown }>> | null | undefined, previous: Params | undefined): unknown {
+function paramsOf(sent: Readonly<Record<string, { description?: string | null | undefined; value?: unknown }>> | null | undefined, previous: Params | undefined): unknown {
   if (sent === undefined) return previous;
   if (sent === null) return undefined;
   const result = Object.fromEntries(
@@ -107,15 +107,18 @@ function unlessEmptyBefore<T extends object>(value: T | null | undefined, previo
   return Object.keys(value).length === 0 && previous === undefined ? undefined : value;
 }
 
+function picked(sent: string | null | undefined, stored: string | undefined): string | undefined {
+  return sent === undefined ? stored : (sent ?? undefined);
+}
+
 type Messages = ToolSpec['messages'];
 
 export function messagesFromRest(tool: Pick<InlineTool, 'tool_start_message' | 'tool_delayed_message' | 'tool_complete_message' | 'tool_failed_message'>, previous: Messages): unknown {
-  const pick = (sent: string | null | undefined, stored: string | undefined): string | undefined => (sent === undefined ? stored : (sent ?? undefined));
   const result = present({
-    start: pick(tool.tool_start_message, previous?.start),
-    delayed: pick(tool.tool_delayed_message, previous?.delayed),
-    complete: pick(tool.tool_complete_message, previous?.complete),
-    failed: pick(tool.tool_failed_message, previous?.failed),
+    start: picked(tool.tool_start_message, previous?.start),
+    delayed: picked(tool.tool_delayed_message, previous?.delayed),
+    complete: picked(tool.tool_complete_message, previous?.complete),
+    failed: picked(tool.tool_failed_message, previous?.failed),
   });
   return Object.keys(result).length === 0 && previous === undefined ? undefined : result;
 }

@@ -13,18 +13,23 @@ export function parseJson(body: Uint8Array): ParsedJson {
     text = new TextDecoder('utf-8', { fatal: true }).decode(body);
   } catch {
     const broken = new TextDecoder().decode(body);
-    return { ok: false, offset: [...broken.slice(0, broken.indexOf('\ufffd'))].length };
+    return { ok: false, offset: characters(broken.slice(0, broken.indexOf('\ufffd'))) };
   }
   try {
     return { ok: true, value: JSON.parse(text) as unknown };
   } catch {
-    const units = errorOffset(text);
-    return { ok: false, offset: [...text.slice(0, units)].length };
+    return { ok: false, offset: characters(text.slice(0, errorOffset(text))) };
   }
+}
+
+/** Code points. */
+function characters(text: string): number {
+  return Array.from(text).length;
 }
 
 const whitespace = /[ \t\n\r]*/y;
 const number = /-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][-+]?[0-9]+)?/y;
+// oxlint-disable-next-line no-control-regex -- JSON's own grammar speaks of control characters.
 const plain = /[^"\\\u0000-\u001f]*/y;
 /** Python reads NaN and the infinities; they are no JSON, and end the search where they stand. */
 const words = ['null', 'true', 'false'];

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 
 import { issues, type ValidationIssue } from './issue.ts';
 import { parseJson } from './json.ts';

@@ -182,8 +182,8 @@ function stringIssue(check: Check, input: string, loc: Loc): ValidationIssue | u
 
 /** Characters as pydantic and the API server count them; stops counting once the answer can't change. */
 function codePoints(text: string, bound: number): number {
-  if (text.length <= bound || text.length > 2 * bound) return text.length > bound ? text.length : [...text].length;
-  return [...text].length;
+  if (text.length <= bound || text.length > 2 * bound) return text.length > bound ? text.length : Array.from(text).length;
+  return Array.from(text).length;
 }
 
 function readBounded(result: Read<number>, checks: readonly Check[], loc: Loc, found: ValidationIssue[]): unknown {
