@@ -1,13 +1,16 @@
 /** What the services of all resources share. */
+import type { Transport } from '../../kube/transport.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logging.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { PageTokens } from '../pagination/page-token.ts';
 import { Companions } from './companions.ts';
-import { createClients, type Clients } from './kinds.ts';
 import { KeyedMutex } from './keyed-mutex.ts';
-import type { Transport } from '../../kube/transport.ts';
+import { createClients, type Clients } from './kinds.ts';
 import { createViews, type Views } from './views.ts';
-import type { Logger } from '../../platform/logging.ts';
+
+/** Longest wait for one answer of the API server, in milliseconds: a client waits behind it. */
+const answerWithinMs = 10_000;
 
 export interface Foundation {
   readonly clients: Clients;
@@ -22,7 +25,8 @@ export interface Foundation {
 }
 
 export function createFoundation(dependencies: ApiDependencies): Foundation {
-  const { transport, clock, random, logger } = dependencies;
+  const { clock, random, logger } = dependencies;
+  const transport = impatient(dependencies.transport);
   const clients = createClients(transport);
   return {
     clients,
@@ -34,5 +38,14 @@ export function createFoundation(dependencies: ApiDependencies): Foundation {
     clock,
     random,
     logger,
+  };
+}
+
+function impatient(transport: Transport): Transport {
+  return {
+    server: transport.server,
+    request: (request) => transport.request({ timeoutMs: answerWithinMs, ...request }),
+    stream: (request) => transport.stream(request),
+    close: () => transport.close(),
   };
 }

@@ -48,6 +48,27 @@ function ask({ schema, body, query: search }: Recorded): Pick<Recorded, 'detail'
   return result.ok ? { value: result.value.body } : { detail: result.issues };
 }
 
+describe('texts that are meant to take long', () => {
+  it.each([
+    ['number', '1'.repeat(500_000) + 'x'],
+    ['number', '1_'.repeat(250_000)],
+    ['integer', `${' '.repeat(500_000)}5x`],
+    ['integer', `5${' '.repeat(500_000)}x`],
+    ['flag', 'y'.repeat(500_000)],
+    ['url', 'http'.repeat(100_000)],
+  ])('%s: are refused like short ones', (field, value) => {
+    expect(ask({ schema: 'model', body: JSON.stringify({ [field]: value }) }).detail).toHaveLength(1);
+  });
+
+  it('values nested deeper than anything meant are refused, wherever they stand', () => {
+    const deep = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+    expect(ask({ schema: 'model', body: `{"free": {"a": ${deep}}}` }).detail?.map(({ loc }) => loc)).toEqual([['body', 'free', 'a']]);
+    expect(ask({ schema: 'model', body: deep.slice(0, -1) }).detail?.map(({ type }) => type)).toEqual(['json_invalid']);
+    expect(ask({ schema: 'model', body: '{"free": {"a": 1e999}}' }).detail?.map(({ type }) => type)).toEqual(['finite_number']);
+    expect(ask({ schema: 'model', body: '{"free": {"a": "\\ud800"}}' }).detail?.map(({ type }) => type)).toEqual(['string_unicode']);
+  });
+});
+
 describe.each(['model', 'required', 'json', 'everything'] as const)('%s: the recorded answers of FastAPI', (schema) => {
   const cases = recording.cases.filter((recorded) => recorded.schema === schema);
 

@@ -4,7 +4,8 @@ import { issues, type Loc, type ValidationIssue } from './issue.ts';
 export type Read<T> = { readonly value: T } | { readonly issue: ValidationIssue };
 
 const integerText = /^\s*[+-]?\d+(_\d+)*(\.0+)?\s*$/;
-const floatText = /^\s*[+-]?(\d+(_\d+)*\.?(\d+(_\d+)*)?|\.\d+(_\d+)*)([eE][+-]?\d+(_\d+)*)?\s*$/;
+/** No two neighbouring parts can match the same digits: a long text that is no number is refused in one pass. */
+const floatText = /^\s*[+-]?(\d+(_\d+)*(\.(\d+(_\d+)*)?)?|\.\d+(_\d+)*)([eE][+-]?\d+(_\d+)*)?\s*$/;
 const notFiniteText = /^\s*([+-]?)(inf|infinity|nan)\s*$/i;
 const yes = new Set(['1', 'true', 't', 'yes', 'y', 'on']);
 const no = new Set(['0', 'false', 'f', 'no', 'n', 'off']);
