@@ -54,7 +54,7 @@ class TerminalConsole implements Console {
   #draw(): void {
     const text = [...this.#statuses.values()].join('  ·  ');
     if (text === '') return;
-    const width = Math.max(20, (this.#stream.columns ?? 80) - 1);
+    const width = Math.max(20, (this.#stream.columns || 80) - 1);
     this.#stream.write(text.length > width ? `${text.slice(0, width - 1)}…` : text);
     this.#drawn = true;
     this.#drawnAt = this.#now();
