@@ -5,7 +5,7 @@ import type { World } from '../references/world.ts';
 import { namespaceOf, type Wanted, type WorldReader } from '../runtime/cluster-world.ts';
 import type { Carried, KindLogic, PassContext } from '../runtime/controller.ts';
 import type { Plan } from '../runtime/plan.ts';
-import { recheckForbidden } from '../runtime/recheck.ts';
+import { recheck } from '../runtime/recheck.ts';
 import { isDeleting, isSuspended } from '../status/common.ts';
 import { offeredTools } from '../tool/attachment.ts';
 import { planAgent, TOOLS_LIMIT, type AgentAction } from './plan.ts';
@@ -44,8 +44,8 @@ export function agentLogic(options: AgentLogicOptions): KindLogic<Agent, AgentAc
       // The store first: after the last wait nothing may change between looking at the world and planning.
       const store = isSuspended(agent) && !isDeleting(agent) ? ({ state: 'known' } as const) : await book.view(identityOf(agent));
       if (store.state === 'unavailable') onWaiting(`${namespace}/${agent.metadata.name}`);
-      const world = await worlds.observe(namespace, (seen) => wantedBy(agent, seen), signal);
-      return recheckForbidden(planAgent(agent, world, store, { now, deletionGraceMs }));
+      const { world, recheckAfterMs } = await worlds.observe(namespace, (seen) => wantedBy(agent, seen), signal);
+      return recheck(planAgent(agent, world, store, { now, deletionGraceMs }), recheckAfterMs);
     },
 
     async carryOut(action, agent, context): Promise<Carried<Agent>> {

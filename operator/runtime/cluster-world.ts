@@ -14,8 +14,14 @@ export interface Wanted {
 
 const NOT_THERE: KeyedObject = { state: 'absent' };
 
-/** Longest wait for the first listing of a namespace that has just become an organisation, in milliseconds. */
-const SYNC_TIMEOUT_MS = 15_000;
+/** Where nothing can be watched, what is named is read again this often, in milliseconds. */
+const UNWATCHED_RECHECK_MS = 30_000;
+
+export interface Observation {
+  readonly world: World;
+  /** No event will tell of a change: look again after this long, in milliseconds. */
+  readonly recheckAfterMs?: number;
+}
 
 export class WorldReader {
   readonly #caches: Caches;
@@ -34,13 +40,13 @@ export class WorldReader {
    *
    * @throws KubeError when the API server is needed and doesn't answer
    */
-  async observe(namespace: string, wanted: (world: World) => readonly Wanted[], signal: AbortSignal): Promise<World> {
-    await this.#watch.synced(namespace, AbortSignal.any([signal, AbortSignal.timeout(SYNC_TIMEOUT_MS)]));
+  async observe(namespace: string, wanted: (world: World) => readonly Wanted[], signal: AbortSignal): Promise<Observation> {
+    const watched = await this.#watch.listed(namespace, signal);
     const facts = new Map<string, KeyedFacts>();
     const world = this.#world(facts);
     for (;;) {
-      const missing = this.#missing(namespace, wanted(world), facts);
-      if (missing.length === 0) return world;
+      const missing = this.#missing(namespace, wanted(world), { facts, watched });
+      if (missing.length === 0) return watched ? { world } : { world, recheckAfterMs: UNWATCHED_RECHECK_MS };
       await Promise.all(
         missing.map(async ({ kind, seen, texts, id }) => {
           facts.set(id, await this.#reader.read(kind, seen, texts, signal));
@@ -55,7 +61,11 @@ export class WorldReader {
   }
 
   /** What is there according to the informers, but has not been read yet in this pass. */
-  #missing(namespace: string, wanted: readonly Wanted[], facts: ReadonlyMap<string, KeyedFacts>) {
+  #missing(
+    namespace: string,
+    wanted: readonly Wanted[],
+    { facts, watched }: { readonly facts: ReadonlyMap<string, KeyedFacts>; readonly watched: boolean },
+  ) {
     const byId = Map.groupBy(
       wanted.filter(({ reference }) => reference.kind === 'Secret' || reference.kind === 'ConfigMap'),
       ({ reference }) => referenceKey(reference.kind, namespace, reference.name),
@@ -63,7 +73,7 @@ export class WorldReader {
     return [...byId].flatMap(([id, wants]) => {
       const { kind, name } = wants[0]!.reference;
       if (facts.has(id)) return [];
-      const seen = this.#watch.get(kind as KeyedKind, namespace, name);
+      const seen = watched ? this.#watch.get(kind as KeyedKind, namespace, name) : unseen(namespace, name);
       if (seen === undefined) return [];
       const texts = wants.flatMap(({ reference, text }) => (text === true && reference.key !== undefined ? [reference.key] : []));
       return [{ kind: kind as KeyedKind, seen, texts, id }];
@@ -87,6 +97,15 @@ export class WorldReader {
       configText: (namespace, name, key) => facts.get(referenceKey('ConfigMap', namespace, name))?.texts.get(key) ?? { state: 'absent' },
     };
   }
+}
+
+/** Stands for an object of which only the name is known: older than any, so that it is read. */
+function unseen(namespace: string, name: string): Stored<KubeObject> {
+  return {
+    apiVersion: 'v1',
+    kind: 'PartialObjectMetadata',
+    metadata: { namespace, name, uid: '', resourceVersion: '0', creationTimestamp: '' },
+  };
 }
 
 /** The namespace of an object of a namespaced kind. */

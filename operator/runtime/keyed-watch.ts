@@ -14,6 +14,7 @@ import {
   type Stored,
   type Transport,
 } from '../../kube/index.ts';
+import { sleep, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { FIELD_MANAGER } from './caches.ts';
 
@@ -26,14 +27,27 @@ export const keyedDescriptors: Readonly<Record<KeyedKind, ResourceDescriptor>> =
 
 export interface KeyedWatchOptions {
   readonly transport: Transport;
+  readonly clock: Clock;
   readonly logger: Logger;
   readonly registry: Registry;
   readonly onChange: (kind: KeyedKind, change: Change<Stored<KubeObject>>) => void;
+  /** A namespace that could not be listed in time has been listed after all: what is in it was judged without. */
+  readonly onLateListing: (namespace: string) => void;
+}
+
+/** Longest wait for the first listing of a namespace, in milliseconds. What lacks a permission must not hold up the others. */
+const LISTING_TIMEOUT_MS = 5_000;
+
+interface Entry {
+  readonly informers: Readonly<Record<KeyedKind, Informer<KubeObject>>>;
+  /** Resolves when both have listed, or when the namespace isn't watched any more. */
+  readonly listed: Promise<unknown>;
+  state: 'listing' | 'listed' | 'late';
 }
 
 export class KeyedWatch {
   readonly #options: KeyedWatchOptions;
-  readonly #namespaces = new Map<string, Readonly<Record<KeyedKind, Informer<KubeObject>>>>();
+  readonly #namespaces = new Map<string, Entry>();
 
   constructor(options: KeyedWatchOptions) {
     this.#options = options;
@@ -42,31 +56,61 @@ export class KeyedWatch {
   /** Begins to watch a namespace. Idempotent. */
   add(namespace: string): void {
     if (this.#namespaces.has(namespace)) return;
-    const pair = { Secret: this.#informer('Secret', namespace), ConfigMap: this.#informer('ConfigMap', namespace) };
-    this.#namespaces.set(namespace, pair);
-    for (const informer of Object.values(pair)) informer.start();
+    const informers = { Secret: this.#informer('Secret', namespace), ConfigMap: this.#informer('ConfigMap', namespace) };
+    // They only reject when they are stopped, which is when nobody cares any more.
+    const listed = Promise.allSettled([informers.Secret.synced(), informers.ConfigMap.synced()]);
+    const entry: Entry = { informers, listed, state: 'listing' };
+    this.#namespaces.set(namespace, entry);
+    void this.#followListing(namespace, entry);
+    for (const informer of Object.values(informers)) informer.start();
+  }
+
+  async #followListing(namespace: string, entry: Entry): Promise<void> {
+    await entry.listed;
+    const late = entry.state === 'late';
+    entry.state = 'listed';
+    if (late && this.#namespaces.get(namespace) === entry) this.#options.onLateListing(namespace);
   }
 
   /** Stops watching a namespace. Idempotent. */
   async remove(namespace: string): Promise<void> {
-    const pair = this.#namespaces.get(namespace);
+    const entry = this.#namespaces.get(namespace);
     this.#namespaces.delete(namespace);
-    if (pair !== undefined) await Promise.all(Object.values(pair).map((informer) => informer.stop()));
+    if (entry !== undefined) await Promise.all(Object.values(entry.informers).map((informer) => informer.stop()));
   }
 
-  /** Resolves when what is in the namespace is known; at once where it isn't watched. Rejects when the signal aborts. */
-  async synced(namespace: string, signal: AbortSignal): Promise<void> {
-    const pair = this.#namespaces.get(namespace);
-    if (pair !== undefined) await Promise.all(Object.values(pair).map((informer) => informer.synced(signal)));
+  /**
+   * Waits until what is in the namespace is known.
+   *
+   * @returns false when it could not be listed in time, for want of a permission perhaps; only the first to ask waits for that
+   */
+  async listed(namespace: string, signal: AbortSignal): Promise<boolean> {
+    const entry = this.#namespaces.get(namespace);
+    if (entry?.state === 'listing') {
+      const timeout = new AbortController();
+      const late = sleep(this.#options.clock, LISTING_TIMEOUT_MS, AbortSignal.any([signal, timeout.signal])).catch(() => undefined);
+      await Promise.race([entry.listed, late]);
+      timeout.abort();
+      signal.throwIfAborted();
+      if (entry.state === 'listing') {
+        entry.state = 'late';
+        this.#options.logger.warn(
+          { namespace },
+          'the Secrets and ConfigMaps of an organisation cannot be listed; those that are named are read one by one',
+        );
+      }
+    }
+    return entry?.state !== 'late';
   }
 
   get(kind: KeyedKind, namespace: string, name: string): Stored<KubeObject> | undefined {
-    return this.#namespaces.get(namespace)?.[kind].cache.get(`${namespace}/${name}`);
+    return this.#namespaces.get(namespace)?.informers[kind].cache.get(`${namespace}/${name}`);
   }
 
-  /** Resolves once the cache has seen that state; at once where the namespace isn't watched. */
+  /** Resolves once the cache has seen that state; at once where the namespace isn't or can't be watched. */
   async waitFor(kind: KeyedKind, namespace: string, resourceVersion: string, signal: AbortSignal): Promise<void> {
-    await this.#namespaces.get(namespace)?.[kind].cache.waitFor(resourceVersion, signal);
+    const entry = this.#namespaces.get(namespace);
+    if (entry?.state === 'listed') await entry.informers[kind].cache.waitFor(resourceVersion, signal);
   }
 
   get namespaces(): readonly string[] {

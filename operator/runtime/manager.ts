@@ -77,9 +77,11 @@ export class Manager {
     const triggers = new Triggers(this.#caches);
     this.#watch = new KeyedWatch({
       transport,
+      clock,
       logger,
       registry,
       onChange: (kind, change) => this.#trigger(triggers.onKeyed(kind, change.object)),
+      onLateListing: (namespace) => this.#trigger(triggers.onOrganization(namespace)),
     });
     this.#book = new ServingBook({ store, clock, logger, onRecovered: () => this.#recovered() });
     this.#controllers = this.#createControllers(clients);
@@ -94,7 +96,7 @@ export class Manager {
   /** Resolves when every cache has its first listing. */
   async synced(signal: AbortSignal): Promise<void> {
     await Promise.all(this.#informers.map((informer) => informer.synced(signal)));
-    await Promise.all(this.#watch.namespaces.map((namespace) => this.#watch.synced(namespace, signal)));
+    await Promise.all(this.#watch.namespaces.map((namespace) => this.#watch.listed(namespace, signal)));
   }
 
   /** Leads: works until the signal aborts, and resolves when nothing is in flight any more. */

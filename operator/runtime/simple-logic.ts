@@ -6,7 +6,7 @@ import { isDeleting, type Managed } from '../status/common.ts';
 import { namespaceOf, type WorldReader } from './cluster-world.ts';
 import type { KindLogic } from './controller.ts';
 import type { Plan } from './plan.ts';
-import { recheckForbidden } from './recheck.ts';
+import { recheck } from './recheck.ts';
 
 /** Observing and planning for a kind whose plan looks at nothing but the object and the things it names. */
 export function observing<T extends Managed & ParleyObject, A, S extends CommonStatus>(
@@ -15,8 +15,8 @@ export function observing<T extends Managed & ParleyObject, A, S extends CommonS
 ): KindLogic<T, A, S>['decide'] {
   return async (object: Stored<T>, { now, signal }) => {
     const wanted = isDeleting(object) ? [] : referencesOf(object).map((reference) => ({ reference }));
-    const world = await worlds.observe(namespaceOf(object), () => wanted, signal);
-    return recheckForbidden(plan(object, world, now));
+    const { world, recheckAfterMs } = await worlds.observe(namespaceOf(object), () => wanted, signal);
+    return recheck(plan(object, world, now), recheckAfterMs);
   };
 }
 

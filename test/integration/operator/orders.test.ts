@@ -10,7 +10,7 @@ let cluster: Cluster;
 
 beforeAll(async () => {
   cluster = await startCluster();
-  await cluster.operator();
+  await cluster.operator({ env: { PARLEY_LOG_LEVEL: 'error' } });
 });
 afterAll(async () => cluster?.stop());
 

@@ -6,12 +6,24 @@ import { setTimeout as delay } from 'node:timers/promises';
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
-import { leases, ResourceClient, type Lease } from '../../../kube/index.ts';
-import { anAgent, aTool, aWebhookSubscription } from '../../support/builders.ts';
+import { leases, ResourceClient, type KubeObject, type Lease, type ResourceDescriptor } from '../../../kube/index.ts';
+import { anAgent, aSecret, aTool, aWebhookSubscription } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { repository } from '../../support/stack.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { condition, metricTotal, startCluster, type Cluster, type RunningOperator } from './harness.ts';
+
+interface ClusterRole extends KubeObject {
+  readonly rules: readonly { readonly resources: readonly string[] }[];
+}
+
+const clusterRoles: ResourceDescriptor = {
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  kind: 'ClusterRole',
+  plural: 'clusterroles',
+  namespaced: false,
+};
 
 let cluster: Cluster;
 let postgres: TcpProxy;
@@ -119,6 +131,28 @@ describe('while Postgres is away', () => {
     postgres.cut();
     await cluster.remove('Agent', org, 'reception');
     await expect.poll(agentState(org, 'reception'), atLeisure).toBe('gone');
+  });
+});
+
+describe('without a permission', () => {
+  it('says which one is missing, holds up nobody else, and goes on when it is granted', async () => {
+    const roles = new ResourceClient<ClusterRole>({ transport: cluster.transport, descriptor: clusterRoles, fieldManager: 'test' });
+    const full = await roles.get({ name: 'parley-operator' });
+    await roles.update({ ...full, rules: full.rules.filter(({ resources }) => !resources.includes('secrets')) });
+    const org = await cluster.organization();
+    operator = await cluster.operator({ env: { PARLEY_LOG_LEVEL: 'silent' } });
+    await cluster.apply(
+      aSecret('keys', { apiKey: 'x' }, org),
+      anAgent('keyed', org, { llm: { provider: 'openai', model: 'm', apiKeySecretRef: { name: 'keys', key: 'apiKey' } } }),
+      anAgent('plain', org),
+    );
+    const refused = await cluster.reason('Agent', org, 'keyed', 'Ready', 'ReferenceForbidden');
+    expect(condition(refused, 'Stalled')?.message).toContain(`the operator may not read Secret ${org}/keys`);
+    await cluster.ready('Agent', org, 'plain');
+
+    const reduced = await roles.get({ name: 'parley-operator' });
+    await roles.update({ ...reduced, rules: full.rules });
+    await cluster.ready('Agent', org, 'keyed');
   });
 });
 
