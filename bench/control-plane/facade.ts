@@ -142,7 +142,7 @@ function facadeTable(result: readonly FacadeMeasurement[]): Table {
     columns: ['same objects, same field', 'requests/s', 'p50', 'p99', 'CPU of the api role'],
     rows,
     notes: [
-      'A PUT over REST is one GET and one server-side apply on the API server, so about twice the raw apply is the least it can take.',
+      'A PUT over REST is one server-side apply on the API server, and a GET before it where the facade does not know the newest state.',
       'REST is plain HTTP on loopback, the raw API is TLS: the usual way to each.',
     ],
   };

@@ -25,7 +25,7 @@ function latencyTable({ bursts, steady }: OperatorResult): Table {
     ]),
     notes: [
       'From sending the apply, and from the answer to it, until a watch shows Ready=True for the new generation.',
-      'A new Agent takes a finalizer, a revision in Postgres and a status; a change takes a revision and a status.',
+      'A new Agent takes a finalizer, a revision in Postgres, a status and an event; a change takes a revision and a status.',
       'All of those at once wait for one API server on the same machine: sent → Ready includes their turn in its queue.',
     ],
   };
@@ -52,8 +52,8 @@ function costTable({ fill, restart, steady, rest }: OperatorResult): Table {
       [`at rest, ${rest.seconds} s`, ...costs(rest.cost), ...writes(rest.writes)],
     ],
     notes: [
-      `${figure(fill.objects)} new Agents became Ready at ${figure(fill.perSecond)} a second, each with ` +
-        `${figure(fill.writes.finalizers / fill.objects)} writes of its finalizers and ${figure(fill.writes.status / fill.objects)} of its status.`,
+      `${figure(fill.objects)} new Agents became Ready at ${figure(fill.perSecond)} a second; writes for each: finalizers ${figure(fill.writes.finalizers / fill.objects)}, ` +
+        `status ${figure(fill.writes.status / fill.objects)}, events ${figure(fill.writes.events / fill.objects)}.`,
       `A new process had its caches full after ${duration(restart.cachesFullMs)} and had looked at every Agent after ${duration(restart.settledMs)}.`,
       `With ${steady.perSecond} changes/s: in the queue p99 ${atMost(steady.queueP99AtMost)}, one reconcile p99 ${atMost(steady.reconcileP99AtMost)} (bounds of histogram buckets); ` +
         `${figure(steady.writes.status / steady.changes)} status writes per change.`,
