@@ -19,7 +19,9 @@ it('never shows a password', () => {
 });
 
 it('names each bad value by itself', () => {
-  const bad = describeConfig({ PARLEY_API_PORT: '70000', PARLEY_LEADER_ELECTION: 'yes', PARLEY_LOG_LEVEL: 'warn' }).filter(({ problem }) => problem !== undefined);
+  const bad = describeConfig({ PARLEY_API_PORT: '70000', PARLEY_LEADER_ELECTION: 'yes', PARLEY_LOG_LEVEL: 'warn' }).filter(
+    ({ problem }) => problem !== undefined,
+  );
   expect(bad.map(({ name }) => name)).toEqual(['PARLEY_API_PORT', 'PARLEY_LEADER_ELECTION']);
   expect(bad[0]?.problem).toContain('PARLEY_API_PORT');
 });

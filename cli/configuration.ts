@@ -20,21 +20,21 @@ export function describeConfig(env: Readonly<Record<string, string | undefined>>
     const set = given !== undefined && given !== '';
     const fallback = defaultOf(entry);
     const problem = set ? problemWith(entry.name, given) : undefined;
-    return {
+    const described: DescribedVariable = {
       name: entry.name,
       value: set ? shown(entry, given) : fallback,
       source: set ? 'environment' : fallback === null ? 'unset' : 'default',
       default: fallback,
       description: entry.description,
       secret: entry.secret,
-      ...(problem === undefined ? {} : { problem }),
     };
+    return problem === undefined ? described : Object.assign(described, { problem });
   });
 }
 
 function defaultOf(entry: ConfigEntry): string | null {
   const value = (entry.schema as { readonly default?: unknown }).default;
-  return value === undefined ? null : String(value);
+  return value === undefined ? null : typeof value === 'object' ? JSON.stringify(value) : `${value as string | number | boolean}`;
 }
 
 /** Of a secret address everything but its password helps to find a mistake. */

@@ -17,7 +17,11 @@ const stopped = new Promise<void>((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
 });
 try {
-  const [controlPlane, databaseUrl, temporalAddress] = await Promise.all([stack.controlPlane(), stack.databaseUrl(), stack.temporalAddress()]);
+  const [controlPlane, databaseUrl, temporalAddress] = await Promise.all([
+    stack.controlPlane(),
+    stack.databaseUrl(),
+    stack.temporalAddress(),
+  ]);
   await writeFile(file, JSON.stringify({ controlPlane, databaseUrl, temporalAddress } satisfies TestStackAddresses), { mode: 0o600 });
   process.stdout.write(`the servers are up; their addresses are in ${file}\n`);
   await stopped;

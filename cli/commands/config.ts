@@ -12,7 +12,9 @@ export function registerConfig(program: Command): void {
         printJson(variables);
       } else {
         for (const { name, value, source, description, problem, default: fallback } of variables) {
-          process.stdout.write(`${name}=${value ?? ''}${source === 'default' ? '  (default)' : source === 'unset' ? '  (not set)' : ''}\n    ${description}\n`);
+          process.stdout.write(
+            `${name}=${value ?? ''}${source === 'default' ? '  (default)' : source === 'unset' ? '  (not set)' : ''}\n    ${description}\n`,
+          );
           if (source === 'environment' && fallback !== null) process.stdout.write(`    default: ${fallback}\n`);
           if (problem !== undefined) process.stdout.write(`  ✗ ${problem}\n`);
         }

@@ -17,7 +17,9 @@ export function registerEnv(program: Command): void {
       const runs = layout !== undefined && (await runningSupervisor(layout.supervisorPid)) !== undefined;
       const env = runs ? readEnvFile(layout.envFile) : undefined;
       if (env === undefined) {
-        throw new UserError(`no stack is ready in ${process.cwd()} or a folder above it`, { cure: 'start one with `parley dev` (or `make up`), or go to the folder where it runs; `parley dev status` shows how far it is' });
+        throw new UserError(`no stack is ready in ${process.cwd()} or a folder above it`, {
+          cure: 'start one with `parley dev` (or `make up`), or go to the folder where it runs; `parley dev status` shows how far it is',
+        });
       }
       process.stdout.write(options.json === true ? `${JSON.stringify(env, null, 2)}\n` : shellExports(env));
     });

@@ -9,7 +9,11 @@ const expirationDays = 365;
  * The organisation's key of the local stack: the one of the last start while it is good, else a new one. Kept in a file
  * for its owner only, because the database holds nothing but its hash.
  */
-export async function ensureApiKey(options: { readonly databaseUrl: string; readonly org: string; readonly file: string }): Promise<string> {
+export async function ensureApiKey(options: {
+  readonly databaseUrl: string;
+  readonly org: string;
+  readonly file: string;
+}): Promise<string> {
   const { org, file } = options;
   const store = openStore({ databaseUrl: options.databaseUrl, poolSize: 2, applicationName: 'parley dev' });
   try {

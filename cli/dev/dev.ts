@@ -17,13 +17,14 @@ import { type Kubectl, kubectlWith } from './kubectl.ts';
 import { createLayout, type Layout } from './layout.ts';
 import { endLeftovers } from './leftovers.ts';
 import { applyExamples, findExamples, installDefinitions, resourceStates } from './manifests.ts';
+import { PartReporter } from './part-reporter.ts';
 import { removePostgresData } from './parts/postgres-home.ts';
 import { linkPrograms, prepareBinaries } from './prepare-binaries.ts';
 import { repositoryRoot } from './repository.ts';
 import { choosePorts, type Ports, readSettings, type Settings, writeSettings } from './settings.ts';
 import { binariesOf, describeStack, type Stack } from './stack.ts';
 import { StateFile } from './state.ts';
-import { type PartEvent, PartFailure, Supervisor } from './supervisor.ts';
+import { PartFailure, Supervisor } from './supervisor.ts';
 
 export interface DevOptions {
   readonly layout: Layout;
@@ -49,7 +50,16 @@ const resourcesReadyWithinMs = 10_000;
 /** Removes everything that a stack has kept. It must not run. */
 export function resetStack(layout: Layout): void {
   removePostgresData(layout.data);
-  for (const path of [layout.data, layout.run, layout.secrets, layout.logs, layout.bin, layout.settings, layout.kubeconfig, layout.envFile]) {
+  for (const path of [
+    layout.data,
+    layout.run,
+    layout.secrets,
+    layout.logs,
+    layout.bin,
+    layout.settings,
+    layout.kubeconfig,
+    layout.envFile,
+  ]) {
     rmSync(path, { recursive: true, force: true });
   }
 }
@@ -71,7 +81,12 @@ export async function runStack(options: DevOptions): Promise<void> {
   const org = options.org ?? settings.org ?? 'demo';
   const ports = await choosePorts({ wanted: options.ports, remembered: settings.ports ?? {} });
   const databaseUrl = externalDatabase(options.env);
-  const binaries = await prepareBinaries({ names: binariesOf(databaseUrl === undefined ? {} : { databaseUrl }), env: options.env, console, signal: stop });
+  const binaries = await prepareBinaries({
+    names: binariesOf(databaseUrl === undefined ? {} : { databaseUrl }),
+    env: options.env,
+    console,
+    signal: stop,
+  });
   const binary = (name: Parameters<typeof binaries.get>[0]): string => binaries.get(name)!;
   linkPrograms(layout.bin, { kubectl: binary('kubectl'), temporal: binary('temporal'), parley: join(repositoryRoot(), 'bin', 'parley') });
   writeSettings(layout.settings, { ...settings, ports, org });
@@ -93,7 +108,13 @@ export async function runStack(options: DevOptions): Promise<void> {
     await migrateDatabase(databaseUrl, console);
   }
   const reporter = new PartReporter(console, new StateFile(layout));
-  const supervisor = new Supervisor({ parts: stack.parts, logDir: layout.logs, runDir: layout.run, ownedFiles: [layout.envFile], onEvent: (event) => reporter.tell(event) });
+  const supervisor = new Supervisor({
+    parts: stack.parts,
+    logDir: layout.logs,
+    runDir: layout.run,
+    ownedFiles: [layout.envFile],
+    onEvent: (event) => reporter.tell(event),
+  });
   let failure: unknown;
   try {
     const env = await bringUp({ ...options, settings: { ...settings, ports, org }, org, stack, supervisor, kubectl, ports });
@@ -122,11 +143,15 @@ interface BringUp extends DevOptions {
 }
 
 async function bringUp(options: BringUp): Promise<StackEnv> {
-  const { layout, org, stack, supervisor, console, ports, stop } = options;
+  const { layout, org, stack, supervisor, console, ports } = options;
   const started = supervisor.start();
   const [apiKey] = await Promise.all([
     (async () => {
-      await Promise.all(['kube-apiserver', ...(stack.parts.some(({ name }) => name === 'postgres') ? ['postgres'] : [])].map((name) => supervisor.ready(name)));
+      await Promise.all(
+        ['kube-apiserver', ...(stack.parts.some(({ name }) => name === 'postgres') ? ['postgres'] : [])].map((name) =>
+          supervisor.ready(name),
+        ),
+      );
       await createOrganization(options);
       const key = await ensureApiKey({ databaseUrl: stack.databaseUrl, org, file: join(layout.secrets, 'api-keys.json') });
       console.line(`✓ organisation ${org}`);
@@ -160,7 +185,9 @@ async function createOrganization(options: BringUp): Promise<void> {
   } catch (error) {
     options.stop.throwIfAborted();
     const { stderr } = error as { stderr?: string };
-    throw new UserError(`the organisation ${options.org} could not be made: ${stderr?.trim() || (error as Error).message}`, { cause: error });
+    throw new UserError(`the organisation ${options.org} could not be made: ${stderr?.trim() || (error as Error).message}`, {
+      cause: error,
+    });
   }
 }
 
@@ -196,11 +223,17 @@ async function resourcesReady(options: BringUp): Promise<void> {
     }
     if (performance.now() - startedAt > (first ? examplesReadyWithinMs : resourcesReadyWithinMs)) {
       const lines = waiting.map(({ name, message }) => `    ${name}: ${message}`).join('\n');
-      if (first) throw new UserError(`the examples are not Ready after ${duration(examplesReadyWithinMs)}:\n${lines}`, { cure: `look at ${join(options.layout.logs, 'operator.log')}` });
+      if (first)
+        throw new UserError(`the examples are not Ready after ${duration(examplesReadyWithinMs)}:\n${lines}`, {
+          cure: `look at ${join(options.layout.logs, 'operator.log')}`,
+        });
       console.line(`! not Ready, and left as they are:\n${lines}`);
       return;
     }
-    console.status('resources', `  waiting for ${waiting.length} of ${states.length} resources: ${waiting.map(({ name }) => name).join(', ')}`);
+    console.status(
+      'resources',
+      `  waiting for ${waiting.length} of ${states.length} resources: ${waiting.map(({ name }) => name).join(', ')}`,
+    );
     await pause(200, undefined, { signal: stop });
   }
 }
@@ -226,47 +259,4 @@ function explain(failure: unknown): unknown {
     cure: `the whole log is ${failure.logFile}; \`parley doctor\` checks this machine, \`parley dev --reset\` begins with empty data`,
     cause: failure,
   });
-}
-
-/** Turns the supervisor's events into lines. */
-class PartReporter {
-  readonly #console: Console;
-  readonly #state: StateFile;
-  #phase: 'starting' | 'running' | 'stopping' = 'starting';
-  readonly #diedAt = new Map<string, number>();
-
-  constructor(console: Console, state: StateFile) {
-    this.#console = console;
-    this.#state = state;
-  }
-
-  startedUp(): void {
-    this.#phase = 'running';
-  }
-
-  stopping(): void {
-    this.#phase = 'stopping';
-    this.#console.line('stopping');
-  }
-
-  tell(event: PartEvent): void {
-    this.#state.record(event);
-    const { part, state, reason } = event;
-    if (this.#phase === 'stopping') {
-      this.#console.status('stop', state === 'stopping' ? `  stopping ${part}` : undefined);
-      return;
-    }
-    if (state === 'preparing' || state === 'starting') this.#console.status(part, `  ${part} ${state}`);
-    else this.#console.status(part, undefined);
-    if (reason !== undefined && state === 'starting') {
-      this.#diedAt.set(part, event.elapsedMs);
-      this.#console.line(`! ${part} ${reason}; it starts again`);
-    } else if (state === 'failed') {
-      this.#console.line(`✗ ${reason ?? part}`);
-    } else if (state === 'ready') {
-      const diedAt = this.#diedAt.get(part);
-      this.#console.line(diedAt === undefined ? `✓ ${part} ready after ${(event.elapsedMs / 1000).toFixed(1)} s` : `✓ ${part} is back after ${((event.elapsedMs - diedAt) / 1000).toFixed(1)} s`);
-      this.#diedAt.delete(part);
-    }
-  }
 }

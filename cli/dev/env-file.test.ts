@@ -37,13 +37,22 @@ it('is read back as it was written, for its owner only, and is gone after remova
 it('sets a POSIX shell up, once', () => {
   mkdirSync(join(folder, 'bin'));
   const script = `${shellExports(env())}${shellExports(env())}printf '%s\\n' "$KUBECONFIG" "$DATABASE_URL" "$PARLEY_API_KEY" "$PATH"`;
-  const [kubeconfig, databaseUrl, apiKey, path] = execFileSync('/bin/sh', ['-euc', script], { encoding: 'utf8', env: { PATH: '/usr/bin:/bin' } }).split('\n');
-  expect({ kubeconfig, databaseUrl, apiKey }).toEqual({ kubeconfig: env().KUBECONFIG, databaseUrl: env().DATABASE_URL, apiKey: env().PARLEY_API_KEY });
+  const [kubeconfig, databaseUrl, apiKey, path] = execFileSync('/bin/sh', ['-euc', script], {
+    encoding: 'utf8',
+    env: { PATH: '/usr/bin:/bin' },
+  }).split('\n');
+  expect({ kubeconfig, databaseUrl, apiKey }).toEqual({
+    kubeconfig: env().KUBECONFIG,
+    databaseUrl: env().DATABASE_URL,
+    apiKey: env().PARLEY_API_KEY,
+  });
   expect(path).toBe(`${env().PARLEY_BIN}:/usr/bin:/bin`);
 });
 
 it("takes a DATABASE_URL for the person's own server, unless a local stack made it up", () => {
-  expect(externalDatabase({ DATABASE_URL: 'postgres://me:secret@127.0.0.1:5432/parley' })).toBe('postgres://me:secret@127.0.0.1:5432/parley');
+  expect(externalDatabase({ DATABASE_URL: 'postgres://me:secret@127.0.0.1:5432/parley' })).toBe(
+    'postgres://me:secret@127.0.0.1:5432/parley',
+  );
   expect(externalDatabase({ DATABASE_URL: `postgres://parley:${'0a'.repeat(18)}@127.0.0.1:41597/parley` })).toBeUndefined();
   expect(externalDatabase({ DATABASE_URL: '' })).toBeUndefined();
   expect(externalDatabase({})).toBeUndefined();

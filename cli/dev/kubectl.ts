@@ -13,7 +13,11 @@ export function kubectlWith(options: { readonly binary: string; readonly kubecon
     async run(args, { signal, timeoutMs = 120_000 } = {}) {
       try {
         // A large JSON list is the answer to `get`; the default limit is 1 MB.
-        const { stdout } = await run(options.binary, [`--kubeconfig=${options.kubeconfig}`, ...args], { timeout: timeoutMs, maxBuffer: 256 * 1024 * 1024, ...(signal === undefined ? {} : { signal }) });
+        const { stdout } = await run(options.binary, [`--kubeconfig=${options.kubeconfig}`, ...args], {
+          timeout: timeoutMs,
+          maxBuffer: 256 * 1024 * 1024,
+          ...(signal === undefined ? {} : { signal }),
+        });
         return stdout;
       } catch (error) {
         signal?.throwIfAborted();

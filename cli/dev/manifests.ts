@@ -17,8 +17,13 @@ function yamlFiles(folder: string): readonly string[] {
 export async function installDefinitions(kubectl: Kubectl, signal: AbortSignal): Promise<void> {
   const definitions = yamlFiles(join(repositoryRoot(), 'crds'));
   const files = [...definitions, ...yamlFiles(join(repositoryRoot(), 'cli/dev/rbac'))];
-  await kubectl.run(['apply', '--server-side', '--force-conflicts', '--field-manager=parley-cli', ...files.map((file) => `--filename=${file}`)], { signal });
-  await kubectl.run(['wait', '--for=condition=Established', '--timeout=60s', ...definitions.map((file) => `--filename=${file}`)], { signal });
+  await kubectl.run(
+    ['apply', '--server-side', '--force-conflicts', '--field-manager=parley-cli', ...files.map((file) => `--filename=${file}`)],
+    { signal },
+  );
+  await kubectl.run(['wait', '--for=condition=Established', '--timeout=60s', ...definitions.map((file) => `--filename=${file}`)], {
+    signal,
+  });
 }
 
 export interface Examples {
@@ -46,7 +51,13 @@ interface Listed {
     readonly metadata: { readonly name: string; readonly generation?: number };
     readonly status?: {
       readonly observedGeneration?: number;
-      readonly conditions?: readonly { readonly type: string; readonly status: string; readonly reason?: string; readonly message?: string; readonly observedGeneration?: number }[];
+      readonly conditions?: readonly {
+        readonly type: string;
+        readonly status: string;
+        readonly reason?: string;
+        readonly message?: string;
+        readonly observedGeneration?: number;
+      }[];
     };
   }[];
 }
@@ -65,6 +76,11 @@ export async function resourceStates(kubectl: Kubectl, org: string, signal: Abor
     const condition = status?.conditions?.find(({ type }) => type === 'Ready');
     const current = condition?.observedGeneration === undefined || condition.observedGeneration === metadata.generation;
     const ready = condition?.status === 'True' && current;
-    return { name: `${kind.toLowerCase()}/${metadata.name}`, ready, message: condition === undefined || !current ? 'not yet seen by the operator' : `${condition.reason ?? ''}: ${condition.message ?? ''}` };
+    return {
+      name: `${kind.toLowerCase()}/${metadata.name}`,
+      ready,
+      message:
+        condition === undefined || !current ? 'not yet seen by the operator' : `${condition.reason ?? ''}: ${condition.message ?? ''}`,
+    };
   });
 }

@@ -44,7 +44,9 @@ export async function prepareBinaries(options: {
       if (source === 'PATH' || source === 'cache') return;
       if (spec.go !== undefined && source === 'Go sources') plan.update(spec.name, spec.go.seconds, 1);
       const reasons = passedOver.filter((reason) => reason.startsWith('PATH'));
-      console.line(`✓ ${spec.name} ${spec.version} from the ${source} after ${duration(performance.now() - startedAt)}${reasons.length === 0 ? '' : ` (${reasons.join('; ')})`}`);
+      console.line(
+        `✓ ${spec.name} ${spec.version} from the ${source} after ${duration(performance.now() - startedAt)}${reasons.length === 0 ? '' : ` (${reasons.join('; ')})`}`,
+      );
     },
   });
   console.line(`✓ programs: ${found.map(({ spec, source }) => `${spec.name}${source === 'PATH' ? ' (PATH)' : ''}`).join(', ')}`);

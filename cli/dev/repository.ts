@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 export function repositoryRoot(from: string = dirname(fileURLToPath(import.meta.url))): string {
   for (let folder = from; ; folder = dirname(folder)) {
     if (existsSync(join(folder, 'tools', 'kubernetes', 'go.mod'))) return folder;
-    if (dirname(folder) === folder) throw new Error(`no Parley checkout above ${from}: the local stack runs from a checkout, not from an image`);
+    if (dirname(folder) === folder)
+      throw new Error(`no Parley checkout above ${from}: the local stack runs from a checkout, not from an image`);
   }
 }

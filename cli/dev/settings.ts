@@ -3,7 +3,18 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { freePorts, portIsFree } from './ports.ts';
 import { UserError } from '../failure.ts';
 
-export const portNames = ['api', 'operator', 'worker', 'kube-apiserver', 'kube-controller-manager', 'etcd', 'etcd-peer', 'postgres', 'temporal', 'temporal-ui'] as const;
+export const portNames = [
+  'api',
+  'operator',
+  'worker',
+  'kube-apiserver',
+  'kube-controller-manager',
+  'etcd',
+  'etcd-peer',
+  'postgres',
+  'temporal',
+  'temporal-ui',
+] as const;
 
 export type PortName = (typeof portNames)[number];
 export type Ports = Readonly<Record<PortName, number>>;
@@ -41,7 +52,9 @@ export async function choosePorts(options: { readonly wanted: Partial<Ports>; re
     const wanted = options.wanted[name];
     if (wanted === undefined || wanted === 0) continue;
     if (!(await portIsFree(wanted)) || taken.has(wanted)) {
-      throw new UserError(`port ${wanted}, asked for ${name}, is taken`, { cure: `choose another one with --${name}-port, or leave it out: a free one is found then` });
+      throw new UserError(`port ${wanted}, asked for ${name}, is taken`, {
+        cure: `choose another one with --${name}-port, or leave it out: a free one is found then`,
+      });
     }
     chosen[name] = wanted;
     taken.add(wanted);

@@ -50,7 +50,11 @@ export function describeStack(options: StackOptions): Stack {
 
   const ownPostgres =
     options.databaseUrl === undefined
-      ? { home: postgresHome({ stateDir: layout.data, binary: binary('postgres') }), port: ports.postgres, passwordFile: join(layout.secrets, 'postgres-password') }
+      ? {
+          home: postgresHome({ stateDir: layout.data, binary: binary('postgres') }),
+          port: ports.postgres,
+          passwordFile: join(layout.secrets, 'postgres-password'),
+        }
       : undefined;
   const databaseUrl = options.databaseUrl ?? postgresUrl(ownPostgres!);
 
@@ -64,13 +68,29 @@ export function describeStack(options: StackOptions): Stack {
       afterReady: async (signal) => {
         const ca = apiserverCa(credentials);
         for (const user of Object.keys(users) as UserKey[]) {
-          writeKubeconfig({ file: kubeconfigOf(user), server, ca, user: users[user].name, token: credentials.tokens[user], ...(user === 'admin' ? { namespace: options.org } : {}) });
+          writeKubeconfig({
+            file: kubeconfigOf(user),
+            server,
+            ca,
+            user: users[user].name,
+            token: credentials.tokens[user],
+            ...(user === 'admin' ? { namespace: options.org } : {}),
+          });
         }
         await options.installDefinitions(signal);
       },
     }),
-    kubeControllerManagerPart({ binary: binary('kube-controller-manager'), kubeconfig: kubeconfigOf('controllerManager'), port: ports['kube-controller-manager'] }),
-    temporalPart({ binary: binary('temporal'), databaseFile: join(layout.data, 'temporal.db'), port: ports.temporal, uiPort: ports['temporal-ui'] }),
+    kubeControllerManagerPart({
+      binary: binary('kube-controller-manager'),
+      kubeconfig: kubeconfigOf('controllerManager'),
+      port: ports['kube-controller-manager'],
+    }),
+    temporalPart({
+      binary: binary('temporal'),
+      databaseFile: join(layout.data, 'temporal.db'),
+      port: ports.temporal,
+      uiPort: ports['temporal-ui'],
+    }),
   ];
   if (ownPostgres !== undefined) {
     const part = postgresPart(ownPostgres);

@@ -20,7 +20,10 @@ export interface StartOptions {
 }
 
 /** From a detached supervisor to the command that started it. */
-type Message = { readonly kind: 'line' | 'status'; readonly key?: string; readonly text?: string } | { readonly kind: 'ready' } | { readonly kind: 'failed'; readonly text: string; readonly cure?: string };
+type Message =
+  | { readonly kind: 'line' | 'status'; readonly key?: string; readonly text?: string }
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'failed'; readonly text: string; readonly cure?: string };
 
 export async function startStack(options: StartOptions): Promise<void> {
   const layout = layoutOf(options.folder);
@@ -39,7 +42,9 @@ export async function startStack(options: StartOptions): Promise<void> {
 
 function alreadyRunning(layout: Layout, pid: number): void {
   const env = readEnvFile(layout.envFile);
-  process.stdout.write(`A stack already runs in this folder (process ${pid})${env === undefined ? ' and is starting; `parley dev status` shows how far it is' : ''}. \`parley dev stop\` stops it.\n\n`);
+  process.stdout.write(
+    `A stack already runs in this folder (process ${pid})${env === undefined ? ' and is starting; `parley dev status` shows how far it is' : ''}. \`parley dev stop\` stops it.\n\n`,
+  );
   if (env !== undefined) process.stdout.write(tourOf(env, layout));
 }
 
@@ -76,7 +81,12 @@ async function runHere(options: StartOptions, layout: Layout): Promise<void> {
     });
   } catch (error) {
     if (stop.signal.aborted) return;
-    if (error instanceof Error) send({ kind: 'failed', text: error instanceof UserError ? error.message : (error.stack ?? error.message), ...(error instanceof UserError && error.cure !== undefined ? { cure: error.cure } : {}) });
+    if (error instanceof Error)
+      send({
+        kind: 'failed',
+        text: error instanceof UserError ? error.message : (error.stack ?? error.message),
+        ...(error instanceof UserError && error.cure !== undefined ? { cure: error.cure } : {}),
+      });
     throw error;
   } finally {
     taken.release();
@@ -112,7 +122,12 @@ async function startDetached(options: StartOptions, layout: Layout): Promise<voi
   createLayout(layout);
   const log = openSync(join(layout.logs, 'dev.log'), 'a', 0o600);
   const args = process.argv.slice(2).filter((arg) => arg !== '--detach' && arg !== '--reset');
-  const child = spawn(process.execPath, [process.argv[1]!, ...args, '--ipc'], { cwd: options.folder, env: options.env, detached: true, stdio: ['ignore', log, log, 'ipc'] });
+  const child = spawn(process.execPath, [process.argv[1]!, ...args, '--ipc'], {
+    cwd: options.folder,
+    env: options.env,
+    detached: true,
+    stdio: ['ignore', log, log, 'ipc'],
+  });
   const console = streamConsole(process.stdout);
   const forward = (): void => void child.kill('SIGTERM');
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, forward);
@@ -126,7 +141,14 @@ async function startDetached(options: StartOptions, layout: Layout): Promise<voi
         else if (message.kind === 'failed') failure = new UserError(message.text, message.cure === undefined ? {} : { cure: message.cure });
         else resolve();
       });
-      child.on('exit', (code, signal) => reject(failure ?? new UserError(`the stack ended before it was ready (${signal ?? `exit code ${code}`})`, { cure: `see ${join(layout.logs, 'dev.log')}` })));
+      child.on('exit', (code, signal) =>
+        reject(
+          failure ??
+            new UserError(`the stack ended before it was ready (${signal ?? `exit code ${code}`})`, {
+              cure: `see ${join(layout.logs, 'dev.log')}`,
+            }),
+        ),
+      );
     });
   } finally {
     console.close();

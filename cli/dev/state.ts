@@ -20,7 +20,12 @@ export class StateFile {
   }
 
   record(event: PartEvent): void {
-    this.#parts.set(event.part, { name: event.part, state: event.state, restarts: event.restarts, ...(event.pid === undefined ? {} : { pid: event.pid }) });
+    this.#parts.set(event.part, {
+      name: event.part,
+      state: event.state,
+      restarts: event.restarts,
+      ...(event.pid === undefined ? {} : { pid: event.pid }),
+    });
     writeFileSync(`${this.#file}.new`, JSON.stringify({ parts: [...this.#parts.values()] } satisfies StackState));
     renameSync(`${this.#file}.new`, this.#file);
   }

@@ -16,7 +16,9 @@ export async function stopStack(folder: string): Promise<void> {
   if (pid === undefined) {
     removeEnvFile(layout.envFile);
     const ended = await endLeftovers(layout.run);
-    process.stdout.write(ended.length === 0 ? 'no stack runs in this folder\n' : `stopped what an earlier stack had left running: ${ended.join(', ')}\n`);
+    process.stdout.write(
+      ended.length === 0 ? 'no stack runs in this folder\n' : `stopped what an earlier stack had left running: ${ended.join(', ')}\n`,
+    );
     return;
   }
   removeEnvFile(layout.envFile);
@@ -24,7 +26,9 @@ export async function stopStack(folder: string): Promise<void> {
   const deadline = performance.now() + stopWithinMs;
   while ((await runningSupervisor(layout.supervisorPid)) === pid) {
     if (performance.now() > deadline) {
-      throw new UserError(`the stack (process ${pid}) has not stopped within ${stopWithinMs / 1000} s`, { cure: `kill -9 ${pid}; its parts end with it` });
+      throw new UserError(`the stack (process ${pid}) has not stopped within ${stopWithinMs / 1000} s`, {
+        cure: `kill -9 ${pid}; its parts end with it`,
+      });
     }
     await pause(50);
   }

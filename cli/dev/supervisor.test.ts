@@ -25,7 +25,10 @@ afterEach(async () => {
 
 /** A process that says so in a file when it serves, and writes its name when it is told to stop. */
 function part(name: string, options: Partial<Part> & { readonly script?: string } = {}): Part {
-  const { script = `trap 'echo ${name} >> stopped; exit 0' TERM; echo up-${name}; touch serving-${name}; while :; do sleep 0.05; done`, ...rest } = options;
+  const {
+    script = `trap 'echo ${name} >> stopped; exit 0' TERM; echo up-${name}; touch serving-${name}; while :; do sleep 0.05; done`,
+    ...rest
+  } = options;
   return {
     name,
     dependsOn: [],
@@ -36,7 +39,12 @@ function part(name: string, options: Partial<Part> & { readonly script?: string 
 }
 
 function supervise(...parts: readonly Part[]): Supervisor {
-  const supervisor = new Supervisor({ parts, logDir: join(folder, 'logs'), runDir: join(folder, 'run'), onEvent: (event) => events.push(event) });
+  const supervisor = new Supervisor({
+    parts,
+    logDir: join(folder, 'logs'),
+    runDir: join(folder, 'run'),
+    onEvent: (event) => events.push(event),
+  });
   supervisors.push(supervisor);
   return supervisor;
 }
@@ -50,7 +58,9 @@ describe('Supervisor', () => {
     await supervisor.start();
     const ready = events.filter(({ state }) => state === 'ready').map((event) => event.part);
     expect(ready).toEqual(['first', 'middle', 'last']);
-    expect(events.findIndex((event) => event.part === 'middle' && event.state === 'starting')).toBeGreaterThan(events.findIndex((event) => event.part === 'first' && event.state === 'ready'));
+    expect(events.findIndex((event) => event.part === 'middle' && event.state === 'starting')).toBeGreaterThan(
+      events.findIndex((event) => event.part === 'first' && event.state === 'ready'),
+    );
 
     await supervisor.stop();
     expect(readFileSync(join(folder, 'stopped'), 'utf8').trim().split('\n')).toEqual(['last', 'middle', 'first']);
@@ -86,7 +96,10 @@ describe('Supervisor', () => {
   });
 
   it('fails the start with the last lines of a part that ends before it serves', async () => {
-    const supervisor = supervise(part('broken', { script: 'echo first; echo "the disk is full" >&2; exit 7' }), part('dependant', { dependsOn: ['broken'] }));
+    const supervisor = supervise(
+      part('broken', { script: 'echo first; echo "the disk is full" >&2; exit 7' }),
+      part('dependant', { dependsOn: ['broken'] }),
+    );
     const failure = await supervisor.start().catch((error: unknown) => error);
     expect(failure).toBeInstanceOf(PartFailure);
     expect((failure as PartFailure).message).toBe('broken ended with exit code 7');
@@ -102,7 +115,9 @@ describe('Supervisor', () => {
   });
 
   it('kills a part that ignores the stop signal', async () => {
-    const supervisor = supervise(part('deaf', { script: "trap '' TERM; touch serving-deaf; while :; do sleep 0.05; done", stopTimeoutMs: 200 }));
+    const supervisor = supervise(
+      part('deaf', { script: "trap '' TERM; touch serving-deaf; while :; do sleep 0.05; done", stopTimeoutMs: 200 }),
+    );
     await supervisor.start();
     const pid = pidFile('deaf');
     await supervisor.stop();
@@ -130,7 +145,10 @@ describe('Supervisor', () => {
           writeFileSync(join(folder, 'furnished'), '');
         },
       }),
-      part('client', { dependsOn: ['server'], prepare: async () => void order.push(existsSync(join(folder, 'furnished')) ? 'client' : 'too early') }),
+      part('client', {
+        dependsOn: ['server'],
+        prepare: async () => void order.push(existsSync(join(folder, 'furnished')) ? 'client' : 'too early'),
+      }),
     );
     await supervisor.start();
     process.kill(pidFile('server'), 'SIGKILL');

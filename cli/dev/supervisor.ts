@@ -127,7 +127,16 @@ export class Supervisor {
       // A failure is told by start(); a dependant that is not waiting yet must not make it an unhandled one.
       firstReady.promise.catch(() => undefined);
       const log = new PartLog(join(options.logDir, `${part.name}.log`));
-      this.#running.set(part.name, { part, log, state: 'waiting', child: undefined, restarts: 0, youngDeaths: 0, firstReady, exit: Promise.resolve({ reason: 'is not running', killed: false }) });
+      this.#running.set(part.name, {
+        part,
+        log,
+        state: 'waiting',
+        child: undefined,
+        restarts: 0,
+        youngDeaths: 0,
+        firstReady,
+        exit: Promise.resolve({ reason: 'is not running', killed: false }),
+      });
     }
   }
 
@@ -272,7 +281,8 @@ export class Supervisor {
       };
       child.on('error', (error) => ended({ reason: `could not be started (${error.message})`, killed: false }));
       child.on('exit', (code, signal) => {
-        const death = signal === null ? { reason: `ended with exit code ${code}`, killed: false } : { reason: `was killed by ${signal}`, killed: true };
+        const death =
+          signal === null ? { reason: `ended with exit code ${code}`, killed: false } : { reason: `was killed by ${signal}`, killed: true };
         const late = setTimeout(ended, lastWordsMs, death);
         child.on('close', () => {
           clearTimeout(late);
@@ -287,7 +297,10 @@ export class Supervisor {
   async #servingOrGone(running: Running, exit: Promise<Death>, limit?: AbortSignal): Promise<string> {
     const gone = new AbortController();
     void exit.then(() => gone.abort());
-    return Promise.race([this.#untilServing(running, AbortSignal.any([gone.signal, this.#stopping.signal, ...(limit === undefined ? [] : [limit])])), exit.then(({ reason }) => reason)]);
+    return Promise.race([
+      this.#untilServing(running, AbortSignal.any([gone.signal, this.#stopping.signal, ...(limit === undefined ? [] : [limit])])),
+      exit.then(({ reason }) => reason),
+    ]);
   }
 
   async #untilServing(running: Running, signal: AbortSignal): Promise<'serving' | 'too late'> {
@@ -314,7 +327,9 @@ export class Supervisor {
       return;
     }
     this.#tell(running, 'stopping');
-    const exited = new Promise<void>((resolve) => (child.exitCode !== null || child.signalCode !== null ? resolve() : child.once('exit', () => resolve())));
+    const exited = new Promise<void>((resolve) =>
+      child.exitCode !== null || child.signalCode !== null ? resolve() : child.once('exit', () => resolve()),
+    );
     const kill = (): void => void child.kill('SIGKILL');
     if (hurry?.aborted) kill();
     else child.kill(part.stopSignal ?? 'SIGTERM');

@@ -4,7 +4,11 @@ import type { StackEnv } from './env-file.ts';
 export function tour(env: StackEnv, options: { readonly agent?: string; readonly envCommand: string }): string {
   const auth = `-H "Authorization: Bearer $PARLEY_API_KEY"`;
   const agent = options.agent;
-  const kubectl = ['kubectl get parley', 'kubectl get agents -o wide', agent === undefined ? 'kubectl explain agent.spec' : `kubectl describe agent ${agent}`];
+  const kubectl = [
+    'kubectl get parley',
+    'kubectl get agents -o wide',
+    agent === undefined ? 'kubectl explain agent.spec' : `kubectl describe agent ${agent}`,
+  ];
   const curl = [
     `curl -s "$PARLEY_URL/v2/ai-agents" ${auth}`,
     ...(agent === undefined ? [`curl -s "$PARLEY_URL/readyz"`] : [`curl -s "$PARLEY_URL/v2/ai-agents/${agent}" ${auth}`]),

@@ -17,7 +17,7 @@ declare module 'vitest' {
  * Offers the servers to the test files, which run in processes of their own, over a small HTTP server: asking is what
  * starts them. `PARLEY_TEST_STACK` names the file of a stack that `scripts/test-stack.ts` keeps running instead.
  */
-export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const shared = readSharedStack(process.env);
   if (shared !== undefined) await installManifests(shared.controlPlane);
   const stack = new TestStack();

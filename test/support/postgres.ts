@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import pg from 'pg';
+import { Client } from 'pg';
 
 import { askForServer } from './servers.ts';
 
@@ -22,7 +22,7 @@ export async function database(): Promise<TestDatabase> {
 }
 
 async function query(url: string, sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url });
+  const client = new Client({ connectionString: url });
   await client.connect();
   try {
     await client.query(sql);

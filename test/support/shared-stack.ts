@@ -9,6 +9,8 @@ export function readSharedStack(env: NodeJS.ProcessEnv): TestStackAddresses | un
   try {
     return JSON.parse(readFileSync(file, 'utf8')) as TestStackAddresses;
   } catch (error) {
-    throw new Error(`PARLEY_TEST_STACK names ${file}, which can't be read: start it with \`node scripts/test-stack.ts ${file}\``, { cause: error });
+    throw new Error(`PARLEY_TEST_STACK names ${file}, which can't be read: start it with \`node scripts/test-stack.ts ${file}\``, {
+      cause: error,
+    });
   }
 }

@@ -89,7 +89,12 @@ export class TestStack {
   async #startControlPlane(): Promise<ControlPlaneAddresses> {
     const folder = await this.#workFolder();
     const kube = join(folder, 'kube');
-    const [etcd, apiserver, controllerManager, kubectl] = await Promise.all([binary('etcd'), binary('kube-apiserver'), binary('kube-controller-manager'), binary('kubectl')]);
+    const [etcd, apiserver, controllerManager, kubectl] = await Promise.all([
+      binary('etcd'),
+      binary('kube-apiserver'),
+      binary('kube-controller-manager'),
+      binary('kubectl'),
+    ]);
     const [etcdPort = 0, peerPort = 0, port = 0, managerPort = 0] = await freePorts(4);
     const credentials = ensureCredentials(join(kube, 'pki'));
     const server = `https://127.0.0.1:${port}`;
@@ -104,7 +109,13 @@ export class TestStack {
         port,
         afterReady: async () => {
           for (const user of Object.keys(users) as UserKey[]) {
-            writeKubeconfig({ file: fileOf(user), server, ca: apiserverCa(credentials), user: users[user].name, token: credentials.tokens[user] });
+            writeKubeconfig({
+              file: fileOf(user),
+              server,
+              ca: apiserverCa(credentials),
+              user: users[user].name,
+              token: credentials.tokens[user],
+            });
           }
           await installManifests(addresses);
         },
@@ -161,5 +172,8 @@ async function binary(name: BinaryName): Promise<string> {
 
 /** Applies the resource definitions and the roles' permissions of this checkout. */
 export async function installManifests(controlPlane: ControlPlaneAddresses): Promise<void> {
-  await installDefinitions(kubectlWith({ binary: controlPlane.kubectl, kubeconfig: controlPlane.kubeconfig }), AbortSignal.timeout(120_000));
+  await installDefinitions(
+    kubectlWith({ binary: controlPlane.kubectl, kubeconfig: controlPlane.kubeconfig }),
+    AbortSignal.timeout(120_000),
+  );
 }

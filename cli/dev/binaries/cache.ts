@@ -48,7 +48,8 @@ export async function fillCacheEntry(options: {
     try {
       await mkdir(folder);
       await options.fill(folder);
-      if (!existsSync(join(folder, spec.executable))) throw new Error(`${spec.name} ${spec.version}: the source holds no ${spec.executable}`);
+      if (!existsSync(join(folder, spec.executable)))
+        throw new Error(`${spec.name} ${spec.version}: the source holds no ${spec.executable}`);
       const target = cachedFolder(cache, spec);
       await rm(target, { recursive: true, force: true });
       await rename(folder, target);
@@ -64,8 +65,11 @@ export async function fillCacheEntry(options: {
 /** A lock file untouched for longer than this belongs to nobody, whatever process now has its number. */
 const staleAfterMs = 60_000;
 
-async function lock(path: string, options: { readonly onWait?: (pid: number) => void; readonly signal?: AbortSignal }): Promise<() => Promise<void>> {
-  for (let told = false; ; ) {
+async function lock(
+  path: string,
+  options: { readonly onWait?: (pid: number) => void; readonly signal?: AbortSignal },
+): Promise<() => Promise<void>> {
+  for (let told = false; ;) {
     options.signal?.throwIfAborted();
     try {
       const handle = await open(path, 'wx');

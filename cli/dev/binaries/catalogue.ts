@@ -18,9 +18,17 @@ export interface BinarySpec {
   /** Releases of the project itself, by platform key. */
   readonly official?: Readonly<Record<string, OfficialDownload>>;
   /** How to compile it; `module` is a folder under `tools/`. */
-  readonly go?: { readonly module: string; readonly target: GoTarget; /** Seconds on two cores after those before it in the catalogue: shares of one progress figure, no promise. */ readonly seconds: number };
+  readonly go?: {
+    readonly module: string;
+    readonly target: GoTarget;
+    /** Seconds on two cores after those before it in the catalogue: shares of one progress figure, no promise. */ readonly seconds: number;
+  };
   /** A Python wheel that carries the program, where no release with binaries exists. */
-  readonly wheel?: { readonly requirement: string; readonly folders: readonly string[]; readonly byPlatform: Readonly<Record<string, Wheel>> };
+  readonly wheel?: {
+    readonly requirement: string;
+    readonly folders: readonly string[];
+    readonly byPlatform: Readonly<Record<string, Wheel>>;
+  };
 }
 
 const kubernetesVersion = '1.34.4';
@@ -36,7 +44,9 @@ function kubernetes(name: 'kube-apiserver' | 'kube-controller-manager' | 'kubect
     name,
     version: kubernetesVersion,
     versionProbe:
-      name === 'kubectl' ? { args: ['version', '--client', '--output=json'], pattern: /"gitVersion":\s*"v([^"]+)"/ } : { args: ['--version'], pattern: /Kubernetes v(\S+)/ },
+      name === 'kubectl'
+        ? { args: ['version', '--client', '--output=json'], pattern: /"gitVersion":\s*"v([^"]+)"/ }
+        : { args: ['--version'], pattern: /Kubernetes v(\S+)/ },
     accepted: sameMinor(kubernetesVersion),
     executable: name,
     official: kubernetesDownloads(name, kubernetesVersion),

@@ -38,13 +38,18 @@ export function etcdDownloads(version: string): Readonly<Record<string, Official
 
 /** From the "Downloads" tables of kubernetes/kubernetes CHANGELOG-1.34.md. There is no server for macOS; it is built from source there. */
 const kubernetesServerSums: Readonly<Record<string, string>> = {
-  'linux-amd64': '65c75e81e3ea488f6d42b493cad64d7577ddfa1e5372037a1c841ac069039997d359b5b2f2d44e7665bf04c48ed0065cf9d4c9801b1e63bb6a1b099ef00d4863',
-  'linux-arm64': 'a1fad7060ed67b5634f32f3256a295179dd887dab5c82b8550c2eb62c69df34cfbb311c8f93e7608d558eba32b9e2ddc23976db39e512fd747cc6bf9b4c1765f',
+  'linux-amd64':
+    '65c75e81e3ea488f6d42b493cad64d7577ddfa1e5372037a1c841ac069039997d359b5b2f2d44e7665bf04c48ed0065cf9d4c9801b1e63bb6a1b099ef00d4863',
+  'linux-arm64':
+    'a1fad7060ed67b5634f32f3256a295179dd887dab5c82b8550c2eb62c69df34cfbb311c8f93e7608d558eba32b9e2ddc23976db39e512fd747cc6bf9b4c1765f',
 };
 const kubernetesClientSums: Readonly<Record<string, string>> = {
-  'linux-amd64': '018d0a75b74b55942a0777afc7edf64ca98c004e6e12f9dc93ad75c26cb58089104ba0f9ceae2f0be5a6f6854948c705b0eb828f0960302a0ff84d57c464fc09',
-  'linux-arm64': '7b26519145a69ca0a14497ae476b8061b2f07b69f0cf4669490ed36b9161507c2457018181c50ba6c86c55f6b68dcd6faeff832ad5e30f3845a11fc996db2146',
-  'darwin-arm64': '7770047fb7040e9f8f59daea877cc6fa1c9c7444e397b5d6252389d35b766ea3efe52677048d9b6710e9f866994635b985d64f631e396ba36b2689a77c75f7a0',
+  'linux-amd64':
+    '018d0a75b74b55942a0777afc7edf64ca98c004e6e12f9dc93ad75c26cb58089104ba0f9ceae2f0be5a6f6854948c705b0eb828f0960302a0ff84d57c464fc09',
+  'linux-arm64':
+    '7b26519145a69ca0a14497ae476b8061b2f07b69f0cf4669490ed36b9161507c2457018181c50ba6c86c55f6b68dcd6faeff832ad5e30f3845a11fc996db2146',
+  'darwin-arm64':
+    '7770047fb7040e9f8f59daea877cc6fa1c9c7444e397b5d6252389d35b766ea3efe52677048d9b6710e9f866994635b985d64f631e396ba36b2689a77c75f7a0',
 };
 
 export function kubernetesDownloads(name: string, version: string): Readonly<Record<string, OfficialDownload>> {
@@ -75,5 +80,7 @@ function mapSums(
   algorithm: 'sha256' | 'sha512',
   release: (platform: string) => Pick<OfficialDownload, 'url' | 'member'>,
 ): Readonly<Record<string, OfficialDownload>> {
-  return Object.fromEntries(Object.entries(sums).map(([platform, hex]) => [platform, { ...release(platform), checksum: { algorithm, hex } }]));
+  return Object.fromEntries(
+    Object.entries(sums).map(([platform, hex]) => [platform, { ...release(platform), checksum: { algorithm, hex } }]),
+  );
 }

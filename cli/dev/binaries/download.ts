@@ -52,7 +52,12 @@ export async function download(options: Download): Promise<void> {
       const elapsedMs = performance.now() - startedAt;
       if (elapsedMs - lastReport >= 500) {
         lastReport = elapsedMs;
-        onProgress?.({ phase: 'downloading', done, elapsedMs, ...(total === undefined ? {} : { total, remainingMs: (elapsedMs / done) * (total - done) }) });
+        onProgress?.({
+          phase: 'downloading',
+          done,
+          elapsedMs,
+          ...(total === undefined ? {} : { total, remainingMs: (elapsedMs / done) * (total - done) }),
+        });
       }
       next(null, chunk);
     },
@@ -63,7 +68,10 @@ export async function download(options: Download): Promise<void> {
 }
 
 /** The text of a small file, from a folder or a server. */
-export async function readText(source: string, options: { readonly signal?: AbortSignal; readonly connectTimeoutMs?: number } = {}): Promise<string> {
+export async function readText(
+  source: string,
+  options: { readonly signal?: AbortSignal; readonly connectTimeoutMs?: number } = {},
+): Promise<string> {
   const { body } = await openSource(source, options);
   const chunks: Buffer[] = [];
   for await (const chunk of body) chunks.push(chunk as Buffer);
@@ -72,14 +80,20 @@ export async function readText(source: string, options: { readonly signal?: Abor
 
 const isWeb = (source: string): boolean => /^https?:\/\//.test(source);
 
-async function openSource(source: string, options: { readonly signal?: AbortSignal; readonly connectTimeoutMs?: number }): Promise<{ body: Readable; total?: number }> {
+async function openSource(
+  source: string,
+  options: { readonly signal?: AbortSignal; readonly connectTimeoutMs?: number },
+): Promise<{ body: Readable; total?: number }> {
   if (!isWeb(source)) {
     const path = source.startsWith('file:') ? fileURLToPath(source) : source;
     const { size } = await stat(path);
     return { body: createReadStream(path), total: size };
   }
   const timeout = options.connectTimeoutMs ?? 10_000;
-  const dispatcher = process.env['HTTPS_PROXY'] ?? process.env['https_proxy'] ? new EnvHttpProxyAgent({ connect: { timeout } }) : new Agent({ connect: { timeout }, headersTimeout: 30_000, bodyTimeout: 60_000 });
+  const dispatcher =
+    (process.env['HTTPS_PROXY'] ?? process.env['https_proxy'])
+      ? new EnvHttpProxyAgent({ connect: { timeout } })
+      : new Agent({ connect: { timeout }, headersTimeout: 30_000, bodyTimeout: 60_000 });
   let response;
   try {
     response = await fetch(source, { dispatcher, ...(options.signal === undefined ? {} : { signal: options.signal }) });

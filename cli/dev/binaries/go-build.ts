@@ -118,7 +118,16 @@ export function buildProgress(state: { readonly done: number; readonly total: nu
 function goEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   // GOTOOLCHAIN=local: never another compiler than the one that was checked, and no surprise download of one.
   // -buildvcs=false: the version is that of the module, not of the folder around it.
-  return { ...env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly -trimpath -buildvcs=false', GOWORK: 'off', GOTOOLCHAIN: 'local', GO111MODULE: 'on', GOOS: '', GOARCH: '' };
+  return {
+    ...env,
+    CGO_ENABLED: '0',
+    GOFLAGS: '-mod=readonly -trimpath -buildvcs=false',
+    GOWORK: 'off',
+    GOTOOLCHAIN: 'local',
+    GO111MODULE: 'on',
+    GOOS: '',
+    GOARCH: '',
+  };
 }
 
 /** `go` ended badly or could not be started; `output` holds its last lines. */
@@ -154,7 +163,9 @@ function go(args: readonly string[], run: GoRun): Promise<void> {
       if (tail.length > 20) tail.shift();
       run.onStderr?.(line);
     });
-    child.on('error', (cause) => reject(run.signal?.aborted ? run.signal.reason : new GoBuildError('Go can not be started', [], { cause })));
+    child.on('error', (cause) =>
+      reject(run.signal?.aborted ? run.signal.reason : new GoBuildError('Go can not be started', [], { cause })),
+    );
     child.on('close', (code) => {
       if (code === 0) resolve();
       else reject(new GoBuildError(`go ${args[0]} ${args.at(-1)} failed with exit code ${code}:\n${tail.join('\n')}`, tail));

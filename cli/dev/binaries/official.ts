@@ -43,10 +43,18 @@ export class ReleaseArchives {
 
 /** Takes the program out of a release archive of the project itself, which was checked against the pinned sum. */
 export async function obtainOfficial(
-  options: { readonly spec: BinarySpec; readonly release: OfficialDownload; readonly archives: ReleaseArchives; readonly folder: string } & Fetching,
+  options: {
+    readonly spec: BinarySpec;
+    readonly release: OfficialDownload;
+    readonly archives: ReleaseArchives;
+    readonly folder: string;
+  } & Fetching,
 ): Promise<void> {
   const { spec, release, folder, onProgress, signal } = options;
-  const archive = await options.archives.get(release, { ...(onProgress === undefined ? {} : { onProgress }), ...(signal === undefined ? {} : { signal }) });
+  const archive = await options.archives.get(release, {
+    ...(onProgress === undefined ? {} : { onProgress }),
+    ...(signal === undefined ? {} : { signal }),
+  });
   onProgress?.({ phase: 'unpacking' });
   await unpackTar(archive, folder, [release.member]);
   const target = join(folder, spec.executable);

@@ -15,7 +15,9 @@ export interface PathSearch {
 
 /** Looks in `KUBEBUILDER_ASSETS` and on PATH, and takes the first executable whose version will do. */
 export async function searchPath(spec: BinarySpec, env: NodeJS.ProcessEnv): Promise<PathSearch> {
-  const folders = [env['KUBEBUILDER_ASSETS'], ...(env['PATH'] ?? '').split(delimiter)].filter((folder) => folder !== undefined && folder !== '');
+  const folders = [env['KUBEBUILDER_ASSETS'], ...(env['PATH'] ?? '').split(delimiter)].filter(
+    (folder) => folder !== undefined && folder !== '',
+  );
   const refused: string[] = [];
   const seen = new Set<string>();
   for (const folder of folders as string[]) {

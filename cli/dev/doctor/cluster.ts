@@ -36,13 +36,28 @@ export async function* checkCluster(options: ClusterOptions): AsyncGenerator<Fin
 
 async function checkServer(transport: Transport): Promise<Finding> {
   try {
-    const { gitVersion, minor } = await transport.request<{ gitVersion: string; minor: string }>({ method: 'GET', path: '/version', timeoutMs: 10_000 });
-    if (Number.parseInt(minor, 10) < oldestMinor) return fail('Kubernetes API', `${transport.server} is ${gitVersion}`, `upgrade the cluster to 1.${oldestMinor} or newer: validation rules and selectable fields need it`);
+    const { gitVersion, minor } = await transport.request<{ gitVersion: string; minor: string }>({
+      method: 'GET',
+      path: '/version',
+      timeoutMs: 10_000,
+    });
+    if (Number.parseInt(minor, 10) < oldestMinor)
+      return fail(
+        'Kubernetes API',
+        `${transport.server} is ${gitVersion}`,
+        `upgrade the cluster to 1.${oldestMinor} or newer: validation rules and selectable fields need it`,
+      );
     return ok('Kubernetes API', `${transport.server}, ${gitVersion}`);
   } catch (error) {
     const reason = (error as Error).message;
     const refused = error instanceof KubeError && (error.code === 401 || error.code === 403);
-    return fail('Kubernetes API', `${transport.server}: ${reason}`, refused ? 'renew the credentials in the kubeconfig' : 'is the cluster running, and is KUBECONFIG the right one? With the local stack: parley dev status');
+    return fail(
+      'Kubernetes API',
+      `${transport.server}: ${reason}`,
+      refused
+        ? 'renew the credentials in the kubeconfig'
+        : 'is the cluster running, and is KUBECONFIG the right one? With the local stack: parley dev status',
+    );
   }
 }
 
@@ -50,15 +65,19 @@ async function checkDefinition(transport: Transport, wanted: CustomResourceDefin
   const name = `resource definition ${wanted.metadata.name}`;
   const cure = 'kubectl apply --server-side -f crds/ (or upgrade the chart), of the version of this command';
   try {
-    const stored = await transport.request<CustomResourceDefinition & { status?: { conditions?: readonly { type: string; status: string }[] } }>({
+    const stored = await transport.request<
+      CustomResourceDefinition & { status?: { conditions?: readonly { type: string; status: string }[] } }
+    >({
       method: 'GET',
       path: `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${wanted.metadata.name}`,
     });
-    if (!stored.status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True')) return fail(name, 'is not established', `kubectl describe crd ${wanted.metadata.name} tells why`);
+    if (!stored.status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True'))
+      return fail(name, 'is not established', `kubectl describe crd ${wanted.metadata.name} tells why`);
     for (const version of wanted.spec.versions) {
       const served = stored.spec.versions.find((other) => other.name === version.name);
       if (served === undefined) return fail(name, `lacks the version ${version.name}`, cure);
-      if (!isDeepStrictEqual(plain(served.schema), plain(version.schema))) return fail(name, `differs from the one of this version of Parley`, cure);
+      if (!isDeepStrictEqual(plain(served.schema), plain(version.schema)))
+        return fail(name, `differs from the one of this version of Parley`, cure);
     }
     return ok(name, 'installed, of this version');
   } catch (error) {
@@ -74,14 +93,21 @@ async function* checkPermissions(transport: Transport, audience: Audience): Asyn
   const asked = accessOf(audience);
   try {
     const answers = await Promise.all(asked.map((access) => mayI(transport, access)));
-    asked.forEach((access, index) => answers[index] === true || missing.push(`${access.verb} ${access.resource}${access.group === '' ? '' : `.${access.group}`}`));
+    asked.forEach(
+      (access, index) =>
+        answers[index] === true || missing.push(`${access.verb} ${access.resource}${access.group === '' ? '' : `.${access.group}`}`),
+    );
   } catch (error) {
     yield fail('permissions', (error as Error).message, 'the API server has to serve authorization.k8s.io/v1');
     return;
   }
   yield missing.length === 0
     ? ok('permissions', `all ${asked.length} that ${audience === 'installer' ? 'an installation and its roles' : `the ${audience}`} need`)
-    : fail('permissions', `missing for ${audience === 'installer' ? 'an installation and its roles' : `the ${audience}`}: ${missing.join(', ')}`, 'grant them (the chart does, as cli/dev/rbac/ shows), or name the role whose kubeconfig this is: --role operator or --role api');
+    : fail(
+        'permissions',
+        `missing for ${audience === 'installer' ? 'an installation and its roles' : `the ${audience}`}: ${missing.join(', ')}`,
+        'grant them (the chart does, as cli/dev/rbac/ shows), or name the role whose kubeconfig this is: --role operator or --role api',
+      );
 }
 
 async function mayI(transport: Transport, access: Access): Promise<boolean> {
@@ -93,7 +119,15 @@ async function mayI(transport: Transport, access: Access): Promise<boolean> {
     body: {
       apiVersion: 'authorization.k8s.io/v1',
       kind: 'SelfSubjectAccessReview',
-      spec: { resourceAttributes: { verb: access.verb, group: access.group, resource, ...(subresource === undefined ? {} : { subresource }), ...(access.namespace === undefined ? {} : { namespace: access.namespace }) } },
+      spec: {
+        resourceAttributes: {
+          verb: access.verb,
+          group: access.group,
+          resource,
+          ...(subresource === undefined ? {} : { subresource }),
+          ...(access.namespace === undefined ? {} : { namespace: access.namespace }),
+        },
+      },
     },
   });
   return status.allowed;

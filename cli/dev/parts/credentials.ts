@@ -58,9 +58,16 @@ export function writeKubeconfig(options: {
   const config = {
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name: 'parley', cluster: { server: options.server, 'certificate-authority-data': Buffer.from(options.ca).toString('base64') } }],
+    clusters: [
+      { name: 'parley', cluster: { server: options.server, 'certificate-authority-data': Buffer.from(options.ca).toString('base64') } },
+    ],
     users: [{ name: options.user, user: { token: options.token } }],
-    contexts: [{ name: 'parley', context: { cluster: 'parley', user: options.user, ...(options.namespace === undefined ? {} : { namespace: options.namespace }) } }],
+    contexts: [
+      {
+        name: 'parley',
+        context: { cluster: 'parley', user: options.user, ...(options.namespace === undefined ? {} : { namespace: options.namespace }) },
+      },
+    ],
     'current-context': 'parley',
   };
   writeFileSync(options.file, stringify(config, { lineWidth: 0 }), { mode: 0o600 });

@@ -46,7 +46,12 @@ export function kubeApiserverPart(options: KubeApiserverOptions): Part {
       ],
     }),
     check: async (signal) => {
-      const { status } = await httpCheck({ url: `https://127.0.0.1:${port}/readyz`, ca: apiserverCa(credentials), token: credentials.tokens.admin, signal });
+      const { status } = await httpCheck({
+        url: `https://127.0.0.1:${port}/readyz`,
+        ca: apiserverCa(credentials),
+        token: credentials.tokens.admin,
+        signal,
+      });
       return status === 200;
     },
     ...(options.afterReady === undefined ? {} : { afterReady: options.afterReady }),

@@ -13,7 +13,10 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 it('keeps the data in the stack and runs as the person, who is not root', () => {
-  expect(postgresHome({ stateDir: folder, binary: '/usr/bin/env', uid: 1000 })).toEqual({ dataDir: join(folder, 'postgres'), binary: '/usr/bin/env' });
+  expect(postgresHome({ stateDir: folder, binary: '/usr/bin/env', uid: 1000 })).toEqual({
+    dataDir: join(folder, 'postgres'),
+    binary: '/usr/bin/env',
+  });
 });
 
 describe.skipIf(process.getuid?.() !== 0)('for root', () => {

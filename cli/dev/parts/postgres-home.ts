@@ -2,7 +2,19 @@
  * Where Postgres keeps its data and as whom it runs. It refuses to run as root; as another account it can only use
  * folders whose every parent that account may enter, and a checkout in somebody's home often is not such a folder.
  */
-import { chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 
@@ -39,11 +51,15 @@ export function removePostgresData(stateDir: string): void {
 
 /** Postgres wants a name for its user, so a bare number will not do. */
 function unprivilegedAccount(): Account {
-  const rows = readFileSync('/etc/passwd', 'utf8').split('\n').map((row) => row.split(':'));
+  const rows = readFileSync('/etc/passwd', 'utf8')
+    .split('\n')
+    .map((row) => row.split(':'));
   const row = rows.find(([name]) => name === 'postgres') ?? rows.find(([name]) => name === 'nobody');
   const [uid, gid] = [Number(row?.[2]), Number(row?.[3])];
   if (!Number.isInteger(uid) || !Number.isInteger(gid) || uid === 0) {
-    throw new Error('Postgres does not run as root and /etc/passwd has no account "postgres" or "nobody" for it: run as another user or set DATABASE_URL');
+    throw new Error(
+      'Postgres does not run as root and /etc/passwd has no account "postgres" or "nobody" for it: run as another user or set DATABASE_URL',
+    );
   }
   return { uid, gid };
 }

@@ -4,7 +4,7 @@ import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync }
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
-import pg from 'pg';
+import { Client } from 'pg';
 
 import type { Part } from '../supervisor.ts';
 import type { PostgresHome } from './postgres-home.ts';
@@ -41,14 +41,17 @@ export function postgresPart(options: PostgresOptions): Part {
     command: () => ({
       file: home.binary,
       args: [
-        ...['-D', home.dataDir],
+        '-D',
+        home.dataDir,
         // Loopback TCP only: the path of a Unix socket has its own length limit and its own permissions.
         ...setting('listen_addresses', '127.0.0.1'),
         ...setting('port', String(options.port)),
         ...setting('unix_socket_directories', ''),
         ...setting('max_connections', '200'),
         ...setting('timezone', 'UTC'),
-        ...(options.unsafeNoFsync === true ? [...setting('fsync', 'off'), ...setting('synchronous_commit', 'off'), ...setting('full_page_writes', 'off')] : []),
+        ...(options.unsafeNoFsync === true
+          ? [...setting('fsync', 'off'), ...setting('synchronous_commit', 'off'), ...setting('full_page_writes', 'off')]
+          : []),
       ],
       ...accountOf(home),
       // The data folder is the only place that the account is sure to be able to enter.
@@ -64,7 +67,8 @@ export function postgresPart(options: PostgresOptions): Part {
 
 const setting = (name: string, value: string): readonly string[] => ['-c', `${name}=${value}`];
 
-const accountOf = (home: PostgresHome): { account?: { uid: number; gid: number } } => (home.account === undefined ? {} : { account: home.account });
+const accountOf = (home: PostgresHome): { account?: { uid: number; gid: number } } =>
+  home.account === undefined ? {} : { account: home.account };
 
 /** The person's PG* variables are meant for their own servers. */
 function environment(): NodeJS.ProcessEnv {
@@ -86,8 +90,24 @@ async function initialise(options: PostgresOptions, signal: AbortSignal): Promis
   try {
     await run(
       join(dirname(home.binary), 'initdb'),
-      ['-D', home.dataDir, '-U', user, `--pwfile=${passwordCopy}`, '--auth=scram-sha-256', '--encoding=UTF8', ...(await localeArguments(home)), '--no-sync', '--no-instructions'],
-      { signal, env: environment(), cwd: home.dataDir, ...(home.account === undefined ? {} : { uid: home.account.uid, gid: home.account.gid }) },
+      [
+        '-D',
+        home.dataDir,
+        '-U',
+        user,
+        `--pwfile=${passwordCopy}`,
+        '--auth=scram-sha-256',
+        '--encoding=UTF8',
+        ...(await localeArguments(home)),
+        '--no-sync',
+        '--no-instructions',
+      ],
+      {
+        signal,
+        env: environment(),
+        cwd: home.dataDir,
+        ...(home.account === undefined ? {} : { uid: home.account.uid, gid: home.account.gid }),
+      },
     );
   } catch (error) {
     const { stderr } = error as { stderr?: string };
@@ -112,8 +132,8 @@ async function createDatabase(options: PostgresOptions): Promise<void> {
   });
 }
 
-async function withClient<T>(url: string, use: (client: pg.Client) => Promise<T>): Promise<T> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+async function withClient<T>(url: string, use: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
   // An error after the answer (the server stops) has no listener otherwise and would end this process.
   client.on('error', () => undefined);
   await client.connect();

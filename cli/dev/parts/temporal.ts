@@ -37,7 +37,10 @@ export function temporalPart(options: TemporalOptions): Part {
     check: async (signal) => {
       // The command takes a while to start: it is not asked before the port is open.
       await canConnect(options.port, signal);
-      await run(options.binary, ['operator', 'namespace', 'describe', 'default', `--address=${address}`, '--output=json'], { signal, timeout: 10_000 });
+      await run(options.binary, ['operator', 'namespace', 'describe', 'default', `--address=${address}`, '--output=json'], {
+        signal,
+        timeout: 10_000,
+      });
     },
   };
 }

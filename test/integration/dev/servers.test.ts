@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 
-import pg from 'pg';
+import { Client } from 'pg';
 import { expect, test } from 'vitest';
 
 import { controlPlane } from '../../support/control-plane.ts';
@@ -28,7 +28,7 @@ test('the shared API server is the pinned one and deletes what a deleted owner o
 
 test('a database of its own, with pgvector to be had', async () => {
   const { url, drop } = await database();
-  const client = new pg.Client({ connectionString: url });
+  const client = new Client({ connectionString: url });
   await client.connect();
   await client.query('create extension vector');
   const { rows } = await client.query<{ distance: number }>(`select '[1,2]'::vector <-> '[4,6]'::vector as distance`);

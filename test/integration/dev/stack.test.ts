@@ -17,7 +17,8 @@ const env = { DATABASE_URL: undefined, PARLEY_API_PORT: undefined, KUBECONFIG: u
 const startLimitMs = 580_000;
 
 const folders = { left: '', right: '' };
-const dev = (folder: string, ...args: readonly string[]): Promise<Finished> => run(parley, ['dev', ...args], { cwd: folder, env, timeoutMs: startLimitMs });
+const dev = (folder: string, ...args: readonly string[]): Promise<Finished> =>
+  run(parley, ['dev', ...args], { cwd: folder, env, timeoutMs: startLimitMs });
 const pidsOf = (folder: string): Map<string, number> => {
   const files = readdirSync(join(folder, '.parley/run')).filter((name) => name.endsWith('.pid'));
   return new Map(files.map((name) => [name.slice(0, -4), Number(readFileSync(join(folder, '.parley/run', name), 'utf8'))]));
@@ -53,7 +54,8 @@ describe('two stacks beside each other', () => {
   it('run in their own folders, on loopback, with ports of their own', async () => {
     const [left, right] = await Promise.all([started(folders.left), started(folders.right, '--org', 'north')]);
     expect([left.PARLEY_ORG, right.PARLEY_ORG]).toEqual(['demo', 'north']);
-    for (const name of ['PARLEY_URL', 'DATABASE_URL', 'TEMPORAL_ADDRESS', 'PARLEY_API_KEY'] as const) expect(left[name]).not.toBe(right[name]);
+    for (const name of ['PARLEY_URL', 'DATABASE_URL', 'TEMPORAL_ADDRESS', 'PARLEY_API_KEY'] as const)
+      expect(left[name]).not.toBe(right[name]);
     for (const folder of Object.values(folders)) {
       expect([...pidsOf(folder).keys()].sort()).toEqual(allParts);
       expect(statSync(join(folder, '.parley/dev.env')).mode & 0o777).toBe(0o600);
@@ -93,7 +95,9 @@ describe('two stacks beside each other', () => {
   it('give the roles no more than their own permissions', async () => {
     const bin = join(folders.left, '.parley/bin/kubectl');
     const may = async (role: string, ...what: readonly string[]): Promise<string> =>
-      (await run(bin, [`--kubeconfig=${join(folders.left, '.parley/secrets', `${role}.kubeconfig`)}`, 'auth', 'can-i', ...what])).stdout.trim();
+      (
+        await run(bin, [`--kubeconfig=${join(folders.left, '.parley/secrets', `${role}.kubeconfig`)}`, 'auth', 'can-i', ...what])
+      ).stdout.trim();
     expect(await may('operator', 'patch', 'agents.parley.dev', '--subresource=status', '-n', 'demo')).toBe('yes');
     expect(await may('operator', 'create', 'agents.parley.dev', '-n', 'demo')).toBe('no');
     expect(await may('api', 'create', 'agents.parley.dev', '-n', 'demo')).toBe('yes');
