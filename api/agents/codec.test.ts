@@ -88,7 +88,7 @@ const spec = optional(
   ['llm', 'speechToText', 'textToSpeech'],
 ).map((input) => agentKind.spec.parse(input));
 
-const lookups = (request: unknown, previous: AgentSpec) => agentKind.spec.parse(encode(read(agentUpdate, request), previous).draft).dynamicData ?? [];
+const lookupsAfter = (request: unknown, previous: AgentSpec) => agentKind.spec.parse(encode(read(agentUpdate, request), previous).draft).dynamicData ?? [];
 
 const storedAgent = (agentSpec: AgentSpec): Agent => ({ apiVersion: 'parley.dev/v1alpha1', kind: 'Agent', metadata: { name: 'a', namespace: 'org' }, spec: agentSpec });
 const reading: AgentReading = { secrets: masked, longPrompt: null, tools: [] };
@@ -114,7 +114,7 @@ function encode(body: AgentUpdate, previous: AgentSpec | undefined, options: { r
 function read(schema: typeof agentCreate | typeof agentUpdate, body: unknown): AgentUpdate {
   const result = validate(schema, JSON.parse(JSON.stringify(body)), ['body']);
   if (!result.ok) throw new Error(JSON.stringify(result.issues));
-  return result.value as AgentUpdate;
+  return result.value;
 }
 
 describe('resource → REST → resource', () => {
@@ -283,11 +283,11 @@ describe('REST → resource → REST', () => {
   it('names of lookups stay with the lookup they were given to', () => {
     const base = { llm: { model: 'm' }, speechToText: { provider: 'openai' }, textToSpeech: { provider: 'openai' } };
     const [a, b, c] = ['http://a', 'http://b', 'http://c'].map((address) => ({ url: address }));
-    let stored = agentKind.spec.parse({ ...base, dynamicData: lookups({ dynamic_data_config: [a, b, c] }, agentKind.spec.parse(base)) });
+    let stored = agentKind.spec.parse({ ...base, dynamicData: lookupsAfter({ dynamic_data_config: [a, b, c] }, agentKind.spec.parse(base)) });
     expect(stored.dynamicData?.map(({ name }) => name)).toEqual(['lookup-1', 'lookup-2', 'lookup-3']);
-    stored = agentKind.spec.parse({ ...base, dynamicData: lookups({ dynamic_data_config: [c, { ...a, timeout: 100 }] }, stored) });
+    stored = agentKind.spec.parse({ ...base, dynamicData: lookupsAfter({ dynamic_data_config: [c, { ...a, timeout: 100 }] }, stored) });
     expect(stored.dynamicData?.map(({ name, url: address }) => `${name} ${address}`)).toEqual(['lookup-3 http://c', 'lookup-1 http://a']);
-    stored = agentKind.spec.parse({ ...base, dynamicData: lookups({ dynamic_data_config: [c, a, b] }, stored) });
+    stored = agentKind.spec.parse({ ...base, dynamicData: lookupsAfter({ dynamic_data_config: [c, a, b] }, stored) });
     expect(stored.dynamicData?.map(({ name }) => name)).toEqual(['lookup-3', 'lookup-1', 'lookup-2']);
   });
 });

@@ -69,7 +69,7 @@ function lookupFromRest(item: DynamicDataItem, name: string, index: number, stor
     url: item.url,
     method: unlessDefault(item.method, 'GET', stored?.method),
     timeout: timeoutFromRest(item.timeout, stored?.timeout),
-    headers: unlessDefault(headers, [], stored?.headers as typeof headers | undefined),
+    headers: unlessDefault(headers, [], stored?.headers),
     query: unlessDefault(item.query, {}, stored?.query),
     body: unlessDefault(item.body, {}, stored?.body),
     cache: unlessDefault(item.cache, false, stored?.cache),

@@ -1,3 +1,4 @@
+// oxlint-disable oxc/no-async-endpoint-handlers -- Fastify awaits its handlers; the rule is about Express.
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 

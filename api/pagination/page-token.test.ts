@@ -26,12 +26,13 @@ describe('page tokens', () => {
   });
 });
 
+const object = (second: number, name: string) => ({
+  apiVersion: 'v1',
+  kind: 'X',
+  metadata: { name, uid: name, resourceVersion: '1', creationTimestamp: new Date(second * 1000).toISOString() },
+});
+
 describe('pages', () => {
-  const object = (second: number, name: string) => ({
-    apiVersion: 'v1',
-    kind: 'X',
-    metadata: { name, uid: name, resourceVersion: '1', creationTimestamp: new Date(second * 1000).toISOString() },
-  });
   const objects = fc.uniqueArray(fc.record({ second: fc.nat(4), name: fc.stringMatching(/^[a-z]{1,3}$/), fate: fc.constantFrom('stays', 'comes', 'goes') }), { selector: ({ name }) => name });
 
   it('hold every object that stays, once, in order, while others come and go in between', () => {

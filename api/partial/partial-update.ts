@@ -90,12 +90,12 @@ async function applyOwned<T extends Specified>(
   const changed = applyChanges(owned, changes) as T & { spec?: unknown };
   const object = { ...changed, metadata: { ...owned.metadata, uid, resourceVersion }, ...(changed.spec !== undefined && { spec: inOrderOf(shape, changed.spec, desired) }) };
   try {
-    return await client.apply(object as T, options);
+    return await client.apply(object, options);
   } catch (error) {
     if (!(error instanceof KubeError) || !error.ownershipConflict) throw error;
     const conflicts = conflictsOf(error, nameOf);
     // What this facade once wrote in another way than by apply is its own.
-    if (conflicts.every((conflict) => conflict.manager === manager)) return client.apply(object as T, { ...options, force: true });
+    if (conflicts.every((conflict) => conflict.manager === manager)) return client.apply(object, { ...options, force: true });
     throw conflictError(conflicts, error);
   }
 }

@@ -106,7 +106,7 @@ export class Companions {
     if (values.values.size === 0) return undefined;
     const metadata = { namespace, name, ...marks, ...(owner && { ownerReferences: [ownerReferenceTo(owner)] }) };
     try {
-      return { object: await client.create({ apiVersion: 'v1', kind, metadata, data } as Secret & ConfigMap, { dryRun }), created: true };
+      return { object: await client.create({ apiVersion: 'v1', kind, metadata, data }, { dryRun }), created: true };
     } catch (error) {
       if (!(error instanceof KubeError && error.reason === 'AlreadyExists')) throw error;
       return { object: await patch(), created: false };
@@ -114,7 +114,7 @@ export class Companions {
   }
 
   #client(kind: CompanionKind): ResourceClient<Secret & ConfigMap> {
-    return (kind === 'Secret' ? this.#clients.secrets : this.#clients.configMaps) as unknown as ResourceClient<Secret & ConfigMap>;
+    return kind === 'Secret' ? this.#clients.secrets : this.#clients.configMaps;
   }
 }
 

@@ -15,7 +15,7 @@ const rules = z.registry<{ readonly rule: Rule }>();
 
 /** Attaches a rule that no schema keyword can say. It runs only when the value itself is sound, as pydantic's validators do. */
 export function withRule<T extends z.ZodType>(schema: T, rule: Rule<z.output<T>>): T {
-  const copy = schema.clone(schema._zod.def) as T;
+  const copy = schema.clone(schema._zod.def);
   const meta = schema.meta();
   if (meta !== undefined) z.globalRegistry.add(copy, meta);
   rules.add(copy, { rule: rule as Rule });

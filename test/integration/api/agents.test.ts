@@ -302,12 +302,12 @@ function aTool(name: string, more: object = {}) {
   };
 }
 
-describe('the tools of an agent', () => {
-  const ids = (body: { llm: { tools: { tool_id: string }[] } }): string[] => body.llm.tools.map(({ tool_id: id }) => id);
+const ids = (body: { llm: { tools: { tool_id: string }[] } }): string[] => body.llm.tools.map(({ tool_id: id }) => id);
+const withTools = (name: string, tools: unknown[]) => anAgentRequest(name, { llm: { model_name: 'm', tools } });
 
+describe('the tools of an agent', () => {
   it('are made with it, listed, changed, shared, detached and gone with the last agent', async () => {
-    const request = (name: string, tools: unknown[]) => anAgentRequest(name, { llm: { model_name: 'm', tools } });
-    const { body: a, status, text } = await org.call('POST', '/v2/ai-agents', request('A', [aTool('one'), aTool('two')]));
+    const { body: a, status, text } = await org.call('POST', '/v2/ai-agents', withTools('A', [aTool('one'), aTool('two')]));
     expect(status, text).toBe(201);
     expect(a.llm.tools).toMatchObject([aTool('one'), aTool('two')]);
     const path = `/v2/ai-agents/${a.ai_agent_id}`;
@@ -318,7 +318,7 @@ describe('the tools of an agent', () => {
     expect(whole.status, whole.text).toBe(200);
     expect(whole.body).toEqual(a);
 
-    const { body: b } = await org.call('POST', '/v2/ai-agents', request('B', [{ tool_id: one }]));
+    const { body: b } = await org.call('POST', '/v2/ai-agents', withTools('B', [{ tool_id: one }]));
     expect(ids(b)).toEqual([one]);
 
     const changed = await org.call('PUT', path, { llm: { tools: [{ ...a.llm.tools[0], tool_start_message: 'New words' }, aTool('three')] } });

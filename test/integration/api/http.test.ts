@@ -71,6 +71,8 @@ describe('authentication', () => {
   });
 });
 
+const sentAs = (contentType: string) => ({ headers: { 'content-type': contentType } });
+
 describe('requests that lead nowhere', () => {
   it.each([
     ['GET', '/', 404, 'not_found'],
@@ -86,13 +88,12 @@ describe('requests that lead nowhere', () => {
   });
 
   it('a body in another format: 415; none where one is needed, or broken: 422', async () => {
-    const type = (contentType: string) => ({ headers: { 'content-type': contentType } });
     for (const contentType of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonx', 'multipart/form-data; boundary=x']) {
-      const answer = await org.call('POST', '/v2/ai-agents', '{}', type(contentType));
+      const answer = await org.call('POST', '/v2/ai-agents', '{}', sentAs(contentType));
       expect([answer.status, answer.body.error]).toEqual([415, 'unsupported_media_type']);
     }
-    expect((await org.call('POST', '/v2/ai-agents', '{}', type('application/json; charset=utf-8'))).status).toBe(422);
-    expect((await org.call('POST', '/v2/ai-agents', '{}', type('application/vnd.x+json'))).status).toBe(422);
+    expect((await org.call('POST', '/v2/ai-agents', '{}', sentAs('application/json; charset=utf-8'))).status).toBe(422);
+    expect((await org.call('POST', '/v2/ai-agents', '{}', sentAs('application/vnd.x+json'))).status).toBe(422);
     expect((await org.call('POST', '/v2/ai-agents')).body).toEqual({ detail: [{ type: 'missing', loc: ['body'], msg: 'Field required' }] });
     expect((await org.call('POST', '/v2/ai-agents', '{"agent_name": }')).body).toEqual({ detail: [{ type: 'json_invalid', loc: ['body', 15], msg: 'JSON decode error' }] });
     expect((await org.call('POST', '/v2/ai-agents', new Uint8Array([0x7b, 0x22, 0xff, 0x22]))).body.detail[0].type).toBe('json_invalid');
@@ -113,9 +114,9 @@ describe('requests that lead nowhere', () => {
   });
 });
 
-describe('bounds', () => {
-  const post = (fields: Readonly<Record<string, unknown>>) => org.call('POST', '/v2/ai-agents', anAgentRequest('Big', fields));
+const post = (fields: Readonly<Record<string, unknown>>) => org.call('POST', '/v2/ai-agents', anAgentRequest('Big', fields));
 
+describe('bounds', () => {
   it('a body of 2 MB is 413, whether or not its length is told', async () => {
     const big = JSON.stringify(anAgentRequest('Big', { llm: { model_name: 'm', system_prompt: 'x'.repeat(2_000_000) } }));
     const answer = await org.call('POST', '/v2/ai-agents', big).catch(() => undefined);

@@ -12,6 +12,8 @@ beforeAll(async () => {
 });
 afterAll(() => facade.close());
 
+const make = async (): Promise<string> => (await org.call('POST', '/v2/ai-agents', anAgentRequest('Walked'))).body.ai_agent_id as string;
+
 describe('the list of agents', () => {
   it('shows what was just written', async () => {
     for (let round = 0; round < 10; round += 1) {
@@ -26,11 +28,10 @@ describe('the list of agents', () => {
   });
 
   it('is walked completely and without doubles while agents come and go', async () => {
-    const make = async (): Promise<string> => (await org.call('POST', '/v2/ai-agents', anAgentRequest('Walked'))).body.ai_agent_id as string;
     const kept = await Promise.all(Array.from({ length: 30 }, make));
-    let walking = true;
+    const walk = new AbortController();
     const churn = (async () => {
-      while (walking) {
+      while (!walk.signal.aborted) {
         const [a, b] = await Promise.all([make(), make()]);
         await Promise.all([a, b].map((id) => org.call('DELETE', `/v2/ai-agents/${id}`)));
       }
@@ -48,7 +49,7 @@ describe('the list of agents', () => {
       expect(new Set(seen).size).toBe(seen.length);
       expect(kept.filter((id) => !seen.includes(id))).toEqual([]);
     }
-    walking = false;
+    walk.abort();
     await churn;
   });
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import pg from 'pg';
+import { Client } from 'pg';
 
 import { createFoundation } from '../../../api/resources/foundation.ts';
 import { Sweeper } from '../../../api/resources/sweeper.ts';
@@ -119,7 +119,7 @@ describe('secrets of an agent', () => {
     const objects = await kubectl(['get', 'agents,tools,configmaps,events', '-n', org.name, '-o', 'json', '--show-managed-fields']);
     expect(objects).not.toContain(mark);
     expect(await facade.registry.metrics()).not.toContain(mark);
-    const client = new pg.Client({ connectionString: facade.database.url });
+    const client = new Client({ connectionString: facade.database.url });
     await client.connect();
     const { rows } = await client.query<{ table_name: string }>("select table_name from information_schema.tables where table_schema = 'parley'");
     for (const { table_name: table } of rows) {
@@ -132,30 +132,30 @@ describe('secrets of an agent', () => {
   });
 });
 
-describe('writes that a crash interrupted', () => {
-  const sweep = async (minutesLater: number): Promise<void> => {
-    const clock = { ...systemClock, now: () => Date.now() + minutesLater * 60_000 };
-    const foundation = createFoundation({
-      store: facade.store,
-      transport: facade.transport,
-      clock,
-      random: Math.random,
-      logger: createLogger({ role: 'test', level: 'silent' }),
-      registry: new Registry(),
-      readiness: new Readiness(),
-      pageTokenKey: new Uint8Array(32),
-    });
-    await new Sweeper({ foundation, organizations: facade.store.organizations }).sweepOrganization(org.name);
-    await foundation.views.stop();
-  };
-  const staged = (name: string, agent: string, keys: string[]) => ({
-    apiVersion: 'v1',
-    kind: 'Secret',
-    metadata: { name, namespace: org.name, ...stageMarks({ for: { kind: 'Agent', name: agent }, at: new Date().toISOString(), keys }) },
-    stringData: Object.fromEntries(keys.map((key) => [key, key])),
+const sweep = async (minutesLater: number): Promise<void> => {
+  const clock = { ...systemClock, now: () => Date.now() + minutesLater * 60_000 };
+  const foundation = createFoundation({
+    store: facade.store,
+    transport: facade.transport,
+    clock,
+    random: Math.random,
+    logger: createLogger({ role: 'test', level: 'silent' }),
+    registry: new Registry(),
+    readiness: new Readiness(),
+    pageTokenKey: new Uint8Array(32),
   });
-  const exists = async (kind: string, name: string): Promise<boolean> => (await kubectl(['get', kind, name, '-n', org.name, '--ignore-not-found', '-o', 'name'])) !== '';
+  await new Sweeper({ foundation, organizations: facade.store.organizations }).sweepOrganization(org.name);
+  await foundation.views.stop();
+};
+const staged = (name: string, agent: string, keys: string[]) => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name, namespace: org.name, ...stageMarks({ for: { kind: 'Agent', name: agent }, at: new Date().toISOString(), keys }) },
+  stringData: Object.fromEntries(keys.map((key) => [key, key])),
+});
+const exists = async (kind: string, name: string): Promise<boolean> => (await kubectl(['get', kind, name, '-n', org.name, '--ignore-not-found', '-o', 'name'])) !== '';
 
+describe('writes that a crash interrupted', () => {
   it('leave no Secret, text or tool behind when the object was never made', async () => {
     await kubectl(['create', '-f', '-'], staged('agent-never', 'never', ['llm-api-key-1']));
     const marks = stageMarks({ for: { kind: 'Agent', name: 'never' }, at: new Date().toISOString(), keys: [] });
