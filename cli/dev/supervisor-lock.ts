@@ -1,4 +1,4 @@
-import { closeSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs';
+import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 
 import { commandLine } from './processes.ts';
 
@@ -17,17 +17,22 @@ export async function runningSupervisor(pidFile: string): Promise<number | undef
 
 /** Takes the folder for this process; answers the other's process id when it is taken. The file is this process's until `release`. */
 export async function takeFolder(pidFile: string): Promise<{ readonly release: () => void } | { readonly takenBy: number }> {
-  for (;;) {
-    try {
-      const descriptor = openSync(pidFile, 'wx', 0o644);
-      writeSync(descriptor, `${process.pid}\n`);
-      closeSync(descriptor);
-      return { release: () => rmSync(pidFile, { force: true }) };
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  const own = `${pidFile}.${process.pid}`;
+  writeFileSync(own, `${process.pid}\n`, { mode: 0o644 });
+  try {
+    for (;;) {
+      try {
+        // A link appears with its content; a file that is created first could be read while it is still empty.
+        linkSync(own, pidFile);
+        return { release: () => rmSync(pidFile, { force: true }) };
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      }
+      const takenBy = await runningSupervisor(pidFile);
+      if (takenBy !== undefined && takenBy !== process.pid) return { takenBy };
+      rmSync(pidFile, { force: true });
     }
-    const takenBy = await runningSupervisor(pidFile);
-    if (takenBy !== undefined && takenBy !== process.pid) return { takenBy };
-    rmSync(pidFile, { force: true });
+  } finally {
+    rmSync(own, { force: true });
   }
 }
