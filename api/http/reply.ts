@@ -49,8 +49,6 @@ export function sendFailure(request: FastifyRequest, reply: FastifyReply, error:
   const state = requestState(request);
   if (failure instanceof ValidationFailed) return reply.code(422).send({ detail: failure.issues });
   if (failure.status >= 500) state.failure = failure.cause ?? failure;
-  // A body that was refused unread would otherwise be taken for the next request.
-  if (failure.code === 'payload_too_large') void reply.header('connection', 'close');
   const authentication = failure.code === 'unauthorized' || failure.code === 'forbidden';
   return reply
     .code(failure.status)

@@ -137,7 +137,7 @@ describe.each([false, true])('a process that dies at any request to the API serv
       mortal.revive();
       await sweep(org.name);
       const secrets = await requireWhole(org.name);
-      const { body: now } = await org.call('GET', `/v2/ai-agents/${agent.ai_agent_id}`);
+      const { body: now } = await org.call('GET', `/v2/ai-agents/${agent.ai_agent_id}`, undefined, { key: await org.keyWith('agents:read', 'secrets:read') });
       expect(secrets).toContain(now.llm.api_key);
       if (now.agent_name === `Round ${after}`) expect(now.llm).toMatchObject({ api_key: `secret-${after}`, system_prompt: `${after}`.repeat(5000) });
       if (answer.status === 200) break;

@@ -51,10 +51,12 @@ describe('secrets of an agent', () => {
     const back = await org.call('PUT', path, { ...created.body, agent_name: 'Renamed' }, { key: limited });
     expect(back.status, back.text).toBe(200);
     expect(await secretsOf(id).then(values)).toEqual(values(secret));
-    const whole = await org.call('GET', path);
+    expect((await org.call('GET', path)).body.llm.api_key).toBe('********');
+    const reader = { key: await org.keyWith('agents:write', 'secrets:read') };
+    const whole = await org.call('GET', path, undefined, reader);
     expect(whole.body.llm.api_key).toBe(apiKey);
     expect(whole.body.dynamic_data_config[0].headers.Authorization).toBe(`Bearer ${header}`);
-    expect((await org.call('PUT', path, whole.body)).headers.get('etag')).toBe(back.headers.get('etag'));
+    expect((await org.call('PUT', path, whole.body, reader)).headers.get('etag')).toBe(back.headers.get('etag'));
 
     const rotated = canary();
     const put = await org.call('PUT', path, { llm: { api_key: rotated } }, { key: limited });
@@ -81,13 +83,14 @@ describe('secrets of an agent', () => {
     expect(refused.body.conflicts).toEqual([{ field: 'llm.api_key', manager: 'gitops' }]);
     const companions = await kubectlJson<{ items: Secret[] }>(['get', 'secrets', '-n', org.name]);
     expect(companions.items.map(({ metadata }) => metadata.name)).not.toContain('agent-refers');
-    expect((await org.call('PUT', '/v2/ai-agents/refers?force=true', { llm: { api_key: 'taken' } })).body.llm.api_key).toBe('taken');
+    const taken = await org.call('PUT', '/v2/ai-agents/refers?force=true', { llm: { api_key: 'taken' } }, { key: await org.keyWith('agents:write', 'secrets:read') });
+    expect(taken.body.llm.api_key).toBe('taken');
     expect(values(await kubectlJson<Secret>(['get', 'secret', 'theirs', '-n', org.name]))).toEqual(['their-own-value']);
   });
 
   it('appear in no answer, no log line, no other object and no row', async () => {
     const mark = canary();
-    const limited = await org.keyWith('agents:write');
+    const limited = await org.keyWith('*');
     const answers: string[] = [];
     const call = async (method: string, path: string, body?: unknown): Promise<{ ai_agent_id: string }> => {
       const answer = await org.call(method, path, body, { key: limited });
