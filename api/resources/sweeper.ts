@@ -18,6 +18,8 @@ const everyMs = 60_000;
 /** Longer than any request lasts, in milliseconds: what is marked longer has been left behind. */
 const abandonedAfterMs = 120_000;
 
+const staged = `${stagedLabel}=true`;
+
 export interface SweeperOptions {
   readonly foundation: Foundation;
   readonly organizations: Pick<Store['organizations'], 'list'>;
@@ -51,23 +53,45 @@ export class Sweeper {
 
   /** One round over all organisations. */
   async sweep(): Promise<void> {
-    for (const { name } of await this.#organizations.list()) {
+    const organizations = (await this.#organizations.list()).map(({ name }) => name);
+    for (const client of this.#clients()) {
       if (this.#stopped) return;
-      await this.sweepOrganization(name);
+      await this.#settleAll(client, await this.#staged(client, organizations));
     }
   }
 
   async sweepOrganization(org: string): Promise<void> {
-    const { clients, logger } = this.#foundation;
-    for (const client of [clients.secrets, clients.configMaps, clients.tools] as readonly ResourceClient<KubeObject>[]) {
-      const { items } = await client.listAll({ namespace: org, labelSelector: `${stagedLabel}=true` });
-      for (const object of items) {
-        try {
-          await this.#settle(client, object);
-        } catch (err) {
-          // It changed meanwhile: somebody is at it.
-          if (!(err instanceof KubeError && (err.staleConflict || err.notFound))) logger.warn({ err, org, kind: object.kind, name: object.metadata.name }, 'an unfinished write stays for the next round');
-        }
+    for (const client of this.#clients()) await this.#settleAll(client, (await client.listAll({ namespace: org, labelSelector: staged })).items);
+  }
+
+  #clients(): readonly ResourceClient<KubeObject>[] {
+    const { secrets, configMaps, tools } = this.#foundation.clients;
+    return [secrets, configMaps, tools] as readonly ResourceClient<KubeObject>[];
+  }
+
+  /** With one question where that is allowed; where permissions are granted by namespace, with one for each organisation. */
+  async #staged(client: ResourceClient<KubeObject>, organizations: readonly string[]): Promise<readonly Stored<KubeObject>[]> {
+    const known = new Set(organizations);
+    try {
+      const { items } = await client.listAll({ labelSelector: staged });
+      return items.filter(({ metadata }) => known.has(metadata.namespace ?? ''));
+    } catch (error) {
+      if (!(error instanceof KubeError && error.code === 403)) throw error;
+    }
+    const found: Stored<KubeObject>[] = [];
+    for (const namespace of organizations) found.push(...(await client.listAll({ namespace, labelSelector: staged })).items);
+    return found;
+  }
+
+  async #settleAll(client: ResourceClient<KubeObject>, objects: readonly Stored<KubeObject>[]): Promise<void> {
+    for (const object of objects) {
+      try {
+        await this.#settle(client, object);
+      } catch (err) {
+        // It changed meanwhile: somebody is at it.
+        if (err instanceof KubeError && (err.staleConflict || err.notFound)) continue;
+        const { namespace, name } = object.metadata;
+        this.#foundation.logger.warn({ err, org: namespace, kind: object.kind, name }, 'an unfinished write stays for the next round');
       }
     }
   }

@@ -147,7 +147,7 @@ const sweep = async (minutesLater: number): Promise<void> => {
     readiness: new Readiness(),
     pageTokenKey: new Uint8Array(32),
   });
-  await new Sweeper({ foundation, organizations: facade.store.organizations }).sweepOrganization(org.name);
+  await new Sweeper({ foundation, organizations: facade.store.organizations }).sweep();
   await foundation.views.stop();
 };
 const staged = (name: string, agent: string, keys: string[]) => ({
