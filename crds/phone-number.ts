@@ -6,7 +6,6 @@ import { commonStatus, suspend } from './status.ts';
 
 /** The variants of a PhoneNumber, by the name of their field. */
 export const phoneNumberVariants = ['sip', 'native', 'carrier'] as const;
-export type PhoneNumberVariant = (typeof phoneNumberVariants)[number];
 
 const spec = cel(
   z.object({

@@ -50,7 +50,7 @@ describe('WatchCache', () => {
   it('freezes what it holds, all the way down', () => {
     const cache = new WatchCache<Widget>();
     cache.put(widget('a', 1, { refs: ['x'] }));
-    const held = cache.get('ns/a') as { spec: { refs: string[] } };
+    const held = cache.get('ns/a') as unknown as { spec: { refs: string[] } };
     expect(() => held.spec.refs.push('y')).toThrow(TypeError);
     expect(() => Object.assign(held, { spec: undefined })).toThrow(TypeError);
   });

@@ -127,9 +127,9 @@ const table: { readonly [S in StateName]: Row<S> } = {
 };
 
 /** The state after `event` in `state`. Pure. */
-export function transition<S extends Exclude<StateName, 'stopped'>>(state: StateOf<S>, event: EventIn<S>): ReflectorState {
+export function transition<S extends Exclude<ReflectorState, Stopped>>(state: S, event: EventIn<S['name']>): ReflectorState {
   // The signature pairs state and event; looking a function up by both loses the pairing, so it is told to the compiler again.
-  const row = table[state.name] as unknown as Readonly<Record<string, (state: StateOf<S>, event: EventIn<S>) => ReflectorState>>;
+  const row = table[state.name] as unknown as Readonly<Record<string, (state: S, event: EventIn<S['name']>) => ReflectorState>>;
   const step = row[event.type];
   if (!step) throw new TypeError(`a reflector that is ${state.name} can't take the event ${event.type}`);
   return step(state, event);

@@ -57,9 +57,6 @@ const schema = z.object({
 
 export type Config = z.output<typeof schema>;
 
-/** The name of a configuration variable. */
-export type ConfigName = keyof Config;
-
 /** A variable has a value that can't be used. The message names each, with the allowed form. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';

@@ -17,8 +17,6 @@ export function groupResource(resource: Served): string {
   return group === '' ? plural : `${plural}.${group}`;
 }
 
-export const idOf = groupResource;
-
 export function keyOf(target: Pick<Target, 'namespace' | 'name'>): string {
   return `${target.namespace ?? ''}/${target.name}`;
 }

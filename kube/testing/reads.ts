@@ -1,6 +1,6 @@
 /** Get and list, with pages. */
 import type { Matcher } from './selectors.ts';
-import { groupResource, idOf, typeMeta, type Target } from './object-parts.ts';
+import { groupResource, typeMeta, type Target } from './object-parts.ts';
 import { badRequest, notFound, Refusal } from './refusal.ts';
 import type { Served } from './resource.ts';
 import type { Json } from './schema.ts';
@@ -28,7 +28,7 @@ export class Reads {
   }
 
   get(target: Target): Json {
-    const object = this.#store.get(idOf(target.resource), `${target.namespace ?? ''}/${target.name}`);
+    const object = this.#store.get(groupResource(target.resource), `${target.namespace ?? ''}/${target.name}`);
     if (object === undefined) throw notFound(groupResource(target.resource), target.name);
     return object;
   }
@@ -49,8 +49,8 @@ export class Reads {
       });
     }
     const { revision, start } = query['continue'] ? parseToken(query['continue']) : { revision: this.#store.revision, start: 0 };
-    const id = `${idOf(resource)} ${namespace ?? ''} ${revision}`;
-    const snapshot = query['continue'] ? this.#snapshots.get(id) : { revision, items: this.#store.list(idOf(resource), namespace) };
+    const id = `${groupResource(resource)} ${namespace ?? ''} ${revision}`;
+    const snapshot = query['continue'] ? this.#snapshots.get(id) : { revision, items: this.#store.list(groupResource(resource), namespace) };
     if (snapshot === undefined || revision < this.#store.compacted) {
       throw new Refusal({
         code: 410,

@@ -11,7 +11,7 @@ import { keyOf as objectKey, type KubeObject, type ResourceDescriptor, type Stor
 import { builtIns } from './built-in.ts';
 import { Faults, type SeenRequest } from './faults.ts';
 import { Handler } from './handler.ts';
-import { idOf, keyOf } from './object-parts.ts';
+import { groupResource, keyOf } from './object-parts.ts';
 import { Refusal } from './refusal.ts';
 import { served, type DoubleResource, type Served } from './resource.ts';
 import type { Json } from './schema.ts';
@@ -68,8 +68,8 @@ export async function startApiServerDouble(options: ApiServerDoubleOptions = {})
   const handler = new Handler({ store, writes, resources, faults, watches, watchList: options.watchList ?? true });
   writes.onNamespaceRemoved = (namespace) => {
     for (const resource of resources.filter((each) => each.descriptor.namespaced)) {
-      for (const object of store.list(idOf(resource), namespace))
-        store.remove(idOf(resource), objectKey(object as unknown as KubeObject), object);
+      for (const object of store.list(groupResource(resource), namespace))
+        store.remove(groupResource(resource), objectKey(object as unknown as KubeObject), object);
     }
   };
   const requests: (SeenRequest & { body?: unknown })[] = [];
@@ -122,7 +122,7 @@ export async function startApiServerDouble(options: ApiServerDoubleOptions = {})
     for (const object of objects) {
       const { namespace, name } = object.metadata;
       if (namespace !== undefined) addNamespace(namespace);
-      const live = store.get(idOf(resource), keyOf({ namespace, name }));
+      const live = store.get(groupResource(resource), keyOf({ namespace, name }));
       const target = { resource, namespace, name };
       const seeding = { manager: 'seed', force: true, dryRun: false, strict: false };
       if (live === undefined) writes.create(target, object as unknown as Json, seeding);
@@ -155,7 +155,7 @@ export async function startApiServerDouble(options: ApiServerDoubleOptions = {})
     },
     seed,
     objects: <T extends KubeObject>(descriptor: ResourceDescriptor) =>
-      store.list(idOf(find(resources, descriptor)), undefined) as unknown as readonly Stored<T>[],
+      store.list(groupResource(find(resources, descriptor)), undefined) as unknown as readonly Stored<T>[],
     compact: () => store.compact(),
     bookmark: () => watches.forEach((watch) => watch.bookmark()),
     endWatches: () => watches.forEach((watch) => watch.end()),

@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 
 import type { Faults, SeenRequest } from './faults.ts';
-import { idOf, typeMeta } from './object-parts.ts';
+import { groupResource, typeMeta } from './object-parts.ts';
 import { badRequest, invalid, Refusal } from './refusal.ts';
 import type { Served } from './resource.ts';
 import type { Json } from './schema.ts';
@@ -95,10 +95,10 @@ export class Watch {
       });
     }
     if (list || fromNowhere) {
-      for (const object of store.list(idOf(resource), namespace)) if (matches(object)) this.#send('ADDED', object);
+      for (const object of store.list(groupResource(resource), namespace)) if (matches(object)) this.#send('ADDED', object);
       if (list) this.bookmark({ 'k8s.io/initial-events-end': 'true' });
     } else if (resourceVersion !== '') {
-      for (const change of store.since(idOf(resource), Number(resourceVersion))) this.#change(change);
+      for (const change of store.since(groupResource(resource), Number(resourceVersion))) this.#change(change);
     }
     this.#started = true;
     for (const change of this.#backlog) this.#change(change);
@@ -108,7 +108,7 @@ export class Watch {
   /** A change as this watch sees it: an object that comes to match was added, one that ceases to match was deleted. */
   #change(change: Change): void {
     const { resource, namespace, matches } = this.#options;
-    if (change.resource !== idOf(resource)) return;
+    if (change.resource !== groupResource(resource)) return;
     if (namespace !== undefined && (change.object['metadata'] as Json)['namespace'] !== namespace) return;
     const was = change.previous !== undefined && matches(change.previous);
     const is = change.type !== 'DELETED' && matches(change.object);

@@ -10,7 +10,7 @@ import {
   groupResource,
   identityMetadata,
   identityOf,
-  idOf,
+  groupResource,
   keyOf,
   kindName,
   managedFieldsOf,
@@ -176,7 +176,7 @@ export class Writes {
       deletionGracePeriodSeconds: 0,
       ...(target.resource.generation ? { generation: Number(metadata['generation']) + 1 } : {}),
     });
-    return options.dryRun ? going : this.#store.put(idOf(target.resource), keyOf(target), going);
+    return options.dryRun ? going : this.#store.put(groupResource(target.resource), keyOf(target), going);
   }
 
   #replace(target: Target, live: Json, body: Json, options: WriteOptions): WriteResult {
@@ -223,7 +223,7 @@ export class Writes {
       code: 201,
       object: options.dryRun
         ? (JSON.parse(JSON.stringify(object)) as Json)
-        : this.#store.put(idOf(target.resource), keyOf(target), JSON.parse(JSON.stringify(object)) as Json),
+        : this.#store.put(groupResource(target.resource), keyOf(target), JSON.parse(JSON.stringify(object)) as Json),
     };
   }
 
@@ -240,7 +240,7 @@ export class Writes {
     if (options.dryRun) return { code: 200, object };
     const finalizers = ((object['metadata'] as Json)['finalizers'] ?? []) as readonly string[];
     if (metadata['deletionTimestamp'] !== undefined && finalizers.length === 0) return { code: 200, object: this.#remove(target, object) };
-    return { code: 200, object: this.#store.put(idOf(target.resource), keyOf(target), object) };
+    return { code: 200, object: this.#store.put(groupResource(target.resource), keyOf(target), object) };
   }
 
   /** The endpoint of the object doesn't write its status, that of the status nothing else. */
@@ -262,8 +262,8 @@ export class Writes {
 
   /** A namespace takes all that is in it along. */
   #remove(target: Target, last: Json): Json {
-    const removed = this.#store.remove(idOf(target.resource), keyOf(target), last);
-    if (idOf(target.resource) === 'namespaces') this.onNamespaceRemoved(target.name);
+    const removed = this.#store.remove(groupResource(target.resource), keyOf(target), last);
+    if (groupResource(target.resource) === 'namespaces') this.onNamespaceRemoved(target.name);
     return removed;
   }
 
@@ -271,7 +271,7 @@ export class Writes {
   onNamespaceRemoved: (namespace: string) => void = () => undefined;
 
   #live(target: Target): Json | undefined {
-    return this.#store.get(idOf(target.resource), keyOf(target));
+    return this.#store.get(groupResource(target.resource), keyOf(target));
   }
 
   #writer(target: Target, options: WriteOptions): Writer {

@@ -102,10 +102,7 @@ describe('the event recorder on a real API server', () => {
     recorder.record(object, { type: 'Normal', reason: 'Many', message: 'many' });
     recorder.record(object, { type: 'Normal', reason: 'Many', message: 'many' });
     const place = await new ResourceClient({ transport, descriptor: namespaces, fieldManager: 'events-test' }).get({ name: namespace });
-    recorder.record(
-      { apiVersion: 'v1', kind: 'Namespace', ...place },
-      { type: 'Normal', reason: 'Seen', message: 'a cluster-scoped object' },
-    );
+    recorder.record(place, { type: 'Normal', reason: 'Seen', message: 'a cluster-scoped object' });
     await recorder.flush();
     expect(lines).toEqual([]);
     const long = (await eventsOf(object)).find(({ note }) => note.startsWith('é'));
