@@ -10,7 +10,6 @@ import {
   groupResource,
   identityMetadata,
   identityOf,
-  groupResource,
   keyOf,
   kindName,
   managedFieldsOf,
