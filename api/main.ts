@@ -28,12 +28,32 @@ const healthEveryMs = 5_000;
  * @throws ConfigError without DATABASE_URL
  */
 export async function runApi({ config, logger, registry, signal }: RunApiOptions): Promise<void> {
-  if (config.DATABASE_URL === undefined) throw new ConfigError('the api role needs DATABASE_URL: the address of Postgres, postgres://user:password@host:port/database');
+  if (config.DATABASE_URL === undefined)
+    throw new ConfigError('the api role needs DATABASE_URL: the address of Postgres, postgres://user:password@host:port/database');
   const readiness = new Readiness();
   const clock = systemClock;
-  const store = openStore({ databaseUrl: config.DATABASE_URL, poolSize: config.PARLEY_DATABASE_POOL, applicationName: 'parley-api', logger, registry });
-  const transport = createTransport({ kubeConfig: loadKubeConfig(config.KUBECONFIG === undefined ? {} : { path: config.KUBECONFIG }), registry, logger });
-  const app = buildApi({ store, transport, logger, registry, readiness, clock, random: Math.random, pageTokenKey: pageTokenKey(config.DATABASE_URL) });
+  const store = openStore({
+    databaseUrl: config.DATABASE_URL,
+    poolSize: config.PARLEY_DATABASE_POOL,
+    applicationName: 'parley-api',
+    logger,
+    registry,
+  });
+  const transport = createTransport({
+    kubeConfig: loadKubeConfig(config.KUBECONFIG === undefined ? {} : { path: config.KUBECONFIG }),
+    registry,
+    logger,
+  });
+  const app = buildApi({
+    store,
+    transport,
+    logger,
+    registry,
+    readiness,
+    clock,
+    random: Math.random,
+    pageTokenKey: pageTokenKey(config.DATABASE_URL),
+  });
 
   const watching = new AbortController();
   readiness.notReady('postgres', 'not asked yet');
@@ -62,7 +82,10 @@ export async function runApi({ config, logger, registry, signal }: RunApiOptions
   });
 }
 
-async function watchHealth(check: () => Promise<void>, { readiness, signal }: { readonly readiness: Readiness; readonly signal: AbortSignal }): Promise<void> {
+async function watchHealth(
+  check: () => Promise<void>,
+  { readiness, signal }: { readonly readiness: Readiness; readonly signal: AbortSignal },
+): Promise<void> {
   while (!signal.aborted) {
     try {
       await check();

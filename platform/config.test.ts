@@ -10,7 +10,8 @@ describe('loadConfig', () => {
   });
 
   it('names every bad variable with what is allowed, in one error', () => {
-    const attempt = () => loadConfig({ PARLEY_API_PORT: '99999', PARLEY_LOG_LEVEL: 'loud', DATABASE_URL: 'mysql://x', PARLEY_EMBEDDING_PROFILES: '{' });
+    const attempt = () =>
+      loadConfig({ PARLEY_API_PORT: '99999', PARLEY_LOG_LEVEL: 'loud', DATABASE_URL: 'mysql://x', PARLEY_EMBEDDING_PROFILES: '{' });
     expect(attempt).toThrow(ConfigError);
     expect(attempt).toThrow(/PARLEY_API_PORT.*65535/);
     expect(attempt).toThrow(/PARLEY_LOG_LEVEL.*"info"/);

@@ -35,13 +35,21 @@ const jsonList = <T extends z.ZodType>(item: T, fallback: string) =>
     .pipe(z.array(item));
 
 const schema = z.object({
-  PARLEY_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'silent']).default('info').describe('Least severe log line that is written.'),
+  PARLEY_LOG_LEVEL: z
+    .enum(['trace', 'debug', 'info', 'warn', 'error', 'silent'])
+    .default('info')
+    .describe('Least severe log line that is written.'),
   PARLEY_HOST: z.string().default('127.0.0.1').describe('Address that every role listens on.'),
   PARLEY_API_PORT: port(8080).describe('Port of the REST API, with /healthz, /readyz and /metrics; 0 takes a free one.'),
   PARLEY_OPERATOR_PORT: port(8081).describe("Port of the operator's /healthz, /readyz and /metrics."),
   PARLEY_WORKER_PORT: port(8082).describe("Port of the worker's /healthz, /readyz and /metrics."),
   PARLEY_SHUTDOWN_TIMEOUT_MS: milliseconds(25_000).describe('Longest orderly stop after SIGTERM, in milliseconds.'),
-  DATABASE_URL: z.string().regex(/^postgres(ql)?:\/\//, 'must be a postgres:// address').optional().describe('Postgres 16 or newer, postgres://user:password@host:port/database.').meta({ secret: true }),
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'must be a postgres:// address')
+    .optional()
+    .describe('Postgres 16 or newer, postgres://user:password@host:port/database.')
+    .meta({ secret: true }),
   PARLEY_DATABASE_POOL: z.coerce.number().int().min(1).max(200).default(10).describe('Connections to Postgres per process.'),
   TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233').describe("host:port of Temporal's frontend."),
   TEMPORAL_NAMESPACE: z.string().default('default').describe('Temporal namespace.'),
@@ -50,9 +58,17 @@ const schema = z.object({
   PARLEY_LEASE_NAMESPACE: z.string().default('parley-system').describe("Namespace of the operator's Lease."),
   PARLEY_IDENTITY: z.string().optional().describe("This process's name in the Lease; host name and process id where absent."),
   PARLEY_RECONCILE_CONCURRENCY: z.coerce.number().int().min(1).max(64).default(4).describe('Objects of one kind reconciled at once.'),
-  PARLEY_DELETION_GRACE_MS: milliseconds(900_000).describe('How long a deletion waits for outside things before it lets go, in milliseconds.'),
-  PARLEY_EMBEDDING_PROFILES: jsonList(embeddingProfile, '[{"name":"default","provider":"lexical","model":"bm25"}]').describe('Embedding profiles that KnowledgeBases may name, a JSON array.'),
-  LIVEKIT_URL: z.string().regex(/^(wss?|https?):\/\//, 'must be a ws:// or http:// address').optional().describe('The media server; without one phone numbers stay unconnected.'),
+  PARLEY_DELETION_GRACE_MS: milliseconds(900_000).describe(
+    'How long a deletion waits for outside things before it lets go, in milliseconds.',
+  ),
+  PARLEY_EMBEDDING_PROFILES: jsonList(embeddingProfile, '[{"name":"default","provider":"lexical","model":"bm25"}]').describe(
+    'Embedding profiles that KnowledgeBases may name, a JSON array.',
+  ),
+  LIVEKIT_URL: z
+    .string()
+    .regex(/^(wss?|https?):\/\//, 'must be a ws:// or http:// address')
+    .optional()
+    .describe('The media server; without one phone numbers stay unconnected.'),
 });
 
 export type Config = z.output<typeof schema>;
@@ -68,7 +84,9 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   const result = schema.safeParse(present);
   if (result.success) return result.data;
   const lines = result.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
-  throw new ConfigError(`the configuration has ${lines.length === 1 ? 'a bad value' : 'bad values'}:\n${lines.join('\n')}\nSee \`parley config\` for what is allowed.`);
+  throw new ConfigError(
+    `the configuration has ${lines.length === 1 ? 'a bad value' : 'bad values'}:\n${lines.join('\n')}\nSee \`parley config\` for what is allowed.`,
+  );
 }
 
 export interface ConfigEntry {

@@ -23,7 +23,9 @@ const result = await build({
   chunkNames: 'chunks/[name]-[hash]',
   external: ['@temporalio/*', 'pg-native'],
   // CommonJS packages inside an ES module bundle still call require() for Node's own modules.
-  banner: { js: "import { createRequire as parleyCreateRequire } from 'node:module'; const require = parleyCreateRequire(import.meta.url);" },
+  banner: {
+    js: "import { createRequire as parleyCreateRequire } from 'node:module'; const require = parleyCreateRequire(import.meta.url);",
+  },
   sourcemap: 'linked',
   legalComments: 'none',
   logLevel: 'warning',

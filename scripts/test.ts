@@ -28,10 +28,16 @@ interface Finished {
   readonly output: string;
 }
 
-function run(command: readonly string[], options: { readonly env?: NodeJS.ProcessEnv; readonly inherit?: boolean } = {}): Promise<Finished> {
+function run(
+  command: readonly string[],
+  options: { readonly env?: NodeJS.ProcessEnv; readonly inherit?: boolean } = {},
+): Promise<Finished> {
   return new Promise((resolve) => {
     const [file = '', ...args] = command;
-    const child = spawn(file, args, { env: { ...process.env, ...options.env }, stdio: ['ignore', options.inherit ? 'inherit' : 'pipe', options.inherit ? 'inherit' : 'pipe'] });
+    const child = spawn(file, args, {
+      env: { ...process.env, ...options.env },
+      stdio: ['ignore', options.inherit ? 'inherit' : 'pipe', options.inherit ? 'inherit' : 'pipe'],
+    });
     let output = '';
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', (chunk: Buffer) => (output += chunk.toString()));
     child.on('error', (error) => resolve({ ok: false, output: error.message }));

@@ -38,7 +38,9 @@ export class AgentReader {
     const [longPrompt, secrets] = await Promise.all([
       known.longPrompt !== undefined || prompt === undefined ? (known.longPrompt ?? null) : companions.readText(org, prompt),
       mayReadSecrets(caller)
-        ? companions.readSecrets(org, [...agentSecretRefs(agent.spec), ...attached.flatMap(({ spec }) => toolSecretRefs(spec))]).then(unmaskedReader)
+        ? companions
+            .readSecrets(org, [...agentSecretRefs(agent.spec), ...attached.flatMap(({ spec }) => toolSecretRefs(spec))])
+            .then(unmaskedReader)
         : masked,
     ]);
     return agentToRest(agent, { secrets, longPrompt, tools: known.tools ?? attached.map((tool) => attachedToolToRest(tool, secrets)) });

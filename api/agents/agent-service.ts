@@ -63,7 +63,12 @@ export class AgentService {
     const name = `agent-${randomId()}`;
     const intent = await this.#read(org, name, body, undefined);
     const annotations = caller.createdByUserId === null ? undefined : { [wellKnown.createdBy]: caller.createdByUserId };
-    const object = { apiVersion: API_VERSION, kind: 'Agent', metadata: { namespace: org, name, ...(annotations && { annotations }) }, spec: intent.desired } as unknown as Agent;
+    const object = {
+      apiVersion: API_VERSION,
+      kind: 'Agent',
+      metadata: { namespace: org, name, ...(annotations && { annotations }) },
+      spec: intent.desired,
+    } as unknown as Agent;
     const values = this.#newValues(org, name, intent, undefined);
     return translated(async () => {
       if (options.dryRun || values.length > 0 || intent.tools !== undefined) {
@@ -104,7 +109,10 @@ export class AgentService {
       if (stored === undefined) return false;
       const { uid, resourceVersion } = stored.metadata;
       options.requireState(resourceVersion);
-      await this.#foundation.clients.agents.delete({ namespace: org, name }, { uid, resourceVersion, dryRun: options.dryRun, propagationPolicy: 'Background' });
+      await this.#foundation.clients.agents.delete(
+        { namespace: org, name },
+        { uid, resourceVersion, dryRun: options.dryRun, propagationPolicy: 'Background' },
+      );
       if (options.dryRun) return true;
       this.#foundation.views.agents.deleted(stored);
       await this.#tools.release(org, name);
@@ -120,7 +128,8 @@ export class AgentService {
   async #tryFromCache(caller: Caller, name: string, body: AgentUpdate, options: WriteOptions): Promise<AgentAnswer | undefined> {
     const known = this.#foundation.views.agents.newest(caller.org, name);
     // Writes of several objects are not begun on a guess.
-    if (known === undefined || known.metadata.deletionTimestamp !== undefined || options.dryRun || options.force || touchesOthers(body)) return undefined;
+    if (known === undefined || known.metadata.deletionTimestamp !== undefined || options.dryRun || options.force || touchesOthers(body))
+      return undefined;
     try {
       const answer = await this.#updateOnce(caller, name, body, options, known);
       // Nothing was written: whether the server's state is still this one, only the server knows.
@@ -138,7 +147,15 @@ export class AgentService {
     const intent = await this.#read(org, name, body, stored.spec);
     const values = this.#newValues(org, name, intent, stored);
     const apply = (dryRun: boolean): Promise<Stored<Agent>> =>
-      updatePartially({ client: clients.agents, stored, desired: intent.desired, shape, force: options.force, dryRun, nameOf: (path) => restName(agentFieldNames, path) });
+      updatePartially({
+        client: clients.agents,
+        stored,
+        desired: intent.desired,
+        shape,
+        force: options.force,
+        dryRun,
+        nameOf: (path) => restName(agentFieldNames, path),
+      });
 
     if (options.dryRun || values.length > 0 || intent.tools !== undefined) {
       const rehearsed = await apply(true);
@@ -182,7 +199,8 @@ export class AgentService {
 
   #newValues(org: string, name: string, { secrets, prompts, desired }: Intent, owner: Stored<Agent> | undefined): readonly NewValues[] {
     const common = { namespace: org, name: companionName('Agent', name), for: { kind: 'Agent', name }, owner } as const;
-    const replaced = (kind: NewValues['kind']): readonly string[] => (owner === undefined ? [] : unusedKeys(kind, name, owner.spec, desired));
+    const replaced = (kind: NewValues['kind']): readonly string[] =>
+      owner === undefined ? [] : unusedKeys(kind, name, owner.spec, desired);
     const all: readonly NewValues[] = [
       { kind: 'Secret', values: secrets, replaced: replaced('Secret'), ...common },
       { kind: 'ConfigMap', values: prompts, replaced: replaced('ConfigMap'), ...common },
@@ -190,7 +208,12 @@ export class AgentService {
     return all.filter((each) => each.values.size > 0 || each.replaced.length > 0);
   }
 
-  async #rehearseParts(caller: Caller, values: readonly NewValues[], tools: ToolPlan | undefined, force: boolean): Promise<readonly unknown[] | undefined> {
+  async #rehearseParts(
+    caller: Caller,
+    values: readonly NewValues[],
+    tools: ToolPlan | undefined,
+    force: boolean,
+  ): Promise<readonly unknown[] | undefined> {
     await Promise.all(values.map((each) => this.#foundation.companions.rehearse(each)));
     return tools === undefined ? undefined : this.#tools.rehearse(caller.org, tools, caller, force);
   }
@@ -236,7 +259,9 @@ function problemsOf(desired: Draft<AgentSpec>, previous: AgentSpec | undefined):
 /** Keys of the facade's own Secret or ConfigMap that `before` refers to and `after` doesn't. */
 function unusedKeys(kind: NewValues['kind'], name: string, before: AgentSpec, after: Draft<AgentSpec>): readonly string[] {
   const refs = (spec: Draft<AgentSpec>): readonly KeyRef[] =>
-    kind === 'Secret' ? agentSecretRefs(spec) : ([spec.llm?.systemPromptFrom?.configMapKeyRef].filter((ref) => ref !== undefined) as readonly KeyRef[]);
+    kind === 'Secret'
+      ? agentSecretRefs(spec)
+      : ([spec.llm?.systemPromptFrom?.configMapKeyRef].filter((ref) => ref !== undefined) as readonly KeyRef[]);
   const own = companionName('Agent', name);
   const keys = (spec: Draft<AgentSpec>): readonly string[] => refs(spec).flatMap((ref) => (ref.name === own ? [ref.key] : []));
   const used = new Set(keys(after));

@@ -25,9 +25,12 @@ const header = fc.oneof(
   fc.record({ name: headerName, value: named(100) }),
   fc.record({ name: headerName, valueFrom: keyRef.map((secretKeyRef) => ({ secretKeyRef })) }),
 );
-const optional = <T extends Record<string, fc.Arbitrary<unknown>>, R extends keyof T & string>(model: T, requiredKeys: R[]) => fc.record(model, { requiredKeys });
+const optional = <T extends Record<string, fc.Arbitrary<unknown>>, R extends keyof T & string>(model: T, requiredKeys: R[]) =>
+  fc.record(model, { requiredKeys });
 const distinct = <T>(item: fc.Arbitrary<T>, selector: (item: T) => unknown, maxLength = 4) => fc.uniqueArray(item, { selector, maxLength });
-const jsonObject = fc.dictionary(fc.constantFrom('a', 'b', 'constructor', 'c d'), fc.jsonValue({ maxDepth: 2, noUnicodeString: false }), { maxKeys: 3 });
+const jsonObject = fc.dictionary(fc.constantFrom('a', 'b', 'constructor', 'c d'), fc.jsonValue({ maxDepth: 2, noUnicodeString: false }), {
+  maxKeys: 3,
+});
 
 const lookup = optional(
   {
@@ -44,7 +47,14 @@ const lookup = optional(
   ['name', 'url'],
 );
 const analysis = optional(
-  { name: named(6), type: fc.constantFrom('string', 'boolean', 'number'), description: text(9), systemPrompt: text(9), examples: fc.array(text(5), { maxLength: 3 }), choices: distinct(named(4), (choice) => choice) },
+  {
+    name: named(6),
+    type: fc.constantFrom('string', 'boolean', 'number'),
+    description: text(9),
+    systemPrompt: text(9),
+    examples: fc.array(text(5), { maxLength: 3 }),
+    choices: distinct(named(4), (choice) => choice),
+  },
   ['name', 'type'],
 );
 const providers = fc.constantFrom('deepgram', 'openai', 'azure', 'google', 'elevenlabs', 'cartesia');
@@ -73,14 +83,31 @@ const spec = optional(
     ),
     speechToText: optional({ provider: providers, model: text(9), baseURL: url, apiKeySecretRef: keyRef }, ['provider']),
     textToSpeech: optional(
-      { provider: providers, model: text(9), voice: optional({ id: text(9), name: text(9) }, []), temperature: number(0, 2), baseURL: url, apiKeySecretRef: keyRef },
+      {
+        provider: providers,
+        model: text(9),
+        voice: optional({ id: text(9), name: text(9) }, []),
+        temperature: number(0, 2),
+        baseURL: url,
+        apiKeySecretRef: keyRef,
+      },
       ['provider'],
     ),
     knowledgeBaseRef: fc.record({ name: named(9) }),
-    interruptions: optional({ enabled: fc.boolean(), minSpeechDuration: duration(0, 15_000), minWords: fc.integer({ min: 0, max: 5 }) }, []),
+    interruptions: optional(
+      { enabled: fc.boolean(), minSpeechDuration: duration(0, 15_000), minWords: fc.integer({ min: 0, max: 5 }) },
+      [],
+    ),
     turnDetection: optional({ endOfSpeechDelay: duration(0, 15_000) }, []),
     ambientSound: optional({ source: fc.constantFrom('none', 'cafe'), volume: number(0, 2) }, []),
-    call: optional({ endAfterSilence: duration(10_000, 600_000), maxDuration: duration(30_000, 7_200_000), voicemailDetectionTimeout: duration(0, 300_000) }, []),
+    call: optional(
+      {
+        endAfterSilence: duration(10_000, 600_000),
+        maxDuration: duration(30_000, 7_200_000),
+        voicemailDetectionTimeout: duration(0, 300_000),
+      },
+      [],
+    ),
     webhookURL: url,
     dynamicData: distinct(lookup, ({ name }) => name),
     postCallAnalysis: distinct(analysis, ({ name }) => name),
@@ -88,15 +115,29 @@ const spec = optional(
   ['llm', 'speechToText', 'textToSpeech'],
 ).map((input) => agentKind.spec.parse(input));
 
-const lookupsAfter = (request: unknown, previous: AgentSpec) => agentKind.spec.parse(encode(read(agentUpdate, request), previous).draft).dynamicData ?? [];
+const lookupsAfter = (request: unknown, previous: AgentSpec) =>
+  agentKind.spec.parse(encode(read(agentUpdate, request), previous).draft).dynamicData ?? [];
 
-const storedAgent = (agentSpec: AgentSpec): Agent => ({ apiVersion: 'parley.dev/v1alpha1', kind: 'Agent', metadata: { name: 'a', namespace: 'org' }, spec: agentSpec });
+const storedAgent = (agentSpec: AgentSpec): Agent => ({
+  apiVersion: 'parley.dev/v1alpha1',
+  kind: 'Agent',
+  metadata: { name: 'a', namespace: 'org' },
+  spec: agentSpec,
+});
 const reading: AgentReading = { secrets: masked, longPrompt: null, tools: [] };
 
-function encode(body: AgentUpdate, previous: AgentSpec | undefined, options: { readonly stored?: ReadonlyMap<string, string>; readonly storedLongPrompt?: string } = {}) {
+function encode(
+  body: AgentUpdate,
+  previous: AgentSpec | undefined,
+  options: { readonly stored?: ReadonlyMap<string, string>; readonly storedLongPrompt?: string } = {},
+) {
   const found: ValidationIssue[] = [];
   let count = 0;
-  const secrets = new SecretWriter({ name: 'agent-a', randomId: () => `r${(count += 1)}`, ...(options.stored !== undefined && { stored: options.stored }) });
+  const secrets = new SecretWriter({
+    name: 'agent-a',
+    randomId: () => `r${(count += 1)}`,
+    ...(options.stored !== undefined && { stored: options.stored }),
+  });
   const prompts = new Map<string, string>();
   const draft = agentFromRest(body, previous, {
     name: 'a',
@@ -133,7 +174,9 @@ describe('resource → REST → resource', () => {
   it('changes nothing for who may see secrets either', () => {
     fc.assert(
       fc.property(spec, (stored) => {
-        const values = new Map(['mine', 'agent-a'].flatMap((name) => ['k', 'api-key', 'other'].map((key) => [refId({ name, key }), `${name}+${key}`] as const)));
+        const values = new Map(
+          ['mine', 'agent-a'].flatMap((name) => ['k', 'api-key', 'other'].map((key) => [refId({ name, key }), `${name}+${key}`] as const)),
+        );
         const view = agentToRest(storedAgent(stored), { ...reading, secrets: unmaskedReader(values) });
         const { draft, secrets } = encode(read(agentUpdate, view), stored, { stored: values });
         expect(draft).toEqual(stored);
@@ -147,7 +190,15 @@ describe('resource → REST → resource', () => {
     fc.assert(
       fc.property(spec, (stored) => {
         expect(encode({}, stored).draft).toEqual(stored);
-        const { draft } = encode({ welcome_message: null, max_call_duration_seconds: null, llm: { model_temperature: null, system_prompt: null }, dynamic_data_config: null }, stored);
+        const { draft } = encode(
+          {
+            welcome_message: null,
+            max_call_duration_seconds: null,
+            llm: { model_temperature: null, system_prompt: null },
+            dynamic_data_config: null,
+          },
+          stored,
+        );
         const view = agentToRest(storedAgent(agentKind.spec.parse(draft)), reading);
         expect(view).toMatchObject({ welcome_message: null, max_call_duration_seconds: 1800, dynamic_data_config: [] });
         expect(view.llm).toMatchObject({ model_temperature: 0, system_prompt: null, model_name: stored.llm.model });
@@ -178,7 +229,10 @@ const body = fc.record(
       { requiredKeys: ['model_name'] },
     ),
     stt: fc.record({ provider: providers, model: text(9) }, { requiredKeys: ['provider'] }),
-    tts: fc.record({ provider: providers, voice_id: text(9), voice_name: text(9), model_name: text(9), voice_temperature: number(0, 2) }, { requiredKeys: ['provider'] }),
+    tts: fc.record(
+      { provider: providers, voice_id: text(9), voice_name: text(9), model_name: text(9), voice_temperature: number(0, 2) },
+      { requiredKeys: ['provider'] },
+    ),
     knowledge_base_id: named(9),
     enable_user_interruptions: fc.boolean(),
     minimum_speech_duration_for_interruptions: number(0, 15),
@@ -201,7 +255,10 @@ const body = fc.record(
           body: jsonObject,
           query: fc.dictionary(named(4), text(9), { maxKeys: 3 }),
           cache: fc.boolean(),
-          response_data: distinct(fc.record({ name: named(4), data: named(4), context: text(9) }, { requiredKeys: ['name', 'data'] }), ({ name }) => name),
+          response_data: distinct(
+            fc.record({ name: named(4), data: named(4), context: text(9) }, { requiredKeys: ['name', 'data'] }),
+            ({ name }) => name,
+          ),
         },
         { requiredKeys: ['url'] },
       ),
@@ -209,7 +266,13 @@ const body = fc.record(
     ),
     post_call_analysis: distinct(
       fc.record(
-        { type: fc.constantFrom('string', 'number'), name: named(5), description: text(9), system_prompt: text(9), examples: fc.array(text(4), { maxLength: 3 }) },
+        {
+          type: fc.constantFrom('string', 'number'),
+          name: named(5),
+          description: text(9),
+          system_prompt: text(9),
+          examples: fc.array(text(4), { maxLength: 3 }),
+        },
         { requiredKeys: ['type', 'name'] },
       ),
       ({ name }) => name,
@@ -219,7 +282,12 @@ const body = fc.record(
 );
 
 /** Durations of less than a nanosecond mean nothing to the API server. */
-const sent = body.map((value) => JSON.parse(JSON.stringify(value), (_, item: unknown) => (typeof item === 'number' && Math.abs(item) < 1e5 ? Math.round(item * 1e9) / 1e9 + 0 : Object.is(item, -0) ? 0 : item)) as typeof value);
+const sent = body.map(
+  (value) =>
+    JSON.parse(JSON.stringify(value), (_, item: unknown) =>
+      typeof item === 'number' && Math.abs(item) < 1e5 ? Math.round(item * 1e9) / 1e9 + 0 : Object.is(item, -0) ? 0 : item,
+    ) as typeof value,
+);
 
 function roundTrip(request: unknown, previous?: AgentSpec) {
   const { draft, secrets, prompts, found } = encode(read(previous === undefined ? agentCreate : agentUpdate, request), previous);
@@ -262,7 +330,12 @@ describe('REST → resource → REST', () => {
         llm: { model_name: 'm', api_key: 'canary-1' },
         stt: { provider: 'openai' },
         tts: { provider: 'openai' },
-        dynamic_data_config: [{ url: 'http://x', headers: { Authorization: 'canary-2', 'x-api-key': 'canary-3', 'X-Session-Token': 'canary-4', Accept: 'text/plain' } }],
+        dynamic_data_config: [
+          {
+            url: 'http://x',
+            headers: { Authorization: 'canary-2', 'x-api-key': 'canary-3', 'X-Session-Token': 'canary-4', Accept: 'text/plain' },
+          },
+        ],
       }),
       undefined,
     );
@@ -272,8 +345,14 @@ describe('REST → resource → REST', () => {
   });
 
   it('a mask with nothing behind it is refused, not stored', () => {
-    const request = read(agentUpdate, { llm: { api_key: mask }, dynamic_data_config: [{ url: 'http://x', headers: { Authorization: mask } }] });
-    const { found } = encode(request, agentKind.spec.parse({ llm: { model: 'm' }, speechToText: { provider: 'openai' }, textToSpeech: { provider: 'openai' } }));
+    const request = read(agentUpdate, {
+      llm: { api_key: mask },
+      dynamic_data_config: [{ url: 'http://x', headers: { Authorization: mask } }],
+    });
+    const { found } = encode(
+      request,
+      agentKind.spec.parse({ llm: { model: 'm' }, speechToText: { provider: 'openai' }, textToSpeech: { provider: 'openai' } }),
+    );
     expect(found.map(({ loc }) => loc)).toEqual([
       ['body', 'llm', 'api_key'],
       ['body', 'dynamic_data_config', 0, 'headers', 'Authorization'],
@@ -283,7 +362,10 @@ describe('REST → resource → REST', () => {
   it('names of lookups stay with the lookup they were given to', () => {
     const base = { llm: { model: 'm' }, speechToText: { provider: 'openai' }, textToSpeech: { provider: 'openai' } };
     const [a, b, c] = ['http://a', 'http://b', 'http://c'].map((address) => ({ url: address }));
-    let stored = agentKind.spec.parse({ ...base, dynamicData: lookupsAfter({ dynamic_data_config: [a, b, c] }, agentKind.spec.parse(base)) });
+    let stored = agentKind.spec.parse({
+      ...base,
+      dynamicData: lookupsAfter({ dynamic_data_config: [a, b, c] }, agentKind.spec.parse(base)),
+    });
     expect(stored.dynamicData?.map(({ name }) => name)).toEqual(['lookup-1', 'lookup-2', 'lookup-3']);
     stored = agentKind.spec.parse({ ...base, dynamicData: lookupsAfter({ dynamic_data_config: [c, { ...a, timeout: 100 }] }, stored) });
     expect(stored.dynamicData?.map(({ name, url: address }) => `${name} ${address}`)).toEqual(['lookup-3 http://c', 'lookup-1 http://a']);

@@ -83,7 +83,10 @@ export type AgentView = ReturnType<typeof agentToRest>;
 
 /** One for each agent, derived from where the agent is: the same after a restore into another cluster. */
 function llmIdOf({ metadata }: Agent): string {
-  return `llm-${createHash('sha256').update(`${metadata.namespace ?? ''}/${metadata.name}`).digest('hex').slice(0, 16)}`;
+  return `llm-${createHash('sha256')
+    .update(`${metadata.namespace ?? ''}/${metadata.name}`)
+    .digest('hex')
+    .slice(0, 16)}`;
 }
 
 export interface AgentEncoding {
@@ -105,18 +108,27 @@ export function agentFromRest(body: AgentUpdate, previous: AgentSpec | undefined
   const { interruptions, turnDetection, ambientSound, call } = previous ?? {};
   const draft = {
     ...previous,
-    displayName: updated(body.agent_name, previous?.displayName, (sent) => (sent === encoding.name && previous?.displayName === undefined ? undefined : sent)),
+    displayName: updated(body.agent_name, previous?.displayName, (sent) =>
+      sent === encoding.name && previous?.displayName === undefined ? undefined : sent,
+    ),
     language: updated(body.language_code, previous?.language, same),
     welcomeMessage: updated(body.welcome_message, previous?.welcomeMessage, same),
     llm: llmFromRest(body.llm, previous?.llm, encoding),
-    speechToText: present({ ...previous?.speechToText, ...speech(body.stt, previous?.speechToText), model: updated(body.stt?.model, previous?.speechToText.model, same) }),
+    speechToText: present({
+      ...previous?.speechToText,
+      ...speech(body.stt, previous?.speechToText),
+      model: updated(body.stt?.model, previous?.speechToText.model, same),
+    }),
     textToSpeech: present({
       ...previous?.textToSpeech,
       ...speech(body.tts, previous?.textToSpeech),
       model: updated(body.tts?.model_name, previous?.textToSpeech.model, same),
       temperature: updated(body.tts?.voice_temperature, previous?.textToSpeech.temperature, same),
       voice: unlessEmpty(
-        { id: updated(body.tts?.voice_id, previous?.textToSpeech.voice?.id, same), name: updated(body.tts?.voice_name, previous?.textToSpeech.voice?.name, same) },
+        {
+          id: updated(body.tts?.voice_id, previous?.textToSpeech.voice?.id, same),
+          name: updated(body.tts?.voice_name, previous?.textToSpeech.voice?.name, same),
+        },
         previous?.textToSpeech.voice,
       ),
     }),
@@ -126,16 +138,28 @@ export function agentFromRest(body: AgentUpdate, previous: AgentSpec | undefined
       minSpeechDuration: seconds(body.minimum_speech_duration_for_interruptions, interruptions?.minSpeechDuration),
       minWords: updated(body.minimum_words_before_interruption, interruptions?.minWords, same),
     }),
-    turnDetection: unlessEmpty({ endOfSpeechDelay: seconds(body.wait_time_before_detecting_end_of_speech, turnDetection?.endOfSpeechDelay) }),
-    ambientSound: unlessEmpty({ source: updated(body.ambient_sound, ambientSound?.source, same), volume: updated(body.ambient_sound_volume, ambientSound?.volume, same) }),
+    turnDetection: unlessEmpty({
+      endOfSpeechDelay: seconds(body.wait_time_before_detecting_end_of_speech, turnDetection?.endOfSpeechDelay),
+    }),
+    ambientSound: unlessEmpty({
+      source: updated(body.ambient_sound, ambientSound?.source, same),
+      volume: updated(body.ambient_sound_volume, ambientSound?.volume, same),
+    }),
     call: unlessEmpty({
       endAfterSilence: seconds(body.end_call_after_silence_seconds, call?.endAfterSilence),
       maxDuration: seconds(body.max_call_duration_seconds, call?.maxDuration),
       voicemailDetectionTimeout: seconds(body.voicemail_detection_timeout_seconds, call?.voicemailDetectionTimeout),
     }),
     webhookURL: updated(body.webhook_url, previous?.webhookURL, same),
-    dynamicData: updated(body.dynamic_data_config, previous?.dynamicData, (items) => unlessNone(lookupsFromRest(items, previous?.dynamicData ?? [], encoding), previous?.dynamicData)),
-    postCallAnalysis: updated(body.post_call_analysis, previous?.postCallAnalysis, (items) => unlessNone(items.map((item) => analysisFromRest(item, previous?.postCallAnalysis)), previous?.postCallAnalysis)),
+    dynamicData: updated(body.dynamic_data_config, previous?.dynamicData, (items) =>
+      unlessNone(lookupsFromRest(items, previous?.dynamicData ?? [], encoding), previous?.dynamicData),
+    ),
+    postCallAnalysis: updated(body.post_call_analysis, previous?.postCallAnalysis, (items) =>
+      unlessNone(
+        items.map((item) => analysisFromRest(item, previous?.postCallAnalysis)),
+        previous?.postCallAnalysis,
+      ),
+    ),
   };
   if (draft.llm.provider === 'openai_compatible' && draft.llm.baseURL === undefined) {
     encoding.found.push(issues.value(['body', 'llm', 'base_url'], 'model_provider openai_compatible needs a base_url'));
@@ -149,7 +173,10 @@ function seconds(sent: number | null | undefined, stored: string | undefined): s
   return updated(sent, stored, (value) => durationOfSeconds(value, stored));
 }
 
-function speech(sent: { readonly provider?: string | undefined } | undefined, previous: { readonly provider: string } | undefined): { provider: string | undefined } {
+function speech(
+  sent: { readonly provider?: string | undefined } | undefined,
+  previous: { readonly provider: string } | undefined,
+): { provider: string | undefined } {
   return { provider: sent?.provider ?? previous?.provider };
 }
 
@@ -165,7 +192,9 @@ function llmFromRest(sent: AgentUpdate['llm'], previous: AgentSpec['llm'] | unde
     apiKeySecretRef: updated(sent?.api_key, previous?.apiKeySecretRef, (value) => apiKeyRef(value, previous?.apiKeySecretRef, encoding)),
     temperature: updated(sent?.model_temperature, previous?.temperature, same),
     maxTokens: updated(sent?.max_tokens, previous?.maxTokens, same),
-    requiredDynamicData: updated(sent?.required_dynamic_data, previous?.requiredDynamicData, (names) => unlessNone(names, previous?.requiredDynamicData)),
+    requiredDynamicData: updated(sent?.required_dynamic_data, previous?.requiredDynamicData, (names) =>
+      unlessNone(names, previous?.requiredDynamicData),
+    ),
     ...promptFromRest(sent?.system_prompt, previous, encoding),
   });
 }

@@ -55,7 +55,13 @@ export function lookupsFromRest(items: readonly DynamicDataItem[], previous: rea
   });
 }
 
-function lookupFromRest(item: DynamicDataItem, name: string, index: number, stored: Lookup | undefined, { secrets, found }: LookupEncoding): Lookup {
+function lookupFromRest(
+  item: DynamicDataItem,
+  name: string,
+  index: number,
+  stored: Lookup | undefined,
+  { secrets, found }: LookupEncoding,
+): Lookup {
   const headers = headersFromRest(item.headers ?? {}, {
     previous: stored?.headers,
     secrets,
@@ -63,7 +69,9 @@ function lookupFromRest(item: DynamicDataItem, name: string, index: number, stor
     loc: ['body', 'dynamic_data_config', index, 'headers'],
     found,
   });
-  const response = (item.response_data ?? []).map(({ name: field, data, context }) => present({ name: field, path: data, context: context ?? undefined }));
+  const response = (item.response_data ?? []).map(({ name: field, data, context }) =>
+    present({ name: field, path: data, context: context ?? undefined }),
+  );
   return present({
     name,
     url: item.url,

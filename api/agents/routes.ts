@@ -25,7 +25,9 @@ export function registerAgents(app: FastifyInstance, foundation: Foundation): vo
   app.post('/v2/ai-agents', async (request, reply) => {
     const { query, body } = readRequest(request, { query: writeQuery, body: agentCreate });
     const caller = callerOf(request);
-    const { view, resourceVersion } = await requestState(request).timed('kubernetes', () => agents.create(caller, body, { dryRun: query.dry_run, force: query.force }));
+    const { view, resourceVersion } = await requestState(request).timed('kubernetes', () =>
+      agents.create(caller, body, { dryRun: query.dry_run, force: query.force }),
+    );
     sendEtag(reply, resourceVersion);
     return reply.code(201).send(view);
   });

@@ -12,18 +12,26 @@ export const maxPromptBytes = 128 * 1024;
 
 const text = (max: number) => z.string().max(max);
 const named = (max: number) => z.string().min(1).max(max);
-const address = () => z.string().max(2048).regex(/^https?:\/\//);
+const address = () =>
+  z
+    .string()
+    .max(2048)
+    .regex(/^https?:\/\//);
 /** Longest key as in the resources. */
 const map = <T extends z.ZodType>(value: T, maxProperties: number) => z.record(z.string().max(128), value).meta({ maxProperties });
 const providers = ['deepgram', 'openai', 'azure', 'google', 'elevenlabs', 'cartesia', 'openai_compatible'] as const;
 
 const prompt = withRule(z.string().max(maxPromptBytes), (value, loc) =>
-  Buffer.byteLength(value) > maxPromptBytes ? [issues.value(loc, `a prompt may have ${maxPromptBytes} bytes, and this one has ${Buffer.byteLength(value)}`)] : [],
+  Buffer.byteLength(value) > maxPromptBytes
+    ? [issues.value(loc, `a prompt may have ${maxPromptBytes} bytes, and this one has ${Buffer.byteLength(value)}`)]
+    : [],
 );
 
 const llm = {
   llm_type: z.literal('simple').nullish(),
-  model_provider: named(64).nullish().meta({ examples: ['openai', 'azure_openai', 'anthropic', 'google', 'groq', 'openai_compatible'] }),
+  model_provider: named(64)
+    .nullish()
+    .meta({ examples: ['openai', 'azure_openai', 'anthropic', 'google', 'groq', 'openai_compatible'] }),
   model_name: named(256),
   model_temperature: z.number().min(0).max(2).nullish(),
   llm_name: text(200).nullish(),
@@ -31,9 +39,15 @@ const llm = {
   base_url: address().nullish(),
   api_key: named(4096).nullish(),
   max_tokens: z.int().min(1).max(32768).nullish(),
-  required_dynamic_data: withRule(z.array(named(128)).max(64), distinct('names', (name) => name)).nullish(),
+  required_dynamic_data: withRule(
+    z.array(named(128)).max(64),
+    distinct('names', (name) => name),
+  ).nullish(),
   system_prompt: prompt.nullish(),
-  tools: withRule(z.array(inlineTool).max(maxTools), distinct('tools', (tool) => tool.tool_id)).nullish(),
+  tools: withRule(
+    z.array(inlineTool).max(maxTools),
+    distinct('tools', (tool) => tool.tool_id),
+  ).nullish(),
 };
 
 const stt = { provider: z.enum(providers), model: text(256).nullish() };
@@ -67,7 +81,10 @@ const analysisItem = withRule(
     description: text(1500).nullish(),
     system_prompt: text(4096).nullish(),
     examples: z.array(text(512)).max(16).nullish(),
-    choices: withRule(z.array(named(128)).max(64), distinct('choices', (choice) => choice)).nullish(),
+    choices: withRule(
+      z.array(named(128)).max(64),
+      distinct('choices', (choice) => choice),
+    ).nullish(),
   }),
   (item, loc) => (item.type === 'enum' && (item.choices ?? []).length === 0 ? [issues.value(loc, 'type enum needs choices')] : []),
 );
@@ -78,7 +95,9 @@ const rest = {
   minimum_speech_duration_for_interruptions: z.number().min(0).max(15).nullish(),
   minimum_words_before_interruption: z.int().min(0).max(5).nullish(),
   wait_time_before_detecting_end_of_speech: z.number().min(0).max(15).nullish(),
-  ambient_sound: z.enum(['office', 'cafe', 'restaurant', 'park', 'street', 'home', 'library', 'airport', 'train_station', 'beach', 'none']).nullish(),
+  ambient_sound: z
+    .enum(['office', 'cafe', 'restaurant', 'park', 'street', 'home', 'library', 'airport', 'train_station', 'beach', 'none'])
+    .nullish(),
   ambient_sound_volume: z.number().min(0).max(2).nullish(),
   webhook_url: address().nullish(),
   end_call_after_silence_seconds: z.number().min(10).max(600).nullish(),
@@ -86,13 +105,27 @@ const rest = {
   welcome_message: text(2000).nullish(),
   voicemail_detection_timeout_seconds: z.number().min(0).max(300).nullish(),
   dynamic_data_config: z.array(dynamicDataItem).max(10).nullish(),
-  post_call_analysis: withRule(z.array(analysisItem).max(32), distinct('names', (item) => item.name)).nullish(),
+  post_call_analysis: withRule(
+    z.array(analysisItem).max(32),
+    distinct('names', (item) => item.name),
+  ).nullish(),
 };
 
 const agentName = named(200);
-const language = z.string().max(35).regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/).nullish();
+const language = z
+  .string()
+  .max(35)
+  .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/)
+  .nullish();
 
-export const agentCreate = z.object({ agent_name: agentName, language_code: language, llm: z.object(llm), stt: z.object(stt), tts: z.object(tts), ...rest });
+export const agentCreate = z.object({
+  agent_name: agentName,
+  language_code: language,
+  llm: z.object(llm),
+  stt: z.object(stt),
+  tts: z.object(tts),
+  ...rest,
+});
 
 /** Absent fields keep their value, also within `llm`, `stt` and `tts`; `null` brings back the default. */
 export const agentUpdate = z.object({

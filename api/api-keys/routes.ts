@@ -13,7 +13,9 @@ import { issues } from '../validation/issue.ts';
 import { withRule } from '../validation/validate.ts';
 
 const apiKeyCreate = z.object({
-  name: withRule(z.string().min(1).max(100), (name, loc) => (/\p{Cc}/u.test(name) ? [issues.value(loc, 'a name has no control characters')] : [])),
+  name: withRule(z.string().min(1).max(100), (name, loc) =>
+    /\p{Cc}/u.test(name) ? [issues.value(loc, 'a name has no control characters')] : [],
+  ),
   expiration_days: z.int().min(1).max(365).default(30),
   permissions: z.array(z.enum(permissions)).min(1),
 });
@@ -30,9 +32,18 @@ export function registerApiKeys(app: FastifyInstance, { store }: Pick<ApiDepende
     const caller = callerOf(request);
     const beyond = body.permissions.filter((permission) => !covers(caller.permissions, permission));
     if (beyond.length > 0) throw new ApiError('forbidden', `a key can grant only what it holds, and this one lacks ${beyond.join(', ')}`);
-    const key = { org: caller.org, name: body.name, permissions: body.permissions, expirationDays: body.expiration_days, createdByUserId: caller.createdByUserId };
+    const key = {
+      org: caller.org,
+      name: body.name,
+      permissions: body.permissions,
+      expirationDays: body.expiration_days,
+      createdByUserId: caller.createdByUserId,
+    };
     const { record, apiKey } = await requestState(request).timed('store', () => apiKeys.create(key));
-    return reply.code(201).header('cache-control', 'no-store').send({ ...toRest(record), api_key: apiKey });
+    return reply
+      .code(201)
+      .header('cache-control', 'no-store')
+      .send({ ...toRest(record), api_key: apiKey });
   });
 
   app.get('/v1/api-keys', async (request) => {
@@ -50,12 +61,16 @@ export function registerApiKeys(app: FastifyInstance, { store }: Pick<ApiDepende
 
   app.get<ById>('/v1/api-keys/:key_id', async (request) => {
     const { org } = callerOf(request);
-    return toRest(await existing(request.params.key_id, (keyId) => requestState(request).timed('store', () => apiKeys.get({ org, keyId }))));
+    return toRest(
+      await existing(request.params.key_id, (keyId) => requestState(request).timed('store', () => apiKeys.get({ org, keyId }))),
+    );
   });
 
   app.post<ById>('/v1/api-keys/:key_id/revoke', async (request) => {
     const { org } = callerOf(request);
-    return toRest(await existing(request.params.key_id, (keyId) => requestState(request).timed('store', () => apiKeys.revoke({ org, keyId }))));
+    return toRest(
+      await existing(request.params.key_id, (keyId) => requestState(request).timed('store', () => apiKeys.revoke({ org, keyId }))),
+    );
   });
 }
 

@@ -3,7 +3,9 @@ export type Draft<T> = T extends readonly unknown[] ? T : T extends object ? { r
 
 /** Without the fields that are undefined. */
 export function present<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as { [K in keyof T]: Exclude<T[K], undefined> };
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };
 }
 
 /** What a field becomes: absent in the request keeps it, `null` clears it. */

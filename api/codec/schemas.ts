@@ -5,7 +5,10 @@ import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
 import { withRule } from '../validation/validate.ts';
 
 /** A rule for lists: reports every item whose `key` an earlier one has. */
-export function distinct<T>(what: string, key: (item: T) => string | undefined | null): (items: readonly T[], loc: Loc) => ValidationIssue[] {
+export function distinct<T>(
+  what: string,
+  key: (item: T) => string | undefined | null,
+): (items: readonly T[], loc: Loc) => ValidationIssue[] {
   return (items, loc) => {
     const seen = new Set<string>();
     return items.flatMap((item, index) => {
@@ -32,5 +35,6 @@ export const headerMap = withRule(
         .regex(/^[\t\x20-\x7e\x80-\xff]*$/),
     )
     .meta({ maxProperties: 32 }),
-  (headers, loc) => distinct('header names', (name: string) => name.toLowerCase())(Object.keys(headers), loc).map(({ type, msg }) => ({ type, loc, msg })),
+  (headers, loc) =>
+    distinct('header names', (name: string) => name.toLowerCase())(Object.keys(headers), loc).map(({ type, msg }) => ({ type, loc, msg })),
 );

@@ -16,7 +16,8 @@ const maxTokenLength = 512;
 export function registerAuthentication(app: FastifyInstance, apiKeys: Store['apiKeys']): void {
   app.addHook('onRoute', (route) => {
     for (const method of [route.method].flat()) {
-      if (requirementOf(method, route.url) === undefined) throw new Error(`${method} ${route.url} is missing from the table of permissions`);
+      if (requirementOf(method, route.url) === undefined)
+        throw new Error(`${method} ${route.url} is missing from the table of permissions`);
     }
   });
   app.addHook('onRequest', async (request) => {

@@ -5,7 +5,10 @@ import { z } from 'zod';
 import { ApiError } from './api-error.ts';
 
 export const dryRunQuery = { dry_run: z.boolean().default(false).describe('Validate against the API server and change nothing.') };
-export const writeQuery = z.object({ ...dryRunQuery, force: z.boolean().default(false).describe('Take over fields that other field managers own.') });
+export const writeQuery = z.object({
+  ...dryRunQuery,
+  force: z.boolean().default(false).describe('Take over fields that other field managers own.'),
+});
 
 export function sendEtag(reply: FastifyReply, resourceVersion: string): void {
   void reply.header('etag', `"${resourceVersion}"`);
@@ -21,6 +24,8 @@ export function ifMatch(request: FastifyRequest): (resourceVersion: string) => v
   const tags = new Set(header.split(',').map((tag) => tag.trim()));
   return (resourceVersion) => {
     if (tags.has(`"${resourceVersion}"`)) return;
-    throw new ApiError('precondition_failed', `the object has changed: its ETag is "${resourceVersion}" now`, { headers: { etag: `"${resourceVersion}"` } });
+    throw new ApiError('precondition_failed', `the object has changed: its ETag is "${resourceVersion}" now`, {
+      headers: { etag: `"${resourceVersion}"` },
+    });
   };
 }

@@ -20,7 +20,16 @@ const nowhere: Transport = {
 function build() {
   const logger = createLogger({ role: 'test', level: 'silent' });
   const store = {} as ApiDependencies['store'];
-  return buildApi({ store, transport: nowhere, logger, registry: new Registry(), readiness: new Readiness(), clock: systemClock, random: Math.random, pageTokenKey: new Uint8Array(32) });
+  return buildApi({
+    store,
+    transport: nowhere,
+    logger,
+    registry: new Registry(),
+    readiness: new Readiness(),
+    clock: systemClock,
+    random: Math.random,
+    pageTokenKey: new Uint8Array(32),
+  });
 }
 
 describe('the table of permissions', () => {

@@ -8,7 +8,9 @@ export function readRequest<S extends RequestSchemas>(request: FastifyRequest, s
   const query = request.query as Readonly<Record<string, string | readonly string[]>>;
   const result = validateRequest(schemas, {
     // Like FastAPI, the last one counts where a parameter is given more than once.
-    query: Object.fromEntries(Object.entries(query).map(([name, value]) => [name, typeof value === 'string' ? value : (value.at(-1) ?? '')])),
+    query: Object.fromEntries(
+      Object.entries(query).map(([name, value]) => [name, typeof value === 'string' ? value : (value.at(-1) ?? '')]),
+    ),
     body: request.body as Uint8Array | undefined,
   });
   if (!result.ok) throw new ValidationFailed(result.issues);

@@ -41,7 +41,9 @@ function fromKube(error: KubeError): ApiError {
 }
 
 function internal(cause: unknown): ApiError {
-  return new ApiError('internal_error', 'something went wrong on our side; the trace id in the header x-trace-id leads to the log line', { cause });
+  return new ApiError('internal_error', 'something went wrong on our side; the trace id in the header x-trace-id leads to the log line', {
+    cause,
+  });
 }
 
 export function sendFailure(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {

@@ -84,7 +84,9 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
     ? { error: 'headers_too_large', message: 'address and headers may have 16 KiB together' }
     : { error: 'bad_request', message: 'this is not HTTP as the server understands it' };
   const text = JSON.stringify(body);
-  socket.end(`HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`);
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`,
+  );
 }
 
 function isProbe(route: string): boolean {

@@ -7,6 +7,7 @@ const traceparent = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.
 export function traceIdOf(header: string | readonly string[] | undefined): string {
   const match = typeof header === 'string' ? traceparent.exec(header) : null;
   const [, version, trace, span, rest] = match ?? [];
-  const sound = trace !== undefined && version !== 'ff' && !/^0+$/.test(trace) && !/^0+$/.test(span ?? '') && (version !== '00' || rest === undefined);
+  const sound =
+    trace !== undefined && version !== 'ff' && !/^0+$/.test(trace) && !/^0+$/.test(span ?? '') && (version !== '00' || rest === undefined);
   return sound ? trace : randomBytes(16).toString('hex');
 }

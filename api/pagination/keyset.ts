@@ -17,8 +17,14 @@ export interface Page<T> {
  * Objects in the order of their creation, after `position`. What is there during a whole walk is seen exactly once,
  * whatever comes and goes meanwhile: a position is a point in that order, not a count.
  */
-export function pageOf<T extends Stored<KubeObject>>(objects: readonly T[], size: number, position: readonly string[] | undefined): Page<T> {
-  const ordered = objects.filter((object) => position === undefined || compare(keyOf(object), position) > 0).toSorted((a, b) => compare(keyOf(a), keyOf(b)));
+export function pageOf<T extends Stored<KubeObject>>(
+  objects: readonly T[],
+  size: number,
+  position: readonly string[] | undefined,
+): Page<T> {
+  const ordered = objects
+    .filter((object) => position === undefined || compare(keyOf(object), position) > 0)
+    .toSorted((a, b) => compare(keyOf(a), keyOf(b)));
   const items = ordered.slice(0, size);
   const last = items.at(-1);
   return { items, next: ordered.length > size && last !== undefined ? keyOf(last) : undefined };

@@ -19,7 +19,8 @@ describe('page tokens', () => {
   it('are refused with any character changed, added or taken away, and by any other list or deployment', () => {
     const token = tokens.write('agents/a', ['2026-01-01T00:00:00Z', 'x']);
     const changed = Array.from(token, (character, at) => `${token.slice(0, at)}${character === 'A' ? 'B' : 'A'}${token.slice(at + 1)}`);
-    for (const bad of [...changed, token.slice(1), token.slice(0, -1), `${token}A`, `${token}=`, `${token} `, '', '!']) expect(() => tokens.read('agents/a', bad)).toThrow(ValidationFailed);
+    for (const bad of [...changed, token.slice(1), token.slice(0, -1), `${token}A`, `${token}=`, `${token} `, '', '!'])
+      expect(() => tokens.read('agents/a', bad)).toThrow(ValidationFailed);
     expect(() => tokens.read('agents/b', token)).toThrow(ValidationFailed);
     expect(() => new PageTokens(pageTokenKey('another secret')).read('agents/a', token)).toThrow(ValidationFailed);
     expect(new PageTokens(pageTokenKey('a secret of the deployment')).read('agents/a', token)).toEqual(['2026-01-01T00:00:00Z', 'x']);
@@ -33,7 +34,10 @@ const object = (second: number, name: string) => ({
 });
 
 describe('pages', () => {
-  const objects = fc.uniqueArray(fc.record({ second: fc.nat(4), name: fc.stringMatching(/^[a-z]{1,3}$/), fate: fc.constantFrom('stays', 'comes', 'goes') }), { selector: ({ name }) => name });
+  const objects = fc.uniqueArray(
+    fc.record({ second: fc.nat(4), name: fc.stringMatching(/^[a-z]{1,3}$/), fate: fc.constantFrom('stays', 'comes', 'goes') }),
+    { selector: ({ name }) => name },
+  );
 
   it('hold every object that stays, once, in order, while others come and go in between', () => {
     fc.assert(
@@ -41,14 +45,23 @@ describe('pages', () => {
         const seen: string[] = [];
         let position: readonly string[] | undefined;
         for (let round = 0; ; round += 1) {
-          const there = all.filter(({ fate }, index) => fate === 'stays' || (round >= (moments[index % moments.length] ?? 0)) === (fate === 'comes'));
-          const { items, next } = pageOf(there.map(({ second, name }) => object(second, name)), size, position);
+          const there = all.filter(
+            ({ fate }, index) => fate === 'stays' || round >= (moments[index % moments.length] ?? 0) === (fate === 'comes'),
+          );
+          const { items, next } = pageOf(
+            there.map(({ second, name }) => object(second, name)),
+            size,
+            position,
+          );
           seen.push(...items.map(({ metadata }) => metadata.name));
           if (next === undefined) break;
           position = next;
         }
         expect(new Set(seen).size).toBe(seen.length);
-        const staying = all.filter(({ fate }) => fate === 'stays').toSorted((a, b) => a.second - b.second || (a.name < b.name ? -1 : 1)).map(({ name }) => name);
+        const staying = all
+          .filter(({ fate }) => fate === 'stays')
+          .toSorted((a, b) => a.second - b.second || (a.name < b.name ? -1 : 1))
+          .map(({ name }) => name);
         expect(seen.filter((name) => staying.includes(name))).toEqual(staying);
       }),
     );

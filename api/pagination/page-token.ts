@@ -35,8 +35,14 @@ export class PageTokens {
     const bytes = Buffer.from(token.slice(0, maxLength), 'base64url');
     const payload = bytes.subarray(macBytes);
     const genuine =
-      token.length <= maxLength && bytes.length > macBytes && timingSafeEqual(bytes.subarray(0, macBytes), this.#mac(list, payload)) && bytes.toString('base64url') === token;
-    if (!genuine) throw new ValidationFailed([issues.value(['query', 'page_token'], 'use the next_page_token of an earlier page of this list, as it was')]);
+      token.length <= maxLength &&
+      bytes.length > macBytes &&
+      timingSafeEqual(bytes.subarray(0, macBytes), this.#mac(list, payload)) &&
+      bytes.toString('base64url') === token;
+    if (!genuine)
+      throw new ValidationFailed([
+        issues.value(['query', 'page_token'], 'use the next_page_token of an earlier page of this list, as it was'),
+      ]);
     return JSON.parse(payload.toString()) as readonly string[];
   }
 

@@ -26,7 +26,10 @@ const state = fc.record(
   {
     a: fc.nat(2),
     nested: fc.record({ b: text, c: text }, { requiredKeys: [] }),
-    items: fc.uniqueArray(fc.record({ name: text, x: fc.nat(2), list: fc.array(fc.nat(2), { maxLength: 2 }) }, { requiredKeys: ['name'] }), { selector: (item) => item.name }),
+    items: fc.uniqueArray(
+      fc.record({ name: text, x: fc.nat(2), list: fc.array(fc.nat(2), { maxLength: 2 }) }, { requiredKeys: ['name'] }),
+      { selector: (item) => item.name },
+    ),
     words: fc.uniqueArray(text),
     free: fc.dictionary(fc.constantFrom('u', 'v', '__proto__'), fc.jsonValue({ maxDepth: 2 })),
   },
@@ -65,7 +68,13 @@ describe('changes between two states', () => {
   it('name single fields of list items, as the API server does', () => {
     const { sets, clears } = changesBetween(
       shapeOf(agentKind.spec),
-      { llm: { requiredDynamicData: ['a', 'b'] }, dynamicData: [{ name: 'x', url: 'http://1', body: { k: { a: 1, b: [1] } } }, { name: 'y', url: 'http://2' }] },
+      {
+        llm: { requiredDynamicData: ['a', 'b'] },
+        dynamicData: [
+          { name: 'x', url: 'http://1', body: { k: { a: 1, b: [1] } } },
+          { name: 'y', url: 'http://2' },
+        ],
+      },
       { llm: { requiredDynamicData: ['b', 'c'] }, dynamicData: [{ name: 'x', url: 'http://3', body: { k: { a: 1, b: [2] } } }] },
     );
     expect(sets.map(({ path }) => formatPath(path))).toEqual([

@@ -18,7 +18,9 @@ export function changesBetween(shape: Shape, before: unknown, after: unknown, pa
   if (after === undefined) return { sets: [], clears: [path] };
   if (before === undefined) return { sets: [{ path, value: after }], clears: [] };
   if (shape.type === 'keyed' && Array.isArray(before) && Array.isArray(after)) {
-    return merge([...itemSteps(shape.keys, before, after)].map(({ element, from, to }) => changesBetween(shape.item, from, to, [...path, element])));
+    return merge(
+      [...itemSteps(shape.keys, before, after)].map(({ element, from, to }) => changesBetween(shape.item, from, to, [...path, element])),
+    );
   }
   if (shape.type === 'set' && Array.isArray(before) && Array.isArray(after)) {
     const steps = [...new Set([...before, ...after])].map((value) => ({
@@ -40,8 +42,13 @@ function merge(parts: readonly Changes[]): Changes {
   return { sets: parts.flatMap((part) => part.sets), clears: parts.flatMap((part) => part.clears) };
 }
 
-function* itemSteps(keys: readonly string[], before: readonly unknown[], after: readonly unknown[]): Generator<{ element: PathElement; from: unknown; to: unknown }> {
-  const keyOf = (item: unknown): Record<string, unknown> => Object.fromEntries(keys.map((key) => [key, isObject(item) ? item[key] : undefined]));
+function* itemSteps(
+  keys: readonly string[],
+  before: readonly unknown[],
+  after: readonly unknown[],
+): Generator<{ element: PathElement; from: unknown; to: unknown }> {
+  const keyOf = (item: unknown): Record<string, unknown> =>
+    Object.fromEntries(keys.map((key) => [key, isObject(item) ? item[key] : undefined]));
   const index = (items: readonly unknown[]): Map<string, unknown> => new Map(items.map((item) => [JSON.stringify(keyOf(item)), item]));
   const [from, to] = [index(before), index(after)];
   for (const key of new Set([...from.keys(), ...to.keys()])) {
@@ -102,7 +109,9 @@ function isItem(item: unknown, element: PathElement): boolean {
 export function inOrderOf(shape: Shape, owned: unknown, wanted: unknown): unknown {
   if ((shape.type === 'keyed' || shape.type === 'set') && Array.isArray(owned) && Array.isArray(wanted)) {
     const rank = (item: unknown): number => {
-      const at = wanted.findIndex((other) => (shape.type === 'set' ? other === item : isObject(item) && shape.keys.every((key) => isObject(other) && other[key] === item[key])));
+      const at = wanted.findIndex((other) =>
+        shape.type === 'set' ? other === item : isObject(item) && shape.keys.every((key) => isObject(other) && other[key] === item[key]),
+      );
       return at < 0 ? wanted.length : at;
     };
     return owned.toSorted((a, b) => rank(a) - rank(b));

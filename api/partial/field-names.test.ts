@@ -26,7 +26,8 @@ describe('paths of a resource in the words of REST', () => {
 
   it('exist for every field of an agent that REST knows', () => {
     const leaves = (shape: Shape, path: string): readonly string[] => {
-      if (shape.type === 'object') return Object.entries(shape.fields).flatMap(([name, field]) => leaves(field, path === '' ? name : `${path}.${name}`));
+      if (shape.type === 'object')
+        return Object.entries(shape.fields).flatMap(([name, field]) => leaves(field, path === '' ? name : `${path}.${name}`));
       return shape.type === 'keyed' ? leaves(shape.item, `${path}.*`) : [path];
     };
     const missing = leaves(shapeOf(agentKind.spec), '').filter((path) => restName(agentFieldNames, `.spec.${path}`) === `.spec.${path}`);

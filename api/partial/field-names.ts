@@ -45,5 +45,7 @@ export function restName(names: FieldNames, path: string): string {
 /** Where in the request's body a failure of the server belongs; undefined where REST has no word for it. */
 export function restLoc(names: FieldNames, path: string): Loc | undefined {
   const found = find(names, path);
-  return found === undefined ? undefined : ['body', ...found.loc.filter((segment) => segment !== '*'), ...found.rest.filter((segment) => segment !== '*')];
+  return found === undefined
+    ? undefined
+    : ['body', ...found.loc.filter((segment) => segment !== '*'), ...found.rest.filter((segment) => segment !== '*')];
 }

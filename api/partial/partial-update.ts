@@ -88,7 +88,11 @@ async function applyOwned<T extends Specified>(
   const owned = extractOwned(from, { manager, operation: 'Apply' });
   const { uid, resourceVersion } = from.metadata;
   const changed = applyChanges(owned, changes) as T & { spec?: unknown };
-  const object = { ...changed, metadata: { ...owned.metadata, uid, resourceVersion }, ...(changed.spec !== undefined && { spec: inOrderOf(shape, changed.spec, desired) }) };
+  const object = {
+    ...changed,
+    metadata: { ...owned.metadata, uid, resourceVersion },
+    ...(changed.spec !== undefined && { spec: inOrderOf(shape, changed.spec, desired) }),
+  };
   try {
     return await client.apply(object, options);
   } catch (error) {
@@ -103,7 +107,10 @@ async function applyOwned<T extends Specified>(
 function conflictsOf(error: KubeError, nameOf: (path: string) => string): readonly FieldConflict[] {
   return error.causes
     .filter(({ reason }) => reason === 'FieldManagerConflict')
-    .map(({ field: path, message }) => ({ field: nameOf(path), manager: /conflict with "((?:[^"\\]|\\.)*)"/.exec(message)?.[1] ?? 'unknown' }));
+    .map(({ field: path, message }) => ({
+      field: nameOf(path),
+      manager: /conflict with "((?:[^"\\]|\\.)*)"/.exec(message)?.[1] ?? 'unknown',
+    }));
 }
 
 function conflictError(conflicts: readonly FieldConflict[], cause?: unknown): ApiError {

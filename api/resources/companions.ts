@@ -77,7 +77,9 @@ export class Companions {
       commit: async (owner) => {
         const data = { data: withoutKeys(values.replaced) };
         const ownerReferences: readonly OwnerReference[] | undefined = created ? [ownerReferenceTo(owner)] : undefined;
-        const marks = { metadata: { resourceVersion: object.metadata.resourceVersion, ...withoutMarks, ...(ownerReferences && { ownerReferences }) } };
+        const marks = {
+          metadata: { resourceVersion: object.metadata.resourceVersion, ...withoutMarks, ...(ownerReferences && { ownerReferences }) },
+        };
         try {
           await mergePatch(this.#transport, target, { ...data, ...marks });
         } catch (error) {
@@ -87,19 +89,32 @@ export class Companions {
         }
       },
       discard: async () => {
-        if (created) await this.#client(kind).delete({ namespace, name }, { uid: object.metadata.uid, resourceVersion: object.metadata.resourceVersion });
+        if (created)
+          await this.#client(kind).delete(
+            { namespace, name },
+            { uid: object.metadata.uid, resourceVersion: object.metadata.resourceVersion },
+          );
         else await mergePatch(this.#transport, target, { data: withoutKeys([...values.values.keys()]), metadata: withoutMarks });
       },
     };
   }
 
   /** @returns undefined where there is nothing to write, and nothing to mark either */
-  async #write(values: NewValues, dryRun: boolean): Promise<{ readonly object: Stored<KubeObject>; readonly created: boolean } | undefined> {
+  async #write(
+    values: NewValues,
+    dryRun: boolean,
+  ): Promise<{ readonly object: Stored<KubeObject>; readonly created: boolean } | undefined> {
     const { kind, namespace, name, owner } = values;
     const client = this.#client(kind);
     const target = { descriptor: client.descriptor, namespace, name };
-    const data = Object.fromEntries([...values.values].map(([key, value]) => [key, kind === 'Secret' ? Buffer.from(value).toString('base64') : value]));
-    const marks = stageMarks({ for: values.for, at: new Date(this.#clock.now()).toISOString(), keys: [...values.values.keys(), ...values.replaced] });
+    const data = Object.fromEntries(
+      [...values.values].map(([key, value]) => [key, kind === 'Secret' ? Buffer.from(value).toString('base64') : value]),
+    );
+    const marks = stageMarks({
+      for: values.for,
+      at: new Date(this.#clock.now()).toISOString(),
+      keys: [...values.values.keys(), ...values.replaced],
+    });
     const patch = (): Promise<Stored<KubeObject>> => mergePatch(this.#transport, target, { data, metadata: marks }, { dryRun });
     const patched = owner === undefined ? undefined : await orUndefined(patch());
     if (patched !== undefined) return { object: patched, created: false };

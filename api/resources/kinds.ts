@@ -25,7 +25,8 @@ export interface Clients {
 const core = (kind: string, plural: string): ResourceDescriptor => ({ group: '', version: 'v1', kind, plural, namespaced: true });
 
 export function createClients(transport: Transport): Clients {
-  const client = <T extends KubeObject>(descriptor: ResourceDescriptor): ResourceClient<T> => new ResourceClient<T>({ transport, descriptor, fieldManager: manager });
+  const client = <T extends KubeObject>(descriptor: ResourceDescriptor): ResourceClient<T> =>
+    new ResourceClient<T>({ transport, descriptor, fieldManager: manager });
   return {
     agents: client<Agent>(agentKind.descriptor),
     tools: client<Tool>(toolKind.descriptor),

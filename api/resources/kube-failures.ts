@@ -27,7 +27,8 @@ export function schemaIssues(error: z.ZodError, names: FieldNames): readonly Val
   return error.issues.flatMap((issue) => {
     const loc = restLoc(names, `spec${issue.path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`)).join('')}`);
     if (loc === undefined) return [];
-    const pattern = issue.code === 'invalid_format' && typeof issue.pattern === 'string' ? issue.pattern.slice(1, -1).replaceAll('\\/', '/') : undefined;
+    const pattern =
+      issue.code === 'invalid_format' && typeof issue.pattern === 'string' ? issue.pattern.slice(1, -1).replaceAll('\\/', '/') : undefined;
     return [pattern === undefined ? issues.value(loc, issue.message) : issues.patternMismatch(loc, pattern)];
   });
 }

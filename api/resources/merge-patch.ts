@@ -12,7 +12,12 @@ export interface MergePatchTarget {
  * JSON merge patch: single keys of an object come, change and (with null) go, whatever happens to the others meanwhile.
  * With `metadata.resourceVersion` in the patch only the very state that was read.
  */
-export function mergePatch<T extends KubeObject>(transport: Transport, { descriptor, namespace, name }: MergePatchTarget, patch: unknown, options: { readonly dryRun?: boolean } = {}): Promise<Stored<T>> {
+export function mergePatch<T extends KubeObject>(
+  transport: Transport,
+  { descriptor, namespace, name }: MergePatchTarget,
+  patch: unknown,
+  options: { readonly dryRun?: boolean } = {},
+): Promise<Stored<T>> {
   const root = descriptor.group === '' ? '/api' : '/apis';
   return transport.request<Stored<T>>({
     method: 'PATCH',

@@ -22,7 +22,10 @@ export interface Stage {
   readonly keys: readonly string[];
 }
 
-export function stageMarks(stage: Stage): { readonly labels: Readonly<Record<string, string>>; readonly annotations: Readonly<Record<string, string>> } {
+export function stageMarks(stage: Stage): {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+} {
   return { labels: { [stagedLabel]: 'true' }, annotations: { [stageAnnotation]: JSON.stringify(stage) } };
 }
 

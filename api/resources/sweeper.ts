@@ -40,7 +40,9 @@ export class Sweeper {
   start(): void {
     const { clock, logger, random } = this.#foundation;
     this.#timer = clock.after(everyMs * (0.5 + random()), () => {
-      this.#running = this.sweep().catch((err: unknown) => logger.warn({ err }, 'could not look for unfinished writes; the next round does'));
+      this.#running = this.sweep().catch((err: unknown) =>
+        logger.warn({ err }, 'could not look for unfinished writes; the next round does'),
+      );
       void this.#running.then(() => (this.#stopped ? undefined : this.start()));
     });
   }
@@ -61,7 +63,8 @@ export class Sweeper {
   }
 
   async sweepOrganization(org: string): Promise<void> {
-    for (const client of this.#clients()) await this.#settleAll(client, (await client.listAll({ namespace: org, labelSelector: staged })).items);
+    for (const client of this.#clients())
+      await this.#settleAll(client, (await client.listAll({ namespace: org, labelSelector: staged })).items);
   }
 
   #clients(): readonly ResourceClient<KubeObject>[] {
@@ -107,14 +110,26 @@ export class Sweeper {
       return;
     }
     const unused = stage.keys.filter((key) => !owner.refs.some((ref) => ref.name === name && ref.key === key));
-    await mergePatch(this.#foundation.transport, { descriptor: client.descriptor, namespace, name }, {
-      metadata: { resourceVersion, ...withoutMarks, ...(ownerReferences.length === 0 && { ownerReferences: [ownerReferenceTo(owner.object)] }) },
-      ...(unused.length > 0 && ({ data: Object.fromEntries(unused.map((key) => [key, null])) } satisfies Partial<Record<keyof (Secret & ConfigMap), unknown>>)),
-    });
+    await mergePatch(
+      this.#foundation.transport,
+      { descriptor: client.descriptor, namespace, name },
+      {
+        metadata: {
+          resourceVersion,
+          ...withoutMarks,
+          ...(ownerReferences.length === 0 && { ownerReferences: [ownerReferenceTo(owner.object)] }),
+        },
+        ...(unused.length > 0 &&
+          ({ data: Object.fromEntries(unused.map((key) => [key, null])) } satisfies Partial<Record<keyof (Secret & ConfigMap), unknown>>)),
+      },
+    );
   }
 
   /** The object for which something was staged, and what it refers to. */
-  async #owner(namespace: string, { for: { kind, name } }: Stage): Promise<{ readonly object: Stored<KubeObject>; readonly refs: readonly KeyRef[] } | undefined> {
+  async #owner(
+    namespace: string,
+    { for: { kind, name } }: Stage,
+  ): Promise<{ readonly object: Stored<KubeObject>; readonly refs: readonly KeyRef[] } | undefined> {
     const { clients } = this.#foundation;
     if (kind === 'Tool') {
       const tool = await orUndefined(clients.tools.get({ namespace, name }));

@@ -31,7 +31,9 @@ export class View<T extends KubeObject> {
   /** Objects of which `index` answers `value`, without those that are being deleted. */
   async find(index: 'namespace' | 'agent', value: string): Promise<readonly Stored<T>[]> {
     await this.#caughtUp();
-    return this.#informer.cache.byIndex(index, value).filter(({ metadata }) => metadata.deletionTimestamp === undefined && !this.#deleted.has(metadata.uid));
+    return this.#informer.cache
+      .byIndex(index, value)
+      .filter(({ metadata }) => metadata.deletionTimestamp === undefined && !this.#deleted.has(metadata.uid));
   }
 
   /** The newest state that this process knows of; the server may know a newer one. */
@@ -87,10 +89,18 @@ const byNamespace = ({ metadata }: KubeObject): readonly string[] => [metadata.n
 export function createViews(clients: Clients, dependencies: ApiDependencies): Views {
   const { clock, random, logger, registry, readiness } = dependencies;
   const common = { random, logger, registry };
-  const agents = createInformer<Agent>({ client: clients.agents, transform: withOwnership, indexes: { namespace: byNamespace }, ...common });
+  const agents = createInformer<Agent>({
+    client: clients.agents,
+    transform: withOwnership,
+    indexes: { namespace: byNamespace },
+    ...common,
+  });
   const tools = createInformer<Tool>({
     client: clients.tools,
-    indexes: { namespace: byNamespace, agent: ({ metadata, spec }) => (spec.agentRefs ?? []).map(({ name }) => `${metadata.namespace ?? ''}/${name}`) },
+    indexes: {
+      namespace: byNamespace,
+      agent: ({ metadata, spec }) => (spec.agentRefs ?? []).map(({ name }) => `${metadata.namespace ?? ''}/${name}`),
+    },
     ...common,
   });
   const start = (name: string, informer: Informer<Agent> | Informer<Tool>): void => {

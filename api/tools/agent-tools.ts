@@ -19,7 +19,14 @@ import { ToolWriter, withAgent, type WriteMode } from './tool-writer.ts';
 const at: Loc = ['body', 'llm', 'tools'];
 
 type Step =
-  | { readonly type: 'create'; readonly index: number; readonly name: string; readonly item: InlineTool; readonly spec: Draft<ToolSpec>; readonly secrets: ReadonlyMap<string, string> }
+  | {
+      readonly type: 'create';
+      readonly index: number;
+      readonly name: string;
+      readonly item: InlineTool;
+      readonly spec: Draft<ToolSpec>;
+      readonly secrets: ReadonlyMap<string, string>;
+    }
   | { readonly type: 'attach'; readonly index: number; readonly name: string; readonly item: InlineTool; readonly found: Stored<Tool> }
   | { readonly type: 'detach'; readonly name: string };
 
@@ -53,7 +60,9 @@ export class AgentTools {
     const steps = await Promise.all(
       items.map(async (item, index): Promise<Step | undefined> => {
         const found = foundByItem[index] ?? [];
-        const namesake = item.tool_id ? undefined : attached.find((tool) => tool.spec.custom?.function.name === item.function_tool?.name && !claimed.has(tool.metadata.name));
+        const namesake = item.tool_id
+          ? undefined
+          : attached.find((tool) => tool.spec.custom?.function.name === item.function_tool?.name && !claimed.has(tool.metadata.name));
         const id = item.tool_id ?? namesake?.metadata.name;
         if (id === undefined) return this.#planCreation(newNames[index] ?? '', agentName, item, index, found);
         const tool = isObjectName(id) ? await this.#writer.find(org, id) : undefined;
@@ -96,9 +105,12 @@ export class AgentTools {
   /** The agent is gone: nothing refers to it any more that this facade attached. */
   async release(org: string, agentName: string): Promise<void> {
     const attached = await this.attachedTo(org, agentName);
-    const results = await Promise.allSettled(attached.map(({ metadata }) => this.#writer.detach(org, metadata.name, agentName, { dryRun: false, force: false })));
+    const results = await Promise.allSettled(
+      attached.map(({ metadata }) => this.#writer.detach(org, metadata.name, agentName, { dryRun: false, force: false })),
+    );
     for (const result of results) {
-      if (result.status === 'rejected') this.#foundation.logger.info({ err: result.reason as unknown, org, agentName }, 'a tool keeps its reference to a deleted agent');
+      if (result.status === 'rejected')
+        this.#foundation.logger.info({ err: result.reason as unknown, org, agentName }, 'a tool keeps its reference to a deleted agent');
     }
   }
 
@@ -110,17 +122,34 @@ export class AgentTools {
   }
 
   /** The tool as the item wants it: attached, and with the definition it brings. */
-  async #change(org: string, agentName: string, tool: Stored<Tool>, item: InlineTool, index: number, found: ValidationIssue[]): Promise<{ spec: Draft<ToolSpec>; secrets: ReadonlyMap<string, string> }> {
+  async #change(
+    org: string,
+    agentName: string,
+    tool: Stored<Tool>,
+    item: InlineTool,
+    index: number,
+    found: ValidationIssue[],
+  ): Promise<{ spec: Draft<ToolSpec>; secrets: ReadonlyMap<string, string> }> {
     const spec = withAgent(tool.spec, agentName);
     const brings = Object.entries(item).some(([name, value]) => name !== 'tool_id' && value !== undefined);
     if (tool.spec.custom === undefined || !brings) return { spec, secrets: new Map() };
-    const secrets = await this.#writer.secretWriter(org, tool.metadata.name, item.additional_tool_info?.api.headers ? tool.spec : undefined);
+    const secrets = await this.#writer.secretWriter(
+      org,
+      tool.metadata.name,
+      item.additional_tool_info?.api.headers ? tool.spec : undefined,
+    );
     const changed = customToolFromRest(item, spec, { secrets, loc: [...at, index], found });
     found.push(...problemsOf(changed, tool.spec, index));
     return { spec: changed, secrets: secrets.pending };
   }
 
-  async #run(org: string, { agentName, steps }: ToolPlan, caller: Caller, mode: WriteMode, agent: Stored<KubeObject> | undefined): Promise<readonly unknown[]> {
+  async #run(
+    org: string,
+    { agentName, steps }: ToolPlan,
+    caller: Caller,
+    mode: WriteMode,
+    agent: Stored<KubeObject> | undefined,
+  ): Promise<readonly unknown[]> {
     const listed = await Promise.all(
       steps.map(async (step) => {
         try {
@@ -134,17 +163,33 @@ export class AgentTools {
     return listed.flat();
   }
 
-  async #runStep(org: string, agentName: string, step: Step, caller: Caller, mode: WriteMode, agent: Stored<KubeObject> | undefined): Promise<Stored<Tool> | undefined> {
+  async #runStep(
+    org: string,
+    agentName: string,
+    step: Step,
+    caller: Caller,
+    mode: WriteMode,
+    agent: Stored<KubeObject> | undefined,
+  ): Promise<Stored<Tool> | undefined> {
     if (step.type === 'create') {
-      return this.#writer.create({ org, name: step.name, spec: step.spec, secrets: step.secrets, caller, madeWith: { agentName, ...(agent && { agent }) } }, mode);
+      return this.#writer.create(
+        { org, name: step.name, spec: step.spec, secrets: step.secrets, caller, madeWith: { agentName, ...(agent && { agent }) } },
+        mode,
+      );
     }
     if (step.type === 'detach') {
       await this.#writer.detach(org, step.name, agentName, mode);
       return undefined;
     }
     const ignored: ValidationIssue[] = [];
-    const tool = await this.#writer.update(org, step.name, (stored) => this.#change(org, agentName, stored, step.item, step.index, ignored), mode);
-    if (tool === undefined) throw new ValidationFailed([issues.value([...at, step.index, 'tool_id'], `there is no tool ${JSON.stringify(step.name)}`)]);
+    const tool = await this.#writer.update(
+      org,
+      step.name,
+      (stored) => this.#change(org, agentName, stored, step.item, step.index, ignored),
+      mode,
+    );
+    if (tool === undefined)
+      throw new ValidationFailed([issues.value([...at, step.index, 'tool_id'], `there is no tool ${JSON.stringify(step.name)}`)]);
     if (!mode.dryRun) await this.#writer.attached(tool);
     return tool;
   }
@@ -173,7 +218,10 @@ function requireDistinctFunctions(steps: readonly Step[], found: ValidationIssue
     if (step.type === 'detach') continue;
     const own = step.type === 'create' ? functionNameOf(step.spec) : (step.item.function_tool?.name ?? functionNameOf(step.found.spec));
     if (own === undefined) continue;
-    if (seen.has(own)) found.push(issues.value([...at, step.index], `two tools of an agent can't have one function name, and ${JSON.stringify(own)} is there twice`));
+    if (seen.has(own))
+      found.push(
+        issues.value([...at, step.index], `two tools of an agent can't have one function name, and ${JSON.stringify(own)} is there twice`),
+      );
     seen.add(own);
   }
 }

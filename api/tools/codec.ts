@@ -10,7 +10,9 @@ type Custom = NonNullable<ToolSpec['custom']>;
 type Params = NonNullable<Custom['http']['fixedParams']>;
 
 /** The four texts that every tool has. */
-export function messagesToRest(spec: ToolSpec): Readonly<Record<`tool_${'start' | 'delayed' | 'complete' | 'failed'}_message`, string | null>> {
+export function messagesToRest(
+  spec: ToolSpec,
+): Readonly<Record<`tool_${'start' | 'delayed' | 'complete' | 'failed'}_message`, string | null>> {
   return {
     tool_start_message: spec.messages?.start ?? null,
     tool_delayed_message: spec.messages?.delayed ?? null,
@@ -38,7 +40,10 @@ export function customToolToRest(spec: ToolSpec & { readonly custom: Custom }, s
 
 function paramsToRest(params: Params | undefined): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
-    Object.entries(params ?? {}).map(([name, { description, value }]) => [name, { description: description ?? null, value: value ?? null }]),
+    Object.entries(params ?? {}).map(([name, { description, value }]) => [
+      name,
+      { description: description ?? null, value: value ?? null },
+    ]),
   );
 }
 
@@ -64,8 +69,10 @@ export function customToolFromRest(tool: CustomTool | InlineTool, previous: Tool
       ...stored,
       function: present({
         name: fn?.name ?? stored?.function.name,
-        description: fn === undefined || fn === null || fn.description === undefined ? stored?.function.description : (fn.description ?? undefined),
-        parameters: fn?.parameters === undefined ? stored?.function.parameters : unlessEmptyBefore(fn.parameters, stored?.function.parameters),
+        description:
+          fn === undefined || fn === null || fn.description === undefined ? stored?.function.description : (fn.description ?? undefined),
+        parameters:
+          fn?.parameters === undefined ? stored?.function.parameters : unlessEmptyBefore(fn.parameters, stored?.function.parameters),
       }),
       http: present({
         ...stored?.http,
@@ -81,7 +88,11 @@ export function customToolFromRest(tool: CustomTool | InlineTool, previous: Tool
   } as Draft<ToolSpec>;
 }
 
-function headersOf(sent: Readonly<Record<string, string>>, previous: Custom['http']['headers'], { secrets, loc, found }: ToolEncoding): unknown {
+function headersOf(
+  sent: Readonly<Record<string, string>>,
+  previous: Custom['http']['headers'],
+  { secrets, loc, found }: ToolEncoding,
+): unknown {
   const list = headersFromRest(sent, {
     previous,
     secrets,
@@ -92,11 +103,17 @@ function headersOf(sent: Readonly<Record<string, string>>, previous: Custom['htt
   return list.length === 0 && previous === undefined ? undefined : list;
 }
 
-function paramsOf(sent: Readonly<Record<string, { description?: string | null | undefined; value?: unknown }>> | null | undefined, previous: Params | undefined): unknown {
+function paramsOf(
+  sent: Readonly<Record<string, { description?: string | null | undefined; value?: unknown }>> | null | undefined,
+  previous: Params | undefined,
+): unknown {
   if (sent === undefined) return previous;
   if (sent === null) return undefined;
   const result = Object.fromEntries(
-    Object.entries(sent).map(([name, { description, value }]) => [name, present({ description: description ?? undefined, value: value === null && previous?.[name]?.value !== null ? undefined : value })]),
+    Object.entries(sent).map(([name, { description, value }]) => [
+      name,
+      present({ description: description ?? undefined, value: value === null && previous?.[name]?.value !== null ? undefined : value }),
+    ]),
   );
   return unlessEmptyBefore(result, previous);
 }
@@ -113,7 +130,10 @@ function picked(sent: string | null | undefined, stored: string | undefined): st
 
 type Messages = ToolSpec['messages'];
 
-export function messagesFromRest(tool: Pick<InlineTool, 'tool_start_message' | 'tool_delayed_message' | 'tool_complete_message' | 'tool_failed_message'>, previous: Messages): unknown {
+export function messagesFromRest(
+  tool: Pick<InlineTool, 'tool_start_message' | 'tool_delayed_message' | 'tool_complete_message' | 'tool_failed_message'>,
+  previous: Messages,
+): unknown {
   const result = present({
     start: picked(tool.tool_start_message, previous?.start),
     delayed: picked(tool.tool_delayed_message, previous?.delayed),

@@ -21,7 +21,10 @@ const functionTool = z.object({
 const additionalToolInfo = z.object({
   tool_type: z.literal('custom').nullish(),
   api: z.object({
-    endpoint: z.string().max(2048).regex(/^https?:\/\//),
+    endpoint: z
+      .string()
+      .max(2048)
+      .regex(/^https?:\/\//),
     headers: headerMap.nullish(),
     method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).nullish(),
     parameters: z.object({ fixed_params: params.nullish(), runtime_params: params.nullish() }).nullish(),
@@ -42,13 +45,23 @@ export type CustomTool = z.output<typeof customTool>;
 
 /** An item of `llm.tools`: a tool that exists, by `tool_id`, or a custom tool that is to be made. With both, the fields given are updated. */
 export const inlineTool = withRule(
-  z.object({ tool_id: z.string().min(1).max(253).nullish(), function_tool: functionTool.nullish(), additional_tool_info: additionalToolInfo.nullish(), ...messages }),
+  z.object({
+    tool_id: z.string().min(1).max(253).nullish(),
+    function_tool: functionTool.nullish(),
+    additional_tool_info: additionalToolInfo.nullish(),
+    ...messages,
+  }),
   requireDefinition,
 );
 
 export type InlineTool = z.output<typeof inlineTool>;
 
-function requireDefinition(tool: { readonly tool_id?: unknown; readonly function_tool?: unknown; readonly additional_tool_info?: unknown }, loc: Loc): ValidationIssue[] {
+function requireDefinition(
+  tool: { readonly tool_id?: unknown; readonly function_tool?: unknown; readonly additional_tool_info?: unknown },
+  loc: Loc,
+): ValidationIssue[] {
   if (typeof tool.tool_id === 'string') return [];
-  return (['function_tool', 'additional_tool_info'] as const).filter((name) => (tool[name] ?? undefined) === undefined).map((name) => issues.missing([...loc, name]));
+  return (['function_tool', 'additional_tool_info'] as const)
+    .filter((name) => (tool[name] ?? undefined) === undefined)
+    .map((name) => issues.missing([...loc, name]));
 }

@@ -53,23 +53,40 @@ export class ToolWriter {
 
   /** For encoding a request: knows the present secrets, so that sending one again changes nothing. */
   async secretWriter(org: string, name: string, previous: ToolSpec | undefined): Promise<SecretWriter> {
-    const stored = previous === undefined ? new Map<string, string>() : await this.#foundation.companions.readSecrets(org, toolSecretRefs(previous));
+    const stored =
+      previous === undefined ? new Map<string, string>() : await this.#foundation.companions.readSecrets(org, toolSecretRefs(previous));
     return new SecretWriter({ name: companionName('Tool', name), stored, randomId: () => randomId(8) });
   }
 
   async create({ org, name, spec, secrets, caller, madeWith }: NewTool, { dryRun }: WriteMode): Promise<Stored<Tool>> {
     const { clients, companions, clock, views } = this.#foundation;
-    const marks = madeWith !== undefined && madeWith.agent === undefined ? stageMarks({ for: { kind: 'Agent', name: madeWith.agentName }, at: new Date(clock.now()).toISOString(), keys: [] }) : undefined;
+    const marks =
+      madeWith !== undefined && madeWith.agent === undefined
+        ? stageMarks({ for: { kind: 'Agent', name: madeWith.agentName }, at: new Date(clock.now()).toISOString(), keys: [] })
+        : undefined;
     const annotations = {
       ...(caller.createdByUserId !== null && { [wellKnown.createdBy]: caller.createdByUserId }),
       ...(madeWith && { [inlineAnnotation]: 'true' }),
       ...marks?.annotations,
     };
     const ownerReferences = madeWith?.agent === undefined ? undefined : [ownerReferenceTo(madeWith.agent)];
-    const metadata = { namespace: org, name, annotations, ...(marks && { labels: marks.labels }), ...(ownerReferences && { ownerReferences }) };
+    const metadata = {
+      namespace: org,
+      name,
+      annotations,
+      ...(marks && { labels: marks.labels }),
+      ...(ownerReferences && { ownerReferences }),
+    };
     const object = { apiVersion: API_VERSION, kind: 'Tool', metadata, spec } as unknown as Tool;
     if (dryRun) return clients.tools.apply(object, { dryRun });
-    const values = { kind: 'Secret', namespace: org, name: companionName('Tool', name), values: secrets, replaced: [], for: { kind: 'Tool', name } } as const;
+    const values = {
+      kind: 'Secret',
+      namespace: org,
+      name: companionName('Tool', name),
+      values: secrets,
+      replaced: [],
+      for: { kind: 'Tool', name },
+    } as const;
     const staged = secrets.size === 0 ? undefined : await companions.stage(values);
     const tool = await discardOnFailure(staged, () => clients.tools.apply(object));
     await staged?.commit(tool);
@@ -80,7 +97,11 @@ export class ToolWriter {
   /** The agent for which the tool was made is there: takes the marks off. */
   async settle(org: string, name: string, agent: Stored<KubeObject>): Promise<void> {
     const { transport, clients, views } = this.#foundation;
-    const tool = await mergePatch<Tool>(transport, { descriptor: clients.tools.descriptor, namespace: org, name }, { metadata: { ...withoutMarks, ownerReferences: [ownerReferenceTo(agent)] } });
+    const tool = await mergePatch<Tool>(
+      transport,
+      { descriptor: clients.tools.descriptor, namespace: org, name },
+      { metadata: { ...withoutMarks, ownerReferences: [ownerReferenceTo(agent)] } },
+    );
     views.tools.wrote(tool);
   }
 
@@ -101,13 +122,33 @@ export class ToolWriter {
         if (stored === undefined) return undefined;
         const { spec, secrets = new Map<string, string>() } = await change(stored);
         const apply = (dryRun: boolean): Promise<Stored<Tool>> =>
-          updatePartially({ client: clients.tools, stored, desired: spec, shape, force: mode.force, dryRun, nameOf: (path) => restName(toolFieldNames, path) });
+          updatePartially({
+            client: clients.tools,
+            stored,
+            desired: spec,
+            shape,
+            force: mode.force,
+            dryRun,
+            nameOf: (path) => restName(toolFieldNames, path),
+          });
         if (mode.dryRun) return apply(true);
         const own = companionName('Tool', name);
-        const replaced = toolSecretRefs(stored.spec).filter((ref) => ref.name === own && !toolSecretRefs(spec).some(({ key }) => key === ref.key)).map(({ key }) => key);
+        const replaced = toolSecretRefs(stored.spec)
+          .filter((ref) => ref.name === own && !toolSecretRefs(spec).some(({ key }) => key === ref.key))
+          .map(({ key }) => key);
         const touched = secrets.size > 0 || replaced.length > 0;
         if (touched) await apply(true);
-        const staged = touched ? await companions.stage({ kind: 'Secret', namespace: org, name: own, values: secrets, replaced, for: { kind: 'Tool', name }, owner: stored }) : undefined;
+        const staged = touched
+          ? await companions.stage({
+              kind: 'Secret',
+              namespace: org,
+              name: own,
+              values: secrets,
+              replaced,
+              for: { kind: 'Tool', name },
+              owner: stored,
+            })
+          : undefined;
         const tool = await discardOnFailure(staged, () => apply(false));
         await staged?.commit(tool);
         views.tools.wrote(tool);
@@ -120,18 +161,30 @@ export class ToolWriter {
   async attached(tool: Stored<Tool>): Promise<void> {
     if ((tool.metadata.ownerReferences ?? []).length === 0 || (tool.spec.agentRefs ?? []).length < 2) return;
     const { transport, clients } = this.#foundation;
-    await mergePatch(transport, { descriptor: clients.tools.descriptor, namespace: tool.metadata.namespace ?? '', name: tool.metadata.name }, { metadata: { ownerReferences: null } });
+    await mergePatch(
+      transport,
+      { descriptor: clients.tools.descriptor, namespace: tool.metadata.namespace ?? '', name: tool.metadata.name },
+      { metadata: { ownerReferences: null } },
+    );
   }
 
   /** Takes `agentName` out of the tool's agents, and the tool away when it was made with an agent and this was the last one. */
   async detach(org: string, name: string, agentName: string, mode: WriteMode): Promise<void> {
     const { clients, views } = this.#foundation;
     const tool = await this.update(org, name, async (stored) => ({ spec: withoutAgent(stored.spec, agentName) }), mode);
-    if (mode.dryRun || tool === undefined || (tool.spec.agentRefs ?? []).length > 0 || tool.metadata.annotations?.[inlineAnnotation] !== 'true') return;
+    if (
+      mode.dryRun ||
+      tool === undefined ||
+      (tool.spec.agentRefs ?? []).length > 0 ||
+      tool.metadata.annotations?.[inlineAnnotation] !== 'true'
+    )
+      return;
     await retryStale(this.#foundation, async () => {
       const now = await this.find(org, name);
       if (now === undefined || now.metadata.uid !== tool.metadata.uid || (now.spec.agentRefs ?? []).length > 0) return;
-      await orUndefined(clients.tools.delete({ namespace: org, name }, { uid: now.metadata.uid, resourceVersion: now.metadata.resourceVersion }));
+      await orUndefined(
+        clients.tools.delete({ namespace: org, name }, { uid: now.metadata.uid, resourceVersion: now.metadata.resourceVersion }),
+      );
       views.tools.deleted(now);
     });
   }

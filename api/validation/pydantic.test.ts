@@ -21,7 +21,10 @@ const model = z.object({
   text: z.string().nullish(),
   short: z.string().min(2).max(4).nullish(),
   one: z.string().min(1).max(1).nullish(),
-  url: z.string().regex(/^https?:\/\/.+/).nullish(),
+  url: z
+    .string()
+    .regex(/^https?:\/\/.+/)
+    .nullish(),
   integer: z.int().min(0).max(5).nullish(),
   number: z.number().min(0).max(1.5).nullish(),
   above: z.number().gt(0.5).lt(2).nullish(),

@@ -233,7 +233,13 @@ function isRecord(input: unknown): input is Readonly<Record<string, unknown>> {
 function readFree(input: unknown, loc: Loc, found: ValidationIssue[]): unknown {
   const fault = freeFault(input, maxDepth);
   if (fault === undefined) return input;
-  found.push(fault === 'depth' ? issues.value(loc, `values may be nested at most ${maxDepth} levels deep`) : fault === 'number' ? issues.notFinite(loc) : issues.notUnicode(loc));
+  found.push(
+    fault === 'depth'
+      ? issues.value(loc, `values may be nested at most ${maxDepth} levels deep`)
+      : fault === 'number'
+        ? issues.notFinite(loc)
+        : issues.notUnicode(loc),
+  );
   return undefined;
 }
 

@@ -50,7 +50,9 @@ export class Reads {
     }
     const { revision, start } = query['continue'] ? parseToken(query['continue']) : { revision: this.#store.revision, start: 0 };
     const id = `${groupResource(resource)} ${namespace ?? ''} ${revision}`;
-    const snapshot = query['continue'] ? this.#snapshots.get(id) : { revision, items: this.#store.list(groupResource(resource), namespace) };
+    const snapshot = query['continue']
+      ? this.#snapshots.get(id)
+      : { revision, items: this.#store.list(groupResource(resource), namespace) };
     if (snapshot === undefined || revision < this.#store.compacted) {
       throw new Refusal({
         code: 410,

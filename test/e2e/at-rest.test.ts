@@ -14,7 +14,12 @@ async function writes(): Promise<number> {
   const { stdout } = await client.kubectl(['get', '--raw', '/metrics']);
   return stdout
     .split('\n')
-    .filter((line) => line.startsWith('apiserver_request_total{') && line.includes('group="parley.dev"') && /verb="(APPLY|PATCH|PUT|POST|DELETE)"/.test(line))
+    .filter(
+      (line) =>
+        line.startsWith('apiserver_request_total{') &&
+        line.includes('group="parley.dev"') &&
+        /verb="(APPLY|PATCH|PUT|POST|DELETE)"/.test(line),
+    )
     .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
 }
 
@@ -35,7 +40,7 @@ it('answers one spec change with one status write', async () => {
   await delay(3_000);
   const before = await writes();
   await client.kubectl(['apply', '--server-side', '-f', '-'], { input: anAgent('one-write', undefined, { welcomeMessage: 'Hello' }) });
-  await client.kubectl(['wait', "--for=jsonpath={.status.observedGeneration}=2", 'agent/one-write', '--timeout=60s']);
+  await client.kubectl(['wait', '--for=jsonpath={.status.observedGeneration}=2', 'agent/one-write', '--timeout=60s']);
   await delay(3_000);
   expect((await writes()) - before, 'the apply itself and one status write').toBe(2);
   await client.kubectl(['delete', 'agent/one-write']);

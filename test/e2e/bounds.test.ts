@@ -8,27 +8,51 @@ const client = stackClient(inject('stack'));
 const prompt = 'word '.repeat(400_000);
 
 it.each([
-  ['a 2 MB prompt', anAgent('big', undefined, { llm: { provider: 'openai', model: 'm', systemPrompt: prompt } }), /[Tt]oo long|may not be more than|[Tt]oo large/],
+  [
+    'a 2 MB prompt',
+    anAgent('big', undefined, { llm: { provider: 'openai', model: 'm', systemPrompt: prompt } }),
+    /[Tt]oo long|may not be more than|[Tt]oo large/,
+  ],
   [
     '10,000 list items',
-    anAgent('big', undefined, { llm: { provider: 'openai', model: 'm', requiredDynamicData: Array.from({ length: 10_000 }, (_, n) => `n${n}`) } }),
+    anAgent('big', undefined, {
+      llm: { provider: 'openai', model: 'm', requiredDynamicData: Array.from({ length: 10_000 }, (_, n) => `n${n}`) },
+    }),
     /must have at most 64 items/,
   ],
-  ['10,000 agents of a tool', aTool('big', undefined, { agentRefs: Array.from({ length: 10_000 }, (_, n) => ({ name: `a${n}` })) }), /must have at most 256 items/],
+  [
+    '10,000 agents of a tool',
+    aTool('big', undefined, { agentRefs: Array.from({ length: 10_000 }, (_, n) => ({ name: `a${n}` })) }),
+    /must have at most 256 items/,
+  ],
   ['a 1 MB name', anAgent('n'.repeat(1_000_000)), /must be no more than 253|[Tt]oo long|may not be more than/],
-  ['a 1 MB display name', anAgent('big', undefined, { displayName: 'n'.repeat(1_000_000) }), /may not be (more|longer) than 200|[Tt]oo long/],
+  [
+    'a 1 MB display name',
+    anAgent('big', undefined, { displayName: 'n'.repeat(1_000_000) }),
+    /may not be (more|longer) than 200|[Tt]oo long/,
+  ],
 ])('kubectl: %s', async (_what, manifest, message) => {
   for (const mode of [['apply', '--server-side'], ['create']]) {
     const refused = await client.kubectl([...mode, '-f', '-'], { input: manifest, allowFailure: true });
     expect(refused.code).toBe(1);
-    expect(refused.stderr.slice(0, 2_000)).toMatch(message);
+    expect(refused.stderr.slice(-2_000)).toMatch(message);
   }
 });
 
 it.each([
   ['a 2 MB prompt', anAgentRequest('big', { llm: { model_name: 'm', system_prompt: prompt } }), 413, 'payload_too_large'],
-  ['a prompt just above the limit', anAgentRequest('big', { llm: { model_name: 'm', system_prompt: 'x'.repeat(131_073) } }), 422, 'string_too_long'],
-  ['10,000 list items', anAgentRequest('big', { post_call_analysis: Array.from({ length: 10_000 }, () => ({ name: 'n', type: 'string' })) }), 422, 'too_long'],
+  [
+    'a prompt just above the limit',
+    anAgentRequest('big', { llm: { model_name: 'm', system_prompt: 'x'.repeat(131_073) } }),
+    422,
+    'string_too_long',
+  ],
+  [
+    '10,000 list items',
+    anAgentRequest('big', { post_call_analysis: Array.from({ length: 10_000 }, () => ({ name: 'n', type: 'string' })) }),
+    422,
+    'too_long',
+  ],
   ['a 1 MB name', anAgentRequest('n'.repeat(1_000_000)), 422, 'string_too_long'],
 ])('REST: %s', async (_what, body, status, code) => {
   const refused = await client.rest('POST', '/v2/ai-agents', body);

@@ -47,7 +47,15 @@ beforeAll(async () => {
       ],
     },
   });
-  await client.kubectl(['wait', '--for=condition=Ready', `agent/${name}`, `tool/${name}`, `phonenumber/${name}`, `webhooksubscription/${name}`, '--timeout=60s']);
+  await client.kubectl([
+    'wait',
+    '--for=condition=Ready',
+    `agent/${name}`,
+    `tool/${name}`,
+    `phonenumber/${name}`,
+    `webhooksubscription/${name}`,
+    '--timeout=60s',
+  ]);
 });
 
 it('goes in over REST and comes back masked', async () => {
@@ -67,7 +75,8 @@ it('goes in over REST and comes back masked', async () => {
     const { stdout } = await client.kubectl(['get', `agent/${id}`, '-o', 'jsonpath={.status.conditions[?(@.type=="Ready")].status}']);
     expect(stdout).toBe('True');
   });
-  for (const path of [`/v2/ai-agents/${id}`, '/v2/ai-agents?page_size=100']) expect(leaks((await client.rest('GET', path)).text)).toBe(false);
+  for (const path of [`/v2/ai-agents/${id}`, '/v2/ai-agents?page_size=100'])
+    expect(leaks((await client.rest('GET', path)).text)).toBe(false);
 
   // Requests that fail after the secret was read must not repeat it either.
   const failures = [
@@ -123,7 +132,12 @@ it('is in no database row', async () => {
     expect(tables.rows.length).toBeGreaterThan(3);
     for (const { name: table } of tables.rows) {
       const rows = await database.query<{ row: string }>(`SELECT t::text AS row FROM ${table} t`);
-      expect.soft(rows.rows.filter(({ row }) => leaks(row)), table).toEqual([]);
+      expect
+        .soft(
+          rows.rows.filter(({ row }) => leaks(row)),
+          table,
+        )
+        .toEqual([]);
     }
   } finally {
     await database.end();

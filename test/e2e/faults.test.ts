@@ -15,7 +15,11 @@ interface Agents {
   readonly items: readonly {
     readonly metadata: { readonly name: string; readonly uid: string; readonly generation: number };
     readonly spec: { readonly displayName: string };
-    readonly status?: { readonly observedGeneration: number; readonly tools: number; readonly conditions: readonly { readonly type: string; readonly status: string }[] };
+    readonly status?: {
+      readonly observedGeneration: number;
+      readonly tools: number;
+      readonly conditions: readonly { readonly type: string; readonly status: string }[];
+    };
   }[];
 }
 
@@ -57,14 +61,22 @@ it.each(['operator', 'api', 'kube-apiserver'])('survives five kills of %s under 
   stop = true;
   await load;
 
-  const agents = await eventually(async () => {
-    const found = await client.getJson<Agents>(['agents']);
-    for (const agent of found.items) {
-      const ready = agent.status?.conditions.find((condition) => condition.type === 'Ready');
-      expect([agent.metadata.name, ready?.status, agent.status?.observedGeneration]).toEqual([agent.metadata.name, 'True', agent.metadata.generation]);
-    }
-    return found;
-  }, 180_000, 1_000);
+  const agents = await eventually(
+    async () => {
+      const found = await client.getJson<Agents>(['agents']);
+      for (const agent of found.items) {
+        const ready = agent.status?.conditions.find((condition) => condition.type === 'Ready');
+        expect([agent.metadata.name, ready?.status, agent.status?.observedGeneration]).toEqual([
+          agent.metadata.name,
+          'True',
+          agent.metadata.generation,
+        ]);
+      }
+      return found;
+    },
+    180_000,
+    1_000,
+  );
 
   const names = new Map(agents.items.map((agent) => [agent.metadata.name, agent.spec.displayName]));
   for (const [id, name] of acknowledged) expect(names.get(id), id).toBe(name);
@@ -77,7 +89,9 @@ it.each(['operator', 'api', 'kube-apiserver'])('survives five kills of %s under 
   const database = new pg.Client({ connectionString: stack.env.DATABASE_URL });
   await database.connect();
   try {
-    const doubled = await database.query('SELECT org, agent_uid, count(*) FROM agent_serving WHERE retired_at IS NULL GROUP BY 1, 2 HAVING count(*) > 1');
+    const doubled = await database.query(
+      'SELECT org, agent_uid, count(*) FROM agent_serving WHERE retired_at IS NULL GROUP BY 1, 2 HAVING count(*) > 1',
+    );
     expect(doubled.rows).toEqual([]);
   } finally {
     await database.end();

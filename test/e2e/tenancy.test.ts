@@ -57,7 +57,15 @@ it.each([
 ])('%s %s answers alike for a foreign, a missing and a malformed agent', async (method, path, body) => {
   const foreign = await answer(method, path.replace('ID', theirAgent), body);
   expect(foreign).toMatchObject({ status: 404 });
-  for (const id of ['agent-aaaaaaaaaaaaaaaa', 'NOT%20A%20NAME', '..%2F..%2Fsecrets', `${other}%2F${theirAgent}`, 'x'.repeat(300), '%00', '-']) {
+  for (const id of [
+    'agent-aaaaaaaaaaaaaaaa',
+    'NOT%20A%20NAME',
+    '..%2F..%2Fsecrets',
+    `${other}%2F${theirAgent}`,
+    'x'.repeat(300),
+    '%00',
+    '-',
+  ]) {
     expect(await answer(method, path.replace('ID', id), body), id).toEqual(foreign);
   }
   expect((await theirs.rest('GET', `/v2/ai-agents/${theirAgent}`)).body['welcome_message']).not.toBe('mine now');
@@ -69,7 +77,8 @@ it.each([
 ])('%s %s answers alike for a foreign, a missing and a malformed key', async (method, path) => {
   const foreign = await answer(method, path.replace('ID', theirKey));
   expect(foreign).toMatchObject({ status: 404 });
-  for (const id of ['00000000-0000-7000-8000-000000000000', 'nonsense', "'%20OR%201=1--", '%00']) expect(await answer(method, path.replace('ID', id)), id).toEqual(foreign);
+  for (const id of ['00000000-0000-7000-8000-000000000000', 'nonsense', "'%20OR%201=1--", '%00'])
+    expect(await answer(method, path.replace('ID', id)), id).toEqual(foreign);
   expect((await theirs.rest('GET', `/v1/api-keys/${theirKey}`)).body['revoked']).toBe(false);
 });
 

@@ -20,7 +20,9 @@ it("the README's tour runs from top to bottom", async () => {
   const blocks = await tourBlocks();
   expect(blocks.length).toBeGreaterThan(5);
   // One shell, as a reader has it. `explain` of a broken agent exits 1 on purpose.
-  const script = blocks.map((block) => block.replaceAll('bin/parley', `${repository}/bin/parley`).replace(/^(parley explain .*)$/m, '$1 || true')).join('\necho "--- next"\n');
+  const script = blocks
+    .map((block) => block.replaceAll('bin/parley', `${repository}/bin/parley`).replace(/^(parley explain .*)$/m, '$1 || true'))
+    .join('\necho "--- next"\n');
   const toured = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd: folder });
   expect(toured.code, toured.stderr).toBe(0);
 
@@ -37,7 +39,10 @@ it("the README's tour runs from top to bottom", async () => {
 
 it("parley dev's own tour works as printed", async () => {
   const status = await run(join(repository, 'bin/parley'), ['dev', 'status'], { cwd: folder });
-  const commands = status.stdout.split('\n').map((line) => line.trim().replace(/^\$ /, '')).filter((line) => /^(kubectl|curl) /.test(line));
+  const commands = status.stdout
+    .split('\n')
+    .map((line) => line.trim().replace(/^\$ /, ''))
+    .filter((line) => /^(kubectl|curl) /.test(line));
   expect(commands.filter((command) => command.startsWith('kubectl'))).toHaveLength(3);
   expect(commands.filter((command) => command.startsWith('curl'))).toHaveLength(3);
   for (const command of commands) {

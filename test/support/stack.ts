@@ -44,7 +44,12 @@ export interface StackClient {
   /** `kubectl get … -o json`, parsed. */
   getJson<T = Record<string, unknown>>(args: readonly string[]): Promise<T>;
   parley(args: readonly string[]): Promise<Finished>;
-  rest<T = Record<string, unknown>>(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<Answer<T>>;
+  rest<T = Record<string, unknown>>(
+    method: string,
+    path: string,
+    body?: unknown,
+    headers?: Readonly<Record<string, string>>,
+  ): Promise<Answer<T>>;
   /** The pid of a part, from `.parley/run/<part>.pid`. */
   pid(part: string): Promise<number>;
 }
@@ -57,7 +62,8 @@ export function stackClient(stack: { readonly folder: string; readonly env: Stac
     folder,
     env,
     async kubectl(args, options = {}) {
-      const input = options.input === undefined ? {} : { input: typeof options.input === 'string' ? options.input : JSON.stringify(options.input) };
+      const input =
+        options.input === undefined ? {} : { input: typeof options.input === 'string' ? options.input : JSON.stringify(options.input) };
       const finished = await run(join(env.PARLEY_BIN, 'kubectl'), args, { env: childEnv, ...input });
       if (finished.code !== 0 && !options.allowFailure) throw new Error(`kubectl ${args.join(' ')}: ${finished.stderr}`);
       return finished;
@@ -66,6 +72,7 @@ export function stackClient(stack: { readonly folder: string; readonly env: Stac
       return JSON.parse((await client.kubectl(['get', ...args, '-o', 'json'])).stdout) as T;
     },
     parley: (args) => run(parley, args, { env: childEnv, cwd: folder }),
+    // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the shape it then checks
     async rest<T>(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) {
       const response = await fetch(new URL(path, env.PARLEY_URL), {
         method,

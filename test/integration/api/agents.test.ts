@@ -92,7 +92,16 @@ describe('the agent object', () => {
     expect(body).toMatchObject({
       agent_name: 'Small',
       language_code: 'en-US',
-      llm: { llm_type: 'simple', model_provider: 'openai', model_temperature: 0, max_tokens: null, api_key: null, system_prompt: null, tools: [], required_dynamic_data: [] },
+      llm: {
+        llm_type: 'simple',
+        model_provider: 'openai',
+        model_temperature: 0,
+        max_tokens: null,
+        api_key: null,
+        system_prompt: null,
+        tools: [],
+        required_dynamic_data: [],
+      },
       tts: { voice_temperature: 0.5, voice_id: null },
       enable_user_interruptions: true,
       minimum_speech_duration_for_interruptions: 0.5,
@@ -117,8 +126,19 @@ describe('the agent object', () => {
     const one = await org.call('PUT', path, { llm: { model_temperature: 1.5 }, tts: { voice_name: null }, future_field: { any: 'thing' } });
     expect(one.status, one.text).toBe(200);
     expect(one.body).toEqual({ ...agent, llm: { ...agent.llm, model_temperature: 1.5 }, tts: { ...agent.tts, voice_name: null } });
-    const cleared = { welcome_message: null, webhook_url: null, knowledge_base_id: null, ambient_sound: null, max_call_duration_seconds: null, dynamic_data_config: null, post_call_analysis: null };
-    const two = await org.call('PUT', path, { ...cleared, llm: { base_url: null, max_tokens: null, required_dynamic_data: null, system_prompt: null, model_provider: null } });
+    const cleared = {
+      welcome_message: null,
+      webhook_url: null,
+      knowledge_base_id: null,
+      ambient_sound: null,
+      max_call_duration_seconds: null,
+      dynamic_data_config: null,
+      post_call_analysis: null,
+    };
+    const two = await org.call('PUT', path, {
+      ...cleared,
+      llm: { base_url: null, max_tokens: null, required_dynamic_data: null, system_prompt: null, model_provider: null },
+    });
     expect(two.body).toEqual({
       ...one.body,
       ...cleared,
@@ -133,7 +153,12 @@ describe('the agent object', () => {
 
   it('refuses null for what an agent can not be without', async () => {
     const { body: agent } = await org.call('POST', '/v2/ai-agents', anAgentRequest('x'));
-    const answer = await org.call('PUT', `/v2/ai-agents/${agent.ai_agent_id}`, { agent_name: null, llm: null, stt: { provider: null }, tts: { provider: 'nobody' } });
+    const answer = await org.call('PUT', `/v2/ai-agents/${agent.ai_agent_id}`, {
+      agent_name: null,
+      llm: null,
+      stt: { provider: null },
+      tts: { provider: 'nobody' },
+    });
     expect(answer.status).toBe(422);
     expect(answer.body).toEqual({
       detail: [
@@ -155,14 +180,24 @@ describe('the agent object', () => {
 
   it('keeps a prompt of up to 128 KiB in a ConfigMap that goes with the agent', async () => {
     const long = 'Réponds. '.repeat(5000);
-    const { body: agent, status, text } = await org.call('POST', '/v2/ai-agents', anAgentRequest('Long', { llm: { model_name: 'm', system_prompt: long } }));
+    const {
+      body: agent,
+      status,
+      text,
+    } = await org.call('POST', '/v2/ai-agents', anAgentRequest('Long', { llm: { model_name: 'm', system_prompt: long } }));
     expect(status, text).toBe(201);
     expect(agent.llm.system_prompt).toBe(long);
     const path = `/v2/ai-agents/${agent.ai_agent_id}`;
     expect((await org.call('GET', path)).body.llm.system_prompt).toBe(long);
     const object = await stored(agent.ai_agent_id);
     const { name, key } = object.spec.llm.systemPromptFrom!.configMapKeyRef;
-    const map = await kubectlJson<{ data: Record<string, string>; metadata: { ownerReferences: { uid: string }[]; labels?: unknown } }>(['get', 'configmap', name, '-n', org.name]);
+    const map = await kubectlJson<{ data: Record<string, string>; metadata: { ownerReferences: { uid: string }[]; labels?: unknown } }>([
+      'get',
+      'configmap',
+      name,
+      '-n',
+      org.name,
+    ]);
     expect(map.data[key]).toBe(long);
     expect(map.metadata.ownerReferences.map(({ uid }) => uid)).toEqual([object.metadata.uid]);
     expect(map.metadata.labels).toBeUndefined();
@@ -195,9 +230,12 @@ describe('the agent object', () => {
     const answer = await org.call('DELETE', path);
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({ data: {}, message: 'The AI agent was deleted' });
-    for (const method of ['GET', 'DELETE']) expect((await org.call(method, path)).body).toEqual({ error: 'not_found', message: 'AI agent not found' });
+    for (const method of ['GET', 'DELETE'])
+      expect((await org.call(method, path)).body).toEqual({ error: 'not_found', message: 'AI agent not found' });
     expect((await org.call('PUT', path, {})).status).toBe(404);
-    expect((await org.call('GET', '/v2/ai-agents?page_size=100')).body.data.map((each: { ai_agent_id: string }) => each.ai_agent_id)).not.toContain(agent.ai_agent_id);
+    expect(
+      (await org.call('GET', '/v2/ai-agents?page_size=100')).body.data.map((each: { ai_agent_id: string }) => each.ai_agent_id),
+    ).not.toContain(agent.ai_agent_id);
   });
 });
 
@@ -217,9 +255,12 @@ describe('writes under a condition', () => {
   });
 
   it('change nothing at all with dry_run, secrets and long prompts included', async () => {
-    const names = async (): Promise<string> => JSON.stringify(await kubectlJson(['get', 'agents,tools,secrets,configmaps', '-n', org.name]));
+    const names = async (): Promise<string> =>
+      JSON.stringify(await kubectlJson(['get', 'agents,tools,secrets,configmaps', '-n', org.name]));
     const before = await names();
-    const request = anAgentRequest('Rehearsed', { llm: { model_name: 'm', api_key: 'sk-rehearsed', system_prompt: 'p'.repeat(5000), tools: [aTool('rehearsed')] } });
+    const request = anAgentRequest('Rehearsed', {
+      llm: { model_name: 'm', api_key: 'sk-rehearsed', system_prompt: 'p'.repeat(5000), tools: [aTool('rehearsed')] },
+    });
     const created = await org.call('POST', '/v2/ai-agents?dry_run=true', request);
     expect(created.status, created.text).toBe(201);
     expect(created.body.llm).toMatchObject({ api_key: '********', system_prompt: 'p'.repeat(5000), tools: [aTool('rehearsed')] });
@@ -272,7 +313,9 @@ describe('writes under a condition', () => {
         { llm: { max_tokens: 9 } },
       ];
       const all = [...changes, ...changes].slice(0, 50);
-      const answers = await Promise.all(all.map((change, index) => (index % 2 ? facade : replica).call('PUT', path, { body: change, key: org.key })));
+      const answers = await Promise.all(
+        all.map((change, index) => (index % 2 ? facade : replica).call('PUT', path, { body: change, key: org.key })),
+      );
       expect(answers.map(({ status, text }) => (status === 200 ? 200 : text))).toEqual(all.map(() => 200));
       const { body } = await org.call('GET', path);
       for (const change of changes) expect(body).toMatchObject(change);
@@ -284,7 +327,16 @@ describe('writes under a condition', () => {
 
 function aTool(name: string, more: object = {}) {
   return {
-    function_tool: { name, description: 'Does it', parameters: { type: 'object', properties: { id: { type: 'string', description: 'which' } }, required: ['id'], additionalProperties: false } },
+    function_tool: {
+      name,
+      description: 'Does it',
+      parameters: {
+        type: 'object',
+        properties: { id: { type: 'string', description: 'which' } },
+        required: ['id'],
+        additionalProperties: false,
+      },
+    },
     additional_tool_info: {
       tool_type: 'custom',
       api: {
@@ -321,11 +373,16 @@ describe('the tools of an agent', () => {
     const { body: b } = await org.call('POST', '/v2/ai-agents', withTools('B', [{ tool_id: one }]));
     expect(ids(b)).toEqual([one]);
 
-    const changed = await org.call('PUT', path, { llm: { tools: [{ ...a.llm.tools[0], tool_start_message: 'New words' }, aTool('three')] } });
+    const changed = await org.call('PUT', path, {
+      llm: { tools: [{ ...a.llm.tools[0], tool_start_message: 'New words' }, aTool('three')] },
+    });
     expect(changed.status, changed.text).toBe(200);
     expect(changed.body.llm.tools).toMatchObject([aTool('one', { tool_start_message: 'New words' }), aTool('three')]);
     expect(ids(changed.body)[0]).toBe(one);
-    const names = async (): Promise<string[]> => (await kubectlJson<{ items: { metadata: { name: string } }[] }>(['get', 'tools', '-n', org.name])).items.map(({ metadata }) => metadata.name);
+    const names = async (): Promise<string[]> =>
+      (await kubectlJson<{ items: { metadata: { name: string } }[] }>(['get', 'tools', '-n', org.name])).items.map(
+        ({ metadata }) => metadata.name,
+      );
     expect(await names()).not.toContain(two);
 
     const replaced = await org.call('PUT', path, { llm: { tools: [aTool('three', { tool_complete_message: 'Ready' })] } });

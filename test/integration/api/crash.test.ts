@@ -50,7 +50,12 @@ class Mortal implements Transport {
 
 interface Companion {
   readonly kind: string;
-  readonly metadata: { readonly name: string; readonly uid: string; readonly labels?: Readonly<Record<string, string>>; readonly ownerReferences?: readonly { readonly uid: string }[] };
+  readonly metadata: {
+    readonly name: string;
+    readonly uid: string;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly ownerReferences?: readonly { readonly uid: string }[];
+  };
   readonly data?: Readonly<Record<string, string>>;
 }
 
@@ -65,7 +70,12 @@ afterAll(() => facade.close());
 async function sweep(org: string): Promise<void> {
   const clock = { ...systemClock, now: () => Date.now() + 180_000 };
   const common = { store: facade.store, transport: mortal, random: Math.random, registry: new Registry(), readiness: new Readiness() };
-  const foundation = createFoundation({ ...common, clock, logger: createLogger({ role: 'test', level: 'silent' }), pageTokenKey: new Uint8Array(32) });
+  const foundation = createFoundation({
+    ...common,
+    clock,
+    logger: createLogger({ role: 'test', level: 'silent' }),
+    pageTokenKey: new Uint8Array(32),
+  });
   await new Sweeper({ foundation, organizations: facade.store.organizations }).sweepOrganization(org);
   await foundation.views.stop();
 }
@@ -73,15 +83,27 @@ async function sweep(org: string): Promise<void> {
 /** Every secret value that stands anywhere, after checking that nothing is orphaned, marked or dangling. */
 async function requireWhole(org: string): Promise<readonly string[]> {
   const list = async <T>(kind: string): Promise<readonly T[]> => (await kubectlJson<{ items: T[] }>(['get', kind, '-n', org])).items;
-  const [agents, tools, secrets, maps] = await Promise.all([list<Agent>('agents'), list<Tool>('tools'), list<Companion>('secrets'), list<Companion>('configmaps')]);
+  const [agents, tools, secrets, maps] = await Promise.all([
+    list<Agent>('agents'),
+    list<Tool>('tools'),
+    list<Companion>('secrets'),
+    list<Companion>('configmaps'),
+  ]);
   const companions = [...secrets, ...maps.filter(({ metadata }) => metadata.name.startsWith('agent-'))];
   const uids = new Set([...agents, ...tools].map(({ metadata }) => metadata.uid));
   for (const { metadata } of [...companions, ...(tools as unknown as Companion[])]) {
     expect(metadata.labels ?? {}, metadata.name).toEqual({});
-    expect((metadata.ownerReferences ?? []).filter(({ uid }) => !uids.has(uid)), metadata.name).toEqual([]);
+    expect(
+      (metadata.ownerReferences ?? []).filter(({ uid }) => !uids.has(uid)),
+      metadata.name,
+    ).toEqual([]);
     expect(metadata.ownerReferences, metadata.name).toHaveLength(1);
   }
-  const values = new Map(companions.flatMap(({ kind, metadata, data }) => Object.entries(data ?? {}).map(([key, value]) => [`${kind}/${metadata.name}/${key}`, value] as const)));
+  const values = new Map(
+    companions.flatMap(({ kind, metadata, data }) =>
+      Object.entries(data ?? {}).map(([key, value]) => [`${kind}/${metadata.name}/${key}`, value] as const),
+    ),
+  );
   const used = new Set<string>();
   const use = (id: string): void => {
     expect([...values.keys()]).toContain(id);
@@ -89,11 +111,15 @@ async function requireWhole(org: string): Promise<readonly string[]> {
   };
   for (const { spec } of agents) {
     if (spec.llm.apiKeySecretRef) use(`Secret/${spec.llm.apiKeySecretRef.name}/${spec.llm.apiKeySecretRef.key}`);
-    if (spec.llm.systemPromptFrom) use(`ConfigMap/${spec.llm.systemPromptFrom.configMapKeyRef.name}/${spec.llm.systemPromptFrom.configMapKeyRef.key}`);
+    if (spec.llm.systemPromptFrom)
+      use(`ConfigMap/${spec.llm.systemPromptFrom.configMapKeyRef.name}/${spec.llm.systemPromptFrom.configMapKeyRef.key}`);
   }
-  for (const { spec } of tools) for (const header of spec.custom?.http.headers ?? []) if (header.valueFrom) use(`Secret/${header.valueFrom.secretKeyRef.name}/${header.valueFrom.secretKeyRef.key}`);
+  for (const { spec } of tools)
+    for (const header of spec.custom?.http.headers ?? [])
+      if (header.valueFrom) use(`Secret/${header.valueFrom.secretKeyRef.name}/${header.valueFrom.secretKeyRef.key}`);
   expect([...values.keys()].filter((id) => !used.has(id))).toEqual([]);
-  for (const { metadata } of agents) expect(tools.filter(({ spec }) => spec.agentRefs?.some(({ name }) => name === metadata.name))).toHaveLength(1);
+  for (const { metadata } of agents)
+    expect(tools.filter(({ spec }) => spec.agentRefs?.some(({ name }) => name === metadata.name))).toHaveLength(1);
   expect(tools).toHaveLength(agents.length);
   return secrets.flatMap(({ data }) => Object.values(data ?? {}).map((value) => Buffer.from(value, 'base64').toString()));
 }
@@ -103,7 +129,9 @@ const body = anAgentRequest('Crash', {
     model_name: 'm',
     api_key: 'first',
     system_prompt: 'p'.repeat(5000),
-    tools: [{ function_tool: { name: 'f' }, additional_tool_info: { api: { endpoint: 'http://x', headers: { 'x-api-key': 'tool-key' } } } }],
+    tools: [
+      { function_tool: { name: 'f' }, additional_tool_info: { api: { endpoint: 'http://x', headers: { 'x-api-key': 'tool-key' } } } },
+    ],
   },
 });
 
@@ -133,13 +161,19 @@ describe.each([false, true])('a process that dies at any request to the API serv
     const { body: agent } = await org.call('POST', '/v2/ai-agents', body);
     for (let after = 0; ; after += 1) {
       mortal.die(after, carriedOut);
-      const answer = await org.call('PUT', `/v2/ai-agents/${agent.ai_agent_id}`, { agent_name: `Round ${after}`, llm: { api_key: `secret-${after}`, system_prompt: `${after}`.repeat(5000) } });
+      const answer = await org.call('PUT', `/v2/ai-agents/${agent.ai_agent_id}`, {
+        agent_name: `Round ${after}`,
+        llm: { api_key: `secret-${after}`, system_prompt: `${after}`.repeat(5000) },
+      });
       mortal.revive();
       await sweep(org.name);
       const secrets = await requireWhole(org.name);
-      const { body: now } = await org.call('GET', `/v2/ai-agents/${agent.ai_agent_id}`, undefined, { key: await org.keyWith('agents:read', 'secrets:read') });
+      const { body: now } = await org.call('GET', `/v2/ai-agents/${agent.ai_agent_id}`, undefined, {
+        key: await org.keyWith('agents:read', 'secrets:read'),
+      });
       expect(secrets).toContain(now.llm.api_key);
-      if (now.agent_name === `Round ${after}`) expect(now.llm).toMatchObject({ api_key: `secret-${after}`, system_prompt: `${after}`.repeat(5000) });
+      if (now.agent_name === `Round ${after}`)
+        expect(now.llm).toMatchObject({ api_key: `secret-${after}`, system_prompt: `${after}`.repeat(5000) });
       if (answer.status === 200) break;
       expect(answer.status).toBe(503);
     }

@@ -32,10 +32,22 @@ afterAll(() => facade.close());
 function build(options: { readonly databaseUrl?: string; readonly kubeServer?: string }) {
   const logger = createLogger({ role: 'api', level: 'silent' });
   const kubeConfig = new KubeConfig();
-  kubeConfig.loadFromClusterAndUser({ name: 'c', server: options.kubeServer ?? facade.transport.server, skipTLSVerify: true }, { name: 'u' });
+  kubeConfig.loadFromClusterAndUser(
+    { name: 'c', server: options.kubeServer ?? facade.transport.server, skipTLSVerify: true },
+    { name: 'u' },
+  );
   const transport = createTransport({ kubeConfig });
   const store = openStore({ databaseUrl: options.databaseUrl ?? facade.database.url, logger });
-  const app = buildApi({ store, transport, logger, registry: new Registry(), readiness: new Readiness(), clock: systemClock, random: Math.random, pageTokenKey: new Uint8Array(32) });
+  const app = buildApi({
+    store,
+    transport,
+    logger,
+    registry: new Registry(),
+    readiness: new Readiness(),
+    clock: systemClock,
+    random: Math.random,
+    pageTokenKey: new Uint8Array(32),
+  });
   const close = async (): Promise<void> => {
     await app.close();
     await transport.close();

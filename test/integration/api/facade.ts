@@ -51,7 +51,10 @@ export interface Facade {
  * @param shared the database of another facade, for a second replica
  * @param wrap may come between the facade and the API server
  */
-export async function startFacade(shared?: TestDatabase, wrap: (transport: Transport) => Transport = (transport) => transport): Promise<Facade> {
+export async function startFacade(
+  shared?: TestDatabase,
+  wrap: (transport: Transport) => Transport = (transport) => transport,
+): Promise<Facade> {
   const { kubeconfigs } = await controlPlane();
   const db = shared ?? (await database());
   if (shared === undefined) await migrate({ databaseUrl: db.url });
@@ -67,7 +70,16 @@ export async function startFacade(shared?: TestDatabase, wrap: (transport: Trans
   const store = openStore({ databaseUrl: db.url, logger });
   const transport = wrap(createTransport({ kubeConfig: loadKubeConfig({ path: kubeconfigs.api }), registry, logger }));
   const readiness = new Readiness();
-  const app = buildApi({ store, transport, logger, registry, readiness, clock: systemClock, random: Math.random, pageTokenKey: pageTokenKey(db.url) });
+  const app = buildApi({
+    store,
+    transport,
+    logger,
+    registry,
+    readiness,
+    clock: systemClock,
+    random: Math.random,
+    pageTokenKey: pageTokenKey(db.url),
+  });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
   return {
@@ -95,7 +107,9 @@ async function call(url: string, method: string, path: string, { body, key, head
       ...(body !== undefined && { 'content-type': 'application/json' }),
       ...headers,
     },
-    ...(body !== undefined && { body: typeof body === 'string' || body instanceof Uint8Array ? (body as NonNullable<RequestInit['body']>) : JSON.stringify(body) }),
+    ...(body !== undefined && {
+      body: typeof body === 'string' || body instanceof Uint8Array ? (body as NonNullable<RequestInit['body']>) : JSON.stringify(body),
+    }),
   });
   const text = await response.text();
   const json = response.headers.get('content-type')?.includes('json') ?? false;
@@ -115,7 +129,13 @@ export async function organization(facade: Facade): Promise<TestOrganization> {
   const name = await organizationNamespace('api');
   await facade.store.organizations.create({ name });
   const keyWith = async (...permissions: Permission[]): Promise<string> => {
-    const { apiKey } = await facade.store.apiKeys.create({ org: name, name: 'test', permissions, expirationDays: 1, createdByUserId: 'user-1' });
+    const { apiKey } = await facade.store.apiKeys.create({
+      org: name,
+      name: 'test',
+      permissions,
+      expirationDays: 1,
+      createdByUserId: 'user-1',
+    });
     return apiKey;
   };
   const key = await keyWith('*');

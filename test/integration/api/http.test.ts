@@ -58,7 +58,8 @@ describe('authentication', () => {
         const enough = permission === '*' || permission === needed || permission === needed.replace(/:read$/, ':write');
         const answer = await facade.call(method, path, { key });
         expect(answer.status === 403, `${method} ${path} with ${permission}: ${answer.status}`).toBe(!enough);
-        if (!enough) expect(answer.body).toEqual({ error: 'forbidden', message: expect.stringContaining(needed), traceId: expect.any(String) });
+        if (!enough)
+          expect(answer.body).toEqual({ error: 'forbidden', message: expect.stringContaining(needed), traceId: expect.any(String) });
       }
     }
   });
@@ -95,7 +96,9 @@ describe('requests that lead nowhere', () => {
     expect((await org.call('POST', '/v2/ai-agents', '{}', sentAs('application/json; charset=utf-8'))).status).toBe(422);
     expect((await org.call('POST', '/v2/ai-agents', '{}', sentAs('application/vnd.x+json'))).status).toBe(422);
     expect((await org.call('POST', '/v2/ai-agents')).body).toEqual({ detail: [{ type: 'missing', loc: ['body'], msg: 'Field required' }] });
-    expect((await org.call('POST', '/v2/ai-agents', '{"agent_name": }')).body).toEqual({ detail: [{ type: 'json_invalid', loc: ['body', 15], msg: 'JSON decode error' }] });
+    expect((await org.call('POST', '/v2/ai-agents', '{"agent_name": }')).body).toEqual({
+      detail: [{ type: 'json_invalid', loc: ['body', 15], msg: 'JSON decode error' }],
+    });
     expect((await org.call('POST', '/v2/ai-agents', new Uint8Array([0x7b, 0x22, 0xff, 0x22]))).body.detail[0].type).toBe('json_invalid');
     expect((await org.call('POST', '/v2/ai-agents', '['.repeat(100_000))).status).toBe(422);
   });
@@ -135,7 +138,9 @@ describe('bounds', () => {
         resolve(received);
       });
       socket.on('error', reject);
-      socket.write(`POST /v2/ai-agents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${org.key}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`);
+      socket.write(
+        `POST /v2/ai-agents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${org.key}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`,
+      );
       for (let sent = 0; sent < 20; sent += 1) socket.write(`186a0\r\n${'x'.repeat(100_000)}\r\n`);
     });
     expect(text).toMatch(/^HTTP\/1\.1 413 /);
@@ -143,11 +148,35 @@ describe('bounds', () => {
   });
 
   it.each([
-    ['10,000 lookups', { dynamic_data_config: Array.from({ length: 10_000 }, () => ({ url: 'http://x' })) }, 'dynamic_data_config', 'too_long', 'List should have at most 10 items after validation, not 10000'],
-    ['10,000 analyses', { post_call_analysis: Array.from({ length: 10_000 }, (_, n) => ({ name: `${n}` })) }, 'post_call_analysis', 'too_long', 'List should have at most 32 items after validation, not 10000'],
+    [
+      '10,000 lookups',
+      { dynamic_data_config: Array.from({ length: 10_000 }, () => ({ url: 'http://x' })) },
+      'dynamic_data_config',
+      'too_long',
+      'List should have at most 10 items after validation, not 10000',
+    ],
+    [
+      '10,000 analyses',
+      { post_call_analysis: Array.from({ length: 10_000 }, (_, n) => ({ name: `${n}` })) },
+      'post_call_analysis',
+      'too_long',
+      'List should have at most 32 items after validation, not 10000',
+    ],
     ['a name of 1 MB', { agent_name: 'n'.repeat(1_000_000) }, 'agent_name', 'string_too_long', 'String should have at most 200 characters'],
-    ['a prompt of 900 kB', { llm: { model_name: 'm', system_prompt: 'p'.repeat(900_000) } }, 'llm', 'string_too_long', 'String should have at most 131072 characters'],
-    ['10,000 tools', { llm: { model_name: 'm', tools: Array.from({ length: 10_000 }, () => ({ tool_id: 'x' })) } }, 'llm', 'too_long', 'List should have at most 64 items after validation, not 10000'],
+    [
+      'a prompt of 900 kB',
+      { llm: { model_name: 'm', system_prompt: 'p'.repeat(900_000) } },
+      'llm',
+      'string_too_long',
+      'String should have at most 131072 characters',
+    ],
+    [
+      '10,000 tools',
+      { llm: { model_name: 'm', tools: Array.from({ length: 10_000 }, () => ({ tool_id: 'x' })) } },
+      'llm',
+      'too_long',
+      'List should have at most 64 items after validation, not 10000',
+    ],
   ])('%s: 422', async (_, fields, field, type, msg) => {
     const answer = await post(fields);
     expect(answer.status, answer.text.slice(0, 500)).toBe(422);
@@ -157,11 +186,21 @@ describe('bounds', () => {
   });
 
   it('what only the resource knows is refused in REST words', async () => {
-    const answer = await post({ dynamic_data_config: [{ url: 'http://y' }, { url: 'http://x', body: { a: 'x'.repeat(40_000) } }], language_code: 'en-x' });
+    const answer = await post({
+      dynamic_data_config: [{ url: 'http://y' }, { url: 'http://x', body: { a: 'x'.repeat(40_000) } }],
+      language_code: 'en-x',
+    });
     expect(answer.status, answer.text).toBe(422);
-    expect(answer.body.detail.map(({ loc }: { loc: unknown[] }) => loc.join('.'))).toEqual(['body.language_code', 'body.dynamic_data_config.1.body']);
+    expect(answer.body.detail.map(({ loc }: { loc: unknown[] }) => loc.join('.'))).toEqual([
+      'body.language_code',
+      'body.dynamic_data_config.1.body',
+    ]);
     const second = await post({ webhook_url: 'https://' });
-    expect(second.body.detail[0]).toMatchObject({ loc: ['body', 'webhook_url'], type: 'string_pattern_mismatch', msg: "String should match pattern '^https?://.+'" });
+    expect(second.body.detail[0]).toMatchObject({
+      loc: ['body', 'webhook_url'],
+      type: 'string_pattern_mismatch',
+      msg: "String should match pattern '^https?://.+'",
+    });
     const third = await post({ llm: { model_name: 'm', model_provider: 'openai_compatible' } });
     expect(third.body.detail[0].loc).toEqual(['body', 'llm', 'base_url']);
   });
@@ -169,7 +208,10 @@ describe('bounds', () => {
   it('an address of 20 kB is refused, and an id of 10 kB is unknown', async () => {
     const long = await org.call('GET', `/v2/ai-agents/${'x'.repeat(20_000)}`);
     expect([long.status, long.body.error]).toEqual([431, 'headers_too_large']);
-    expect((await org.call('GET', `/v2/ai-agents/${'x'.repeat(10_000)}`)).body).toEqual({ error: 'not_found', message: 'AI agent not found' });
+    expect((await org.call('GET', `/v2/ai-agents/${'x'.repeat(10_000)}`)).body).toEqual({
+      error: 'not_found',
+      message: 'AI agent not found',
+    });
   });
 });
 
@@ -187,9 +229,20 @@ describe('operations', () => {
   it('writes one line about each request, without bodies', async () => {
     const { body, headers } = await org.call('POST', '/v2/ai-agents?x=query-canary', anAgentRequest('body-canary'));
     const trace = headers.get('x-trace-id') ?? '';
-    const lines = facade.log().split('\n').filter((line) => line.includes(trace)).map((line) => JSON.parse(line) as Record<string, unknown>);
+    const lines = facade
+      .log()
+      .split('\n')
+      .filter((line) => line.includes(trace))
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
     expect(lines).toHaveLength(1);
-    expect(lines[0]).toMatchObject({ org: org.name, method: 'POST', route: '/v2/ai-agents', status: 201, keyId: expect.stringMatching(/^key_/), phases: { auth: expect.any(Number), kubernetes: expect.any(Number) } });
+    expect(lines[0]).toMatchObject({
+      org: org.name,
+      method: 'POST',
+      route: '/v2/ai-agents',
+      status: 201,
+      keyId: expect.stringMatching(/^key_/),
+      phases: { auth: expect.any(Number), kubernetes: expect.any(Number) },
+    });
     expect(facade.log()).not.toMatch(/body-canary|query-canary/);
     expect(body.ai_agent_id).toBeDefined();
   });

@@ -12,13 +12,17 @@ beforeAll(async () => {
 });
 afterAll(() => facade.close());
 
-const make = async (): Promise<string> => (await org.call('POST', '/v2/ai-agents', anAgentRequest('Walked'))).body.ai_agent_id as string;
+const makeAgent = async (): Promise<string> =>
+  (await org.call('POST', '/v2/ai-agents', anAgentRequest('Walked'))).body.ai_agent_id as string;
 
 describe('the list of agents', () => {
   it('shows what was just written', async () => {
     for (let round = 0; round < 10; round += 1) {
       const { body: agent } = await org.call('POST', '/v2/ai-agents', anAgentRequest(`Fresh ${round}`));
-      const find = async () => (await org.call('GET', '/v2/ai-agents?page_size=100')).body.data.find((each: { ai_agent_id: string }) => each.ai_agent_id === agent.ai_agent_id);
+      const find = async () =>
+        (await org.call('GET', '/v2/ai-agents?page_size=100')).body.data.find(
+          (each: { ai_agent_id: string }) => each.ai_agent_id === agent.ai_agent_id,
+        );
       expect(await find()).toEqual(agent);
       const { body: changed } = await org.call('PUT', `/v2/ai-agents/${agent.ai_agent_id}`, { welcome_message: `${round}` });
       expect(await find()).toEqual(changed);
@@ -28,11 +32,11 @@ describe('the list of agents', () => {
   });
 
   it('is walked completely and without doubles while agents come and go', async () => {
-    const kept = await Promise.all(Array.from({ length: 30 }, make));
+    const kept = await Promise.all(Array.from({ length: 30 }, makeAgent));
     const walk = new AbortController();
     const churn = (async () => {
       while (!walk.signal.aborted) {
-        const [a, b] = await Promise.all([make(), make()]);
+        const [a, b] = await Promise.all([makeAgent(), makeAgent()]);
         await Promise.all([a, b].map((id) => org.call('DELETE', `/v2/ai-agents/${id}`)));
       }
     })();
@@ -40,7 +44,10 @@ describe('the list of agents', () => {
       const seen: string[] = [];
       let token: string | null = null;
       do {
-        const { body, status, text } = await org.call('GET', `/v2/ai-agents/?page_size=${size}${token === null ? '' : `&page_token=${token}`}`);
+        const { body, status, text } = await org.call(
+          'GET',
+          `/v2/ai-agents/?page_size=${size}${token === null ? '' : `&page_token=${token}`}`,
+        );
         expect(status, text).toBe(200);
         expect(body.data.length).toBeLessThanOrEqual(size);
         seen.push(...body.data.map((each: { ai_agent_id: string }) => each.ai_agent_id));
@@ -67,7 +74,11 @@ describe('the list of agents', () => {
 describe('API keys', () => {
   it('are made once in clear, read, listed in pages and revoked', async () => {
     const other = await organization(facade);
-    const made = await other.call('POST', '/v1/api-keys/', { name: 'ci', expiration_days: '7', permissions: ['agents:read', 'secrets:read'] });
+    const made = await other.call('POST', '/v1/api-keys/', {
+      name: 'ci',
+      expiration_days: '7',
+      permissions: ['agents:read', 'secrets:read'],
+    });
     expect(made.status, made.text).toBe(201);
     const { api_key: clear, ...record } = made.body;
     expect(clear).toMatch(/^pk_[0-9A-Za-z]{8}_[0-9A-Za-z]{32,}_[0-9A-Za-z]+$/);
@@ -103,7 +114,8 @@ describe('API keys', () => {
     const limited = await org.keyWith('api_keys:write', 'agents:write');
     const make = (permissions: unknown) => org.call('POST', '/v1/api-keys', { name: 'x', permissions }, { key: limited });
     expect((await make(['agents:read', 'agents:write', 'api_keys:read'])).status).toBe(201);
-    for (const beyond of ['*', 'secrets:read', 'tools:write']) expect([(await make([beyond])).status, (await make([beyond])).body.error]).toEqual([403, 'forbidden']);
+    for (const beyond of ['*', 'secrets:read', 'tools:write'])
+      expect([(await make([beyond])).status, (await make([beyond])).body.error]).toEqual([403, 'forbidden']);
     const wrong = await org.call('POST', '/v1/api-keys', { name: '', expiration_days: 366, permissions: ['agents:delete', 5] });
     expect(wrong.body.detail.map(({ type, loc }: { type: string; loc: unknown[] }) => `${loc.join('.')}: ${type}`)).toEqual([
       'body.name: string_too_short',

@@ -13,31 +13,61 @@ beforeAll(async () => {
 });
 afterAll(() => facade.close());
 
-const apply = (object: unknown, manager = 'gitops'): Promise<string> => kubectl(['apply', '--server-side', `--field-manager=${manager}`, '-f', '-'], object);
+const apply = (object: unknown, manager = 'gitops'): Promise<string> =>
+  kubectl(['apply', '--server-side', `--field-manager=${manager}`, '-f', '-'], object);
 const stored = (id: string): Promise<Agent> => kubectlJson<Agent>(['get', 'agent', id, '-n', org.name]);
 
 describe('an agent that somebody applies with kubectl', () => {
   it('is read over REST by its name, and its durations stay as they were typed', async () => {
-    await apply(anAgent('receptionist', org.name, { call: { maxDuration: '1h30m', endAfterSilence: '0.5m' }, interruptions: { minSpeechDuration: '0.25s' } }));
+    await apply(
+      anAgent('receptionist', org.name, {
+        call: { maxDuration: '1h30m', endAfterSilence: '0.5m' },
+        interruptions: { minSpeechDuration: '0.25s' },
+      }),
+    );
     const { body, status } = await org.call('GET', '/v2/ai-agents/receptionist');
     expect(status).toBe(200);
-    expect(body).toMatchObject({ ai_agent_id: 'receptionist', agent_name: 'receptionist', created_by_user_id: null, max_call_duration_seconds: 5400, end_call_after_silence_seconds: 30, minimum_speech_duration_for_interruptions: 0.25 });
+    expect(body).toMatchObject({
+      ai_agent_id: 'receptionist',
+      agent_name: 'receptionist',
+      created_by_user_id: null,
+      max_call_duration_seconds: 5400,
+      end_call_after_silence_seconds: 30,
+      minimum_speech_duration_for_interruptions: 0.25,
+    });
 
     const updated = await org.call('PUT', '/v2/ai-agents/receptionist', { ...body, welcome_message: 'Hello' });
     expect(updated.status, updated.text).toBe(200);
     const { spec, metadata } = await stored('receptionist');
-    expect(spec).toMatchObject({ welcomeMessage: 'Hello', call: { maxDuration: '1h30m', endAfterSilence: '0.5m' }, interruptions: { minSpeechDuration: '0.25s' } });
+    expect(spec).toMatchObject({
+      welcomeMessage: 'Hello',
+      call: { maxDuration: '1h30m', endAfterSilence: '0.5m' },
+      interruptions: { minSpeechDuration: '0.25s' },
+    });
     const ours = metadata.managedFields?.find(({ manager }) => manager === 'parley-api');
     expect(ours?.fieldsV1).toEqual({ 'f:spec': { 'f:welcomeMessage': {} } });
-    await apply(anAgent('receptionist', org.name, { call: { maxDuration: '1h', endAfterSilence: '0.5m' }, interruptions: { minSpeechDuration: '0.25s' } }));
-    expect((await org.call('GET', '/v2/ai-agents/receptionist')).body).toMatchObject({ max_call_duration_seconds: 3600, welcome_message: 'Hello' });
+    await apply(
+      anAgent('receptionist', org.name, {
+        call: { maxDuration: '1h', endAfterSilence: '0.5m' },
+        interruptions: { minSpeechDuration: '0.25s' },
+      }),
+    );
+    expect((await org.call('GET', '/v2/ai-agents/receptionist')).body).toMatchObject({
+      max_call_duration_seconds: 3600,
+      welcome_message: 'Hello',
+    });
   });
 
   it('answers 409 with every field and its manager, changes nothing, and lets go with force', async () => {
     const dynamicData = [{ name: 'crm', url: 'http://crm', method: 'POST', headers: [{ name: 'Accept', value: 'a' }] }];
     await apply(anAgent('owned', org.name, { displayName: 'From Git', welcomeMessage: 'Git says hi', language: 'de', dynamicData }));
     const before = await stored('owned');
-    const change = { agent_name: 'From REST', welcome_message: null, llm: { model_name: 'other', max_tokens: 7 }, dynamic_data_config: [{ url: 'http://crm2', method: 'POST', headers: { Accept: 'a' } }] };
+    const change = {
+      agent_name: 'From REST',
+      welcome_message: null,
+      llm: { model_name: 'other', max_tokens: 7 },
+      dynamic_data_config: [{ url: 'http://crm2', method: 'POST', headers: { Accept: 'a' } }],
+    };
     for (const query of ['', '?dry_run=true']) {
       const refused = await org.call('PUT', `/v2/ai-agents/owned${query}`, change);
       expect(refused.status).toBe(409);
@@ -60,7 +90,12 @@ describe('an agent that somebody applies with kubectl', () => {
 
     const taken = await org.call('PUT', '/v2/ai-agents/owned?force=true', change);
     expect(taken.status, taken.text).toBe(200);
-    expect(taken.body).toMatchObject({ agent_name: 'From REST', welcome_message: null, llm: { model_name: 'other', max_tokens: 7 }, language_code: 'de' });
+    expect(taken.body).toMatchObject({
+      agent_name: 'From REST',
+      welcome_message: null,
+      llm: { model_name: 'other', max_tokens: 7 },
+      language_code: 'de',
+    });
     expect(taken.body.dynamic_data_config[0].url).toBe('http://crm2');
     const again = await org.call('PUT', '/v2/ai-agents/owned', { welcome_message: 'REST says hi', agent_name: 'Second' });
     expect(again.status, again.text).toBe(200);
@@ -87,7 +122,17 @@ describe('an agent that somebody applies with kubectl', () => {
     const { body } = await org.call('POST', '/v2/ai-agents', anAgentRequest('Seen', { max_call_duration_seconds: 600 }));
     const agent = await stored(body.ai_agent_id);
     expect(agent.spec).toMatchObject({ displayName: 'Seen', call: { maxDuration: '600s' } });
-    await apply({ apiVersion: agent.apiVersion, kind: 'Agent', metadata: { name: agent.metadata.name, namespace: org.name }, spec: { language: 'fr', llm: { model: 'gpt-4o-mini' }, speechToText: { provider: 'deepgram' }, textToSpeech: { provider: 'elevenlabs' } } });
+    await apply({
+      apiVersion: agent.apiVersion,
+      kind: 'Agent',
+      metadata: { name: agent.metadata.name, namespace: org.name },
+      spec: {
+        language: 'fr',
+        llm: { model: 'gpt-4o-mini' },
+        speechToText: { provider: 'deepgram' },
+        textToSpeech: { provider: 'elevenlabs' },
+      },
+    });
     expect((await org.call('GET', `/v2/ai-agents/${body.ai_agent_id}`)).body).toMatchObject({ agent_name: 'Seen', language_code: 'fr' });
   });
 });
@@ -97,14 +142,20 @@ describe('a tool that Git attaches', () => {
     await apply(anAgent('with-tools', org.name));
     await apply(aTool('orders', org.name, { agentRefs: [{ name: 'with-tools' }, { name: 'somebody-else' }] }));
     const path = '/v2/ai-agents/with-tools';
-    await expect.poll(async () => (await org.call('GET', path)).body.llm.tools.map((tool: { tool_id: string }) => tool.tool_id), { timeout: 30_000 }).toEqual(['orders']);
+    await expect
+      .poll(async () => (await org.call('GET', path)).body.llm.tools.map((tool: { tool_id: string }) => tool.tool_id), { timeout: 30_000 })
+      .toEqual(['orders']);
 
     const refused = await org.call('PUT', path, { welcome_message: 'not written', llm: { tools: [] } });
     expect(refused.status).toBe(409);
     expect(refused.body.conflicts).toEqual([{ field: 'llm.tools', manager: 'gitops' }]);
     expect((await org.call('GET', path)).body).toMatchObject({ welcome_message: null, llm: { tools: [{ tool_id: 'orders' }] } });
 
-    const { body: other } = await org.call('POST', '/v2/ai-agents', anAgentRequest('Other', { llm: { model_name: 'm', tools: [{ tool_id: 'orders' }] } }));
+    const { body: other } = await org.call(
+      'POST',
+      '/v2/ai-agents',
+      anAgentRequest('Other', { llm: { model_name: 'm', tools: [{ tool_id: 'orders' }] } }),
+    );
     expect(other.llm.tools).toHaveLength(1);
     const tool = await kubectlJson<Tool>(['get', 'tool', 'orders', '-n', org.name]);
     expect(tool.spec.agentRefs?.map(({ name }) => name)).toEqual(['with-tools', 'somebody-else', other.ai_agent_id]);

@@ -13,7 +13,12 @@ import { anAgent, anAgentRequest } from '../../support/builders.ts';
 import { canary, kubectl, kubectlJson, organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
 
 interface Secret {
-  readonly metadata: { readonly name: string; readonly labels?: unknown; readonly annotations?: unknown; readonly ownerReferences?: readonly { readonly uid: string }[] };
+  readonly metadata: {
+    readonly name: string;
+    readonly labels?: unknown;
+    readonly annotations?: unknown;
+    readonly ownerReferences?: readonly { readonly uid: string }[];
+  };
   readonly data?: Readonly<Record<string, string>>;
 }
 
@@ -34,9 +39,14 @@ describe('secrets of an agent', () => {
   it('stand in its Secret alone, are masked, and stay when the mask comes back', async () => {
     const [apiKey, header] = [canary(), canary()];
     const dynamic = (extra: object = {}) => [{ url: 'http://x', headers: { Authorization: `Bearer ${header}`, Accept: 'a', ...extra } }];
-    const created = await org.call('POST', '/v2/ai-agents', anAgentRequest('Secret', { llm: { model_name: 'm', api_key: apiKey }, dynamic_data_config: dynamic() }), {
-      key: await org.keyWith('agents:write'),
-    });
+    const created = await org.call(
+      'POST',
+      '/v2/ai-agents',
+      anAgentRequest('Secret', { llm: { model_name: 'm', api_key: apiKey }, dynamic_data_config: dynamic() }),
+      {
+        key: await org.keyWith('agents:write'),
+      },
+    );
     expect(created.status, created.text).toBe(201);
     expect(created.body.llm.api_key).toBe('********');
     expect(created.body.dynamic_data_config[0].headers).toEqual({ Authorization: '********', Accept: 'a' });
@@ -73,8 +83,16 @@ describe('secrets of an agent', () => {
   });
 
   it('are left alone where somebody else refers to one', async () => {
-    await kubectl(['create', '-f', '-'], { apiVersion: 'v1', kind: 'Secret', metadata: { name: 'theirs', namespace: org.name }, stringData: { key: 'their-own-value' } });
-    await kubectl(['apply', '--server-side', '--field-manager=gitops', '-f', '-'], anAgent('refers', org.name, { llm: { provider: 'openai', model: 'm', apiKeySecretRef: { name: 'theirs', key: 'key' } } }));
+    await kubectl(['create', '-f', '-'], {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'theirs', namespace: org.name },
+      stringData: { key: 'their-own-value' },
+    });
+    await kubectl(
+      ['apply', '--server-side', '--field-manager=gitops', '-f', '-'],
+      anAgent('refers', org.name, { llm: { provider: 'openai', model: 'm', apiKeySecretRef: { name: 'theirs', key: 'key' } } }),
+    );
     const limited = await org.keyWith('agents:write');
     const { body } = await org.call('GET', '/v2/ai-agents/refers', undefined, { key: limited });
     expect(body.llm.api_key).toBe('********');
@@ -83,7 +101,12 @@ describe('secrets of an agent', () => {
     expect(refused.body.conflicts).toEqual([{ field: 'llm.api_key', manager: 'gitops' }]);
     const companions = await kubectlJson<{ items: Secret[] }>(['get', 'secrets', '-n', org.name]);
     expect(companions.items.map(({ metadata }) => metadata.name)).not.toContain('agent-refers');
-    const taken = await org.call('PUT', '/v2/ai-agents/refers?force=true', { llm: { api_key: 'taken' } }, { key: await org.keyWith('agents:write', 'secrets:read') });
+    const taken = await org.call(
+      'PUT',
+      '/v2/ai-agents/refers?force=true',
+      { llm: { api_key: 'taken' } },
+      { key: await org.keyWith('agents:write', 'secrets:read') },
+    );
     expect(taken.body.llm.api_key).toBe('taken');
     expect(values(await kubectlJson<Secret>(['get', 'secret', 'theirs', '-n', org.name]))).toEqual(['their-own-value']);
   });
@@ -124,14 +147,24 @@ describe('secrets of an agent', () => {
     expect(await facade.registry.metrics()).not.toContain(mark);
     const client = new Client({ connectionString: facade.database.url });
     await client.connect();
-    const { rows } = await client.query<{ table_name: string }>("select table_name from information_schema.tables where table_schema = 'parley'");
+    const { rows } = await client.query<{ table_name: string }>(
+      "select table_name from information_schema.tables where table_schema = 'parley'",
+    );
     for (const { table_name: table } of rows) {
-      const { rows: found } = await client.query(`select 1 from parley.${table} as row where row::text like $1 or row::text like $2`, [`%${mark}%`, `%${limited}%`]);
+      const { rows: found } = await client.query(`select 1 from parley.${table} as row where row::text like $1 or row::text like $2`, [
+        `%${mark}%`,
+        `%${limited}%`,
+      ]);
       expect(found, table).toEqual([]);
     }
     await client.end();
     const secrets = await kubectlJson<{ items: Secret[] }>(['get', 'secrets', '-n', org.name]);
-    expect(secrets.items.flatMap(values).filter((value) => value.startsWith(mark)).toSorted()).toEqual([`${mark}-cookie`, `${mark}-header`, `${mark}-key-2`, `${mark}-tool`]);
+    expect(
+      secrets.items
+        .flatMap(values)
+        .filter((value) => value.startsWith(mark))
+        .toSorted(),
+    ).toEqual([`${mark}-cookie`, `${mark}-header`, `${mark}-key-2`, `${mark}-tool`]);
   });
 });
 
@@ -156,7 +189,8 @@ const staged = (name: string, agent: string, keys: string[]) => ({
   metadata: { name, namespace: org.name, ...stageMarks({ for: { kind: 'Agent', name: agent }, at: new Date().toISOString(), keys }) },
   stringData: Object.fromEntries(keys.map((key) => [key, key])),
 });
-const exists = async (kind: string, name: string): Promise<boolean> => (await kubectl(['get', kind, name, '-n', org.name, '--ignore-not-found', '-o', 'name'])) !== '';
+const exists = async (kind: string, name: string): Promise<boolean> =>
+  (await kubectl(['get', kind, name, '-n', org.name, '--ignore-not-found', '-o', 'name'])) !== '';
 
 describe('writes that a crash interrupted', () => {
   it('leave no Secret, text or tool behind when the object was never made', async () => {
@@ -177,7 +211,10 @@ describe('writes that a crash interrupted', () => {
   it('are finished when it was made, and lose what it does not refer to', async () => {
     const ref = { name: 'agent-interrupted', key: 'llm-api-key-1' };
     await kubectl(['create', '-f', '-'], staged(ref.name, 'interrupted', ['llm-api-key-1', 'llm-api-key-2']));
-    await kubectl(['create', '-f', '-'], anAgent('interrupted', org.name, { llm: { provider: 'openai', model: 'm', apiKeySecretRef: ref } }));
+    await kubectl(
+      ['create', '-f', '-'],
+      anAgent('interrupted', org.name, { llm: { provider: 'openai', model: 'm', apiKeySecretRef: ref } }),
+    );
     await sweep(3);
     const secret = await kubectlJson<Secret>(['get', 'secret', ref.name, '-n', org.name]);
     expect(Object.keys(secret.data ?? {})).toEqual(['llm-api-key-1']);
@@ -186,9 +223,17 @@ describe('writes that a crash interrupted', () => {
   });
 
   it('go with the agent when it is deleted', async () => {
-    const { body } = await org.call('POST', '/v2/ai-agents', anAgentRequest('Short-lived', { llm: { model_name: 'm', api_key: 'k', system_prompt: 'p'.repeat(5000) } }));
+    const { body } = await org.call(
+      'POST',
+      '/v2/ai-agents',
+      anAgentRequest('Short-lived', { llm: { model_name: 'm', api_key: 'k', system_prompt: 'p'.repeat(5000) } }),
+    );
     expect(await exists('secret', `agent-${body.ai_agent_id}`)).toBe(true);
     await org.call('DELETE', `/v2/ai-agents/${body.ai_agent_id}`);
-    await expect.poll(async () => [await exists('secret', `agent-${body.ai_agent_id}`), await exists('configmap', `agent-${body.ai_agent_id}`)], { timeout: 60_000 }).toEqual([false, false]);
+    await expect
+      .poll(async () => [await exists('secret', `agent-${body.ai_agent_id}`), await exists('configmap', `agent-${body.ai_agent_id}`)], {
+        timeout: 60_000,
+      })
+      .toEqual([false, false]);
   });
 });

@@ -22,7 +22,26 @@ function visible({ status, text, headers }: Answer): unknown {
 describe('two organisations', () => {
   it("another's, nobody's and impossible agents are one and the same 404", async () => {
     const { body: agent } = await theirs.call('POST', '/v2/ai-agents', anAgentRequest('Theirs'));
-    const ids = [agent.ai_agent_id, 'agent-aaaaaaaaaaaaaaaa', 'UPPER', 'a_b', '..', '%2e%2e', 'a%2Fb', '%00', '%ZZ', '%', '-', 'é', '%F0%9F%98%80', `${theirs.name}%2F${agent.ai_agent_id}`, 'x'.repeat(300), '%20', '{}', "'"];
+    const ids = [
+      agent.ai_agent_id,
+      'agent-aaaaaaaaaaaaaaaa',
+      'UPPER',
+      'a_b',
+      '..',
+      '%2e%2e',
+      'a%2Fb',
+      '%00',
+      '%ZZ',
+      '%',
+      '-',
+      'é',
+      '%F0%9F%98%80',
+      `${theirs.name}%2F${agent.ai_agent_id}`,
+      'x'.repeat(300),
+      '%20',
+      '{}',
+      "'",
+    ];
     for (const [method, body] of [['GET'], ['PUT', { agent_name: 'Mine' }], ['DELETE']] as const) {
       const answers = new Map<string, unknown>();
       for (const id of ids) answers.set(id, visible(await ours.call(method, `/v2/ai-agents/${id}`, body)));
@@ -36,9 +55,20 @@ describe('two organisations', () => {
 
   it('the organisation comes from the key, whatever else a request says', async () => {
     const { body: agent } = await theirs.call('POST', '/v2/ai-agents', anAgentRequest('Theirs'));
-    const headers = { 'x-user-org-id': theirs.name, 'x-org-id': theirs.name, 'x-organization-id': theirs.name, 'x-user-id': 'admin', 'x-tenant-id': theirs.name };
+    const headers = {
+      'x-user-org-id': theirs.name,
+      'x-org-id': theirs.name,
+      'x-organization-id': theirs.name,
+      'x-user-id': 'admin',
+      'x-tenant-id': theirs.name,
+    };
     expect((await ours.call('GET', `/v2/ai-agents/${agent.ai_agent_id}`, undefined, { headers })).status).toBe(404);
-    const { body: mine } = await ours.call('POST', `/v2/ai-agents?org=${theirs.name}`, { ...anAgentRequest('Ours'), organization_id: theirs.name, namespace: theirs.name, created_by_user_id: 'admin' }, { headers });
+    const { body: mine } = await ours.call(
+      'POST',
+      `/v2/ai-agents?org=${theirs.name}`,
+      { ...anAgentRequest('Ours'), organization_id: theirs.name, namespace: theirs.name, created_by_user_id: 'admin' },
+      { headers },
+    );
     expect(mine.created_by_user_id).toBe('user-1');
     expect(await kubectl(['get', 'agent', mine.ai_agent_id, '-n', ours.name, '-o', 'name'])).toContain(mine.ai_agent_id);
     const { body: list } = await ours.call('GET', '/v2/ai-agents?page_size=100', undefined, { headers });
@@ -47,8 +77,16 @@ describe('two organisations', () => {
 
   it("another's tool can't be attached, and another's agent of the same name isn't meant", async () => {
     await kubectl(['create', '-f', '-'], aTool('their-tool', theirs.name));
-    const answer = await ours.call('POST', '/v2/ai-agents', anAgentRequest('x', { llm: { model_name: 'm', tools: [{ tool_id: 'their-tool' }] } }));
-    const invented = await ours.call('POST', '/v2/ai-agents', anAgentRequest('x', { llm: { model_name: 'm', tools: [{ tool_id: 'no-tool-at-all' }] } }));
+    const answer = await ours.call(
+      'POST',
+      '/v2/ai-agents',
+      anAgentRequest('x', { llm: { model_name: 'm', tools: [{ tool_id: 'their-tool' }] } }),
+    );
+    const invented = await ours.call(
+      'POST',
+      '/v2/ai-agents',
+      anAgentRequest('x', { llm: { model_name: 'm', tools: [{ tool_id: 'no-tool-at-all' }] } }),
+    );
     expect(answer.status).toBe(422);
     expect(answer.text.replace('their-tool', 'no-tool-at-all')).toBe(invented.text);
   });
@@ -71,7 +109,14 @@ describe('two organisations', () => {
     const { body } = await theirs.call('GET', '/v2/ai-agents?page_size=1');
     const token = body.next_page_token as string;
     expect((await theirs.call('GET', `/v2/ai-agents?page_token=${token}`)).status).toBe(200);
-    for (const bad of [token.slice(0, -1), `${token}A`, token.replace(/./, (first) => (first === 'A' ? 'B' : 'A')), '', 'x', 'x'.repeat(6000)]) {
+    for (const bad of [
+      token.slice(0, -1),
+      `${token}A`,
+      token.replace(/./, (first) => (first === 'A' ? 'B' : 'A')),
+      '',
+      'x',
+      'x'.repeat(6000),
+    ]) {
       const answer = await theirs.call('GET', `/v2/ai-agents?page_token=${bad}`);
       expect(answer.status, bad).toBe(422);
       expect(answer.body.detail[0].loc).toEqual(['query', 'page_token']);
