@@ -12,6 +12,6 @@ registerControlPlane(program);
 try {
   await program.parseAsync();
 } catch (error) {
-  process.stderr.write(`bench: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+  process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;
 }

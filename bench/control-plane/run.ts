@@ -29,7 +29,7 @@ interface Outcome {
 
 /**
  * Runs the parts one after another, prints their tables and writes the JSON. A part that fails leaves the others alone.
- * @throws Error when the servers can't be started or any part failed.
+ * @throws Error when the servers can't be started, any part failed, or a signal ended the run.
  */
 export async function runControlPlane(options: ControlPlaneOptions): Promise<void> {
   const startedAt = new Date();
@@ -40,13 +40,16 @@ export async function runControlPlane(options: ControlPlaneOptions): Promise<voi
   progress('starting the servers');
   const stack = await startStack({ env: process.env, ...(options.kubeconfig === undefined ? {} : { kubeconfig: options.kubeconfig }) });
   const cluster = new Cluster(stack);
+  const signals = watchSignals(() => stack.stop());
   try {
     const context: PartContext = { cluster, stack, scale: options.scale, progress };
     for (const name of order.filter((part) => options.parts.includes(part))) await parts[name](context, outcome);
   } finally {
+    signals.forget();
     await cluster.close();
     await stack.stop();
   }
+  if (signals.interrupted()) throw new Error('interrupted: nothing was written');
 
   const report: Report = {
     benchmark: 'control-plane',
@@ -69,6 +72,25 @@ export async function runControlPlane(options: ControlPlaneOptions): Promise<voi
 
 /** (c) comes last: it leaves a full server behind. */
 const order: readonly PartName[] = ['a', 'b', 'd', 'c'];
+
+/** Ctrl-C in the middle leaves no server behind. */
+function watchSignals(stop: () => Promise<void>): { readonly interrupted: () => boolean; readonly forget: () => void } {
+  let interrupted = false;
+  const handle = (signal: NodeJS.Signals): void => {
+    interrupted = true;
+    progress(`${signal}: stopping the servers`);
+    void stop().finally(() => process.exit(1));
+  };
+  process.once('SIGINT', handle);
+  process.once('SIGTERM', handle);
+  return {
+    interrupted: () => interrupted,
+    forget: () => {
+      process.off('SIGINT', handle);
+      process.off('SIGTERM', handle);
+    },
+  };
+}
 
 function progress(line: string): void {
   process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);

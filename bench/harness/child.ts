@@ -36,10 +36,14 @@ export function startChild(options: ChildOptions): Child {
   });
   closeSync(out);
   let end: string | undefined;
+  // Whatever ends this process, Ctrl-C included, takes the child along.
+  const kill = (): void => void child.kill('SIGKILL');
+  process.once('exit', kill);
   const ended = new Promise<void>((resolve) => {
     child.once('error', (error) => resolve(void (end = `can't be started (${error.message})`)));
     child.once('exit', (code, signal) => resolve(void (end = `ended with ${code === null ? String(signal) : `exit code ${code}`}`)));
   });
+  void ended.then(() => process.off('exit', kill));
   const log = (): string => readFileSync(logFile, 'utf8');
   const failure = (why: string): Error =>
     new Error(`${[file, ...args].join(' ')} ${why}; its last words (${logFile}):\n${log().split('\n').slice(-6).join('\n')}`);
