@@ -27,7 +27,7 @@ const gigabyte = 1e9;
 /** All programs in the cache, and a stack's data. */
 const diskNeeded = 3 * gigabyte;
 /** What Go's build and module caches add. */
-const diskToBuild = 6 * gigabyte;
+const diskToBuild = 7 * gigabyte;
 const memoryNeeded = 3 * gigabyte;
 
 /** The checks in the order in which a start would meet them. */
