@@ -5,6 +5,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { removePostgresData } from '../../../cli/dev/parts/postgres-home.ts';
 import { commandLine } from '../../../cli/dev/processes.ts';
 import { eventually } from '../../support/eventually.ts';
 import { run, type Finished } from '../../support/run.ts';
@@ -46,6 +47,8 @@ beforeAll(() => {
 afterAll(async () => {
   for (const folder of Object.values(folders)) {
     await dev(folder, 'stop');
+    // For root they may lie outside the folder.
+    removePostgresData(join(folder, '.parley/data'));
     rmSync(folder, { recursive: true, force: true });
   }
 });
