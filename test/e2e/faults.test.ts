@@ -14,7 +14,7 @@ const client = stackClient(stack);
 interface Agents {
   readonly items: readonly {
     readonly metadata: { readonly name: string; readonly uid: string; readonly generation: number };
-    readonly spec: { readonly displayName: string };
+    readonly spec: { readonly displayName?: string };
     readonly status?: {
       readonly observedGeneration: number;
       readonly tools: number;
@@ -78,7 +78,7 @@ it.each(['operator', 'api', 'kube-apiserver'])('survives five kills of %s under 
     1_000,
   );
 
-  const names = new Map(agents.items.map((agent) => [agent.metadata.name, agent.spec.displayName]));
+  const names = new Map(agents.items.map((agent) => [agent.metadata.name, agent.spec.displayName ?? '']));
   for (const [id, name] of acknowledged) expect(names.get(id), id).toBe(name);
   expect(acknowledged.size, `${unanswered} went without an answer`).toBeGreaterThan(0);
 
