@@ -12,6 +12,7 @@ import type { KubeConfig } from './kube-config.ts';
 import { maxAttempts, retryDelay } from './retry.ts';
 import { errorFromAnswer } from './status.ts';
 import { transportMetrics, type TransportMetrics } from './transport-metrics.ts';
+import { jsonAsYaml } from './yaml.ts';
 
 export { loadKubeConfig, type KubeConfig, type LoadKubeConfigOptions } from './kube-config.ts';
 
@@ -172,7 +173,8 @@ class HttpTransport implements Transport {
     pool: keyof Connections,
     read: (answer: Dispatcher.ResponseData) => Promise<R>,
   ): Promise<R> {
-    const body = request.body === undefined ? undefined : JSON.stringify(request.body);
+    const body =
+      request.body === undefined ? undefined : (request.contentType?.endsWith('+yaml') ? jsonAsYaml : JSON.stringify)(request.body);
     const idempotent = request.idempotent ?? request.method === 'GET';
     let reauthenticated = false;
     for (let attempt = 1; ; attempt++) {

@@ -2,6 +2,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
+import { parse as parseYaml } from 'yaml';
+
 import type { Faults, SeenRequest } from './faults.ts';
 import type { Target } from './object-parts.ts';
 import { Reads } from './reads.ts';
@@ -100,7 +102,7 @@ export class Handler {
         return written(writes.update(target, parse(request.body, at), writeOptions(request)));
       case 'PATCH':
         if (request.contentType.startsWith('application/apply-patch+yaml'))
-          return written(writes.apply(target, parse(request.body, at), writeOptions(request)));
+          return written(writes.apply(target, parse(request.body, at, parseYaml), writeOptions(request)));
         if (request.contentType.startsWith('application/merge-patch+json'))
           return written(writes.patch(target, parse(request.body), writeOptions(request)));
         throw new Refusal({
@@ -170,10 +172,10 @@ function writeOptions(request: ClientRequest): WriteOptions {
   };
 }
 
-function parse(body: string, at?: Route): Json {
+function parse(body: string, at?: Route, read: (text: string) => unknown = JSON.parse): Json {
   let value: unknown;
   try {
-    value = JSON.parse(body);
+    value = read(body);
   } catch (error) {
     throw badRequest(`the object provided is unrecognized: couldn't get version/kind; json parse error: ${(error as Error).message}`);
   }

@@ -31,6 +31,15 @@ export function applyRules(context: ContractContext): void {
     expect(none.spec).toEqual({ size: 'small', start: 1 });
   });
 
+  it('keeps every text and key as it is', async () => {
+    const long = 'k'.repeat(2000);
+    const texts = ['a\u0085b', 'a \u2028 b\u2029', '\u0000\u007f\u009f', '\ufeff\ufffe\uffff', 'yes', '- a: #b', '\t\r\n \\ "', 'é🎉'];
+    const free = { texts, '<<': { on: 1e-7 }, '~': null, [long]: { [`${long}":`]: long }, 'a\u0085\u007f': 0.1 + 0.2 };
+    const widget = context.widget({ free });
+    expect((await context.widgets().apply(widget)).spec?.free).toEqual(free);
+    expect((await context.widgets().get(widget.metadata)).spec?.free).toEqual(free);
+  });
+
   it('names each field that another manager owns, and the manager', async () => {
     const spec = {
       title: 'a',

@@ -1,0 +1,23 @@
+import { expect, it } from 'vitest';
+import { parse } from 'yaml';
+
+import { jsonAsYaml } from './yaml.ts';
+
+it('is plain JSON where the two agree', () => {
+  const value = { text: 'ü 🎉 "\\" \n\t\u0000 // # - ? ,}{][', list: [1.5, -0.1, 1e-7, true, null], empty: {} };
+  expect(jsonAsYaml(value)).toBe(JSON.stringify(value));
+});
+
+it('escapes what YAML reads differently, in values and keys', () => {
+  const value = { 'a\u0085b': 'a \u2028 b\u2029\u007f\u009f\ufeff\ufffe\uffff' };
+  expect(jsonAsYaml(value)).toBe(String.raw`{"a\u0085b":"a \u2028 b\u2029\u007f\u009f\ufeff\ufffe\uffff"}`);
+  expect(JSON.parse(jsonAsYaml(value))).toEqual(value);
+});
+
+it('announces long keys, and nothing that only looks like one', () => {
+  const long = 'k"\\:'.repeat(400);
+  const value = { a: { [long]: long, b: [`${long}":`, { [long]: { [long]: 1 } }] } };
+  const yaml = jsonAsYaml(value);
+  expect(yaml.match(/\? "/g)).toHaveLength(3);
+  expect(parse(yaml)).toEqual(value);
+});

@@ -1,0 +1,18 @@
+/** JSON where the API server insists on YAML: server-side apply. The two differ in three places, and a value that meets one is changed or refused. */
+
+/**
+ * Raw in JSON and not in YAML 1.1: control characters and non-characters are refused there, and the line breaks that only YAML knows
+ * (U+0085, U+2028, U+2029) are folded with the blanks around them. Escaped they are the same in both.
+ */
+// oxlint-disable-next-line no-control-regex -- they are what this is about
+const foreign = /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g;
+const text = /"[^"\\]*(?:\\.[^"\\]*)*"(:?)/g;
+/** YAML takes a longer key only with a `?` before it. Source: YAML 1.1, 7.3.1: 1024 characters, of which quotes and escapes are some. */
+const longestPlainKey = 1000;
+
+/** `value` as YAML that reads as the same JSON. */
+export function jsonAsYaml(value: unknown): string {
+  const escaped = JSON.stringify(value).replaceAll(foreign, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  if (escaped.length <= longestPlainKey) return escaped;
+  return escaped.replaceAll(text, (all, colon: string) => (colon !== '' && all.length > longestPlainKey ? `? ${all}` : all));
+}
