@@ -19,6 +19,7 @@ import type { OperatorMetrics } from './metrics.ts';
 import { Overlay } from './overlay.ts';
 import type { Plan } from './plan.ts';
 import { ReadyTimer } from './ready-timer.ts';
+import { UnsettledError } from './unsettled.ts';
 
 export type Priority = 'user' | 'initial' | 'resync';
 
@@ -145,6 +146,12 @@ export class Controller<T extends Managed, Action, Status extends CommonStatus> 
     } catch (error) {
       outcome = 'failed';
       if (signal.aborted) return;
+      if (error instanceof UnsettledError) {
+        outcome = 'unsettled';
+        metrics.reconciles.inc({ controller, result: 'requeue_after' });
+        this.#queue.addAfter(key, error.retryAfterMs);
+        return;
+      }
       metrics.reconciles.inc({ controller, result: 'error' });
       metrics.errors.inc({ controller });
       this.#failed(error, key);

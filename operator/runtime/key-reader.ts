@@ -5,8 +5,10 @@
 import { compareResourceVersions, KubeError, ResourceClient, type KubeObject, type Stored, type Transport } from '../../kube/index.ts';
 import { textOf } from '../references/memory-world.ts';
 import type { ConfigText, KeyedObject } from '../references/world.ts';
+import { systemClock, type Clock } from '../../platform/clock.ts';
 import { FIELD_MANAGER } from './caches.ts';
 import { keyedDescriptors, type KeyedKind } from './keyed-watch.ts';
+import { UnsettledError } from './unsettled.ts';
 
 interface KeyedPayload extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
@@ -32,6 +34,14 @@ const ENTRIES_LIMIT = 20_000;
 /** Characters of prompts that are remembered, over all ConfigMaps. */
 const TEXT_LIMIT = 16 * 1024 * 1024;
 
+/**
+ * A refusal counts once it has lasted this long, in milliseconds: an API server that has just started refuses
+ * everything until it has read the roles, and that must not call for a person.
+ */
+const DENIAL_MS = 10_000;
+/** Between two looks at something refused that doesn't count yet, in milliseconds. */
+const DENIAL_RETRY_MS = 1_000;
+
 const ABSENT: KeyedFacts = { object: { state: 'absent' }, texts: new Map() };
 const FORBIDDEN: KeyedFacts = { object: { state: 'forbidden' }, texts: new Map() };
 
@@ -39,9 +49,13 @@ export class KeyReader {
   readonly #clients: Readonly<Record<KeyedKind, ResourceClient<KeyedPayload>>>;
   /** Least recently used first. */
   readonly #known = new Map<string, Known>();
+  readonly #clock: Clock;
+  /** Since when what is refused has been refused without a break, in monotonic milliseconds. */
+  readonly #denied = new Map<string, number>();
   #textSize = 0;
 
-  constructor(transport: Transport) {
+  constructor(transport: Transport, clock: Clock = systemClock) {
+    this.#clock = clock;
     const client = (kind: KeyedKind): ResourceClient<KeyedPayload> =>
       new ResourceClient<KeyedPayload>({ transport, descriptor: keyedDescriptors[kind], fieldManager: FIELD_MANAGER });
     this.#clients = { Secret: client('Secret'), ConfigMap: client('ConfigMap') };
@@ -51,6 +65,7 @@ export class KeyReader {
    * @param seen - the object as the informer has it
    * @param texts - keys of a ConfigMap whose text is wanted
    * @throws KubeError when the API server doesn't answer
+   * @throws UnsettledError when it refuses and has not done so for long
    */
   async read(kind: KeyedKind, seen: Stored<KubeObject>, texts: readonly string[], signal: AbortSignal): Promise<KeyedFacts> {
     const { namespace = '', name } = seen.metadata;
@@ -63,16 +78,33 @@ export class KeyReader {
     }
     try {
       const payload = await this.#clients[kind].get({ namespace, name }, { signal, timeoutMs: 10_000 });
+      this.#denied.delete(id);
       // Agents that share a ConfigMap must not push each other's prompts out.
       const fresh = digest(payload, [...new Set([...(known?.texts.keys() ?? []), ...texts])]);
       this.#remember(id, fresh);
       return factsOf(fresh);
     } catch (error) {
       this.#forget(id);
-      if (error instanceof KubeError && error.notFound) return ABSENT;
-      if (error instanceof KubeError && error.code === 403) return FORBIDDEN;
-      throw error;
+      if (!(error instanceof KubeError)) throw error;
+      if (error.code === 403) return this.#refused(id, error.message);
+      if (!error.notFound) throw error;
+      this.#denied.delete(id);
+      return ABSENT;
     }
+  }
+
+  #refused(id: string, message: string): KeyedFacts {
+    const now = this.#clock.monotonic();
+    const since = this.#denied.get(id);
+    if (since !== undefined && now - since >= DENIAL_MS) return FORBIDDEN;
+    if (since === undefined) {
+      this.#denied.set(id, now);
+      for (const [oldest] of this.#denied) {
+        if (this.#denied.size <= ENTRIES_LIMIT) break;
+        this.#denied.delete(oldest);
+      }
+    }
+    throw new UnsettledError(message, DENIAL_RETRY_MS);
   }
 
   #remember(id: string, fresh: Known): void {

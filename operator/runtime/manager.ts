@@ -132,7 +132,7 @@ export class Manager {
   #createControllers(clients: Clients): Controllers {
     const { config, transport, events, clock, random, logger, registry } = this.#options;
     const caches = this.#caches;
-    const worlds = new WorldReader({ caches, watch: this.#watch, reader: new KeyReader(transport) });
+    const worlds = new WorldReader({ caches, watch: this.#watch, reader: new KeyReader(transport, clock) });
     const isTerminating = (namespace: string): boolean =>
       caches.organizations.cache.get(namespace)?.metadata.deletionTimestamp !== undefined;
     const shared = {
