@@ -150,16 +150,20 @@ export class AgentTools {
     mode: WriteMode,
     agent: Stored<KubeObject> | undefined,
   ): Promise<readonly unknown[]> {
-    const listed = await Promise.all(
-      steps.map(async (step) => {
-        try {
-          const tool = await this.#runStep(org, agentName, step, caller, mode, agent);
-          return tool === undefined ? [] : [attachedToolToRest(tool, masked)];
-        } catch (error) {
-          throw inAgentsWords(error, step);
-        }
-      }),
-    );
+    const carryOut = (some: readonly Step[]): Promise<readonly (readonly unknown[])[]> =>
+      Promise.all(
+        some.map(async (step) => {
+          try {
+            const tool = await this.#runStep(org, agentName, step, caller, mode, agent);
+            return tool === undefined ? [] : [attachedToolToRest(tool, masked)];
+          } catch (error) {
+            throw inAgentsWords(error, step);
+          }
+        }),
+      );
+    // What comes before what goes: a process that dies in between leaves the agent with a tool too many, never with one too few.
+    const listed = await carryOut(steps.filter(({ type }) => type !== 'detach'));
+    await carryOut(steps.filter(({ type }) => type === 'detach'));
     return listed.flat();
   }
 

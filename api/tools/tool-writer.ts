@@ -6,7 +6,8 @@ import type { Draft } from '../codec/present.ts';
 import { companionName, SecretWriter } from '../codec/secrets.ts';
 import type { Caller } from '../http/caller.ts';
 import { restName } from '../partial/field-names.ts';
-import { updatePartially } from '../partial/partial-update.ts';
+import { manager, updatePartially } from '../partial/partial-update.ts';
+import { field, ownersOf } from '../partial/path.ts';
 import { shapeOf } from '../partial/shape.ts';
 import { orUndefined, type StagedValues } from '../resources/companions.ts';
 import type { Foundation } from '../resources/foundation.ts';
@@ -168,26 +169,32 @@ export class ToolWriter {
     );
   }
 
-  /** Takes `agentName` out of the tool's agents, and the tool away when it was made with an agent and this was the last one. */
+  /**
+   * Takes `agentName` out of the tool's agents. A tool that was made with an agent goes with the last one that lets go of it, in one
+   * write: a process that dies leaves no tool without agents behind.
+   */
   async detach(org: string, name: string, agentName: string, mode: WriteMode): Promise<void> {
-    const { clients, views } = this.#foundation;
-    const tool = await this.update(org, name, async (stored) => ({ spec: withoutAgent(stored.spec, agentName) }), mode);
-    if (
-      mode.dryRun ||
-      tool === undefined ||
-      (tool.spec.agentRefs ?? []).length > 0 ||
-      tool.metadata.annotations?.[inlineAnnotation] !== 'true'
-    )
-      return;
-    await retryStale(this.#foundation, async () => {
-      const now = await this.find(org, name);
-      if (now === undefined || now.metadata.uid !== tool.metadata.uid || (now.spec.agentRefs ?? []).length > 0) return;
-      await orUndefined(
-        clients.tools.delete({ namespace: org, name }, { uid: now.metadata.uid, resourceVersion: now.metadata.resourceVersion }),
-      );
-      views.tools.deleted(now);
+    const gone = await retryStale(this.#foundation, async () => {
+      const stored = await this.find(org, name);
+      if (stored === undefined || !goesWith(stored, agentName) || (!mode.force && heldByOthers(stored))) return stored === undefined;
+      const { uid, resourceVersion } = stored.metadata;
+      const { clients, views } = this.#foundation;
+      await orUndefined(clients.tools.delete({ namespace: org, name }, { uid, resourceVersion, dryRun: mode.dryRun }));
+      if (!mode.dryRun) views.tools.deleted(stored);
+      return true;
     });
+    if (!gone) await this.update(org, name, async (stored) => ({ spec: withoutAgent(stored.spec, agentName) }), mode);
   }
+}
+
+/** Whether the tool was made with an agent, and `agentName` is the last one it has. */
+function goesWith({ metadata, spec }: Stored<Tool>, agentName: string): boolean {
+  return metadata.annotations?.[inlineAnnotation] === 'true' && (spec.agentRefs ?? []).every(({ name }) => name === agentName);
+}
+
+/** Somebody else has a say in which agents have the tool: then it is theirs to let go of. */
+function heldByOthers(tool: Stored<Tool>): boolean {
+  return ownersOf(tool, [field('spec'), field('agentRefs')], manager).length > 0;
 }
 
 export function withAgent(spec: ToolSpec, agentName: string): ToolSpec {

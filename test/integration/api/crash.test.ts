@@ -187,4 +187,30 @@ describe.each([false, true])('a process that dies at any request to the API serv
       if (answer.status === 200) break;
     }
   });
+
+  it('leaves the agent its tools, and no tool without an agent', async () => {
+    const org = await organization(facade);
+    const { body: agent } = await org.call('POST', '/v2/ai-agents', body);
+    const give = (name: string) =>
+      org.call('PUT', `/v2/ai-agents/${agent.ai_agent_id}`, {
+        llm: { tools: [{ function_tool: { name }, additional_tool_info: { api: { endpoint: 'http://x', headers: { token: 't' } } } }] },
+      });
+    for (let after = 0; ; after += 1) {
+      expect((await give('before')).status).toBe(200);
+      mortal.die(after, carriedOut);
+      const answer = await give('after');
+      mortal.revive();
+      await sweep(org.name);
+      const { items: tools } = await kubectlJson<{ items: Tool[] }>(['get', 'tools', '-n', org.name]);
+      const names = tools.map(({ spec }) => spec.custom?.function.name);
+      for (const tool of tools) expect(tool.spec.agentRefs, tool.metadata.name).toEqual([{ name: agent.ai_agent_id }]);
+      if (answer.status === 200) {
+        expect(names).toEqual(['after']);
+        expect(after).toBeGreaterThan(5);
+        break;
+      }
+      expect(answer.status).toBe(503);
+      expect([['before'], ['after'], ['after', 'before']]).toContainEqual(names.toSorted());
+    }
+  });
 });
