@@ -11,7 +11,7 @@ import { restLoc, restName } from '../partial/field-names.ts';
 import { sameJson } from '../partial/json.ts';
 import { updatePartially } from '../partial/partial-update.ts';
 import { shapeOf } from '../partial/shape.ts';
-import type { NewValues, StagedValues } from '../resources/companions.ts';
+import { companionWrites, type CompanionKind, type NewValues, type StagedValues } from '../resources/companions.ts';
 import type { Foundation } from '../resources/foundation.ts';
 import { requestFailure, schemaIssues } from '../resources/kube-failures.ts';
 import { isObjectName, randomId } from '../resources/names.ts';
@@ -20,7 +20,7 @@ import { AgentTools, type ToolPlan } from '../tools/agent-tools.ts';
 import { discardOnFailure, isUncertain } from '../tools/tool-writer.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import { AgentReader } from './agent-reader.ts';
-import { agentFromRest, agentSecretRefs, type AgentView } from './codec.ts';
+import { agentFromRest, agentSecretRefs, maxInlinePrompt, type AgentView } from './codec.ts';
 import { agentFieldNames } from './field-names.ts';
 import type { AgentUpdate } from './schema.ts';
 
@@ -43,6 +43,8 @@ interface Intent {
   readonly desired: Draft<AgentSpec>;
   readonly secrets: ReadonlyMap<string, string>;
   readonly prompts: ReadonlyMap<string, string>;
+  /** Where secrets and long prompts go. */
+  readonly names: Readonly<Record<CompanionKind, string>>;
   readonly tools: ToolPlan | undefined;
 }
 
@@ -144,7 +146,7 @@ export class AgentService {
     const { org } = caller;
     const { clients, views } = this.#foundation;
     options.requireState(stored.metadata.resourceVersion);
-    const intent = await this.#read(org, name, body, stored.spec);
+    const intent = await this.#read(org, name, body, stored);
     const values = this.#newValues(org, name, intent, stored);
     const apply = (dryRun: boolean): Promise<Stored<Agent>> =>
       updatePartially({
@@ -171,22 +173,27 @@ export class AgentService {
   }
 
   /** @throws ValidationFailed with everything that only shows against what is stored */
-  async #read(org: string, name: string, body: AgentUpdate, previous: AgentSpec | undefined): Promise<Intent> {
+  async #read(org: string, name: string, body: AgentUpdate, stored: Stored<Agent> | undefined): Promise<Intent> {
     const { companions } = this.#foundation;
+    const previous = stored?.spec;
     const found: ValidationIssue[] = [];
     const bringsSecrets = typeof body.llm?.api_key === 'string' || (body.dynamic_data_config ?? []).some((item) => item.headers);
+    const bringsPrompt = (body.llm?.system_prompt?.length ?? 0) > maxInlinePrompt;
     const promptFrom = typeof body.llm?.system_prompt === 'string' ? previous?.llm.systemPromptFrom : undefined;
-    const [storedSecrets, storedLongPrompt] = await Promise.all([
+    const nameFor = (kind: CompanionKind, needed: boolean): Promise<string> | string =>
+      stored !== undefined && needed ? companions.nameFor(kind, stored) : companionName('Agent', name);
+    const [storedSecrets, storedLongPrompt, secretName, promptName] = await Promise.all([
       previous !== undefined && bringsSecrets ? companions.readSecrets(org, agentSecretRefs(previous)) : new Map<string, string>(),
       promptFrom === undefined ? null : companions.readText(org, promptFrom.configMapKeyRef),
+      nameFor('Secret', bringsSecrets),
+      nameFor('ConfigMap', bringsPrompt),
     ]);
-    const companion = companionName('Agent', name);
-    const secrets = new SecretWriter({ name: companion, stored: storedSecrets, randomId: () => randomId(8) });
+    const secrets = new SecretWriter({ name: secretName, stored: storedSecrets, randomId: () => randomId(8) });
     const prompts = new Map<string, string>();
     const promptRef = (text: string): KeyRef => {
       const key = `system-prompt-${randomId(8)}`;
       prompts.set(key, text);
-      return { name: companion, key };
+      return { name: promptName, key };
     };
     const desired = agentFromRest(body, previous, { name, secrets, promptRef, storedLongPrompt, found });
     found.push(...problemsOf(desired, previous));
@@ -194,18 +201,32 @@ export class AgentService {
     const wantsTools = items !== undefined && (previous !== undefined || (items ?? []).length > 0);
     const tools = wantsTools ? await this.#tools.plan(org, name, items ?? [], found) : undefined;
     if (found.length > 0) throw new ValidationFailed(found);
-    return { desired, secrets: secrets.pending, prompts, tools: tools !== undefined && tools.steps.length > 0 ? tools : undefined };
+    return {
+      desired,
+      secrets: secrets.pending,
+      prompts,
+      names: { Secret: secretName, ConfigMap: promptName },
+      tools: tools !== undefined && tools.steps.length > 0 ? tools : undefined,
+    };
   }
 
-  #newValues(org: string, name: string, { secrets, prompts, desired }: Intent, owner: Stored<Agent> | undefined): readonly NewValues[] {
-    const common = { namespace: org, name: companionName('Agent', name), for: { kind: 'Agent', name }, owner } as const;
-    const replaced = (kind: NewValues['kind']): readonly string[] =>
-      owner === undefined ? [] : unusedKeys(kind, name, owner.spec, desired);
-    const all: readonly NewValues[] = [
-      { kind: 'Secret', values: secrets, replaced: replaced('Secret'), ...common },
-      { kind: 'ConfigMap', values: prompts, replaced: replaced('ConfigMap'), ...common },
-    ];
-    return all.filter((each) => each.values.size > 0 || each.replaced.length > 0);
+  #newValues(
+    org: string,
+    name: string,
+    { secrets, prompts, names, desired }: Intent,
+    owner: Stored<Agent> | undefined,
+  ): readonly NewValues[] {
+    const common = { namespace: org, for: { kind: 'Agent', name }, owner } as const;
+    const write = (kind: CompanionKind, values: ReadonlyMap<string, string>, refs: (spec: Draft<AgentSpec>) => readonly KeyRef[]) =>
+      companionWrites({
+        ...common,
+        kind,
+        name: names[kind],
+        values,
+        before: owner === undefined ? [] : refs(owner.spec),
+        after: refs(desired),
+      });
+    return [...write('Secret', secrets, agentSecretRefs), ...write('ConfigMap', prompts, promptRefs)];
   }
 
   async #rehearseParts(
@@ -256,16 +277,8 @@ function problemsOf(desired: Draft<AgentSpec>, previous: AgentSpec | undefined):
     .map(({ path, message }) => issues.value(restLoc(agentFieldNames, path) ?? ['body'], message));
 }
 
-/** Keys of the facade's own Secret or ConfigMap that `before` refers to and `after` doesn't. */
-function unusedKeys(kind: NewValues['kind'], name: string, before: AgentSpec, after: Draft<AgentSpec>): readonly string[] {
-  const refs = (spec: Draft<AgentSpec>): readonly KeyRef[] =>
-    kind === 'Secret'
-      ? agentSecretRefs(spec)
-      : ([spec.llm?.systemPromptFrom?.configMapKeyRef].filter((ref) => ref !== undefined) as readonly KeyRef[]);
-  const own = companionName('Agent', name);
-  const keys = (spec: Draft<AgentSpec>): readonly string[] => refs(spec).flatMap((ref) => (ref.name === own ? [ref.key] : []));
-  const used = new Set(keys(after));
-  return keys(before).filter((key) => !used.has(key));
+function promptRefs(spec: Draft<AgentSpec>): readonly KeyRef[] {
+  return [spec.llm?.systemPromptFrom?.configMapKeyRef].filter((ref) => ref !== undefined) as readonly KeyRef[];
 }
 
 function promptOf({ prompts }: Intent): { readonly longPrompt?: string } {

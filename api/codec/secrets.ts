@@ -62,7 +62,15 @@ function keyText(purpose: string): string {
   return plain.length <= 200 ? plain : `${plain.slice(0, 180)}-${createHash('sha256').update(purpose).digest('hex').slice(0, 12)}`;
 }
 
-/** Name of the Secret or ConfigMap that the facade keeps for an object. */
+/** Name of the Secret or ConfigMap that the facade keeps for the object `uid` where somebody else has one of the usual name. */
+export function ownCompanionName(kind: string, name: string, uid: string): string {
+  const usual = companionName(kind, name)
+    .slice(0, 240)
+    .replace(/[-.]+$/, '');
+  return `${usual}-${createHash('sha256').update(uid).digest('hex').slice(0, 12)}`;
+}
+
+/** Usual name of the Secret or ConfigMap that the facade keeps for an object. */
 export function companionName(kind: string, name: string): string {
   const full = `${kind.toLowerCase()}-${name}`;
   if (full.length <= 253) return full;

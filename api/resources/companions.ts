@@ -4,10 +4,10 @@ import type { ResourceClient } from '../../kube/resource-client.ts';
 import type { Transport } from '../../kube/transport.ts';
 import type { KubeObject, OwnerReference, Stored } from '../../kube/types.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { refId, type KeyRef } from '../codec/secrets.ts';
+import { companionName, ownCompanionName, refId, type KeyRef } from '../codec/secrets.ts';
 import type { Clients, ConfigMap, Secret } from './kinds.ts';
 import { mergePatch } from './merge-patch.ts';
-import { ownerReferenceTo, stageMarks, withoutMarks, type Stage } from './staging.ts';
+import { ownerReferenceTo, stageMarks, stageOf, withoutMarks, type Stage } from './staging.ts';
 
 export type CompanionKind = 'Secret' | 'ConfigMap';
 
@@ -22,6 +22,34 @@ export interface NewValues {
   readonly for: Stage['for'];
   /** Absent while the object itself isn't there yet. */
   readonly owner?: Stored<KubeObject> | undefined;
+}
+
+/** What a new state of an object means for the Secrets (or ConfigMaps) it refers to. */
+export interface Replacement {
+  readonly kind: CompanionKind;
+  readonly namespace: string;
+  readonly for: Stage['for'];
+  readonly owner: Stored<KubeObject> | undefined;
+  /** Where `values` go, as {@link Companions.nameFor} answered. */
+  readonly name: string;
+  readonly values: ReadonlyMap<string, string>;
+  readonly before: readonly KeyRef[];
+  readonly after: readonly KeyRef[];
+}
+
+/** The writes that `replacement` takes: new values in one place, and each place rid of the keys that nothing refers to any more. */
+export function companionWrites({ before, after, name, values, ...common }: Replacement): readonly NewValues[] {
+  const { for: whose, owner } = common;
+  const usual = companionName(whose.kind, whose.name);
+  const places = owner === undefined ? [usual] : [usual, ownCompanionName(whose.kind, whose.name, owner.metadata.uid)];
+  const used = new Set(after.map(refId));
+  const writes: NewValues[] = [];
+  for (const place of places) {
+    const arriving = place === name ? values : new Map<string, string>();
+    const replaced = before.filter((ref) => ref.name === place && !used.has(refId(ref))).map(({ key }) => key);
+    if (arriving.size > 0 || replaced.length > 0) writes.push({ ...common, name: place, values: arriving, replaced });
+  }
+  return writes;
 }
 
 /** Values that are written and not yet in use. Exactly one of the two is called. */
@@ -60,6 +88,14 @@ export class Companions {
   async readText(namespace: string, ref: KeyRef): Promise<string | null> {
     const map = await orUndefined(this.#clients.configMaps.get({ namespace, name: ref.name }));
     return map?.data?.[ref.key] ?? null;
+  }
+
+  /** Where new values of `owner` go. A Secret or ConfigMap that a person gave the usual name is never written to. */
+  async nameFor(kind: CompanionKind, owner: Stored<KubeObject>): Promise<string> {
+    const { namespace = '', name, uid } = owner.metadata;
+    const usual = companionName(owner.kind, name);
+    const found = await orUndefined(this.#client(kind).get({ namespace, name: usual }));
+    return found === undefined || belongsTo(found, owner) ? usual : ownCompanionName(owner.kind, name, uid);
   }
 
   /** Checks with the server that the values could be written, and writes nothing. */
@@ -115,6 +151,10 @@ export class Companions {
       at: new Date(this.#clock.now()).toISOString(),
       keys: [...values.values.keys(), ...values.replaced],
     });
+    if (owner !== undefined && values.values.size === 0) {
+      const found = await orUndefined(client.get({ namespace, name }));
+      if (found === undefined || !belongsTo(found, owner)) return undefined;
+    }
     const patch = (): Promise<Stored<KubeObject>> => mergePatch(this.#transport, target, { data, metadata: marks }, { dryRun });
     const patched = owner === undefined ? undefined : await orUndefined(patch());
     if (patched !== undefined) return { object: patched, created: false };
@@ -131,6 +171,13 @@ export class Companions {
   #client(kind: CompanionKind): ResourceClient<Secret & ConfigMap> {
     return kind === 'Secret' ? this.#clients.secrets : this.#clients.configMaps;
   }
+}
+
+/** Made by the facade for `owner`: with its owner reference, or still marked as staged for it. */
+function belongsTo(companion: Stored<KubeObject>, { kind, metadata }: Stored<KubeObject>): boolean {
+  const stage = stageOf(companion);
+  if (stage !== undefined) return stage.for.kind === kind && stage.for.name === metadata.name;
+  return (companion.metadata.ownerReferences ?? []).some(({ uid }) => uid === metadata.uid);
 }
 
 /** For a merge patch. */

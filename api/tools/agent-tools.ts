@@ -133,11 +133,7 @@ export class AgentTools {
     const spec = withAgent(tool.spec, agentName);
     const brings = Object.entries(item).some(([name, value]) => name !== 'tool_id' && value !== undefined);
     if (tool.spec.custom === undefined || !brings) return { spec, secrets: new Map() };
-    const secrets = await this.#writer.secretWriter(
-      org,
-      tool.metadata.name,
-      item.additional_tool_info?.api.headers ? tool.spec : undefined,
-    );
+    const secrets = await this.#writer.secretWriter(org, tool.metadata.name, item.additional_tool_info?.api.headers ? tool : undefined);
     const changed = customToolFromRest(item, spec, { secrets, loc: [...at, index], found });
     found.push(...problemsOf(changed, tool.spec, index));
     return { spec: changed, secrets: secrets.pending };

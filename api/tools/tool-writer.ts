@@ -9,7 +9,7 @@ import { restName } from '../partial/field-names.ts';
 import { manager, updatePartially } from '../partial/partial-update.ts';
 import { field, ownersOf } from '../partial/path.ts';
 import { shapeOf } from '../partial/shape.ts';
-import { orUndefined, type StagedValues } from '../resources/companions.ts';
+import { companionWrites, orUndefined, type StagedValues } from '../resources/companions.ts';
 import type { Foundation } from '../resources/foundation.ts';
 import { mergePatch } from '../resources/merge-patch.ts';
 import { randomId } from '../resources/names.ts';
@@ -53,10 +53,13 @@ export class ToolWriter {
   }
 
   /** For encoding a request: knows the present secrets, so that sending one again changes nothing. */
-  async secretWriter(org: string, name: string, previous: ToolSpec | undefined): Promise<SecretWriter> {
-    const stored =
-      previous === undefined ? new Map<string, string>() : await this.#foundation.companions.readSecrets(org, toolSecretRefs(previous));
-    return new SecretWriter({ name: companionName('Tool', name), stored, randomId: () => randomId(8) });
+  async secretWriter(org: string, name: string, previous: Stored<Tool> | undefined): Promise<SecretWriter> {
+    const { companions } = this.#foundation;
+    const [stored, own] =
+      previous === undefined
+        ? [new Map<string, string>(), companionName('Tool', name)]
+        : await Promise.all([companions.readSecrets(org, toolSecretRefs(previous.spec)), companions.nameFor('Secret', previous)]);
+    return new SecretWriter({ name: own, stored, randomId: () => randomId(8) });
   }
 
   async create({ org, name, spec, secrets, caller, madeWith }: NewTool, { dryRun }: WriteMode): Promise<Stored<Tool>> {
@@ -133,25 +136,21 @@ export class ToolWriter {
             nameOf: (path) => restName(toolFieldNames, path),
           });
         if (mode.dryRun) return apply(true);
-        const own = companionName('Tool', name);
-        const replaced = toolSecretRefs(stored.spec)
-          .filter((ref) => ref.name === own && !toolSecretRefs(spec).some(({ key }) => key === ref.key))
-          .map(({ key }) => key);
-        const touched = secrets.size > 0 || replaced.length > 0;
-        if (touched) await apply(true);
-        const staged = touched
-          ? await companions.stage({
-              kind: 'Secret',
-              namespace: org,
-              name: own,
-              values: secrets,
-              replaced,
-              for: { kind: 'Tool', name },
-              owner: stored,
-            })
-          : undefined;
+        const writes = companionWrites({
+          kind: 'Secret',
+          namespace: org,
+          for: { kind: 'Tool', name },
+          owner: stored,
+          name: secrets.size > 0 ? await companions.nameFor('Secret', stored) : companionName('Tool', name),
+          values: secrets,
+          before: toolSecretRefs(stored.spec),
+          after: toolSecretRefs(spec),
+        });
+        if (writes.length > 0) await apply(true);
+        const staged: StagedValues[] = [];
+        for (const write of writes) staged.push(await discardOnFailure(staged, () => companions.stage(write)));
         const tool = await discardOnFailure(staged, () => apply(false));
-        await staged?.commit(tool);
+        for (const each of staged) await each.commit(tool);
         views.tools.wrote(tool);
         return tool;
       }),

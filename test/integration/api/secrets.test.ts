@@ -111,6 +111,40 @@ describe('secrets of an agent', () => {
     expect(values(await kubectlJson<Secret>(['get', 'secret', 'theirs', '-n', org.name]))).toEqual(['their-own-value']);
   });
 
+  it('never go into, nor out of, a Secret or ConfigMap of somebody else that has the usual name', async () => {
+    const metadata = { name: 'agent-namesake', namespace: org.name };
+    await kubectl(['create', '-f', '-'], {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata,
+      stringData: { key: 'their-own-value', other: 'x' },
+    });
+    await kubectl(['create', '-f', '-'], { apiVersion: 'v1', kind: 'ConfigMap', metadata, data: { prompt: 'their own prompt' } });
+    const secretBefore = await kubectlJson(['get', 'secret', metadata.name, '-n', org.name]);
+    const mapBefore = await kubectlJson(['get', 'configmap', metadata.name, '-n', org.name]);
+    const llm = {
+      model: 'm',
+      apiKeySecretRef: { name: metadata.name, key: 'key' },
+      systemPromptFrom: { configMapKeyRef: { name: metadata.name, key: 'prompt' } },
+    };
+    await kubectl(['apply', '--server-side', '--field-manager=gitops', '-f', '-'], anAgent('namesake', org.name, { llm }));
+    const path = '/v2/ai-agents/namesake?force=true';
+    const key = await org.keyWith('agents:write', 'secrets:read');
+    const longPrompt = 'p'.repeat(5000);
+    for (const round of ['first', 'second']) {
+      const { body } = await org.call('PUT', path, { llm: { api_key: round, system_prompt: longPrompt } }, { key });
+      expect(body.llm).toMatchObject({ api_key: round, system_prompt: longPrompt });
+    }
+    const { items } = await kubectlJson<{ items: Secret[] }>(['get', 'secrets', '-n', org.name]);
+    const own = items.filter((secret) => /^agent-namesake-[0-9a-f]{12}$/.test(secret.metadata.name));
+    expect(own.map(values)).toEqual([['second']]);
+    expect((await org.call('PUT', path, { llm: { api_key: null, system_prompt: null } }, { key })).status).toBe(200);
+    const { items: left } = await kubectlJson<{ items: Secret[] }>(['get', 'secrets', '-n', org.name]);
+    expect(left.filter(({ metadata: { name } }) => name === own[0]?.metadata.name).map(values)).toEqual([[]]);
+    expect(await kubectlJson(['get', 'secret', metadata.name, '-n', org.name])).toEqual(secretBefore);
+    expect(await kubectlJson(['get', 'configmap', metadata.name, '-n', org.name])).toEqual(mapBefore);
+  });
+
   it('appear in no answer, no log line, no other object and no row', async () => {
     const mark = canary();
     const limited = await org.keyWith('*');
