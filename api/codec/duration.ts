@@ -1,6 +1,8 @@
 /** Durations: text as typed in resources (`500ms`, `1h30m`), plain numbers in REST. */
 
 const part = /([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)/g;
+/** Characters of a duration in a resource. */
+const longest = 32;
 const millisecondsIn = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 
 /** @throws RangeError when it isn't one. */
@@ -30,8 +32,10 @@ export function durationOfMilliseconds(milliseconds: number, previous?: string):
   return milliseconds % 1000 === 0 ? `${milliseconds / 1000}s` : `${milliseconds}ms`;
 }
 
-/** Without an exponent, which a duration can't have. */
+/** Without an exponent, which a duration can't have, and with as many digits as one may have. */
 function decimal(value: number): string {
-  const shortest = String(value);
-  return shortest.includes('e') ? value.toFixed(20).replace(/\.?0+$/, '') : shortest;
+  const [, whole = '', fraction = '', exponent = '0'] = /^(\d+)(?:\.(\d+))?(?:e-(\d+))?$/.exec(String(value)) ?? [];
+  const zeros = Number(exponent);
+  if (zeros === 0) return String(value);
+  return `0.${'0'.repeat(zeros - 1)}${whole}${fraction}`.slice(0, longest - 1).replace(/\.?0+$/, '');
 }

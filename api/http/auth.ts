@@ -35,6 +35,8 @@ export function registerAuthentication(app: FastifyInstance, apiKeys: Store['api
 }
 
 async function authenticate(apiKeys: Store['apiKeys'], request: FastifyRequest): Promise<Caller> {
+  // Whoever stands between may have looked at the other one.
+  if (timesSent(request, 'authorization') > 1) throw unauthorized('send one Authorization header, not several');
   const [, token] = /^bearer +([\x21-\x7e]+) *$/i.exec(request.headers.authorization ?? '') ?? [];
   if (token === undefined || token.length > maxTokenLength) {
     throw unauthorized('send your API key in the header Authorization: Bearer <API_KEY>');
@@ -45,6 +47,10 @@ async function authenticate(apiKeys: Store['apiKeys'], request: FastifyRequest):
     return { keyId, org, permissions, createdByUserId };
   }
   throw unauthorized(result.outcome === 'unknown' ? 'this API key is not known' : `this API key is ${result.outcome}: use another one`);
+}
+
+function timesSent({ raw }: FastifyRequest, header: string): number {
+  return raw.rawHeaders.filter((text, index) => index % 2 === 0 && text.toLowerCase() === header).length;
 }
 
 function unauthorized(message: string): ApiError {

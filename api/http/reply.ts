@@ -36,6 +36,13 @@ function fromKube(error: KubeError): ApiError {
     const seconds = error.retryAfterMs === undefined ? retryAfterSeconds : Math.max(1, Math.ceil(error.retryAfterMs / 1000));
     return new ApiError('unavailable', 'the Kubernetes API is not available; try again', { retryAfterSeconds: seconds, cause: error });
   }
+  // A server that is coming up has no permissions loaded yet, and one that was set up wrong is mended without the client.
+  if (error.code === 401 || error.code === 403) {
+    return new ApiError('unavailable', 'the Kubernetes API does not let this server do that at present; try again', {
+      retryAfterSeconds,
+      cause: error,
+    });
+  }
   if (error.code === 413) return new ApiError('payload_too_large', 'the resource would become too large to be stored', { cause: error });
   return internal(error);
 }

@@ -100,7 +100,10 @@ async function applyOwned<T extends Specified>(
     const conflicts = conflictsOf(error, nameOf);
     // What this facade once wrote in another way than by apply is its own.
     if (conflicts.every((conflict) => conflict.manager === manager)) return client.apply(object, { ...options, force: true });
-    throw conflictError(conflicts, error);
+    throw conflictError(
+      conflicts.filter((conflict) => conflict.manager !== manager),
+      error,
+    );
   }
 }
 

@@ -210,7 +210,8 @@ describe.each([false, true])('a process that dies at any request to the API serv
         break;
       }
       expect(answer.status).toBe(503);
-      expect([['before'], ['after'], ['after', 'before']]).toContainEqual(names.toSorted());
+      expect(['after', 'before', 'after,before']).toContain(['after', 'before'].filter((name) => names.includes(name)).join());
+      expect(names.length).toBeLessThanOrEqual(2);
     }
   });
 });

@@ -77,6 +77,18 @@ describe('with a server behind the facade away', () => {
     await close();
   });
 
+  it('an API server that grants nothing, as one does that is coming up: 503 with Retry-After', async () => {
+    const { app, close } = build({});
+    const headers = { authorization: `Bearer ${org.key}` };
+    for (const method of ['GET', 'DELETE'] as const) {
+      const answer = await app.inject({ method, url: '/v2/ai-agents/agent-x', headers });
+      expect(answer.statusCode, answer.body).toBe(503);
+      expect(answer.json()).toMatchObject({ error: 'unavailable' });
+      expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    }
+    await close();
+  });
+
   it('Postgres: 503 for everything that needs a key', async () => {
     const { app, close } = build({ databaseUrl: `postgres://nobody@127.0.0.1:${deadPort}/none` });
     for (const url of ['/v2/ai-agents', '/v1/api-keys', '/v2/ai-agents/x']) {

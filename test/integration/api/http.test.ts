@@ -1,3 +1,4 @@
+import { get } from 'node:http';
 import { connect } from 'node:net';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -62,6 +63,17 @@ describe('authentication', () => {
           expect(answer.body).toEqual({ error: 'forbidden', message: expect.stringContaining(needed), traceId: expect.any(String) });
       }
     }
+  });
+
+  it('takes one key: of two nobody can tell which one was meant', async () => {
+    const bearer = `Bearer ${org.key}`;
+    const status = await new Promise((resolve, reject) => {
+      get(`${facade.url}/v2/ai-agents`, { headers: ['Host', 'parley', 'Authorization', bearer, 'Authorization', bearer] }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode);
+      }).on('error', reject);
+    });
+    expect(status).toBe(401);
   });
 
   it('ends with the key: revoked ones answer 401', async () => {

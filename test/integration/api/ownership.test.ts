@@ -107,6 +107,8 @@ describe('an agent that somebody applies with kubectl', () => {
     expect((await org.call('PUT', '/v2/ai-agents/defaults', { language_code: null })).status).toBe(409);
     const cleared = await org.call('PUT', '/v2/ai-agents/defaults?force=true', { language_code: null });
     expect(cleared.body.language_code).toBe('en-US');
+    const refused = await org.call('PUT', '/v2/ai-agents/defaults', { language_code: 'fr', llm: { model_name: 'other' } });
+    expect(refused.body.conflicts).toEqual([{ field: 'llm.model_name', manager: 'gitops' }]);
     const set = await org.call('PUT', '/v2/ai-agents/defaults', { language_code: 'fr' });
     expect(set.status, set.text).toBe(200);
     expect(set.body.language_code).toBe('fr');
