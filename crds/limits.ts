@@ -6,6 +6,7 @@ import type { AgentSpec } from './agent.ts';
 import { jsonSchemaFault } from './json-schema.ts';
 import type { KnowledgeBaseSpec } from './knowledge-base.ts';
 import type { ToolSpec } from './tool.ts';
+import { unstorable } from './unstorable.ts';
 
 export interface Problem {
   /** As the API server writes paths: `spec.dynamicData[0].body`. */
@@ -30,6 +31,7 @@ export function agentProblems(spec: AgentSpec): readonly Problem[] {
     ...known(spec.speechToText.provider, speechProviders, 'spec.speechToText.provider'),
     ...known(spec.textToSpeech.provider, speechProviders, 'spec.textToSpeech.provider'),
     ...(spec.dynamicData ?? []).flatMap((lookup, index) => freeJson(lookup.body, `spec.dynamicData[${index}].body`)),
+    ...unstorable(spec, 'spec'),
   ];
 }
 
@@ -43,6 +45,7 @@ export function toolProblems(spec: ToolSpec): readonly Problem[] {
       const calendar = spec[variant];
       return calendar === undefined ? [] : timeZone(calendar.timeZone, `spec.${variant}.timeZone`);
     }),
+    ...unstorable(spec, 'spec'),
   ];
 }
 

@@ -66,9 +66,19 @@ describe('putting a revision into service', () => {
     expect(result.status?.toolNames).toHaveLength(64);
   });
 
+  it('names the field that Postgres could not keep, and stores nothing', () => {
+    const result = plan(agentWith({ welcomeMessage: 'Hello\0' }));
+    expect(result.actions).toEqual([]);
+    expect(conditionOf(result, 'Stalled')).toMatchObject({
+      reason: 'InvalidSpec',
+      message: 'spec.welcomeMessage holds the character U+0000; take it out',
+    });
+  });
+
   it.each([
     ['larger than 128 KiB', { data: { prompt: 'x'.repeat(128 * 1024 + 1) } }],
     ['not text', { data: {} }],
+    ['without the character U+0000', { data: { prompt: 'You are\0' } }],
   ])('refuses a prompt that is %s', (words, { data }) => {
     const agent = agentWith({ llm: { model: 'm', systemPromptFrom: { configMapKeyRef: { name: 'texts', key: 'prompt' } } } });
     const result = plan(agent, {

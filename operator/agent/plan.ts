@@ -164,7 +164,12 @@ function promptProblems(agent: Agent, world: World): readonly Problem[] {
   const thing = `key "${ref.key}" of ConfigMap ${namespace}/${ref.name}`;
   if (state === 'too-large') return [{ reason: 'PromptTooLarge', message: `${thing} is larger than 128 KiB; shorten the system prompt` }];
   if (state === 'binary')
-    return [{ reason: 'PromptTooLarge', message: `${thing} is not text; keep the system prompt under data, not binaryData` }];
+    return [
+      {
+        reason: 'PromptTooLarge',
+        message: `${thing} is not text; keep the system prompt under data, not binaryData, and without the character U+0000`,
+      },
+    ];
   return [];
 }
 

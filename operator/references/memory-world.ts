@@ -74,9 +74,9 @@ function named<T extends { readonly metadata: { readonly namespace?: string; rea
   return list.find((item) => item.metadata.namespace === namespace && item.metadata.name === name);
 }
 
-/** The text of one key, within the limit of a prompt. A key that is there but not among `data` is binary. */
+/** The text of one key, within the limit of a prompt. A key that is there but not among `data` is binary, and so is what holds U+0000. */
 export function textOf(data: Readonly<Record<string, string>> | undefined, key: string): ConfigText {
   const text = data?.[key];
-  if (text === undefined) return { state: 'binary' };
+  if (text === undefined || text.includes('\0')) return { state: 'binary' };
   return Buffer.byteLength(text) > PROMPT_LIMIT ? { state: 'too-large' } : { state: 'text', text };
 }
