@@ -22,7 +22,15 @@ export const createAgent = defineRoute({
   query: writeQuery,
   body: agentCreate.meta({ id: 'AgentCreate' }),
   bodyExamples: { 'what is needed': smallAgent, 'with a tool, a lookup and an analysis': fullAgent },
-  answers: { 201: { description: 'The agent.', schema: agentAnswer, example: agentExample, headers: ['ETag'] } },
+  answers: {
+    201: {
+      description: 'The agent.',
+      schema: agentAnswer,
+      example: agentExample,
+      headers: ['ETag'],
+      identifies: { agent_id: 'ai_agent_id', ai_agent_id: 'ai_agent_id' },
+    },
+  },
   errors: ['conflict'],
 });
 

@@ -62,6 +62,7 @@ export const createApiKey = defineRoute({
     201: {
       description: 'The key, in clear this once.',
       schema: newApiKeyAnswer,
+      identifies: { key_id: 'key_id' },
       example: { ...example, api_key: 'pk_k3xq5w7z_0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P_x7Qd' },
     },
   },

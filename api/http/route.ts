@@ -19,6 +19,8 @@ export interface AnswerDescription {
   readonly example?: unknown;
   /** Names from the table of documented headers, beside those that every answer has. */
   readonly headers?: readonly 'ETag'[];
+  /** Which field of the answer is which path parameter of other routes: `{agent_id: 'ai_agent_id'}`. */
+  readonly identifies?: Readonly<Record<string, string>>;
 }
 
 export interface RouteDescription {

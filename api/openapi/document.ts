@@ -45,7 +45,7 @@ export function openApiDocument(routes: readonly RouteDescription[], options: Do
   const paths: Record<string, JsonObject> = {};
   for (const route of routes) {
     const path = documentedPath(route.path);
-    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, schemas) };
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, routes, schemas) };
   }
   const responses = failureResponses(schemas);
   return {
@@ -75,7 +75,7 @@ export function documentedPath(pattern: string): string {
   return pattern.replaceAll(/:(\w+)/g, '{$1}');
 }
 
-function operation(route: RouteDescription, schemas: SchemaCollection): JsonObject {
+function operation(route: RouteDescription, all: readonly RouteDescription[], schemas: SchemaCollection): JsonObject {
   const parameters = [...pathParameters(route), ...queryParameters(route.query, schemas), ...(route.ifMatch ? [ifMatchParameter] : [])];
   const permission = route.permission === 'public' ? 'Needs no key.' : `Needs the permission \`${route.permission}\`.`;
   return {
@@ -87,15 +87,42 @@ function operation(route: RouteDescription, schemas: SchemaCollection): JsonObje
     ...(parameters.length > 0 && { parameters }),
     ...(route.body !== undefined && { requestBody: requestBody(route.body, route.bodyExamples ?? {}, schemas) }),
     responses: {
-      ...Object.fromEntries(Object.entries(route.answers).map(([status, answer]) => [status, response(answer, schemas)])),
+      ...Object.fromEntries(
+        Object.entries(route.answers).map(([status, answer]) => [status, response(answer, linksFrom(route, answer, all), schemas)]),
+      ),
       ...failureRefs(route),
     },
   };
 }
 
+function paramNames({ path }: RouteDescription): readonly string[] {
+  return [...path.matchAll(/:(\w+)/g)].map(([, name]) => name ?? '');
+}
+
+/** From an answer to every operation whose path it tells, wholly or together with the path it was asked at. */
+function linksFrom(from: RouteDescription, { identifies }: AnswerDescription, all: readonly RouteDescription[]): JsonObject {
+  if (identifies === undefined) return {};
+  const own = paramNames(from);
+  const linked = all.filter((route) => {
+    const names = paramNames(route);
+    return names.some((name) => name in identifies) && names.every((name) => name in identifies || own.includes(name));
+  });
+  return Object.fromEntries(
+    linked.map((route) => [
+      route.operationId,
+      {
+        operationId: route.operationId,
+        parameters: Object.fromEntries(
+          paramNames(route).map((name) => [name, name in identifies ? `$response.body#/${identifies[name]}` : `$request.path.${name}`]),
+        ),
+      },
+    ]),
+  );
+}
+
 /** @throws Error when a parameter in the path is not described, or the other way round */
 function pathParameters(route: RouteDescription): readonly JsonObject[] {
-  const names = [...route.path.matchAll(/:(\w+)/g)].map(([, name]) => name ?? '');
+  const names = paramNames(route);
   const described = Object.keys(route.params ?? {});
   if (names.toSorted().join() !== described.toSorted().join()) {
     throw new Error(
@@ -118,7 +145,11 @@ function queryParameters(query: z.ZodObject | undefined, schemas: SchemaCollecti
     readonly properties?: Readonly<Record<string, JsonObject>>;
     readonly required?: readonly string[];
   };
-  return Object.entries(properties).map(([name, schema]) => ({ name, in: 'query', required: required.includes(name), schema }));
+  return Object.entries(properties).map(([name, schema]) => {
+    const { description } = schema;
+    delete schema['description'];
+    return { name, in: 'query', required: required.includes(name), description, schema };
+  });
 }
 
 function requestBody(body: z.ZodType, examples: Readonly<Record<string, unknown>>, schemas: SchemaCollection): JsonObject {
@@ -134,7 +165,7 @@ function requestBody(body: z.ZodType, examples: Readonly<Record<string, unknown>
   };
 }
 
-function response(answer: AnswerDescription, schemas: SchemaCollection): JsonObject {
+function response(answer: AnswerDescription, links: JsonObject, schemas: SchemaCollection): JsonObject {
   const { description, schema, contentType, example } = answer;
   const type = contentType ?? 'application/json';
   const names = ['X-Trace-Id', ...(answer.headers ?? [])];
@@ -147,5 +178,6 @@ function response(answer: AnswerDescription, schemas: SchemaCollection): JsonObj
         ...(example !== undefined && { example }),
       },
     },
+    ...(Object.keys(links).length > 0 && { links }),
   };
 }
