@@ -56,10 +56,6 @@ export class SchemaCollection {
   }
 }
 
-export function refTo(id: string): JsonObject {
-  return { $ref: `#/components/schemas/${id}` };
-}
-
 /** References to definitions become references to components. */
 function withRefs(schema: JsonObject): JsonObject {
   const text = JSON.stringify(schema, (key: string, value: unknown) =>

@@ -19,8 +19,18 @@ const examples = process.env['PARLEY_SCHEMATHESIS_EXAMPLES'] ?? '6';
  * Left out: whether what the document calls wrong is refused and what it calls right accepted. Like pydantic, the facade
  * converts (`"5"` is a number), and a body may be refused for what only shows against stored objects.
  */
-const checks = 'all';
-const leftOut = 'negative_data_rejection,positive_data_acceptance';
+const options = [
+  '--phases=examples,coverage,fuzzing,stateful',
+  '--checks=all',
+  '--exclude-checks=negative_data_rejection,positive_data_acceptance',
+  `--max-examples=${examples}`,
+  '--workers=2',
+  '--request-timeout=30',
+  '--continue-on-failure',
+  '--generation-database=none',
+  '--suppress-health-check=all',
+  '--no-color',
+];
 
 const python = await findPython();
 let facade: Facade;
@@ -40,14 +50,7 @@ describe.skipIf(python === undefined)(`schemathesis (${withoutPython})`, () => {
     const org = await organization(facade);
     const { code, stdout, stderr } = await run(
       interpreter,
-      [
-        ...['-m', 'schemathesis.cli', 'run', `${facade.url}/openapi.json`],
-        ...['--header', `Authorization: Bearer ${org.key}`],
-        ...['--phases', 'examples,coverage,fuzzing,stateful'],
-        ...['--checks', checks, '--exclude-checks', leftOut],
-        ...['--max-examples', examples, '--workers', '2', '--request-timeout', '30', '--continue-on-failure'],
-        ...['--generation-database', 'none', '--suppress-health-check', 'all', '--no-color'],
-      ],
+      ['-m', 'schemathesis.cli', 'run', `${facade.url}/openapi.json`, ...options, '--header', `Authorization: Bearer ${org.key}`],
       { cwd: folder, env: { PYTHONUNBUFFERED: '1' }, timeoutMs: 3_500_000 },
     );
     expect(code, `${stdout}\n${stderr}\n${errorsIn(facade.log())}`).toBe(0);
