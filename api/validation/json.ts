@@ -28,9 +28,9 @@ export function parseJson(body: Uint8Array): ParsedJson {
  * Python tells integers of any size from fractions by how they are written, and pydantic goes on from there. An integer of 2^63
  * and more becomes a bigint, exact as far as a double is: that is enough to say that it is too large.
  */
-function keepLargeIntegers(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
-  if (typeof value !== 'number' || Math.abs(value) < 2 ** 63 || !/^-?\d+$/.test(context?.source ?? '')) return value;
-  return BigInt(Number.isFinite(value) ? value : Math.sign(value) * Number.MAX_VALUE);
+function keepLargeIntegers(_key: string, read: unknown, context?: { readonly source?: string }): unknown {
+  if (typeof read !== 'number' || Math.abs(read) < 2 ** 63 || !/^-?\d+$/.test(context?.source ?? '')) return read;
+  return BigInt(Number.isFinite(read) ? read : Math.sign(read) * Number.MAX_VALUE);
 }
 
 /** Code points. */
