@@ -3,7 +3,9 @@ import type { FastifyInstance } from 'fastify';
 import { registerAgents } from './agents/routes.ts';
 import { registerApiKeys } from './api-keys/routes.ts';
 import type { ApiDependencies } from './dependencies.ts';
+import { registerDocs } from './docs/routes.ts';
 import { createServer } from './http/server.ts';
+import { registerOpenApi } from './openapi/routes.ts';
 import { createFoundation } from './resources/foundation.ts';
 import { Sweeper } from './resources/sweeper.ts';
 
@@ -13,6 +15,8 @@ export function buildApi(dependencies: ApiDependencies): FastifyInstance {
   const foundation = createFoundation(dependencies);
   registerAgents(app, foundation);
   registerApiKeys(app, dependencies, foundation.pageTokens);
+  registerOpenApi(app);
+  registerDocs(app);
   const sweeper = new Sweeper({ foundation, organizations: dependencies.store.organizations });
   app.addHook('onReady', async () => {
     foundation.views.start();

@@ -3,9 +3,11 @@
  * Packages with native parts or files of their own stay outside the bundle.
  */
 import { cp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 
 import { build } from 'esbuild';
 
+import { assetFolder, assetTypes, packageFolder } from '../api/docs/assets.ts';
 import { bundleWorkflows, WORKFLOW_BUNDLE } from '../workflows/bundle.ts';
 
 const outdir = 'dist';
@@ -32,6 +34,8 @@ const result = await build({
   metafile: true,
 });
 await cp('store/migrations', `${outdir}/migrations`, { recursive: true });
+for (const name of [...Object.keys(assetTypes), 'LICENSE', 'NOTICE'])
+  await cp(join(packageFolder(), name), join(outdir, assetFolder, name));
 await writeFile(`${outdir}/${WORKFLOW_BUNDLE}`, (await bundleWorkflows()).code);
 
 const bytes = Object.entries(result.metafile.outputs)

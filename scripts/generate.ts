@@ -10,6 +10,7 @@ import { generateCrds, type GeneratedFile } from '../crds/generate.ts';
 import { generateConditionsReference } from './generators/conditions-reference.ts';
 import { generateConfigurationReference } from './generators/configuration-reference.ts';
 import { generateMetricsReference } from './generators/metrics-reference.ts';
+import { generateOpenApi } from './generators/openapi.ts';
 import { generateResourcesReference } from './generators/resources-reference.ts';
 
 interface Generator {
@@ -32,6 +33,7 @@ const generators: readonly Generator[] = [
   { name: 'configuration reference', generate: generateConfigurationReference },
   { name: 'conditions reference', generate: generateConditionsReference },
   { name: 'metrics reference', generate: generateMetricsReference },
+  { name: 'OpenAPI document', generate: generateOpenApi },
 ];
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -1,35 +1,16 @@
-// oxlint-disable oxc/no-async-endpoint-handlers -- Fastify awaits its handlers; the rule is about Express.
 import type { FastifyInstance } from 'fastify';
-import { z } from 'zod';
 
-import { covers, permissions, type ApiKeyRecord } from '../../store/index.ts';
+import { covers, type ApiKeyRecord } from '../../store/index.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { ApiError } from '../http/api-error.ts';
-import { readRequest } from '../http/read-request.ts';
-import { callerOf, requestState } from '../http/request-state.ts';
-import { pageQuery } from '../pagination/keyset.ts';
+import { addRoute } from '../http/route.ts';
 import type { PageTokens } from '../pagination/page-token.ts';
-import { issues } from '../validation/issue.ts';
-import { withRule } from '../validation/validate.ts';
-
-const apiKeyCreate = z.object({
-  name: withRule(z.string().min(1).max(100), (name, loc) =>
-    /\p{Cc}/u.test(name) ? [issues.value(loc, 'a name has no control characters')] : [],
-  ),
-  expiration_days: z.int().min(1).max(365).default(30),
-  permissions: z.array(z.enum(permissions)).min(1),
-});
-
-interface ById {
-  readonly Params: { readonly key_id: string };
-}
+import { createApiKey, getApiKey, listApiKeys, revokeApiKey } from './descriptions.ts';
 
 export function registerApiKeys(app: FastifyInstance, { store }: Pick<ApiDependencies, 'store'>, pageTokens: PageTokens): void {
   const { apiKeys } = store;
 
-  app.post('/v1/api-keys', async (request, reply) => {
-    const { body } = readRequest(request, { body: apiKeyCreate });
-    const caller = callerOf(request);
+  addRoute(app, createApiKey, async ({ body, caller, reply, timed }) => {
     const beyond = body.permissions.filter((permission) => !covers(caller.permissions, permission));
     if (beyond.length > 0) throw new ApiError('forbidden', `a key can grant only what it holds, and this one lacks ${beyond.join(', ')}`);
     const key = {
@@ -39,39 +20,31 @@ export function registerApiKeys(app: FastifyInstance, { store }: Pick<ApiDepende
       expirationDays: body.expiration_days,
       createdByUserId: caller.createdByUserId,
     };
-    const { record, apiKey } = await requestState(request).timed('store', () => apiKeys.create(key));
+    const { record, apiKey } = await timed('store', () => apiKeys.create(key));
     return reply
       .code(201)
       .header('cache-control', 'no-store')
       .send({ ...toRest(record), api_key: apiKey });
   });
 
-  app.get('/v1/api-keys', async (request) => {
-    const { query } = readRequest(request, { query: pageQuery });
-    const { org } = callerOf(request);
+  addRoute(app, listApiKeys, async ({ query, caller: { org }, timed }) => {
     const list = `api-keys/${org}`;
     const [createdAt, keyId] = query.page_token === undefined ? [] : pageTokens.read(list, query.page_token);
     const after = createdAt === undefined || keyId === undefined ? undefined : { createdAt: new Date(createdAt), keyId };
-    const { items, next } = await requestState(request).timed('store', () => apiKeys.list({ org, pageSize: query.page_size, after }));
+    const { items, next } = await timed('store', () => apiKeys.list({ org, pageSize: query.page_size, after }));
     return {
       data: items.map(toRest),
       next_page_token: next === undefined ? null : pageTokens.write(list, [next.createdAt.toISOString(), next.keyId]),
     };
   });
 
-  app.get<ById>('/v1/api-keys/:key_id', async (request) => {
-    const { org } = callerOf(request);
-    return toRest(
-      await existing(request.params.key_id, (keyId) => requestState(request).timed('store', () => apiKeys.get({ org, keyId }))),
-    );
-  });
+  addRoute(app, getApiKey, async ({ params, caller: { org }, timed }) =>
+    toRest(await existing(params.key_id, (keyId) => timed('store', () => apiKeys.get({ org, keyId })))),
+  );
 
-  app.post<ById>('/v1/api-keys/:key_id/revoke', async (request) => {
-    const { org } = callerOf(request);
-    return toRest(
-      await existing(request.params.key_id, (keyId) => requestState(request).timed('store', () => apiKeys.revoke({ org, keyId }))),
-    );
-  });
+  addRoute(app, revokeApiKey, async ({ params, caller: { org }, timed }) =>
+    toRest(await existing(params.key_id, (keyId) => timed('store', () => apiKeys.revoke({ org, keyId })))),
+  );
 }
 
 /** What can't be an id is never asked for, and is as unknown as any other. */

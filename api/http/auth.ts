@@ -3,7 +3,6 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { covers, type Store } from '../../store/index.ts';
 import { ApiError } from './api-error.ts';
 import type { Caller } from './caller.ts';
-import { requirementOf } from './permissions.ts';
 import { requestState } from './request-state.ts';
 
 /** Longest credential that is looked at; ours have fewer than 100 characters. */
@@ -14,23 +13,15 @@ const maxTokenLength = 512;
  * nobody's business: nothing reads them.
  */
 export function registerAuthentication(app: FastifyInstance, apiKeys: Store['apiKeys']): void {
-  app.addHook('onRoute', (route) => {
-    for (const method of [route.method].flat()) {
-      if (requirementOf(method, route.url) === undefined)
-        throw new Error(`${method} ${route.url} is missing from the table of permissions`);
-    }
-  });
   app.addHook('onRequest', async (request) => {
-    const pattern = request.routeOptions.url;
-    if (pattern === undefined) return; // no such route: 404 or 405, whoever asks
-    const needed = requirementOf(request.method, pattern);
+    const { description } = request.routeOptions.config;
+    if (description === undefined) return; // no such route: 404 or 405, whoever asks
+    const needed = description.permission;
     if (needed === 'public') return;
     const state = requestState(request);
     const caller = await state.timed('auth', () => authenticate(apiKeys, request));
     state.caller = caller;
-    if (needed === undefined || !covers(caller.permissions, needed)) {
-      throw new ApiError('forbidden', `this API key lacks the permission ${needed ?? 'for this route'}`);
-    }
+    if (!covers(caller.permissions, needed)) throw new ApiError('forbidden', `this API key lacks the permission ${needed}`);
   });
 }
 

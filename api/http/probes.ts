@@ -1,15 +1,51 @@
 import type { FastifyInstance } from 'fastify';
 
 import type { ApiDependencies } from '../dependencies.ts';
+import { addRoute, defineRoute } from './route.ts';
+
+const text = 'text/plain';
+
+const health = defineRoute({
+  method: 'GET',
+  path: '/healthz',
+  operationId: 'getHealth',
+  tag: 'Operations',
+  summary: 'Whether the process answers',
+  permission: 'public',
+  answers: { 200: { description: 'It answers.', contentType: text, example: 'ok\n' } },
+});
+
+const ready = defineRoute({
+  method: 'GET',
+  path: '/readyz',
+  operationId: 'getReadiness',
+  tag: 'Operations',
+  summary: 'Whether the process should be sent requests',
+  permission: 'public',
+  answers: {
+    200: { description: 'It should.', contentType: text, example: 'ok\n' },
+    503: { description: 'It should not, and why: a line for each reason.', contentType: text, example: 'postgres: not asked yet\n' },
+  },
+});
+
+const metrics = defineRoute({
+  method: 'GET',
+  path: '/metrics',
+  operationId: 'getMetrics',
+  tag: 'Operations',
+  summary: 'Metrics for Prometheus',
+  permission: 'public',
+  answers: { 200: { description: 'The text format of Prometheus.', contentType: text } },
+});
 
 /** `/healthz` says that the process answers, `/readyz` that it should be asked. Neither needs a key. */
 export function registerProbes(app: FastifyInstance, { readiness, registry }: Pick<ApiDependencies, 'readiness' | 'registry'>): void {
-  app.get('/healthz', async (_request, reply) => reply.type('text/plain').send('ok\n'));
-  app.get('/readyz', async (_request, reply) =>
+  addRoute(app, health, async ({ reply }) => reply.type(text).send('ok\n'));
+  addRoute(app, ready, async ({ reply }) =>
     reply
-      .type('text/plain')
+      .type(text)
       .code(readiness.isReady ? 200 : 503)
       .send(readiness.isReady ? 'ok\n' : `${readiness.reasons.join('\n')}\n`),
   );
-  app.get('/metrics', async (_request, reply) => reply.type(registry.contentType).send(await registry.metrics()));
+  addRoute(app, metrics, async ({ reply }) => reply.type(registry.contentType).send(await registry.metrics()));
 }

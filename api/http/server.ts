@@ -8,6 +8,7 @@ import { httpMetrics } from './metrics.ts';
 import { registerProbes } from './probes.ts';
 import { sendFailure } from './reply.ts';
 import { requestState, RequestState, startRequest } from './request-state.ts';
+import { requireDescriptions } from './route.ts';
 import { traceIdOf } from './trace.ts';
 import { registerUnknownRoutes } from './unknown-route.ts';
 
@@ -66,6 +67,7 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
   app.addContentTypeParser(/^application\/([\w.!#$&^-]+\+)?json(;|$)/i, asBytes, (_request, body, done) => done(null, body));
 
   app.setErrorHandler<FastifyError>((error, request, reply) => sendFailure(request, reply, error));
+  requireDescriptions(app);
   registerUnknownRoutes(app);
   registerAuthentication(app, store.apiKeys);
   registerProbes(app, dependencies);

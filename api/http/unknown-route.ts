@@ -11,7 +11,9 @@ export function registerUnknownRoutes(app: FastifyInstance): void {
     for (const each of [method].flat()) known.methods.add(each);
     methodsByPattern.set(pattern, known);
   });
-  app.setNotFoundHandler(async (request) => {
+  // Before the body is looked at: whatever it is, it is at the wrong place.
+  app.addHook('onRequest', async (request) => {
+    if (!request.is404) return;
     const path = request.url.split('?')[0] ?? '';
     const known = [...methodsByPattern.values()].find(({ matcher }) => matcher.test(path));
     if (known === undefined) throw new ApiError('not_found', 'there is nothing at this address');

@@ -3,8 +3,8 @@ import { z } from 'zod';
 import type { KubeObject, Stored } from '../../kube/types.ts';
 
 export const pageQuery = z.object({
-  page_size: z.int().min(1).max(100).default(20),
-  page_token: z.string().optional(),
+  page_size: z.int().min(1).max(100).default(20).describe('Objects on a page.'),
+  page_token: z.string().optional().describe('The `next_page_token` of the page before. It opens only the list that gave it out.'),
 });
 
 export interface Page<T> {

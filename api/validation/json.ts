@@ -4,6 +4,7 @@
  * (3.13 moved the position of a trailing comma; servers in the field mostly answer the older one).
  */
 
+/** Integers of 2^63 and more, written as integers, are bigints. */
 export type ParsedJson = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly offset: number };
 
 /** `offset` counts characters (code points) from the beginning of the text. */
@@ -16,10 +17,20 @@ export function parseJson(body: Uint8Array): ParsedJson {
     return { ok: false, offset: characters(broken.slice(0, broken.indexOf('\ufffd'))) };
   }
   try {
-    return { ok: true, value: JSON.parse(text) as unknown };
+    // Only a text with a number this long can hold an integer that is too large, and asking for sources costs.
+    return { ok: true, value: (/\d{19}/.test(text) ? JSON.parse(text, keepLargeIntegers) : JSON.parse(text)) as unknown };
   } catch {
     return { ok: false, offset: characters(text.slice(0, errorOffset(text))) };
   }
+}
+
+/**
+ * Python tells integers of any size from fractions by how they are written, and pydantic goes on from there. An integer of 2^63
+ * and more becomes a bigint, exact as far as a double is: that is enough to say that it is too large.
+ */
+function keepLargeIntegers(_key: string, read: unknown, context?: { readonly source?: string }): unknown {
+  if (typeof read !== 'number' || Math.abs(read) < 2 ** 63 || !/^-?\d+$/.test(context?.source ?? '')) return read;
+  return BigInt(Number.isFinite(read) ? read : Math.sign(read) * Number.MAX_VALUE);
 }
 
 /** Code points. */
@@ -111,7 +122,8 @@ function string(text: string, start: number): number {
     const escape = text[at + 1];
     if (escape === undefined) throw new Broken(start);
     if (escape === 'u') {
-      if (!/^[0-9a-fA-F]{4}$/.test(text.slice(at + 2, at + 6))) throw new Broken(at + 1);
+      // An escape that reaches the end of the text is reported before the string that doesn't end.
+      if (at + 6 >= text.length || !/^[0-9a-fA-F]{4}$/.test(text.slice(at + 2, at + 6))) throw new Broken(at + 1);
       at += 6;
     } else if ('"\\/bfnrt'.includes(escape)) {
       at += 2;

@@ -48,8 +48,9 @@ export function validateRequest<S extends RequestSchemas>(schemas: S, raw: RawRe
       return undefined;
     }
     const result = validate(schema, input, [name]);
-    if (!result.ok) found.push(...result.issues);
-    return result.ok ? result.value : undefined;
+    if (result.ok) return result.value;
+    for (const issue of result.issues) found.push(issue);
+    return undefined;
   };
   const value = { query: part(schemas.query, raw.query, 'query'), body: part(schemas.body, body, 'body') };
   return found.length === 0 ? { ok: true, value: value as unknown as ReadRequest<S> } : { ok: false, issues: found };

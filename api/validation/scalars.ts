@@ -12,6 +12,7 @@ const no = new Set(['0', 'false', 'f', 'no', 'n', 'off']);
 
 export function readInteger(input: unknown, loc: Loc): Read<number> {
   if (typeof input === 'boolean') return { value: input ? 1 : 0 };
+  if (typeof input === 'bigint') return { value: Number(input) };
   if (typeof input === 'number') {
     if (!Number.isFinite(input)) return { issue: issues.notFinite(loc) };
     if (Math.abs(input) >= 2 ** 63) return { issue: issues.integerTooLarge(loc) };
@@ -23,6 +24,7 @@ export function readInteger(input: unknown, loc: Loc): Read<number> {
 
 export function readFloat(input: unknown, loc: Loc): Read<number> {
   if (typeof input === 'number') return { value: input };
+  if (typeof input === 'bigint') return { value: Number(input) };
   if (typeof input === 'boolean') return { value: input ? 1 : 0 };
   if (typeof input !== 'string') return { issue: issues.notANumber(loc) };
   if (floatText.test(input)) return { value: Number(input.replaceAll('_', '')) };
@@ -35,7 +37,10 @@ export function readFloat(input: unknown, loc: Loc): Read<number> {
 export function readBoolean(input: unknown, loc: Loc): Read<boolean> {
   if (typeof input === 'boolean') return { value: input };
   if (input === 1 || input === 0) return { value: input === 1 };
-  if (typeof input === 'number') return { issue: Number.isInteger(input) ? issues.booleanUnparsable(loc) : issues.notABoolean(loc) };
+  if (typeof input === 'number') {
+    const integer = Number.isInteger(input) && Math.abs(input) < 2 ** 63;
+    return { issue: integer ? issues.booleanUnparsable(loc) : issues.notABoolean(loc) };
+  }
   if (typeof input !== 'string') return { issue: issues.notABoolean(loc) };
   const word = input.toLowerCase();
   if (yes.has(word)) return { value: true };

@@ -113,25 +113,33 @@ function readModel(shape: Readonly<Record<string, Schema>>, input: unknown, loc:
   return Object.fromEntries(entries);
 }
 
-/** The bound of a map stands in its metadata, as `maxProperties`: zod's records have no check for it. */
+/**
+ * The bound of a map stands in its metadata, as `maxProperties`: zod's records have no check for it.
+ * Sound entries count towards it, and the one too many is reported instead of everything else.
+ */
 function readDictionary(schema: z.core.$ZodRecord, input: unknown, loc: Loc, found: ValidationIssue[]): unknown {
   if (!isRecord(input)) {
     found.push(issues.notADictionary(loc));
     return undefined;
   }
-  const keys = Object.keys(input);
   const max = z.globalRegistry.get(schema)?.['maxProperties'];
-  if (typeof max === 'number' && keys.length > max) {
-    found.push(issues.tooMany(loc, 'Dictionary', max, 'more'));
-    return undefined;
-  }
   const { keyType, valueType } = schema._zod.def;
-  return Object.fromEntries(
-    keys.map((key) => {
-      read(keyType, key, [...loc, key, '[key]'], found);
-      return [key, read(valueType, input[key], [...loc, key], found)];
-    }),
-  );
+  const own: ValidationIssue[] = [];
+  const entries: [string, unknown][] = [];
+  for (const key of Object.keys(input)) {
+    const before = own.length;
+    read(keyType, key, [...loc, key, '[key]'], own);
+    const value = read(valueType, input[key], [...loc, key], own);
+    if (own.length > before) continue;
+    entries.push([key, value]);
+    if (typeof max === 'number' && entries.length > max) {
+      found.push(issues.tooMany(loc, 'Dictionary', max, 'more'));
+      return undefined;
+    }
+  }
+  // One by one: a call can't take as many arguments as a body can have entries.
+  for (const issue of own) found.push(issue);
+  return Object.fromEntries(entries);
 }
 
 function readList(element: Schema, checks: readonly Check[], input: unknown, loc: Loc, found: ValidationIssue[]): unknown {
@@ -214,7 +222,7 @@ function readUnion(options: readonly Schema[], input: unknown, loc: Loc, found: 
   const sound = attempts.filter((attempt) => attempt.issues.length === 0);
   const best = sound.find((attempt) => attempt.value === input) ?? sound[0];
   if (best !== undefined) return best.value;
-  for (const attempt of attempts) found.push(...attempt.issues);
+  for (const issue of attempts.flatMap((attempt) => attempt.issues)) found.push(issue);
   return undefined;
 }
 
@@ -232,7 +240,7 @@ function isRecord(input: unknown): input is Readonly<Record<string, unknown>> {
 /** A value that is kept as it is, once it can be: JSON has no infinity (`1e999`) and no half characters. */
 function readFree(input: unknown, loc: Loc, found: ValidationIssue[]): unknown {
   const fault = freeFault(input, maxDepth);
-  if (fault === undefined) return input;
+  if (fault === undefined) return withoutBigints(input);
   found.push(
     fault === 'depth'
       ? issues.value(loc, `values may be nested at most ${maxDepth} levels deep`)
@@ -241,6 +249,14 @@ function readFree(input: unknown, loc: Loc, found: ValidationIssue[]): unknown {
         : issues.notUnicode(loc),
   );
   return undefined;
+}
+
+/** Kept values are JSON again: a double for every number. */
+function withoutBigints(input: unknown): unknown {
+  if (typeof input === 'bigint') return Number(input);
+  if (typeof input !== 'object' || input === null) return input;
+  if (Array.isArray(input)) return input.map(withoutBigints);
+  return Object.fromEntries(Object.entries(input).map(([key, value]) => [key, withoutBigints(value)]));
 }
 
 function freeFault(input: unknown, left: number): 'depth' | 'number' | 'text' | undefined {

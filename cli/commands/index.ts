@@ -6,6 +6,8 @@ import { registerDev } from './dev.ts';
 import { registerDoctor } from './doctor.ts';
 import { registerEnv } from './env.ts';
 import { registerExplain } from './explain.ts';
+import { registerExport } from './export.ts';
+import { registerImport } from './import.ts';
 import { registerKeys } from './keys.ts';
 import { registerMigrate } from './migrate.ts';
 import { registerOperator } from './operator.ts';
@@ -25,6 +27,8 @@ export const commands: readonly Register[] = [
   registerMigrate,
   registerOrg,
   registerKeys,
+  registerExport,
+  registerImport,
   registerEnv,
   registerConfig,
   registerDoctor,

@@ -6,7 +6,14 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { processAlive } from '../processes.ts';
-import type { BinarySpec } from './catalogue.ts';
+
+/** What a cache entry is called, and what makes it one. */
+export interface CacheEntry {
+  readonly name: string;
+  readonly version: string;
+  /** Its executable, inside its folder. */
+  readonly executable: string;
+}
 
 /** `$XDG_CACHE_HOME/parley`, or `~/.cache/parley`. */
 export function cacheFolder(env: NodeJS.ProcessEnv): string {
@@ -16,12 +23,12 @@ export function cacheFolder(env: NodeJS.ProcessEnv): string {
 }
 
 /** The folder of one program at one version; complete when it exists. */
-export function cachedFolder(cache: string, spec: BinarySpec): string {
+export function cachedFolder(cache: string, spec: CacheEntry): string {
   return join(cache, spec.name, spec.version);
 }
 
 /** The cached executable, if it is there. */
-export function cachedExecutable(cache: string, spec: BinarySpec): string | undefined {
+export function cachedExecutable(cache: string, spec: CacheEntry): string | undefined {
   const path = join(cachedFolder(cache, spec), spec.executable);
   return existsSync(path) ? path : undefined;
 }
@@ -32,7 +39,7 @@ export function cachedExecutable(cache: string, spec: BinarySpec): string | unde
  */
 export async function fillCacheEntry(options: {
   readonly cache: string;
-  readonly spec: BinarySpec;
+  readonly spec: CacheEntry;
   readonly fill: (folder: string) => Promise<void>;
   readonly onWait?: (pid: number) => void;
   readonly signal?: AbortSignal;

@@ -15,10 +15,14 @@ import { Readiness } from '../../../platform/lifecycle.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { migrate, openStore, type Permission, type Store } from '../../../store/index.ts';
 import { controlPlane } from '../../support/control-plane.ts';
+import { documentedAnswers } from '../../support/documented-answers.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
 import { database, type TestDatabase } from '../../support/postgres.ts';
 
 const run = promisify(execFile);
+
+/** Every answer that a test gets is compared with the OpenAPI document. */
+const checkAnswer = documentedAnswers();
 
 export interface Answer {
   readonly status: number;
@@ -113,7 +117,9 @@ async function call(url: string, method: string, path: string, { body, key, head
   });
   const text = await response.text();
   const json = response.headers.get('content-type')?.includes('json') ?? false;
-  return { status: response.status, headers: response.headers, text, body: json && text !== '' ? JSON.parse(text) : undefined };
+  const answer = { status: response.status, headers: response.headers, text, body: json && text !== '' ? JSON.parse(text) : undefined };
+  checkAnswer({ method, path, status: answer.status, contentType: response.headers.get('content-type'), body: answer.body });
+  return answer;
 }
 
 export interface TestOrganization {

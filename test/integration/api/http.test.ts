@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { routePermissions } from '../../../api/http/permissions.ts';
+import { describedRoutes } from '../../../api/openapi/described-routes.ts';
 import { permissions } from '../../../store/index.ts';
 import { anAgentRequest } from '../../support/builders.ts';
 import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
@@ -17,10 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => facade.close());
 
-const routes = Object.entries(routePermissions).map(([route, needed]) => {
-  const [method = '', pattern = ''] = route.split(' ');
-  return { method, path: pattern.replace(/:\w+/, 'x'), needed };
-});
+const routes = describedRoutes().map(({ method, path, permission: needed }) => ({ method, path: path.replaceAll(/:\w+/g, 'x'), needed }));
 
 describe('authentication', () => {
   it.each([

@@ -1,0 +1,72 @@
+/** What the agents' routes answer, as the OpenAPI document says it and the tests check it. */
+import { z } from 'zod';
+
+import { attachedTool } from '../tools/answers.ts';
+
+const stringMap = z.record(z.string(), z.string());
+
+export const agentAnswer = z
+  .object({
+    ai_agent_id: z.string().describe('Name of the Agent resource in the namespace of the organisation.'),
+    created_by_user_id: z.string().nullable(),
+    agent_name: z.string(),
+    language_code: z.string(),
+    llm: z.object({
+      llm_id: z.string(),
+      llm_type: z.string(),
+      model_provider: z.string(),
+      model_name: z.string(),
+      model_temperature: z.number(),
+      llm_name: z.string().nullable(),
+      llm_description: z.string().nullable(),
+      base_url: z.string().nullable(),
+      api_key: z.string().nullable().describe('`"********"` unless the key names the permission `secrets:read`.'),
+      max_tokens: z.int().nullable(),
+      required_dynamic_data: z.array(z.string()),
+      system_prompt: z.string().nullable(),
+      tools: z.array(attachedTool).describe('The tools that are attached, whoever attached them.'),
+    }),
+    stt: z.object({ provider: z.string(), model: z.string().nullable() }),
+    tts: z.object({
+      provider: z.string(),
+      voice_id: z.string().nullable(),
+      voice_name: z.string().nullable(),
+      model_name: z.string().nullable(),
+      voice_temperature: z.number(),
+    }),
+    knowledge_base_id: z.string().nullable(),
+    enable_user_interruptions: z.boolean(),
+    minimum_speech_duration_for_interruptions: z.number().describe('Seconds.'),
+    minimum_words_before_interruption: z.int(),
+    wait_time_before_detecting_end_of_speech: z.number().describe('Seconds.'),
+    ambient_sound: z.string(),
+    ambient_sound_volume: z.number(),
+    webhook_url: z.string().nullable(),
+    end_call_after_silence_seconds: z.number(),
+    max_call_duration_seconds: z.number(),
+    welcome_message: z.string().nullable(),
+    voicemail_detection_timeout_seconds: z.number(),
+    dynamic_data_config: z.array(
+      z.object({
+        url: z.string(),
+        method: z.string(),
+        timeout: z.number().describe('Milliseconds.'),
+        headers: stringMap,
+        body: z.record(z.string(), z.unknown()),
+        query: stringMap,
+        cache: z.boolean(),
+        response_data: z.array(z.object({ name: z.string(), data: z.string(), context: z.string().nullable() })),
+      }),
+    ),
+    post_call_analysis: z.array(
+      z.object({
+        type: z.string(),
+        name: z.string(),
+        description: z.string().nullable(),
+        system_prompt: z.string().nullable(),
+        examples: z.array(z.string()),
+        choices: z.array(z.string()),
+      }),
+    ),
+  })
+  .meta({ id: 'Agent' });

@@ -1,0 +1,96 @@
+/** The agents' routes. */
+import { z } from 'zod';
+
+import { listOf, deleted } from '../codec/answers.ts';
+import { dryRunQuery, writeQuery } from '../http/conditions.ts';
+import { defineRoute } from '../http/route.ts';
+import { pageQuery } from '../pagination/keyset.ts';
+import { agentAnswer } from './answers.ts';
+import { agentChange, agentExample, fullAgent, smallAgent } from './examples.ts';
+import { agentCreate, agentUpdate } from './schema.ts';
+
+const tag = 'AI agents';
+const params = { agent_id: 'The `ai_agent_id`: the name of the Agent resource.' };
+
+export const createAgent = defineRoute({
+  method: 'POST',
+  path: '/v2/ai-agents',
+  operationId: 'createAgent',
+  tag,
+  summary: 'Make an agent',
+  permission: 'agents:write',
+  query: writeQuery,
+  body: agentCreate.meta({ id: 'AgentCreate' }),
+  bodyExamples: { 'what is needed': smallAgent, 'with a tool, a lookup and an analysis': fullAgent },
+  answers: {
+    201: {
+      description: 'The agent.',
+      schema: agentAnswer,
+      example: agentExample,
+      headers: ['ETag'],
+      identifies: { agent_id: 'ai_agent_id', ai_agent_id: 'ai_agent_id' },
+    },
+  },
+  errors: ['conflict'],
+});
+
+export const listAgents = defineRoute({
+  method: 'GET',
+  path: '/v2/ai-agents',
+  operationId: 'listAgents',
+  tag,
+  summary: 'List agents, in the order of their creation',
+  permission: 'agents:read',
+  query: pageQuery,
+  answers: {
+    200: {
+      description: 'A page of agents.',
+      schema: listOf(agentAnswer, 'AgentList'),
+      example: { data: [agentExample], next_page_token: null },
+    },
+  },
+});
+
+export const getAgent = defineRoute({
+  method: 'GET',
+  path: '/v2/ai-agents/:agent_id',
+  operationId: 'getAgent',
+  tag,
+  summary: 'Get an agent',
+  permission: 'agents:read',
+  params,
+  answers: { 200: { description: 'The agent.', schema: agentAnswer, example: agentExample, headers: ['ETag'] } },
+});
+
+export const updateAgent = defineRoute({
+  method: 'PUT',
+  path: '/v2/ai-agents/:agent_id',
+  operationId: 'updateAgent',
+  tag,
+  summary: 'Change the fields given',
+  description:
+    'Absent fields keep their value, also within `llm`, `stt` and `tts`; `null` brings back the default. Lists are replaced as a whole.',
+  permission: 'agents:write',
+  params,
+  query: writeQuery,
+  ifMatch: true,
+  body: agentUpdate.meta({ id: 'AgentUpdate' }),
+  bodyExamples: { 'three changes': agentChange },
+  answers: { 200: { description: 'The agent as it is now.', schema: agentAnswer, example: agentExample, headers: ['ETag'] } },
+  errors: ['conflict'],
+});
+
+export const deleteAgent = defineRoute({
+  method: 'DELETE',
+  path: '/v2/ai-agents/:agent_id',
+  operationId: 'deleteAgent',
+  tag,
+  summary: 'Delete an agent',
+  description: 'Calls that are being held end as they began.',
+  permission: 'agents:write',
+  params,
+  query: z.object(dryRunQuery),
+  ifMatch: true,
+  answers: { 200: deleted('The AI agent was deleted') },
+  errors: ['conflict'],
+});

@@ -1,0 +1,87 @@
+/** Bodies for the OpenAPI document. The tests send them. */
+
+export const smallAgent = {
+  agent_name: 'Receptionist',
+  llm: { model_name: 'gpt-4o-mini' },
+  stt: { provider: 'deepgram' },
+  tts: { provider: 'elevenlabs' },
+};
+
+export const fullAgent = {
+  agent_name: 'Receptionist',
+  language_code: 'en-US',
+  welcome_message: 'Hello {{customer_name}}, how can I help?',
+  llm: {
+    model_provider: 'openai',
+    model_name: 'gpt-4o-mini',
+    model_temperature: 0.2,
+    system_prompt: 'You answer the phone of a small hotel. Be brief and friendly.',
+    required_dynamic_data: ['customer_name'],
+    tools: [
+      {
+        function_tool: {
+          name: 'find_booking',
+          description: 'Finds a booking by its number.',
+          parameters: { type: 'object', properties: { number: { type: 'string' } }, required: ['number'], additionalProperties: false },
+        },
+        additional_tool_info: { tool_type: 'custom', api: { endpoint: 'https://api.example.com/bookings/{number}', method: 'GET' } },
+        tool_start_message: 'One moment, I am looking it up.',
+      },
+    ],
+  },
+  stt: { provider: 'deepgram', model: 'nova-3' },
+  tts: { provider: 'elevenlabs', voice_id: 'EXAVITQu4vr4xnSDxMaL', voice_temperature: 0.5 },
+  ambient_sound: 'office',
+  ambient_sound_volume: 0.4,
+  max_call_duration_seconds: 900,
+  dynamic_data_config: [
+    {
+      url: 'https://api.example.com/customers/{{phone_number}}',
+      method: 'GET',
+      timeout: 3000,
+      cache: true,
+      response_data: [{ name: 'customer_name', data: '$.name', context: 'The name of the caller.' }],
+    },
+  ],
+  post_call_analysis: [{ type: 'enum', name: 'mood', description: 'How the caller felt.', choices: ['happy', 'neutral', 'angry'] }],
+};
+
+export const agentChange = { welcome_message: 'Good evening', llm: { model_temperature: 0.3 }, webhook_url: null };
+
+export const agentExample = {
+  ai_agent_id: 'agent-k3xq5w7zr2nabcde',
+  created_by_user_id: null,
+  agent_name: 'Receptionist',
+  language_code: 'en-US',
+  llm: {
+    llm_id: 'llm-0f3a9c41d2b7e865',
+    llm_type: 'simple',
+    model_provider: 'openai',
+    model_name: 'gpt-4o-mini',
+    model_temperature: 0,
+    llm_name: null,
+    llm_description: null,
+    base_url: null,
+    api_key: null,
+    max_tokens: null,
+    required_dynamic_data: [],
+    system_prompt: null,
+    tools: [],
+  },
+  stt: { provider: 'deepgram', model: null },
+  tts: { provider: 'elevenlabs', voice_id: null, voice_name: null, model_name: null, voice_temperature: 0.5 },
+  knowledge_base_id: null,
+  enable_user_interruptions: true,
+  minimum_speech_duration_for_interruptions: 0.5,
+  minimum_words_before_interruption: 0,
+  wait_time_before_detecting_end_of_speech: 0.5,
+  ambient_sound: 'none',
+  ambient_sound_volume: 1,
+  webhook_url: null,
+  end_call_after_silence_seconds: 10,
+  max_call_duration_seconds: 1800,
+  welcome_message: null,
+  voicemail_detection_timeout_seconds: 90,
+  dynamic_data_config: [],
+  post_call_analysis: [],
+};

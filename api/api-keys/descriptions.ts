@@ -1,0 +1,109 @@
+/** The API keys' routes: what is asked and what is answered. */
+import { z } from 'zod';
+
+import { permissions } from '../../store/index.ts';
+import { listOf } from '../codec/answers.ts';
+import { defineRoute } from '../http/route.ts';
+import { pageQuery } from '../pagination/keyset.ts';
+import { issues } from '../validation/issue.ts';
+import { withRule } from '../validation/validate.ts';
+
+const tag = 'API keys';
+const params = { key_id: 'The `key_id`.' };
+
+const apiKeyCreate = z
+  .object({
+    name: withRule(z.string().min(1).max(100), (name, loc) =>
+      /\p{Cc}/u.test(name) ? [issues.value(loc, 'a name has no control characters')] : [],
+    ).describe('What the key is for; without control characters.'),
+    expiration_days: z.int().min(1).max(365).default(30),
+    permissions: z.array(z.enum(permissions)).min(1).describe('A key can grant only what it holds. `write` implies `read`.'),
+  })
+  .meta({ id: 'ApiKeyCreate' });
+
+const timestamp = z.iso.datetime();
+
+const apiKeyFields = z.object({
+  key_id: z.string(),
+  name: z.string(),
+  permissions: z.array(z.string()),
+  expiration_date: timestamp,
+  created_at: timestamp,
+  revoked: z.boolean(),
+  created_by_user_id: z.string().nullable(),
+  last_four: z.string().describe('The end of the key, to tell keys apart.'),
+});
+const apiKeyAnswer = apiKeyFields.meta({ id: 'ApiKey' });
+const newApiKeyAnswer = apiKeyFields
+  .extend({ api_key: z.string().describe('The key itself. It is shown here and never again.') })
+  .meta({ id: 'NewApiKey' });
+
+const example = {
+  key_id: 'key_019aa1f2b3c47d5e8f90a1b2c3d4e5f6',
+  name: 'ci',
+  permissions: ['agents:read'],
+  expiration_date: '2026-12-21T04:00:00.000Z',
+  created_at: '2026-11-21T04:00:00.000Z',
+  revoked: false,
+  created_by_user_id: null,
+  last_four: 'x7Qd',
+};
+
+export const createApiKey = defineRoute({
+  method: 'POST',
+  path: '/v1/api-keys/',
+  operationId: 'createApiKey',
+  tag,
+  summary: 'Make an API key',
+  permission: 'api_keys:write',
+  body: apiKeyCreate,
+  bodyExamples: { 'a key that reads agents for a week': { name: 'ci', expiration_days: 7, permissions: ['agents:read'] } },
+  answers: {
+    201: {
+      description: 'The key, in clear this once.',
+      schema: newApiKeyAnswer,
+      identifies: { key_id: 'key_id' },
+      example: { ...example, api_key: 'pk_k3xq5w7z_0a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P_x7Qd' },
+    },
+  },
+});
+
+export const listApiKeys = defineRoute({
+  method: 'GET',
+  path: '/v1/api-keys/',
+  operationId: 'listApiKeys',
+  tag,
+  summary: 'List API keys, newest first',
+  permission: 'api_keys:read',
+  query: pageQuery,
+  answers: {
+    200: {
+      description: 'A page of API keys.',
+      schema: listOf(apiKeyAnswer, 'ApiKeyList'),
+      example: { data: [example], next_page_token: null },
+    },
+  },
+});
+
+export const getApiKey = defineRoute({
+  method: 'GET',
+  path: '/v1/api-keys/:key_id',
+  operationId: 'getApiKey',
+  tag,
+  summary: 'Get an API key',
+  permission: 'api_keys:read',
+  params,
+  answers: { 200: { description: 'What is known of the key; never the key itself.', schema: apiKeyAnswer, example } },
+});
+
+export const revokeApiKey = defineRoute({
+  method: 'POST',
+  path: '/v1/api-keys/:key_id/revoke',
+  operationId: 'revokeApiKey',
+  tag,
+  summary: 'Revoke an API key, for good',
+  description: 'Within 5 seconds no replica accepts it any more. Revoking again changes nothing.',
+  permission: 'api_keys:write',
+  params,
+  answers: { 200: { description: 'The key, revoked.', schema: apiKeyAnswer, example: { ...example, revoked: true } } },
+});

@@ -1,0 +1,20 @@
+/** Pieces that the answers of several resources have in common. */
+import { z } from 'zod';
+
+import type { AnswerDescription } from '../http/route.ts';
+
+/** A page of a list. @param id names the schema in the OpenAPI document */
+export function listOf<T extends z.ZodType>(item: T, id: string) {
+  return z
+    .object({
+      data: z.array(item),
+      next_page_token: z.string().nullable().describe('For `page_token` of the next page; null on the last one.'),
+    })
+    .meta({ id });
+}
+
+const deletedAnswer = z.object({ data: z.object({}), message: z.string() }).meta({ id: 'Deleted' });
+
+export function deleted(message: string): AnswerDescription {
+  return { description: 'It is deleted.', schema: deletedAnswer, example: { data: {}, message } };
+}

@@ -1,0 +1,119 @@
+/** How the facade's routes are declared: one description each, from which come registration, permission, validation and the OpenAPI document. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+
+import type { ReadRequest } from '../validation/request.ts';
+import type { ErrorCode } from './api-error.ts';
+import type { Caller } from './caller.ts';
+import type { Requirement } from './permissions.ts';
+import { readRequest } from './read-request.ts';
+import { callerOf, requestState } from './request-state.ts';
+
+/** A good answer. */
+export interface AnswerDescription {
+  readonly description: string;
+  /** Of a JSON answer. What is answered is compared with it by the tests. */
+  readonly schema?: z.ZodType;
+  /** Of any other answer, as it stands in `Content-Type`, without parameters. */
+  readonly contentType?: string;
+  readonly example?: unknown;
+  /** Names from the table of documented headers, beside those that every answer has. */
+  readonly headers?: readonly 'ETag'[];
+  /** Which field of the answer is which path parameter of other routes: `{agent_id: 'ai_agent_id'}`. */
+  readonly identifies?: Readonly<Record<string, string>>;
+}
+
+export interface RouteDescription {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** With `:name` for parameters, in the documented form; the form with or without a slash at the end works as well. */
+  readonly path: string;
+  /** Unique; becomes the name of a function in generated clients. */
+  readonly operationId: string;
+  /** The group it is listed under: one of `tags` in the OpenAPI document. */
+  readonly tag: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** What a key needs. */
+  readonly permission: Requirement;
+  /** What each path parameter is, by name. */
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: z.ZodObject;
+  readonly body?: z.ZodType;
+  /** Bodies that work, by what they show. */
+  readonly bodyExamples?: Readonly<Record<string, unknown>>;
+  /** The route heeds `If-Match`. */
+  readonly ifMatch?: true;
+  /** By status. */
+  readonly answers: Readonly<Record<number, AnswerDescription>>;
+  /** Failures beside those that follow from the rest of the description (see `failuresOf`). */
+  readonly errors?: readonly ErrorCode[];
+}
+
+type ParamNames<P extends string> = P extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | ParamNames<Rest>
+  : P extends `${string}:${infer Name}`
+    ? Name
+    : never;
+
+/** A request whose parts are read and sound. */
+export type Call<D extends RouteDescription> = ReadRequest<D> & {
+  readonly params: Readonly<Record<ParamNames<D['path']>, string>>;
+  readonly caller: D['permission'] extends 'public' ? undefined : Caller;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  /** Runs `work` and adds its time to the phase `name` of the request's log line. */
+  readonly timed: <T>(name: string, work: () => Promise<T>) => Promise<T>;
+};
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    readonly description?: RouteDescription;
+  }
+  interface FastifyInstance {
+    /** Every route, in the order of registration. */
+    readonly descriptions: readonly RouteDescription[];
+  }
+}
+
+/** Gives the compiler the exact type of a description. */
+export function defineRoute<const D extends RouteDescription>(description: D): D {
+  return description;
+}
+
+/**
+ * From here on the server takes routes with a description only, and keeps the descriptions.
+ * HEAD routes are Fastify's own, beside each GET, and share its description.
+ */
+export function requireDescriptions(app: FastifyInstance): void {
+  const descriptions: RouteDescription[] = [];
+  app.decorate('descriptions', descriptions);
+  app.addHook('onRoute', (route) => {
+    const description = route.config?.description;
+    if (description === undefined) throw new Error(`${[route.method].flat().join()} ${route.url} has no description: add it with addRoute`);
+    if (route.method !== 'HEAD') descriptions.push(description);
+  });
+}
+
+/** Registers a route. Its parts are read before `handle` runs: a request that can't be used never gets there. */
+export function addRoute<D extends RouteDescription>(
+  app: FastifyInstance,
+  description: D,
+  handle: (call: Call<D>) => Promise<unknown>,
+): void {
+  app.route({
+    method: description.method,
+    url: description.path,
+    config: { description },
+    handler: async (request, reply) => {
+      const parts = readRequest(request, description);
+      return handle({
+        ...parts,
+        params: request.params,
+        caller: description.permission === 'public' ? undefined : callerOf(request),
+        request,
+        reply,
+        timed: (name: string, work: () => Promise<unknown>) => requestState(request).timed(name, work),
+      } as Call<D>);
+    },
+  });
+}

@@ -1,0 +1,33 @@
+import { Registry } from 'prom-client';
+
+import { KubeError } from '../../kube/error.ts';
+import type { Transport } from '../../kube/transport.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { Readiness } from '../../platform/lifecycle.ts';
+import { createLogger } from '../../platform/logging.ts';
+import { buildApi } from '../app.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import type { RouteDescription } from '../http/route.ts';
+
+const unreachable = (): Promise<never> =>
+  Promise.reject(new KubeError({ code: 0, reason: 'Unreachable', message: 'this facade was built to be described, not to be used' }));
+const nowhere: Transport = { server: 'nowhere', request: unreachable, stream: unreachable, close: () => Promise.resolve() };
+
+/** Every route of the facade, as it registers them: for documents and tests. Nothing is started. */
+export function describedRoutes(): readonly RouteDescription[] {
+  return unstartedApi().descriptions;
+}
+
+/** A facade without anything behind it; it must not be made ready. */
+export function unstartedApi(): ReturnType<typeof buildApi> {
+  return buildApi({
+    store: {} as ApiDependencies['store'],
+    transport: nowhere,
+    logger: createLogger({ role: 'api', level: 'silent' }),
+    registry: new Registry(),
+    readiness: new Readiness(),
+    clock: systemClock,
+    random: Math.random,
+    pageTokenKey: new Uint8Array(32),
+  });
+}

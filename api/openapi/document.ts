@@ -1,0 +1,183 @@
+/** The OpenAPI document: what the descriptions of the routes say, in the words of OpenAPI 3.1. Pure. */
+import type { z } from 'zod';
+
+import type { AnswerDescription, RouteDescription } from '../http/route.ts';
+import { failureRefs, failureResponses } from './failures.ts';
+import { SchemaCollection, type JsonObject } from './schemas.ts';
+
+/** Of the interface, as its clients know it; not of the program. */
+const interfaceVersion = '1.0.0';
+
+const tags = [
+  { name: 'AI agents', description: 'What an agent says, hears and may do.' },
+  { name: 'Tools', description: 'What agents can do in a call: HTTP APIs of yours, and built-ins.' },
+  { name: 'Phone numbers', description: 'Numbers, and the agents that answer and use them.' },
+  { name: 'API keys', description: 'Who may use this interface, and for what.' },
+  { name: 'Operations', description: 'For those who run the service. No key is needed.' },
+];
+
+const headers = {
+  'X-Trace-Id': {
+    description: 'Leads to the line in the log. The trace of `traceparent` where the request has one.',
+    schema: { type: 'string' },
+  },
+  ETag: { description: 'The state of the object, for `If-Match`.', schema: { type: 'string' } },
+  'WWW-Authenticate': { description: 'The scheme to use: `Bearer`.', schema: { type: 'string' } },
+  'Retry-After': { description: 'Seconds.', schema: { type: 'string' } },
+};
+
+const ifMatchParameter = {
+  name: 'If-Match',
+  in: 'header',
+  required: false,
+  description: 'Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`.',
+  schema: { type: 'string' },
+  example: '"1234"',
+};
+
+export interface DocumentOptions {
+  /** See {@link SchemaCollection}. */
+  readonly closed?: boolean;
+}
+
+export function openApiDocument(routes: readonly RouteDescription[], options: DocumentOptions = {}): JsonObject {
+  const schemas = new SchemaCollection(options);
+  const paths: Record<string, JsonObject> = {};
+  for (const route of routes) {
+    const path = documentedPath(route.path);
+    paths[path] = { ...paths[path], [route.method.toLowerCase()]: operation(route, routes, schemas) };
+  }
+  const responses = failureResponses(schemas);
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Parley',
+      version: interfaceVersion,
+      description:
+        'Voice agents and what belongs to them. Every object is a Kubernetes resource in the namespace of its organisation: what is made here can be read and changed with kubectl, and the other way round. Every address also works with the slash at its end left out or added.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: '/' }],
+    security: [{ apiKey: [] }],
+    tags: tags.filter(({ name }) => routes.some(({ tag }) => tag === name)),
+    paths: Object.fromEntries(Object.entries(paths).toSorted(([a], [b]) => (a < b ? -1 : 1))),
+    components: {
+      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: `Authorization: Bearer pk_…`' } },
+      headers,
+      responses,
+      schemas: schemas.components,
+    },
+  };
+}
+
+/** `:id` → `{id}` */
+export function documentedPath(pattern: string): string {
+  return pattern.replaceAll(/:(\w+)/g, '{$1}');
+}
+
+function operation(route: RouteDescription, all: readonly RouteDescription[], schemas: SchemaCollection): JsonObject {
+  const parameters = [...pathParameters(route), ...queryParameters(route.query, schemas), ...(route.ifMatch ? [ifMatchParameter] : [])];
+  const permission = route.permission === 'public' ? 'Needs no key.' : `Needs the permission \`${route.permission}\`.`;
+  return {
+    operationId: route.operationId,
+    tags: [route.tag],
+    summary: route.summary,
+    description: route.description === undefined ? permission : `${route.description}\n\n${permission}`,
+    ...(route.permission === 'public' && { security: [] }),
+    ...(parameters.length > 0 && { parameters }),
+    ...(route.body !== undefined && { requestBody: requestBody(route.body, route.bodyExamples ?? {}, schemas) }),
+    responses: {
+      ...Object.fromEntries(
+        Object.entries(route.answers).map(([status, answer]) => [status, response(answer, linksFrom(route, answer, all), schemas)]),
+      ),
+      ...failureRefs(route),
+    },
+  };
+}
+
+function paramNames({ path }: RouteDescription): readonly string[] {
+  return [...path.matchAll(/:(\w+)/g)].map(([, name]) => name ?? '');
+}
+
+/** From an answer to every operation whose path it tells, wholly or together with the path it was asked at. */
+function linksFrom(from: RouteDescription, { identifies }: AnswerDescription, all: readonly RouteDescription[]): JsonObject {
+  if (identifies === undefined) return {};
+  const own = paramNames(from);
+  const linked = all.filter((route) => {
+    const names = paramNames(route);
+    return names.some((name) => name in identifies) && names.every((name) => name in identifies || own.includes(name));
+  });
+  return Object.fromEntries(
+    linked.map((route) => [
+      route.operationId,
+      {
+        operationId: route.operationId,
+        parameters: Object.fromEntries(
+          paramNames(route).map((name) => [name, name in identifies ? `$response.body#/${identifies[name]}` : `$request.path.${name}`]),
+        ),
+      },
+    ]),
+  );
+}
+
+/** @throws Error when a parameter in the path is not described, or the other way round */
+function pathParameters(route: RouteDescription): readonly JsonObject[] {
+  const names = paramNames(route);
+  const described = Object.keys(route.params ?? {});
+  if (names.toSorted().join() !== described.toSorted().join()) {
+    throw new Error(
+      `${route.operationId}: the path has the parameters ${names.join(', ') || 'none'}, and described are ${described.join(', ') || 'none'}`,
+    );
+  }
+  return names.map((name) => ({
+    name,
+    in: 'path',
+    required: true,
+    description: route.params?.[name],
+    // What is empty would be another address.
+    schema: { type: 'string', minLength: 1 },
+  }));
+}
+
+function queryParameters(query: z.ZodObject | undefined, schemas: SchemaCollection): readonly JsonObject[] {
+  if (query === undefined) return [];
+  const { properties = {}, required = [] } = schemas.schemaOf(query, { io: 'input' }) as {
+    readonly properties?: Readonly<Record<string, JsonObject>>;
+    readonly required?: readonly string[];
+  };
+  return Object.entries(properties).map(([name, schema]) => {
+    const { description } = schema;
+    delete schema['description'];
+    return { name, in: 'query', required: required.includes(name), description, schema };
+  });
+}
+
+function requestBody(body: z.ZodType, examples: Readonly<Record<string, unknown>>, schemas: SchemaCollection): JsonObject {
+  const named = Object.entries(examples).map(([summary, value]) => [summary.replaceAll(/\W+/g, '-'), { summary, value }]);
+  return {
+    required: true,
+    content: {
+      'application/json': {
+        schema: schemas.schemaOf(body, { io: 'input' }),
+        ...(named.length > 0 && { examples: Object.fromEntries(named) as JsonObject }),
+      },
+    },
+  };
+}
+
+function response(answer: AnswerDescription, links: JsonObject, schemas: SchemaCollection): JsonObject {
+  const { description, schema, contentType, example } = answer;
+  const type = contentType ?? 'application/json';
+  const names = ['X-Trace-Id', ...(answer.headers ?? [])];
+  return {
+    description,
+    headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+    content: {
+      [type]: {
+        schema: schema === undefined ? { type: 'string' } : schemas.schemaOf(schema, { io: 'output' }),
+        ...(example !== undefined && { example }),
+      },
+    },
+    ...(Object.keys(links).length > 0 && { links }),
+  };
+}

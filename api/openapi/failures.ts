@@ -1,0 +1,163 @@
+/** The failures of the contract: their bodies, and which route can answer which. */
+import { z } from 'zod';
+
+import { errorStatus, type ErrorCode } from '../http/api-error.ts';
+import type { RouteDescription } from '../http/route.ts';
+import type { JsonObject, SchemaCollection } from './schemas.ts';
+
+const codes = Object.keys(errorStatus) as [ErrorCode, ...ErrorCode[]];
+const message = z.string().describe('For people: what happened, to which thing, and what to do.');
+
+const errorBody = z.object({ error: z.enum(codes), message }).meta({ id: 'Error' });
+
+const authenticationFailure = z
+  .object({
+    error: z.enum(['unauthorized', 'forbidden']),
+    message,
+    traceId: z.string().describe('The same as in the header `x-trace-id`.'),
+  })
+  .meta({ id: 'AuthenticationFailure' });
+
+const conflict = z
+  .object({
+    error: z.literal('conflict'),
+    message,
+    conflicts: z
+      .array(
+        z.object({
+          field: z
+            .string()
+            .describe('Its name here (`llm.model_name`), or its path in the resource where it has none here (`.spec.suspend`).'),
+          manager: z.string().describe('Who owns it: `kubectl`, `argocd-controller`, …'),
+        }),
+      )
+      .optional()
+      .describe('Fields that another field manager owns. `?force=true` takes them over.'),
+  })
+  .meta({ id: 'Conflict' });
+
+const validationError = z
+  .object({
+    detail: z
+      .array(
+        z.object({
+          type: z.string().describe("pydantic 2's name of the failure."),
+          loc: z
+            .array(z.union([z.string(), z.int()]))
+            .describe('`body`, `query`, `path` or `header`, then names of fields and positions in lists.'),
+          msg: z.string(),
+        }),
+      )
+      .min(1),
+  })
+  .meta({ id: 'ValidationError' });
+
+interface Failure {
+  readonly description: string;
+  readonly schema: z.ZodType;
+  readonly example: unknown;
+  readonly headers?: readonly string[];
+}
+
+function plain(error: ErrorCode, description: string, text: string, headers?: readonly string[]): Failure {
+  return { description, schema: errorBody, example: { error, message: text }, ...(headers && { headers }) };
+}
+
+const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+
+/** `validation` is the 422, which has no code. */
+type FailureName = ErrorCode | 'validation';
+
+const failures: Readonly<Record<FailureName, Failure>> = {
+  bad_request: plain(
+    'bad_request',
+    'The request, or the resource it would make, is refused as a whole.',
+    'the resource was refused: spec: Too long',
+  ),
+  unauthorized: {
+    description: 'The API key is missing, unknown, expired or revoked.',
+    schema: authenticationFailure,
+    example: { error: 'unauthorized', message: 'this API key is not known', traceId },
+    headers: ['WWW-Authenticate'],
+  },
+  forbidden: {
+    description: 'The API key lacks the permission.',
+    schema: authenticationFailure,
+    example: { error: 'forbidden', message: 'this API key lacks the permission agents:write', traceId },
+  },
+  not_found: plain('not_found', "The same for what doesn't exist, can't exist, and is somebody else's.", 'AI agent not found'),
+  method_not_allowed: plain('method_not_allowed', 'The address exists for other methods.', 'PATCH is not possible here: use GET, PUT'),
+  conflict: {
+    description: 'Another owner of a field, or the state of the organisation, is in the way. Nothing was written.',
+    schema: conflict,
+    example: {
+      error: 'conflict',
+      message: 'llm.model_name belongs to kubectl: change it there, or take it over with ?force=true',
+      conflicts: [{ field: 'llm.model_name', manager: 'kubectl' }],
+    },
+  },
+  precondition_failed: plain(
+    'precondition_failed',
+    'The object is not in the state that `If-Match` names.',
+    'the object has changed: its ETag is "1234" now',
+    ['ETag'],
+  ),
+  payload_too_large: plain('payload_too_large', 'The body has more than 1 MiB.', 'the request body is too large: at most 1 MiB is read'),
+  unsupported_media_type: plain(
+    'unsupported_media_type',
+    'The body is no JSON by its `Content-Type`.',
+    'send the body as application/json',
+  ),
+  validation: {
+    description: 'Everything in the request that can’t be used.',
+    schema: validationError,
+    example: { detail: [{ type: 'missing', loc: ['body', 'llm', 'model_name'], msg: 'Field required' }] },
+  },
+  headers_too_large: plain(
+    'headers_too_large',
+    'Address and headers have more than 16 KiB.',
+    'address and headers may have 16 KiB together',
+  ),
+  internal_error: plain(
+    'internal_error',
+    'A defect on our side.',
+    'something went wrong on our side; the trace id in the header x-trace-id leads to the log line',
+  ),
+  unavailable: plain('unavailable', 'The Kubernetes API or the database is away.', 'the Kubernetes API is not available; try again', [
+    'Retry-After',
+  ]),
+};
+
+function statusOf(name: FailureName): number {
+  return name === 'validation' ? 422 : errorStatus[name];
+}
+
+/** What can be said to a request beside the answers of its description, in the order of the statuses. */
+export function failuresOf(route: RouteDescription): readonly FailureName[] {
+  const names: FailureName[] = ['bad_request', 'headers_too_large', ...(route.errors ?? [])];
+  if (route.permission !== 'public') names.push('unauthorized', 'forbidden', 'internal_error', 'unavailable');
+  if (route.params !== undefined) names.push('not_found');
+  if (route.query !== undefined || route.body !== undefined) names.push('validation');
+  if (route.ifMatch) names.push('precondition_failed');
+  if (route.method !== 'GET') names.push('payload_too_large', 'unsupported_media_type');
+  return [...new Set(names)].filter((name) => route.answers[statusOf(name)] === undefined).toSorted((a, b) => statusOf(a) - statusOf(b));
+}
+
+/** `responses` of an operation. */
+export function failureRefs(route: RouteDescription): JsonObject {
+  return Object.fromEntries(failuresOf(route).map((name) => [statusOf(name), { $ref: `#/components/responses/${name}` }]));
+}
+
+/** `components.responses`. */
+export function failureResponses(schemas: SchemaCollection): JsonObject {
+  return Object.fromEntries(
+    Object.entries(failures).map(([name, { description, schema, example, headers = [] }]) => [
+      name,
+      {
+        description,
+        headers: Object.fromEntries(['X-Trace-Id', ...headers].map((header) => [header, { $ref: `#/components/headers/${header}` }])),
+        content: { 'application/json': { schema: schemas.schemaOf(schema, { io: 'output' }), example } },
+      },
+    ]),
+  );
+}

@@ -1,0 +1,24 @@
+import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
+
+import { addRoute, defineRoute } from '../http/route.ts';
+import { openApiDocument } from './document.ts';
+
+const getOpenApi = defineRoute({
+  method: 'GET',
+  path: '/openapi.json',
+  operationId: 'getOpenApi',
+  tag: 'Operations',
+  summary: 'This document',
+  permission: 'public',
+  answers: { 200: { description: 'The OpenAPI 3.1 document of this interface.', schema: z.looseObject({ openapi: z.string() }) } },
+});
+
+/** Serves the document of every route that is registered by the time the server is ready. */
+export function registerOpenApi(app: FastifyInstance): void {
+  let text: string | undefined;
+  addRoute(app, getOpenApi, async ({ reply }) => {
+    text ??= JSON.stringify(openApiDocument(app.descriptions));
+    return reply.type('application/json; charset=utf-8').header('access-control-allow-origin', '*').send(text);
+  });
+}

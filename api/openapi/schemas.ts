@@ -1,0 +1,65 @@
+/** zod schemas as the JSON Schema of OpenAPI 3.1, the named ones gathered as components. */
+import { z } from 'zod';
+
+export interface JsonObject {
+  [name: string]: unknown;
+}
+
+export interface SchemaOptions {
+  /** What is sent, where defaults make a field optional, or what is answered. */
+  readonly io: 'input' | 'output';
+}
+
+/** Collects the schemas that have an `id` in their metadata; the others stand where they are used. */
+export class SchemaCollection {
+  readonly #components = new Map<string, JsonObject>();
+  readonly #closed: boolean;
+
+  /** @param options.closed whether answers have the described fields and no other: for tests. Clients have to expect new fields. */
+  constructor({ closed = false }: { readonly closed?: boolean } = {}) {
+    this.#closed = closed;
+  }
+
+  /** @throws Error when two different schemas have the same id */
+  schemaOf(schema: z.ZodType, { io }: SchemaOptions): JsonObject {
+    const {
+      $defs,
+      $schema: _,
+      ...own
+    } = z.toJSONSchema(schema, {
+      target: 'draft-2020-12',
+      io,
+      override: ({ jsonSchema }) => {
+        if (jsonSchema.additionalProperties === false && !this.#closed) delete jsonSchema.additionalProperties;
+        if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+        if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+        // The format says it; zod's pattern for it is no reading matter.
+        if (jsonSchema.format === 'date-time') delete jsonSchema.pattern;
+      },
+    }) as JsonObject;
+    for (const [id, definition] of Object.entries(($defs ?? {}) as Record<string, JsonObject>)) this.add(id, withRefs(definition));
+    return withRefs(own);
+  }
+
+  /** @throws Error when there is another schema of this id */
+  add(id: string, definition: JsonObject): void {
+    const known = this.#components.get(id);
+    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(definition)) {
+      throw new Error(`two schemas are called ${id}: give one of them another id`);
+    }
+    this.#components.set(id, definition);
+  }
+
+  /** Sorted by name. */
+  get components(): JsonObject {
+    return Object.fromEntries([...this.#components].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+  }
+}
+
+/** References to definitions become references to components. */
+function withRefs(schema: JsonObject): JsonObject {
+  const text = JSON.stringify(schema, (key: string, value: unknown) =>
+    key === '$ref' && typeof value === 'string' ? value.replace(/^#\/\$defs\//, '#/components/schemas/') : value,
+  );
+  return JSON.parse(text) as JsonObject;
+}

@@ -1,0 +1,111 @@
+/** Everything that an organisation has, read from its namespace. */
+import { kinds, wellKnown, type KindDefinition } from '../../crds/index.ts';
+import { KubeError, type KubeObject, type Stored, type Transport } from '../../kube/index.ts';
+import { referencesOf, type ParleyObject } from '../../operator/references/references-of.ts';
+import { UserError } from '../failure.ts';
+import { clientFor, configMapDescriptor, descriptors, secretDescriptor } from './cluster.ts';
+import { portableConfigMap, portableResource, portableSecret, type Manifest, type SecretMode } from './portable.ts';
+
+export interface Export {
+  /** In a stable order: by kind as in `descriptors`, then by name. */
+  readonly objects: readonly Manifest[];
+  /** What a person should know: left out, missing. */
+  readonly remarks: readonly string[];
+}
+
+const reader = 'parley-cli';
+const namespaces = { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false } as const;
+
+/** @throws UserError when there is no such organisation */
+export async function exportOrganization(
+  transport: Transport,
+  options: { readonly org: string; readonly secrets: SecretMode },
+): Promise<Export> {
+  const { org } = options;
+  await requireOrganization(transport, org);
+  const remarks: string[] = [];
+  const found = await Promise.all(
+    kinds.map(async (kind: KindDefinition) => {
+      const { items } = await clientFor(transport, kind.descriptor, reader).listAll({ namespace: org });
+      const kept = items.filter((object) => isSettled(object, remarks));
+      return { kind, objects: kept };
+    }),
+  );
+  const resources = found.flatMap(({ objects }) => objects);
+  const companions = new Companions(resources);
+  const [configMaps, secrets] = await Promise.all(
+    [configMapDescriptor, secretDescriptor].map(async (descriptor) => {
+      if (descriptor.kind === 'Secret' && options.secrets === 'none') return [];
+      const client = clientFor(transport, descriptor, reader);
+      const { items } = await client.listAll({ namespace: org });
+      const wanted = items.filter((object) => companions.belongs(object) && isSettled(object, remarks));
+      for (const name of companions.namesOf(descriptor.kind))
+        if (!items.some(({ metadata }) => metadata.name === name))
+          remarks.push(`${descriptor.kind} ${name} is referred to and does not exist`);
+      return wanted;
+    }),
+  );
+  const { secrets: mode } = options;
+  const objects = [
+    ...(configMaps ?? []).map((object) => portableConfigMap(object, companions.ownerOf(object))),
+    ...(mode === 'none' ? [] : (secrets ?? []).map((object) => portableSecret(object, companions.ownerOf(object), mode))),
+    ...found.flatMap(({ kind, objects: all }) =>
+      all.map((object) => portableResource(object as Stored<KubeObject & { spec: unknown }>, kind)),
+    ),
+  ];
+  return { objects: objects.toSorted(inFileOrder), remarks: [...new Set(remarks)].toSorted() };
+}
+
+async function requireOrganization(transport: Transport, org: string): Promise<void> {
+  try {
+    const { metadata } = await clientFor(transport, namespaces, reader).get({ name: org });
+    if (metadata.labels?.[wellKnown.organizationLabel] === 'true') return;
+  } catch (error) {
+    if (!(error instanceof KubeError && error.notFound)) throw error;
+  }
+  throw new UserError(`there is no organisation ${JSON.stringify(org)} in this cluster`, { cure: 'parley org list' });
+}
+
+/** Neither on its way out nor only half made. */
+function isSettled({ kind, metadata }: Stored<KubeObject>, remarks: string[]): boolean {
+  const why =
+    metadata.deletionTimestamp === undefined
+      ? metadata.labels?.['parley.dev/staged'] === undefined
+        ? undefined
+        : 'being written'
+      : 'being deleted';
+  if (why !== undefined) remarks.push(`${kind} ${metadata.name} is ${why}, and left out`);
+  return why === undefined;
+}
+
+/** Secrets and ConfigMaps that belong to what is exported: referred to, or owned. */
+class Companions {
+  readonly #resources: ReadonlyMap<string, Stored<KubeObject>>;
+  readonly #referred: ReadonlySet<string>;
+
+  constructor(resources: readonly Stored<KubeObject>[]) {
+    this.#resources = new Map(resources.map((object) => [object.metadata.uid, object]));
+    this.#referred = new Set(
+      resources.flatMap((object) => referencesOf(object as ParleyObject)).map(({ kind, name }) => `${kind}/${name}`),
+    );
+  }
+
+  namesOf(kind: string): readonly string[] {
+    return [...this.#referred].filter((key) => key.startsWith(`${kind}/`)).map((key) => key.slice(kind.length + 1));
+  }
+
+  belongs(object: Stored<KubeObject>): boolean {
+    return this.#referred.has(`${object.kind}/${object.metadata.name}`) || this.ownerOf(object) !== undefined;
+  }
+
+  /** `Kind/name` of the exported object that owns it. */
+  ownerOf({ metadata }: Stored<KubeObject>): string | undefined {
+    const owner = (metadata.ownerReferences ?? []).map(({ uid }) => this.#resources.get(uid)).find((object) => object !== undefined);
+    return owner && `${owner.kind}/${owner.metadata.name}`;
+  }
+}
+
+function inFileOrder(a: Manifest, b: Manifest): number {
+  const rank = ({ kind }: Manifest): number => descriptors.findIndex((descriptor) => descriptor.kind === kind);
+  return rank(a) - rank(b) || (a.metadata.name < b.metadata.name ? -1 : 1);
+}

@@ -1,0 +1,54 @@
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
+
+import { UserError } from '../failure.ts';
+import { fromYaml } from './yaml-text.ts';
+
+export interface FileToWrite {
+  /** Below the folder. */
+  readonly path: string;
+  readonly content: string;
+  /** Only for the eyes of its owner. */
+  readonly secret: boolean;
+}
+
+/** Writes over what is there under the same names, and leaves everything else. */
+export async function writeFiles(folder: string, files: readonly FileToWrite[]): Promise<void> {
+  for (const { path, content, secret } of files) {
+    const target = join(folder, path);
+    await mkdir(dirname(target), { recursive: true });
+    const mode = secret ? 0o600 : 0o644;
+    await writeFile(target, content, { mode });
+    // The mode is heeded for new files only.
+    if (secret) await chmod(target, mode);
+  }
+}
+
+/** Every YAML document in the files and folders; `-` is standard input. @throws UserError naming the file that can't be read */
+export async function readDocuments(paths: readonly string[]): Promise<readonly unknown[]> {
+  const documents: unknown[] = [];
+  for (const path of paths) {
+    for (const file of path === '-' ? ['-'] : await filesAt(path)) {
+      try {
+        documents.push(...fromYaml(file === '-' ? await text(process.stdin) : await readFile(file, 'utf8')));
+      } catch (error) {
+        throw new UserError(`${file === '-' ? 'standard input' : file} can't be read: ${(error as Error).message}`, { cause: error });
+      }
+    }
+  }
+  return documents;
+}
+
+async function filesAt(path: string): Promise<readonly string[]> {
+  try {
+    if (!(await stat(path)).isDirectory()) return [path];
+  } catch (error) {
+    throw new UserError(`${path} can't be read: ${(error as Error).message}`, { cause: error });
+  }
+  const entries = await readdir(path, { recursive: true });
+  return entries
+    .filter((name) => /\.(ya?ml|json)$/.test(name))
+    .toSorted()
+    .map((name) => join(path, name));
+}

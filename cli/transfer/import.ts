@@ -1,0 +1,104 @@
+/** `kubectl apply --server-side` of an export, with what kubectl can't do: owners by name, and a look at everything before the first write. */
+import { apiVersionOf, KubeError, type Stored, type Transport } from '../../kube/index.ts';
+import { UserError } from '../failure.ts';
+import { clientFor, descriptors } from './cluster.ts';
+import { ownerAnnotation, placeholder, type Manifest } from './portable.ts';
+
+export interface ImportOptions {
+  /** In whose name: as with kubectl, the fields belong to it from then on. */
+  readonly fieldManager: string;
+  readonly force: boolean;
+  readonly dryRun: boolean;
+  /** The organisation to import into, in the place of the one that the objects name. */
+  readonly org?: string | undefined;
+  /** Told of every object that is applied. */
+  readonly onApplied: (object: Manifest) => void;
+}
+
+interface Planned {
+  readonly object: Manifest;
+  /** `Kind/name` */
+  readonly owner: string | undefined;
+}
+
+/** @throws UserError for documents that are no objects of an export */
+export function planImport(documents: readonly unknown[], org?: string): readonly Planned[] {
+  return documents.map((document) => plan(document, org)).toSorted((a, b) => rankOf(a.object) - rankOf(b.object));
+}
+
+function rankOf({ kind, apiVersion }: Manifest): number {
+  return descriptors.findIndex((descriptor) => descriptor.kind === kind && apiVersionOf(descriptor) === apiVersion);
+}
+
+function plan(document: unknown, org: string | undefined): Planned {
+  const { apiVersion, kind, metadata } = (typeof document === 'object' ? document : {}) as Partial<Manifest>;
+  if (typeof metadata?.name !== 'string' || typeof kind !== 'string' || typeof apiVersion !== 'string') {
+    throw new UserError('a document is no Kubernetes object: it needs apiVersion, kind and metadata.name');
+  }
+  const what = `${kind} ${metadata.name}`;
+  const object = document as Manifest;
+  if (rankOf(object) < 0) {
+    const known = descriptors.map((descriptor) => descriptor.kind).join(', ');
+    throw new UserError(`${what} (${apiVersion}) is not imported: only ${known} are`, { cure: 'apply it with kubectl' });
+  }
+  const namespace = org ?? metadata.namespace;
+  if (namespace === undefined) throw new UserError(`${what} names no namespace`, { cure: 'name the organisation with --org' });
+  const left = Object.entries({ ...object.stringData }).filter(([, value]) => value === placeholder);
+  if (left.length > 0) {
+    throw new UserError(`${what} has no value for ${left.map(([key]) => key).join(', ')}`, {
+      cure: `write the values in the place of ${placeholder}, or take the Secret out of the file and make it by other means`,
+    });
+  }
+  const { [ownerAnnotation]: owner, ...annotations } = metadata.annotations ?? {};
+  const { name, labels } = metadata;
+  const hasAnnotations = Object.keys(annotations).length > 0;
+  const { stringData, ...rest } = object;
+  // Ownership is recorded for data, and stringData is only another way to write it.
+  const added = Object.fromEntries(Object.entries(stringData ?? {}).map(([key, value]) => [key, Buffer.from(value).toString('base64')]));
+  return {
+    owner,
+    object: {
+      ...rest,
+      metadata: { name, namespace, ...(labels && { labels }), ...(hasAnnotations && { annotations }) },
+      ...(stringData !== undefined && { data: { ...object.data, ...added } }),
+    },
+  };
+}
+
+/**
+ * Applies what Secrets and ConfigMaps there are, then the resources, then gives the former their owners back.
+ * @throws UserError with every object that was refused; the others are applied
+ */
+export async function applyImport(transport: Transport, planned: readonly Planned[], options: ImportOptions): Promise<void> {
+  const { fieldManager, force, dryRun } = options;
+  const applied = new Map<string, Stored<Manifest>>();
+  const refused: string[] = [];
+  const apply = async (object: Manifest): Promise<Stored<Manifest> | undefined> => {
+    const descriptor = descriptors[rankOf(object)];
+    if (descriptor === undefined) return undefined;
+    try {
+      return await clientFor(transport, descriptor, fieldManager).apply(object, { force, dryRun });
+    } catch (error) {
+      if (!(error instanceof KubeError) || error.code === 0 || error.code === 401) throw error;
+      refused.push(`${object.kind} ${object.metadata.name}: ${error.message}`);
+      return undefined;
+    }
+  };
+  for (const { object } of planned) {
+    const stored = await apply(object);
+    if (stored === undefined) continue;
+    applied.set(`${object.kind}/${object.metadata.name}`, stored);
+    options.onApplied(object);
+  }
+  for (const { object, owner } of dryRun ? [] : planned) {
+    const stored = owner === undefined ? undefined : applied.get(owner);
+    if (stored === undefined) continue;
+    const { apiVersion, kind, metadata } = stored;
+    const ownerReferences = [{ apiVersion, kind, name: metadata.name, uid: metadata.uid }];
+    await apply({ ...object, metadata: { ...object.metadata, ownerReferences } });
+  }
+  if (refused.length === 0) return;
+  throw new UserError(`${refused.length} of ${planned.length} objects were refused:\n${refused.map((line) => `  ${line}`).join('\n')}`, {
+    cure: 'mend the files and run it again: what was applied stays as it is. Fields that others own are taken over with --force-conflicts',
+  });
+}

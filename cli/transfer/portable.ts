@@ -1,0 +1,67 @@
+/** Objects as they are kept in Git: what somebody wants, without what a server adds. Pure. */
+import type { KubeObject, Stored } from '../../kube/types.ts';
+import { withoutDefaults } from './without-defaults.ts';
+import type { KindDefinition } from '../../crds/index.ts';
+
+export interface Manifest extends KubeObject {
+  readonly spec?: unknown;
+  readonly type?: string;
+  readonly data?: Readonly<Record<string, string>>;
+  readonly stringData?: Readonly<Record<string, string>>;
+}
+
+/** What Secrets are written as: not at all, with a mark in the place of each value, or with their values. */
+export const secretModes = ['none', 'placeholders', 'values'] as const;
+export type SecretMode = (typeof secretModes)[number];
+
+/** In the place of a Secret's value; an import refuses it. */
+export const placeholder = 'REPLACE-ME';
+
+/**
+ * Annotation in files only: `Kind/name` of the object that a Secret or ConfigMap goes with. An owner reference can't be
+ * written down, because it names its owner by an id that the owner has only in one cluster.
+ */
+export const ownerAnnotation = 'parley.dev/owner';
+
+/** Label and annotations that speak of one cluster at one moment. */
+const passing = new Set([
+  'kubectl.kubernetes.io/last-applied-configuration',
+  'parley.dev/reconcile-requested-at',
+  'parley.dev/force-release',
+  'parley.dev/stage',
+  'parley.dev/staged',
+]);
+
+const cleaned = (entries: Readonly<Record<string, string>> | undefined, more: Readonly<Record<string, string>> = {}) => {
+  const kept = Object.entries({ ...entries, ...more }).filter(([name]) => !passing.has(name));
+  return kept.length === 0 ? undefined : Object.fromEntries(kept);
+};
+
+function identity({ apiVersion, kind, metadata }: KubeObject, owner?: string): Pick<Manifest, 'apiVersion' | 'kind' | 'metadata'> {
+  const { name, namespace } = metadata;
+  const labels = cleaned(metadata.labels);
+  const annotations = cleaned(metadata.annotations, owner === undefined ? {} : { [ownerAnnotation]: owner });
+  return {
+    apiVersion,
+    kind,
+    metadata: { name, ...(namespace !== undefined && { namespace }), ...(labels && { labels }), ...(annotations && { annotations }) },
+  };
+}
+
+/** An object of one of Parley's kinds. */
+export function portableResource(object: Stored<KubeObject & { readonly spec: unknown }>, kind: KindDefinition): Manifest {
+  return { ...identity(object), spec: withoutDefaults(kind.spec, object.spec) };
+}
+
+/** @param owner `Kind/name` */
+export function portableConfigMap(object: Stored<Manifest>, owner: string | undefined): Manifest {
+  return { ...identity(object, owner), ...(object.data !== undefined && { data: object.data }) };
+}
+
+/** Values stay as they are stored, in base64; placeholders are plain text, to be replaced by plain text. */
+export function portableSecret(object: Stored<Manifest>, owner: string | undefined, mode: Exclude<SecretMode, 'none'>): Manifest {
+  const { type, data = {} } = object;
+  const common = { ...identity(object, owner), ...(type !== undefined && type !== 'Opaque' && { type }) };
+  if (mode === 'values') return { ...common, data };
+  return { ...common, stringData: Object.fromEntries(Object.keys(data).map((key) => [key, placeholder])) };
+}

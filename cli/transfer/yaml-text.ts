@@ -1,0 +1,52 @@
+/** YAML that every reader reads alike, kubectl's YAML 1.1 too. */
+import { Document, parseAllDocuments, Scalar, visit } from 'yaml';
+
+import type { KubeObject } from '../../kube/types.ts';
+
+/** Words that are a word in every version of YAML, unless the library knows better (`yes`, `null`). */
+const plain = /^[A-Za-z][A-Za-z0-9 _./@-]*$/;
+/** What YAML 1.1 refuses or folds when it stands there as it is. */
+// oxlint-disable-next-line no-control-regex -- they are what this is about
+const foreign = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/;
+
+const order = ['apiVersion', 'kind', 'type', 'metadata', 'name', 'namespace', 'labels', 'annotations'];
+
+/** One document. Keys are sorted, but for those that say what it is. */
+export function toYaml(object: KubeObject): string {
+  const document = new Document(object, {
+    version: '1.1',
+    sortMapEntries: (a, b) => rank(a.key) - rank(b.key) || (text(a.key) < text(b.key) ? -1 : 1),
+  });
+  visit(document, {
+    Scalar(_key, node) {
+      if (typeof node.value !== 'string') return;
+      if (foreign.test(node.value)) node.type = Scalar.QUOTE_DOUBLE;
+      else if (!node.value.includes('\n') && !plain.test(node.value)) node.type = Scalar.QUOTE_DOUBLE;
+    },
+  });
+  return document
+    .toString({ lineWidth: 0 })
+    .replaceAll(
+      /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
+      (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    );
+}
+
+function text(key: unknown): string {
+  return String(key instanceof Scalar ? key.value : key);
+}
+
+function rank(key: unknown): number {
+  const at = order.indexOf(text(key));
+  return at < 0 ? order.length : at;
+}
+
+/** @throws Error with the place of what can't be read */
+export function fromYaml(content: string): readonly unknown[] {
+  return parseAllDocuments(content, { version: '1.1' }).flatMap((document) => {
+    const [error] = document.errors ?? [];
+    if (error !== undefined) throw error;
+    const value: unknown = document.toJS();
+    return value === null ? [] : [value];
+  });
+}

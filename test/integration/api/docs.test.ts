@@ -1,0 +1,81 @@
+/** `/docs` and `/openapi.json`, as a browser asks for them. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { run } from '../../support/run.ts';
+import { startFacade, type Facade } from './facade.ts';
+
+let facade: Facade;
+beforeAll(async () => {
+  facade = await startFacade();
+});
+afterAll(() => facade.close());
+
+describe('/docs', () => {
+  it('is a page whose parts all come from here, with and without a slash at the end', async () => {
+    for (const path of ['/docs', '/docs/']) {
+      const page = await facade.call('GET', path);
+      expect(page.status).toBe(200);
+      const parts = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, address]) => address ?? '');
+      expect(parts).toHaveLength(5);
+      for (const part of parts) {
+        expect(part).toMatch(/^\/[a-z]/);
+        expect((await facade.call('GET', part)).status, part).toBe(200);
+      }
+    }
+  });
+
+  it('forbids the browser everything from elsewhere', async () => {
+    for (const path of ['/docs', '/docs/swagger-ui-bundle.js', '/docs/swagger-ui.css', '/docs/start.js']) {
+      const { headers } = await facade.call('GET', path);
+      const policy = headers.get('content-security-policy') ?? '';
+      expect(policy).toContain("default-src 'none'");
+      expect(policy).not.toMatch(/https?:|unsafe|\*/);
+      expect(headers.get('x-content-type-options')).toBe('nosniff');
+    }
+    const styles = await facade.call('GET', '/docs/swagger-ui.css');
+    expect([...styles.text.matchAll(/url\(["']?(?!data:)([^)]*)/g)].map(([, address]) => address)).toEqual([]);
+    expect(styles.text).not.toContain('@import');
+  });
+
+  it('serves the files of the page and no other', async () => {
+    for (const name of ['index.html', 'package.json', '..%2fpackage.json', 'toString', '%2e%2e'])
+      expect((await facade.call('GET', `/docs/${name}`)).status, name).toBe(404);
+  });
+});
+
+describe('/openapi.json', () => {
+  it('is the document of this facade, for everybody', async () => {
+    const { body, headers } = await facade.call('GET', '/openapi.json');
+    expect(body).toMatchObject({ openapi: '3.1.0', info: { version: '1.0.0' }, servers: [{ url: '/' }] });
+    expect(headers.get('access-control-allow-origin')).toBe('*');
+  });
+});
+
+const chromium = (await run('chromium', ['--version'])).code === 0;
+
+describe.skipIf(!chromium)('/docs in a browser (needs chromium on PATH)', () => {
+  it('shows every operation, with the network cut off', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'parley-docs-'));
+    try {
+      const { stdout, stderr } = await run(
+        'chromium',
+        [
+          ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', `--user-data-dir=${folder}`],
+          // Names lead nowhere: only the facade, by its number, can be reached.
+          '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
+          ...['--enable-logging=stderr', '--virtual-time-budget=20000', '--dump-dom', `${facade.url}/docs`],
+        ],
+        { timeoutMs: 120_000 },
+      );
+      expect(stdout).toContain('Make an agent');
+      expect(stdout).toContain('/v1/api-keys/{key_id}/revoke');
+      expect(stderr).not.toMatch(/CONSOLE.*(Content Security Policy|Failed to load|Uncaught)/);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+});
