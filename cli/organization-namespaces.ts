@@ -17,10 +17,10 @@ export interface OrganizationNamespaces {
 
 /** Connects for one command. Failures come as a {@link UserError} with a cure. */
 export async function withNamespaces<T>(use: (namespaces: OrganizationNamespaces) => Promise<T>): Promise<T> {
-  let server = 'the Kubernetes API';
+  let api = 'the Kubernetes API';
   try {
     const transport = createTransport({ kubeConfig: loadKubeConfig() });
-    server = transport.server;
+    api = `the Kubernetes API at ${transport.server}`;
     try {
       return await use(
         organizationNamespaces(new ResourceClient<KubeObject>({ transport, descriptor: namespaceKind, fieldManager: FIELD_MANAGER })),
@@ -29,7 +29,7 @@ export async function withNamespaces<T>(use: (namespaces: OrganizationNamespaces
       await transport.close();
     }
   } catch (error) {
-    throw explain(error, server);
+    throw explain(error, api);
   }
 }
 
@@ -57,16 +57,16 @@ function organizationNamespaces(client: ResourceClient<KubeObject>): Organizatio
   };
 }
 
-function explain(error: unknown, server: string): unknown {
+function explain(error: unknown, api: string): unknown {
   if (!(error instanceof KubeError)) return error;
   if (error.code === 0 || error.code === 401) {
-    return new UserError(`the Kubernetes API at ${server} can't be used: ${error.message}`, {
+    return new UserError(`${api} can't be used: ${error.message}`, {
       cure: 'set KUBECONFIG to a cluster that runs; with the local stack: eval "$(parley env)"',
       cause: error,
     });
   }
   if (error.code === 403) {
-    return new UserError(`the Kubernetes API at ${server} refused: ${error.message}`, {
+    return new UserError(`${api} refused: ${error.message}`, {
       cure: 'use a kubeconfig whose user may create and patch namespaces',
       cause: error,
     });

@@ -193,7 +193,7 @@ export function toRecord(row: ApiKeyRow): ApiKeyRecord {
 function requireValid(options: NewApiKey): void {
   const length = Array.from(options.name).length;
   if (length < 1 || length > 100) throw new StoreError('invalid', `the name of an API key has 1 to 100 characters, this one has ${length}`);
-  if (options.name.includes('\u0000')) throw new StoreError('invalid', 'the name of an API key cannot contain the character U+0000');
+  if (/\p{Cc}/u.test(options.name)) throw new StoreError('invalid', 'the name of an API key has no control characters');
   if (!Number.isInteger(options.expirationDays) || options.expirationDays < 1 || options.expirationDays > 365) {
     throw new StoreError('invalid', `an API key lasts 1 to 365 whole days, not ${options.expirationDays}`);
   }

@@ -26,16 +26,22 @@ export class Organizations {
   }
 
   /**
+   * Finds out whether {@link create} would go through, and writes nothing.
+   *
+   * @throws StoreError as `create` would
+   */
+  async check(options: { readonly name: string; readonly displayName?: string | undefined }): Promise<void> {
+    requireDisplayName(options.displayName);
+    await this.get(options.name);
+  }
+
+  /**
    * Idempotent: an organisation that exists keeps its display name unless a new one is given.
    *
-   * @throws StoreError `invalid` for a name that no namespace can have, or a display name above 200 characters
+   * @throws StoreError `invalid` for a name that no namespace can have, or a display name above 200 characters or with control characters
    */
   async create(options: { readonly name: string; readonly displayName?: string | undefined }): Promise<Organization> {
-    const length = Array.from(options.displayName ?? '').length;
-    if (length > 200)
-      throw new StoreError('invalid', `the display name of an organisation has at most 200 characters, this one has ${length}`);
-    if (options.displayName?.includes('\u0000') === true)
-      throw new StoreError('invalid', 'a display name cannot contain the character U+0000');
+    requireDisplayName(options.displayName);
     return this.#database.asOrganization(options.name, async (transaction) => {
       await transaction.query('INSERT INTO parley.organizations (name) VALUES ($1) ON CONFLICT DO NOTHING', [options.name]);
       if (options.displayName !== undefined) {
@@ -68,6 +74,13 @@ export class Organizations {
       return rows.map(fromRow);
     });
   }
+}
+
+function requireDisplayName(displayName = ''): void {
+  const length = Array.from(displayName).length;
+  if (length > 200)
+    throw new StoreError('invalid', `the display name of an organisation has at most 200 characters, this one has ${length}`);
+  if (/\p{Cc}/u.test(displayName)) throw new StoreError('invalid', 'the display name of an organisation has no control characters');
 }
 
 function fromRow(row: Row): Organization {

@@ -16,8 +16,8 @@ export function registerOrg(program: Command): void {
         import('../table.ts'),
       ]);
       await withStore(async (store) => {
-        // Asks Postgres first: a bad name, missing migrations or no answer leave no namespace behind.
-        await store.organizations.get(name);
+        // Asks Postgres first: bad names, missing migrations or no answer leave no namespace behind.
+        await store.organizations.check({ name, displayName: options.displayName });
         await withNamespaces((namespaces) => namespaces.ensure(name));
         const made = await store.organizations.create({ name, displayName: options.displayName });
         if (options.json === true) printJson({ name: made.name, display_name: made.displayName, created_at: made.createdAt.toISOString() });

@@ -49,7 +49,8 @@ describe('create', () => {
     const bad = [
       [{ ...good, name: '' }, /1 to 100 characters/],
       [{ ...good, name: 'x'.repeat(101) }, /101/],
-      [{ ...good, name: 'a\u0000b' }, /U\+0000/],
+      [{ ...good, name: 'a\u0000b' }, /control characters/],
+      [{ ...good, name: 'a\nb\u001b[2J' }, /control characters/],
       [{ ...good, expirationDays: 0 }, /1 to 365/],
       [{ ...good, expirationDays: 366 }, /1 to 365/],
       [{ ...good, expirationDays: 1.5 }, /1 to 365/],

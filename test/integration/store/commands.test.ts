@@ -103,6 +103,15 @@ describe('parley org', () => {
   });
 });
 
+it('refuses a display name before anything is made', async () => {
+  for (const displayName of ['x'.repeat(201), 'two\nlines']) {
+    const name = unique('cli');
+    const refused = await parley('org', 'create', name, '--display-name', displayName);
+    expect(refused).toMatchObject({ code: 1, stdout: '', stderr: expect.stringMatching(/^parley: the display name/) });
+    expect((await parley('org', 'list')).stdout).not.toContain(name);
+  }
+});
+
 describe('parley keys', () => {
   it('prints the key alone on standard output; it works, is listed without it, and is revoked', async () => {
     const org = await organization();
@@ -190,7 +199,10 @@ describe('without what they need', () => {
   it('an organisation is not half made when the API server is away', async () => {
     const name = unique('cli');
     const refused = await parleyWith({ KUBECONFIG: '/nowhere/kubeconfig' }, 'org', 'create', name);
-    expect(refused).toMatchObject({ code: 1, stderr: expect.stringMatching(/\/nowhere\/kubeconfig.*KUBECONFIG/s) });
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/^parley: the Kubernetes API can't be used: \/nowhere\/kubeconfig.*KUBECONFIG/s),
+    });
     expect(await storeAt(env['DATABASE_URL'] ?? '').organizations.get(name)).toBeUndefined();
   });
 });
