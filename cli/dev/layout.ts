@@ -1,5 +1,7 @@
-import { mkdirSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { mkdirSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+
+import { UserError } from '../failure.ts';
 
 /** Where everything of one stack lies: the folder `.parley` beside the person's own files. */
 export interface Layout {
@@ -37,8 +39,21 @@ export function layoutOf(folder: string): Layout {
   };
 }
 
+/** @throws UserError when the folder can't be made: it may be read-only, or a file is in the way */
 export function createLayout(layout: Layout): void {
   // Postgres may run as another account, which has to get as far as its own folder.
-  for (const folder of [layout.root, layout.data, layout.run, layout.bin]) mkdirSync(folder, { recursive: true, mode: 0o755 });
-  for (const folder of [layout.secrets, layout.logs]) mkdirSync(folder, { recursive: true, mode: 0o700 });
+  for (const folder of [layout.root, layout.data, layout.run, layout.bin]) makeFolder(folder, 0o755);
+  for (const folder of [layout.secrets, layout.logs]) makeFolder(folder, 0o700);
+}
+
+function makeFolder(folder: string, mode: number): void {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
+  try {
+    mkdirSync(folder, { mode });
+  } catch (cause) {
+    throw new UserError(`the folder ${folder} can't be made: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cure: `run the command in a folder that you may write to; ${dirname(folder)} is not one, or a file is in the way`,
+      cause,
+    });
+  }
 }

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, openSync } from 'node:fs';
+import { openSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { UserError } from '../failure.ts';
@@ -30,6 +30,8 @@ export async function startStack(options: StartOptions): Promise<void> {
   const running = await runningSupervisor(layout.supervisorPid);
   if (running !== undefined && options.flags.reset !== true) {
     alreadyRunning(layout, running);
+    if (options.flags.org !== undefined || Object.keys(options.ports).length > 0)
+      process.stdout.write('\nIts organisation and ports are as they were: to change them, stop it and start it again.\n');
     return;
   }
   if (options.flags.reset === true && options.flags.ipc !== true) {
@@ -118,7 +120,6 @@ function ipcConsole(): Console {
 
 /** Starts a supervisor of its own session, tells how it goes, and leaves when it is ready. */
 async function startDetached(options: StartOptions, layout: Layout): Promise<void> {
-  mkdirSync(layout.root, { recursive: true, mode: 0o755 });
   createLayout(layout);
   const log = openSync(join(layout.logs, 'dev.log'), 'a', 0o600);
   const args = process.argv.slice(2).filter((arg) => arg !== '--detach' && arg !== '--reset');
