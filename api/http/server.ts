@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import { fastify, type FastifyError, type FastifyInstance } from 'fastify';
 
 import type { ApiDependencies } from '../dependencies.ts';
+import { ApiError } from './api-error.ts';
 import { registerAuthentication } from './auth.ts';
 import { httpMetrics } from './metrics.ts';
 import { registerProbes } from './probes.ts';
@@ -64,7 +65,14 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
 
   app.removeAllContentTypeParsers();
   const asBytes = { parseAs: 'buffer' } as const;
-  app.addContentTypeParser(/^application\/([\w.!#$&^-]+\+)?json(;|$)/i, asBytes, (_request, body, done) => done(null, body));
+  app.addContentTypeParser(/^application\/([\w.!#$&^-]+\+)?json(;|$)/i, asBytes, ({ headers }, body, done) => {
+    const plain = (headers['content-encoding'] ?? 'identity').toLowerCase() === 'identity';
+    if (plain) done(null, body);
+    else
+      done(
+        new ApiError('unsupported_media_type', 'send the body without Content-Encoding', { headers: { 'accept-encoding': 'identity' } }),
+      );
+  });
 
   app.setErrorHandler<FastifyError>((error, request, reply) => sendFailure(request, reply, error));
   requireDescriptions(app);

@@ -102,6 +102,10 @@ describe('requests that lead nowhere', () => {
       const answer = await org.call('POST', '/v2/ai-agents', '{}', sentAs(contentType));
       expect([answer.status, answer.body.error]).toEqual([415, 'unsupported_media_type']);
     }
+    const packed = await org.call('POST', '/v2/ai-agents', '{}', {
+      headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+    });
+    expect([packed.status, packed.headers.get('accept-encoding')]).toEqual([415, 'identity']);
     expect((await org.call('POST', '/v2/ai-agents', '{}', sentAs('application/json; charset=utf-8'))).status).toBe(422);
     expect((await org.call('POST', '/v2/ai-agents', '{}', sentAs('application/vnd.x+json'))).status).toBe(422);
     expect((await org.call('POST', '/v2/ai-agents')).body).toEqual({ detail: [{ type: 'missing', loc: ['body'], msg: 'Field required' }] });
