@@ -64,10 +64,17 @@ describe.skipIf(!chromium)('/docs in a browser (needs chromium on PATH)', () => 
       const { stdout, stderr } = await run(
         'chromium',
         [
-          ...['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage', `--user-data-dir=${folder}`],
+          '--headless',
+          '--no-sandbox',
+          '--disable-gpu',
+          '--disable-dev-shm-usage',
+          `--user-data-dir=${folder}`,
           // Names lead nowhere: only the facade, by its number, can be reached.
           '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1',
-          ...['--enable-logging=stderr', '--virtual-time-budget=20000', '--dump-dom', `${facade.url}/docs`],
+          '--enable-logging=stderr',
+          '--virtual-time-budget=20000',
+          '--dump-dom',
+          `${facade.url}/docs`,
         ],
         { timeoutMs: 120_000 },
       );
