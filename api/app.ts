@@ -19,12 +19,14 @@ export function buildApi(dependencies: ApiDependencies): FastifyInstance {
   registerDocs(app);
   const sweeper = new Sweeper({ foundation, organizations: dependencies.store.organizations });
   app.addHook('onReady', async () => {
+    foundation.contact.start();
     foundation.views.start();
     sweeper.start();
   });
   app.addHook('onClose', async () => {
     await sweeper.stop();
     await foundation.views.stop();
+    await foundation.contact.stop();
   });
   return app;
 }

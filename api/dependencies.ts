@@ -6,9 +6,24 @@ import type { Clock } from '../platform/clock.ts';
 import type { Readiness } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { Store } from '../store/index.ts';
+import type { RateLimit } from './limits/bucket.ts';
+import type { LimitClass } from './limits/limit-class.ts';
+
+/** How much is too much. */
+export interface Limits {
+  readonly classes: readonly LimitClass[];
+  /** Time between two exchanges with the other replicas, in milliseconds; 0 for none. */
+  readonly exchangeMs: number;
+  /** Keys that look real and aren't, by client address. */
+  readonly unknownKeys: RateLimit;
+  /** Longest time for one request, in milliseconds. */
+  readonly requestTimeoutMs: number;
+  /** Addresses and networks of proxies that are believed when they say where a request comes from. */
+  readonly trustedProxies: readonly string[];
+}
 
 export interface ApiDependencies {
-  readonly store: Pick<Store, 'apiKeys' | 'organizations' | 'health'>;
+  readonly store: Pick<Store, 'apiKeys' | 'organizations' | 'rateLimits' | 'health'>;
   readonly transport: Transport;
   readonly logger: Logger;
   readonly registry: Registry;
@@ -18,4 +33,5 @@ export interface ApiDependencies {
   readonly random: () => number;
   /** At least 32 bytes, the same on every replica: page tokens are signed with it. */
   readonly pageTokenKey: Uint8Array;
+  readonly limits: Limits;
 }

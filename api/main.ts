@@ -10,6 +10,7 @@ import { Readiness, runUntilStopped } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
 import { openStore } from '../store/index.ts';
 import { buildApi } from './app.ts';
+import { limitsOf } from './limits/limit-class.ts';
 import { pageTokenKey } from './pagination/page-token.ts';
 
 export interface RunApiOptions {
@@ -19,6 +20,9 @@ export interface RunApiOptions {
   /** Stops the role, as SIGTERM does. */
   readonly signal?: AbortSignal;
 }
+
+/** How long a request waits for the database, in milliseconds: the client behind it would rather have an answer. */
+export const databasePatience = { statementTimeoutMs: 3_000, connectTimeoutMs: 2_000, retryForMs: 1_000 } as const;
 
 /** How often the database is asked how it is, for `/readyz`, in milliseconds. */
 const healthEveryMs = 5_000;
@@ -35,6 +39,7 @@ export async function runApi({ config, logger, registry, signal }: RunApiOptions
   const store = openStore({
     databaseUrl: config.DATABASE_URL,
     poolSize: config.PARLEY_DATABASE_POOL,
+    ...databasePatience,
     applicationName: 'parley-api',
     logger,
     registry,
@@ -53,6 +58,7 @@ export async function runApi({ config, logger, registry, signal }: RunApiOptions
     clock,
     random: Math.random,
     pageTokenKey: pageTokenKey(config.DATABASE_URL),
+    limits: limitsOf(config),
   });
 
   const watching = new AbortController();

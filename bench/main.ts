@@ -2,12 +2,14 @@
 import { Command } from 'commander';
 
 import { registerControlPlane } from './control-plane/command.ts';
+import { registerRateLimits } from './rate-limits/command.ts';
 
 const program = new Command('bench')
   .description('Benchmarks. Each compares things side by side in one run; see docs/benchmarks.md.')
   .showHelpAfterError('(run with --help for what is allowed)');
 
 registerControlPlane(program);
+registerRateLimits(program);
 
 try {
   await program.parseAsync();

@@ -61,6 +61,10 @@ export interface Informer<T extends KubeObject> {
   onChange(listener: ChangeListener<Stored<T>>): () => void;
   /** Milliseconds since the API server last sent anything, bookmarks included; `Infinity` when it never did. About 60,000 at rest is normal. */
   lastContact(): number;
+  /** A watch is open: changes arrive. False while the cache may fall behind. */
+  readonly connected: boolean;
+  /** Gives up the watch that is open or being opened and begins another at once, from where the cache is. For who knows that a connection is dead. */
+  reconnect(): void;
   /** What the reflector is at, for diagnosis. */
   readonly state: ReflectorState['name'];
 }
@@ -115,6 +119,14 @@ class WatchInformer<T extends KubeObject> implements Informer<T> {
 
   get cache(): Cache<Stored<T>> {
     return this.#cache;
+  }
+
+  get connected(): boolean {
+    return this.#reflector.connected;
+  }
+
+  reconnect(): void {
+    this.#reflector.reconnect();
   }
 
   get state(): ReflectorState['name'] {

@@ -58,6 +58,8 @@ export class Reflector<T extends KubeObject> {
   #lastContact: number | undefined;
   #lastError: KubeError | undefined;
   #state: ReflectorState = initialState;
+  /** Ends what is open or waited for, without ending the run. */
+  #hurry = new AbortController();
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
@@ -72,6 +74,16 @@ export class Reflector<T extends KubeObject> {
   /** Milliseconds since the server last sent anything; `Infinity` when it never did. */
   get lastContact(): number {
     return this.#lastContact === undefined ? Infinity : this.#clock.monotonic() - this.#lastContact;
+  }
+
+  /** A watch is open, behind a complete listing. */
+  get connected(): boolean {
+    return this.#state.name === 'watching' && this.#open !== undefined;
+  }
+
+  /** Gives up the present connection, attempt or wait, and goes on at once. */
+  reconnect(): void {
+    this.#hurry.abort(new Error('another connection is wanted'));
   }
 
   /** Resolves once `signal` has aborted and nothing is open any more. To be called once. */
@@ -185,11 +197,13 @@ export class Reflector<T extends KubeObject> {
       Math.min(this.#lastError?.retryAfterMs ?? 0, backoffOptions.maxMs),
     );
     try {
-      await sleep(this.#clock, delay, signal);
-      return { type: 'elapsed' };
+      await sleep(this.#clock, delay, AbortSignal.any([signal, this.#hurry.signal]));
     } catch {
-      return { type: 'stop' };
+      if (signal.aborted) return { type: 'stop' };
     }
+    // Asked to hurry once, it hurries once: what fails again waits again.
+    if (this.#hurry.signal.aborted) this.#hurry = new AbortController();
+    return { type: 'elapsed' };
   }
 
   async #take(event: WatchEvent<T>, position: string): Promise<void> {
@@ -225,7 +239,7 @@ export class Reflector<T extends KubeObject> {
     const timeoutSeconds = Math.round(300 + this.#random() * 300);
     const watch = await OpenWatch.open(
       this.#options.client,
-      { ...position, ...this.#scope(), timeoutSeconds, signal },
+      { ...position, ...this.#scope(), timeoutSeconds, signal: AbortSignal.any([signal, this.#hurry.signal]) },
       { clock: this.#clock, silentMs, onContact: () => this.#heard() },
     );
     this.#open = watch;

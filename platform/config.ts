@@ -51,6 +51,46 @@ const schema = z.object({
     .describe('Postgres 16 or newer, postgres://user:password@host:port/database.')
     .meta({ secret: true }),
   PARLEY_DATABASE_POOL: z.coerce.number().int().min(1).max(200).default(10).describe('Connections to Postgres per process.'),
+  PARLEY_RATE_LIMIT_KEY_PER_SECOND: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(60)
+    .describe('Requests a second that an API key may make for as long as it likes; 0 for no limit.'),
+  PARLEY_RATE_LIMIT_KEY_BURST: z.coerce.number().int().min(1).default(120).describe('Requests that an API key may make at once.'),
+  PARLEY_RATE_LIMIT_ORGANIZATION_PER_SECOND: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(3000)
+    .describe('Requests a second that all keys of an organisation may make together; 0 for no limit.'),
+  PARLEY_RATE_LIMIT_ORGANIZATION_BURST: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(6000)
+    .describe('Requests that all keys of an organisation may make at once.'),
+  PARLEY_RATE_LIMIT_EXCHANGE_MS: milliseconds(250).describe(
+    'Time between two exchanges of what the api replicas have let through, in milliseconds; 0 lets each replica count by itself.',
+  ),
+  PARLEY_UNKNOWN_KEYS_PER_SECOND: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(5)
+    .describe('Well-formed keys that nobody has, a second and client address, before they are turned away unlooked at; 0 for no limit.'),
+  PARLEY_UNKNOWN_KEYS_BURST: z.coerce.number().int().min(1).default(50).describe('The same, at once.'),
+  PARLEY_TRUSTED_PROXIES: z
+    .string()
+    .regex(/^[0-9a-fA-F.:/, ]*$/, 'must be addresses or networks (10.0.0.0/8), separated by commas')
+    .default('')
+    .describe('Proxies whose X-Forwarded-For tells the address of a client: addresses or networks, separated by commas.'),
+  PARLEY_REQUEST_TIMEOUT_MS: z.coerce
+    .number()
+    .int()
+    .min(1000)
+    .default(30_000)
+    .describe('Longest time for one request to the REST API, in milliseconds; then it is answered with 503.'),
   TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233').describe("host:port of Temporal's frontend."),
   TEMPORAL_NAMESPACE: z.string().default('default').describe('Temporal namespace.'),
   KUBECONFIG: z.string().optional().describe("Where the API server is; in a pod the service account's own configuration is used."),

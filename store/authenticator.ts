@@ -9,7 +9,13 @@ import type { Database } from './database.ts';
 
 export type Authentication =
   | { readonly outcome: 'ok'; readonly record: ApiKeyRecord }
-  | { readonly outcome: 'unknown' | 'expired' | 'revoked' };
+  /** `malformed`: no key of ours looks like that. `not_asked`: the caller's `mayAsk` said no. */
+  | { readonly outcome: 'malformed' | 'unknown' | 'expired' | 'revoked' | 'not_asked' };
+
+export interface AuthenticateOptions {
+  /** Called once for a sound key that hasn't proved good in this process: false leaves it unlooked at. */
+  readonly mayAsk?: () => boolean;
+}
 
 export interface AuthenticatorOptions {
   readonly database: Database;
@@ -37,11 +43,14 @@ const SHARE_MS = 500;
 const KNOWN_KEYS = 10_000;
 /** Kept apart, so that a flood of invented keys can't push the real ones out. */
 const UNKNOWN_KEYS = 1_000;
+/** Keys that were good once, by digest: remembered for longer than an answer is used. */
+const PROVED_KEYS = 50_000;
 
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
   readonly #known = new LruMap<string, Entry>(KNOWN_KEYS);
   readonly #unknown = new LruMap<string, Entry>(UNKNOWN_KEYS);
+  readonly #proved = new LruMap<string, true>(PROVED_KEYS);
   readonly #flights = new Map<string, Flight>();
   /** Counts revocations: an answer that was asked for before one may be older than it, and isn't kept. */
   #epoch = 0;
@@ -55,15 +64,16 @@ export class Authenticator {
    * @param apiKey as the client sent it
    * @throws StoreError when the key is not cached and the database doesn't answer: the caller is neither known nor unknown then
    */
-  async authenticate(apiKey: string): Promise<Authentication> {
+  async authenticate(apiKey: string, { mayAsk }: AuthenticateOptions = {}): Promise<Authentication> {
     const parsed = parseApiKey(apiKey);
-    if (parsed === undefined) return { outcome: 'unknown' };
+    if (parsed === undefined) return { outcome: 'malformed' };
     if (!this.#used) {
       this.#used = true;
       this.#options.onFirstUse?.();
     }
     // The clear key is not kept; what stands for it is what the database has too.
     const digest = parsed.hash.toString('base64');
+    if (mayAsk !== undefined && this.#proved.get(digest) === undefined && !mayAsk()) return { outcome: 'not_asked' };
     const entry = this.#cached(digest) ?? (await this.#ask(digest, parsed));
     return this.#judge(entry);
   }
@@ -109,6 +119,7 @@ export class Authenticator {
     );
     const same = row !== undefined && row.secret_hash.length === hash.length && timingSafeEqual(row.secret_hash, hash);
     const entry: Entry = { record: same ? toRecord(row) : null, askedAt };
+    if (same) this.#proved.set(digest, true);
     if (epoch === this.#epoch) (same ? this.#known : this.#unknown).set(digest, entry);
     return entry;
   }

@@ -5,15 +5,17 @@ import { systemClock, type Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logging.ts';
 import { AgentRevisions } from './agent-revisions.ts';
 import { ApiKeys } from './api-keys.ts';
-import { Authenticator, type Authentication } from './authenticator.ts';
+import { Authenticator, type Authentication, type AuthenticateOptions } from './authenticator.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { StoreError } from './error.ts';
 import { registerStoreMetrics } from './metrics.ts';
 import { readMigrations } from './migration-files.ts';
 import { Organizations } from './organizations.ts';
+import { RateLimits } from './rate-limits.ts';
 import { RevocationListener } from './revocations.ts';
 
 export type { ApiKeyPosition, ApiKeyRecord } from './api-keys.ts';
+export type { RateLimits } from './rate-limits.ts';
 export { StoreError } from './error.ts';
 export { migrate, migrationStatus } from './migrate.ts';
 export { covers, isPermission, permissions, type Permission } from './permissions.ts';
@@ -33,13 +35,14 @@ const LONGEST_KEY_CACHE_MS = 4_000;
 /** API keys with the check of a presented one. */
 interface ApiKeyStore extends Pick<ApiKeys, 'create' | 'list' | 'get' | 'revoke' | 'purge'> {
   /** @throws StoreError when Postgres doesn't answer: that says nothing about the key */
-  authenticate(apiKey: string): Promise<Authentication>;
+  authenticate(apiKey: string, options?: AuthenticateOptions): Promise<Authentication>;
 }
 
 export interface Store {
   readonly organizations: Organizations;
   readonly apiKeys: ApiKeyStore;
   readonly agentRevisions: AgentRevisions;
+  readonly rateLimits: RateLimits;
   /** @throws StoreError `unavailable`, `refused`, or `schema` when migrations are missing */
   health(): Promise<void>;
   close(): Promise<void>;
@@ -63,6 +66,7 @@ export function openStore(options: StoreOptions): Store {
   return {
     organizations: new Organizations(database),
     agentRevisions: new AgentRevisions(database),
+    rateLimits: new RateLimits(database),
     apiKeys: {
       create: (key) => keys.create(key),
       list: (page) => keys.list(page),
@@ -74,7 +78,7 @@ export function openStore(options: StoreOptions): Store {
         return record;
       },
       purge: (what) => keys.purge(what),
-      authenticate: (apiKey) => authenticator.authenticate(apiKey),
+      authenticate: (apiKey, given) => authenticator.authenticate(apiKey, given),
     },
     async health() {
       const [row] = await database.query<{ version: number | null }>('SELECT max(version) AS version FROM parley.schema_migrations');

@@ -1,9 +1,8 @@
 import type { Agent } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
-import { masked, unmaskedReader } from '../codec/secrets.ts';
+import { masked } from '../codec/secrets.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import type { Foundation } from '../resources/foundation.ts';
-import { orUndefined } from '../resources/companions.ts';
 import { attachedToolToRest, toolSecretRefs } from '../tools/codec.ts';
 import type { AgentTools } from '../tools/agent-tools.ts';
 import { agentSecretRefs, agentToRest, type AgentView } from './codec.ts';
@@ -24,10 +23,14 @@ export class AgentReader {
     this.#tools = tools;
   }
 
-  /** Straight from the API server, so that every replica sees every write; undefined for what is being deleted, too. */
-  async find(org: string, name: string): Promise<Stored<Agent> | undefined> {
-    const agent = await orUndefined(this.#foundation.clients.agents.get({ namespace: org, name }));
-    return agent?.metadata.deletionTimestamp === undefined ? agent : undefined;
+  /** For an answer: at least as new as what this replica has written. */
+  find(org: string, name: string): Promise<Stored<Agent> | undefined> {
+    return this.#foundation.views.agents.get(org, name);
+  }
+
+  /** For a write: as the API server has it now. */
+  stored(org: string, name: string): Promise<Stored<Agent> | undefined> {
+    return this.#foundation.views.agents.stored(org, name);
   }
 
   async view(caller: Caller, agent: Stored<Agent>, known: KnownParts = {}): Promise<AgentView> {
@@ -38,9 +41,7 @@ export class AgentReader {
     const [longPrompt, secrets] = await Promise.all([
       known.longPrompt !== undefined || prompt === undefined ? (known.longPrompt ?? null) : companions.readText(org, prompt),
       mayReadSecrets(caller)
-        ? companions
-            .readSecrets(org, [...agentSecretRefs(agent.spec), ...attached.flatMap(({ spec }) => toolSecretRefs(spec))])
-            .then(unmaskedReader)
+        ? companions.secretsToShow(org, [...agentSecretRefs(agent.spec), ...attached.flatMap(({ spec }) => toolSecretRefs(spec))])
         : masked,
     ]);
     return agentToRest(agent, { secrets, longPrompt, tools: known.tools ?? attached.map((tool) => attachedToolToRest(tool, secrets)) });

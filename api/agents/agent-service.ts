@@ -95,7 +95,7 @@ export class AgentService {
     if (!isObjectName(name)) return undefined;
     const fromServer = (): Promise<AgentAnswer | undefined> =>
       retryStale(this.#foundation, async () => {
-        const stored = await this.reader.find(caller.org, name);
+        const stored = await this.reader.stored(caller.org, name);
         return stored === undefined ? undefined : this.#updateOnce(caller, name, body, options, stored);
       });
     const run = async (): Promise<AgentAnswer | undefined> => (await this.#tryFromCache(caller, name, body, options)) ?? fromServer();
@@ -107,7 +107,7 @@ export class AgentService {
     const { org } = caller;
     if (!isObjectName(name)) return false;
     const remove = async (): Promise<boolean> => {
-      const stored = await this.reader.find(org, name);
+      const stored = await this.reader.stored(org, name);
       if (stored === undefined) return false;
       const { uid, resourceVersion } = stored.metadata;
       options.requireState(resourceVersion);

@@ -47,6 +47,7 @@ export const listAgents = defineRoute({
       description: 'A page of agents.',
       schema: listOf(agentAnswer, 'AgentList'),
       example: { data: [agentExample], next_page_token: null },
+      headers: ['Age'],
     },
   },
 });
@@ -59,7 +60,7 @@ export const getAgent = defineRoute({
   summary: 'Get an agent',
   permission: 'agents:read',
   params,
-  answers: { 200: { description: 'The agent.', schema: agentAnswer, example: agentExample, headers: ['ETag'] } },
+  answers: { 200: { description: 'The agent.', schema: agentAnswer, example: agentExample, headers: ['ETag', 'Age'] } },
 });
 
 export const updateAgent = defineRoute({

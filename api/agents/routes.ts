@@ -13,44 +13,39 @@ export function registerAgents(app: FastifyInstance, foundation: Foundation): vo
   const agents = new AgentService(foundation);
   const { reader } = agents;
 
-  addRoute(app, createAgent, async ({ query, body, caller, reply, timed }) => {
+  addRoute(app, createAgent, async ({ query, body, caller, reply }) => {
     const options = { dryRun: query.dry_run, force: query.force };
-    const { view, resourceVersion } = await timed('kubernetes', () => agents.create(caller, body, options));
+    const { view, resourceVersion } = await agents.create(caller, body, options);
     sendEtag(reply, resourceVersion);
     return reply.code(201).send(view);
   });
 
-  addRoute(app, listAgents, async ({ query, caller, timed }) => {
+  addRoute(app, listAgents, async ({ query, caller }) => {
     const list = `agents/${caller.org}`;
     const position = query.page_token === undefined ? undefined : foundation.pageTokens.read(list, query.page_token);
-    return timed('kubernetes', async () => {
-      const { items, next } = pageOf(await foundation.views.agents.find('namespace', caller.org), query.page_size, position);
-      const data = await Promise.all(items.map((agent) => reader.view(caller, agent)));
-      return { data, next_page_token: next === undefined ? null : foundation.pageTokens.write(list, next) };
-    });
+    const { items, next } = pageOf(await foundation.views.agents.find('namespace', caller.org), query.page_size, position);
+    const data = await Promise.all(items.map((agent) => reader.view(caller, agent)));
+    return { data, next_page_token: next === undefined ? null : foundation.pageTokens.write(list, next) };
   });
 
-  addRoute(app, getAgent, async ({ params: { agent_id: id }, caller, reply, timed }) => {
-    const answer = await timed('kubernetes', async () => {
-      const agent = isObjectName(id) ? await reader.find(caller.org, id) : undefined;
-      return agent && { view: await reader.view(caller, agent), resourceVersion: agent.metadata.resourceVersion };
-    });
-    if (answer === undefined) throw notFound();
-    sendEtag(reply, answer.resourceVersion);
-    return answer.view;
+  addRoute(app, getAgent, async ({ params: { agent_id: id }, caller, reply }) => {
+    const agent = isObjectName(id) ? await reader.find(caller.org, id) : undefined;
+    if (agent === undefined) throw notFound();
+    sendEtag(reply, agent.metadata.resourceVersion);
+    return reader.view(caller, agent);
   });
 
-  addRoute(app, updateAgent, async ({ params, query, body, caller, request, reply, timed }) => {
+  addRoute(app, updateAgent, async ({ params, query, body, caller, request, reply }) => {
     const options = { dryRun: query.dry_run, force: query.force, requireState: ifMatch(request) };
-    const answer = await timed('kubernetes', () => agents.update(caller, params.agent_id, body, options));
+    const answer = await agents.update(caller, params.agent_id, body, options);
     if (answer === undefined) throw notFound();
     sendEtag(reply, answer.resourceVersion);
     return answer.view;
   });
 
-  addRoute(app, deleteAgent, async ({ params, query, caller, request, timed }) => {
+  addRoute(app, deleteAgent, async ({ params, query, caller, request }) => {
     const options = { dryRun: query.dry_run, requireState: ifMatch(request) };
-    const existed = await timed('kubernetes', () => agents.delete(caller, params.agent_id, options));
+    const existed = await agents.delete(caller, params.agent_id, options);
     if (!existed) throw notFound();
     return { data: {}, message: query.dry_run ? 'The AI agent would be deleted' : 'The AI agent was deleted' };
   });

@@ -20,7 +20,7 @@ export function registerApiKeys(app: FastifyInstance, { store }: Pick<ApiDepende
       expirationDays: body.expiration_days,
       createdByUserId: caller.createdByUserId,
     };
-    const { record, apiKey } = await timed('store', () => apiKeys.create(key));
+    const { record, apiKey } = await timed('db', () => apiKeys.create(key));
     return reply
       .code(201)
       .header('cache-control', 'no-store')
@@ -31,7 +31,7 @@ export function registerApiKeys(app: FastifyInstance, { store }: Pick<ApiDepende
     const list = `api-keys/${org}`;
     const [createdAt, keyId] = query.page_token === undefined ? [] : pageTokens.read(list, query.page_token);
     const after = createdAt === undefined || keyId === undefined ? undefined : { createdAt: new Date(createdAt), keyId };
-    const { items, next } = await timed('store', () => apiKeys.list({ org, pageSize: query.page_size, after }));
+    const { items, next } = await timed('db', () => apiKeys.list({ org, pageSize: query.page_size, after }));
     return {
       data: items.map(toRest),
       next_page_token: next === undefined ? null : pageTokens.write(list, [next.createdAt.toISOString(), next.keyId]),
@@ -39,11 +39,11 @@ export function registerApiKeys(app: FastifyInstance, { store }: Pick<ApiDepende
   });
 
   addRoute(app, getApiKey, async ({ params, caller: { org }, timed }) =>
-    toRest(await existing(params.key_id, (keyId) => timed('store', () => apiKeys.get({ org, keyId })))),
+    toRest(await existing(params.key_id, (keyId) => timed('db', () => apiKeys.get({ org, keyId })))),
   );
 
   addRoute(app, revokeApiKey, async ({ params, caller: { org }, timed }) =>
-    toRest(await existing(params.key_id, (keyId) => timed('store', () => apiKeys.revoke({ org, keyId })))),
+    toRest(await existing(params.key_id, (keyId) => timed('db', () => apiKeys.revoke({ org, keyId })))),
   );
 }
 

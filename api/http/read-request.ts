@@ -2,17 +2,20 @@ import type { FastifyRequest } from 'fastify';
 
 import { validateRequest, type ReadRequest, type RequestSchemas } from '../validation/request.ts';
 import { ValidationFailed } from './api-error.ts';
+import { requestState } from './request-state.ts';
 
 /** @throws ValidationFailed with every failure of every part. */
 export function readRequest<S extends RequestSchemas>(request: FastifyRequest, schemas: S): ReadRequest<S> {
   const query = request.query as Readonly<Record<string, string | readonly string[]>>;
-  const result = validateRequest(schemas, {
-    // Like FastAPI, the last one counts where a parameter is given more than once.
-    query: Object.fromEntries(
-      Object.entries(query).map(([name, value]) => [name, typeof value === 'string' ? value : (value.at(-1) ?? '')]),
-    ),
-    body: request.body as Uint8Array | undefined,
-  });
+  const result = requestState(request).timedSync('validate', () =>
+    validateRequest(schemas, {
+      // Like FastAPI, the last one counts where a parameter is given more than once.
+      query: Object.fromEntries(
+        Object.entries(query).map(([name, value]) => [name, typeof value === 'string' ? value : (value.at(-1) ?? '')]),
+      ),
+      body: request.body as Uint8Array | undefined,
+    }),
+  );
   if (!result.ok) throw new ValidationFailed(result.issues);
   return result.value;
 }

@@ -56,6 +56,7 @@ function internal(cause: unknown): ApiError {
 export function sendFailure(request: FastifyRequest, reply: FastifyReply, error: unknown): FastifyReply {
   const failure = toApiError(error);
   const state = requestState(request);
+  state.error = failure instanceof ValidationFailed ? 'validation_failed' : failure.code;
   if (failure instanceof ValidationFailed) return reply.code(422).send({ detail: failure.issues });
   if (failure.status >= 500) state.failure = failure.cause ?? failure;
   const authentication = failure.code === 'unauthorized' || failure.code === 'forbidden';

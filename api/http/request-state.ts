@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
 import type { FastifyRequest } from 'fastify';
 
 import type { Clock } from '../../platform/clock.ts';
@@ -11,8 +13,14 @@ export class RequestState {
   caller: Caller | undefined;
   /** What went wrong, for the log: never for the client. */
   failure: unknown;
+  /** The code of the failure that was answered. */
+  error: string | undefined;
+  /** The limit that turned the request away. */
+  limitedBy: string | undefined;
   readonly #clock: Clock;
-  readonly #phases = new Map<string, number>();
+  readonly #phases = new Map<string, Phase>();
+  readonly #abort = new AbortController();
+  #ageSeconds: number | undefined;
 
   constructor(options: { readonly traceId: string; readonly clock: Clock }) {
     this.traceId = options.traceId;
@@ -20,14 +28,53 @@ export class RequestState {
     this.startedAt = options.clock.monotonic();
   }
 
-  /** Runs `work` and adds its time to the phase `name`. */
+  /** Runs `work` and adds its time to the phase `name`. What runs side by side in one phase counts once. */
   async timed<T>(name: string, work: () => Promise<T>): Promise<T> {
-    const from = this.#clock.monotonic();
+    const phase = this.#phase(name);
+    if (phase.running++ === 0) phase.since = this.#clock.monotonic();
     try {
       return await work();
     } finally {
-      this.#phases.set(name, (this.#phases.get(name) ?? 0) + this.#clock.monotonic() - from);
+      if (--phase.running === 0) phase.ms += this.#clock.monotonic() - phase.since;
     }
+  }
+
+  /** {@link timed} for what needs no waiting. */
+  timedSync<T>(name: string, work: () => T): T {
+    const phase = this.#phase(name);
+    const since = this.#clock.monotonic();
+    try {
+      return work();
+    } finally {
+      phase.ms += this.#clock.monotonic() - since;
+    }
+  }
+
+  #phase(name: string): Phase {
+    const known = this.#phases.get(name);
+    if (known !== undefined) return known;
+    const phase: Phase = { ms: 0, running: 0, since: 0 };
+    this.#phases.set(name, phase);
+    return phase;
+  }
+
+  /** Aborts when the request has had its time. */
+  get signal(): AbortSignal {
+    return this.#abort.signal;
+  }
+
+  abort(reason: unknown): void {
+    this.#abort.abort(reason);
+  }
+
+  /** The answer rests on what was known so long ago. */
+  answeredFromMemory(ageSeconds: number): void {
+    this.#ageSeconds = Math.max(this.#ageSeconds ?? 0, ageSeconds);
+  }
+
+  /** Seconds, for the header `Age`; undefined for an answer that is up to date. */
+  get ageSeconds(): number | undefined {
+    return this.#ageSeconds;
   }
 
   /** Milliseconds since the request began. */
@@ -37,11 +84,28 @@ export class RequestState {
 
   /** Milliseconds by phase. */
   get phases(): Readonly<Record<string, number>> {
-    return Object.fromEntries([...this.#phases].map(([name, ms]) => [name, Math.round(ms * 100) / 100]));
+    return Object.fromEntries([...this.#phases].map(([name, { ms }]) => [name, Math.round(ms * 100) / 100]));
   }
 }
 
+interface Phase {
+  ms: number;
+  running: number;
+  since: number;
+}
+
 const states = new WeakMap<object, RequestState>();
+const current = new AsyncLocalStorage<RequestState>();
+
+/** The request in whose course this is called; undefined in the background. */
+export function currentRequest(): RequestState | undefined {
+  return current.getStore();
+}
+
+/** Runs `work`, and everything that it starts, in the course of a request. */
+export function inRequest<T>(state: RequestState, work: () => T): T {
+  return current.run(state, work);
+}
 
 export function startRequest(request: FastifyRequest, state: RequestState): void {
   states.set(request.raw, state);

@@ -18,7 +18,7 @@ export interface AnswerDescription {
   readonly contentType?: string;
   readonly example?: unknown;
   /** Names from the table of documented headers, beside those that every answer has. */
-  readonly headers?: readonly 'ETag'[];
+  readonly headers?: readonly ('ETag' | 'Age')[];
   /** Which field of the answer is which path parameter of other routes: `{agent_id: 'ai_agent_id'}`. */
   readonly identifies?: Readonly<Record<string, string>>;
 }

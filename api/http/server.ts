@@ -3,17 +3,22 @@ import type { Socket } from 'node:net';
 import { fastify, type FastifyError, type FastifyInstance } from 'fastify';
 
 import type { ApiDependencies } from '../dependencies.ts';
-import { ApiError } from './api-error.ts';
+import { ApiError, type ErrorCode } from './api-error.ts';
 import { registerAuthentication } from './auth.ts';
+import { registerDeadline } from './deadline.ts';
 import { httpMetrics } from './metrics.ts';
 import { registerProbes } from './probes.ts';
 import { sendFailure } from './reply.ts';
-import { requestState, RequestState, startRequest } from './request-state.ts';
+import { inRequest, requestState, RequestState, startRequest } from './request-state.ts';
 import { requireDescriptions } from './route.ts';
 import { traceIdOf } from './trace.ts';
 import { registerUnknownRoutes } from './unknown-route.ts';
 
 const bodyLimit = 1024 * 1024;
+/** Longest time for the headers of a request, in milliseconds: who sends them drop by drop holds a connection, and no more. */
+const headersTimeout = 10_000;
+/** Longest time for a whole request to arrive, in milliseconds. */
+const requestTimeout = 60_000;
 /** Longest address, headers included. */
 const maxHeaderSize = 16 * 1024;
 
@@ -22,13 +27,15 @@ const maxHeaderSize = 16 * 1024;
  * Routes accept a trailing slash. Bodies arrive as bytes: they are read with the query, so that all failures come in one answer.
  */
 export function createServer(dependencies: ApiDependencies): FastifyInstance {
-  const { clock, logger, store, registry } = dependencies;
+  const { clock, logger, registry, limits } = dependencies;
   const app = fastify({
     logger: false,
     bodyLimit,
-    requestTimeout: 60_000,
+    requestTimeout,
+    // Longer than the minute after which load balancers let go of an idle connection: the one who sends must be the first to close.
     keepAliveTimeout: 75_000,
-    http: { maxHeaderSize },
+    http: { maxHeaderSize, headersTimeout, connectionsCheckingInterval: 2_000 },
+    trustProxy: limits.trustedProxies.length > 0 && [...limits.trustedProxies],
     // Answers go out on a closing server too: what came in before the stop is finished.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
@@ -38,10 +45,20 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
   });
   const metrics = httpMetrics(registry);
 
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     const traceId = traceIdOf(request.headers.traceparent);
-    startRequest(request, new RequestState({ traceId, clock }));
+    const state = new RequestState({ traceId, clock });
+    startRequest(request, state);
     void reply.header('x-trace-id', traceId);
+    inRequest(state, done);
+  });
+  registerDeadline(app, { clock, timeoutMs: limits.requestTimeoutMs });
+  // The body arrives outside of what the first hook began.
+  app.addHook('preValidation', (request, _reply, done) => inRequest(requestState(request), done));
+  app.addHook('onSend', async (request, reply, payload) => {
+    const { ageSeconds } = requestState(request);
+    if (ageSeconds !== undefined && reply.statusCode < 500) void reply.header('age', String(ageSeconds));
+    return payload;
   });
   app.addHook('onResponse', async (request, reply) => {
     const state = requestState(request);
@@ -54,8 +71,10 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
       method: request.method,
       route,
       status: reply.statusCode,
-      ms: Math.round(state.elapsedMs * 100) / 100,
-      phases: state.phases,
+      error: state.error,
+      limitedBy: state.limitedBy,
+      ageSeconds: state.ageSeconds,
+      phases: { ...state.phases, total: Math.round(state.elapsedMs * 100) / 100 },
       ...(state.failure !== undefined && { err: state.failure }),
     };
     if (reply.statusCode >= 500 && state.failure !== undefined) logger.error(line, 'request');
@@ -77,7 +96,7 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
   app.setErrorHandler<FastifyError>((error, request, reply) => sendFailure(request, reply, error));
   requireDescriptions(app);
   registerUnknownRoutes(app);
-  registerAuthentication(app, store.apiKeys);
+  registerAuthentication(app, dependencies);
   registerProbes(app, dependencies);
   return app;
 }
@@ -88,16 +107,29 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
     socket.destroy();
     return;
   }
-  const tooLarge = error.code === 'HPE_HEADER_OVERFLOW';
-  const status = tooLarge ? '431 Request Header Fields Too Large' : '400 Bad Request';
-  const body = tooLarge
-    ? { error: 'headers_too_large', message: 'address and headers may have 16 KiB together' }
-    : { error: 'bad_request', message: 'this is not HTTP as the server understands it' };
+  const { status, ...body } = clientErrors[error.code ?? ''] ?? {
+    status: '400 Bad Request',
+    error: 'bad_request',
+    message: 'this is not HTTP as the server understands it',
+  };
   const text = JSON.stringify(body);
   socket.end(
     `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`,
   );
 }
+
+const clientErrors: Readonly<Record<string, { readonly status: string; readonly error: ErrorCode; readonly message: string }>> = {
+  HPE_HEADER_OVERFLOW: {
+    status: '431 Request Header Fields Too Large',
+    error: 'headers_too_large',
+    message: 'address and headers may have 16 KiB together',
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: '408 Request Timeout',
+    error: 'request_timeout',
+    message: 'the request took too long to arrive: 10 s for its headers, a minute for all of it',
+  },
+};
 
 function isProbe(route: string): boolean {
   return route === '/healthz' || route === '/readyz' || route === '/metrics';

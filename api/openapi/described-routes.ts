@@ -3,11 +3,13 @@ import { Registry } from 'prom-client';
 import { KubeError } from '../../kube/error.ts';
 import type { Transport } from '../../kube/transport.ts';
 import { systemClock } from '../../platform/clock.ts';
+import { loadConfig } from '../../platform/config.ts';
 import { Readiness } from '../../platform/lifecycle.ts';
 import { createLogger } from '../../platform/logging.ts';
 import { buildApi } from '../app.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { RouteDescription } from '../http/route.ts';
+import { limitsOf } from '../limits/limit-class.ts';
 
 const unreachable = (): Promise<never> =>
   Promise.reject(new KubeError({ code: 0, reason: 'Unreachable', message: 'this facade was built to be described, not to be used' }));
@@ -29,5 +31,6 @@ export function unstartedApi(): ReturnType<typeof buildApi> {
     clock: systemClock,
     random: Math.random,
     pageTokenKey: new Uint8Array(32),
+    limits: limitsOf(loadConfig({})),
   });
 }

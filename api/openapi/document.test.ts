@@ -66,9 +66,9 @@ describe('the OpenAPI document', () => {
         .find((each) => each.operationId === operationId);
       return Object.keys(operation?.responses ?? {}).map(Number);
     };
-    expect(failures('updateAgent')).toEqual([200, 400, 401, 403, 404, 409, 412, 413, 415, 422, 431, 500, 503]);
-    expect(failures('listAgents')).toEqual([200, 400, 401, 403, 422, 431, 500, 503]);
-    expect(failures('getHealth')).toEqual([200, 400, 431]);
+    expect(failures('updateAgent')).toEqual([200, 400, 401, 403, 404, 408, 409, 412, 413, 415, 422, 429, 431, 500, 503]);
+    expect(failures('listAgents')).toEqual([200, 400, 401, 403, 408, 422, 429, 431, 500, 503]);
+    expect(failures('getHealth')).toEqual([200, 400, 408, 431]);
   });
 
   const small = {

@@ -24,6 +24,14 @@ const headers = {
   ETag: { description: 'The state of the object, for `If-Match`.', schema: { type: 'string' } },
   'WWW-Authenticate': { description: 'The scheme to use: `Bearer`.', schema: { type: 'string' } },
   'Retry-After': { description: 'Seconds.', schema: { type: 'string' } },
+  'RateLimit-Limit': { description: 'Requests at once, of the limit that will be reached first.', schema: { type: 'string' } },
+  'RateLimit-Remaining': { description: 'Requests that are left of it.', schema: { type: 'string' } },
+  'RateLimit-Reset': { description: 'Seconds until all of it is back.', schema: { type: 'string' } },
+  'RateLimit-Policy': { description: 'Every limit that the request counts for: `120;w=2;comment="key"`.', schema: { type: 'string' } },
+  Age: {
+    description: 'Only while the Kubernetes API is away: seconds since the answer was last known to be up to date.',
+    schema: { type: 'string' },
+  },
 };
 
 const ifMatchParameter = {
@@ -88,7 +96,10 @@ function operation(route: RouteDescription, all: readonly RouteDescription[], sc
     ...(route.body !== undefined && { requestBody: requestBody(route.body, route.bodyExamples ?? {}, schemas) }),
     responses: {
       ...Object.fromEntries(
-        Object.entries(route.answers).map(([status, answer]) => [status, response(answer, linksFrom(route, answer, all), schemas)]),
+        Object.entries(route.answers).map(([status, answer]) => [
+          status,
+          response(answer, headersOf(route, answer), linksFrom(route, answer, all), schemas),
+        ]),
       ),
       ...failureRefs(route),
     },
@@ -165,10 +176,15 @@ function requestBody(body: z.ZodType, examples: Readonly<Record<string, unknown>
   };
 }
 
-function response(answer: AnswerDescription, links: JsonObject, schemas: SchemaCollection): JsonObject {
+function headersOf(route: RouteDescription, answer: AnswerDescription): readonly (keyof typeof headers)[] {
+  const limits = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'RateLimit-Policy'] as const;
+  const always = route.permission === 'public' ? (['X-Trace-Id'] as const) : (['X-Trace-Id', ...limits] as const);
+  return [...always, ...(answer.headers ?? [])];
+}
+
+function response(answer: AnswerDescription, names: readonly string[], links: JsonObject, schemas: SchemaCollection): JsonObject {
   const { description, schema, contentType, example } = answer;
   const type = contentType ?? 'application/json';
-  const names = ['X-Trace-Id', ...(answer.headers ?? [])];
   return {
     description,
     headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])),

@@ -87,6 +87,11 @@ const failures: Readonly<Record<FailureName, Failure>> = {
   },
   not_found: plain('not_found', "The same for what doesn't exist, can't exist, and is somebody else's.", 'AI agent not found'),
   method_not_allowed: plain('method_not_allowed', 'The address exists for other methods.', 'PATCH is not possible here: use GET, PUT'),
+  request_timeout: plain(
+    'request_timeout',
+    'The request took too long to arrive: 10 s for its headers, a minute for all of it.',
+    'the body took too long to arrive',
+  ),
   conflict: {
     description: 'Another owner of a field, or the state of the organisation, is in the way. Nothing was written.',
     schema: conflict,
@@ -113,6 +118,12 @@ const failures: Readonly<Record<FailureName, Failure>> = {
     schema: validationError,
     example: { detail: [{ type: 'missing', loc: ['body', 'llm', 'model_name'], msg: 'Field required' }] },
   },
+  rate_limited: plain(
+    'rate_limited',
+    'The API key or its organisation has made too many requests, or too many unknown keys came from the address of the client.',
+    'this API key has made too many requests: 60 a second and 120 at once are possible; see the header Retry-After',
+    ['Retry-After', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'RateLimit-Policy'],
+  ),
   headers_too_large: plain(
     'headers_too_large',
     'Address and headers have more than 16 KiB.',
@@ -134,8 +145,8 @@ function statusOf(name: FailureName): number {
 
 /** What can be said to a request beside the answers of its description, in the order of the statuses. */
 export function failuresOf(route: RouteDescription): readonly FailureName[] {
-  const names: FailureName[] = ['bad_request', 'headers_too_large', ...(route.errors ?? [])];
-  if (route.permission !== 'public') names.push('unauthorized', 'forbidden', 'internal_error', 'unavailable');
+  const names: FailureName[] = ['bad_request', 'request_timeout', 'headers_too_large', ...(route.errors ?? [])];
+  if (route.permission !== 'public') names.push('unauthorized', 'forbidden', 'rate_limited', 'internal_error', 'unavailable');
   if (route.params !== undefined) names.push('not_found');
   if (route.query !== undefined || route.body !== undefined) names.push('validation');
   if (route.ifMatch) names.push('precondition_failed');

@@ -4,10 +4,17 @@ import type { ResourceClient } from '../../kube/resource-client.ts';
 import type { Transport } from '../../kube/transport.ts';
 import type { KubeObject, OwnerReference, Stored } from '../../kube/types.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { companionName, ownCompanionName, refId, type KeyRef } from '../codec/secrets.ts';
+import { companionName, masked, ownCompanionName, refId, unmaskedReader, type KeyRef, type SecretReader } from '../codec/secrets.ts';
+import { isAway, type Contact } from './contact.ts';
 import type { Clients, ConfigMap, Secret } from './kinds.ts';
 import { mergePatch } from './merge-patch.ts';
 import { ownerReferenceTo, stageMarks, stageOf, withoutMarks, type Stage } from './staging.ts';
+import { TextMemory } from './text-memory.ts';
+
+/** Long texts that are kept for the time when they can't be read: 16 Mi characters. */
+const rememberedCharacters = 16 * 1024 * 1024;
+/** The longest prompt, in characters. */
+const longestText = 128 * 1024;
 
 export type CompanionKind = 'Secret' | 'ConfigMap';
 
@@ -64,11 +71,15 @@ export class Companions {
   readonly #clients: Clients;
   readonly #transport: Transport;
   readonly #clock: Clock;
+  readonly #contact: Contact;
+  /** Long texts that were read, for the time when they can't be. Secrets are never kept. */
+  readonly #texts = new TextMemory(rememberedCharacters);
 
-  constructor(options: { readonly clients: Clients; readonly transport: Transport; readonly clock: Clock }) {
+  constructor(options: { readonly clients: Clients; readonly transport: Transport; readonly clock: Clock; readonly contact: Contact }) {
     this.#clients = options.clients;
     this.#transport = options.transport;
     this.#clock = options.clock;
+    this.#contact = options.contact;
   }
 
   /** Values by {@link refId}; a missing object or key is left out. */
@@ -84,10 +95,37 @@ export class Companions {
     );
   }
 
-  /** The text of one key; null where it isn't there. */
+  /** The same for an answer: masked while they can't be read. Secrets are not kept for such times. */
+  async secretsToShow(namespace: string, refs: readonly KeyRef[]): Promise<SecretReader> {
+    try {
+      return unmaskedReader(await this.readSecrets(namespace, refs));
+    } catch (error) {
+      if (!isAway(error)) throw error;
+      this.#contact.answerFromMemory();
+      return masked;
+    }
+  }
+
+  /** The text of one key; null where it isn't there. Where it can't be read, as it was when it was read last. */
   async readText(namespace: string, ref: KeyRef): Promise<string | null> {
-    const map = await orUndefined(this.#clients.configMaps.get({ namespace, name: ref.name }));
-    return map?.data?.[ref.key] ?? null;
+    const key = `${namespace}/${refId(ref)}`;
+    try {
+      const map = await orUndefined(this.#clients.configMaps.get({ namespace, name: ref.name }));
+      const text = map?.data?.[ref.key] ?? null;
+      if (text !== null) this.#texts.set(key, text);
+      return text;
+    } catch (error) {
+      const remembered = isAway(error) ? this.#texts.get(key) : undefined;
+      if (remembered === undefined) throw error;
+      this.#contact.answerFromMemory();
+      return remembered;
+    }
+  }
+
+  /** Reads a text for later, while there is room for it. */
+  async remember(namespace: string, ref: KeyRef): Promise<void> {
+    if (this.#texts.get(`${namespace}/${refId(ref)}`) !== undefined || !this.#texts.hasRoomFor(longestText)) return;
+    await this.readText(namespace, ref).catch(() => undefined);
   }
 
   /** Where new values of `owner` go. A Secret or ConfigMap that a person gave the usual name is never written to. */

@@ -5,16 +5,15 @@ import type { Logger } from '../../platform/logging.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { PageTokens } from '../pagination/page-token.ts';
 import { Companions } from './companions.ts';
+import { Contact } from './contact.ts';
 import { KeyedMutex } from './keyed-mutex.ts';
 import { createClients, type Clients } from './kinds.ts';
 import { createViews, type Views } from './views.ts';
 
-/** Longest wait for one answer of the API server, in milliseconds: a client waits behind it. */
-const answerWithinMs = 10_000;
-
 export interface Foundation {
   readonly clients: Clients;
   readonly transport: Transport;
+  readonly contact: Contact;
   readonly views: Views;
   readonly companions: Companions;
   readonly mutex: KeyedMutex;
@@ -26,26 +25,27 @@ export interface Foundation {
 
 export function createFoundation(dependencies: ApiDependencies): Foundation {
   const { clock, random, logger } = dependencies;
-  const transport = impatient(dependencies.transport);
+  const contact = new Contact(dependencies);
+  const { transport } = contact;
   const clients = createClients(transport);
+  const companions = new Companions({ clients, transport, clock, contact });
+  const views = createViews(clients, contact, dependencies);
+  // Long prompts stand elsewhere: they are read ahead, one after the other, for the time when they can't be.
+  let reading = Promise.resolve();
+  views.agents.onChange(({ metadata, spec }) => {
+    const ref = spec.llm.systemPromptFrom?.configMapKeyRef;
+    if (ref !== undefined) reading = reading.then(() => companions.remember(metadata.namespace ?? '', ref));
+  });
   return {
     clients,
     transport,
-    views: createViews(clients, dependencies),
-    companions: new Companions({ clients, transport, clock }),
+    contact,
+    views,
+    companions,
     mutex: new KeyedMutex(),
     pageTokens: new PageTokens(dependencies.pageTokenKey),
     clock,
     random,
     logger,
-  };
-}
-
-function impatient(transport: Transport): Transport {
-  return {
-    server: transport.server,
-    request: (request) => transport.request({ timeoutMs: answerWithinMs, ...request }),
-    stream: (request) => transport.stream(request),
-    close: () => transport.close(),
   };
 }

@@ -1,10 +1,15 @@
 /** What the facade knows without asking: the watch caches of the kinds it lists, and how fresh they have to be. */
 import type { Agent, Tool } from '../../crds/index.ts';
+import { KubeError } from '../../kube/error.ts';
 import { createInformer, type Informer } from '../../kube/informer.ts';
+import type { ResourceClient } from '../../kube/resource-client.ts';
 import { withoutBookkeeping } from '../../kube/transform.ts';
 import { compareResourceVersions } from '../../kube/resource-version.ts';
 import { keyOf, type KubeObject, type Stored } from '../../kube/types.ts';
 import type { ApiDependencies } from '../dependencies.ts';
+import { currentRequest } from '../http/request-state.ts';
+import { orUndefined } from './companions.ts';
+import { isAway, type Contact } from './contact.ts';
 import type { Clients } from './kinds.ts';
 
 /** How long a deletion is remembered, in milliseconds: far longer than a watch lags behind. */
@@ -12,28 +17,78 @@ const tombstoneMs = 60_000;
 /** Answers to own writes that are kept at most. */
 const recentObjects = 1000;
 /** Longest wait for the cache to catch up with a write of this process, in milliseconds. */
-const catchUpMs = 5_000;
+const catchUpMs = 2_000;
 
-/** A kind's objects by namespace, at least as new as everything this process has written. */
+/** A kind's objects by namespace: at least as new as everything this process has written, and there when the API server isn't. */
 export class View<T extends KubeObject> {
   readonly #informer: Informer<T>;
+  readonly #client: ResourceClient<T>;
+  readonly #contact: Contact;
   readonly #clock: ApiDependencies['clock'];
   readonly #deleted = new Map<string, number>();
   /** The last answers to this process's own writes, until the cache has them. */
   readonly #recent = new Map<string, Stored<T>>();
   #written = '';
+  /** When the cache was last known to miss nothing, on the monotonic clock. */
+  #currentAt = 0;
 
-  constructor(informer: Informer<T>, clock: ApiDependencies['clock']) {
-    this.#informer = informer;
-    this.#clock = clock;
+  constructor(options: {
+    readonly informer: Informer<T>;
+    readonly client: ResourceClient<T>;
+    readonly contact: Contact;
+    readonly clock: ApiDependencies['clock'];
+  }) {
+    this.#informer = options.informer;
+    this.#client = options.client;
+    this.#contact = options.contact;
+    this.#clock = options.clock;
+    // While the server answers and a watch is open the cache misses nothing: a watch has nothing to say where nothing changes.
+    this.#contact.onAnswer(() => {
+      if (this.#informer.connected) this.#currentAt = this.#clock.monotonic();
+    });
   }
 
-  /** Objects of which `index` answers `value`, without those that are being deleted. */
+  /**
+   * Objects of which `index` answers `value`, without those that are being deleted.
+   * @throws KubeError when nothing is known because the API server has been away from the start
+   */
   async find(index: 'namespace' | 'agent', value: string): Promise<readonly Stored<T>[]> {
+    if (!this.#informer.cache.synced && !this.#contact.lost)
+      await this.#informer.synced(AbortSignal.timeout(catchUpMs)).catch(() => undefined);
     await this.#caughtUp();
+    if (!this.#upToDate) this.#answerFromMemory();
     return this.#informer.cache
       .byIndex(index, value)
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined && !this.#deleted.has(metadata.uid));
+  }
+
+  /**
+   * One object, for an answer: from the cache while that is kept up to date, otherwise from the server, and from the cache again where the server is
+   * away. What the cache doesn't have is looked for on the server: it may be a moment old. Undefined for what is being deleted, too.
+   * @throws KubeError when the server is needed and doesn't answer
+   */
+  async get(namespace: string, name: string): Promise<Stored<T> | undefined> {
+    const known = this.#alive(this.newest(namespace, name));
+    if (known !== undefined && this.#upToDate) return known;
+    if (this.#contact.lost && this.#informer.cache.synced) return this.#fromMemory(known);
+    try {
+      return await this.stored(namespace, name);
+    } catch (error) {
+      if (!isAway(error) || !this.#informer.cache.synced) throw error;
+      return this.#fromMemory(known);
+    }
+  }
+
+  /** One object as the server has it now, for a write that builds on it. Undefined for what is being deleted, too. */
+  async stored(namespace: string, name: string): Promise<Stored<T> | undefined> {
+    return this.#alive(await orUndefined(this.#client.get({ namespace, name })));
+  }
+
+  /** Calls `listener` for each object as it comes or changes. */
+  onChange(listener: (object: Stored<T>) => void): void {
+    this.#informer.onChange(({ type, object }) => {
+      if (type !== 'deleted') listener(object);
+    });
   }
 
   /** The newest state that this process knows of; the server may know a newer one. */
@@ -62,9 +117,33 @@ export class View<T extends KubeObject> {
     this.#recent.delete(keyOf(object));
   }
 
+  /** Changes arrive as they happen. */
+  get #upToDate(): boolean {
+    return this.#informer.connected && !this.#contact.lost;
+  }
+
+  #alive(object: Stored<T> | undefined): Stored<T> | undefined {
+    return object === undefined || object.metadata.deletionTimestamp !== undefined || this.#deleted.has(object.metadata.uid)
+      ? undefined
+      : object;
+  }
+
+  #fromMemory(known: Stored<T> | undefined): Stored<T> | undefined {
+    this.#answerFromMemory();
+    return known;
+  }
+
+  /** The answer says how old it may be. */
+  #answerFromMemory(): void {
+    if (!this.#informer.cache.synced) {
+      throw new KubeError({ code: 0, reason: 'Unreachable', message: 'the API server has not answered since this process began' });
+    }
+    currentRequest()?.answeredFromMemory(Math.ceil((this.#clock.monotonic() - this.#currentAt) / 1000));
+  }
+
   async #caughtUp(): Promise<void> {
-    if (this.#written === '') return;
-    // A watch that lags this far is down: what is there is the best there is.
+    if (this.#written === '' || !this.#upToDate) return;
+    // A watch that lags this far is as good as down: what is there is the best there is.
     await this.#informer.cache.waitFor(this.#written, AbortSignal.timeout(catchUpMs)).catch(() => undefined);
   }
 }
@@ -86,7 +165,7 @@ function withOwnership<T extends KubeObject>(object: Stored<T>): Stored<T> {
 
 const byNamespace = ({ metadata }: KubeObject): readonly string[] => [metadata.namespace ?? ''];
 
-export function createViews(clients: Clients, dependencies: ApiDependencies): Views {
+export function createViews(clients: Clients, contact: Contact, dependencies: ApiDependencies): Views {
   const { clock, random, logger, registry, readiness } = dependencies;
   const common = { random, logger, registry };
   const agents = createInformer<Agent>({
@@ -103,6 +182,11 @@ export function createViews(clients: Clients, dependencies: ApiDependencies): Vi
     },
     ...common,
   });
+  contact.onRegained(() => {
+    // A connection may be dead without knowing it, and the wait for another may be long by now.
+    agents.reconnect();
+    tools.reconnect();
+  });
   const start = (name: string, informer: Informer<Agent> | Informer<Tool>): void => {
     readiness.notReady(name, 'the first listing is not complete');
     informer.start();
@@ -112,8 +196,8 @@ export function createViews(clients: Clients, dependencies: ApiDependencies): Vi
     );
   };
   return {
-    agents: new View(agents, clock),
-    tools: new View(tools, clock),
+    agents: new View({ informer: agents, client: clients.agents, contact, clock }),
+    tools: new View({ informer: tools, client: clients.tools, contact, clock }),
     start() {
       start('agents', agents);
       start('tools', tools);

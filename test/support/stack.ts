@@ -1,6 +1,7 @@
 /** A running `parley dev` stack as its user sees it: files, kubectl and HTTP. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 
@@ -74,15 +75,23 @@ export function stackClient(stack: { readonly folder: string; readonly env: Stac
     parley: (args) => run(parley, args, { env: childEnv, cwd: folder }),
     // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the shape it then checks
     async rest<T>(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) {
-      const response = await fetch(new URL(path, env.PARLEY_URL), {
-        method,
-        headers: {
-          authorization: `Bearer ${as ?? env.PARLEY_API_KEY}`,
-          ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-          ...headers,
-        },
-        ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
-      });
+      const send = (): Promise<Response> =>
+        fetch(new URL(path, env.PARLEY_URL), {
+          method,
+          headers: {
+            authorization: `Bearer ${as ?? env.PARLEY_API_KEY}`,
+            ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+            ...headers,
+          },
+          ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+        });
+      let response = await send();
+      // The suites share the stack's one key, with the limit that it has by default: like any client they come back when they are told to.
+      for (let attempt = 0; response.status === 429 && attempt < 10; attempt += 1) {
+        await response.body?.cancel();
+        await delay(Number(response.headers.get('retry-after')) * 1000);
+        response = await send();
+      }
       const text = await response.text();
       return { status: response.status, headers: response.headers, text, body: (text.startsWith('{') ? JSON.parse(text) : {}) as T };
     },

@@ -4,6 +4,8 @@ export interface TcpProxy {
   readonly port: number;
   /** Breaks every connection and refuses new ones, as a server that has gone does. */
   cut(): void;
+  /** Lets nothing through any more and closes nothing, as a network that drops packets does. */
+  stall(): void;
   restore(): void;
   close(): Promise<void>;
 }
@@ -11,10 +13,16 @@ export interface TcpProxy {
 /** Stands between a client and a server on this machine, so that a test can take the server away from that client alone. */
 export async function startTcpProxy(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
-  let open = true;
+  let state: 'open' | 'cut' | 'stalled' = 'open';
   const server = createServer((client) => {
-    if (!open) {
+    if (state === 'cut') {
       client.resetAndDestroy();
+      return;
+    }
+    if (state === 'stalled') {
+      sockets.add(client);
+      client.on('error', () => undefined);
+      client.on('close', () => sockets.delete(client));
       return;
     }
     const upstream = connect(target);
@@ -38,11 +46,17 @@ export async function startTcpProxy(target: { readonly host: string; readonly po
   return {
     port: (server.address() as AddressInfo).port,
     cut() {
-      open = false;
+      state = 'cut';
       breakAll();
     },
+    stall() {
+      state = 'stalled';
+      for (const socket of sockets) socket.unpipe().pause();
+    },
     restore() {
-      open = true;
+      // What was stalled has lost what was sent meanwhile.
+      if (state === 'stalled') breakAll();
+      state = 'open';
     },
     async close() {
       breakAll();

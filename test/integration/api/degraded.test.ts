@@ -6,13 +6,18 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { Registry } from 'prom-client';
 
 import { buildApi } from '../../../api/app.ts';
-import { createTransport } from '../../../kube/index.ts';
+import { databasePatience } from '../../../api/main.ts';
+import { createTransport, loadKubeConfig } from '../../../kube/index.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { Readiness } from '../../../platform/lifecycle.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { openStore } from '../../../store/index.ts';
 import { anAgentRequest } from '../../support/builders.ts';
-import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+import { controlPlane } from '../../support/control-plane.ts';
+import { eventually } from '../../support/eventually.ts';
+import { unlimited } from '../../support/limits.ts';
+import { startTcpProxy } from '../../support/tcp-proxy.ts';
+import { organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
 
 let facade: Facade;
 let org: TestOrganization;
@@ -37,7 +42,7 @@ function build(options: { readonly databaseUrl?: string; readonly kubeServer?: s
     { name: 'u' },
   );
   const transport = createTransport({ kubeConfig });
-  const store = openStore({ databaseUrl: options.databaseUrl ?? facade.database.url, logger });
+  const store = openStore({ databaseUrl: options.databaseUrl ?? facade.database.url, logger, ...databasePatience });
   const app = buildApi({
     store,
     transport,
@@ -47,6 +52,7 @@ function build(options: { readonly databaseUrl?: string; readonly kubeServer?: s
     clock: systemClock,
     random: Math.random,
     pageTokenKey: new Uint8Array(32),
+    limits: unlimited,
   });
   const close = async (): Promise<void> => {
     await app.close();
@@ -98,5 +104,101 @@ describe('with a server behind the facade away', () => {
       expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
     }
     await close();
+  });
+});
+
+const age = (answer: Answer): number => Number(answer.headers.get('age') ?? Number.NaN);
+
+/** Generous for a busy machine, and far from hanging. */
+async function soon<T>(work: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error('no answer in 20 s')), 20_000);
+  try {
+    return await Promise.race([work, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+describe.each(['cut', 'stall'] as const)('when the API server goes away (%s)', (how) => {
+  it('reads come from the cache with their age, writes are refused, keys are checked, and all comes back by itself', async () => {
+    const { kubeconfigs } = await controlPlane();
+    const kubeConfig = loadKubeConfig({ path: kubeconfigs.api });
+    const { hostname, port } = new URL(facade.transport.server);
+    const proxy = await startTcpProxy({ host: hostname, port: Number(port) });
+    const [cluster] = kubeConfig.getClusters();
+    kubeConfig.clusters = [{ ...cluster!, server: `https://127.0.0.1:${proxy.port}` }];
+    const behind = await startFacade(facade.database, () => createTransport({ kubeConfig }));
+    const ask = (method: string, path: string, body?: unknown, key = org.key): Promise<Answer> =>
+      soon(behind.call(method, path, { key, ...(body !== undefined && { body }) }));
+    const request = anAgentRequest('Degraded', { llm: { model_name: 'm', api_key: 'secret', system_prompt: 'p'.repeat(5000) } });
+    const { body: agent } = await ask('POST', '/v2/ai-agents', request);
+    const path = `/v2/ai-agents/${agent.ai_agent_id}`;
+    const before = await ask('GET', path);
+    expect([before.status, before.headers.get('age')]).toEqual([200, null]);
+    const reader = await org.keyWith('agents:read', 'secrets:read');
+    expect((await ask('GET', path, undefined, reader)).body.llm.api_key).toBe('secret');
+    const { body: doomed } = await ask('POST', '/v1/api-keys', { name: 'doomed', permissions: ['agents:read'] });
+    expect((await ask('GET', path, undefined, doomed.api_key)).status).toBe(200);
+
+    proxy[how]();
+    await eventually(async () => expect(age(await ask('GET', path))).toBeGreaterThanOrEqual(1));
+    const during = await ask('GET', path);
+    expect([during.status, during.text, during.headers.get('etag')]).toEqual([200, before.text, before.headers.get('etag')]);
+    const list = await ask('GET', '/v2/ai-agents?page_size=100');
+    expect(list.status).toBe(200);
+    expect(age(list)).toBeGreaterThanOrEqual(1);
+    expect(list.body.data).toContainEqual(before.body);
+    // Secrets are kept nowhere: they are masked while they can't be read.
+    expect((await ask('GET', path, undefined, reader)).body.llm.api_key).toBe('********');
+    expect((await ask('GET', '/v2/ai-agents/agent-aaaaaaaaaaaaaaaa')).status).toBe(404);
+    for (const [method, url, body] of [
+      ['POST', '/v2/ai-agents', anAgentRequest('x')],
+      ['PUT', path, { agent_name: 'y' }],
+      ['DELETE', path],
+    ] as const) {
+      const answer = await ask(method, url, body);
+      expect(answer.status, method).toBe(503);
+      expect(answer.body).toEqual({ error: 'unavailable', message: expect.any(String) });
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    }
+    // Another replica revokes: this one hears of it.
+    await facade.store.apiKeys.revoke({ org: org.name, keyId: doomed.key_id });
+    await eventually(async () => expect((await ask('GET', path, undefined, doomed.api_key)).status).toBe(401), 5_000);
+    expect((await behind.call('GET', '/readyz')).status).toBe(200);
+
+    proxy.restore();
+    await eventually(async () => expect((await ask('PUT', path, { agent_name: 'Back' })).status).toBe(200));
+    await eventually(async () => {
+      const back = await ask('GET', '/v2/ai-agents?page_size=100');
+      expect([back.status, back.headers.get('age')]).toEqual([200, null]);
+      expect(back.body.data.find((each: { ai_agent_id: string }) => each.ai_agent_id === agent.ai_agent_id).agent_name).toBe('Back');
+    });
+    expect((await ask('GET', path, undefined, reader)).body.llm.api_key).toBe('secret');
+    await behind.close();
+    await proxy.close();
+  });
+});
+
+describe.each(['cut', 'stall'] as const)('when Postgres goes away (%s)', (how) => {
+  it('everything that needs a key is a clear 503, and comes back by itself', async () => {
+    const url = new URL(facade.database.url);
+    const proxy = await startTcpProxy({ host: url.hostname, port: Number(url.port) });
+    url.port = String(proxy.port);
+    const { app, close } = build({ databaseUrl: url.href, kubeServer: `https://127.0.0.1:${deadPort}` });
+    const ask = () =>
+      soon(app.inject({ method: 'GET', url: '/v1/api-keys', headers: { authorization: `Bearer ${org.key}` } }).then((answer) => answer));
+    expect((await ask()).statusCode).toBe(200);
+    proxy[how]();
+    const answers = await Promise.all(Array.from({ length: 30 }, ask));
+    for (const answer of answers) {
+      expect(answer.statusCode).toBe(503);
+      expect(answer.json()).toEqual({ error: 'unavailable', message: expect.any(String) });
+      expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
+    }
+    proxy.restore();
+    await eventually(async () => expect((await ask()).statusCode).toBe(200));
+    await close();
+    await proxy.close();
   });
 });

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { Registry } from 'prom-client';
 
 import { buildApi } from '../../../api/app.ts';
+import type { Limits } from '../../../api/dependencies.ts';
 import { pageTokenKey } from '../../../api/pagination/page-token.ts';
 import { createTransport, loadKubeConfig, type Transport } from '../../../kube/index.ts';
 import { systemClock } from '../../../platform/clock.ts';
@@ -16,6 +17,7 @@ import { createLogger } from '../../../platform/logging.ts';
 import { migrate, openStore, type Permission, type Store } from '../../../store/index.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { documentedAnswers } from '../../support/documented-answers.ts';
+import { unlimited } from '../../support/limits.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
 import { database, type TestDatabase } from '../../support/postgres.ts';
 
@@ -54,10 +56,12 @@ export interface Facade {
 /**
  * @param shared the database of another facade, for a second replica
  * @param wrap may come between the facade and the API server
+ * @param limits none on the number of requests where absent
  */
 export async function startFacade(
   shared?: TestDatabase,
   wrap: (transport: Transport) => Transport = (transport) => transport,
+  limits: Limits = unlimited,
 ): Promise<Facade> {
   const { kubeconfigs } = await controlPlane();
   const db = shared ?? (await database());
@@ -83,6 +87,7 @@ export async function startFacade(
     clock: systemClock,
     random: Math.random,
     pageTokenKey: pageTokenKey(db.url),
+    limits,
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
@@ -157,6 +162,8 @@ export async function organization(facade: Facade): Promise<TestOrganization> {
 export async function kubectl(args: readonly string[], input?: unknown): Promise<string> {
   const { kubeconfig, kubectl: binary } = await controlPlane();
   const running = run(binary, [`--kubeconfig=${kubeconfig}`, ...args], { maxBuffer: 64 * 1024 * 1024 });
+  // What kubectl doesn't want to read it doesn't wait for.
+  running.child.stdin?.on('error', () => undefined);
   running.child.stdin?.end(input === undefined ? '' : JSON.stringify(input));
   return (await running).stdout;
 }

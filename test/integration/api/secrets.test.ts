@@ -10,6 +10,7 @@ import { Readiness } from '../../../platform/lifecycle.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { Registry } from 'prom-client';
 import { anAgent, anAgentRequest } from '../../support/builders.ts';
+import { unlimited } from '../../support/limits.ts';
 import { canary, kubectl, kubectlJson, organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
 
 interface Secret {
@@ -213,6 +214,7 @@ const sweep = async (minutesLater: number): Promise<void> => {
     registry: new Registry(),
     readiness: new Readiness(),
     pageTokenKey: new Uint8Array(32),
+    limits: unlimited,
   });
   await new Sweeper({ foundation, organizations: facade.store.organizations }).sweep();
   await foundation.views.stop();

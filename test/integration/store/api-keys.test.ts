@@ -72,8 +72,11 @@ describe('authenticate', () => {
     // Right public part and a valid checksum, wrong secret: only the hash tells.
     const forged = generateApiKey((size) => (size === 8 ? Buffer.from(Array.from(apiKey.slice(3, 11), indexOf)) : randomBytes(size)));
     expect(forged.publicId).toBe(apiKey.slice(3, 11));
-    for (const key of [forged.apiKey, generateApiKey().apiKey, '', 'pk_', apiKey.slice(0, -1), `${apiKey} `]) {
+    for (const key of [forged.apiKey, generateApiKey().apiKey]) {
       expect(await store.apiKeys.authenticate(key)).toEqual({ outcome: 'unknown' });
+    }
+    for (const key of ['', 'pk_', apiKey.slice(0, -1), `${apiKey} `]) {
+      expect(await store.apiKeys.authenticate(key)).toEqual({ outcome: 'malformed' });
     }
   });
 
@@ -101,7 +104,7 @@ describe('authenticate', () => {
     try {
       // Whatever needed the table now would wait for the lock.
       for (let round = 0; round < 100; round += 1)
-        expect(await store.apiKeys.authenticate(`${apiKey.slice(0, -1)}!`)).toEqual({ outcome: 'unknown' });
+        expect(await store.apiKeys.authenticate(`${apiKey.slice(0, -1)}!`)).toEqual({ outcome: 'malformed' });
       const { rows } = await admin.query(
         "SELECT count(*)::int AS waiting FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()",
       );

@@ -514,7 +514,7 @@ export interface components {
     };
     Error: {
       /** @enum {string} */
-      error: "bad_request" | "unauthorized" | "forbidden" | "not_found" | "method_not_allowed" | "conflict" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "headers_too_large" | "internal_error" | "unavailable";
+      error: "bad_request" | "unauthorized" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable";
       /** @description For people: what happened, to which thing, and what to do. */
       message: string;
     };
@@ -590,6 +590,15 @@ export interface components {
         "application/json": components["schemas"]["Error"];
       };
     };
+    /** @description The request took too long to arrive: 10 s for its headers, a minute for all of it. */
+    request_timeout: {
+      headers: {
+        "X-Trace-Id": components["headers"]["X-Trace-Id"];
+      };
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
     /** @description Another owner of a field, or the state of the organisation, is in the way. Nothing was written. */
     conflict: {
       headers: {
@@ -636,6 +645,20 @@ export interface components {
         "application/json": components["schemas"]["ValidationError"];
       };
     };
+    /** @description The API key or its organisation has made too many requests, or too many unknown keys came from the address of the client. */
+    rate_limited: {
+      headers: {
+        "X-Trace-Id": components["headers"]["X-Trace-Id"];
+        "Retry-After": components["headers"]["Retry-After"];
+        "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+        "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+        "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+      };
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
     /** @description Address and headers have more than 16 KiB. */
     headers_too_large: {
       headers: {
@@ -676,6 +699,16 @@ export interface components {
     "WWW-Authenticate": string;
     /** @description Seconds. */
     "Retry-After": string;
+    /** @description Requests at once, of the limit that will be reached first. */
+    "RateLimit-Limit": string;
+    /** @description Requests that are left of it. */
+    "RateLimit-Remaining": string;
+    /** @description Seconds until all of it is back. */
+    "RateLimit-Reset": string;
+    /** @description Every limit that the request counts for: `120;w=2;comment="key"`. */
+    "RateLimit-Policy": string;
+    /** @description Only while the Kubernetes API is away: seconds since the answer was last known to be up to date. */
+    Age: string;
   };
   pathItems: never;
 }
@@ -702,6 +735,7 @@ export interface operations {
         };
       };
       400: components["responses"]["bad_request"];
+      408: components["responses"]["request_timeout"];
       431: components["responses"]["headers_too_large"];
     };
   };
@@ -728,6 +762,7 @@ export interface operations {
       };
       400: components["responses"]["bad_request"];
       404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
       431: components["responses"]["headers_too_large"];
     };
   };
@@ -747,6 +782,7 @@ export interface operations {
         };
       };
       400: components["responses"]["bad_request"];
+      408: components["responses"]["request_timeout"];
       431: components["responses"]["headers_too_large"];
     };
   };
@@ -766,6 +802,7 @@ export interface operations {
         };
       };
       400: components["responses"]["bad_request"];
+      408: components["responses"]["request_timeout"];
       431: components["responses"]["headers_too_large"];
     };
   };
@@ -788,6 +825,7 @@ export interface operations {
         };
       };
       400: components["responses"]["bad_request"];
+      408: components["responses"]["request_timeout"];
       431: components["responses"]["headers_too_large"];
     };
   };
@@ -807,6 +845,7 @@ export interface operations {
         };
       };
       400: components["responses"]["bad_request"];
+      408: components["responses"]["request_timeout"];
       431: components["responses"]["headers_too_large"];
       /** @description It should not, and why: a line for each reason. */
       503: {
@@ -837,6 +876,10 @@ export interface operations {
       200: {
         headers: {
           "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
         };
         content: {
           "application/json": components["schemas"]["ApiKeyList"];
@@ -845,7 +888,9 @@ export interface operations {
       400: components["responses"]["bad_request"];
       401: components["responses"]["unauthorized"];
       403: components["responses"]["forbidden"];
+      408: components["responses"]["request_timeout"];
       422: components["responses"]["validation"];
+      429: components["responses"]["rate_limited"];
       431: components["responses"]["headers_too_large"];
       500: components["responses"]["internal_error"];
       503: components["responses"]["unavailable"];
@@ -866,6 +911,10 @@ export interface operations {
       201: {
         headers: {
           "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
         };
         content: {
           "application/json": components["schemas"]["NewApiKey"];
@@ -874,9 +923,11 @@ export interface operations {
       400: components["responses"]["bad_request"];
       401: components["responses"]["unauthorized"];
       403: components["responses"]["forbidden"];
+      408: components["responses"]["request_timeout"];
       413: components["responses"]["payload_too_large"];
       415: components["responses"]["unsupported_media_type"];
       422: components["responses"]["validation"];
+      429: components["responses"]["rate_limited"];
       431: components["responses"]["headers_too_large"];
       500: components["responses"]["internal_error"];
       503: components["responses"]["unavailable"];
@@ -898,6 +949,10 @@ export interface operations {
       200: {
         headers: {
           "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
         };
         content: {
           "application/json": components["schemas"]["ApiKey"];
@@ -907,6 +962,8 @@ export interface operations {
       401: components["responses"]["unauthorized"];
       403: components["responses"]["forbidden"];
       404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
+      429: components["responses"]["rate_limited"];
       431: components["responses"]["headers_too_large"];
       500: components["responses"]["internal_error"];
       503: components["responses"]["unavailable"];
@@ -930,6 +987,10 @@ export interface operations {
       200: {
         headers: {
           "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
         };
         content: {
           "application/json": components["schemas"]["ApiKey"];
@@ -939,8 +1000,10 @@ export interface operations {
       401: components["responses"]["unauthorized"];
       403: components["responses"]["forbidden"];
       404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
       413: components["responses"]["payload_too_large"];
       415: components["responses"]["unsupported_media_type"];
+      429: components["responses"]["rate_limited"];
       431: components["responses"]["headers_too_large"];
       500: components["responses"]["internal_error"];
       503: components["responses"]["unavailable"];
@@ -964,6 +1027,11 @@ export interface operations {
       200: {
         headers: {
           "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          Age: components["headers"]["Age"];
         };
         content: {
           "application/json": components["schemas"]["AgentList"];
@@ -972,7 +1040,9 @@ export interface operations {
       400: components["responses"]["bad_request"];
       401: components["responses"]["unauthorized"];
       403: components["responses"]["forbidden"];
+      408: components["responses"]["request_timeout"];
       422: components["responses"]["validation"];
+      429: components["responses"]["rate_limited"];
       431: components["responses"]["headers_too_large"];
       500: components["responses"]["internal_error"];
       503: components["responses"]["unavailable"];
@@ -1001,6 +1071,10 @@ export interface operations {
       201: {
         headers: {
           "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
           ETag: components["headers"]["ETag"];
         };
         content: {
@@ -1010,10 +1084,12 @@ export interface operations {
       400: components["responses"]["bad_request"];
       401: components["responses"]["unauthorized"];
       403: components["responses"]["forbidden"];
+      408: components["responses"]["request_timeout"];
       409: components["responses"]["conflict"];
       413: components["responses"]["payload_too_large"];
       415: components["responses"]["unsupported_media_type"];
       422: components["responses"]["validation"];
+      429: components["responses"]["rate_limited"];
       431: components["responses"]["headers_too_large"];
       500: components["responses"]["internal_error"];
       503: components["responses"]["unavailable"];
@@ -1035,7 +1111,12 @@ export interface operations {
       200: {
         headers: {
           "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
           ETag: components["headers"]["ETag"];
+          Age: components["headers"]["Age"];
         };
         content: {
           "application/json": components["schemas"]["Agent"];
@@ -1045,6 +1126,8 @@ export interface operations {
       401: components["responses"]["unauthorized"];
       403: components["responses"]["forbidden"];
       404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
+      429: components["responses"]["rate_limited"];
       431: components["responses"]["headers_too_large"];
       500: components["responses"]["internal_error"];
       503: components["responses"]["unavailable"];
@@ -1086,6 +1169,10 @@ export interface operations {
       200: {
         headers: {
           "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
           ETag: components["headers"]["ETag"];
         };
         content: {
@@ -1096,11 +1183,13 @@ export interface operations {
       401: components["responses"]["unauthorized"];
       403: components["responses"]["forbidden"];
       404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
       409: components["responses"]["conflict"];
       412: components["responses"]["precondition_failed"];
       413: components["responses"]["payload_too_large"];
       415: components["responses"]["unsupported_media_type"];
       422: components["responses"]["validation"];
+      429: components["responses"]["rate_limited"];
       431: components["responses"]["headers_too_large"];
       500: components["responses"]["internal_error"];
       503: components["responses"]["unavailable"];
@@ -1135,6 +1224,10 @@ export interface operations {
       200: {
         headers: {
           "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
         };
         content: {
           "application/json": components["schemas"]["Deleted"];
@@ -1144,11 +1237,13 @@ export interface operations {
       401: components["responses"]["unauthorized"];
       403: components["responses"]["forbidden"];
       404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
       409: components["responses"]["conflict"];
       412: components["responses"]["precondition_failed"];
       413: components["responses"]["payload_too_large"];
       415: components["responses"]["unsupported_media_type"];
       422: components["responses"]["validation"];
+      429: components["responses"]["rate_limited"];
       431: components["responses"]["headers_too_large"];
       500: components["responses"]["internal_error"];
       503: components["responses"]["unavailable"];

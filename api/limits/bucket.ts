@@ -1,0 +1,36 @@
+/**
+ * A token bucket as one number: the time at which it will be full again ("generic cell rate algorithm"). Each request moves that time
+ * ahead by what it costs, and it may lie at most `burst` requests ahead. Needs no timer, and what several replicas take adds up by addition.
+ */
+
+export interface RateLimit {
+  /** Requests a second, for as long as one likes. */
+  readonly perSecond: number;
+  /** Requests at once, from a full bucket. */
+  readonly burst: number;
+}
+
+/** Milliseconds of the bucket's time that one request takes. */
+export function costMs({ perSecond }: RateLimit): number {
+  return 1000 / perSecond;
+}
+
+/** How a bucket stands that will be full in `aheadMs` milliseconds. A rest too small to be one request counts as none. */
+export interface Standing {
+  /** Requests that may be made at once. */
+  readonly remaining: number;
+  /** Milliseconds until the bucket is full. */
+  readonly fullInMs: number;
+  /** Milliseconds until one more request may be made; 0 while there is one. */
+  readonly nextInMs: number;
+}
+
+/** Rounding of sums of fractions must not cost a request. */
+const slackMs = 1e-6;
+
+export function standing(limit: RateLimit, aheadMs: number): Standing {
+  const cost = costMs(limit);
+  const ahead = Math.max(0, aheadMs);
+  const room = limit.burst * cost - ahead + slackMs;
+  return { remaining: Math.max(0, Math.floor(room / cost)), fullInMs: ahead, nextInMs: room >= cost ? 0 : cost - room };
+}

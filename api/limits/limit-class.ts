@@ -1,0 +1,44 @@
+import type { Config } from '../../platform/config.ts';
+import type { Limits } from '../dependencies.ts';
+import type { Caller } from '../http/caller.ts';
+import type { RouteDescription } from '../http/route.ts';
+import type { RateLimit } from './bucket.ts';
+
+/** A named limit: for whom requests are counted, which of them, and how many there may be. */
+export interface LimitClass {
+  /** Stands in answers, metrics and the log. */
+  readonly name: string;
+  readonly limit: RateLimit;
+  /** Whose requests add up. */
+  readonly of: 'key' | 'organization';
+  /** Which requests count; all where absent. */
+  readonly applies?: (route: Pick<RouteDescription, 'method' | 'path'>) => boolean;
+}
+
+/** Under which name the replicas add up. */
+export function subjectOf({ name, of }: LimitClass, caller: Pick<Caller, 'keyId' | 'org'>): string {
+  return `${name}:${of === 'key' ? caller.keyId : caller.org}`;
+}
+
+/** The limits that the configuration names: a rate of 0 switches one off. */
+export function limitsOf(config: Config): Limits {
+  const classes: readonly LimitClass[] = [
+    {
+      name: 'key',
+      of: 'key',
+      limit: { perSecond: config.PARLEY_RATE_LIMIT_KEY_PER_SECOND, burst: config.PARLEY_RATE_LIMIT_KEY_BURST },
+    },
+    {
+      name: 'organization',
+      of: 'organization',
+      limit: { perSecond: config.PARLEY_RATE_LIMIT_ORGANIZATION_PER_SECOND, burst: config.PARLEY_RATE_LIMIT_ORGANIZATION_BURST },
+    },
+  ];
+  return {
+    classes: classes.filter(({ limit }) => limit.perSecond > 0),
+    exchangeMs: config.PARLEY_RATE_LIMIT_EXCHANGE_MS,
+    unknownKeys: { perSecond: config.PARLEY_UNKNOWN_KEYS_PER_SECOND, burst: config.PARLEY_UNKNOWN_KEYS_BURST },
+    requestTimeoutMs: config.PARLEY_REQUEST_TIMEOUT_MS,
+    trustedProxies: config.PARLEY_TRUSTED_PROXIES.split(',').flatMap((entry) => (entry.trim() === '' ? [] : [entry.trim()])),
+  };
+}

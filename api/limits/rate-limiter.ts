@@ -1,0 +1,153 @@
+/**
+ * Counts here and adds up there: each replica decides from buckets of its own, at once and without asking, and a few times
+ * a second the replicas exchange through Postgres what they have let through. Between two exchanges they may let through too much
+ * together; what was too much is taken from what comes next, so that the rate holds in the long run. Without Postgres each
+ * replica goes on by itself. Why so: docs/adr/0005-rate-limits.md.
+ */
+import type { Clock, Timer } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logging.ts';
+import { LruMap } from '../../platform/lru.ts';
+import type { Store } from '../../store/index.ts';
+import type { Caller } from '../http/caller.ts';
+import type { RouteDescription } from '../http/route.ts';
+import { costMs, standing, type RateLimit, type Standing } from './bucket.ts';
+import { subjectOf, type LimitClass } from './limit-class.ts';
+
+export interface RateLimiterOptions {
+  readonly classes: readonly LimitClass[];
+  /** Absent: each replica for itself. */
+  readonly exchange?: Pick<Store['rateLimits'], 'exchange' | 'forgetFull'>;
+  /** Time between two exchanges, in milliseconds; nothing is sent while nothing happens. */
+  readonly exchangeMs: number;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** One limit as it stands after a request. */
+export interface Counted {
+  readonly class: LimitClass;
+  readonly standing: Standing;
+}
+
+export interface Decision {
+  readonly allowed: boolean;
+  /** Every limit that the request counts for. */
+  readonly limits: readonly Counted[];
+}
+
+interface Bucket {
+  readonly subject: string;
+  readonly limit: RateLimit;
+  /** When it is full again, on the monotonic clock. */
+  fullAt: number;
+  /** What was taken and not told yet, in milliseconds of the bucket's time. */
+  untoldMs: number;
+  /** When the first of that was taken. */
+  untoldSince: number;
+}
+
+/** Subjects at most that are counted at a time. Who is pushed out begins anew, with what the other replicas know of him. */
+const subjects = 20_000;
+/** Wait after an exchange that failed, in milliseconds. */
+const retryMs = 2_000;
+const forgetEveryMs = 600_000;
+
+export class RateLimiter {
+  readonly #options: RateLimiterOptions;
+  readonly #buckets = new LruMap<string, Bucket>(subjects);
+  /** Those with something to tell. */
+  #untold = new Map<string, Bucket>();
+  #timer: Timer | undefined;
+  #exchanging: Promise<void> | undefined;
+  #failing = false;
+  #forgotAt: number;
+  #stopped = false;
+
+  constructor(options: RateLimiterOptions) {
+    this.#options = options;
+    this.#forgotAt = options.clock.monotonic();
+  }
+
+  /** Counts one request where every limit allows it, and for none of them where one doesn't. */
+  take(caller: Pick<Caller, 'keyId' | 'org'>, route: Pick<RouteDescription, 'method' | 'path'>): Decision {
+    const now = this.#options.clock.monotonic();
+    const counted = this.#options.classes
+      .filter(({ applies }) => applies === undefined || applies(route))
+      .map((each) => ({ class: each, bucket: this.#bucket(subjectOf(each, caller), each.limit) }));
+    const allowed = counted.every(({ bucket }) => standing(bucket.limit, bucket.fullAt - now).nextInMs === 0);
+    if (allowed) for (const { bucket } of counted) this.#spend(bucket, now);
+    return {
+      allowed,
+      limits: counted.map(({ class: of, bucket }) => ({ class: of, standing: standing(bucket.limit, bucket.fullAt - now) })),
+    };
+  }
+
+  /** Tells what is left to tell, and ends. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#timer?.cancel();
+    await this.#exchanging;
+  }
+
+  #bucket(subject: string, limit: RateLimit): Bucket {
+    const known = this.#buckets.get(subject);
+    if (known !== undefined) return known;
+    const bucket: Bucket = { subject, limit, fullAt: 0, untoldMs: 0, untoldSince: 0 };
+    this.#buckets.set(subject, bucket);
+    return bucket;
+  }
+
+  #spend(bucket: Bucket, now: number): void {
+    const cost = costMs(bucket.limit);
+    bucket.fullAt = Math.max(bucket.fullAt, now) + cost;
+    if (this.#options.exchange === undefined) return;
+    if (bucket.untoldMs === 0) bucket.untoldSince = now;
+    // What time has given back long ago needs no telling: a full bucket's worth is the most there can be to tell.
+    bucket.untoldMs = Math.min(bucket.untoldMs + cost, bucket.limit.burst * cost);
+    this.#untold.set(bucket.subject, bucket);
+    this.#exchangeLater(this.#failing ? retryMs : this.#options.exchangeMs);
+  }
+
+  #exchangeLater(ms: number): void {
+    if (this.#timer !== undefined || this.#exchanging !== undefined || this.#stopped) return;
+    this.#timer = this.#options.clock.after(ms, () => {
+      this.#timer = undefined;
+      this.#exchanging = this.#exchange().finally(() => {
+        this.#exchanging = undefined;
+        if (this.#untold.size > 0) this.#exchangeLater(this.#failing ? retryMs : this.#options.exchangeMs);
+      });
+    });
+  }
+
+  async #exchange(): Promise<void> {
+    const { exchange, clock, logger } = this.#options;
+    if (exchange === undefined) return;
+    const sentAt = clock.monotonic();
+    const told = [...this.#untold.values()].map((bucket) => ({ bucket, ms: bucket.untoldMs, since: bucket.untoldSince }));
+    this.#untold = new Map();
+    for (const { bucket } of told) bucket.untoldMs = 0;
+    try {
+      const ahead = await exchange.exchange(told.map(({ bucket: { subject }, ms, since }) => ({ subject, ms, agoMs: sentAt - since })));
+      for (const { bucket } of told) {
+        const aheadMs = ahead.get(bucket.subject);
+        if (aheadMs === undefined) continue;
+        // Counted from when the question was sent: nobody is kept waiting longer than he was told. What was taken meanwhile isn't in the answer.
+        const fullAt = sentAt + aheadMs;
+        bucket.fullAt = bucket.untoldMs === 0 ? fullAt : Math.max(fullAt, bucket.untoldSince) + bucket.untoldMs;
+      }
+      if (this.#failing) logger.info('request limits are counted together with the other replicas again');
+      this.#failing = false;
+      if (sentAt - this.#forgotAt < forgetEveryMs) return;
+      this.#forgotAt = sentAt;
+      await exchange.forgetFull();
+    } catch (err) {
+      if (!this.#failing) logger.warn({ err }, 'request limits are counted by this replica alone until the database answers again');
+      this.#failing = true;
+      for (const { bucket, ms, since } of told) {
+        bucket.untoldSince = since;
+        bucket.untoldMs = Math.min(bucket.untoldMs + ms, bucket.limit.burst * costMs(bucket.limit));
+        this.#untold.set(bucket.subject, bucket);
+      }
+    }
+  }
+}

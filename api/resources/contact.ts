@@ -1,0 +1,169 @@
+/** Whether the API server answers: known from every request, and from a small one of our own where there is none. */
+import { Gauge, type Registry } from 'prom-client';
+
+import { KubeError } from '../../kube/error.ts';
+import type { KubeRequest, Transport } from '../../kube/transport.ts';
+import { sleep, type Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logging.ts';
+import { currentRequest } from '../http/request-state.ts';
+
+export interface ContactOptions {
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly registry: Registry;
+}
+
+/** Longest wait for one answer of the API server, in milliseconds: a client waits behind it. */
+const answerWithinMs = 10_000;
+/** Silence after which the server is asked whether it is there, in milliseconds; and the longest wait for that answer. */
+const askAfterMs = 2_000;
+/** The same while it is away. */
+const askAgainMs = 1_000;
+/** Questions in a row that have to fail before it counts as away. */
+const questions = 2;
+
+/**
+ * The transport of the facade. While the API server is away it fails at once, so that nobody waits for nothing; what is under way when that
+ * shows is cut. It is asked every second whether it is back.
+ */
+export class Contact {
+  readonly transport: Transport;
+  readonly #options: ContactOptions;
+  readonly #stop = new AbortController();
+  readonly #regained = new Set<() => void>();
+  readonly #answers = new Set<() => void>();
+  #lost = false;
+  #whileHere = new AbortController();
+  #checking: Promise<void> | undefined;
+  #lastAnswer: number | undefined;
+  #running: Promise<void> | undefined;
+
+  constructor(options: ContactOptions) {
+    this.#options = options;
+    const { transport } = options;
+    this.transport = {
+      server: transport.server,
+      request: <T>(request: KubeRequest) => this.#request<T>(request),
+      stream: (request) => transport.stream(request),
+      close: () => transport.close(),
+    };
+    const up: Gauge = new Gauge({
+      name: 'parley_kubernetes_reachable',
+      help: '1 while the API server answers, 0 while answers come from the cache.',
+      registers: [],
+      collect: () => {
+        up.set(this.#lost ? 0 : 1);
+      },
+    });
+    options.registry.registerMetric(up);
+  }
+
+  /** The server doesn't answer. */
+  get lost(): boolean {
+    return this.#lost;
+  }
+
+  /** Milliseconds since the server last answered; Infinity when it never did. */
+  get silentMs(): number {
+    return this.#lastAnswer === undefined ? Infinity : this.#options.clock.monotonic() - this.#lastAnswer;
+  }
+
+  /** The answer of the present request rests on what was known when the server last spoke. */
+  answerFromMemory(): void {
+    currentRequest()?.answeredFromMemory(Math.ceil(this.silentMs / 1000));
+  }
+
+  /** Calls `listener` at each answer of the server. */
+  onAnswer(listener: () => void): void {
+    this.#answers.add(listener);
+  }
+
+  /** Calls `listener` each time the server is back. */
+  onRegained(listener: () => void): void {
+    this.#regained.add(listener);
+  }
+
+  start(): void {
+    this.#running ??= this.#watch(this.#stop.signal);
+  }
+
+  async stop(): Promise<void> {
+    this.#stop.abort(new Error('stopped'));
+    await this.#running;
+  }
+
+  async #request<T>(request: KubeRequest): Promise<T> {
+    if (this.#lost) throw unreachable(this.#options.transport.server);
+    const state = currentRequest();
+    const signals = [this.#whileHere.signal, state?.signal, request.signal].filter((signal) => signal !== undefined);
+    const send = (): Promise<T> =>
+      this.#observed(this.#options.transport.request<T>({ timeoutMs: answerWithinMs, ...request, signal: AbortSignal.any(signals) }));
+    return state === undefined ? send() : state.timed('kubernetes', send);
+  }
+
+  async #observed<T>(answer: Promise<T>): Promise<T> {
+    try {
+      const result = await answer;
+      this.#answered();
+      return result;
+    } catch (error) {
+      if (error instanceof KubeError && error.code !== 0) this.#answered();
+      else if (!(error instanceof KubeError && error.reason === 'Aborted')) void this.#check();
+      throw error;
+    }
+  }
+
+  async #watch(stop: AbortSignal): Promise<void> {
+    while (!stop.aborted) {
+      await sleep(this.#options.clock, this.#lost ? askAgainMs : askAfterMs, stop).catch(() => undefined);
+      if (!stop.aborted && (this.#lost || this.silentMs >= askAfterMs)) await this.#check();
+    }
+  }
+
+  /** A request that failed alone says little, and so does silence: this asks. */
+  #check(): Promise<void> {
+    this.#checking ??= this.#ask().finally(() => (this.#checking = undefined));
+    return this.#checking;
+  }
+
+  async #ask(): Promise<void> {
+    for (let question = 0; question < (this.#lost ? 1 : questions); question += 1) {
+      const since = this.#lastAnswer;
+      try {
+        // Whoever has credentials may ask for the version, and a refusal is an answer too.
+        const signal = this.#stop.signal;
+        await this.#options.transport.request({ method: 'GET', path: '/version', timeoutMs: askAfterMs, idempotent: false, signal });
+        return this.#answered();
+      } catch (error) {
+        if (this.#stop.signal.aborted) return;
+        if (error instanceof KubeError && error.code !== 0) return this.#answered();
+        // Another request had its answer meanwhile.
+        if (this.#lastAnswer !== since) return;
+      }
+    }
+    if (this.#lost) return;
+    this.#lost = true;
+    this.#options.logger.warn('the API server does not answer: reads come from the cache, writes are refused');
+    this.#whileHere.abort(unreachable(this.#options.transport.server));
+  }
+
+  #answered(): void {
+    this.#lastAnswer = this.#options.clock.monotonic();
+    for (const listener of this.#answers) listener();
+    if (!this.#lost) return;
+    this.#lost = false;
+    this.#whileHere = new AbortController();
+    this.#options.logger.info('the API server answers again');
+    for (const listener of this.#regained) listener();
+  }
+}
+
+/** The server is away or can't answer, which says nothing about what was asked. */
+export function isAway(error: unknown): boolean {
+  return error instanceof KubeError && (error.code === 0 || error.code >= 500);
+}
+
+function unreachable(server: string): KubeError {
+  return new KubeError({ code: 0, reason: 'Unreachable', message: `the API server ${server} does not answer at the moment` });
+}

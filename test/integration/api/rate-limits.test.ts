@@ -1,0 +1,135 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import type { LimitClass } from '../../../api/limits/limit-class.ts';
+import { generateApiKey } from '../../../store/api-key-format.ts';
+import { eventually } from '../../support/eventually.ts';
+import { defaultLimits, unlimited } from '../../support/limits.ts';
+import { organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
+
+/** Slow enough that a test sees it run out whatever the machine does meanwhile. */
+const perKey: LimitClass = { name: 'key', of: 'key', limit: { perSecond: 0.5, burst: 10 } };
+const perOrganization: LimitClass = { name: 'organization', of: 'organization', limit: { perSecond: 0.01, burst: 25 } };
+const limits = { ...unlimited, classes: [perKey, perOrganization], unknownKeys: { perSecond: 0.01, burst: 5 } };
+
+let facade: Facade;
+let replica: Facade;
+let org: TestOrganization;
+
+beforeAll(async () => {
+  facade = await startFacade(undefined, undefined, limits);
+  replica = await startFacade(facade.database, undefined, limits);
+});
+afterAll(async () => {
+  await replica.close();
+  await facade.close();
+});
+
+const seconds = (answer: Answer, header: string): number => Number(answer.headers.get(header));
+const ask = (from: Facade, key: string): Promise<Answer> => from.call('GET', '/v1/api-keys?page_size=1', { key });
+
+async function untilLimited(from: Facade, key: string): Promise<{ readonly allowed: number; readonly refused: Answer }> {
+  for (let allowed = 0; ; allowed += 1) {
+    const answer = await ask(from, key);
+    if (answer.status === 429) return { allowed, refused: answer };
+    expect(answer.status).toBe(200);
+  }
+}
+
+describe('the limit of a key', () => {
+  it('is told with every answer, counts down, and ends in 429 with the time to come back', async () => {
+    org = await organization(facade);
+    const key = await org.keyWith('api_keys:read');
+    const first = await ask(facade, key);
+    expect(first.status).toBe(200);
+    expect(first.headers.get('ratelimit-limit')).toBe('10');
+    expect(first.headers.get('ratelimit-remaining')).toBe('9');
+    expect(seconds(first, 'ratelimit-reset')).toBe(2);
+    expect(first.headers.get('ratelimit-policy')).toBe('10;w=20;comment="key", 25;w=2500;comment="organization"');
+    // Failures are requests too.
+    const forbidden = await facade.call('GET', '/v2/ai-agents', { key });
+    expect([forbidden.status, forbidden.headers.get('ratelimit-remaining')]).toEqual([403, '8']);
+    const { refused } = await untilLimited(facade, key);
+    expect(refused.body).toEqual({ error: 'rate_limited', message: expect.any(String) });
+    expect(refused.headers.get('ratelimit-remaining')).toBe('0');
+    expect(seconds(refused, 'retry-after')).toBeGreaterThanOrEqual(1);
+    expect(seconds(refused, 'retry-after')).toBeLessThanOrEqual(2);
+    await delay(seconds(refused, 'retry-after') * 1000);
+    expect((await ask(facade, key)).status).toBe(200);
+    expect(facade.log()).toMatch(/"limitedBy":"key"/);
+    expect(await facade.registry.metrics()).toMatch(/parley_rate_limited_total\{class="key"\} [1-9]/);
+  });
+
+  it('leaves other keys alone, until they reach what the organisation has together', async () => {
+    org = await organization(facade);
+    const keys = await Promise.all(Array.from({ length: 4 }, () => org.keyWith('api_keys:read')));
+    const outcomes: { readonly allowed: number; readonly refused: Answer }[] = [];
+    for (const key of keys) outcomes.push(await untilLimited(facade, key));
+    expect(outcomes.slice(0, 2).every(({ allowed }) => allowed >= 10)).toBe(true);
+    const last = outcomes.at(-1);
+    expect(last?.allowed).toBe(0);
+    expect(last?.refused.body.message).toContain('organisation');
+    expect(seconds(last!.refused, 'retry-after')).toBeGreaterThan(2);
+    // Another organisation never hears of it.
+    const other = await organization(facade);
+    expect((await ask(facade, other.key)).status).toBe(200);
+  });
+
+  it('is one limit over all replicas', async () => {
+    org = await organization(facade);
+    const key = await org.keyWith('api_keys:read');
+    await untilLimited(facade, key);
+    // Not known there yet, perhaps: but soon.
+    await eventually(async () => expect((await ask(replica, key)).status).toBe(429));
+    const { allowed } = await untilLimited(replica, key);
+    expect(allowed).toBeLessThan(10);
+  });
+
+  it('is as documented by default', async () => {
+    const shipped = await startFacade(facade.database, undefined, defaultLimits);
+    org = await organization(facade);
+    const answer = await ask(shipped, org.key);
+    expect(answer.headers.get('ratelimit-limit')).toBe('120');
+    expect(answer.headers.get('ratelimit-policy')).toMatch(/^120;w=2;comment="key", /);
+    expect((await shipped.call('GET', '/healthz')).headers.get('ratelimit-limit')).toBeNull();
+    await shipped.close();
+  });
+});
+
+describe('keys that nobody has', () => {
+  it('are turned away unlooked at after a few, while keys that were good once are let in from the same address', async () => {
+    const guarded = await startFacade(facade.database, undefined, { ...unlimited, unknownKeys: limits.unknownKeys });
+    org = await organization(facade);
+    expect((await ask(guarded, org.key)).status).toBe(200);
+    const statuses: number[] = [];
+    for (let n = 0; n < 8; n += 1) statuses.push((await ask(guarded, generateApiKey().apiKey)).status);
+    expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429, 429]);
+    const refused = await ask(guarded, generateApiKey().apiKey);
+    expect(refused.body).toEqual({ error: 'rate_limited', message: expect.any(String) });
+    expect(seconds(refused, 'retry-after')).toBeGreaterThanOrEqual(1);
+    expect((await ask(guarded, org.key)).status).toBe(200);
+    // What can't be a key is no guess, and costs no question either.
+    for (const key of ['', 'x', 'pk_123', `${org.key}x`]) expect((await ask(guarded, key)).status).toBe(401);
+    expect((await guarded.call('GET', '/v1/api-keys')).status).toBe(401);
+    await guarded.close();
+  });
+
+  it('count by the address that a trusted proxy tells, and by nothing that a client says', async () => {
+    const behind = await startFacade(facade.database, undefined, {
+      ...unlimited,
+      unknownKeys: limits.unknownKeys,
+      trustedProxies: ['127.0.0.1'],
+    });
+    const from = (client: string, to: Facade): Promise<Answer> =>
+      to.call('GET', '/v1/api-keys', { key: generateApiKey().apiKey, headers: { 'x-forwarded-for': client } });
+    for (let n = 0; n < 5; n += 1) await from('192.0.2.1', behind);
+    expect((await from('192.0.2.1', behind)).status).toBe(429);
+    expect((await from('192.0.2.2', behind)).status).toBe(401);
+    await behind.close();
+    const direct = await startFacade(facade.database, undefined, { ...unlimited, unknownKeys: limits.unknownKeys });
+    for (let n = 0; n < 5; n += 1) await from(`192.0.2.${n}`, direct);
+    expect((await from('192.0.2.99', direct)).status).toBe(429);
+    await direct.close();
+  });
+});

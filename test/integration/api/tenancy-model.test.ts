@@ -1,0 +1,90 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import { covers, permissions as vocabulary, type Permission } from '../../../store/index.ts';
+import { generateApiKey } from '../../../store/api-key-format.ts';
+import { unlimited } from '../../support/limits.ts';
+import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+import { anyRequest, generators, Model, randomFrom, routes, type CallerKey, type Situation } from './tenancy-model.ts';
+
+const seed = Number(process.env['PARLEY_TEST_SEED'] ?? 20_261_121);
+const requests = 5_000;
+const keysEach = 10;
+
+interface Side {
+  readonly org: TestOrganization;
+  readonly model: Model;
+  readonly callers: readonly CallerKey[];
+}
+
+let facade: Facade;
+
+beforeAll(async () => {
+  facade = await startFacade(undefined, undefined, { ...unlimited, unknownKeys: { perSecond: 0, burst: 1 } });
+});
+afterAll(() => facade.close());
+
+/** Keys with anything from one permission to most of them, and some that are good for nothing. */
+async function side(random: () => number, marker: string): Promise<Side> {
+  const org = await organization(facade);
+  const model = new Model(marker);
+  const callers: CallerKey[] = [];
+  for (let n = 0; n < keysEach; n += 1) {
+    const share = random() * 0.6;
+    const some = vocabulary.filter((each) => (each === '*' ? random() < 0.1 : random() < share));
+    const own: readonly Permission[] = some.length === 0 ? ['agents:write', 'api_keys:write'] : some;
+    const name = `caller ${marker} ${n}`;
+    const { record, apiKey } = await facade.store.apiKeys.create({ org: org.name, name, permissions: own, expirationDays: 1 });
+    model.keys.set(record.keyId, { name, revoked: false, asks: true });
+    callers.push({ key: apiKey, permissions: own });
+  }
+  // The key that organization() made, and one that is over.
+  const { items } = await facade.store.apiKeys.list({ org: org.name, pageSize: 100 });
+  const first = items.find(({ keyId }) => !model.keys.has(keyId));
+  if (first !== undefined) model.keys.set(first.keyId, { name: first.name, revoked: false, asks: true });
+  const revoked = await facade.store.apiKeys.create({ org: org.name, name: 'caller over', permissions: ['*'], expirationDays: 1 });
+  await facade.store.apiKeys.revoke({ org: org.name, keyId: revoked.record.keyId });
+  model.keys.set(revoked.record.keyId, { name: 'caller over', revoked: true, asks: true });
+  for (const key of [undefined, generateApiKey().apiKey, revoked.apiKey, 'nonsense']) callers.push({ key, permissions: undefined });
+  return { org, model, callers };
+}
+
+async function oneRequest(own: Side, foreign: Side, random: () => number, counts: Map<number, number>): Promise<void> {
+  const of = <T>(items: readonly T[]): T => items[Math.floor(random() * items.length)] as T;
+  const caller = of(random() < 0.95 ? own.callers.slice(0, keysEach) : own.callers.slice(keysEach));
+  const [route, needed] = of(routes);
+  const situation: Situation = { own: own.model, foreign: foreign.model, caller, random };
+  const generated = generators[route]?.(situation);
+  const { path, query, body, headers } = generated?.request ?? anyRequest(route, situation);
+  const [method = ''] = route.split(' ');
+  const address = `${path}${random() < 0.5 ? '' : '/'}${query === undefined ? '' : `?${query}`}`;
+  const allowed = caller.permissions !== undefined && covers(caller.permissions, needed);
+  const expected = caller.permissions === undefined ? 401 : allowed ? generated?.expected.status : 403;
+
+  const answer = await facade.call(method, address, {
+    key: caller.key,
+    ...(body !== undefined && { body }),
+    headers: { ...headers, ...(random() < 0.5 && { 'x-user-org-id': foreign.org.name, 'x-organization-id': foreign.org.name }) },
+  });
+  counts.set(answer.status, (counts.get(answer.status) ?? 0) + 1);
+  const what = `${method} ${address} with ${JSON.stringify(body)} as ${JSON.stringify(caller.permissions)}: ${answer.text}`;
+  if (expected !== undefined) expect(answer.status, what).toBe(expected);
+  else expect([401, 403, 500].includes(answer.status), what).toBe(false);
+  for (const theirs of [foreign.model.marker, foreign.org.name]) {
+    expect(answer.text.includes(theirs) || JSON.stringify([...answer.headers]).includes(theirs), what).toBe(false);
+  }
+  if (allowed && answer.status < 300) generated?.expected.learn?.(answer);
+}
+
+it(`${requests} random requests of two organisations answer what a model of each predicts (seed ${seed})`, async () => {
+  const random = randomFrom(seed);
+  const sides = [await side(random, 'MARK-LEFT'), await side(random, 'MARK-RIGHT')] as const;
+  const counts = new Map<number, number>();
+  // Each organisation's requests come one after the other, so that its model knows; those of the other come in between as they like.
+  const stream = async (own: Side, foreign: Side, numbers: () => number): Promise<void> => {
+    for (let n = 0; n < requests / 2; n += 1) await oneRequest(own, foreign, numbers, counts);
+  };
+  await Promise.all([stream(sides[0], sides[1], randomFrom(seed + 1)), stream(sides[1], sides[0], randomFrom(seed + 2))]);
+  // A run in which some kind of answer never came would have shown nothing about it.
+  expect([...counts.keys()].toSorted((a, b) => a - b)).toEqual([200, 201, 401, 403, 404, 412, 422]);
+  for (const { model } of sides) expect(model.agents.size).toBeGreaterThan(0);
+});

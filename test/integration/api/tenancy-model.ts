@@ -1,0 +1,242 @@
+/** What one organisation should see of a facade: enough to predict each answer to a request, made from nothing but the requests so far. */
+import { covers, type Permission } from '../../../store/index.ts';
+import { describedRoutes } from '../../../api/openapi/described-routes.ts';
+import { anAgentRequest } from '../../support/builders.ts';
+import type { Answer } from './facade.ts';
+
+/** Reproducible numbers, 0 ≤ x < 1 (mulberry32). */
+export function randomFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+export interface CallerKey {
+  /** undefined: none is sent. */
+  readonly key: string | undefined;
+  /** undefined: the key is good for nothing. */
+  readonly permissions: readonly Permission[] | undefined;
+}
+
+export interface Request {
+  readonly path: string;
+  readonly query?: string;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What is known of the answer of a caller who has the permission. */
+export interface Expected {
+  readonly status: number;
+  /** Looks at a successful answer, and remembers what the request did. */
+  readonly learn?: (answer: Answer) => void;
+}
+
+/** One organisation's things, as its requests have made them. */
+export class Model {
+  /** Stands in the name of everything this organisation has, and nowhere else. */
+  readonly marker: string;
+  readonly agents = new Map<string, string>();
+  /** `asks`: the requests are made with it, so that it is left alone. */
+  readonly keys = new Map<string, { readonly name: string; revoked: boolean; readonly asks?: true }>();
+  readonly gone: string[] = [];
+  pageToken: string | undefined;
+
+  constructor(marker: string) {
+    this.marker = marker;
+  }
+}
+
+export interface Situation {
+  readonly own: Model;
+  readonly foreign: Model;
+  readonly caller: CallerKey;
+  readonly random: () => number;
+}
+
+type Generator = (situation: Situation) => { readonly request: Request; readonly expected: Expected };
+
+/** Things of one kind that an organisation makes at most: what is listed fits into one page. */
+const atMost = 60;
+const nonsense = ['agent-aaaaaaaaaaaaaaaa', 'UPPER', '-', '%00', 'a%2Fb', 'x'.repeat(300), 'key_00000000-0000-7000-8000-000000000000'];
+
+const pick = <T>(random: () => number, items: readonly T[]): T | undefined => items[Math.floor(random() * items.length)];
+
+/** Mostly one's own, and else somebody else's, one that was, or one that can't be. */
+function anId({ random, own }: Situation, mine: readonly string[], theirs: readonly string[]): string {
+  const kind = random();
+  const among = kind < 0.55 ? mine : kind < 0.8 ? theirs : kind < 0.9 ? own.gone : nonsense;
+  return pick(random, among) ?? pick(random, nonsense) ?? 'x';
+}
+
+const agentId = (situation: Situation): string => anId(situation, [...situation.own.agents.keys()], [...situation.foreign.agents.keys()]);
+const keyId = (situation: Situation): string => anId(situation, [...situation.own.keys.keys()], [...situation.foreign.keys.keys()]);
+const aName = ({ own, random }: Situation): string => `${own.marker} ${Math.floor(random() * 1e9)}`;
+
+function same(actual: unknown, expected: unknown, what: string): void {
+  if (JSON.stringify(actual) !== JSON.stringify(expected)) {
+    throw new Error(`${what}: ${JSON.stringify(actual)} and not ${JSON.stringify(expected)}`);
+  }
+}
+
+function list(path: string, ids: (model: Model) => readonly string[], idOf: (item: Record<string, unknown>) => unknown): Generator {
+  return ({ own }) => ({
+    request: { path, query: 'page_size=100' },
+    expected: {
+      status: 200,
+      learn: ({ body }) =>
+        same(
+          (body.data as Record<string, unknown>[]).map((item) => String(idOf(item))).toSorted(),
+          ids(own).toSorted(),
+          `the list ${path}`,
+        ),
+    },
+  });
+}
+
+const agentList = list(
+  '/v2/ai-agents',
+  ({ agents }) => [...agents.keys()],
+  (item) => item['ai_agent_id'],
+);
+const agentPage: Generator = ({ own, foreign, random }) => {
+  const token = pick(random, [own.pageToken, foreign.pageToken, undefined]);
+  return {
+    request: { path: '/v2/ai-agents', query: `page_size=1${token === undefined ? '' : `&page_token=${encodeURIComponent(token)}`}` },
+    expected: {
+      status: token === undefined || token === own.pageToken ? 200 : 422,
+      learn: ({ body }) => void (own.pageToken = (body.next_page_token as string | null) ?? own.pageToken),
+    },
+  };
+};
+
+/** By `METHOD pattern`. A route that isn't here is asked all the same; of its answer only what the table of permissions says is predicted. */
+export const generators: Readonly<Record<string, Generator>> = {
+  'POST /v2/ai-agents': (situation) => {
+    const { own, random } = situation;
+    const name = aName(situation);
+    const kind = own.agents.size >= atMost ? 'rehearsed' : (pick(random, ['made', 'made', 'broken', 'rehearsed'] as const) ?? 'made');
+    return {
+      request: {
+        path: '/v2/ai-agents',
+        body: kind === 'broken' ? { agent_name: 5 } : anAgentRequest(name),
+        ...(kind === 'rehearsed' && { query: 'dry_run=true' }),
+      },
+      expected: {
+        status: kind === 'broken' ? 422 : 201,
+        learn: ({ body }) => {
+          if (kind === 'made') own.agents.set(body.ai_agent_id as string, name);
+        },
+      },
+    };
+  },
+  'GET /v2/ai-agents': (situation) => (situation.random() < 0.5 ? agentList : agentPage)(situation),
+  'GET /v2/ai-agents/:agent_id': (situation) => {
+    const id = agentId(situation);
+    const name = situation.own.agents.get(id);
+    return {
+      request: { path: `/v2/ai-agents/${id}` },
+      expected: { status: name === undefined ? 404 : 200, learn: ({ body }) => same(body.agent_name, name, `the name of ${id}`) },
+    };
+  },
+  'PUT /v2/ai-agents/:agent_id': (situation) => {
+    const { own, random } = situation;
+    const id = agentId(situation);
+    const name = aName(situation);
+    const kind = pick(random, ['changed', 'changed', 'broken', 'rehearsed', 'outdated'] as const) ?? 'changed';
+    const known = own.agents.has(id);
+    const sound = kind === 'outdated' ? 412 : 200;
+    return {
+      request: {
+        path: `/v2/ai-agents/${id}`,
+        body: { agent_name: kind === 'broken' ? [] : name },
+        ...(kind === 'rehearsed' && { query: 'dry_run=true' }),
+        ...(kind === 'outdated' && { headers: { 'if-match': '"1"' } }),
+      },
+      expected: {
+        status: kind === 'broken' ? 422 : known ? sound : 404,
+        learn: ({ body }) => {
+          same(body.agent_name, name, `the new name of ${id}`);
+          if (kind === 'changed') own.agents.set(id, name);
+        },
+      },
+    };
+  },
+  'DELETE /v2/ai-agents/:agent_id': (situation) => {
+    const { own, random } = situation;
+    const id = agentId(situation);
+    // Seldom one that is there, so that there are some.
+    const rehearsed = random() < 0.7;
+    return {
+      request: { path: `/v2/ai-agents/${id}`, ...(rehearsed && { query: 'dry_run=true' }) },
+      expected: {
+        status: own.agents.has(id) ? 200 : 404,
+        learn: () => {
+          if (!rehearsed && own.agents.delete(id)) own.gone.push(id);
+        },
+      },
+    };
+  },
+  'POST /v1/api-keys': (situation) => {
+    const { own, caller, random } = situation;
+    const name = aName(situation);
+    const wanted = pick(random, ['agents:read', 'agents:write', 'api_keys:read', 'secrets:read', '*'] as const) ?? '*';
+    const broken = own.keys.size >= atMost || random() < 0.2;
+    const granted = caller.permissions !== undefined && covers(caller.permissions, wanted);
+    return {
+      request: { path: '/v1/api-keys', body: broken ? { name } : { name, permissions: [wanted] } },
+      expected: {
+        status: broken ? 422 : granted ? 201 : 403,
+        learn: ({ body }) => void own.keys.set(body.key_id as string, { name, revoked: false }),
+      },
+    };
+  },
+  'GET /v1/api-keys': list(
+    '/v1/api-keys',
+    ({ keys }) => [...keys.keys()],
+    (item) => item['key_id'],
+  ),
+  'GET /v1/api-keys/:key_id': (situation) => {
+    const id = keyId(situation);
+    const known = situation.own.keys.get(id);
+    return {
+      request: { path: `/v1/api-keys/${id}` },
+      expected: {
+        status: known === undefined ? 404 : 200,
+        learn: ({ body }) => same([body.name, body.revoked], [known?.name, known?.revoked], `the key ${id}`),
+      },
+    };
+  },
+  'POST /v1/api-keys/:key_id/revoke': (situation) => {
+    const id = keyId(situation);
+    const known = situation.own.keys.get(id);
+    return {
+      request: { path: `/v1/api-keys/${known?.asks ? 'nobody' : id}/revoke` },
+      expected: {
+        status: known === undefined || known.asks ? 404 : 200,
+        learn: () => {
+          if (known !== undefined) known.revoked = true;
+        },
+      },
+    };
+  },
+};
+
+/** A request of any kind to a route that has no generator: its answer is only known where the caller may not. */
+export function anyRequest(route: string, situation: Situation): Request {
+  const [method = '', pattern = ''] = route.split(' ');
+  const path = pattern
+    .split('/')
+    .map((segment) => (segment.startsWith(':') ? agentId(situation) : segment))
+    .join('/');
+  return { path, ...(['POST', 'PUT', 'PATCH'].includes(method) && { body: {} }) };
+}
+
+/** Every route that needs a key, with the permission. */
+export const routes = describedRoutes().flatMap(({ method, path, permission }) =>
+  permission === 'public' ? [] : ([[`${method} ${path.replace(/(?<=.)\/$/, '')}`, permission]] as const),
+);

@@ -1,0 +1,89 @@
+import { connect } from 'node:net';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import type { KubeRequest, Transport } from '../../../kube/transport.ts';
+import { KubeError } from '../../../kube/index.ts';
+import { anAgentRequest } from '../../support/builders.ts';
+import { unlimited } from '../../support/limits.ts';
+import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+
+/** An API server that takes writes and never answers them. */
+class Slow implements Transport {
+  readonly server: string;
+  readonly #inner: Transport;
+  aborted = 0;
+
+  constructor(inner: Transport) {
+    this.#inner = inner;
+    this.server = inner.server;
+  }
+
+  request<T>(request: KubeRequest): Promise<T> {
+    if (request.method === 'GET') return this.#inner.request<T>(request);
+    return new Promise((_resolve, reject) => {
+      request.signal?.addEventListener('abort', () => {
+        this.aborted += 1;
+
+        reject(new KubeError({ code: 0, reason: 'Aborted', message: 'aborted' }));
+      });
+    });
+  }
+
+  stream(request: KubeRequest) {
+    return this.#inner.stream(request);
+  }
+
+  close() {
+    return this.#inner.close();
+  }
+}
+
+let facade: Facade;
+let slow: Slow;
+let org: TestOrganization;
+
+beforeAll(async () => {
+  facade = await startFacade(undefined, (transport) => (slow = new Slow(transport)), { ...unlimited, requestTimeoutMs: 5_000 });
+  org = await organization(facade);
+});
+afterAll(() => facade.close());
+
+/** Sends `text` and nothing more, and answers what comes back until the server closes. */
+function raw(text: string): Promise<string> {
+  const { hostname, port } = new URL(facade.url);
+  return new Promise((resolve, reject) => {
+    let answer = '';
+    const socket = connect(Number(port), hostname, () => void socket.write(text));
+    socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
+    socket.on('error', reject);
+    socket.on('close', () => resolve(answer));
+  });
+}
+
+describe('a request that takes too long', () => {
+  it('is answered with 503, and what it was waiting for is given up', async () => {
+    const answer = await org.call('POST', '/v2/ai-agents', anAgentRequest('Slow'));
+
+    expect(answer.status).toBe(503);
+    expect(answer.body).toEqual({ error: 'unavailable', message: expect.any(String) });
+    expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0);
+    await expect.poll(() => slow.aborted, { timeout: 30_000 }).toBe(1);
+    // The connection and the server are none the worse for it.
+    expect((await org.call('GET', '/v2/ai-agents')).status).toBe(200);
+  });
+
+  it('is answered with 408 where it is the body that does not come', async () => {
+    const answer = await raw(
+      `PUT /v2/ai-agents/x HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${org.key}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(answer).toContain('{"error":"request_timeout","message":"');
+  });
+
+  it('is cut off where the headers do not come', async () => {
+    const answer = await raw('GET /v2/ai-agents HTTP/1.1\r\nHost: x\r\nX-Slow: ');
+    expect(answer).toMatch(/^HTTP\/1\.1 408 /);
+    expect(answer).toContain('{"error":"request_timeout","message":"');
+  });
+});
