@@ -10,6 +10,9 @@ import { KeyedMutex } from './keyed-mutex.ts';
 import { createClients, type Clients } from './kinds.ts';
 import { createViews, type Views } from './views.ts';
 
+/** Long prompts that are read ahead at a time. */
+const readAhead = 8;
+
 export interface Foundation {
   readonly clients: Clients;
   readonly transport: Transport;
@@ -30,11 +33,14 @@ export function createFoundation(dependencies: ApiDependencies): Foundation {
   const clients = createClients(transport);
   const companions = new Companions({ clients, transport, clock, contact });
   const views = createViews(clients, contact, dependencies);
-  // Long prompts stand elsewhere: they are read ahead, one after the other, for the time when they can't be.
-  let reading = Promise.resolve();
+  // Long prompts stand elsewhere: they are read ahead, a few at a time, for the time when they can't be.
+  const lanes = Array.from({ length: readAhead }, () => Promise.resolve());
+  let next = 0;
   views.agents.onChange(({ metadata, spec }) => {
     const ref = spec.llm.systemPromptFrom?.configMapKeyRef;
-    if (ref !== undefined) reading = reading.then(() => companions.remember(metadata.namespace ?? '', ref));
+    if (ref === undefined) return;
+    const lane = next++ % readAhead;
+    lanes[lane] = (lanes[lane] ?? Promise.resolve()).then(() => companions.remember(metadata.namespace ?? '', ref));
   });
   return {
     clients,

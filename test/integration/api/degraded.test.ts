@@ -136,6 +136,8 @@ describe.each(['cut', 'stall'] as const)('when the API server goes away (%s)', (
     const path = `/v2/ai-agents/${agent.ai_agent_id}`;
     const before = await ask('GET', path);
     expect([before.status, before.headers.get('age')]).toEqual([200, null]);
+    // Every long prompt of the organisation has been read once.
+    await eventually(async () => expect((await ask('GET', '/v2/ai-agents?page_size=100')).status).toBe(200));
     const reader = await org.keyWith('agents:read', 'secrets:read');
     expect((await ask('GET', path, undefined, reader)).body.llm.api_key).toBe('secret');
     const { body: doomed } = await ask('POST', '/v1/api-keys', { name: 'doomed', permissions: ['agents:read'] });

@@ -38,7 +38,11 @@ describe('each request leaves one line', () => {
       phases: { auth: milliseconds, validate: milliseconds, kubernetes: milliseconds, total: milliseconds },
     });
     const keys = await org.call('GET', '/v1/api-keys');
-    expect(await eventOf(keys)).toMatchObject({ route: '/v1/api-keys', status: 200, phases: { db: milliseconds, total: milliseconds } });
+    expect(await eventOf(keys)).toMatchObject({
+      route: expect.stringMatching(/^\/v1\/api-keys\/?$/),
+      status: 200,
+      phases: { db: milliseconds, total: milliseconds },
+    });
     const { phases } = (await eventOf(made)) as { readonly phases: Record<string, number> };
     for (const phase of ['auth', 'validate', 'kubernetes']) expect(phases[phase], phase).toBeLessThanOrEqual(phases['total'] ?? 0);
   });
