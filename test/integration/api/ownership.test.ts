@@ -135,7 +135,10 @@ describe('an agent that somebody applies with kubectl', () => {
         textToSpeech: { provider: 'elevenlabs' },
       },
     });
-    expect((await org.call('GET', `/v2/ai-agents/${body.ai_agent_id}`)).body).toMatchObject({ agent_name: 'Seen', language_code: 'fr' });
+    // The facade reads from a watch: what somebody else writes shows with the next event.
+    await expect
+      .poll(async () => (await org.call('GET', `/v2/ai-agents/${body.ai_agent_id}`)).body, { timeout: 30_000 })
+      .toMatchObject({ agent_name: 'Seen', language_code: 'fr' });
   });
 });
 
