@@ -6,14 +6,18 @@ import type { ApiDependencies } from './dependencies.ts';
 import { registerDocs } from './docs/routes.ts';
 import { createServer } from './http/server.ts';
 import { registerOpenApi } from './openapi/routes.ts';
+import { registerPhoneNumbers } from './phone-numbers/routes.ts';
 import { createFoundation } from './resources/foundation.ts';
 import { Sweeper } from './resources/sweeper.ts';
+import { registerTools } from './tools/routes.ts';
 
 /** The facade, not yet listening. Its watch caches start with `ready()` and stop with `close()`. */
 export function buildApi(dependencies: ApiDependencies): FastifyInstance {
   const app = createServer(dependencies);
   const foundation = createFoundation(dependencies);
   registerAgents(app, foundation);
+  registerTools(app, foundation);
+  registerPhoneNumbers(app, foundation);
   registerApiKeys(app, dependencies, foundation.pageTokens);
   registerOpenApi(app);
   registerDocs(app);

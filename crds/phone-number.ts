@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 import { ageColumn, defineKind, readyColumn, reasonColumn, type Resource } from './kind.ts';
-import { cel, exactlyOneOf, immutable, immutableChoice, localRef, name, secretKeyRef, text } from './schema.ts';
+import { atomic, cel, exactlyOneOf, immutable, immutableChoice, localRef, name, secretKeyRef, text } from './schema.ts';
 import { commonStatus, suspend } from './status.ts';
 
 /** The variants of a PhoneNumber, by the name of their field. */
@@ -28,11 +28,12 @@ const spec = cel(
       .optional()
       .describe('An imported number behind a SIP trunk.'),
     native: z.object({}).optional().describe("A number of the operator's own pool."),
-    carrier: z
-      .object({
-        accountSID: name(256).describe('Account at the carrier.'),
-        authTokenSecretRef: secretKeyRef().describe('Token of the account.'),
-      })
+    carrier: atomic(
+      z.object({
+        accountSID: name(256).optional().describe('Account at the carrier.'),
+        authTokenSecretRef: secretKeyRef().optional().describe('Token of the account.'),
+      }),
+    )
       .optional()
       .describe('A number at a carrier, used with the account it belongs to.'),
     deletionPolicy: z.enum(['Retain', 'Delete']).default('Retain').describe('What happens to the trunks at the media server.'),

@@ -34,6 +34,8 @@ export interface ListOptions extends RequestOptions {
   readonly continue?: string;
   /** `'0'`: from the server's cache, of any age. Absent: the newest. */
   readonly resourceVersion?: string;
+  /** `Exact`: the very state of that moment, which the server remembers for some minutes. Default: that state or a newer one. */
+  readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan';
 }
 
 export interface Page<T extends KubeObject> {
@@ -121,7 +123,9 @@ export class ResourceClient<T extends KubeObject> {
         limit: options.limit,
         continue: options.continue,
         // A continue token carries its own resourceVersion: the server refuses a second one.
-        ...(options.continue === undefined ? { resourceVersion: options.resourceVersion } : {}),
+        ...(options.continue === undefined
+          ? { resourceVersion: options.resourceVersion, resourceVersionMatch: options.resourceVersionMatch }
+          : {}),
       },
       ...(this.metadataOnly ? { accept: metadataListAccept } : {}),
       ...common(options),

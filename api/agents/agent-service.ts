@@ -1,11 +1,10 @@
 /** Creating, changing and deleting agents: what a request means, carried out so that a crash leaves nothing half. */
 import { agentKind, API_VERSION, wellKnown, type Agent, type AgentSpec } from '../../crds/index.ts';
 import { agentProblems } from '../../crds/limits.ts';
-import { KubeError } from '../../kube/error.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { Draft } from '../codec/present.ts';
 import { companionName, SecretWriter, type KeyRef } from '../codec/secrets.ts';
-import { ApiError, ValidationFailed } from '../http/api-error.ts';
+import { ValidationFailed } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { restLoc, restName } from '../partial/field-names.ts';
 import { sameJson } from '../partial/json.ts';
@@ -13,11 +12,11 @@ import { updatePartially } from '../partial/partial-update.ts';
 import { shapeOf } from '../partial/shape.ts';
 import { companionWrites, type CompanionKind, type NewValues, type StagedValues } from '../resources/companions.ts';
 import type { Foundation } from '../resources/foundation.ts';
-import { requestFailure, schemaIssues } from '../resources/kube-failures.ts';
+import { inRestWords, schemaIssues } from '../resources/kube-failures.ts';
 import { isObjectName, randomId } from '../resources/names.ts';
+import { discardOnFailure, isUncertain } from '../resources/resource-writer.ts';
 import { retryStale } from '../resources/retry.ts';
 import { AgentTools, type ToolPlan } from '../tools/agent-tools.ts';
-import { discardOnFailure, isUncertain } from '../tools/tool-writer.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import { AgentReader } from './agent-reader.ts';
 import { agentFromRest, agentSecretRefs, maxInlinePrompt, type AgentView } from './codec.ts';
@@ -72,7 +71,7 @@ export class AgentService {
       spec: intent.desired,
     } as unknown as Agent;
     const values = this.#newValues(org, name, intent, undefined);
-    return translated(async () => {
+    return inRestWords(agentFieldNames, async () => {
       if (options.dryRun || values.length > 0 || intent.tools !== undefined) {
         const rehearsed = await clients.agents.apply(object, { dryRun: true });
         const tools = await this.#rehearseParts(caller, values, intent.tools, options.force);
@@ -99,7 +98,7 @@ export class AgentService {
         return stored === undefined ? undefined : this.#updateOnce(caller, name, body, options, stored);
       });
     const run = async (): Promise<AgentAnswer | undefined> => (await this.#tryFromCache(caller, name, body, options)) ?? fromServer();
-    return translated(() => this.#foundation.mutex.run(`Agent/${caller.org}/${name}`, run));
+    return inRestWords(agentFieldNames, () => this.#foundation.mutex.run(`Agent/${caller.org}/${name}`, run));
   }
 
   /** @returns false when there is no such agent */
@@ -284,15 +283,4 @@ function promptRefs(spec: Draft<AgentSpec>): readonly KeyRef[] {
 function promptOf({ prompts }: Intent): { readonly longPrompt?: string } {
   const [text] = prompts.values();
   return text === undefined ? {} : { longPrompt: text };
-}
-
-/** Refusals of the API server in REST's words. */
-async function translated<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (!(error instanceof KubeError)) throw error;
-    if (error.notFound) throw new ApiError('conflict', 'the namespace of this organisation does not exist', { cause: error });
-    throw requestFailure(error, agentFieldNames) ?? error;
-  }
 }

@@ -39,6 +39,11 @@ export interface RouteDescription {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
+  /**
+   * `query` and `body` are for the document: what is stored decides how the request is read, and `handle` reads it, when it knows
+   * (`readRequest`).
+   */
+  readonly readsLater?: true;
   /** Bodies that work, by what they show. */
   readonly bodyExamples?: Readonly<Record<string, unknown>>;
   /** The route heeds `If-Match`. */
@@ -56,7 +61,7 @@ type ParamNames<P extends string> = P extends `${string}:${infer Name}/${infer R
     : never;
 
 /** A request whose parts are read and sound. */
-export type Call<D extends RouteDescription> = ReadRequest<D> & {
+export type Call<D extends RouteDescription> = (D extends { readonly readsLater: true } ? unknown : ReadRequest<D>) & {
   readonly params: Readonly<Record<ParamNames<D['path']>, string>>;
   readonly caller: D['permission'] extends 'public' ? undefined : Caller;
   readonly request: FastifyRequest;
@@ -105,7 +110,7 @@ export function addRoute<D extends RouteDescription>(
     url: description.path,
     config: { description },
     handler: async (request, reply) => {
-      const parts = readRequest(request, description);
+      const parts = description.readsLater ? {} : readRequest(request, description);
       return handle({
         ...parts,
         params: request.params,

@@ -30,6 +30,11 @@ export class SchemaCollection {
       target: 'draft-2020-12',
       io,
       override: ({ jsonSchema }) => {
+        // Variants exclude each other by their tags as it is; the generators of clients make plain unions of these.
+        if (jsonSchema.oneOf !== undefined) {
+          jsonSchema.anyOf = jsonSchema.oneOf;
+          delete jsonSchema.oneOf;
+        }
         if (jsonSchema.additionalProperties === false && !this.#closed) delete jsonSchema.additionalProperties;
         if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
         if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;

@@ -1,5 +1,5 @@
 /** The clients through which the facade reads and writes. */
-import { agentKind, toolKind, type Agent, type Tool } from '../../crds/index.ts';
+import { agentKind, phoneNumberKind, toolKind, type Agent, type PhoneNumber, type Tool } from '../../crds/index.ts';
 import { ResourceClient } from '../../kube/resource-client.ts';
 import type { Transport } from '../../kube/transport.ts';
 import type { KubeObject, ResourceDescriptor } from '../../kube/types.ts';
@@ -18,8 +18,10 @@ export interface ConfigMap extends KubeObject {
 export interface Clients {
   readonly agents: ResourceClient<Agent>;
   readonly tools: ResourceClient<Tool>;
+  readonly phoneNumbers: ResourceClient<PhoneNumber>;
   readonly secrets: ResourceClient<Secret>;
   readonly configMaps: ResourceClient<ConfigMap>;
+  readonly namespaces: ResourceClient<KubeObject>;
 }
 
 const core = (kind: string, plural: string): ResourceDescriptor => ({ group: '', version: 'v1', kind, plural, namespaced: true });
@@ -30,7 +32,9 @@ export function createClients(transport: Transport): Clients {
   return {
     agents: client<Agent>(agentKind.descriptor),
     tools: client<Tool>(toolKind.descriptor),
+    phoneNumbers: client<PhoneNumber>(phoneNumberKind.descriptor),
     secrets: client<Secret>(core('Secret', 'secrets')),
     configMaps: client<ConfigMap>(core('ConfigMap', 'configmaps')),
+    namespaces: client<KubeObject>({ ...core('Namespace', 'namespaces'), namespaced: false }),
   };
 }

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 
-import type { KubeError } from '../../kube/error.ts';
+import { KubeError } from '../../kube/error.ts';
 import { ApiError, ValidationFailed } from '../http/api-error.ts';
 import { restLoc, type FieldNames } from '../partial/field-names.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
@@ -9,7 +9,7 @@ import { issues, type ValidationIssue } from '../validation/issue.ts';
  * A refusal of the API server in the client's words: 422 with a place in the body where REST has a name for what is wrong,
  * otherwise 400. @returns undefined for what isn't about the request
  */
-export function requestFailure(error: KubeError, names: FieldNames): ApiError | ValidationFailed | undefined {
+function requestFailure(error: KubeError, names: FieldNames): ApiError | ValidationFailed | undefined {
   if (error.code === 422 || error.code === 400) {
     const located = error.causes.map((cause) => ({ loc: restLoc(names, cause.field), cause }));
     const found: ValidationIssue[] = located.flatMap(({ loc, cause }) => (loc === undefined ? [] : [issues.value(loc, cause.message)]));
@@ -20,6 +20,17 @@ export function requestFailure(error: KubeError, names: FieldNames): ApiError | 
     return new ApiError('conflict', 'the organisation is being deleted', { cause: error });
   }
   return undefined;
+}
+
+/** Runs `work`; refusals of the API server come out in REST's words. */
+export async function inRestWords<T>(names: FieldNames, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    if (error.notFound) throw new ApiError('conflict', 'the namespace of this organisation does not exist', { cause: error });
+    throw requestFailure(error, names) ?? error;
+  }
 }
 
 /** What the resource's own schema refuses, in the client's words. What REST has no word for is left to the API server. */

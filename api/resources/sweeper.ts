@@ -6,6 +6,7 @@ import type { Timer } from '../../platform/clock.ts';
 import type { Store } from '../../store/index.ts';
 import { agentSecretRefs } from '../agents/codec.ts';
 import type { KeyRef } from '../codec/secrets.ts';
+import { phoneNumberSecretRefs } from '../phone-numbers/codec.ts';
 import { toolSecretRefs } from '../tools/codec.ts';
 import { orUndefined } from './companions.ts';
 import type { Foundation } from './foundation.ts';
@@ -134,6 +135,10 @@ export class Sweeper {
     if (kind === 'Tool') {
       const tool = await orUndefined(clients.tools.get({ namespace, name }));
       return tool && { object: tool, refs: toolSecretRefs(tool.spec) };
+    }
+    if (kind === 'PhoneNumber') {
+      const phoneNumber = await orUndefined(clients.phoneNumbers.get({ namespace, name }));
+      return phoneNumber && { object: phoneNumber, refs: phoneNumberSecretRefs(phoneNumber.spec) };
     }
     const agent = await orUndefined(clients.agents.get({ namespace, name }));
     if (agent === undefined) return undefined;

@@ -1,5 +1,5 @@
 /** What the facade knows without asking: the watch caches of the kinds it lists, and how fresh they have to be. */
-import type { Agent, Tool } from '../../crds/index.ts';
+import type { Agent, PhoneNumber, Tool } from '../../crds/index.ts';
 import { KubeError } from '../../kube/error.ts';
 import { createInformer, type Informer } from '../../kube/informer.ts';
 import type { ResourceClient } from '../../kube/resource-client.ts';
@@ -18,6 +18,9 @@ const tombstoneMs = 60_000;
 const recentObjects = 1000;
 /** Longest wait for the cache to catch up with a write of this process, in milliseconds. */
 const catchUpMs = 2_000;
+
+/** How objects are found. `agent`: tools by `namespace/agent name`. `number`: phone numbers of all organisations. */
+export type ViewIndex = 'namespace' | 'agent' | 'number';
 
 /** A kind's objects by namespace: at least as new as everything this process has written, and there when the API server isn't. */
 export class View<T extends KubeObject> {
@@ -52,11 +55,25 @@ export class View<T extends KubeObject> {
    * Objects of which `index` answers `value`, without those that are being deleted.
    * @throws KubeError when nothing is known because the API server has been away from the start
    */
-  async find(index: 'namespace' | 'agent', value: string): Promise<readonly Stored<T>[]> {
+  async find(index: ViewIndex, value: string): Promise<readonly Stored<T>[]> {
     if (!this.#informer.cache.synced && !this.#contact.lost)
       await this.#informer.synced(AbortSignal.timeout(catchUpMs)).catch(() => undefined);
     await this.#caughtUp();
     if (!this.#upToDate) this.#answerFromMemory();
+    return this.#present(index, value);
+  }
+
+  /** As {@link find}, with everything that was there when `object` was written; undefined where the watch doesn't deliver that in time. */
+  async findSince(object: Stored<T>, index: ViewIndex, value: string): Promise<readonly Stored<T>[] | undefined> {
+    try {
+      await this.#informer.cache.waitFor(object.metadata.resourceVersion, AbortSignal.timeout(catchUpMs));
+    } catch {
+      return undefined;
+    }
+    return this.#present(index, value);
+  }
+
+  #present(index: ViewIndex, value: string): readonly Stored<T>[] {
     return this.#informer.cache
       .byIndex(index, value)
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined && !this.#deleted.has(metadata.uid));
@@ -152,6 +169,8 @@ export interface Views {
   readonly agents: View<Agent>;
   /** Index `agent`: `namespace/agent name`. */
   readonly tools: View<Tool>;
+  /** Index `number`: of all organisations. */
+  readonly phoneNumbers: View<PhoneNumber>;
   start(): void;
   stop(): Promise<void>;
 }
@@ -176,18 +195,26 @@ export function createViews(clients: Clients, contact: Contact, dependencies: Ap
   });
   const tools = createInformer<Tool>({
     client: clients.tools,
+    transform: withOwnership,
     indexes: {
       namespace: byNamespace,
       agent: ({ metadata, spec }) => (spec.agentRefs ?? []).map(({ name }) => `${metadata.namespace ?? ''}/${name}`),
     },
     ...common,
   });
+  const phoneNumbers = createInformer<PhoneNumber>({
+    client: clients.phoneNumbers,
+    transform: withOwnership,
+    indexes: { namespace: byNamespace, number: ({ spec }) => [spec.number] },
+    ...common,
+  });
   contact.onRegained(() => {
     // A connection may be dead without knowing it, and the wait for another may be long by now.
     agents.reconnect();
     tools.reconnect();
+    phoneNumbers.reconnect();
   });
-  const start = (name: string, informer: Informer<Agent> | Informer<Tool>): void => {
+  const start = (name: string, informer: Informer<Agent> | Informer<Tool> | Informer<PhoneNumber>): void => {
     readiness.notReady(name, 'the first listing is not complete');
     informer.start();
     informer.synced().then(
@@ -198,12 +225,14 @@ export function createViews(clients: Clients, contact: Contact, dependencies: Ap
   return {
     agents: new View({ informer: agents, client: clients.agents, contact, clock }),
     tools: new View({ informer: tools, client: clients.tools, contact, clock }),
+    phoneNumbers: new View({ informer: phoneNumbers, client: clients.phoneNumbers, contact, clock }),
     start() {
       start('agents', agents);
       start('tools', tools);
+      start('phone numbers', phoneNumbers);
     },
     async stop() {
-      await Promise.all([agents.stop(), tools.stop()]);
+      await Promise.all([agents.stop(), tools.stop(), phoneNumbers.stop()]);
     },
   };
 }

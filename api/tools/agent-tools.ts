@@ -10,11 +10,12 @@ import { restLoc } from '../partial/field-names.ts';
 import { sameJson } from '../partial/json.ts';
 import type { Foundation } from '../resources/foundation.ts';
 import { isObjectName, randomId } from '../resources/names.ts';
+import type { WriteMode } from '../resources/resource-writer.ts';
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
 import { attachedToolToRest, customToolFromRest, functionNameOf } from './codec.ts';
 import { toolFieldNames } from './field-names.ts';
 import type { InlineTool } from './schema.ts';
-import { ToolWriter, withAgent, type WriteMode } from './tool-writer.ts';
+import { ToolWriter, withAgent } from './tool-writer.ts';
 
 const at: Loc = ['body', 'llm', 'tools'];
 
@@ -172,7 +173,7 @@ export class AgentTools {
     agent: Stored<KubeObject> | undefined,
   ): Promise<Stored<Tool> | undefined> {
     if (step.type === 'create') {
-      return this.#writer.create(
+      return this.#writer.make(
         { org, name: step.name, spec: step.spec, secrets: step.secrets, caller, madeWith: { agentName, ...(agent && { agent }) } },
         mode,
       );

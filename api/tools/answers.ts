@@ -38,3 +38,30 @@ export const attachedTool = z
       .describe('A built-in tool.'),
   ])
   .meta({ id: 'AttachedTool' });
+
+const timestamps = {
+  created_at: z.iso.datetime(),
+  updated_at: z.iso.datetime().describe('Of the last change of the definition, by whatever means.'),
+};
+
+export const customTool = z.object({ tool_id: z.string(), ...customToolAnswer, ...timestamps }).meta({ id: 'CustomTool' });
+
+const secret = z.string().nullable().describe('`"********"` unless the key names the permission `secrets:read`.');
+const common = { tool_description: z.string().nullable(), ...messages, ...timestamps };
+const calendar = { event_type_id: z.union([z.int(), z.string()]), cal_api_key: secret, timezone: z.string() };
+
+export const builtinTool = z
+  .union([
+    z.object({ tool_id: z.string(), tool_name: z.literal('send_email'), from_email: z.string(), app_password: secret, ...common }),
+    z.object({
+      tool_id: z.string(),
+      tool_name: z.literal('transfer_call'),
+      transfer_to: z.string(),
+      transfer_type: z.enum(['cold_transfer', 'warm_transfer']),
+      display_phone_number: z.boolean(),
+      ...common,
+    }),
+    z.object({ tool_id: z.string(), tool_name: z.literal('book_calendar'), ...calendar, ...common }),
+    z.object({ tool_id: z.string(), tool_name: z.literal('check_calendar_availability'), ...calendar, ...common }),
+  ])
+  .meta({ id: 'BuiltinTool' });

@@ -4,7 +4,7 @@ import { headersFromRest, headersToRest } from '../codec/headers.ts';
 import type { KeyRef, SecretReader, SecretWriter } from '../codec/secrets.ts';
 import { present, type Draft } from '../codec/present.ts';
 import type { Loc, ValidationIssue } from '../validation/issue.ts';
-import type { CustomTool, InlineTool } from './schema.ts';
+import type { CustomTool, CustomToolUpdate, InlineTool } from './schema.ts';
 
 type Custom = NonNullable<ToolSpec['custom']>;
 type Params = NonNullable<Custom['http']['fixedParams']>;
@@ -58,7 +58,11 @@ export interface ToolEncoding {
  * @param previous the stored spec, of which everything that the request doesn't name is kept
  * @returns the whole spec as it should be; failures are added to `encoding.found`
  */
-export function customToolFromRest(tool: CustomTool | InlineTool, previous: ToolSpec | undefined, encoding: ToolEncoding): Draft<ToolSpec> {
+export function customToolFromRest(
+  tool: CustomTool | CustomToolUpdate | InlineTool,
+  previous: ToolSpec | undefined,
+  encoding: ToolEncoding,
+): Draft<ToolSpec> {
   const { function_tool: fn, additional_tool_info: info } = tool;
   const stored = previous?.custom;
   const api = info?.api;
@@ -77,11 +81,11 @@ export function customToolFromRest(tool: CustomTool | InlineTool, previous: Tool
       http: present({
         ...stored?.http,
         ...(api !== undefined && {
-          url: api.endpoint,
+          url: api.endpoint ?? stored?.http.url,
           method: api.method === undefined ? stored?.http.method : (api.method ?? undefined),
           headers: api.headers === undefined ? stored?.http.headers : headersOf(api.headers ?? {}, stored?.http.headers, encoding),
-          fixedParams: paramsOf(api.parameters?.fixed_params, stored?.http.fixedParams),
-          runtimeParams: paramsOf(api.parameters?.runtime_params, stored?.http.runtimeParams),
+          fixedParams: paramsOf(api.parameters === null ? null : api.parameters?.fixed_params, stored?.http.fixedParams),
+          runtimeParams: paramsOf(api.parameters === null ? null : api.parameters?.runtime_params, stored?.http.runtimeParams),
         }),
       }),
     },

@@ -18,20 +18,22 @@ const functionTool = z.object({
   parameters: z.record(z.string(), z.unknown()).meta({ maxProperties: 64 }).nullish(),
 });
 
-const additionalToolInfo = z.object({
-  tool_type: z.literal('custom').nullish(),
-  api: z.object({
-    endpoint: z
-      .string()
-      .max(2048)
-      .regex(/^https?:\/\//),
-    headers: headerMap.nullish(),
-    method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).nullish(),
-    parameters: z.object({ fixed_params: params.nullish(), runtime_params: params.nullish() }).nullish(),
-  }),
+const toolType = z.literal('custom').nullish();
+
+const api = z.object({
+  endpoint: z
+    .string()
+    .max(2048)
+    .regex(/^https?:\/\//),
+  headers: headerMap.nullish(),
+  method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).nullish(),
+  parameters: z.object({ fixed_params: params.nullish(), runtime_params: params.nullish() }).nullish(),
 });
 
-const messages = {
+const additionalToolInfo = z.object({ tool_type: toolType, api });
+
+/** The four texts that every tool has. */
+export const messages = {
   tool_start_message: message(),
   tool_delayed_message: message(),
   tool_complete_message: message(),
@@ -42,6 +44,17 @@ const messages = {
 export const customTool = z.object({ function_tool: functionTool, additional_tool_info: additionalToolInfo, ...messages });
 
 export type CustomTool = z.output<typeof customTool>;
+
+/** Absent fields keep their value, at every level; `null` brings back the default. */
+export const customToolUpdate = z.object({
+  function_tool: functionTool.extend({ name: functionTool.shape.name.optional() }).optional(),
+  additional_tool_info: z
+    .object({ tool_type: toolType, api: api.extend({ endpoint: api.shape.endpoint.optional() }).optional() })
+    .optional(),
+  ...messages,
+});
+
+export type CustomToolUpdate = z.output<typeof customToolUpdate>;
 
 /** An item of `llm.tools`: a tool that exists, by `tool_id`, or a custom tool that is to be made. With both, the fields given are updated. */
 export const inlineTool = withRule(

@@ -1,32 +1,22 @@
 /** Writes of single tools, with their secrets: made, changed, attached to an agent and detached from it. */
 import { API_VERSION, toolKind, wellKnown, type Tool, type ToolSpec } from '../../crds/index.ts';
-import { KubeError } from '../../kube/error.ts';
 import type { KubeObject, Stored } from '../../kube/types.ts';
 import type { Draft } from '../codec/present.ts';
-import { companionName, SecretWriter } from '../codec/secrets.ts';
 import type { Caller } from '../http/caller.ts';
-import { restName } from '../partial/field-names.ts';
-import { manager, updatePartially } from '../partial/partial-update.ts';
+import { manager } from '../partial/partial-update.ts';
 import { field, ownersOf } from '../partial/path.ts';
 import { shapeOf } from '../partial/shape.ts';
-import { companionWrites, orUndefined, type StagedValues } from '../resources/companions.ts';
 import type { Foundation } from '../resources/foundation.ts';
 import { mergePatch } from '../resources/merge-patch.ts';
-import { randomId } from '../resources/names.ts';
-import { retryStale } from '../resources/retry.ts';
+import { ResourceWriter, type WriteMode } from '../resources/resource-writer.ts';
 import { ownerReferenceTo, stageMarks, withoutMarks } from '../resources/staging.ts';
 import { toolSecretRefs } from './codec.ts';
 import { toolFieldNames } from './field-names.ts';
 
-/** Annotation, value `true`: made as part of an agent's body; it goes when the last agent lets go of it. */
-export const inlineAnnotation = 'parley.dev/made-with-agent';
+/** Annotation, value `true`: made over REST, as a part of an agent; it goes when the last agent lets go of it. */
+export const withAgentAnnotation = 'parley.dev/made-with-agent';
 
 const shape = shapeOf(toolKind.spec);
-
-export interface WriteMode {
-  readonly dryRun: boolean;
-  readonly force: boolean;
-}
 
 export interface NewTool {
   readonly org: string;
@@ -35,67 +25,45 @@ export interface NewTool {
   /** Values for its Secret, by key. */
   readonly secrets: ReadonlyMap<string, string>;
   readonly caller: Caller;
-  /** Made as part of this agent's body. Absent while the agent itself isn't there yet: then the tool is marked as staged for it. */
-  readonly madeWith?: { readonly agentName: string; readonly agent?: Stored<KubeObject> };
+  /** The agent it is a part of; absent while the agent itself isn't there yet: then the tool is marked as staged for it. */
+  readonly madeWith: { readonly agentName: string; readonly agent?: Stored<KubeObject> };
 }
 
-export class ToolWriter {
+export class ToolWriter extends ResourceWriter<Tool> {
   readonly #foundation: Foundation;
 
   constructor(foundation: Foundation) {
+    super({
+      foundation,
+      kind: 'Tool',
+      client: foundation.clients.tools,
+      view: foundation.views.tools,
+      shape,
+      fieldNames: toolFieldNames,
+      secretRefs: toolSecretRefs,
+    });
     this.#foundation = foundation;
   }
 
-  /** The tool as it is now; undefined where there is none, or none any more. */
-  async find(org: string, name: string): Promise<Stored<Tool> | undefined> {
-    const tool = await orUndefined(this.#foundation.clients.tools.get({ namespace: org, name }));
-    return tool?.metadata.deletionTimestamp === undefined ? tool : undefined;
-  }
-
-  /** For encoding a request: knows the present secrets, so that sending one again changes nothing. */
-  async secretWriter(org: string, name: string, previous: Stored<Tool> | undefined): Promise<SecretWriter> {
-    const { companions } = this.#foundation;
-    const [stored, own] =
-      previous === undefined
-        ? [new Map<string, string>(), companionName('Tool', name)]
-        : await Promise.all([companions.readSecrets(org, toolSecretRefs(previous.spec)), companions.nameFor('Secret', previous)]);
-    return new SecretWriter({ name: own, stored, randomId: () => randomId(8) });
-  }
-
-  async create({ org, name, spec, secrets, caller, madeWith }: NewTool, { dryRun }: WriteMode): Promise<Stored<Tool>> {
-    const { clients, companions, clock, views } = this.#foundation;
+  /** Makes a tool as a part of an agent: see {@link NewTool.madeWith}. */
+  async make({ org, name, spec, secrets, caller, madeWith: { agent, agentName } }: NewTool, mode: WriteMode): Promise<Stored<Tool>> {
     const marks =
-      madeWith !== undefined && madeWith.agent === undefined
-        ? stageMarks({ for: { kind: 'Agent', name: madeWith.agentName }, at: new Date(clock.now()).toISOString(), keys: [] })
+      agent === undefined
+        ? stageMarks({ for: { kind: 'Agent', name: agentName }, at: new Date(this.#foundation.clock.now()).toISOString(), keys: [] })
         : undefined;
     const annotations = {
       ...(caller.createdByUserId !== null && { [wellKnown.createdBy]: caller.createdByUserId }),
-      ...(madeWith && { [inlineAnnotation]: 'true' }),
+      [withAgentAnnotation]: 'true',
       ...marks?.annotations,
     };
-    const ownerReferences = madeWith?.agent === undefined ? undefined : [ownerReferenceTo(madeWith.agent)];
     const metadata = {
       namespace: org,
       name,
       annotations,
       ...(marks && { labels: marks.labels }),
-      ...(ownerReferences && { ownerReferences }),
+      ...(agent && { ownerReferences: [ownerReferenceTo(agent)] }),
     };
-    const object = { apiVersion: API_VERSION, kind: 'Tool', metadata, spec } as unknown as Tool;
-    if (dryRun) return clients.tools.apply(object, { dryRun });
-    const values = {
-      kind: 'Secret',
-      namespace: org,
-      name: companionName('Tool', name),
-      values: secrets,
-      replaced: [],
-      for: { kind: 'Tool', name },
-    } as const;
-    const staged = secrets.size === 0 ? undefined : await companions.stage(values);
-    const tool = await discardOnFailure(staged, () => clients.tools.apply(object));
-    await staged?.commit(tool);
-    views.tools.wrote(tool);
-    return tool;
+    return this.create({ apiVersion: API_VERSION, kind: 'Tool', metadata, spec } as unknown as Tool, secrets, mode);
   }
 
   /** The agent for which the tool was made is there: takes the marks off. */
@@ -107,54 +75,6 @@ export class ToolWriter {
       { metadata: { ...withoutMarks, ownerReferences: [ownerReferenceTo(agent)] } },
     );
     views.tools.wrote(tool);
-  }
-
-  /**
-   * Changes one tool; `change` gets the present spec and answers the whole spec as it should be, with new secrets.
-   * @returns undefined when the tool is gone
-   */
-  async update(
-    org: string,
-    name: string,
-    change: (tool: Stored<Tool>) => Promise<{ readonly spec: Draft<ToolSpec>; readonly secrets?: ReadonlyMap<string, string> }>,
-    mode: WriteMode,
-  ): Promise<Stored<Tool> | undefined> {
-    const { clients, companions, mutex, views } = this.#foundation;
-    return mutex.run(`Tool/${org}/${name}`, () =>
-      retryStale(this.#foundation, async () => {
-        const stored = await this.find(org, name);
-        if (stored === undefined) return undefined;
-        const { spec, secrets = new Map<string, string>() } = await change(stored);
-        const apply = (dryRun: boolean): Promise<Stored<Tool>> =>
-          updatePartially({
-            client: clients.tools,
-            stored,
-            desired: spec,
-            shape,
-            force: mode.force,
-            dryRun,
-            nameOf: (path) => restName(toolFieldNames, path),
-          });
-        if (mode.dryRun) return apply(true);
-        const writes = companionWrites({
-          kind: 'Secret',
-          namespace: org,
-          for: { kind: 'Tool', name },
-          owner: stored,
-          name: secrets.size > 0 ? await companions.nameFor('Secret', stored) : companionName('Tool', name),
-          values: secrets,
-          before: toolSecretRefs(stored.spec),
-          after: toolSecretRefs(spec),
-        });
-        if (writes.length > 0) await apply(true);
-        const staged: StagedValues[] = [];
-        for (const write of writes) staged.push(await discardOnFailure(staged, () => companions.stage(write)));
-        const tool = await discardOnFailure(staged, () => apply(false));
-        for (const each of staged) await each.commit(tool);
-        views.tools.wrote(tool);
-        return tool;
-      }),
-    );
   }
 
   /** To be called when an agent was added: a tool made with the body of one agent doesn't go with it any more. */
@@ -173,26 +93,20 @@ export class ToolWriter {
    * write: a process that dies leaves no tool without agents behind.
    */
   async detach(org: string, name: string, agentName: string, mode: WriteMode): Promise<void> {
-    const gone = await retryStale(this.#foundation, async () => {
-      const stored = await this.find(org, name);
-      if (stored === undefined || !goesWith(stored, agentName) || (!mode.force && heldByOthers(stored))) return stored === undefined;
-      const { uid, resourceVersion } = stored.metadata;
-      const { clients, views } = this.#foundation;
-      await orUndefined(clients.tools.delete({ namespace: org, name }, { uid, resourceVersion, dryRun: mode.dryRun }));
-      if (!mode.dryRun) views.tools.deleted(stored);
-      return true;
-    });
+    const goes = (tool: Stored<Tool>): boolean =>
+      tool.metadata.annotations?.[withAgentAnnotation] === 'true' && isLastAgent(tool, agentName) && (mode.force || !heldByOthers(tool));
+    const gone = await this.delete(org, name, goes, mode);
     if (!gone) await this.update(org, name, async (stored) => ({ spec: withoutAgent(stored.spec, agentName) }), mode);
   }
 }
 
-/** Whether the tool was made with an agent, and `agentName` is the last one it has. */
-function goesWith({ metadata, spec }: Stored<Tool>, agentName: string): boolean {
-  return metadata.annotations?.[inlineAnnotation] === 'true' && (spec.agentRefs ?? []).every(({ name }) => name === agentName);
+/** Whether no other agent has the tool. */
+export function isLastAgent({ spec }: Stored<Tool>, agentName: string): boolean {
+  return (spec.agentRefs ?? []).every(({ name }) => name === agentName);
 }
 
 /** Somebody else has a say in which agents have the tool: then it is theirs to let go of. */
-function heldByOthers(tool: Stored<Tool>): boolean {
+export function heldByOthers(tool: Stored<Tool>): boolean {
   return ownersOf(tool, [field('spec'), field('agentRefs')], manager).length > 0;
 }
 
@@ -201,26 +115,8 @@ export function withAgent(spec: ToolSpec, agentName: string): ToolSpec {
   return refs.some(({ name }) => name === agentName) ? spec : { ...spec, agentRefs: [...refs, { name: agentName }] };
 }
 
-function withoutAgent(spec: ToolSpec, agentName: string): Draft<ToolSpec> {
+export function withoutAgent(spec: ToolSpec, agentName: string): Draft<ToolSpec> {
   const { agentRefs = [], ...rest } = spec;
   const left = agentRefs.filter(({ name }) => name !== agentName);
   return left.length === 0 ? rest : { ...rest, agentRefs: left };
-}
-
-/**
- * What was staged for a write that is refused is taken back. Where it is uncertain whether the write happened, or taking back
- * fails too, the sweeper decides later.
- */
-export async function discardOnFailure<T>(staged: StagedValues | readonly StagedValues[] | undefined, write: () => Promise<T>): Promise<T> {
-  try {
-    return await write();
-  } catch (error) {
-    if (!isUncertain(error)) await Promise.allSettled([staged ?? []].flat().map((values) => values.discard()));
-    throw error;
-  }
-}
-
-/** The write may have happened all the same: there was no answer, or one that doesn't say. */
-export function isUncertain(error: unknown): boolean {
-  return error instanceof KubeError && (error.code === 0 || error.code >= 500);
 }

@@ -88,6 +88,17 @@ export const issues = {
     loc,
     msg: `Input should be ${alternatives(values)}`,
   }),
+  extra: (loc: Loc): ValidationIssue => ({ type: 'extra_forbidden', loc, msg: 'Extra inputs are not permitted' }),
+  noTag: (loc: Loc, discriminator: string): ValidationIssue => ({
+    type: 'union_tag_not_found',
+    loc,
+    msg: `Unable to extract tag using discriminator '${discriminator}'`,
+  }),
+  wrongTag: (loc: Loc, discriminator: string, tag: unknown, tags: readonly string[]): ValidationIssue => ({
+    type: 'union_tag_invalid',
+    loc,
+    msg: `Input tag '${pythonText(tag)}' found using '${discriminator}' does not match any of the expected tags: ${tags.map((each) => `'${each}'`).join(', ')}`,
+  }),
   tooMany: (loc: Loc, what: 'List' | 'Dictionary', max: number, actual: number | 'more'): ValidationIssue => ({
     type: 'too_long',
     loc,
@@ -102,6 +113,21 @@ export const issues = {
   /** A rule that no schema keyword can say. */
   value: (loc: Loc, reason: string): ValidationIssue => ({ type: 'value_error', loc, msg: `Value error, ${reason}` }),
 };
+
+/** How pydantic prints what was sent: Python's `str`. */
+function pythonText(value: unknown, nested = 0): string {
+  if (typeof value === 'string') return nested === 0 ? value : `'${value}'`;
+  if (value === null) return 'None';
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value !== 'object') return JSON.stringify(value) ?? '';
+  // Nobody reads further, and the stack has an end.
+  if (nested > 8) return '...';
+  if (Array.isArray(value)) return `[${value.map((item) => pythonText(item, nested + 1)).join(', ')}]`;
+  return `{${Object.entries(value)
+    .map(([name, item]) => `'${name}': ${pythonText(item, nested + 1)}`)
+    .join(', ')}}`;
+}
 
 function count(n: number, noun: string): string {
   return `${n} ${noun}${n === 1 ? '' : 's'}`;

@@ -32,7 +32,7 @@ describe('texts that are meant to take long', () => {
   });
 });
 
-describe.each(['model', 'required', 'json', 'everything'] as const)('%s: the recorded answers of FastAPI', (schema) => {
+describe.each(['model', 'required', 'json', 'everything', 'tagged', 'strict'] as const)('%s: the recorded answers of FastAPI', (schema) => {
   const cases = recording.cases.filter((recorded) => recorded.schema === schema);
 
   it.each(cases.map((recorded) => [`${recorded.query ?? ''} ${recorded.body.slice(0, 80)}`, recorded] as const))('%s', (_, recorded) => {

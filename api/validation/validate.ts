@@ -22,6 +22,19 @@ export function withRule<T extends z.ZodType>(schema: T, rule: Rule<z.output<T>>
   return copy;
 }
 
+const forbidden = z.registry<{ readonly fields: readonly string[] }>();
+
+/**
+ * Fields that mean something elsewhere and would be lost here, such as those of another variant: they are reported.
+ * All other fields that a schema doesn't know are ignored.
+ */
+export function forbidding<T extends z.ZodObject>(schema: T, fields: readonly string[]): T {
+  const copy = schema.clone(schema._zod.def);
+  const own = new Set(Object.keys(schema.shape));
+  forbidden.add(copy, { fields: fields.filter((name) => !own.has(name)) });
+  return copy;
+}
+
 export type Validated<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly issues: readonly ValidationIssue[] };
 
 /** Deepest nesting of a value that is kept as it is. */
@@ -54,7 +67,7 @@ function readType(schema: z.core.$ZodTypes, input: unknown, loc: Loc, found: Val
     case 'nullable':
       return input === null ? null : read(def.innerType, input, loc, found);
     case 'object':
-      return readModel(def.shape, input, loc, found);
+      return readModel(def.shape, forbidden.get(schema as z.ZodObject)?.fields ?? [], input, loc, found);
     case 'record':
       return readDictionary(schema as z.core.$ZodRecord, input, loc, found);
     case 'array':
@@ -75,6 +88,7 @@ function readType(schema: z.core.$ZodTypes, input: unknown, loc: Loc, found: Val
       return undefined;
     }
     case 'union':
+      if ('discriminator' in def) return readTagged(def.options as readonly z.ZodObject[], def.discriminator as string, input, loc, found);
       return readUnion(def.options, input, loc, found);
     case 'unknown':
       return readFree(input, loc, found);
@@ -95,7 +109,13 @@ function unwrap<T>(result: Read<T>, found: ValidationIssue[]): T | undefined {
   return undefined;
 }
 
-function readModel(shape: Readonly<Record<string, Schema>>, input: unknown, loc: Loc, found: ValidationIssue[]): unknown {
+function readModel(
+  shape: Readonly<Record<string, Schema>>,
+  forbiddenFields: readonly string[],
+  input: unknown,
+  loc: Loc,
+  found: ValidationIssue[],
+): unknown {
   if (!isRecord(input)) {
     found.push(issues.notAModel(loc));
     return undefined;
@@ -110,6 +130,7 @@ function readModel(shape: Readonly<Record<string, Schema>>, input: unknown, loc:
     const value = read(schema, present ? input[field] : undefined, [...loc, field], found);
     if (value !== undefined) entries.push([field, value]);
   }
+  for (const field of Object.keys(input)) if (forbiddenFields.includes(field)) found.push(issues.extra([...loc, field]));
   return Object.fromEntries(entries);
 }
 
@@ -226,10 +247,32 @@ function readUnion(options: readonly Schema[], input: unknown, loc: Loc, found: 
   return undefined;
 }
 
+/** The variant that the field `discriminator` names; the one that has it as a default where it is absent. */
+function readTagged(options: readonly z.ZodObject[], discriminator: string, input: unknown, loc: Loc, found: ValidationIssue[]): unknown {
+  if (!isRecord(input)) {
+    found.push(issues.notAModel(loc));
+    return undefined;
+  }
+  const tagOf = (option: z.ZodObject) => option.shape[discriminator] as z.core.$ZodTypes;
+  const tag = Object.hasOwn(input, discriminator)
+    ? input[discriminator]
+    : options.map((option) => tagOf(option)._zod.def).find((def) => def.type === 'default')?.defaultValue;
+  if (tag === undefined) {
+    found.push(issues.noTag(loc, discriminator));
+    return undefined;
+  }
+  const option = typeof tag === 'string' ? options.find((each) => tagOf(each)._zod.values?.has(tag) === true) : undefined;
+  if (option !== undefined) return read(option, input, [...loc, tag as string], found);
+  const tags = options.flatMap((each) => [...(tagOf(each)._zod.values ?? [])].filter((value) => value !== undefined).map(String));
+  found.push(issues.wrongTag(loc, discriminator, tag, tags));
+  return undefined;
+}
+
 function unionLabel(option: Schema): string {
   const { def } = (option as z.core.$ZodTypes)._zod;
-  if (def.type === 'number') return 'format' in def && String(def.format).includes('int') ? 'int' : 'float';
-  if (def.type === 'string') return 'str';
+  const constrained = checksOf(option).some(({ check }) => check !== 'number_format') ? 'constrained-' : '';
+  if (def.type === 'number') return constrained + ('format' in def && String(def.format).includes('int') ? 'int' : 'float');
+  if (def.type === 'string') return `${constrained}str`;
   return def.type === 'boolean' ? 'bool' : def.type;
 }
 

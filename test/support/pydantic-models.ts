@@ -3,10 +3,11 @@ import { z } from 'zod';
 
 import type { ValidationIssue } from '../../api/validation/issue.ts';
 import { validateRequest } from '../../api/validation/request.ts';
+import { forbidding } from '../../api/validation/validate.ts';
 
 /** A request, and what FastAPI answers: `detail` where it refuses, otherwise what it read. */
 export interface Recorded {
-  readonly schema: 'model' | 'required' | 'json' | 'everything';
+  readonly schema: 'model' | 'required' | 'json' | 'everything' | 'tagged' | 'strict';
   readonly body: string;
   readonly query?: string;
   readonly detail?: readonly ValidationIssue[];
@@ -38,12 +39,26 @@ const model = z.object({
   either: z.union([z.int(), z.string()]).nullish(),
 });
 const required = z.object({ a: z.string(), b: z.int(), c: child });
+const mail = z.object({ tool_name: z.literal('mail'), sender: z.string().regex(/^\S+@\S+$/), password: z.string() });
+const calendar = z.object({
+  tool_name: z.literal('calendar'),
+  event: z.union([z.int().min(1).max(9), z.string().min(1).max(3)]),
+  zone: z.string().nullish(),
+});
+const schemas = {
+  model,
+  required,
+  json: required,
+  everything: required,
+  tagged: z.discriminatedUnion('tool_name', [mail, calendar]),
+  strict: forbidding(z.object({ tool_name: z.literal('mail'), sender: z.string().nullish() }), ['tool_name', 'event', 'zone']),
+} as const satisfies Record<Recorded['schema'], z.ZodType>;
 const query = z.object({ page_size: z.int().min(1).max(100).default(20), dry_run: z.boolean().default(false) });
 
 /** The same with our validator. */
 export function ask({ schema, body, query: search }: Recorded): Pick<Recorded, 'detail' | 'value'> {
   const result = validateRequest(
-    { body: schema === 'model' ? model : required, ...(schema === 'everything' && { query }) },
+    { body: schemas[schema], ...(schema === 'everything' && { query }) },
     { body: new TextEncoder().encode(body), query: Object.fromEntries(new URLSearchParams(search)) },
   );
   return result.ok ? { value: result.value.body } : { detail: result.issues };

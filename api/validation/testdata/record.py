@@ -13,7 +13,7 @@ import fastapi
 import pydantic
 from fastapi import Body, FastAPI, Query
 from fastapi.testclient import TestClient
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 
 class Child(BaseModel):
@@ -48,6 +48,27 @@ class Required(BaseModel):
     c: Child
 
 
+class Mail(BaseModel):
+    tool_name: Literal["mail"]
+    sender: Annotated[str, Field(pattern=r"^\S+@\S+$")]
+    password: str
+
+
+class Calendar(BaseModel):
+    tool_name: Literal["calendar"]
+    event: Annotated[int, Field(ge=1, le=9)] | Annotated[str, Field(min_length=1, max_length=3)]
+    zone: str | None = None
+
+
+Tool = Annotated[Mail | Calendar, Field(discriminator="tool_name")]
+
+
+class MailUpdate(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    tool_name: Literal["mail"]
+    sender: str | None = None
+
+
 app = FastAPI()
 
 
@@ -58,6 +79,16 @@ def model(body: Model):
 
 @app.post("/required")
 def required(body: Required):
+    return body.model_dump(exclude_unset=True)
+
+
+@app.post("/tagged")
+def tagged(body: Tool):
+    return body.model_dump(exclude_unset=True)
+
+
+@app.post("/strict")
+def strict(body: MailUpdate):
     return body.model_dump(exclude_unset=True)
 
 
@@ -107,6 +138,18 @@ CASES = {
         "true",
         "null",
         "",
+    ],
+    "/tagged": [
+        "{}", "[]", '"x"', "null", "5", '{"sender": "a@b"}', '{"tool_name": "mail", "sender": "a@b", "password": "p"}', '{"tool_name": "mail"}',
+        '{"tool_name": "Mail"}', '{"tool_name": ""}', '{"tool_name": null}', '{"tool_name": 5}', '{"tool_name": true}', '{"tool_name": 1.5}', '{"tool_name": []}', '{"tool_name": {}}',
+        '{"tool_name": ["x", 1, null, {"a": false}]}', '{"tool_name": "it\'s"}', '{"tool_name": "mail", "sender": "x", "password": 1}',
+        '{"tool_name": "calendar", "event": 5}', '{"tool_name": "calendar", "event": "5"}', '{"tool_name": "calendar", "event": 0}',
+        '{"tool_name": "calendar", "event": "long"}', '{"tool_name": "calendar", "event": []}', '{"tool_name": "calendar", "event": null, "zone": 1}',
+        '{"tool_name": "calendar", "event": 1.0}', '{"tool_name": "calendar", "event": true}', '{"tool_name": "calendar", "event": ""}',
+    ],
+    "/strict": [
+        "{}", '{"tool_name": "mail"}', '{"tool_name": "calendar"}', '{"tool_name": "mail", "event": 1}', '{"event": null, "zone": "x", "sender": 5}',
+        '{"zone": 1, "tool_name": "calendar", "event": 1}', '{"tool_name": null, "sender": null}',
     ],
     "/json": [
         "{", "}", "{a}", '{"a"}', '{"a":}', '{"a": 1', '{"a": 1,}', '{"a": 1 "b": 2}', "{'a': 1}", "[1,]", "[1 2]", "[", "nul", "tru", "1 2", '{"a": 1} x',

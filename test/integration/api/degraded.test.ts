@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 import type { AddressInfo } from 'node:net';
 
@@ -134,6 +135,14 @@ describe.each(['cut', 'stall'] as const)('when the API server goes away (%s)', (
     const request = anAgentRequest('Degraded', { llm: { model_name: 'm', api_key: 'secret', system_prompt: 'p'.repeat(5000) } });
     const { body: agent } = await ask('POST', '/v2/ai-agents', request);
     const path = `/v2/ai-agents/${agent.ai_agent_id}`;
+    const call = { tool_name: 'transfer_call', transfer_to: '+15550100' };
+    const { body: tool } = await ask('POST', `${path}/builtin-tools`, call);
+    const phoneNumber = `+1${randomInt(1e12, 1e13)}`;
+    const { body: number } = await ask('POST', '/v1/phone-numbers', { phone_number: phoneNumber, sip_trunk_password: 'p' });
+    const others = [
+      [`${path}/builtin-tools/${tool.tool_id}`, tool],
+      [`/v1/phone-numbers/${number._id}`, number],
+    ] as const;
     const before = await ask('GET', path);
     expect([before.status, before.headers.get('age')]).toEqual([200, null]);
     // Every long prompt of the organisation has been read once.
@@ -151,6 +160,14 @@ describe.each(['cut', 'stall'] as const)('when the API server goes away (%s)', (
     expect(list.status).toBe(200);
     expect(age(list)).toBeGreaterThanOrEqual(1);
     expect(list.body.data).toContainEqual(before.body);
+    for (const [url, object] of others) {
+      const one = await ask('GET', url);
+      expect([one.status, one.body, age(one)]).toEqual([200, object, expect.any(Number)]);
+      const all = await ask('GET', `${url.slice(0, url.lastIndexOf('/'))}?page_size=100`);
+      expect([all.status, age(all)]).toEqual([200, expect.any(Number)]);
+      expect(all.body.data).toContainEqual(object);
+      expect((await ask('DELETE', url)).status).toBe(503);
+    }
     // Secrets are kept nowhere: they are masked while they can't be read.
     expect((await ask('GET', path, undefined, reader)).body.llm.api_key).toBe('********');
     expect((await ask('GET', '/v2/ai-agents/agent-aaaaaaaaaaaaaaaa')).status).toBe(404);
@@ -158,6 +175,10 @@ describe.each(['cut', 'stall'] as const)('when the API server goes away (%s)', (
       ['POST', '/v2/ai-agents', anAgentRequest('x')],
       ['PUT', path, { agent_name: 'y' }],
       ['DELETE', path],
+      ['POST', `${path}/builtin-tools`, { tool_name: 'book_calendar', event_type_id: 1, cal_api_key: 'k' }],
+      ['PUT', others[0][0], call],
+      ['POST', '/v1/phone-numbers', { phone_number: '+1999' }],
+      ['PATCH', others[1][0], { friendly_name: 'x' }],
     ] as const) {
       const answer = await ask(method, url, body);
       expect(answer.status, method).toBe(503);

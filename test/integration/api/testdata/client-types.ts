@@ -75,6 +75,39 @@ export interface paths {
      */
     post: operations["revokeApiKey"];
   };
+  "/v1/phone-numbers": {
+    /**
+     * List phone numbers, in the order of their creation
+     * @description Needs the permission `phone_numbers:read`.
+     */
+    get: operations["listPhoneNumbers"];
+    /**
+     * Make a phone number known
+     * @description A number belongs to one object of the whole deployment.
+     *
+     * Needs the permission `phone_numbers:write`.
+     */
+    post: operations["createPhoneNumber"];
+  };
+  "/v1/phone-numbers/{phone_number_id}": {
+    /**
+     * Get a phone number
+     * @description Needs the permission `phone_numbers:read`.
+     */
+    get: operations["getPhoneNumber"];
+    /**
+     * Delete a phone number
+     * @description Needs the permission `phone_numbers:write`.
+     */
+    delete: operations["deletePhoneNumber"];
+    /**
+     * Change the fields given
+     * @description Absent fields keep their value, `null` clears them. The provider that is stored decides which fields there are: those of another are refused. The number, its provider and its region may be repeated, not changed.
+     *
+     * Needs the permission `phone_numbers:write`.
+     */
+    patch: operations["updatePhoneNumber"];
+  };
   "/v2/ai-agents": {
     /**
      * List agents, in the order of their creation
@@ -107,6 +140,76 @@ export interface paths {
      * Needs the permission `agents:write`.
      */
     delete: operations["deleteAgent"];
+  };
+  "/v2/ai-agents/{ai_agent_id}/builtin-tools/": {
+    /**
+     * List the built-in tools of an agent, in the order of their creation
+     * @description Needs the permission `tools:read`.
+     */
+    get: operations["listBuiltinTools"];
+    /**
+     * Make a built-in tool
+     * @description The function name is unique within the agent.
+     *
+     * Needs the permission `tools:write`.
+     */
+    post: operations["createBuiltinTool"];
+  };
+  "/v2/ai-agents/{ai_agent_id}/builtin-tools/{tool_id}": {
+    /**
+     * Get a built-in tool
+     * @description Needs the permission `tools:read`.
+     */
+    get: operations["getBuiltinTool"];
+    /**
+     * Change the fields given
+     * @description Absent fields keep their value, at every level; `null` brings back the default. `tool_name` is that of the stored tool, and so are the fields: those of another variant are refused.
+     *
+     * Needs the permission `tools:write`.
+     */
+    put: operations["updateBuiltinTool"];
+    /**
+     * Take a built-in tool from an agent
+     * @description Takes the tool from this agent. It is deleted altogether when no other agent uses it. What others have attached answers 409, unless forced.
+     *
+     * Needs the permission `tools:write`.
+     */
+    delete: operations["deleteBuiltinTool"];
+  };
+  "/v2/ai-agents/{ai_agent_id}/custom-tools/": {
+    /**
+     * List the custom tools of an agent, in the order of their creation
+     * @description Needs the permission `tools:read`.
+     */
+    get: operations["listCustomTools"];
+    /**
+     * Make a custom tool
+     * @description The function name is unique within the agent.
+     *
+     * Needs the permission `tools:write`.
+     */
+    post: operations["createCustomTool"];
+  };
+  "/v2/ai-agents/{ai_agent_id}/custom-tools/{tool_id}": {
+    /**
+     * Get a custom tool
+     * @description Needs the permission `tools:read`.
+     */
+    get: operations["getCustomTool"];
+    /**
+     * Change the fields given
+     * @description Absent fields keep their value, at every level; `null` brings back the default.
+     *
+     * Needs the permission `tools:write`.
+     */
+    put: operations["updateCustomTool"];
+    /**
+     * Take a custom tool from an agent
+     * @description Takes the tool from this agent. It is deleted altogether when no other agent uses it. What others have attached answers 409, unless forced.
+     *
+     * Needs the permission `tools:write`.
+     */
+    delete: operations["deleteCustomTool"];
   };
 }
 
@@ -495,6 +598,179 @@ export interface components {
       /** @description The same as in the header `x-trace-id`. */
       traceId: string;
     };
+    BuiltinTool: ({
+      tool_id: string;
+      /** @constant */
+      tool_name: "send_email";
+      from_email: string;
+      /** @description `"********"` unless the key names the permission `secrets:read`. */
+      app_password: string | null;
+      tool_description: string | null;
+      tool_start_message: string | null;
+      tool_delayed_message: string | null;
+      tool_complete_message: string | null;
+      tool_failed_message: string | null;
+      /** Format: date-time */
+      created_at: string;
+      /**
+       * Format: date-time
+       * @description Of the last change of the definition, by whatever means.
+       */
+      updated_at: string;
+    }) | ({
+      tool_id: string;
+      /** @constant */
+      tool_name: "transfer_call";
+      transfer_to: string;
+      /** @enum {string} */
+      transfer_type: "cold_transfer" | "warm_transfer";
+      display_phone_number: boolean;
+      tool_description: string | null;
+      tool_start_message: string | null;
+      tool_delayed_message: string | null;
+      tool_complete_message: string | null;
+      tool_failed_message: string | null;
+      /** Format: date-time */
+      created_at: string;
+      /**
+       * Format: date-time
+       * @description Of the last change of the definition, by whatever means.
+       */
+      updated_at: string;
+    }) | ({
+      tool_id: string;
+      /** @constant */
+      tool_name: "book_calendar";
+      event_type_id: number | string;
+      /** @description `"********"` unless the key names the permission `secrets:read`. */
+      cal_api_key: string | null;
+      timezone: string;
+      tool_description: string | null;
+      tool_start_message: string | null;
+      tool_delayed_message: string | null;
+      tool_complete_message: string | null;
+      tool_failed_message: string | null;
+      /** Format: date-time */
+      created_at: string;
+      /**
+       * Format: date-time
+       * @description Of the last change of the definition, by whatever means.
+       */
+      updated_at: string;
+    }) | ({
+      tool_id: string;
+      /** @constant */
+      tool_name: "check_calendar_availability";
+      event_type_id: number | string;
+      /** @description `"********"` unless the key names the permission `secrets:read`. */
+      cal_api_key: string | null;
+      timezone: string;
+      tool_description: string | null;
+      tool_start_message: string | null;
+      tool_delayed_message: string | null;
+      tool_complete_message: string | null;
+      tool_failed_message: string | null;
+      /** Format: date-time */
+      created_at: string;
+      /**
+       * Format: date-time
+       * @description Of the last change of the definition, by whatever means.
+       */
+      updated_at: string;
+    });
+    BuiltinToolCreate: ({
+      /** @constant */
+      tool_name: "send_email";
+      from_email: string;
+      app_password: string;
+      tool_description?: string | null;
+      tool_start_message?: string | null;
+      tool_delayed_message?: string | null;
+      tool_complete_message?: string | null;
+      tool_failed_message?: string | null;
+    }) | ({
+      /** @constant */
+      tool_name: "transfer_call";
+      transfer_to: string;
+      transfer_type?: ("cold_transfer" | "warm_transfer") | null;
+      display_phone_number?: boolean | null;
+      tool_description?: string | null;
+      tool_start_message?: string | null;
+      tool_delayed_message?: string | null;
+      tool_complete_message?: string | null;
+      tool_failed_message?: string | null;
+    }) | ({
+      /** @constant */
+      tool_name: "book_calendar";
+      event_type_id: number | string;
+      cal_api_key: string;
+      timezone?: string | null;
+      tool_description?: string | null;
+      tool_start_message?: string | null;
+      tool_delayed_message?: string | null;
+      tool_complete_message?: string | null;
+      tool_failed_message?: string | null;
+    }) | ({
+      /** @constant */
+      tool_name: "check_calendar_availability";
+      event_type_id: number | string;
+      cal_api_key: string;
+      timezone?: string | null;
+      tool_description?: string | null;
+      tool_start_message?: string | null;
+      tool_delayed_message?: string | null;
+      tool_complete_message?: string | null;
+      tool_failed_message?: string | null;
+    });
+    BuiltinToolList: {
+      data: components["schemas"]["BuiltinTool"][];
+      /** @description For `page_token` of the next page; null on the last one. */
+      next_page_token: string | null;
+    };
+    BuiltinToolUpdate: ({
+      /** @constant */
+      tool_name: "send_email";
+      from_email?: string;
+      app_password?: string;
+      tool_description?: string | null;
+      tool_start_message?: string | null;
+      tool_delayed_message?: string | null;
+      tool_complete_message?: string | null;
+      tool_failed_message?: string | null;
+    }) | ({
+      /** @constant */
+      tool_name: "transfer_call";
+      transfer_to?: string;
+      transfer_type?: ("cold_transfer" | "warm_transfer") | null;
+      display_phone_number?: boolean | null;
+      tool_description?: string | null;
+      tool_start_message?: string | null;
+      tool_delayed_message?: string | null;
+      tool_complete_message?: string | null;
+      tool_failed_message?: string | null;
+    }) | ({
+      /** @constant */
+      tool_name: "book_calendar";
+      event_type_id?: number | string;
+      cal_api_key?: string;
+      timezone?: string | null;
+      tool_description?: string | null;
+      tool_start_message?: string | null;
+      tool_delayed_message?: string | null;
+      tool_complete_message?: string | null;
+      tool_failed_message?: string | null;
+    }) | ({
+      /** @constant */
+      tool_name: "check_calendar_availability";
+      event_type_id?: number | string;
+      cal_api_key?: string;
+      timezone?: string | null;
+      tool_description?: string | null;
+      tool_start_message?: string | null;
+      tool_delayed_message?: string | null;
+      tool_complete_message?: string | null;
+      tool_failed_message?: string | null;
+    });
     Conflict: {
       /** @constant */
       error: "conflict";
@@ -507,6 +783,132 @@ export interface components {
           /** @description Who owns it: `kubectl`, `argocd-controller`, … */
           manager: string;
         }[];
+    };
+    CustomTool: {
+      tool_id: string;
+      function_tool: {
+        name: string;
+        description: string | null;
+        parameters: {
+          [key: string]: unknown;
+        };
+      };
+      additional_tool_info: {
+        /** @constant */
+        tool_type: "custom";
+        api: {
+          endpoint: string;
+          /** @description Values that look secret are `"********"` unless the key names the permission `secrets:read`. */
+          headers: {
+            [key: string]: string;
+          };
+          method: string;
+          parameters: {
+            fixed_params: {
+              [key: string]: {
+                description: string | null;
+                value: unknown;
+              };
+            };
+            runtime_params: {
+              [key: string]: {
+                description: string | null;
+                value: unknown;
+              };
+            };
+          };
+        };
+      };
+      tool_start_message: string | null;
+      tool_delayed_message: string | null;
+      tool_complete_message: string | null;
+      tool_failed_message: string | null;
+      /** Format: date-time */
+      created_at: string;
+      /**
+       * Format: date-time
+       * @description Of the last change of the definition, by whatever means.
+       */
+      updated_at: string;
+    };
+    CustomToolCreate: {
+      function_tool: {
+        name: string;
+        description?: string | null;
+        parameters?: {
+          [key: string]: unknown;
+        } | null;
+      };
+      additional_tool_info: {
+        tool_type?: "custom" | null;
+        api: {
+          endpoint: string;
+          headers?: {
+            [key: string]: string;
+          } | null;
+          method?: ("GET" | "POST" | "PUT" | "PATCH" | "DELETE") | null;
+          parameters?: ({
+            fixed_params?: ({
+              [key: string]: {
+                description?: string | null;
+                value?: unknown;
+              };
+            }) | null;
+            runtime_params?: ({
+              [key: string]: {
+                description?: string | null;
+                value?: unknown;
+              };
+            }) | null;
+          }) | null;
+        };
+      };
+      tool_start_message?: string | null;
+      tool_delayed_message?: string | null;
+      tool_complete_message?: string | null;
+      tool_failed_message?: string | null;
+    };
+    CustomToolList: {
+      data: components["schemas"]["CustomTool"][];
+      /** @description For `page_token` of the next page; null on the last one. */
+      next_page_token: string | null;
+    };
+    CustomToolUpdate: {
+      function_tool?: {
+        name?: string;
+        description?: string | null;
+        parameters?: {
+          [key: string]: unknown;
+        } | null;
+      };
+      additional_tool_info?: {
+        tool_type?: "custom" | null;
+        api?: {
+          endpoint?: string;
+          headers?: {
+            [key: string]: string;
+          } | null;
+          method?: ("GET" | "POST" | "PUT" | "PATCH" | "DELETE") | null;
+          parameters?: ({
+            fixed_params?: ({
+              [key: string]: {
+                description?: string | null;
+                value?: unknown;
+              };
+            }) | null;
+            runtime_params?: ({
+              [key: string]: {
+                description?: string | null;
+                value?: unknown;
+              };
+            }) | null;
+          }) | null;
+        };
+      };
+      tool_start_message?: string | null;
+      tool_delayed_message?: string | null;
+      tool_complete_message?: string | null;
+      tool_failed_message?: string | null;
     };
     Deleted: {
       data: Record<string, never>;
@@ -533,6 +935,111 @@ export interface components {
       /** @description The key itself. It is shown here and never again. */
       api_key: string;
     };
+    PhoneNumber: ({
+      _id: string;
+      /** @constant */
+      provider: "sip";
+      phone_number: string;
+      friendly_name: string | null;
+      /** @description The agent that answers calls to this number. */
+      inbound_agent_id: string | null;
+      /** @description The agent that calls from this number. */
+      outbound_agent_id: string | null;
+      sip_termination_uri: string | null;
+      sip_trunk_username: string | null;
+      /** @description `"********"` unless the key names the permission `secrets:read`. */
+      sip_trunk_password: string | null;
+      /** @enum {string} */
+      sip_infra_region: "global" | "bd" | "bd_link3";
+    }) | ({
+      _id: string;
+      /** @constant */
+      provider: "native";
+      phone_number: string;
+      friendly_name: string | null;
+      /** @description The agent that answers calls to this number. */
+      inbound_agent_id: string | null;
+      /** @description The agent that calls from this number. */
+      outbound_agent_id: string | null;
+    }) | ({
+      _id: string;
+      /** @constant */
+      provider: "carrier";
+      phone_number: string;
+      friendly_name: string | null;
+      /** @description The agent that answers calls to this number. */
+      inbound_agent_id: string | null;
+      /** @description The agent that calls from this number. */
+      outbound_agent_id: string | null;
+      carrier_account_sid: string | null;
+      /** @description `"********"` unless the key names the permission `secrets:read`. */
+      carrier_auth_token: string | null;
+    });
+    PhoneNumberCreate: ({
+      /**
+       * @default sip
+       * @constant
+       */
+      provider?: "sip";
+      phone_number: string;
+      friendly_name?: string | null;
+      inbound_agent_id?: string | null;
+      outbound_agent_id?: string | null;
+      sip_termination_uri?: string | null;
+      sip_trunk_username?: string | null;
+      sip_trunk_password?: string | null;
+      sip_infra_region?: ("global" | "bd" | "bd_link3") | null;
+    }) | ({
+      /** @constant */
+      provider: "native";
+      phone_number: string;
+      friendly_name?: string | null;
+      inbound_agent_id?: string | null;
+      outbound_agent_id?: string | null;
+    }) | ({
+      /** @constant */
+      provider: "carrier";
+      phone_number: string;
+      friendly_name?: string | null;
+      inbound_agent_id?: string | null;
+      outbound_agent_id?: string | null;
+      carrier_account_sid: string;
+      carrier_auth_token: string;
+    });
+    PhoneNumberList: {
+      data: components["schemas"]["PhoneNumber"][];
+      /** @description For `page_token` of the next page; null on the last one. */
+      next_page_token: string | null;
+    };
+    PhoneNumberUpdate: ({
+      /** @constant */
+      provider?: "sip";
+      phone_number?: string;
+      friendly_name?: string | null;
+      inbound_agent_id?: string | null;
+      outbound_agent_id?: string | null;
+      sip_termination_uri?: string | null;
+      sip_trunk_username?: string | null;
+      sip_trunk_password?: string | null;
+      /** @enum {string} */
+      sip_infra_region?: "global" | "bd" | "bd_link3";
+    }) | ({
+      /** @constant */
+      provider?: "native";
+      phone_number?: string;
+      friendly_name?: string | null;
+      inbound_agent_id?: string | null;
+      outbound_agent_id?: string | null;
+    }) | ({
+      /** @constant */
+      provider?: "carrier";
+      phone_number?: string;
+      friendly_name?: string | null;
+      inbound_agent_id?: string | null;
+      outbound_agent_id?: string | null;
+      carrier_account_sid?: string | null;
+      carrier_auth_token?: string | null;
+    });
     ValidationError: {
       detail: ({
           /** @description pydantic 2's name of the failure. */
@@ -1010,6 +1517,244 @@ export interface operations {
     };
   };
   /**
+   * List phone numbers, in the order of their creation
+   * @description Needs the permission `phone_numbers:read`.
+   */
+  listPhoneNumbers: {
+    parameters: {
+      query?: {
+        /** @description Objects on a page. */
+        page_size?: number;
+        /** @description The `next_page_token` of the page before. It opens only the list that gave it out. */
+        page_token?: string;
+      };
+    };
+    responses: {
+      /** @description A page of phone numbers. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          Age: components["headers"]["Age"];
+        };
+        content: {
+          "application/json": components["schemas"]["PhoneNumberList"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      408: components["responses"]["request_timeout"];
+      422: components["responses"]["validation"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * Make a phone number known
+   * @description A number belongs to one object of the whole deployment.
+   *
+   * Needs the permission `phone_numbers:write`.
+   */
+  createPhoneNumber: {
+    parameters: {
+      query?: {
+        /** @description Validate against the API server and change nothing. */
+        dry_run?: boolean;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PhoneNumberCreate"];
+      };
+    };
+    responses: {
+      /** @description The phone number. */
+      201: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          ETag: components["headers"]["ETag"];
+        };
+        content: {
+          "application/json": components["schemas"]["PhoneNumber"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      408: components["responses"]["request_timeout"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["payload_too_large"];
+      415: components["responses"]["unsupported_media_type"];
+      422: components["responses"]["validation"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * Get a phone number
+   * @description Needs the permission `phone_numbers:read`.
+   */
+  getPhoneNumber: {
+    parameters: {
+      path: {
+        /** @description The `_id`: the name of the PhoneNumber resource. */
+        phone_number_id: string;
+      };
+    };
+    responses: {
+      /** @description The phone number. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          ETag: components["headers"]["ETag"];
+          Age: components["headers"]["Age"];
+        };
+        content: {
+          "application/json": components["schemas"]["PhoneNumber"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * Delete a phone number
+   * @description Needs the permission `phone_numbers:write`.
+   */
+  deletePhoneNumber: {
+    parameters: {
+      query?: {
+        /** @description Validate against the API server and change nothing. */
+        dry_run?: boolean;
+      };
+      header?: {
+        /**
+         * @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`.
+         * @example "1234"
+         */
+        "If-Match"?: string;
+      };
+      path: {
+        /** @description The `_id`: the name of the PhoneNumber resource. */
+        phone_number_id: string;
+      };
+    };
+    responses: {
+      /** @description It is deleted. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+        };
+        content: {
+          "application/json": components["schemas"]["Deleted"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
+      409: components["responses"]["conflict"];
+      412: components["responses"]["precondition_failed"];
+      413: components["responses"]["payload_too_large"];
+      415: components["responses"]["unsupported_media_type"];
+      422: components["responses"]["validation"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * Change the fields given
+   * @description Absent fields keep their value, `null` clears them. The provider that is stored decides which fields there are: those of another are refused. The number, its provider and its region may be repeated, not changed.
+   *
+   * Needs the permission `phone_numbers:write`.
+   */
+  updatePhoneNumber: {
+    parameters: {
+      query?: {
+        /** @description Validate against the API server and change nothing. */
+        dry_run?: boolean;
+        /** @description Take over fields that other field managers own. */
+        force?: boolean;
+      };
+      header?: {
+        /**
+         * @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`.
+         * @example "1234"
+         */
+        "If-Match"?: string;
+      };
+      path: {
+        /** @description The `_id`: the name of the PhoneNumber resource. */
+        phone_number_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["PhoneNumberUpdate"];
+      };
+    };
+    responses: {
+      /** @description The phone number as it is now. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          ETag: components["headers"]["ETag"];
+        };
+        content: {
+          "application/json": components["schemas"]["PhoneNumber"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
+      409: components["responses"]["conflict"];
+      412: components["responses"]["precondition_failed"];
+      413: components["responses"]["payload_too_large"];
+      415: components["responses"]["unsupported_media_type"];
+      422: components["responses"]["validation"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
    * List agents, in the order of their creation
    * @description Needs the permission `agents:read`.
    */
@@ -1217,6 +1962,526 @@ export interface operations {
       path: {
         /** @description The `ai_agent_id`: the name of the Agent resource. */
         agent_id: string;
+      };
+    };
+    responses: {
+      /** @description It is deleted. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+        };
+        content: {
+          "application/json": components["schemas"]["Deleted"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
+      409: components["responses"]["conflict"];
+      412: components["responses"]["precondition_failed"];
+      413: components["responses"]["payload_too_large"];
+      415: components["responses"]["unsupported_media_type"];
+      422: components["responses"]["validation"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * List the built-in tools of an agent, in the order of their creation
+   * @description Needs the permission `tools:read`.
+   */
+  listBuiltinTools: {
+    parameters: {
+      query?: {
+        /** @description Objects on a page. */
+        page_size?: number;
+        /** @description The `next_page_token` of the page before. It opens only the list that gave it out. */
+        page_token?: string;
+      };
+      path: {
+        /** @description The `ai_agent_id` of the agent that has the tool. */
+        ai_agent_id: string;
+      };
+    };
+    responses: {
+      /** @description A page of tools. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          Age: components["headers"]["Age"];
+        };
+        content: {
+          "application/json": components["schemas"]["BuiltinToolList"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
+      422: components["responses"]["validation"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * Make a built-in tool
+   * @description The function name is unique within the agent.
+   *
+   * Needs the permission `tools:write`.
+   */
+  createBuiltinTool: {
+    parameters: {
+      query?: {
+        /** @description Validate against the API server and change nothing. */
+        dry_run?: boolean;
+        /** @description Take over fields that other field managers own. */
+        force?: boolean;
+      };
+      path: {
+        /** @description The `ai_agent_id` of the agent that has the tool. */
+        ai_agent_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["BuiltinToolCreate"];
+      };
+    };
+    responses: {
+      /** @description The tool. */
+      201: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          ETag: components["headers"]["ETag"];
+        };
+        content: {
+          "application/json": components["schemas"]["BuiltinTool"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["payload_too_large"];
+      415: components["responses"]["unsupported_media_type"];
+      422: components["responses"]["validation"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * Get a built-in tool
+   * @description Needs the permission `tools:read`.
+   */
+  getBuiltinTool: {
+    parameters: {
+      path: {
+        /** @description The `ai_agent_id` of the agent that has the tool. */
+        ai_agent_id: string;
+        /** @description The `tool_id`: the name of the Tool resource. */
+        tool_id: string;
+      };
+    };
+    responses: {
+      /** @description The tool. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          ETag: components["headers"]["ETag"];
+          Age: components["headers"]["Age"];
+        };
+        content: {
+          "application/json": components["schemas"]["BuiltinTool"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * Change the fields given
+   * @description Absent fields keep their value, at every level; `null` brings back the default. `tool_name` is that of the stored tool, and so are the fields: those of another variant are refused.
+   *
+   * Needs the permission `tools:write`.
+   */
+  updateBuiltinTool: {
+    parameters: {
+      query?: {
+        /** @description Validate against the API server and change nothing. */
+        dry_run?: boolean;
+        /** @description Take over fields that other field managers own. */
+        force?: boolean;
+      };
+      header?: {
+        /**
+         * @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`.
+         * @example "1234"
+         */
+        "If-Match"?: string;
+      };
+      path: {
+        /** @description The `ai_agent_id` of the agent that has the tool. */
+        ai_agent_id: string;
+        /** @description The `tool_id`: the name of the Tool resource. */
+        tool_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["BuiltinToolUpdate"];
+      };
+    };
+    responses: {
+      /** @description The tool. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          ETag: components["headers"]["ETag"];
+        };
+        content: {
+          "application/json": components["schemas"]["BuiltinTool"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
+      409: components["responses"]["conflict"];
+      412: components["responses"]["precondition_failed"];
+      413: components["responses"]["payload_too_large"];
+      415: components["responses"]["unsupported_media_type"];
+      422: components["responses"]["validation"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * Take a built-in tool from an agent
+   * @description Takes the tool from this agent. It is deleted altogether when no other agent uses it. What others have attached answers 409, unless forced.
+   *
+   * Needs the permission `tools:write`.
+   */
+  deleteBuiltinTool: {
+    parameters: {
+      query?: {
+        /** @description Validate against the API server and change nothing. */
+        dry_run?: boolean;
+        /** @description Take over fields that other field managers own. */
+        force?: boolean;
+      };
+      header?: {
+        /**
+         * @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`.
+         * @example "1234"
+         */
+        "If-Match"?: string;
+      };
+      path: {
+        /** @description The `ai_agent_id` of the agent that has the tool. */
+        ai_agent_id: string;
+        /** @description The `tool_id`: the name of the Tool resource. */
+        tool_id: string;
+      };
+    };
+    responses: {
+      /** @description It is deleted. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+        };
+        content: {
+          "application/json": components["schemas"]["Deleted"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
+      409: components["responses"]["conflict"];
+      412: components["responses"]["precondition_failed"];
+      413: components["responses"]["payload_too_large"];
+      415: components["responses"]["unsupported_media_type"];
+      422: components["responses"]["validation"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * List the custom tools of an agent, in the order of their creation
+   * @description Needs the permission `tools:read`.
+   */
+  listCustomTools: {
+    parameters: {
+      query?: {
+        /** @description Objects on a page. */
+        page_size?: number;
+        /** @description The `next_page_token` of the page before. It opens only the list that gave it out. */
+        page_token?: string;
+      };
+      path: {
+        /** @description The `ai_agent_id` of the agent that has the tool. */
+        ai_agent_id: string;
+      };
+    };
+    responses: {
+      /** @description A page of tools. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          Age: components["headers"]["Age"];
+        };
+        content: {
+          "application/json": components["schemas"]["CustomToolList"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
+      422: components["responses"]["validation"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * Make a custom tool
+   * @description The function name is unique within the agent.
+   *
+   * Needs the permission `tools:write`.
+   */
+  createCustomTool: {
+    parameters: {
+      query?: {
+        /** @description Validate against the API server and change nothing. */
+        dry_run?: boolean;
+        /** @description Take over fields that other field managers own. */
+        force?: boolean;
+      };
+      path: {
+        /** @description The `ai_agent_id` of the agent that has the tool. */
+        ai_agent_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CustomToolCreate"];
+      };
+    };
+    responses: {
+      /** @description The tool. */
+      201: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          ETag: components["headers"]["ETag"];
+        };
+        content: {
+          "application/json": components["schemas"]["CustomTool"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["payload_too_large"];
+      415: components["responses"]["unsupported_media_type"];
+      422: components["responses"]["validation"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * Get a custom tool
+   * @description Needs the permission `tools:read`.
+   */
+  getCustomTool: {
+    parameters: {
+      path: {
+        /** @description The `ai_agent_id` of the agent that has the tool. */
+        ai_agent_id: string;
+        /** @description The `tool_id`: the name of the Tool resource. */
+        tool_id: string;
+      };
+    };
+    responses: {
+      /** @description The tool. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          ETag: components["headers"]["ETag"];
+          Age: components["headers"]["Age"];
+        };
+        content: {
+          "application/json": components["schemas"]["CustomTool"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * Change the fields given
+   * @description Absent fields keep their value, at every level; `null` brings back the default.
+   *
+   * Needs the permission `tools:write`.
+   */
+  updateCustomTool: {
+    parameters: {
+      query?: {
+        /** @description Validate against the API server and change nothing. */
+        dry_run?: boolean;
+        /** @description Take over fields that other field managers own. */
+        force?: boolean;
+      };
+      header?: {
+        /**
+         * @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`.
+         * @example "1234"
+         */
+        "If-Match"?: string;
+      };
+      path: {
+        /** @description The `ai_agent_id` of the agent that has the tool. */
+        ai_agent_id: string;
+        /** @description The `tool_id`: the name of the Tool resource. */
+        tool_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["CustomToolUpdate"];
+      };
+    };
+    responses: {
+      /** @description The tool. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          ETag: components["headers"]["ETag"];
+        };
+        content: {
+          "application/json": components["schemas"]["CustomTool"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
+      409: components["responses"]["conflict"];
+      412: components["responses"]["precondition_failed"];
+      413: components["responses"]["payload_too_large"];
+      415: components["responses"]["unsupported_media_type"];
+      422: components["responses"]["validation"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * Take a custom tool from an agent
+   * @description Takes the tool from this agent. It is deleted altogether when no other agent uses it. What others have attached answers 409, unless forced.
+   *
+   * Needs the permission `tools:write`.
+   */
+  deleteCustomTool: {
+    parameters: {
+      query?: {
+        /** @description Validate against the API server and change nothing. */
+        dry_run?: boolean;
+        /** @description Take over fields that other field managers own. */
+        force?: boolean;
+      };
+      header?: {
+        /**
+         * @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`.
+         * @example "1234"
+         */
+        "If-Match"?: string;
+      };
+      path: {
+        /** @description The `ai_agent_id` of the agent that has the tool. */
+        ai_agent_id: string;
+        /** @description The `tool_id`: the name of the Tool resource. */
+        tool_id: string;
       };
     };
     responses: {

@@ -1,0 +1,133 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { z } from 'zod';
+
+import { phoneNumberKind, type PhoneNumber, type PhoneNumberSpec } from '../../crds/index.ts';
+import { masked, refId, SecretWriter, unmaskedReader } from '../codec/secrets.ts';
+import { validate } from '../validation/validate.ts';
+import { phoneNumberFromRest, phoneNumberToRest, providerOf, type PhoneNumberEncoding } from './codec.ts';
+import { phoneNumberCreate, phoneNumberUpdates, type PhoneNumberUpdate } from './schema.ts';
+
+const text = fc.oneof(fc.constant(''), fc.string({ maxLength: 12, unit: 'grapheme' }));
+const named = fc.string({ minLength: 1, maxLength: 8, unit: 'grapheme-ascii' });
+const keyRef = fc.record({ name: fc.constantFrom('mine', 'phonenumber-p'), key: fc.constantFrom('k', 'l') });
+const number = fc.stringMatching(/^\+[1-9][0-9]{1,14}$/);
+const region = fc.constantFrom('global', 'bd', 'bd_link3');
+const ref = fc.record({ name: fc.constantFrom('a', 'b') });
+
+/** Anything that `kubectl apply` may have stored. */
+const spec = fc
+  .record({
+    common: fc.record(
+      {
+        number,
+        suspend: fc.boolean(),
+        friendlyName: text,
+        inboundAgentRef: ref,
+        outboundAgentRef: ref,
+        deletionPolicy: fc.constant('Delete'),
+      },
+      { requiredKeys: ['number'] },
+    ),
+    variant: fc.oneof(
+      fc.record({
+        sip: fc.record({ terminationURI: text, username: text, passwordSecretRef: keyRef, region }, { requiredKeys: [] }),
+      }),
+      fc.constant({ native: {} }),
+      fc.record({ carrier: fc.record({ accountSID: named, authTokenSecretRef: keyRef }, { requiredKeys: [] }) }),
+    ),
+  })
+  .map(({ common, variant }) => phoneNumberKind.spec.parse({ ...common, ...variant }));
+
+const storedNumber = (stored: PhoneNumberSpec): PhoneNumber => ({
+  apiVersion: 'parley.dev/v1alpha1',
+  kind: 'PhoneNumber',
+  metadata: { name: 'p', namespace: 'org' },
+  spec: stored,
+});
+
+function encoding(stored: ReadonlyMap<string, string> = new Map()): PhoneNumberEncoding {
+  let count = 0;
+  return { secrets: new SecretWriter({ name: 'phonenumber-p', stored, randomId: () => `r${(count += 1)}` }), found: [] };
+}
+
+function parsed<T>(schema: z.ZodType<T>, body: unknown): T {
+  const result = validate(schema, JSON.parse(JSON.stringify(body)), ['body']);
+  if (!result.ok) throw new Error(JSON.stringify(result.issues));
+  return result.value;
+}
+
+const update = (stored: PhoneNumberSpec, body: unknown): PhoneNumberUpdate =>
+  parsed<PhoneNumberUpdate>(phoneNumberUpdates[providerOf(stored)], body);
+
+describe('a phone number: resource → REST → resource', () => {
+  it('changes nothing, whatever is stored, masked and unmasked and where nothing is named', () => {
+    const values = new Map(
+      ['mine', 'phonenumber-p'].flatMap((name) => ['k', 'l'].map((key) => [refId({ name, key }), `${name}+${key}`] as const)),
+    );
+    fc.assert(
+      fc.property(spec, (stored) => {
+        for (const body of [
+          phoneNumberToRest(storedNumber(stored), masked),
+          phoneNumberToRest(storedNumber(stored), unmaskedReader(values)),
+          {},
+        ]) {
+          const context = encoding(values);
+          expect(phoneNumberFromRest(update(stored, body), stored, context)).toEqual(stored);
+          expect([context.found, [...context.secrets.pending]]).toEqual([[], []]);
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+const common = { phone_number: number, friendly_name: text, inbound_agent_id: named, outbound_agent_id: named };
+const body = fc.oneof(
+  fc.record(
+    {
+      provider: fc.constant('sip'),
+      ...common,
+      sip_termination_uri: text,
+      sip_trunk_username: text,
+      sip_trunk_password: named,
+      sip_infra_region: region,
+    },
+    { requiredKeys: ['phone_number'] },
+  ),
+  fc.record({ provider: fc.constant('native'), ...common }, { requiredKeys: ['provider', 'phone_number'] }),
+  fc.record({ provider: fc.constant('carrier'), ...common, carrier_account_sid: named, carrier_auth_token: named }),
+);
+
+describe('a phone number: REST → resource → REST', () => {
+  it('returns what was sent, with no secret in the spec', () => {
+    fc.assert(
+      fc.property(body, (sent) => {
+        const context = encoding();
+        const draft = phoneNumberFromRest(parsed(phoneNumberCreate, sent), undefined, context);
+        const values = new Map([...context.secrets.pending].map(([key, value]) => [refId({ name: 'phonenumber-p', key }), value]));
+        expect(phoneNumberToRest(storedNumber(phoneNumberKind.spec.parse(draft)), unmaskedReader(values))).toMatchObject(
+          JSON.parse(JSON.stringify(sent)) as object,
+        );
+        expect(context.secrets.pending.size).toBe(['sip_trunk_password', 'carrier_auth_token'].filter((name) => name in sent).length);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('loses what is null, whatever is stored', () => {
+    fc.assert(
+      fc.property(spec, (stored) => {
+        const clearable = Object.entries(phoneNumberToRest(storedNumber(stored), masked)).filter(
+          ([name]) => !['_id', 'provider', 'phone_number', 'sip_infra_region'].includes(name),
+        );
+        const none = Object.fromEntries(clearable.map(([name]) => [name, null]));
+        const draft = phoneNumberFromRest(update(stored, none), stored, encoding());
+        const after = phoneNumberKind.spec.parse(draft);
+        expect(phoneNumberToRest(storedNumber(after), masked)).toEqual({ ...phoneNumberToRest(storedNumber(stored), masked), ...none });
+        expect(after.deletionPolicy).toBe(stored.deletionPolicy);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,157 @@
+/** Making, changing and deleting phone numbers. A number belongs to one object of the whole deployment. */
+import { API_VERSION, phoneNumberKind, wellKnown, type PhoneNumber, type PhoneNumberSpec } from '../../crds/index.ts';
+import type { Stored } from '../../kube/types.ts';
+import type { Draft } from '../codec/present.ts';
+import { masked } from '../codec/secrets.ts';
+import { ApiError, ValidationFailed } from '../http/api-error.ts';
+import { mayReadSecrets, type Caller } from '../http/caller.ts';
+import { shapeOf } from '../partial/shape.ts';
+import { orUndefined } from '../resources/companions.ts';
+import { cameFirst, isTaken, type FirstCome } from '../resources/first-come.ts';
+import type { Foundation } from '../resources/foundation.ts';
+import { inRestWords } from '../resources/kube-failures.ts';
+import { isObjectName, randomId } from '../resources/names.ts';
+import { ResourceWriter, type WriteMode } from '../resources/resource-writer.ts';
+import { issues, type ValidationIssue } from '../validation/issue.ts';
+import { phoneNumberFromRest, phoneNumberSecretRefs, phoneNumberToRest } from './codec.ts';
+import { phoneNumberFieldNames } from './field-names.ts';
+import type { PhoneNumberCreate, PhoneNumberUpdate } from './schema.ts';
+
+export interface UpdateOptions extends WriteMode {
+  /** @throws ApiError `precondition_failed` when the request was made for another state. */
+  readonly requireState: (resourceVersion: string) => void;
+}
+
+export class PhoneNumberService {
+  readonly #foundation: Foundation;
+  readonly #writer: ResourceWriter<PhoneNumber>;
+
+  constructor(foundation: Foundation) {
+    this.#foundation = foundation;
+    this.#writer = new ResourceWriter({
+      foundation,
+      kind: 'PhoneNumber',
+      client: foundation.clients.phoneNumbers,
+      view: foundation.views.phoneNumbers,
+      shape: shapeOf(phoneNumberKind.spec),
+      fieldNames: phoneNumberFieldNames,
+      secretRefs: phoneNumberSecretRefs,
+    });
+  }
+
+  list(org: string): Promise<readonly Stored<PhoneNumber>[]> {
+    return this.#foundation.views.phoneNumbers.find('namespace', org);
+  }
+
+  /** For an answer. @returns undefined when there is no such phone number */
+  async find(org: string, name: string): Promise<Stored<PhoneNumber> | undefined> {
+    return isObjectName(name) ? this.#foundation.views.phoneNumbers.get(org, name) : undefined;
+  }
+
+  async create(caller: Caller, body: PhoneNumberCreate, mode: Pick<WriteMode, 'dryRun'>): Promise<Stored<PhoneNumber>> {
+    const { org } = caller;
+    const name = `pn-${randomId()}`;
+    const secrets = await this.#writer.secretWriter(org, name, undefined);
+    const found: ValidationIssue[] = [];
+    const spec = { ...phoneNumberFromRest(body, undefined, { secrets, found }), deletionPolicy: 'Delete' };
+    found.push(...(await this.#unknownAgents(org, body, undefined)));
+    if (found.length > 0) throw new ValidationFailed(found);
+    const claim = this.#claim(body.phone_number);
+    if (await isTaken(claim)) throw numberTaken(body.phone_number);
+    const annotations = caller.createdByUserId === null ? undefined : { [wellKnown.createdBy]: caller.createdByUserId };
+    const metadata = { namespace: org, name, ...(annotations && { annotations }) };
+    const object = { apiVersion: API_VERSION, kind: 'PhoneNumber', metadata, spec } as unknown as PhoneNumber;
+    return inRestWords(phoneNumberFieldNames, async () => {
+      const created = await this.#writer.create(object, secrets.pending, mode);
+      if (mode.dryRun) return created;
+      try {
+        if (!(await cameFirst(created, claim))) throw numberTaken(body.phone_number);
+      } catch (error) {
+        await this.#writer.takeBack(created);
+        throw error;
+      }
+      return created;
+    });
+  }
+
+  /** @returns undefined when there is no such phone number */
+  async update(caller: Caller, name: string, body: PhoneNumberUpdate, options: UpdateOptions): Promise<Stored<PhoneNumber> | undefined> {
+    const { org } = caller;
+    const bringsSecrets = 'sip_trunk_password' in body || 'carrier_auth_token' in body;
+    return inRestWords(phoneNumberFieldNames, () =>
+      this.#writer.update(
+        org,
+        name,
+        async (stored) => {
+          options.requireState(stored.metadata.resourceVersion);
+          const secrets = await this.#writer.secretWriter(org, name, bringsSecrets ? stored : undefined);
+          const found: ValidationIssue[] = [];
+          const spec = phoneNumberFromRest(body, stored.spec, { secrets, found });
+          found.push(...(await this.#unknownAgents(org, body, stored.spec)));
+          if (found.length > 0) throw new ValidationFailed(found);
+          return { spec, secrets: secrets.pending };
+        },
+        options,
+      ),
+    );
+  }
+
+  /** @returns false when there is no such phone number */
+  async delete(org: string, name: string, options: Pick<UpdateOptions, 'dryRun' | 'requireState'>): Promise<boolean> {
+    if (!isObjectName(name)) return false;
+    const decide = (stored: Stored<PhoneNumber>): boolean => {
+      options.requireState(stored.metadata.resourceVersion);
+      return true;
+    };
+    return inRestWords(phoneNumberFieldNames, () => this.#writer.delete(org, name, decide, options));
+  }
+
+  async view(caller: Caller, phoneNumber: Stored<PhoneNumber>): Promise<Readonly<Record<string, unknown>>> {
+    const secrets = mayReadSecrets(caller)
+      ? await this.#foundation.companions.secretsToShow(caller.org, phoneNumberSecretRefs(phoneNumber.spec))
+      : masked;
+    return phoneNumberToRest(phoneNumber, secrets);
+  }
+
+  /** An agent that was named before and is gone since is no fault of this request. */
+  async #unknownAgents(
+    org: string,
+    body: PhoneNumberCreate | PhoneNumberUpdate,
+    previous: Draft<PhoneNumberSpec> | undefined,
+  ): Promise<readonly ValidationIssue[]> {
+    const named = [
+      { field: 'inbound_agent_id', id: body.inbound_agent_id, before: previous?.inboundAgentRef?.name },
+      { field: 'outbound_agent_id', id: body.outbound_agent_id, before: previous?.outboundAgentRef?.name },
+    ];
+    const found = await Promise.all(
+      named.map(async ({ field, id, before }) => {
+        if (id === undefined || id === null || id === before) return [];
+        const agent = isObjectName(id) ? await this.#foundation.views.agents.stored(org, id) : undefined;
+        if (agent !== undefined) return [];
+        return [issues.value(['body', field], `there is no AI agent ${JSON.stringify(id)}`)];
+      }),
+    );
+    return found.flat();
+  }
+
+  /** Objects outside organisations own no numbers, or anybody with a namespace could block those of others. */
+  #claim(number: string): FirstCome<PhoneNumber> {
+    const { clients, views } = this.#foundation;
+    return {
+      view: views.phoneNumbers,
+      client: clients.phoneNumbers,
+      index: 'number',
+      value: number,
+      listed: { fieldSelector: `spec.number=${number}` },
+      isRival: async ({ metadata }) => {
+        const namespace = await orUndefined(clients.namespaces.get({ name: metadata.namespace ?? '' }));
+        return namespace?.metadata.labels?.[wellKnown.organizationLabel] === 'true';
+      },
+    };
+  }
+}
+
+/** Whoever has it: nothing of another organisation shows. */
+function numberTaken(number: string): ApiError {
+  return new ApiError('conflict', `the phone number ${number} is in use already`);
+}

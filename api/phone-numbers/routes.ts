@@ -1,0 +1,61 @@
+import type { FastifyInstance } from 'fastify';
+import type { z } from 'zod';
+
+import { ApiError } from '../http/api-error.ts';
+import { ifMatch, sendEtag, writeQuery } from '../http/conditions.ts';
+import { readRequest } from '../http/read-request.ts';
+import { addRoute } from '../http/route.ts';
+import { pageOf } from '../pagination/keyset.ts';
+import type { Foundation } from '../resources/foundation.ts';
+import { providerOf } from './codec.ts';
+import { createPhoneNumber, deletePhoneNumber, getPhoneNumber, listPhoneNumbers, updatePhoneNumber } from './descriptions.ts';
+import { PhoneNumberService } from './phone-number-service.ts';
+import { phoneNumberUpdates, type PhoneNumberUpdate } from './schema.ts';
+
+export function registerPhoneNumbers(app: FastifyInstance, foundation: Foundation): void {
+  const phoneNumbers = new PhoneNumberService(foundation);
+
+  addRoute(app, createPhoneNumber, async ({ query, body, caller, reply }) => {
+    const phoneNumber = await phoneNumbers.create(caller, body, { dryRun: query.dry_run });
+    sendEtag(reply, phoneNumber.metadata.resourceVersion);
+    return reply.code(201).send(await phoneNumbers.view(caller, phoneNumber));
+  });
+
+  addRoute(app, listPhoneNumbers, async ({ query, caller }) => {
+    const list = `phone-numbers/${caller.org}`;
+    const position = query.page_token === undefined ? undefined : foundation.pageTokens.read(list, query.page_token);
+    const { items, next } = pageOf(await phoneNumbers.list(caller.org), query.page_size, position);
+    const data = await Promise.all(items.map((phoneNumber) => phoneNumbers.view(caller, phoneNumber)));
+    return { data, next_page_token: next === undefined ? null : foundation.pageTokens.write(list, next) };
+  });
+
+  addRoute(app, getPhoneNumber, async ({ params, caller, reply }) => {
+    const phoneNumber = await phoneNumbers.find(caller.org, params.phone_number_id);
+    if (phoneNumber === undefined) throw notFound();
+    sendEtag(reply, phoneNumber.metadata.resourceVersion);
+    return phoneNumbers.view(caller, phoneNumber);
+  });
+
+  addRoute(app, updatePhoneNumber, async ({ params: { phone_number_id: id }, caller, request, reply }) => {
+    const stored = await phoneNumbers.find(caller.org, id);
+    if (stored === undefined) throw notFound();
+    const schema: z.ZodType<PhoneNumberUpdate> = phoneNumberUpdates[providerOf(stored.spec)];
+    const { query, body } = readRequest(request, { query: writeQuery, body: schema });
+    const options = { dryRun: query.dry_run, force: query.force, requireState: ifMatch(request) };
+    const phoneNumber = await phoneNumbers.update(caller, id, body, options);
+    if (phoneNumber === undefined) throw notFound();
+    sendEtag(reply, phoneNumber.metadata.resourceVersion);
+    return phoneNumbers.view(caller, phoneNumber);
+  });
+
+  addRoute(app, deletePhoneNumber, async ({ params, query, caller, request }) => {
+    const options = { dryRun: query.dry_run, requireState: ifMatch(request) };
+    if (!(await phoneNumbers.delete(caller.org, params.phone_number_id, options))) throw notFound();
+    return { data: {}, message: query.dry_run ? 'The phone number would be deleted' : 'The phone number was deleted' };
+  });
+}
+
+/** The same for what is somebody else's, what doesn't exist and what can't exist. */
+function notFound(): ApiError {
+  return new ApiError('not_found', 'Phone number not found');
+}

@@ -1,0 +1,96 @@
+/** Built-in tools: REST ↔ ToolSpec. Pure. */
+import { builtinFunctionNames, type ToolSpec } from '../../crds/index.ts';
+import { unchangedNothing } from '../codec/headers.ts';
+import { present, updated, type Draft } from '../codec/present.ts';
+import type { KeyRef, SecretReader } from '../codec/secrets.ts';
+import { mask } from '../http/caller.ts';
+import { builtinVariants, type BuiltinToolUpdate, type BuiltinVariant } from './builtin-schema.ts';
+import { messagesFromRest, messagesToRest, type ToolEncoding } from './codec.ts';
+
+/** Undefined for a custom tool. */
+export function builtinVariantOf(spec: Draft<ToolSpec>): BuiltinVariant | undefined {
+  return builtinVariants.find((variant) => spec[variant] !== undefined);
+}
+
+export function builtinToolToRest(spec: ToolSpec, variant: BuiltinVariant, secrets: SecretReader): Readonly<Record<string, unknown>> {
+  return {
+    tool_name: builtinFunctionNames[variant],
+    ...fieldsToRest(spec, variant, secrets),
+    tool_description: spec.description ?? null,
+    ...messagesToRest(spec),
+  };
+}
+
+function fieldsToRest(spec: ToolSpec, variant: BuiltinVariant, secrets: SecretReader): Readonly<Record<string, unknown>> {
+  const { sendEmail, transferCall } = spec;
+  if (variant === 'sendEmail') return { from_email: sendEmail?.from, app_password: secretToRest(sendEmail?.passwordSecretRef, secrets) };
+  if (variant === 'transferCall') {
+    return {
+      transfer_to: transferCall?.to,
+      transfer_type: transferCall?.mode === 'Warm' ? 'warm_transfer' : 'cold_transfer',
+      display_phone_number: transferCall?.showCallerNumber,
+    };
+  }
+  const calendar = spec[variant];
+  return {
+    event_type_id: calendar?.eventTypeID,
+    cal_api_key: secretToRest(calendar?.apiKeySecretRef, secrets),
+    timezone: calendar?.timeZone,
+  };
+}
+
+function secretToRest(ref: KeyRef | undefined, secrets: SecretReader): string | null {
+  return ref === undefined ? null : (secrets.read(ref) ?? mask);
+}
+
+/**
+ * @param previous the stored spec, of which everything that the request doesn't name is kept
+ * @returns the whole spec as it should be; failures are added to `encoding.found`
+ */
+export function builtinToolFromRest(body: BuiltinToolUpdate, previous: ToolSpec | undefined, encoding: ToolEncoding): Draft<ToolSpec> {
+  const secret = (name: string, value: string | undefined, stored: KeyRef | undefined): KeyRef | undefined => {
+    if (value === undefined) return stored;
+    if (value !== mask) return encoding.secrets.write(name.replaceAll('_', '-'), value, stored);
+    if (stored === undefined) encoding.found.push(unchangedNothing([...encoding.loc, name]));
+    return stored;
+  };
+  return present({
+    ...previous,
+    description: updated(body.tool_description, previous?.description, (text) => text),
+    messages: messagesFromRest(body, previous?.messages),
+    ...fieldsFromRest(body, previous, secret),
+  }) as Draft<ToolSpec>;
+}
+
+function fieldsFromRest(
+  body: BuiltinToolUpdate,
+  previous: ToolSpec | undefined,
+  secret: (name: string, value: string | undefined, stored: KeyRef | undefined) => KeyRef | undefined,
+): object {
+  if (body.tool_name === 'send_email') {
+    const { sendEmail } = previous ?? {};
+    const passwordSecretRef = secret('app_password', body.app_password, sendEmail?.passwordSecretRef);
+    return { sendEmail: present({ ...sendEmail, from: body.from_email ?? sendEmail?.from, passwordSecretRef }) };
+  }
+  if (body.tool_name === 'transfer_call') {
+    const { transferCall } = previous ?? {};
+    return {
+      transferCall: present({
+        ...transferCall,
+        to: body.transfer_to ?? transferCall?.to,
+        mode: updated(body.transfer_type, transferCall?.mode, (type) => (type === 'warm_transfer' ? 'Warm' : 'Cold')),
+        showCallerNumber: updated(body.display_phone_number, transferCall?.showCallerNumber, (shown) => shown),
+      }),
+    };
+  }
+  const variant = body.tool_name === 'book_calendar' ? 'bookCalendar' : 'checkCalendarAvailability';
+  const calendar = previous?.[variant];
+  return {
+    [variant]: present({
+      ...calendar,
+      eventTypeID: body.event_type_id ?? calendar?.eventTypeID,
+      apiKeySecretRef: secret('cal_api_key', body.cal_api_key, calendar?.apiKeySecretRef),
+      timeZone: updated(body.timezone, calendar?.timeZone, (zone) => zone),
+    }),
+  };
+}

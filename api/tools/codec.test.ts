@@ -1,0 +1,216 @@
+import * as fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { z } from 'zod';
+
+import { toolKind, type ToolSpec } from '../../crds/index.ts';
+import { masked, refId, SecretWriter, unmaskedReader } from '../codec/secrets.ts';
+import { restName } from '../partial/field-names.ts';
+import { shapeOf, type Shape } from '../partial/shape.ts';
+import type { ValidationIssue } from '../validation/issue.ts';
+import { validate } from '../validation/validate.ts';
+import { builtinToolFromRest, builtinToolToRest, builtinVariantOf } from './builtin-codec.ts';
+import { builtinTool, builtinToolUpdates, type BuiltinToolUpdate } from './builtin-schema.ts';
+import { customToolFromRest, customToolToRest, type ToolEncoding } from './codec.ts';
+import { toolFieldNames } from './field-names.ts';
+import { customTool, customToolUpdate } from './schema.ts';
+
+const text = fc.oneof(fc.constant(''), fc.string({ maxLength: 12, unit: 'grapheme' }));
+const named = fc.string({ minLength: 1, maxLength: 8, unit: 'grapheme-ascii' });
+const keyRef = fc.record({ name: fc.constantFrom('mine', 'tool-t'), key: fc.constantFrom('k', 'api-key') });
+const optional = <T extends Record<string, fc.Arbitrary<unknown>>, R extends keyof T & string>(model: T, requiredKeys: R[]) =>
+  fc.record(model, { requiredKeys });
+const headerName = fc.constantFrom('X-Tenant', 'Authorization', 'X-Api-Key', 'Accept');
+const json = fc.jsonValue({ maxDepth: 2, noUnicodeString: false });
+const params = fc.dictionary(fc.constantFrom('a', 'b', 'constructor'), optional({ description: text, value: json }, []));
+const functionName = fc.stringMatching(/^[a-zA-Z0-9_-]{1,64}$/);
+
+const calendar = optional(
+  {
+    eventTypeID: fc.oneof(fc.integer({ min: 1, max: 2_147_483_647 }), named),
+    apiKeySecretRef: keyRef,
+    timeZone: fc.constantFrom('UTC', 'Europe/Berlin'),
+  },
+  ['eventTypeID', 'apiKeySecretRef'],
+);
+const variants = {
+  custom: optional(
+    {
+      function: optional({ name: functionName, description: text, parameters: fc.constantFrom({}, { type: 'object', properties: {} }) }, [
+        'name',
+      ]),
+      http: optional(
+        {
+          url: fc.webUrl(),
+          method: fc.constantFrom('GET', 'PATCH'),
+          timeout: fc.constantFrom('20s', '1m', '1500ms'),
+          headers: fc.uniqueArray(
+            fc.oneof(
+              fc.record({ name: headerName, value: named }),
+              fc.record({ name: headerName, valueFrom: keyRef.map((secretKeyRef) => ({ secretKeyRef })) }),
+            ),
+            { selector: ({ name }) => name },
+          ),
+          fixedParams: params,
+          runtimeParams: params,
+        },
+        ['url'],
+      ),
+    },
+    ['function', 'http'],
+  ),
+  sendEmail: fc.record({ from: fc.constantFrom('a@b', 'desk@example.com'), passwordSecretRef: keyRef }),
+  transferCall: optional(
+    { to: fc.constantFrom('+15550100', 'sip:x@y'), mode: fc.constantFrom('Cold', 'Warm'), showCallerNumber: fc.boolean() },
+    ['to'],
+  ),
+  bookCalendar: calendar,
+  checkCalendarAvailability: calendar,
+} as const;
+
+/** Anything that `kubectl apply` may have stored. */
+const spec = fc
+  .record({
+    common: optional(
+      {
+        suspend: fc.boolean(),
+        agentRefs: fc.uniqueArray(fc.record({ name: named }), { selector: ({ name }) => name, maxLength: 3 }),
+        description: text,
+        messages: optional({ start: text, delayed: text, complete: text, failed: text }, []),
+      },
+      [],
+    ),
+    variant: fc.oneof(
+      ...Object.entries(variants).map(([name, body]) => (body as fc.Arbitrary<object>).map((value) => ({ [name]: value }))),
+    ),
+  })
+  .map(({ common, variant }) => toolKind.spec.parse({ ...common, ...variant }));
+
+const everySecret = new Map(
+  ['mine', 'tool-t'].flatMap((name) => ['k', 'api-key'].map((key) => [refId({ name, key }), `${name}+${key}`] as const)),
+);
+
+function encoding(stored: ReadonlyMap<string, string> = new Map()): ToolEncoding & { readonly found: ValidationIssue[] } {
+  let count = 0;
+  return { secrets: new SecretWriter({ name: 'tool-t', stored, randomId: () => `r${(count += 1)}` }), loc: ['body'], found: [] };
+}
+
+function parsed<T>(schema: z.ZodType<T>, body: unknown): T {
+  const result = validate(schema, JSON.parse(JSON.stringify(body)), ['body']);
+  if (!result.ok) throw new Error(JSON.stringify(result.issues));
+  return result.value;
+}
+
+function toRest(stored: ToolSpec, secrets = masked): Readonly<Record<string, unknown>> {
+  const variant = builtinVariantOf(stored);
+  if (variant !== undefined) return builtinToolToRest(stored, variant, secrets);
+  return stored.custom === undefined ? {} : customToolToRest({ ...stored, custom: stored.custom }, secrets);
+}
+
+function updated(body: unknown, stored: ToolSpec, context: ToolEncoding): unknown {
+  const variant = builtinVariantOf(stored);
+  if (variant === undefined) return customToolFromRest(parsed(customToolUpdate, body), stored, context);
+  return builtinToolFromRest(parsed<BuiltinToolUpdate>(builtinToolUpdates[variant], body), stored, context);
+}
+
+describe('a tool: resource → REST → resource', () => {
+  it('changes nothing, whatever is stored', () => {
+    fc.assert(
+      fc.property(spec, (stored) => {
+        const context = encoding();
+        expect(updated(toRest(stored), stored, context)).toEqual(stored);
+        expect([context.found, [...context.secrets.pending]]).toEqual([[], []]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('changes nothing for who may see secrets either, and nothing where nothing is named', () => {
+    fc.assert(
+      fc.property(spec, (stored) => {
+        const context = encoding(everySecret);
+        expect(updated(toRest(stored, unmaskedReader(everySecret)), stored, context)).toEqual(stored);
+        expect([...context.secrets.pending]).toEqual([]);
+        const { tool_name: name } = toRest(stored);
+        expect(updated(name === undefined ? {} : { tool_name: name }, stored, encoding())).toEqual(stored);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+const messages = { tool_start_message: text, tool_delayed_message: text, tool_complete_message: text, tool_failed_message: text };
+const sentCalendar = { event_type_id: fc.oneof(fc.integer({ min: 1, max: 99 }), named), cal_api_key: named };
+const builtinBody = fc.oneof(
+  optional(
+    { tool_name: fc.constant('send_email'), from_email: fc.constant('a@b'), app_password: named, tool_description: text, ...messages },
+    ['tool_name', 'from_email', 'app_password'],
+  ),
+  optional(
+    {
+      tool_name: fc.constant('transfer_call'),
+      transfer_to: fc.constant('+1555'),
+      transfer_type: fc.constantFrom('cold_transfer', 'warm_transfer'),
+      display_phone_number: fc.boolean(),
+      ...messages,
+    },
+    ['tool_name', 'transfer_to'],
+  ),
+  ...['book_calendar', 'check_calendar_availability'].map((name) =>
+    optional({ tool_name: fc.constant(name), ...sentCalendar, timezone: fc.constant('Asia/Dhaka'), ...messages }, [
+      'tool_name',
+      'event_type_id',
+      'cal_api_key',
+    ]),
+  ),
+);
+const customBody = optional(
+  {
+    function_tool: optional({ name: functionName, description: text, parameters: fc.constant({ type: 'object' }) }, ['name']),
+    additional_tool_info: fc.record({
+      api: optional(
+        {
+          endpoint: fc.webUrl(),
+          method: fc.constantFrom('GET', 'DELETE'),
+          headers: fc.dictionary(headerName, named),
+          parameters: fc.record({
+            fixed_params: fc.dictionary(named, fc.record({ description: text, value: json })),
+            runtime_params: fc.constant({}),
+          }),
+        },
+        ['endpoint'],
+      ),
+    }),
+    ...messages,
+  },
+  ['function_tool', 'additional_tool_info'],
+);
+const plain = (value: unknown): object => JSON.parse(JSON.stringify(value)) as object;
+
+describe('a tool: REST → resource → REST', () => {
+  it('returns what was sent', () => {
+    const back = (draft: unknown, context: ToolEncoding): object => {
+      const values = new Map([...context.secrets.pending].map(([key, value]) => [refId({ name: 'tool-t', key }), value]));
+      return toRest(toolKind.spec.parse(draft), unmaskedReader(values));
+    };
+    fc.assert(
+      fc.property(builtinBody, customBody, (builtin, custom) => {
+        const [one, two] = [encoding(), encoding()];
+        expect(back(builtinToolFromRest(parsed(builtinTool, builtin), undefined, one), one)).toMatchObject(plain(builtin));
+        expect(back(customToolFromRest(parsed(customTool, custom), undefined, two), two)).toMatchObject(plain(custom));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('has a name for every field but those that only resources have', () => {
+    const leaves = (shape: Shape, path: string): readonly string[] =>
+      shape.type === 'object'
+        ? Object.entries(shape.fields).flatMap(([name, field]) => leaves(field, path === '' ? name : `${path}.${name}`))
+        : [path];
+    const missing = leaves(shapeOf(toolKind.spec), '').filter((path) => {
+      const name = restName(toolFieldNames, `.spec.${path}`);
+      return name === `.spec.${path}` || name === 'additional_tool_info.api';
+    });
+    expect(missing).toEqual(['suspend', 'agentRefs', 'custom.http.timeout']);
+  });
+});

@@ -1,0 +1,143 @@
+/** The routes of custom and built-in tools. */
+import { z } from 'zod';
+
+import { deleted, listOf } from '../codec/answers.ts';
+import { writeQuery } from '../http/conditions.ts';
+import { defineRoute } from '../http/route.ts';
+import { pageQuery } from '../pagination/keyset.ts';
+import { builtinTool as builtinAnswer, customTool as customAnswer } from './answers.ts';
+import { builtinTool, builtinToolUpdates } from './builtin-schema.ts';
+import {
+  builtinToolBodies,
+  builtinToolChange,
+  builtinToolExample,
+  customToolBody,
+  customToolChange,
+  customToolExample,
+} from './examples.ts';
+import { customTool, customToolUpdate } from './schema.ts';
+
+const tag = 'Tools';
+const agent = { ai_agent_id: 'The `ai_agent_id` of the agent that has the tool.' };
+const one = { ...agent, tool_id: 'The `tool_id`: the name of the Tool resource.' };
+const deletion =
+  'Takes the tool from this agent. It is deleted altogether when no other agent uses it. What others have attached answers 409, unless forced.';
+
+interface Words<P extends string, N extends string, C, U, A> {
+  readonly path: P;
+  /** Of the schemas and operations. */
+  readonly name: N;
+  /** As in "Make a …". */
+  readonly noun: string;
+  readonly create: C;
+  readonly createExamples: Readonly<Record<string, unknown>>;
+  readonly update: U;
+  readonly updateDescription: string;
+  readonly change: unknown;
+  readonly answer: A;
+  readonly example: unknown;
+}
+
+function toolRoutes<const P extends string, const N extends string, C extends z.ZodType, U extends z.ZodType, A extends z.ZodType>(
+  words: Words<P, N, C, U, A>,
+) {
+  const { path, name, noun, answer: schema, example } = words;
+  const all = `/v2/ai-agents/:ai_agent_id/${path}/` as const;
+  const byId = `/v2/ai-agents/:ai_agent_id/${path}/:tool_id` as const;
+  const reads = { tag, permission: 'tools:read' } as const;
+  const writes = { tag, permission: 'tools:write', query: writeQuery, errors: ['conflict'] } as const;
+  const answers = { 200: { description: 'The tool.', schema, example, headers: ['ETag'] } } as const;
+  return {
+    create: defineRoute({
+      method: 'POST',
+      path: all,
+      operationId: `create${name}`,
+      summary: `Make a ${noun}`,
+      description: 'The function name is unique within the agent.',
+      params: agent,
+      body: words.create,
+      bodyExamples: words.createExamples,
+      answers: { 201: { description: 'The tool.', schema, example, headers: ['ETag'], identifies: { tool_id: 'tool_id' } } },
+      ...writes,
+    }),
+    list: defineRoute({
+      method: 'GET',
+      path: all,
+      operationId: `list${name}s`,
+      summary: `List the ${noun}s of an agent, in the order of their creation`,
+      params: agent,
+      query: pageQuery,
+      answers: {
+        200: {
+          description: 'A page of tools.',
+          schema: listOf(schema, `${name}List`),
+          example: { data: [example], next_page_token: null },
+          headers: ['Age'],
+        },
+      },
+      ...reads,
+    }),
+    get: defineRoute({
+      method: 'GET',
+      path: byId,
+      operationId: `get${name}`,
+      summary: `Get a ${noun}`,
+      params: one,
+      answers: { 200: { ...answers[200], headers: ['ETag', 'Age'] } },
+      ...reads,
+    }),
+    update: defineRoute({
+      method: 'PUT',
+      path: byId,
+      operationId: `update${name}`,
+      summary: 'Change the fields given',
+      description: words.updateDescription,
+      params: one,
+      ifMatch: true,
+      readsLater: true,
+      body: words.update,
+      bodyExamples: { 'some changes': words.change },
+      answers,
+      ...writes,
+    }),
+    delete: defineRoute({
+      method: 'DELETE',
+      path: byId,
+      operationId: `delete${name}`,
+      summary: `Take a ${noun} from an agent`,
+      description: deletion,
+      params: one,
+      ifMatch: true,
+      answers: { 200: deleted('The tool was deleted') },
+      ...writes,
+    }),
+  };
+}
+
+const partial = 'Absent fields keep their value, at every level; `null` brings back the default.';
+
+export const customToolRoutes = toolRoutes({
+  path: 'custom-tools',
+  name: 'CustomTool',
+  noun: 'custom tool',
+  create: customTool.meta({ id: 'CustomToolCreate' }),
+  createExamples: { 'a look-up': customToolBody },
+  update: customToolUpdate.meta({ id: 'CustomToolUpdate' }),
+  updateDescription: partial,
+  change: customToolChange,
+  answer: customAnswer,
+  example: customToolExample,
+});
+
+export const builtinToolRoutes = toolRoutes({
+  path: 'builtin-tools',
+  name: 'BuiltinTool',
+  noun: 'built-in tool',
+  create: builtinTool.meta({ id: 'BuiltinToolCreate' }),
+  createExamples: builtinToolBodies,
+  update: z.union(Object.values(builtinToolUpdates)).meta({ id: 'BuiltinToolUpdate' }),
+  updateDescription: `${partial} \`tool_name\` is that of the stored tool, and so are the fields: those of another variant are refused.`,
+  change: builtinToolChange,
+  answer: builtinAnswer,
+  example: builtinToolExample,
+});

@@ -1,0 +1,56 @@
+/** Bodies for the OpenAPI document. The tests send them. */
+
+export const customToolBody = {
+  function_tool: {
+    name: 'find_booking',
+    description: 'Finds a booking by its number.',
+    parameters: {
+      type: 'object',
+      properties: { number: { type: 'string', description: 'As the guest says it.' } },
+      required: ['number'],
+      additionalProperties: false,
+    },
+  },
+  additional_tool_info: {
+    tool_type: 'custom',
+    api: {
+      endpoint: 'https://api.example.com/bookings/{number}',
+      headers: { Accept: 'application/json' },
+      method: 'GET',
+      parameters: { fixed_params: { hotel: { description: 'Which of our hotels.', value: 7 } }, runtime_params: {} },
+    },
+  },
+  tool_start_message: 'One moment, I am looking it up.',
+  tool_delayed_message: null,
+  tool_complete_message: null,
+  tool_failed_message: 'I can not reach our bookings.',
+};
+
+const timestamps = { created_at: '2026-11-21T04:00:00Z', updated_at: '2026-11-21T04:00:00Z' };
+
+export const customToolExample = { tool_id: 'tool-k3xq5w7zr2nabcde', ...customToolBody, ...timestamps };
+
+export const customToolChange = { additional_tool_info: { api: { method: 'POST' } }, tool_start_message: null };
+
+export const builtinToolBodies = {
+  'an e-mail sender': { tool_name: 'send_email', from_email: 'desk@example.com', app_password: 'abcd efgh ijkl mnop' },
+  'a transfer to a person': { tool_name: 'transfer_call', transfer_to: '+15550100', transfer_type: 'warm_transfer' },
+  'bookings in a calendar': { tool_name: 'book_calendar', event_type_id: 42, cal_api_key: 'cal_live_0123', timezone: 'Europe/Berlin' },
+  'free slots of a calendar': { tool_name: 'check_calendar_availability', event_type_id: 'team-visit', cal_api_key: 'cal_live_0123' },
+};
+
+export const builtinToolExample = {
+  tool_id: 'tool-k3xq5w7zr2nabcde',
+  tool_name: 'transfer_call',
+  transfer_to: '+15550100',
+  transfer_type: 'warm_transfer',
+  display_phone_number: false,
+  tool_description: null,
+  tool_start_message: null,
+  tool_delayed_message: null,
+  tool_complete_message: null,
+  tool_failed_message: null,
+  ...timestamps,
+};
+
+export const builtinToolChange = { tool_name: 'transfer_call', transfer_to: 'sip:desk@example.com', tool_start_message: 'I connect you.' };

@@ -1,0 +1,109 @@
+import type { FastifyInstance } from 'fastify';
+import type { z } from 'zod';
+
+import type { Tool } from '../../crds/index.ts';
+import type { Stored } from '../../kube/types.ts';
+import { ApiError } from '../http/api-error.ts';
+import { ifMatch, sendEtag, writeQuery } from '../http/conditions.ts';
+import { readRequest } from '../http/read-request.ts';
+import { addRoute } from '../http/route.ts';
+import { pageOf } from '../pagination/keyset.ts';
+import type { Foundation } from '../resources/foundation.ts';
+import { builtinToolFromRest, builtinToolToRest, builtinVariantOf } from './builtin-codec.ts';
+import { builtinToolUpdates, type BuiltinToolCreate, type BuiltinToolUpdate } from './builtin-schema.ts';
+import { customToolFromRest, customToolToRest } from './codec.ts';
+import { builtinToolRoutes, customToolRoutes } from './descriptions.ts';
+import { customToolUpdate, type CustomTool, type CustomToolUpdate } from './schema.ts';
+import { ToolService, type Encode, type ToolFamily } from './tool-service.ts';
+
+/** A family of tools with routes of its own. `C` and `U`: bodies that make and change one. */
+interface Family<C, U> extends ToolFamily {
+  readonly routes: typeof customToolRoutes | typeof builtinToolRoutes;
+  /** The stored tool decides which fields an update can have. */
+  readonly updateOf: (stored: Stored<Tool>) => z.ZodType<U>;
+  readonly encode: (body: C | U) => Encode;
+  readonly bringsSecrets: (body: U) => boolean;
+}
+
+const custom: Family<CustomTool, CustomToolUpdate> = {
+  routes: customToolRoutes,
+  includes: (spec) => spec.custom !== undefined,
+  toRest: (spec, secrets) => (spec.custom === undefined ? {} : customToolToRest({ ...spec, custom: spec.custom }, secrets)),
+  updateOf: () => customToolUpdate,
+  encode: (body) => (previous, encoding) => customToolFromRest(body, previous, encoding),
+  bringsSecrets: (body) => Boolean(body.additional_tool_info?.api?.headers),
+};
+
+const builtin: Family<BuiltinToolCreate, BuiltinToolUpdate> = {
+  routes: builtinToolRoutes,
+  includes: (spec) => builtinVariantOf(spec) !== undefined,
+  toRest: (spec, secrets) => {
+    const variant = builtinVariantOf(spec);
+    return variant === undefined ? {} : builtinToolToRest(spec, variant, secrets);
+  },
+  updateOf: ({ spec }) => builtinToolUpdates[builtinVariantOf(spec) ?? 'sendEmail'],
+  encode: (body) => (previous, encoding) => builtinToolFromRest(body, previous, encoding),
+  bringsSecrets: (body) => 'app_password' in body || 'cal_api_key' in body,
+};
+
+export function registerTools(app: FastifyInstance, foundation: Foundation): void {
+  registerFamily(app, foundation, custom);
+  registerFamily(app, foundation, builtin);
+}
+
+function registerFamily<C, U>(app: FastifyInstance, foundation: Foundation, family: Family<C, U>): void {
+  const tools = new ToolService(foundation, family);
+  const { routes } = family;
+
+  addRoute(app, routes.create, async ({ params, query, body, caller, reply }) => {
+    const mode = { dryRun: query.dry_run, force: query.force };
+    const tool = await tools.create(caller, params.ai_agent_id, family.encode(body as C), mode);
+    if (tool === undefined) throw agentNotFound();
+    sendEtag(reply, tool.metadata.resourceVersion);
+    return reply.code(201).send(await tools.view(caller, tool));
+  });
+
+  addRoute(app, routes.list, async ({ params: { ai_agent_id: agent }, query, caller }) => {
+    const list = `${routes.list.path}/${caller.org}/${agent}`;
+    const position = query.page_token === undefined ? undefined : foundation.pageTokens.read(list, query.page_token);
+    const found = await tools.list(caller.org, agent);
+    if (found === undefined) throw agentNotFound();
+    const { items, next } = pageOf(found, query.page_size, position);
+    const data = await Promise.all(items.map((tool) => tools.view(caller, tool)));
+    return { data, next_page_token: next === undefined ? null : foundation.pageTokens.write(list, next) };
+  });
+
+  addRoute(app, routes.get, async ({ params: { ai_agent_id: agent, tool_id: id }, caller, reply }) => {
+    const tool = await tools.find(caller.org, agent, id);
+    if (tool === undefined) throw toolNotFound();
+    sendEtag(reply, tool.metadata.resourceVersion);
+    return tools.view(caller, tool);
+  });
+
+  addRoute(app, routes.update, async ({ params: { ai_agent_id: agent, tool_id: id }, caller, request, reply }) => {
+    const stored = await tools.find(caller.org, agent, id);
+    if (stored === undefined) throw toolNotFound();
+    const { query, body } = readRequest(request, { query: writeQuery, body: family.updateOf(stored) });
+    const options = { dryRun: query.dry_run, force: query.force, requireState: ifMatch(request) };
+    const change = { encode: family.encode(body), bringsSecrets: family.bringsSecrets(body) };
+    const tool = await tools.update(caller, agent, id, change, options);
+    if (tool === undefined) throw toolNotFound();
+    sendEtag(reply, tool.metadata.resourceVersion);
+    return tools.view(caller, tool);
+  });
+
+  addRoute(app, routes.delete, async ({ params: { ai_agent_id: agent, tool_id: id }, query, caller, request }) => {
+    const options = { dryRun: query.dry_run, force: query.force, requireState: ifMatch(request) };
+    if (!(await tools.delete(caller.org, agent, id, options))) throw toolNotFound();
+    return { data: {}, message: query.dry_run ? 'The tool would be deleted' : 'The tool was deleted' };
+  });
+}
+
+function agentNotFound(): ApiError {
+  return new ApiError('not_found', 'AI agent not found');
+}
+
+/** The same for a tool of somebody else, of another agent, of no agent, and for one that doesn't or can't exist. */
+function toolNotFound(): ApiError {
+  return new ApiError('not_found', 'Tool not found');
+}

@@ -1,0 +1,65 @@
+import { randomInt } from 'node:crypto';
+
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { cameFirst, type FirstCome } from '../../../api/resources/first-come.ts';
+import { createFoundation, type Foundation } from '../../../api/resources/foundation.ts';
+import type { PhoneNumber } from '../../../crds/index.ts';
+import type { Stored } from '../../../kube/types.ts';
+import { systemClock } from '../../../platform/clock.ts';
+import { Readiness } from '../../../platform/lifecycle.ts';
+import { createLogger } from '../../../platform/logging.ts';
+import { aPhoneNumber } from '../../support/builders.ts';
+import { unlimited } from '../../support/limits.ts';
+import { organization, startFacade, type Facade } from './facade.ts';
+
+let facade: Facade;
+let foundation: Foundation;
+let org: string;
+
+beforeAll(async () => {
+  facade = await startFacade();
+  org = (await organization(facade)).name;
+  foundation = createFoundation({
+    store: facade.store,
+    transport: facade.transport,
+    clock: systemClock,
+    random: Math.random,
+    logger: createLogger({ role: 'test', level: 'silent' }),
+    registry: new Registry(),
+    readiness: new Readiness(),
+    pageTokenKey: new Uint8Array(32),
+    limits: unlimited,
+  });
+  foundation.views.start();
+});
+afterAll(async () => {
+  await foundation.views.stop();
+  await facade.close();
+});
+
+const number = `+1${randomInt(1e12, 1e13)}`;
+const apply = (name: string, friendlyName: string): Promise<Stored<PhoneNumber>> =>
+  foundation.clients.phoneNumbers.apply(aPhoneNumber(name, number, org, { friendlyName }) as PhoneNumber);
+const claim = (): FirstCome<PhoneNumber> => ({
+  view: foundation.views.phoneNumbers,
+  client: foundation.clients.phoneNumbers,
+  index: 'number',
+  value: number,
+  listed: { fieldSelector: `spec.number=${number}` },
+  isRival: () => true,
+});
+
+describe('who came first', () => {
+  it('is told from the order of creation, whatever was written since and however late one asks', async () => {
+    const older = await apply('a', 'as made');
+    const younger = await apply('b', 'as made');
+    expect([await cameFirst(older, claim()), await cameFirst(younger, claim())]).toEqual([true, false]);
+    const touched = await apply('a', 'changed since');
+    await foundation.views.phoneNumbers.findSince(touched, 'number', number);
+    expect([await cameFirst(older, claim()), await cameFirst(younger, claim())]).toEqual([true, false]);
+    await apply('b', 'changed too');
+    expect([await cameFirst(older, claim()), await cameFirst(younger, claim())]).toEqual([true, false]);
+  });
+});
