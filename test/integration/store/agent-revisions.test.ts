@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
 import { describe, expect, it } from 'vitest';
 
 import type { Store } from '../../../store/index.ts';
@@ -163,7 +165,10 @@ describe('prune', () => {
   it('keeps what serves, the newest ten of each agent and everything that is young; in batches', async () => {
     const { store } = await freshStore();
     const revisions: string[] = [];
-    for (let v = 0; v < 25; v += 1) revisions.push(await put(store, { v }));
+    for (let v = 0; v < 25; v += 1) {
+      revisions.push(await put(store, { v }));
+      await delay(2); // which of two is newer is told by the millisecond
+    }
     const serving = revisions[2] ?? '';
     await store.agentRevisions.serve({ ...acme, revision: serving });
     const other = { org: 'acme', agentUid: 'uid-2', agentName: 'back-office' };
