@@ -1,0 +1,68 @@
+/** Where vectors live. Postgres remains the source of truth: every store can be rebuilt from it. */
+import type { SparseVector } from '../lexical/sparse-vector.ts';
+
+/** What tells the collections of one installation apart: vectors of two models are never compared. */
+export interface VectorSpace {
+  readonly model: string;
+  /** 0 for a profile without dense vectors. */
+  readonly dimension: number;
+}
+
+export type Scalar = string | number | boolean;
+
+/** Every field has to equal its value (AND). */
+export type EqualityFilter = Readonly<Record<string, Scalar>>;
+
+export interface VectorRecord {
+  /** `<documentId>:<ordinal>`: writing it again replaces it. */
+  readonly chunkId: string;
+  readonly documentId: string;
+  readonly ordinal: number;
+  readonly dense?: Float32Array;
+  readonly sparse: SparseVector;
+  readonly metadata: Readonly<Record<string, Scalar>>;
+}
+
+export interface VectorQuery {
+  readonly dense?: Float32Array;
+  readonly sparse: SparseVector;
+  readonly filter?: EqualityFilter;
+  /** 1 … 1000. */
+  readonly topK: number;
+}
+
+export interface VectorHit {
+  readonly chunkId: string;
+  readonly documentId: string;
+  readonly ordinal: number;
+  /** Of the ranking that found it, higher is better: inner product, or the sum of reciprocal ranks where two were fused. */
+  readonly score: number;
+}
+
+/** Identifies a knowledge base's vectors: the organisation's name and the collection's id. */
+export interface CollectionRef {
+  readonly org: string;
+  /** Never reused. */
+  readonly collectionId: string;
+  readonly space: VectorSpace;
+}
+
+/**
+ * All stores give the same hits in the same order for the same data (ties by chunk id).
+ * A write that has returned is found by the next search.
+ *
+ * @throws VectorStoreError from every method: `unavailable` (try again) or `refused` (don't)
+ */
+export interface VectorStore {
+  readonly name: 'pgvector' | 'milvus';
+  upsert(collection: CollectionRef, records: readonly VectorRecord[], signal?: AbortSignal): Promise<void>;
+  search(collection: CollectionRef, query: VectorQuery, signal?: AbortSignal): Promise<readonly VectorHit[]>;
+  /** Chunks that are there, of one document or of all. */
+  count(collection: CollectionRef, documentId?: string): Promise<number>;
+  deleteDocument(collection: CollectionRef, documentId: string): Promise<void>;
+  deleteCollection(collection: CollectionRef): Promise<void>;
+  /** Ids of the documents that have vectors, ascending, behind `after`: for the sweep of leftovers. */
+  documentIds(collection: CollectionRef, page: { readonly after?: string; readonly limit: number }): Promise<readonly string[]>;
+  health(): Promise<void>;
+  close(): Promise<void>;
+}
