@@ -11,11 +11,17 @@ import { StoreError } from './error.ts';
 import { registerStoreMetrics } from './metrics.ts';
 import { readMigrations } from './migration-files.ts';
 import { Organizations } from './organizations.ts';
+import { createKnowledgeStore, type KnowledgeStore } from './knowledge/index.ts';
 import { RateLimits } from './rate-limits.ts';
 import { RevocationListener } from './revocations.ts';
 
 export type { ApiKeyPosition, ApiKeyRecord } from './api-keys.ts';
 export type { RateLimits } from './rate-limits.ts';
+export type { Collection, CollectionSpec } from './knowledge/collections.ts';
+export { KNOWLEDGE_CHANNEL } from './knowledge/collections.ts';
+export { newDocumentId, type DocumentRecord, type NewDocument, type PageOutcome } from './knowledge/documents.ts';
+export type { StoredChunk } from './knowledge/ingestion.ts';
+export type { KnowledgeStore } from './knowledge/index.ts';
 export { StoreError } from './error.ts';
 export { migrate, migrationStatus } from './migrate.ts';
 export { covers, isPermission, permissions, type Permission } from './permissions.ts';
@@ -43,6 +49,9 @@ export interface Store {
   readonly apiKeys: ApiKeyStore;
   readonly agentRevisions: AgentRevisions;
   readonly rateLimits: RateLimits;
+  readonly knowledge: KnowledgeStore;
+  /** For what keeps its own tables in the same database: the vectors. */
+  readonly database: Database;
   /** @throws StoreError `unavailable`, `refused`, or `schema` when migrations are missing */
   health(): Promise<void>;
   close(): Promise<void>;
@@ -67,6 +76,8 @@ export function openStore(options: StoreOptions): Store {
     organizations: new Organizations(database),
     agentRevisions: new AgentRevisions(database),
     rateLimits: new RateLimits(database),
+    knowledge: createKnowledgeStore(database),
+    database,
     apiKeys: {
       create: (key) => keys.create(key),
       list: (page) => keys.list(page),

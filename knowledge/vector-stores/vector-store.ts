@@ -27,6 +27,8 @@ export interface VectorQuery {
   readonly dense?: Float32Array;
   readonly sparse: SparseVector;
   readonly filter?: EqualityFilter;
+  /** Documents that are not to be among the hits (being ingested or removed), 1,000 at most. */
+  readonly exclude?: readonly string[];
   /** 1 … 1000. */
   readonly topK: number;
 }

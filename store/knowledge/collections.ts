@@ -1,0 +1,253 @@
+/** The store's side of a KnowledgeBase: its documents' common home, and what all of its vectors have in common. */
+import { uuidv7 } from '../../platform/uuid.ts';
+import type { Database, Transaction } from '../database.ts';
+import { StoreError } from '../error.ts';
+
+/** What a collection is made with. */
+export interface CollectionSpec {
+  readonly org: string;
+  /** Of the KnowledgeBase resource. */
+  readonly name: string;
+  readonly uid: string;
+  /** Name of the embedding profile. */
+  readonly profile: string;
+  readonly model: string;
+  /** 0 for a profile without dense vectors. */
+  readonly dimension: number;
+  /** BCP 47. */
+  readonly language: string;
+  readonly maxTokens: number;
+  readonly overlapTokens: number;
+}
+
+export interface Collection extends CollectionSpec {
+  /** `col_` and a UUIDv7; never reused. */
+  readonly id: string;
+  /** Chunks that can be found. */
+  readonly chunkCount: number;
+  /** Terms in all of these. */
+  readonly termTotal: number;
+  /** Terms a chunk that the stored sparse vectors were weighed with; 0 before the first document. */
+  readonly averageLength: number;
+  readonly createdAt: Date;
+  readonly released: boolean;
+  readonly deleted: boolean;
+}
+
+export interface CollectionOverview {
+  readonly documents: { readonly total: number; readonly processing: number; readonly completed: number; readonly failed: number };
+  readonly chunks: number;
+}
+
+interface Row {
+  readonly org: string;
+  readonly id: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly profile: string;
+  readonly model: string;
+  readonly dimension: number;
+  readonly language: string;
+  readonly max_tokens: number;
+  readonly overlap_tokens: number;
+  readonly chunk_count: string;
+  readonly term_total: string;
+  readonly average_length: number;
+  readonly created_at: Date;
+  readonly released_at: Date | null;
+  readonly deleted_at: Date | null;
+}
+
+/** Channel on which every change of a collection or its documents is told, as `organisation/name`. */
+export const KNOWLEDGE_CHANNEL = 'parley_knowledge';
+
+export class Collections {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /**
+   * The collection of a KnowledgeBase, made where there is none. Kept documents of a former resource of this name are taken over.
+   * Language and chunking follow the resource and hold for documents to come.
+   *
+   * @throws StoreError `conflict` when the documents that are there were embedded with another model
+   */
+  async ensure(spec: CollectionSpec): Promise<Collection> {
+    const { org, name, uid, profile, model, dimension, language, maxTokens, overlapTokens } = spec;
+    return this.#database.asOrganization(org, async (transaction) => {
+      const known = await this.#byName(transaction, org, name);
+      if (known !== undefined && sameSpec(known, spec) && !known.released) return known;
+      if (known === undefined) {
+        await transaction.query('INSERT INTO parley.organizations (name) VALUES ($1) ON CONFLICT DO NOTHING', [org]);
+        await transaction.query(
+          `INSERT INTO parley.collections (org, id, name, uid, profile, model, dimension, language, max_tokens, overlap_tokens)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (org, name) WHERE deleted_at IS NULL DO NOTHING`,
+          [org, `col_${uuidv7()}`, name, uid, profile, model, dimension, language, maxTokens, overlapTokens],
+        );
+      } else requireSameModel(known, spec);
+      await transaction.query(
+        `UPDATE parley.collections SET uid = $3, language = $4, max_tokens = $5, overlap_tokens = $6, released_at = NULL
+         WHERE org = $1 AND name = $2 AND deleted_at IS NULL`,
+        [org, name, uid, language, maxTokens, overlapTokens],
+      );
+      const made = await this.#byName(transaction, org, name);
+      if (made === undefined) throw new StoreError('unavailable', `knowledge base ${name}: deleted at this moment`);
+      requireSameModel(made, spec);
+      return made;
+    });
+  }
+
+  /** Not those that are deleted or released. */
+  async byName({ org, name }: { readonly org: string; readonly name: string }): Promise<Collection | undefined> {
+    if (name.includes('\u0000')) return undefined;
+    const found = await this.#database.asOrganization(org, (transaction) => this.#byName(transaction, org, name));
+    return found?.released === true ? undefined : found;
+  }
+
+  /** Whatever its state. */
+  async get({ org, id }: { readonly org: string; readonly id: string }): Promise<Collection | undefined> {
+    return this.#database.asOrganization(org, async (transaction) => {
+      const { rows } = await transaction.query<Row>('SELECT * FROM parley.collections WHERE org = $1 AND id = $2', [org, id]);
+      return rows[0] && fromRow(rows[0]);
+    });
+  }
+
+  /** The resource is gone, its documents are kept. Idempotent. */
+  async release({ org, uid }: { readonly org: string; readonly uid: string }): Promise<void> {
+    await this.#database.asOrganization(org, (transaction) =>
+      transaction.query(
+        'UPDATE parley.collections SET released_at = now() WHERE org = $1 AND uid = $2 AND released_at IS NULL AND deleted_at IS NULL',
+        [org, uid],
+      ),
+    );
+  }
+
+  /**
+   * From the moment this returns nothing of it is found. Idempotent.
+   * @returns the ids of the collections that are left to be cleared away, usually one
+   */
+  async tombstone({ org, uid }: { readonly org: string; readonly uid: string }): Promise<readonly string[]> {
+    return this.#database.asOrganization(org, async (transaction) => {
+      await transaction.query('UPDATE parley.collections SET deleted_at = now() WHERE org = $1 AND uid = $2 AND deleted_at IS NULL', [
+        org,
+        uid,
+      ]);
+      const { rows } = await transaction.query<{ id: string }>(
+        'SELECT id FROM parley.collections WHERE org = $1 AND uid = $2 AND deleted_at IS NOT NULL',
+        [org, uid],
+      );
+      return rows.map(({ id }) => id);
+    });
+  }
+
+  /** Deleted ones that still have rows. */
+  async tombstoned(org: string): Promise<readonly Collection[]> {
+    return this.#database.asOrganization(org, async (transaction) => {
+      const { rows } = await transaction.query<Row>(
+        'SELECT * FROM parley.collections WHERE org = $1 AND deleted_at IS NOT NULL ORDER BY id LIMIT 100',
+        [org],
+      );
+      return rows.map(fromRow);
+    });
+  }
+
+  /** All that are not deleted, by id. */
+  async list(org: string): Promise<readonly Collection[]> {
+    return this.#database.asOrganization(org, async (transaction) => {
+      const { rows } = await transaction.query<Row>('SELECT * FROM parley.collections WHERE org = $1 AND deleted_at IS NULL ORDER BY id', [
+        org,
+      ]);
+      return rows.map(fromRow);
+    });
+  }
+
+  /** The last rows of a deleted collection whose documents are gone. Idempotent. */
+  async remove({ org, id }: { readonly org: string; readonly id: string }): Promise<void> {
+    await this.#database.asOrganization(org, async (transaction) => {
+      await transaction.query('DELETE FROM parley.term_frequencies WHERE org = $1 AND collection_id = $2', [org, id]);
+      await transaction.query('DELETE FROM parley.collections WHERE org = $1 AND id = $2 AND deleted_at IS NOT NULL', [org, id]);
+    });
+  }
+
+  /** For the resource's status. */
+  async overview({ org, id }: { readonly org: string; readonly id: string }): Promise<CollectionOverview> {
+    return this.#database.asOrganization(org, async (transaction) => {
+      const { rows } = await transaction.query<{ processing: number; completed: number; failed: number; chunks: string }>(
+        `SELECT count(*) FILTER (WHERE status = 'processing')::int AS processing, count(*) FILTER (WHERE status = 'completed')::int AS completed,
+           count(*) FILTER (WHERE status = 'failed')::int AS failed, coalesce(sum(chunk_count) FILTER (WHERE status = 'completed'), 0) AS chunks
+         FROM parley.documents WHERE org = $1 AND collection_id = $2 AND deleted_at IS NULL`,
+        [org, id],
+      );
+      const { processing = 0, completed = 0, failed = 0, chunks = '0' } = rows[0] ?? {};
+      return { documents: { total: processing + completed + failed, processing, completed, failed }, chunks: Number(chunks) };
+    });
+  }
+
+  /** The sparse vectors were weighed anew. */
+  async reweighed({
+    org,
+    id,
+    averageLength,
+  }: {
+    readonly org: string;
+    readonly id: string;
+    readonly averageLength: number;
+  }): Promise<void> {
+    await this.#database.asOrganization(org, (transaction) =>
+      transaction.query('UPDATE parley.collections SET average_length = $3 WHERE org = $1 AND id = $2', [org, id, averageLength]),
+    );
+  }
+
+  async #byName(transaction: Transaction, org: string, name: string): Promise<Collection | undefined> {
+    const { rows } = await transaction.query<Row>('SELECT * FROM parley.collections WHERE org = $1 AND name = $2 AND deleted_at IS NULL', [
+      org,
+      name,
+    ]);
+    return rows[0] && fromRow(rows[0]);
+  }
+}
+
+/** Tells whoever watches; goes out with the commit. */
+export async function tellOfCollection(transaction: Transaction, org: string, collectionId: string): Promise<void> {
+  await transaction.query(
+    `SELECT pg_notify('${KNOWLEDGE_CHANNEL}', org || '/' || name) FROM parley.collections WHERE org = $1 AND id = $2 AND deleted_at IS NULL`,
+    [org, collectionId],
+  );
+}
+
+function sameSpec(known: Collection, spec: CollectionSpec): boolean {
+  return (Object.keys(spec) as (keyof CollectionSpec)[]).every((key) => known[key] === spec[key]);
+}
+
+function requireSameModel(known: Collection, spec: CollectionSpec): void {
+  if (known.model === spec.model && known.dimension === spec.dimension) return;
+  const describe = ({ model, dimension }: CollectionSpec): string => `model "${model}" (${dimension} dimensions)`;
+  throw new StoreError(
+    'conflict',
+    `knowledge base ${spec.name}: its documents were embedded with ${describe(known)}, profile "${spec.profile}" stands for ${describe(spec)}: ` +
+      'vectors of two models cannot be mixed; change the profile back, or make a knowledge base of another name',
+  );
+}
+
+function fromRow(row: Row): Collection {
+  return {
+    org: row.org,
+    id: row.id,
+    name: row.name,
+    uid: row.uid,
+    profile: row.profile,
+    model: row.model,
+    dimension: row.dimension,
+    language: row.language,
+    maxTokens: row.max_tokens,
+    overlapTokens: row.overlap_tokens,
+    chunkCount: Number(row.chunk_count),
+    termTotal: Number(row.term_total),
+    averageLength: row.average_length,
+    createdAt: row.created_at,
+    released: row.released_at !== null,
+    deleted: row.deleted_at !== null,
+  };
+}

@@ -1,0 +1,293 @@
+/** The rows of documents: what was put into a knowledge base and what became of it. */
+import { uuidv7 } from '../../platform/uuid.ts';
+import type { Database, Transaction } from '../database.ts';
+import { StoreError } from '../error.ts';
+import { tellOfCollection } from './collections.ts';
+
+export type DocumentStatus = 'processing' | 'completed' | 'failed';
+export type DocumentStage = 'queued' | 'fetching' | 'parsing' | 'indexing' | 'verifying' | 'completed';
+
+/** How one address of a website went. */
+export interface PageOutcome {
+  readonly url: string;
+  readonly status: 'fetched' | 'failed';
+  readonly reason?: string;
+}
+
+export interface NewDocument {
+  readonly org: string;
+  /** Made beforehand where a file is stored under it; see {@link newDocumentId}. */
+  readonly id?: string;
+  readonly collectionId: string;
+  readonly kind: 'file' | 'website' | 'text';
+  /** As its owner calls it; for a website its first address. */
+  readonly filename: string;
+  /** Of a file, without the dot, lower case. */
+  readonly extension?: string;
+  readonly objectKey?: string;
+  readonly bytes?: number;
+  readonly sha256?: string;
+  readonly urls?: readonly string[];
+  /** Content that came with the configuration. */
+  readonly content?: string;
+  readonly metadata?: Readonly<Record<string, string | number | boolean>>;
+  /** Name of the resource's source that this document is to serve, and the state of it. */
+  readonly source?: string;
+  readonly sourceRevision?: string;
+  readonly createdBy?: string | null;
+}
+
+export interface DocumentRecord {
+  readonly org: string;
+  readonly id: string;
+  readonly collectionId: string;
+  readonly kind: 'file' | 'website' | 'text';
+  readonly filename: string;
+  readonly extension: string | null;
+  readonly objectKey: string | null;
+  readonly bytes: number | null;
+  readonly sha256: string | null;
+  readonly urls: readonly string[] | null;
+  readonly metadata: Readonly<Record<string, string | number | boolean>>;
+  readonly source: string | null;
+  readonly sourceRevision: string | null;
+  readonly status: DocumentStatus;
+  readonly stage: DocumentStage;
+  readonly done: number;
+  readonly total: number | null;
+  /** For a person. */
+  readonly message: string;
+  readonly errorCode: string | null;
+  readonly title: string | null;
+  readonly pages: number | null;
+  readonly warnings: readonly string[];
+  readonly pageOutcomes: readonly PageOutcome[] | null;
+  /** Of a completed document; 0 before. */
+  readonly chunkCount: number;
+  readonly termTotal: number;
+  readonly createdBy: string | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+  /** When it last got anywhere. */
+  readonly progressAt: Date;
+}
+
+interface DocumentRef {
+  readonly org: string;
+  readonly id: string;
+}
+
+/** A place in the list, oldest first: the next page begins behind it. */
+export interface DocumentPosition {
+  readonly createdAt: Date;
+  readonly id: string;
+}
+
+const columns = `org, id, collection_id AS "collectionId", kind, filename, extension, object_key AS "objectKey", bytes::float8 AS bytes, sha256, urls, metadata,
+  source, source_revision AS "sourceRevision", status, stage, done, total, message, error_code AS "errorCode", title, pages, warnings,
+  page_outcomes AS "pageOutcomes", chunk_count AS "chunkCount", term_total::float8 AS "termTotal", created_by AS "createdBy",
+  created_at AS "createdAt", updated_at AS "updatedAt", progress_at AS "progressAt"`;
+
+const idShape = /^doc_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+export function newDocumentId(): string {
+  return `doc_${uuidv7()}`;
+}
+
+export class Documents {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /**
+   * Takes a document on, as `processing`. The same state of the same source is taken on once: the document that is there is answered then.
+   * @throws StoreError `not_found` when the collection is gone
+   */
+  async create(document: NewDocument): Promise<DocumentRecord> {
+    const { org, collectionId } = document;
+    const id = document.id ?? newDocumentId();
+    return this.#database.asOrganization(org, async (transaction) => {
+      // Held against a deletion that would miss the new document.
+      const collection = await transaction.query(
+        'SELECT FROM parley.collections WHERE org = $1 AND id = $2 AND deleted_at IS NULL FOR SHARE',
+        [org, collectionId],
+      );
+      if (collection.rowCount === 0) throw new StoreError('not_found', 'the knowledge base is gone');
+      await transaction.query(
+        `INSERT INTO parley.documents
+           (org, id, collection_id, kind, filename, extension, object_key, bytes, sha256, urls, content, metadata, source, source_revision, created_by)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT DO NOTHING`,
+        [
+          org,
+          id,
+          collectionId,
+          document.kind,
+          document.filename,
+          document.extension ?? null,
+          document.objectKey ?? null,
+          document.bytes ?? null,
+          document.sha256 ?? null,
+          document.urls ?? null,
+          document.content ?? null,
+          JSON.stringify(document.metadata ?? {}),
+          document.source ?? null,
+          document.sourceRevision ?? null,
+          document.createdBy ?? null,
+        ],
+      );
+      await tellOfCollection(transaction, org, collectionId);
+      const { rows } = await transaction.query<DocumentRecord>(
+        `SELECT ${columns} FROM parley.documents
+         WHERE org = $1 AND (id = $2 OR (collection_id = $3 AND source = $4 AND source_revision = $5)) AND deleted_at IS NULL`,
+        [org, id, collectionId, document.source ?? null, document.sourceRevision ?? null],
+      );
+      if (rows[0] === undefined) throw new StoreError('internal', `document ${id}: written and not found again`);
+      return rows[0];
+    });
+  }
+
+  /** Not those that are deleted. */
+  async get({ org, id, collectionId }: DocumentRef & { readonly collectionId?: string | undefined }): Promise<DocumentRecord | undefined> {
+    if (!idShape.test(id)) return undefined;
+    return this.#database.asOrganization(org, async (transaction) => {
+      const { rows } = await transaction.query<DocumentRecord>(
+        `SELECT ${columns} FROM parley.documents WHERE org = $1 AND id = $2 AND deleted_at IS NULL AND collection_id = coalesce($3, collection_id)`,
+        [org, id, collectionId ?? null],
+      );
+      return rows[0];
+    });
+  }
+
+  /** Text that came with the configuration. */
+  async content({ org, id }: DocumentRef): Promise<string | undefined> {
+    return this.#database.asOrganization(org, async (transaction) => {
+      const { rows } = await transaction.query<{ content: string | null }>(
+        'SELECT content FROM parley.documents WHERE org = $1 AND id = $2',
+        [org, id],
+      );
+      return rows[0]?.content ?? undefined;
+    });
+  }
+
+  /** Oldest first. */
+  async list(options: {
+    readonly org: string;
+    readonly collectionId: string;
+    readonly pageSize: number;
+    readonly after?: DocumentPosition | undefined;
+  }): Promise<{ readonly items: readonly DocumentRecord[]; readonly next?: DocumentPosition }> {
+    const { org, collectionId, pageSize, after } = options;
+    return this.#database.asOrganization(org, async (transaction) => {
+      const { rows } = await transaction.query<DocumentRecord>(
+        `SELECT ${columns} FROM parley.documents WHERE org = $1 AND collection_id = $2 AND deleted_at IS NULL
+           AND ($3::timestamptz IS NULL OR (created_at, id) > ($3, $4)) ORDER BY created_at, id LIMIT $5`,
+        [org, collectionId, after?.createdAt ?? null, after?.id ?? null, pageSize + 1],
+      );
+      const items = rows.slice(0, pageSize);
+      const last = items.at(-1);
+      return rows.length > pageSize && last !== undefined ? { items, next: { createdAt: last.createdAt, id: last.id } } : { items };
+    });
+  }
+
+  /** The newest document of each of a collection's sources that is completed, and the newest of any state. */
+  async ofSources({ org, collectionId }: { readonly org: string; readonly collectionId: string }): Promise<readonly DocumentRecord[]> {
+    return this.#database.asOrganization(org, async (transaction) => {
+      const { rows } = await transaction.query<DocumentRecord>(
+        `SELECT ${columns} FROM parley.documents WHERE org = $1 AND collection_id = $2 AND source IS NOT NULL AND deleted_at IS NULL ORDER BY created_at, id`,
+        [org, collectionId],
+      );
+      return rows;
+    });
+  }
+
+  /** Taken on and not yet at an end, or deleted and not yet cleared away: for whoever looks after lost work. */
+  async unsettled({
+    org,
+    limit,
+  }: {
+    readonly org: string;
+    readonly limit: number;
+  }): Promise<readonly (DocumentRecord & { readonly deleted: boolean })[]> {
+    return this.#database.asOrganization(org, async (transaction) => {
+      const { rows } = await transaction.query<DocumentRecord & { readonly deleted: boolean }>(
+        `SELECT ${columns}, deleted_at IS NOT NULL AS deleted FROM parley.documents
+         WHERE org = $1 AND (status = 'processing' OR deleted_at IS NOT NULL) ORDER BY progress_at LIMIT $2`,
+        [org, limit],
+      );
+      return rows;
+    });
+  }
+
+  /**
+   * Nothing of the document is found once this has returned. What it had counted for is taken back in the same transaction.
+   * @returns false when there is no such document
+   */
+  async tombstone({ org, id, collectionId }: DocumentRef & { readonly collectionId: string }): Promise<boolean> {
+    if (!idShape.test(id)) return false;
+    return this.#database.asOrganization(org, async (transaction) => {
+      const { rows } = await transaction.query<{ deleted: boolean }>(
+        'SELECT deleted_at IS NOT NULL AS deleted FROM parley.documents WHERE org = $1 AND id = $2 AND collection_id = $3',
+        [org, id, collectionId],
+      );
+      if (rows[0] === undefined || rows[0].deleted) return false;
+      await hideDocument(transaction, { org, id, collectionId });
+      await tellOfCollection(transaction, org, collectionId);
+      return true;
+    });
+  }
+
+  /** The rows of a deleted document. Idempotent; leaves one that isn't deleted alone. */
+  async remove({ org, id }: DocumentRef): Promise<void> {
+    await this.#database.asOrganization(org, async (transaction) => {
+      await transaction.query(
+        `DELETE FROM parley.documents d WHERE org = $1 AND id = $2 AND (deleted_at IS NOT NULL
+           OR EXISTS (SELECT FROM parley.collections c WHERE c.org = d.org AND c.id = d.collection_id AND c.deleted_at IS NOT NULL))`,
+        [org, id],
+      );
+    });
+  }
+
+  /** Ids of all of a collection's documents, deleted ones too, ascending. */
+  async idsOf(options: {
+    readonly org: string;
+    readonly collectionId: string;
+    readonly after?: string;
+    readonly limit: number;
+  }): Promise<readonly string[]> {
+    return this.#database.asOrganization(options.org, async (transaction) => {
+      const { rows } = await transaction.query<{ id: string }>(
+        'SELECT id FROM parley.documents WHERE org = $1 AND collection_id = $2 AND id > $3 ORDER BY id LIMIT $4',
+        [options.org, options.collectionId, options.after ?? '', options.limit],
+      );
+      return rows.map(({ id }) => id);
+    });
+  }
+}
+
+/** Takes a document out of what is found and counted, within the caller's transaction. */
+export async function hideDocument(
+  transaction: Transaction,
+  { org, id, collectionId }: DocumentRef & { readonly collectionId: string },
+): Promise<void> {
+  // One at a time per collection: the frequencies of its terms are everybody's rows.
+  await transaction.query('SELECT FROM parley.collections WHERE org = $1 AND id = $2 FOR NO KEY UPDATE', [org, collectionId]);
+  const { rows } = await transaction.query<{ status: DocumentStatus; chunk_count: number; term_total: string }>(
+    `UPDATE parley.documents SET deleted_at = now(), updated_at = now() WHERE org = $1 AND id = $2 AND deleted_at IS NULL RETURNING status, chunk_count, term_total`,
+    [org, id],
+  );
+  const hidden = rows[0];
+  if (hidden?.status !== 'completed') return;
+  await transaction.query(
+    'UPDATE parley.collections SET chunk_count = chunk_count - $3, term_total = term_total - $4 WHERE org = $1 AND id = $2',
+    [org, collectionId, hidden.chunk_count, hidden.term_total],
+  );
+  await transaction.query(
+    `UPDATE parley.term_frequencies f SET chunks = f.chunks - t.chunks
+     FROM (SELECT unnest(terms) AS term, unnest(chunks) AS chunks FROM parley.document_terms WHERE org = $1 AND document_id = $3) t
+     WHERE f.org = $1 AND f.collection_id = $2 AND f.term = t.term`,
+    [org, collectionId, id],
+  );
+  await transaction.query('DELETE FROM parley.term_frequencies WHERE org = $1 AND collection_id = $2 AND chunks <= 0', [org, collectionId]);
+}

@@ -1,0 +1,241 @@
+/** What an ingestion writes: progress, chunks, and its one end. Every step may be repeated. */
+import type { Database, Transaction } from '../database.ts';
+import { tellOfCollection } from './collections.ts';
+import { hideDocument, type DocumentStage, type PageOutcome } from './documents.ts';
+
+/** A chunk as it stands in the store. */
+export interface StoredChunk {
+  readonly ordinal: number;
+  readonly text: string;
+  readonly indexedText: string;
+  readonly tokens: number;
+  readonly headingPath: readonly string[];
+  readonly page: number | null;
+  readonly sheet: string | null;
+  readonly url: string | null;
+  readonly firstRow: number | null;
+  readonly lastRow: number | null;
+}
+
+export interface DocumentTerms {
+  /** Dimensions of sparse vectors, ascending. */
+  readonly terms: readonly number[];
+  /** In how many of the document's chunks each is. */
+  readonly chunks: readonly number[];
+}
+
+interface DocumentRef {
+  readonly org: string;
+  readonly id: string;
+}
+
+/** The document is at work and its knowledge base is there. */
+const LIVE = `d.status = 'processing' AND d.deleted_at IS NULL
+  AND EXISTS (SELECT FROM parley.collections c WHERE c.org = d.org AND c.id = d.collection_id AND c.deleted_at IS NULL)`;
+
+export class Ingestion {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** @returns false when the document is deleted or at an end: there is nothing left to do for it */
+  async progress(
+    ref: DocumentRef,
+    step: { readonly stage: DocumentStage; readonly done: number; readonly total?: number },
+  ): Promise<boolean> {
+    return this.#database.asOrganization(ref.org, async (transaction) => {
+      const { rowCount } = await transaction.query(
+        `UPDATE parley.documents d SET stage = $3, done = $4, total = $5, updated_at = now(),
+           progress_at = CASE WHEN (d.stage, d.done) IS DISTINCT FROM ($3, $4::int) THEN now() ELSE d.progress_at END
+         WHERE d.org = $1 AND d.id = $2 AND ${LIVE}`,
+        [ref.org, ref.id, step.stage, step.done, step.total ?? null],
+      );
+      return rowCount > 0;
+    });
+  }
+
+  async pageOutcomes(ref: DocumentRef, outcomes: readonly PageOutcome[]): Promise<void> {
+    await this.#database.asOrganization(ref.org, (transaction) =>
+      transaction.query(
+        'UPDATE parley.documents SET page_outcomes = $3, updated_at = now(), progress_at = now() WHERE org = $1 AND id = $2',
+        [ref.org, ref.id, JSON.stringify(outcomes)],
+      ),
+    );
+  }
+
+  /** Begins the chunks anew: what an earlier attempt wrote goes. */
+  async clearChunks(ref: DocumentRef): Promise<void> {
+    await this.#database.asOrganization(ref.org, async (transaction) => {
+      await transaction.query(
+        `DELETE FROM parley.chunks c USING parley.documents d
+         WHERE c.org = $1 AND c.document_id = $2 AND d.org = c.org AND d.id = c.document_id AND d.status = 'processing'`,
+        [ref.org, ref.id],
+      );
+    });
+  }
+
+  async addChunks(ref: DocumentRef, chunks: readonly StoredChunk[]): Promise<void> {
+    await this.#database.asOrganization(ref.org, async (transaction) => {
+      await transaction.query(
+        `INSERT INTO parley.chunks (org, document_id, ordinal, text, indexed_text, tokens, heading_path, page, sheet, url, first_row, last_row)
+         SELECT $1, $2, x.ordinal, x.text, x.indexed_text, x.tokens, x.heading_path, x.page, x.sheet, x.url, x.first_row, x.last_row
+         FROM jsonb_to_recordset($3::jsonb) AS x (ordinal int, text text, indexed_text text, tokens int, heading_path text[], page int, sheet text,
+           url text, first_row int, last_row int)
+         ON CONFLICT (org, document_id, ordinal) DO UPDATE SET text = excluded.text, indexed_text = excluded.indexed_text, tokens = excluded.tokens,
+           heading_path = excluded.heading_path, page = excluded.page, sheet = excluded.sheet, url = excluded.url,
+           first_row = excluded.first_row, last_row = excluded.last_row`,
+        [
+          ref.org,
+          ref.id,
+          JSON.stringify(
+            chunks.map((chunk) => ({
+              ordinal: chunk.ordinal,
+              text: chunk.text,
+              indexed_text: chunk.indexedText,
+              tokens: chunk.tokens,
+              heading_path: chunk.headingPath,
+              page: chunk.page,
+              sheet: chunk.sheet,
+              url: chunk.url,
+              first_row: chunk.firstRow,
+              last_row: chunk.lastRow,
+            })),
+          ),
+        ],
+      );
+    });
+  }
+
+  /** What is known of the document once all of it is read. */
+  async parsed(
+    ref: DocumentRef,
+    facts: {
+      readonly title?: string | undefined;
+      readonly pages?: number | undefined;
+      readonly warnings: readonly string[];
+      readonly chunkCount: number;
+      readonly termTotal: number;
+      readonly terms: DocumentTerms;
+    },
+  ): Promise<void> {
+    await this.#database.asOrganization(ref.org, async (transaction) => {
+      const { rowCount } = await transaction.query(
+        `UPDATE parley.documents d SET title = $3, pages = $4, warnings = $5, chunk_count = $6, term_total = $7, updated_at = now(), progress_at = now()
+         WHERE d.org = $1 AND d.id = $2 AND ${LIVE}`,
+        [ref.org, ref.id, facts.title?.slice(0, 1024) ?? null, facts.pages ?? null, facts.warnings, facts.chunkCount, facts.termTotal],
+      );
+      if (rowCount === 0) return;
+      await transaction.query(
+        `INSERT INTO parley.document_terms (org, document_id, terms, chunks) VALUES ($1, $2, $3, $4)
+         ON CONFLICT (org, document_id) DO UPDATE SET terms = excluded.terms, chunks = excluded.chunks`,
+        [ref.org, ref.id, facts.terms.terms, facts.terms.chunks],
+      );
+    });
+  }
+
+  /** The length that this document's chunks are weighed with: what the collection was begun with, or, for the first one, its own. */
+  async averageLength({ org, id }: DocumentRef): Promise<number> {
+    return this.#database.asOrganization(org, async (transaction) => {
+      const { rows } = await transaction.query<{ average: number }>(
+        `UPDATE parley.collections c SET average_length = CASE WHEN c.average_length > 0 THEN c.average_length
+             ELSE greatest(1, d.term_total::float8 / greatest(1, d.chunk_count)) END
+         FROM parley.documents d WHERE d.org = $1 AND d.id = $2 AND c.org = d.org AND c.id = d.collection_id RETURNING c.average_length AS average`,
+        [org, id],
+      );
+      return rows[0]?.average ?? 1;
+    });
+  }
+
+  /** In the order of the document, behind `after`. */
+  async chunks({ org, id }: DocumentRef, page: { readonly after?: number; readonly limit: number }): Promise<readonly StoredChunk[]> {
+    return this.#database.asOrganization(org, (transaction) => readChunks(transaction, { org, id }, page));
+  }
+
+  /**
+   * The document can be found from here on, and what it replaces no more, in one transaction.
+   * @returns the documents that it replaced, or undefined when it was deleted or at an end already
+   */
+  async complete(ref: DocumentRef, message: string): Promise<{ readonly replaced: readonly string[] } | undefined> {
+    const { org, id } = ref;
+    return this.#database.asOrganization(org, async (transaction) => {
+      const collectionId = await lockCollection(transaction, ref);
+      if (collectionId === undefined) return undefined;
+      const { rows } = await transaction.query<{ chunk_count: number; term_total: string; source: string | null }>(
+        `UPDATE parley.documents d SET status = 'completed', stage = 'completed', done = chunk_count, total = chunk_count, message = $3, error_code = NULL,
+           updated_at = now(), progress_at = now()
+         WHERE d.org = $1 AND d.id = $2 AND ${LIVE} RETURNING chunk_count, term_total, source`,
+        [org, id, message.slice(0, 4096)],
+      );
+      const done = rows[0];
+      if (done === undefined) return undefined;
+      await transaction.query(
+        `INSERT INTO parley.term_frequencies AS f (org, collection_id, term, chunks)
+         SELECT $1, $2, t.term, t.chunks
+         FROM (SELECT unnest(terms) AS term, unnest(chunks) AS chunks FROM parley.document_terms WHERE org = $1 AND document_id = $3) t
+         ON CONFLICT (org, collection_id, term) DO UPDATE SET chunks = f.chunks + excluded.chunks`,
+        [org, collectionId, id],
+      );
+      await transaction.query(
+        'UPDATE parley.collections SET chunk_count = chunk_count + $3, term_total = term_total + $4 WHERE org = $1 AND id = $2',
+        [org, collectionId, done.chunk_count, done.term_total],
+      );
+      const replaced = done.source === null ? [] : await replaceOlder(transaction, { org, id, collectionId, source: done.source });
+      await tellOfCollection(transaction, org, collectionId);
+      return { replaced };
+    });
+  }
+
+  /** @returns false when the document was deleted or at an end already */
+  async fail({ org, id }: DocumentRef, failure: { readonly code: string; readonly message: string }): Promise<boolean> {
+    return this.#database.asOrganization(org, async (transaction) => {
+      const { rows } = await transaction.query<{ collection_id: string }>(
+        `UPDATE parley.documents d SET status = 'failed', error_code = $3, message = $4, chunk_count = 0, term_total = 0, updated_at = now(), progress_at = now()
+         WHERE d.org = $1 AND d.id = $2 AND ${LIVE} RETURNING collection_id`,
+        [org, id, failure.code, failure.message.slice(0, 4096)],
+      );
+      if (rows[0] === undefined) return false;
+      await transaction.query('DELETE FROM parley.chunks WHERE org = $1 AND document_id = $2', [org, id]);
+      await transaction.query('DELETE FROM parley.document_terms WHERE org = $1 AND document_id = $2', [org, id]);
+      await tellOfCollection(transaction, org, rows[0].collection_id);
+      return true;
+    });
+  }
+}
+
+export async function readChunks(
+  transaction: Transaction,
+  { org, id }: DocumentRef,
+  { after = -1, limit }: { readonly after?: number; readonly limit: number },
+): Promise<readonly StoredChunk[]> {
+  const { rows } = await transaction.query<StoredChunk & { [column: string]: unknown }>(
+    `SELECT ordinal, text, indexed_text AS "indexedText", tokens, heading_path AS "headingPath", page, sheet, url, first_row AS "firstRow", last_row AS "lastRow"
+     FROM parley.chunks WHERE org = $1 AND document_id = $2 AND ordinal > $3 ORDER BY ordinal LIMIT $4`,
+    [org, id, after, limit],
+  );
+  return rows;
+}
+
+/** Completions and deletions of one collection come one after the other: its counters and frequencies are shared rows. */
+async function lockCollection(transaction: Transaction, { org, id }: DocumentRef): Promise<string | undefined> {
+  const { rows } = await transaction.query<{ id: string }>(
+    `SELECT c.id FROM parley.collections c JOIN parley.documents d ON d.org = c.org AND d.collection_id = c.id
+     WHERE d.org = $1 AND d.id = $2 AND c.deleted_at IS NULL FOR NO KEY UPDATE OF c`,
+    [org, id],
+  );
+  return rows[0]?.id;
+}
+
+async function replaceOlder(
+  transaction: Transaction,
+  { org, id, collectionId, source }: DocumentRef & { readonly collectionId: string; readonly source: string },
+): Promise<readonly string[]> {
+  const { rows } = await transaction.query<{ id: string }>(
+    `SELECT id FROM parley.documents WHERE org = $1 AND collection_id = $2 AND source = $3 AND id <> $4 AND deleted_at IS NULL
+       AND (created_at, id) < (SELECT created_at, id FROM parley.documents WHERE org = $1 AND id = $4)`,
+    [org, collectionId, source, id],
+  );
+  for (const older of rows) await hideDocument(transaction, { org, id: older.id, collectionId });
+  return rows.map((older) => older.id);
+}
