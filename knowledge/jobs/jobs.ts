@@ -1,0 +1,108 @@
+/** Starting the long work of knowledge bases in Temporal. Every start is idempotent: what runs already is left running. */
+import {
+  Client,
+  Connection,
+  TypedSearchAttributes,
+  WorkflowIdConflictPolicy,
+  WorkflowIdReusePolicy,
+  WorkflowNotFoundError,
+  type WorkflowStartOptions,
+} from '@temporalio/client';
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+
+import type { Logger } from '../../platform/logging.ts';
+import { ensureSearchAttributes } from './ensure-search-attributes.ts';
+import { searchAttributes, taskQueues, workflowIds, type CollectionJob, type DocumentJob } from './names.ts';
+
+/** Temporal doesn't answer. Whoever sweeps up starts the work later: nothing is lost. */
+export class JobsUnavailable extends Error {
+  override readonly name = 'JobsUnavailable';
+}
+
+export interface KnowledgeJobs {
+  /** @param small the document's content is at most {@link SMALL_FILE_BYTES} long */
+  ingest(job: DocumentJob & { readonly small: boolean }): Promise<void>;
+  /** Stops the ingestion, if it runs, and takes away what a deleted document left behind. */
+  clearDocument(job: DocumentJob): Promise<void>;
+  clearCollection(job: CollectionJob): Promise<void>;
+  /** Builds the vectors anew from the stored chunks. */
+  reindex(job: CollectionJob): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface KnowledgeJobsOptions {
+  readonly address: string;
+  readonly namespace: string;
+  readonly logger: Logger;
+  /** Longest wait for Temporal, in milliseconds; 3,000 by default. */
+  readonly timeoutMs?: number;
+  /** Other names than {@link taskQueues}, for installations that share a Temporal namespace. */
+  readonly queues?: { readonly small: string; readonly bulk: string };
+}
+
+const keys = Object.fromEntries(searchAttributes.map((name) => [name, defineSearchAttributeKey(name, SearchAttributeType.KEYWORD)]));
+
+/** Connects when it is first used. */
+export function createKnowledgeJobs(options: KnowledgeJobsOptions): KnowledgeJobs {
+  const { logger, namespace, timeoutMs = 3_000, queues = taskQueues } = options;
+  const connection = Connection.lazy({ address: options.address, connectTimeout: timeoutMs });
+  const client = new Client({ connection, namespace });
+  let searchable: Promise<boolean> | undefined;
+
+  const attributesOf = (job: CollectionJob & { readonly documentId?: string }): TypedSearchAttributes => {
+    const values = { ParleyOrganization: job.org, ParleyKnowledgeBase: job.collectionId, ParleyDocument: job.documentId };
+    return new TypedSearchAttributes(
+      searchAttributes.flatMap((name) => {
+        const [key, value] = [keys[name], values[name]];
+        return key === undefined || value === undefined ? [] : [{ key, value }];
+      }),
+    );
+  };
+
+  const start = async (
+    workflow: string,
+    workflowId: string,
+    taskQueue: string,
+    job: CollectionJob & { readonly documentId?: string },
+    more: Partial<WorkflowStartOptions> = {},
+  ): Promise<void> => {
+    try {
+      await connection.withDeadline(Date.now() + timeoutMs, async () => {
+        searchable ??= ensureSearchAttributes(connection, { namespace, logger });
+        const typedSearchAttributes = (await searchable) ? attributesOf(job) : undefined;
+        await client.workflow.start(workflow, {
+          workflowId,
+          taskQueue,
+          args: [job],
+          workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+          workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+          ...(typedSearchAttributes && { typedSearchAttributes }),
+          // Heeded by servers that know fairness: organisations take turns.
+          priority: { fairnessKey: job.org },
+          ...more,
+        });
+      });
+    } catch (error) {
+      // Asked again next time: the server may be another one by then.
+      searchable = undefined;
+      throw new JobsUnavailable(`Temporal did not take ${workflowId} on: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    }
+  };
+
+  return {
+    ingest: ({ small, ...job }) => start('ingestDocument', workflowIds.ingestion(job.documentId), small ? queues.small : queues.bulk, job),
+    async clearDocument(job) {
+      await start('clearDocument', workflowIds.clearDocument(job.documentId), queues.small, job);
+      await client.workflow
+        .getHandle(workflowIds.ingestion(job.documentId))
+        .cancel()
+        .catch((error: unknown) => {
+          // It isn't running, or it will find its document deleted with its next step.
+          if (!(error instanceof WorkflowNotFoundError)) logger.debug({ err: error }, 'an ingestion was not cancelled');
+        });
+    },
+    clearCollection: (job) => start('clearCollection', workflowIds.clearCollection(job.collectionId), queues.small, job),
+    reindex: (job) => start('reindexCollection', workflowIds.reindex(job.collectionId), queues.bulk, job),
+    close: () => connection.close(),
+  };
+}

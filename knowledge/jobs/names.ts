@@ -1,0 +1,28 @@
+/** What the knowledge workflows are called and where they run: said once, for those who start them and those who run them. */
+
+/** Small files have workers of their own: they don't wait behind big ones. */
+export const taskQueues = { small: 'parley-ingestion-small', bulk: 'parley-ingestion' } as const;
+
+/** A file of at most this many bytes is small. */
+export const SMALL_FILE_BYTES = 512 * 1024;
+
+export const workflowIds = {
+  ingestion: (documentId: string) => `ingest/${documentId}`,
+  clearDocument: (documentId: string) => `clear-document/${documentId}`,
+  clearCollection: (collectionId: string) => `clear-collection/${collectionId}`,
+  reindex: (collectionId: string) => `reindex/${collectionId}`,
+} as const;
+
+/** Keyword search attributes of the knowledge workflows. */
+export const searchAttributes = ['ParleyOrganization', 'ParleyKnowledgeBase', 'ParleyDocument'] as const;
+
+export interface DocumentJob {
+  readonly org: string;
+  readonly collectionId: string;
+  readonly documentId: string;
+}
+
+export interface CollectionJob {
+  readonly org: string;
+  readonly collectionId: string;
+}

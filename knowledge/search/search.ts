@@ -1,0 +1,41 @@
+/** Searching a knowledge base. */
+import type { EqualityFilter } from '../vector-stores/vector-store.ts';
+
+export interface SearchRequest {
+  readonly org: string;
+  /** Of the KnowledgeBase resource. */
+  readonly knowledgeBase: string;
+  /** 1 to 2,000 characters. */
+  readonly query: string;
+  /** 1 to 100. */
+  readonly topK: number;
+  readonly filter?: EqualityFilter;
+  readonly signal?: AbortSignal;
+}
+
+export interface SearchHit {
+  /** `<documentId>:<ordinal>`. */
+  readonly chunkId: string;
+  readonly documentId: string;
+  readonly filename: string;
+  readonly content: string;
+  /** 0 to 1, falling from hit to hit. */
+  readonly score: number;
+  /** From 0, in the order of the document. */
+  readonly chunkIndex: number;
+  /** The document's own metadata, with the place of the chunk: page, sheet, rows, heading_path, url where they are known. */
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** Says what stands in the way: a store that is away is an error and never an empty list. */
+export class SearchUnavailable extends Error {
+  override readonly name = 'SearchUnavailable';
+}
+
+export interface Search {
+  /**
+   * @returns undefined where nothing was ever put into a knowledge base of this name
+   * @throws SearchUnavailable when Postgres, the vector store or the embedding server doesn't answer
+   */
+  search(request: SearchRequest): Promise<readonly SearchHit[] | undefined>;
+}
