@@ -29,6 +29,8 @@ export interface VectorQuery {
   readonly filter?: EqualityFilter;
   /** Documents that are not to be among the hits (being ingested or removed), 1,000 at most. */
   readonly exclude?: readonly string[];
+  /** Hits of this document only: asks whether it can be found. */
+  readonly document?: string;
   /** 1 … 1000. */
   readonly topK: number;
 }
