@@ -1,0 +1,118 @@
+/** How a search runs: Postgres says how rare the terms are, the vector store ranks, Postgres decides what may be shown. */
+import { StoreError, type Collection, type KnowledgeStore } from '../../store/index.ts';
+import type { FoundChunk } from '../../store/knowledge/lookup.ts';
+import type { Embedder } from '../embedding/embedder.ts';
+import { termsOf } from '../lexical/terms.ts';
+import { dimensionsOf, queryVector, relevance } from '../lexical/vectors.ts';
+import type { CollectionRef, VectorHit, VectorQuery, VectorStore } from '../vector-stores/vector-store.ts';
+import { bestReciprocalRank } from './reciprocal-rank.ts';
+import { SearchUnavailable, type Search, type SearchHit, type SearchRequest } from './search.ts';
+
+export interface SearchDependencies {
+  readonly knowledge: Pick<KnowledgeStore, 'collections' | 'lookup'>;
+  readonly vectors: VectorStore;
+  /** @returns undefined for a profile without dense vectors */
+  readonly embedderOf: (collection: Pick<Collection, 'profile' | 'model' | 'dimension'>) => Embedder | undefined;
+}
+
+/** Most hits that are asked for when some of the first ones may not be shown. */
+const DEEPEST = 1_000;
+
+export function collectionRef(collection: Pick<Collection, 'org' | 'id' | 'model' | 'dimension'>): CollectionRef {
+  return { org: collection.org, collectionId: collection.id, space: { model: collection.model, dimension: collection.dimension } };
+}
+
+export function createSearch(dependencies: SearchDependencies): Search {
+  const { knowledge } = dependencies;
+  return {
+    async search(request) {
+      return available(async () => {
+        const collection = await knowledge.collections.byName({ org: request.org, name: request.knowledgeBase });
+        return collection && searchIn(collection, request, dependencies);
+      });
+    },
+  };
+}
+
+async function searchIn(collection: Collection, request: SearchRequest, dependencies: SearchDependencies): Promise<readonly SearchHit[]> {
+  const { knowledge, vectors } = dependencies;
+  const { org } = request;
+  const terms = termsOf(request.query, collection.language);
+  const [{ frequencies, hidden }, dense] = await Promise.all([
+    knowledge.lookup.prepare({ org, collectionId: collection.id, terms: dimensionsOf(terms) }),
+    embedQuery(dependencies.embedderOf(collection), request),
+  ]);
+  const sparse = queryVector(terms, { documentCount: collection.chunkCount, frequencyOf: (dimension) => frequencies.get(dimension) ?? 0 });
+  const query: Omit<VectorQuery, 'topK'> = {
+    sparse,
+    ...(dense && { dense }),
+    ...(request.filter && { filter: request.filter }),
+    ...(hidden.length > 0 && { exclude: hidden }),
+  };
+  const scoreOf = ({ score }: VectorHit): number =>
+    dense === undefined ? relevance(score, sparse) : Math.min(1, score / bestReciprocalRank);
+
+  for (let topK = request.topK; ; topK = Math.min(DEEPEST, topK * 4)) {
+    const found = await vectors.search(collectionRef(collection), { ...query, topK }, request.signal);
+    const visible = new Map(
+      (await knowledge.lookup.resolve({ org, collectionId: collection.id, hits: found })).map((chunk) => [
+        `${chunk.documentId}:${chunk.ordinal}`,
+        chunk,
+      ]),
+    );
+    const hits = found.flatMap((hit) => {
+      const chunk = visible.get(hit.chunkId);
+      return chunk === undefined ? [] : [toHit(hit.chunkId, chunk, scoreOf(hit))];
+    });
+    // Something was hidden while the store ranked: what comes behind it moves up.
+    const exhausted = found.length < topK || topK === DEEPEST;
+    if (hits.length >= request.topK || exhausted) return hits.slice(0, request.topK);
+  }
+}
+
+async function embedQuery(embedder: Embedder | undefined, { query, signal }: SearchRequest): Promise<Float32Array | undefined> {
+  const vectors = await embedder?.embed([query], 'query', signal && { signal });
+  return vectors?.[0];
+}
+
+function toHit(chunkId: string, chunk: FoundChunk, score: number): SearchHit {
+  return {
+    chunkId,
+    documentId: chunk.documentId,
+    filename: chunk.filename,
+    content: chunk.text,
+    score,
+    chunkIndex: chunk.ordinal,
+    // The owner's own words win over ours.
+    metadata: { ...placeOf(chunk), ...chunk.metadata },
+  };
+}
+
+function placeOf(chunk: FoundChunk): Readonly<Record<string, unknown>> {
+  return {
+    ...(chunk.title !== null && { title: chunk.title }),
+    ...(chunk.headingPath.length > 0 && { heading_path: chunk.headingPath }),
+    ...(chunk.page !== null && { page: chunk.page }),
+    ...(chunk.sheet !== null && { sheet: chunk.sheet }),
+    ...(chunk.firstRow !== null && { first_row: chunk.firstRow }),
+    ...(chunk.lastRow !== null && { last_row: chunk.lastRow }),
+    ...(chunk.url !== null && { url: chunk.url }),
+  };
+}
+
+async function available<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const part = partOf(error);
+    if (part === undefined) throw error;
+    throw new SearchUnavailable(`${part} does not answer at the moment`, { cause: error });
+  }
+}
+
+/** What didn't answer; undefined for a failure that another attempt won't mend. */
+function partOf(error: unknown): string | undefined {
+  if (!(error instanceof Error) || (error as { readonly retryable?: boolean }).retryable !== true) return undefined;
+  if (error instanceof StoreError) return 'Postgres';
+  return error.name === 'EmbeddingError' ? 'the embedding server' : 'the vector store';
+}
