@@ -1,0 +1,51 @@
+/** Puts a document's chunks into the vector store, in batches that may be repeated. */
+import type { Collection, StoredChunk } from '../../store/index.ts';
+import { termsOf } from '../lexical/terms.ts';
+import { documentVector } from '../lexical/vectors.ts';
+import { collectionRef } from '../search/create-search.ts';
+import type { VectorRecord } from '../vector-stores/vector-store.ts';
+import type { IngestionDependencies, Step } from './dependencies.ts';
+
+/** Chunks that are embedded and written at a time. */
+const BATCH = 256;
+
+/**
+ * @param from ordinal of the first chunk that is still to be written
+ * @throws EmbeddingError, VectorStoreError
+ */
+export async function indexDocument(
+  step: Step & { readonly averageLength: number; readonly from: number },
+  { knowledge, vectors, embedderOf }: Pick<IngestionDependencies, 'knowledge' | 'vectors' | 'embedderOf'>,
+): Promise<void> {
+  const { document, collection, signal, averageLength } = step;
+  const ref = { org: document.org, id: document.id };
+  const embedder = embedderOf(collection);
+  for (let next = step.from; ;) {
+    await step.report(next, document.chunkCount);
+    const chunks = await knowledge.ingestion.chunks(ref, { after: next - 1, limit: BATCH });
+    const last = chunks.at(-1);
+    if (last === undefined) return;
+    const dense = await embedder?.embed(
+      chunks.map(({ indexedText }) => indexedText),
+      'passage',
+      { signal },
+    );
+    const records = chunks.map((chunk, index): VectorRecord => {
+      const vector = dense?.[index];
+      return {
+        chunkId: `${document.id}:${chunk.ordinal}`,
+        documentId: document.id,
+        ordinal: chunk.ordinal,
+        sparse: sparseVectorOf(chunk, collection, averageLength),
+        metadata: document.metadata,
+        ...(vector && { dense: vector }),
+      };
+    });
+    await vectors.upsert(collectionRef(collection), records, signal);
+    next = last.ordinal + 1;
+  }
+}
+
+export function sparseVectorOf(chunk: StoredChunk, collection: Collection, averageLength: number): VectorRecord['sparse'] {
+  return documentVector(termsOf(chunk.indexedText, collection.language), { averageLength });
+}

@@ -1,0 +1,30 @@
+/** Takes away what deleted documents and knowledge bases left behind. Nothing of it has been found since the deletion. */
+import { continueAsNew, proxyActivities, type ActivityOptions } from '@temporalio/workflow';
+
+import type { CollectionJob, DocumentJob } from '../../knowledge/jobs/names.ts';
+import type { ClearingActivities } from '../ingestion/types.ts';
+
+const retry: ActivityOptions['retry'] = { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' };
+
+const activities = proxyActivities<ClearingActivities>({ startToCloseTimeout: '10 minutes', heartbeatTimeout: '1 minute', retry });
+
+const PAGE = 50;
+/** A history stays far below Temporal's limit of 51,200 events. */
+const PAGES_PER_RUN = 40;
+
+export async function clearDocument(job: DocumentJob): Promise<void> {
+  await activities.removeDocument(job);
+}
+
+export async function clearCollection(job: CollectionJob): Promise<void> {
+  for (let page = 0; page < PAGES_PER_RUN; page += 1) {
+    // Always the first page: what was there is gone.
+    const ids = await activities.documentsOf(job, { after: '', limit: PAGE });
+    for (const documentId of ids) await activities.removeDocument({ ...job, documentId });
+    if (ids.length < PAGE) {
+      await activities.removeCollection(job);
+      return;
+    }
+  }
+  await continueAsNew<typeof clearCollection>(job);
+}

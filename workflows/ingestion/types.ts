@@ -1,0 +1,39 @@
+/** What travels through the histories of knowledge workflows: ids and counts, never a text. */
+import type { CollectionJob, DocumentJob } from '../../knowledge/jobs/names.ts';
+
+/** How an ingestion ended. `gone`: the document was deleted meanwhile. */
+export type IngestionOutcome = 'completed' | 'failed' | 'gone';
+
+/** Types of failures that activities tell apart for the workflow. */
+export const failureTypes = { document: 'IngestionFailure', gone: 'DocumentGone' } as const;
+
+export interface IngestionActivities {
+  /** @returns what kind of content it is, or undefined when there is nothing (left) to do */
+  beginIngestion(job: DocumentJob): Promise<'file' | 'website' | 'text' | undefined>;
+  /** Reads a website's addresses into the storage, with an outcome each. */
+  fetchPages(job: DocumentJob): Promise<void>;
+  /** Reads the stored content and cuts it into chunks, in Postgres. */
+  parseDocument(job: DocumentJob): Promise<void>;
+  /** Embeds the chunks and puts them into the vector store, batch by batch. */
+  indexDocument(job: DocumentJob): Promise<void>;
+  /** Asks the store for the chunks the way a search does. */
+  verifyDocument(job: DocumentJob): Promise<void>;
+  /** @returns the documents that it took the place of, which are to be cleared away */
+  completeDocument(job: DocumentJob): Promise<readonly string[]>;
+  failDocument(job: DocumentJob, failure: { readonly code: string; readonly message: string }): Promise<void>;
+}
+
+export interface ClearingActivities {
+  /** Vectors, files, then rows of a deleted document. */
+  removeDocument(job: DocumentJob): Promise<void>;
+  /** Up to `limit` ids behind `after`. */
+  documentsOf(job: CollectionJob, page: { readonly after: string; readonly limit: number }): Promise<readonly string[]>;
+  /** What is left of a deleted collection once its documents are gone. */
+  removeCollection(job: CollectionJob): Promise<void>;
+}
+
+export interface ReindexActivities {
+  /** The length that all sparse vectors are to be weighed with from now on. @returns undefined when the collection is gone */
+  beginReindex(job: CollectionJob): Promise<number | undefined>;
+  reindexDocument(job: DocumentJob): Promise<void>;
+}

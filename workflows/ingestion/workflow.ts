@@ -1,0 +1,65 @@
+/**
+ * One document from its stored content to `completed` or `failed`. Every step may be repeated: what it writes has names
+ * that follow from the document's id. Runs in Temporal's sandbox: no clock, no random, no I/O.
+ */
+import {
+  ActivityFailure,
+  ApplicationFailure,
+  ParentClosePolicy,
+  proxyActivities,
+  startChild,
+  type ActivityOptions,
+} from '@temporalio/workflow';
+
+import { workflowIds, type DocumentJob } from '../../knowledge/jobs/names.ts';
+import { clearDocument } from '../clearing/workflow.ts';
+import { failureTypes, type IngestionActivities, type IngestionOutcome } from './types.ts';
+
+/** What stands still for 30 minutes is given up by the activities themselves: only they know when it last got anywhere. */
+const patiently: ActivityOptions['retry'] = { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '20 seconds' };
+
+const quick = proxyActivities<Pick<IngestionActivities, 'beginIngestion' | 'verifyDocument' | 'completeDocument' | 'failDocument'>>({
+  startToCloseTimeout: '2 minutes',
+  retry: patiently,
+});
+
+const long = proxyActivities<Pick<IngestionActivities, 'fetchPages' | 'parseDocument' | 'indexDocument'>>({
+  startToCloseTimeout: '6 hours',
+  heartbeatTimeout: '30 seconds',
+  retry: patiently,
+});
+
+export async function ingestDocument(job: DocumentJob): Promise<IngestionOutcome> {
+  try {
+    const kind = await quick.beginIngestion(job);
+    if (kind === undefined) return 'gone';
+    if (kind === 'website') await long.fetchPages(job);
+    await long.parseDocument(job);
+    await long.indexDocument(job);
+    await quick.verifyDocument(job);
+    for (const documentId of await quick.completeDocument(job)) await clearReplaced({ ...job, documentId });
+    return 'completed';
+  } catch (error) {
+    const failure = causeOf(error);
+    if (failure?.type === failureTypes.gone) return 'gone';
+    if (failure?.type !== failureTypes.document) throw error;
+    await quick.failDocument(job, { code: String(failure.details?.[0] ?? 'corrupt_file'), message: failure.message });
+    return 'failed';
+  }
+}
+
+function causeOf(error: unknown): ApplicationFailure | undefined {
+  return error instanceof ActivityFailure && error.cause instanceof ApplicationFailure ? error.cause : undefined;
+}
+
+/** Goes on by itself: the document that came in its place is done. */
+async function clearReplaced(job: DocumentJob): Promise<void> {
+  await startChild(clearDocument, {
+    workflowId: workflowIds.clearDocument(job.documentId),
+    args: [job],
+    parentClosePolicy: ParentClosePolicy.ABANDON,
+  }).catch((error: unknown) => {
+    // Whoever sweeps up has begun it already.
+    if (!(error instanceof Error) || error.name !== 'WorkflowExecutionAlreadyStartedError') throw error;
+  });
+}

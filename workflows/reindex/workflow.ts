@@ -1,0 +1,33 @@
+/** Builds a knowledge base's vectors anew from its stored chunks, while searches go on. */
+import { continueAsNew, proxyActivities, type ActivityOptions } from '@temporalio/workflow';
+
+import type { CollectionJob } from '../../knowledge/jobs/names.ts';
+import type { ClearingActivities, ReindexActivities } from '../ingestion/types.ts';
+
+const retry: ActivityOptions['retry'] = { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' };
+
+const { beginReindex, documentsOf } = proxyActivities<Pick<ReindexActivities, 'beginReindex'> & Pick<ClearingActivities, 'documentsOf'>>({
+  startToCloseTimeout: '2 minutes',
+  retry,
+});
+const { reindexDocument } = proxyActivities<Pick<ReindexActivities, 'reindexDocument'>>({
+  startToCloseTimeout: '6 hours',
+  heartbeatTimeout: '30 seconds',
+  retry,
+});
+
+const PAGE = 50;
+const PAGES_PER_RUN = 40;
+
+/** @param after where an earlier run got to */
+export async function reindexCollection(job: CollectionJob, after = ''): Promise<void> {
+  if (after === '' && (await beginReindex(job)) === undefined) return;
+  let last = after;
+  for (let page = 0; page < PAGES_PER_RUN; page += 1) {
+    const ids = await documentsOf(job, { after: last, limit: PAGE });
+    for (const documentId of ids) await reindexDocument({ ...job, documentId });
+    if (ids.length < PAGE) return;
+    last = ids.at(-1) ?? last;
+  }
+  await continueAsNew<typeof reindexCollection>(job, last);
+}
