@@ -1,0 +1,32 @@
+/** Where a term stands in a sparse vector. Part of what is stored: a change here means that everything has to be indexed again. */
+
+/** pgvector's sparsevec takes indices up to 10⁹; one less keeps the hash's range clear of both its ends. */
+export const dimensions = 999_999_999;
+
+const c1 = 0xcc9e2d51;
+const c2 = 0x1b873593;
+
+/**
+ * MurmurHash3 (x86, 32 bits, seed 0) of the term's UTF-16 code units as little-endian bytes, modulo 999,999,999, plus 1.
+ * Two terms of a hundred thousand meet in one dimension about five times; they then count as one term.
+ */
+export function dimensionOf(term: string): number {
+  const length = term.length;
+  let hash = 0;
+  let index = 0;
+  for (; index + 1 < length; index += 2) {
+    hash ^= scramble(term.charCodeAt(index) | (term.charCodeAt(index + 1) << 16));
+    hash = (hash << 13) | (hash >>> 19);
+    hash = (Math.imul(hash, 5) + 0xe6546b64) | 0;
+  }
+  if (index < length) hash ^= scramble(term.charCodeAt(index));
+  hash ^= length * 2;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (((hash ^ (hash >>> 16)) >>> 0) % dimensions) + 1;
+}
+
+function scramble(block: number): number {
+  const mixed = Math.imul(block, c1);
+  return Math.imul((mixed << 15) | (mixed >>> 17), c2);
+}

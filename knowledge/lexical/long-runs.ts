@@ -1,0 +1,33 @@
+/** Word breakers and tokenisers take time that grows with the square of a text's length where it has no spaces. */
+
+/** More characters than this without white space are cut. */
+const longestRun = 2_000;
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** The same text with a space inside every run of more than 2,000 characters, between two graphemes. */
+export function cutLongRuns(text: string): string {
+  if (!new RegExp(`\\S{${longestRun + 1}}`).test(text)) return text;
+  return text.replaceAll(new RegExp(`\\S{${longestRun + 1},}`, 'g'), (run) => piecesOf(run).join(' '));
+}
+
+function piecesOf(run: string): readonly string[] {
+  const pieces: string[] = [];
+  let start = 0;
+  while (run.length - start > longestRun) {
+    // Breaks are looked for in a window alone: asking for one position in the whole run would cost as much as the run is long.
+    const window = run.slice(start, start + longestRun + 1);
+    const last = graphemes.segment(window).containing(longestRun)?.index ?? 0;
+    const length = last > 0 ? last : wholeCharacters(window);
+    pieces.push(run.slice(start, start + length));
+    start += length;
+  }
+  pieces.push(run.slice(start));
+  return pieces;
+}
+
+/** Where a window that is one single grapheme is cut after all: not inside a surrogate pair. */
+function wholeCharacters(window: string): number {
+  const next = window.charCodeAt(longestRun);
+  return next >= 0xdc00 && next <= 0xdfff ? longestRun - 1 : longestRun;
+}

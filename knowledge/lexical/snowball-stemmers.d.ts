@@ -1,0 +1,12 @@
+declare module 'snowball-stemmers' {
+  interface Stemmer {
+    /** @param word in lower case */
+    stem(word: string): string;
+  }
+  const snowball: {
+    /** @throws Error for a name that is not among {@link algorithms} */
+    newStemmer(algorithm: string): Stemmer;
+    algorithms(): string[];
+  };
+  export default snowball;
+}

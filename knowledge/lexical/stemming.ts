@@ -1,0 +1,119 @@
+/** From a word to the term it is found by. */
+import snowball from 'snowball-stemmers';
+
+import { banglaTerm } from './bangla.ts';
+import { type Script, scriptOf } from './script.ts';
+
+interface Algorithm {
+  readonly name: string;
+  readonly script: Script;
+}
+
+/** Snowball's algorithms by the primary subtag of BCP 47. */
+const algorithms: Readonly<Record<string, Algorithm>> = {
+  ar: { name: 'arabic', script: 'arabic' },
+  ca: { name: 'catalan', script: 'latin' },
+  cs: { name: 'czech', script: 'latin' },
+  da: { name: 'danish', script: 'latin' },
+  de: { name: 'german', script: 'latin' },
+  en: { name: 'english', script: 'latin' },
+  es: { name: 'spanish', script: 'latin' },
+  eu: { name: 'basque', script: 'latin' },
+  fi: { name: 'finnish', script: 'latin' },
+  fr: { name: 'french', script: 'latin' },
+  ga: { name: 'irish', script: 'latin' },
+  hu: { name: 'hungarian', script: 'latin' },
+  hy: { name: 'armenian', script: 'armenian' },
+  it: { name: 'italian', script: 'latin' },
+  nb: { name: 'norwegian', script: 'latin' },
+  nl: { name: 'dutch', script: 'latin' },
+  nn: { name: 'norwegian', script: 'latin' },
+  no: { name: 'norwegian', script: 'latin' },
+  pt: { name: 'portuguese', script: 'latin' },
+  ro: { name: 'romanian', script: 'latin' },
+  ru: { name: 'russian', script: 'cyrillic' },
+  sl: { name: 'slovene', script: 'latin' },
+  sv: { name: 'swedish', script: 'latin' },
+  ta: { name: 'tamil', script: 'tamil' },
+  tr: { name: 'turkish', script: 'latin' },
+};
+
+/** For words in a script that is not the language's own: that of the language most often written in it. */
+const usual: Partial<Readonly<Record<Script, string>>> = {
+  latin: 'english',
+  cyrillic: 'russian',
+  arabic: 'arabic',
+  armenian: 'armenian',
+  tamil: 'tamil',
+};
+
+/** Languages without an algorithm, by the script that they keep as it is. Any other language is taken to keep none. */
+const unstemmed: Partial<Readonly<Record<Script, ReadonlySet<string>>>> = {
+  latin: new Set('af az bs cy eo et fil gl hr ht id is jv lb lt lv ms mt pl sk so sq sw tl uz vi xh yo zu'.split(' ')),
+  cyrillic: new Set('be bg kk ky mk mn sr tg uk'.split(' ')),
+  arabic: new Set('fa ku ps sd ug ur'.split(' ')),
+};
+
+/** Scripts whose marks are left out as often as not. In the others a mark makes another word. */
+const marksAreOptional: ReadonlySet<Script> = new Set(['latin', 'greek', 'cyrillic', 'hebrew', 'arabic']);
+
+/** Words a language's memory keeps: a stem takes microseconds, and most words of a text are met again. */
+const remembered = 50_000;
+
+export type Stem = (word: string) => string;
+
+const stems = new Map<string, Stem>();
+
+/**
+ * What turns a folded word into its term. Words of the language's own script are stemmed by the language's algorithm;
+ * words of another script by that of its most usual language, so that a document in another language is found as well.
+ *
+ * @param language BCP 47; anything unknown counts as none
+ */
+export function stemFor(language: string | undefined): Stem {
+  const primary = primarySubtag(language);
+  const known = Object.hasOwn(algorithms, primary) || Object.values(unstemmed).some((set) => set.has(primary)) ? primary : '';
+  let stem = stems.get(known);
+  if (stem === undefined) {
+    stem = createStem(known);
+    stems.set(known, stem);
+  }
+  return stem;
+}
+
+/** The language of a BCP 47 tag, without script and region; empty for none. */
+export function primarySubtag(language: string | undefined): string {
+  return (language ?? '').toLowerCase().split(/[-_]/, 1)[0] ?? '';
+}
+
+function createStem(language: string): Stem {
+  const own = algorithms[language];
+  const byScript = new Map<Script, Stem>();
+  for (const [script, name] of Object.entries(usual) as [Script, string][]) {
+    if (unstemmed[script]?.has(language) === true) continue;
+    const stemmer = snowball.newStemmer(own?.script === script ? own.name : name);
+    byScript.set(script, (word) => stemmer.stem(word));
+  }
+  byScript.set('bengali', banglaTerm);
+  // Tones are marks in Vietnamese, and every one makes another word.
+  const stripsLatin = language !== 'vi';
+  const memory = new Map<string, string>();
+  return (word) => {
+    const before = memory.get(word);
+    if (before !== undefined) return before;
+    const script = scriptOf(word);
+    const stemmed = (byScript.get(script) ?? same)(word);
+    const term = marksAreOptional.has(script) && (script !== 'latin' || stripsLatin) ? withoutMarks(stemmed) : stemmed;
+    if (memory.size >= remembered) memory.clear();
+    memory.set(word, term === '' ? word : term);
+    return term === '' ? word : term;
+  };
+}
+
+function same(word: string): string {
+  return word;
+}
+
+function withoutMarks(word: string): string {
+  return word.normalize('NFD').replaceAll(/\p{Mn}/gu, '');
+}

@@ -1,0 +1,65 @@
+/** Function words: what a question consists of besides what it is about. */
+import { dimensionOf } from './dimension.ts';
+import { primarySubtag } from './stemming.ts';
+import { termsOf } from './terms.ts';
+
+/** By primary subtag of BCP 47. Only words that carry no meaning of their own in that language. */
+const lists: Readonly<Record<string, string>> = {
+  ar: 'في من على إلى عن مع هذا هذه ذلك تلك الذي التي ما ماذا هل كيف متى أين لماذا كم أن إن كان كانت هو هي أنا نحن و أو ثم لا لم لن قد كل بعد قبل',
+  bn:
+    'আমি আমার আমাকে আমরা আমাদের আপনি আপনার আপনাকে আপনারা আপনাদের তুমি তোমার তিনি তার তাকে তারা তাদের সে এই এটা এটি সেই সেটা ওই যে যা যারা যার যদি তাহলে তবে ' +
+    'কি কী কে কার কাকে কোন কোনো কোথায় কখন কেন কীভাবে কিভাবে কেমন কত কতটা কতদিন কতগুলো এবং ও আর বা অথবা কিন্তু না নেই নয় হয় হবে হয়ে হতে হলে হয়েছে ছিল আছে ' +
+    'করা করে করতে করব করবেন করবো করলে করি করেন করেছে করার যায় যাবে যেতে গেলে পারি পারেন পারবেন পারব পারবো পারে হচ্ছে জন্য থেকে দিয়ে সঙ্গে সাথে মধ্যে উপর পর্যন্ত কাছে পর আগে ' +
+    'একটি একটা এক কিছু সব সকল খুব বেশি শুধু তো চাই চান লাগে লাগবে উচিত',
+  de:
+    'aber alle als am an auch auf aus bei bin bis da damit dann das dass dein dem den der des die dies diese diesem diesen dieser du durch ein eine einem einen einer eines er es für ' +
+    'hat hatte haben habe ich ihr ihre im in ist ja kann kein keine können man mein meine mich mir mit muss nach nicht noch nur ob oder ohne sehr sein seine sich sie sind so über um und ' +
+    'uns unter vom von vor wann war waren warum was welche welcher welches wenn wer wie wird wo wurde zu zum zur',
+  en:
+    'a about above after again against all also am an and any are as at be because been before being below between both but by can could did do does doing down during each few for from ' +
+    'further had has have having he her here hers him his how i if in into is it its just me more most my no nor not now of off on once only or other our ours out over own same she ' +
+    'should so some such than that the their theirs them then there these they this those through to too under until up very was we were what when where which while who whom why will ' +
+    'with would you your yours',
+  es:
+    'a al algo ante antes como cómo con cual cuál cuándo cuando cuánto de del desde donde dónde el ella ellos en entre era es esa ese eso esta está este esto fue ha hay la las le les lo ' +
+    'los mas me mi mis muy más ni no nos o para pero por porque puede puedo que qué quien quién se ser si sin sobre son su sus también te tengo tiene tu un una uno y ya yo',
+  fr:
+    "à au aux avec ce ces cet cette comme comment combien dans de des donc du elle en est et être eu fait il ils j'ai je la le les leur leurs lui ma mais me mes mon ne nos notre nous on ont " +
+    'ou où par pas peut peux plus pour pourquoi qu quand que quel quelle quelles quels qui quoi sa sans se ses si son sont sur ta te tes toi ton tu un une vos votre vous y',
+  hi:
+    'का के की को में से पर ने है हैं था थी थे हो होता होती होते और या कि जो यह वह ये वे इस उस इन उन मैं हम आप मेरा मेरे मेरी हमारा आपका आपके आपकी क्या कौन कब कहाँ क्यों कैसे कितना कितने कितनी ' +
+    'नहीं भी तो ही लिए साथ तक एक कर करना करने करते किया जा सकता सकते सकती चाहिए',
+  it:
+    'a ad ai al alla alle anche che chi ci come con cosa cui da dal dalla dei del della delle di dove e è ed essere gli ha ho i il in io la le lei lo loro ma mi mio mia nei nel nella no noi ' +
+    'non o per perché più può qual quale quali quando quanto quella quello questa questo se si sono su sua sul sulla suo tra tu un una uno voi',
+  nl:
+    'aan al als bij dan dat de deze die dit door een en er had heb hebben heeft het hij hoe hoeveel ik in is je kan kunnen maar me met mijn naar niet nog nu of om ons onze ook op over te tot ' +
+    'uit u uw van veel voor waar waarom was wat we welke wanneer wie wij worden wordt ze zich zij zijn zo zou',
+  pt:
+    'a ao aos as até com como da das de dela dele do dos e é ela ele eles em entre era essa esse esta está este eu foi há isso isto já lhe mais mas me meu minha muito na não nas no nos nós o ' +
+    'onde os ou para pela pelo por porque posso pode qual quais quando quanto que quem se sem ser seu sua são também te tem um uma você vocês',
+  ru:
+    'а без более бы был была были было быть в вам вас весь во вот все всех вы где да для до его ее если есть еще же за здесь и из или им их к как какая какие какой ко когда кто ли мне может ' +
+    'можно мой моя мы на надо нас наш не него нет ни но ну о об он она они оно от по под при с сколько со так также такой там то того тоже той только том ты у уже чем что чтобы эта эти это я',
+  tr:
+    'acaba ama ancak bana bazı ben benim bir biz bu böyle çok da daha de değil diye en gibi hangi hem her için ile ise kadar kaç ki kim mı mi mu mü nasıl ne neden nerede nereye niçin niye o ' +
+    'olan olarak ona onlar onun sen senin siz sizin şu var ve veya ya yok',
+};
+
+/** Languages whose script keeps their words apart from English ones, which are often written among them. */
+const withEnglish: ReadonlySet<string> = new Set(['ar', 'bn', 'hi', 'ru']);
+
+const known = new Map<string, ReadonlySet<number>>();
+
+/** Dimensions of a language's function words; those of English where no language is given, none for a language without a list. */
+export function stopDimensions(language: string | undefined): ReadonlySet<number> {
+  const primary = primarySubtag(language) || 'en';
+  let dimensions = known.get(primary);
+  if (dimensions === undefined) {
+    const words = `${Object.hasOwn(lists, primary) ? (lists[primary] ?? '') : ''} ${withEnglish.has(primary) ? (lists['en'] ?? '') : ''}`;
+    dimensions = new Set(termsOf(words, primary).map(dimensionOf));
+    // Made-up tags must not fill the memory.
+    if (Object.hasOwn(lists, primary)) known.set(primary, dimensions);
+  }
+  return dimensions;
+}

@@ -1,0 +1,81 @@
+/** The terms by which a text is found: the same function for passages and for questions. */
+import { fold } from './fold.ts';
+import { cutLongRuns } from './long-runs.ts';
+import { stemFor, type Stem } from './stemming.ts';
+
+/**
+ * The locale only matters for two rules of Finnish and Swedish: with a fixed one a question and a passage are cut alike.
+ * Chinese, Japanese, Thai, Lao, Khmer and Burmese are cut by ICU's dictionaries whatever the locale.
+ */
+const words = new Intl.Segmenter('en', { granularity: 'word' });
+
+/** Longer than any word; what is longer (a key, a Base64 text) is still found as a whole. */
+const longestCompound = 80;
+
+/** Letters and digits held together by one sign at a time: `AB-1234`, `order_id`, `10.2.0.15`, `name@example.com`. */
+const compounds = /[\p{L}\p{M}\p{N}]+(?:[-._@+'][\p{L}\p{M}\p{N}]+)+/gu;
+const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u30fc\u3005]{2,}|\p{Script=Hangul}{2,}/gu;
+const mayBeUnspaced = /[\u1100-\u11ff\u3040-\u9fff\uac00-\ud7af\uf900-\ufaff\ud840-\ud8ff]/;
+
+/**
+ * @param language BCP 47 tag of the knowledge base: chooses the stemmer
+ * @returns terms in no particular order, each as often as it occurs
+ */
+export function termsOf(text: string, language?: string): string[] {
+  const stem = stemFor(language);
+  const folded = cutLongRuns(fold(text));
+  const terms: string[] = [];
+  for (const { segment, isWordLike } of words.segment(folded)) if (isWordLike === true) addWord(segment, stem, terms);
+  addCompounds(folded, stem, terms);
+  if (mayBeUnspaced.test(folded)) addPairs(folded, terms);
+  return terms;
+}
+
+/** A word of the segmenter may still hold several: `example.com`, `order_id`, `l'acqua`, `ab1234`. */
+function addWord(word: string, stem: Stem, terms: string[]): void {
+  if (!/[^\p{L}\p{M}]/u.test(word)) {
+    terms.push(stem(word));
+    return;
+  }
+  if (/^[\d.,]+$/.test(word)) {
+    terms.push(word.replaceAll(',', ''));
+    return;
+  }
+  const parts = word.split(/[^\p{L}\p{M}\p{N}]+/u).filter((part) => part !== '');
+  // Initials: u.s.a
+  if (parts.length > 1 && parts.every((part) => part.length === 1)) {
+    terms.push(stem(parts.join('')));
+    return;
+  }
+  for (const part of parts) {
+    // What an elision or a possessive leaves: l', d', 's, 't.
+    if (part.length === 1 && parts.length > 1 && word.includes("'")) continue;
+    terms.push(stem(part));
+    if (/\d/.test(part) && /\p{L}/u.test(part)) addRuns(part, stem, terms);
+  }
+}
+
+/** `ab1234` also as `ab` and `1234`: people say and write such codes with a gap. */
+function addRuns(code: string, stem: Stem, terms: string[]): void {
+  for (const [run] of code.matchAll(/\d+|[^\d]+/g)) if (run.length > 1) terms.push(stem(run));
+}
+
+/**
+ * Codes and addresses as a whole, without the signs that hold them together: `AB-1234`, `AB_1234` and `AB1234` are one
+ * term. Hyphenated words too: `e-mail` is `email` (0.001 to 0.003 better nDCG@10 on three English collections).
+ */
+function addCompounds(text: string, stem: Stem, terms: string[]): void {
+  for (const [compound] of text.matchAll(compounds)) {
+    if (compound.length > longestCompound || !/[-\d@_]/.test(compound) || /^[\d.]+$/.test(compound)) continue;
+    if (compound.includes('@')) terms.push(compound);
+    else terms.push(stem(compound.replaceAll(/[-._+']/g, '')));
+  }
+}
+
+/** Neighbouring characters of text without spaces: the dictionary's words depend on what stands around them, pairs don't. */
+function addPairs(text: string, terms: string[]): void {
+  for (const [run] of text.matchAll(unspaced)) {
+    const characters = run.match(/./gsu) ?? [];
+    for (let index = 1; index < characters.length; index += 1) terms.push(`${characters[index - 1]}${characters[index]}`);
+  }
+}
