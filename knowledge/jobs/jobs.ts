@@ -5,7 +5,6 @@ import {
   TypedSearchAttributes,
   WorkflowIdConflictPolicy,
   WorkflowIdReusePolicy,
-  WorkflowNotFoundError,
   type WorkflowStartOptions,
 } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
@@ -85,22 +84,15 @@ export function createKnowledgeJobs(options: KnowledgeJobsOptions): KnowledgeJob
     } catch (error) {
       // Asked again next time: the server may be another one by then.
       searchable = undefined;
-      throw new JobsUnavailable(`Temporal did not take ${workflowId} on: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+      throw new JobsUnavailable(`Temporal did not take ${workflowId} on: ${error instanceof Error ? error.message : String(error)}`, {
+        cause: error,
+      });
     }
   };
 
   return {
     ingest: ({ small, ...job }) => start('ingestDocument', workflowIds.ingestion(job.documentId), small ? queues.small : queues.bulk, job),
-    async clearDocument(job) {
-      await start('clearDocument', workflowIds.clearDocument(job.documentId), queues.small, job);
-      await client.workflow
-        .getHandle(workflowIds.ingestion(job.documentId))
-        .cancel()
-        .catch((error: unknown) => {
-          // It isn't running, or it will find its document deleted with its next step.
-          if (!(error instanceof WorkflowNotFoundError)) logger.debug({ err: error }, 'an ingestion was not cancelled');
-        });
-    },
+    clearDocument: (job) => start('clearDocument', workflowIds.clearDocument(job.documentId), queues.small, job),
     clearCollection: (job) => start('clearCollection', workflowIds.clearCollection(job.collectionId), queues.small, job),
     reindex: (job) => start('reindexCollection', workflowIds.reindex(job.collectionId), queues.bulk, job),
     close: () => connection.close(),

@@ -249,6 +249,17 @@ export class Documents {
     });
   }
 
+  /** Which of these have a row, deleted ones too. */
+  async existing({ org, ids }: { readonly org: string; readonly ids: readonly string[] }): Promise<ReadonlySet<string>> {
+    return this.#database.asOrganization(org, async (transaction) => {
+      const { rows } = await transaction.query<{ id: string }>('SELECT id FROM parley.documents WHERE org = $1 AND id = ANY ($2)', [
+        org,
+        ids,
+      ]);
+      return new Set(rows.map(({ id }) => id));
+    });
+  }
+
   /** Ids of all of a collection's documents, deleted ones too, ascending. */
   async idsOf(options: {
     readonly org: string;

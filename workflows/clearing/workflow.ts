@@ -1,7 +1,7 @@
 /** Takes away what deleted documents and knowledge bases left behind. Nothing of it has been found since the deletion. */
-import { continueAsNew, proxyActivities, type ActivityOptions } from '@temporalio/workflow';
+import { continueAsNew, getExternalWorkflowHandle, isCancellation, proxyActivities, type ActivityOptions } from '@temporalio/workflow';
 
-import type { CollectionJob, DocumentJob } from '../../knowledge/jobs/names.ts';
+import { workflowIds, type CollectionJob, type DocumentJob } from '../../knowledge/jobs/names.ts';
 import type { ClearingActivities } from '../ingestion/types.ts';
 
 const retry: ActivityOptions['retry'] = { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' };
@@ -13,6 +13,7 @@ const PAGE = 50;
 const PAGES_PER_RUN = 40;
 
 export async function clearDocument(job: DocumentJob): Promise<void> {
+  await stopIngestion(job.documentId);
   await activities.removeDocument(job);
 }
 
@@ -20,11 +21,20 @@ export async function clearCollection(job: CollectionJob): Promise<void> {
   for (let page = 0; page < PAGES_PER_RUN; page += 1) {
     // Always the first page: what was there is gone.
     const ids = await activities.documentsOf(job, { after: '', limit: PAGE });
-    for (const documentId of ids) await activities.removeDocument({ ...job, documentId });
+    for (const documentId of ids) await clearDocument({ ...job, documentId });
     if (ids.length < PAGE) {
       await activities.removeCollection(job);
       return;
     }
   }
   await continueAsNew<typeof clearCollection>(job);
+}
+
+/** One that isn't running is as good as stopped; one that runs finds its document gone with its next step, too. */
+async function stopIngestion(documentId: string): Promise<void> {
+  try {
+    await getExternalWorkflowHandle(workflowIds.ingestion(documentId)).cancel();
+  } catch (error) {
+    if (isCancellation(error)) throw error;
+  }
 }

@@ -1,0 +1,94 @@
+/** Finds what fell between two steps: work that nobody started, and things that nobody owns. */
+import { JobsUnavailable, type KnowledgeJobs } from '../jobs/jobs.ts';
+import { SMALL_FILE_BYTES } from '../jobs/names.ts';
+import { collectionRef } from '../search/create-search.ts';
+import type { IngestionDependencies } from './dependencies.ts';
+
+export interface SweepDependencies extends Pick<IngestionDependencies, 'knowledge' | 'vectors' | 'storage' | 'clock' | 'logger'> {
+  readonly jobs: Pick<KnowledgeJobs, 'ingest' | 'clearDocument' | 'clearCollection'>;
+}
+
+/** Younger than this, in milliseconds, is at work: whoever took it on starts it. */
+const FRESH_MS = 20_000;
+/** A file may stand there this long before its document's row, in milliseconds: longer than any upload takes. */
+const ORPHAN_AFTER_MS = 2 * 3_600_000;
+const PAGE = 500;
+
+/** Starts again what an organisation's documents wait for. What runs is left running. */
+export async function restartLost(
+  org: string,
+  { knowledge, jobs, clock }: Pick<SweepDependencies, 'knowledge' | 'jobs' | 'clock'>,
+): Promise<void> {
+  for (const document of await knowledge.documents.unsettled({ org, limit: PAGE })) {
+    if (clock.now() - document.progressAt.getTime() < FRESH_MS && !document.deleted) continue;
+    const job = { org, collectionId: document.collectionId, documentId: document.id };
+    if (document.deleted) await jobs.clearDocument(job);
+    else await jobs.ingest({ ...job, small: (document.bytes ?? 0) <= SMALL_FILE_BYTES });
+  }
+  for (const collection of await knowledge.collections.tombstoned(org)) await jobs.clearCollection({ org, collectionId: collection.id });
+}
+
+/** Removes vectors and files of documents that don't exist. @returns how many documents' leftovers went */
+export async function removeLeftovers(org: string, dependencies: Omit<SweepDependencies, 'jobs'>): Promise<number> {
+  const { knowledge, vectors, storage, clock } = dependencies;
+  let removed = 0;
+  for (const collection of await knowledge.collections.list(org)) {
+    const ref = collectionRef(collection);
+    for (let after: string | undefined; ;) {
+      const ids = await vectors.documentIds(ref, { ...(after !== undefined && { after }), limit: PAGE });
+      for (const id of await unknownAmong(org, ids, knowledge)) {
+        await vectors.deleteDocument(ref, id);
+        removed += 1;
+      }
+      after = ids.at(-1);
+      if (ids.length < PAGE) break;
+    }
+  }
+  for (let after: string | undefined; ;) {
+    const keys = await storage.list(`${org}/`, { ...(after !== undefined && { after }), limit: PAGE });
+    const byDocument = Map.groupBy(keys, (key) => key.split('/')[1] ?? '');
+    const old = [...byDocument.keys()].filter((id) => madeAt(id) < clock.now() - ORPHAN_AFTER_MS);
+    for (const id of await unknownAmong(org, old, knowledge)) {
+      for (const key of byDocument.get(id) ?? []) await storage.delete(key);
+      removed += 1;
+    }
+    after = keys.at(-1);
+    if (keys.length < PAGE) break;
+  }
+  return removed;
+}
+
+/** Looks after all organisations, one after the other. An organisation's trouble is its own. */
+export async function sweep(
+  organizations: readonly string[],
+  dependencies: SweepDependencies,
+  { leftovers, signal }: { readonly leftovers: boolean; readonly signal: AbortSignal },
+): Promise<void> {
+  for (const org of organizations) {
+    if (signal.aborted) return;
+    try {
+      await restartLost(org, dependencies);
+      const removed = leftovers ? await removeLeftovers(org, dependencies) : 0;
+      if (removed > 0) dependencies.logger.info({ org, removed }, 'leftovers of documents that do not exist were removed');
+    } catch (error) {
+      dependencies.logger.warn({ err: error, org }, 'lost work was not looked for; the next round looks again');
+      // Without Temporal nothing can be started for anybody.
+      if (error instanceof JobsUnavailable) return;
+    }
+  }
+}
+
+async function unknownAmong(
+  org: string,
+  ids: readonly string[],
+  knowledge: IngestionDependencies['knowledge'],
+): Promise<readonly string[]> {
+  const known = await knowledge.documents.existing({ org, ids });
+  return ids.filter((id) => !known.has(id));
+}
+
+/** When a document's id was made, in milliseconds since the epoch: a UUIDv7 says so. Things that aren't ours are never old. */
+function madeAt(documentId: string): number {
+  const match = /^doc_([0-9a-f]{8})-([0-9a-f]{4})-7/.exec(documentId);
+  return match === null ? Infinity : Number.parseInt(`${match[1]}${match[2]}`, 16);
+}

@@ -1,0 +1,141 @@
+/** The steps of an ingestion as Temporal activities: heartbeats, and the words in which a failure is told. */
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { Counter, Histogram, type Registry } from 'prom-client';
+
+import type { IngestionDependencies, Step } from '../../knowledge/ingestion/dependencies.ts';
+import { openDocument } from '../../knowledge/ingestion/dependencies.ts';
+import { completionMessage } from '../../knowledge/ingestion/completion-message.ts';
+import { DocumentGone } from '../../knowledge/ingestion/document-gone.ts';
+import { fetchDocumentPages } from '../../knowledge/ingestion/fetch-document-pages.ts';
+import { indexDocument } from '../../knowledge/ingestion/index-document.ts';
+import { readDocument, type ReadingDependencies } from '../../knowledge/ingestion/read-document.ts';
+import { verifyDocument } from '../../knowledge/ingestion/verify-document.ts';
+import { IngestionFailure } from '../../knowledge/ingestion-failure.ts';
+import type { DocumentJob } from '../../knowledge/jobs/names.ts';
+import type { DocumentStage } from '../../store/index.ts';
+import { failureTypes, type IngestionActivities } from './types.ts';
+
+export type IngestionActivityDependencies = ReadingDependencies &
+  IngestionDependencies & {
+    readonly registry: Registry;
+    /** Longest time without any progress before a document is given up, in milliseconds; 30 min by default. */
+    readonly stalledAfterMs?: number;
+  };
+
+interface Heartbeat {
+  readonly stage: DocumentStage;
+  readonly done: number;
+  readonly total?: number | undefined;
+}
+
+/** Progress is written to Postgres this often at most, in milliseconds; Temporal hears of it each time. */
+const SHOW_EVERY_MS = 1_000;
+/** While a step has nothing to report it says that it is alive, this often, in milliseconds. */
+const ALIVE_EVERY_MS = 5_000;
+
+export function createIngestionActivities(dependencies: IngestionActivityDependencies): IngestionActivities {
+  const { knowledge, registry, clock, stalledAfterMs = 30 * 60_000 } = dependencies;
+  const ended = new Counter({
+    name: 'parley_documents_ended_total',
+    help: 'Documents whose ingestion came to an end, by outcome: completed, or the code of the failure.',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  const seconds = new Histogram({
+    name: 'parley_ingestion_stage_seconds',
+    help: 'Time for one attempt at one stage of an ingestion.',
+    labelNames: ['stage', 'result'],
+    buckets: [0.01, 0.05, 0.1, 0.5, 1, 5, 10, 30, 60, 120, 300, 600],
+    registers: [registry],
+  });
+
+  /** Runs a step on a document that is still wanted, and tells Temporal what its failure means. */
+  const onDocument = async <T>(
+    job: DocumentJob,
+    stage: DocumentStage,
+    work: (step: Step, last: Heartbeat | undefined) => Promise<T>,
+  ): Promise<T> => {
+    const context = Context.current();
+    const last = context.info.heartbeatDetails as Heartbeat | undefined;
+    const ref = { org: job.org, id: job.documentId };
+    const startedAt = clock.monotonic();
+    let shownAt = -Infinity;
+    let beat: Heartbeat = { stage, done: 0 };
+    const gone = new AbortController();
+    const signal = AbortSignal.any([context.cancellationSignal, gone.signal]);
+    const alive = setInterval(() => context.heartbeat(beat), ALIVE_EVERY_MS);
+    const report = async (done: number, total?: number): Promise<void> => {
+      signal.throwIfAborted();
+      beat = { stage, done, total };
+      context.heartbeat(beat);
+      if (clock.monotonic() - shownAt < SHOW_EVERY_MS) return;
+      shownAt = clock.monotonic();
+      if (await knowledge.ingestion.progress(ref, { stage, done, ...(total !== undefined && { total }) })) return;
+      gone.abort();
+      throw new DocumentGone(job.documentId);
+    };
+    try {
+      const { document, collection } = await openDocument(dependencies, job);
+      if (context.info.attempt > 1) requireProgress(document.progressAt, stage, clock.now(), stalledAfterMs);
+      const result = await work({ document, collection, signal, report }, last?.stage === stage ? last : undefined);
+      seconds.observe({ stage, result: 'done' }, (clock.monotonic() - startedAt) / 1000);
+      return result;
+    } catch (error) {
+      seconds.observe({ stage, result: 'failed' }, (clock.monotonic() - startedAt) / 1000);
+      throw inTemporalsWords(error);
+    } finally {
+      clearInterval(alive);
+    }
+  };
+
+  return {
+    async beginIngestion(job) {
+      const document = await knowledge.documents.get({ org: job.org, id: job.documentId });
+      return document?.status === 'processing' ? document.kind : undefined;
+    },
+    fetchPages: (job) => onDocument(job, 'fetching', (step) => fetchDocumentPages(step, dependencies)),
+    parseDocument: (job) => onDocument(job, 'parsing', (step) => readDocument(step, dependencies)),
+    indexDocument: (job) =>
+      onDocument(job, 'indexing', async (step, last) =>
+        indexDocument(
+          { ...step, from: last?.done ?? 0, averageLength: await knowledge.ingestion.averageLength({ org: job.org, id: job.documentId }) },
+          dependencies,
+        ),
+      ),
+    verifyDocument: (job) =>
+      onDocument(job, 'verifying', async (step) => {
+        await step.report(0, step.document.chunkCount);
+        await verifyDocument(step, dependencies);
+      }),
+    async completeDocument(job) {
+      const ref = { org: job.org, id: job.documentId };
+      const document = await knowledge.documents.get(ref);
+      const completed = document && (await knowledge.ingestion.complete(ref, completionMessage(document)));
+      if (completed === undefined) return [];
+      ended.inc({ outcome: 'completed' });
+      return completed.replaced;
+    },
+    async failDocument(job, failure) {
+      if (await knowledge.ingestion.fail({ org: job.org, id: job.documentId }, failure)) ended.inc({ outcome: failure.code });
+    },
+  };
+}
+
+function requireProgress(progressAt: Date, stage: DocumentStage, now: number, stalledAfterMs: number): void {
+  const stoodStillMs = now - progressAt.getTime();
+  if (stoodStillMs < stalledAfterMs) return;
+  throw new IngestionFailure(
+    'stalled',
+    `no progress for ${Math.round(stoodStillMs / 60_000)} minutes while ${stage}: something that the ingestion needs was away for too long; submit the document again`,
+  );
+}
+
+/** What no further attempt mends is the document's end; all else is tried again. */
+function inTemporalsWords(error: unknown): unknown {
+  if (error instanceof DocumentGone) return ApplicationFailure.nonRetryable(error.message, failureTypes.gone);
+  if (error instanceof IngestionFailure) return ApplicationFailure.nonRetryable(error.message, failureTypes.document, error.code);
+  // The embedder has made its own attempts by now.
+  if (error instanceof Error && error.name === 'EmbeddingError')
+    return ApplicationFailure.nonRetryable(error.message, failureTypes.document, 'embedding_failed');
+  return error;
+}

@@ -1,0 +1,46 @@
+import { Context } from '@temporalio/activity';
+
+import type { IngestionDependencies } from '../../knowledge/ingestion/dependencies.ts';
+import { indexDocument } from '../../knowledge/ingestion/index-document.ts';
+import type { ReindexActivities } from '../ingestion/types.ts';
+
+/** How far the indexing of one document has got. */
+interface Heartbeat {
+  readonly done: number;
+}
+
+export function createReindexActivities(
+  dependencies: Pick<IngestionDependencies, 'knowledge' | 'vectors' | 'embedderOf'>,
+): ReindexActivities {
+  const { knowledge } = dependencies;
+  return {
+    async beginReindex({ org, collectionId }) {
+      const collection = await knowledge.collections.get({ org, id: collectionId });
+      if (collection === undefined || collection.deleted) return undefined;
+      const averageLength = collection.chunkCount === 0 ? 0 : Math.max(1, collection.termTotal / collection.chunkCount);
+      await knowledge.collections.reweighed({ org, id: collectionId, averageLength });
+      return averageLength;
+    },
+    async reindexDocument({ org, collectionId, documentId }) {
+      const context = Context.current();
+      const [collection, document] = await Promise.all([
+        knowledge.collections.get({ org, id: collectionId }),
+        knowledge.documents.get({ org, id: documentId }),
+      ]);
+      // What is being ingested is weighed with the new length by itself.
+      if (collection === undefined || collection.deleted || document?.status !== 'completed') return;
+      const last = context.info.heartbeatDetails as Heartbeat | undefined;
+      await indexDocument(
+        {
+          document,
+          collection,
+          signal: context.cancellationSignal,
+          averageLength: collection.averageLength,
+          from: last?.done ?? 0,
+          report: async (done) => context.heartbeat({ done } satisfies Heartbeat),
+        },
+        dependencies,
+      );
+    },
+  };
+}
