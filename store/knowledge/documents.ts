@@ -11,7 +11,12 @@ export type DocumentStage = 'queued' | 'fetching' | 'parsing' | 'indexing' | 've
 export interface PageOutcome {
   readonly url: string;
   readonly status: 'fetched' | 'failed';
+  /** Of a failure, for a person. */
   readonly reason?: string;
+  /** Where what was fetched stands in the storage, and what it is. */
+  readonly objectKey?: string;
+  readonly contentType?: string;
+  readonly extension?: 'html' | 'pdf' | 'txt';
 }
 
 export interface NewDocument {

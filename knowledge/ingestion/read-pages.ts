@@ -1,0 +1,47 @@
+/** The pages of a website, one after the other, as one document. */
+import type { DocumentRecord, PageOutcome } from '../../store/index.ts';
+import { IngestionFailure } from '../ingestion-failure.ts';
+import type { Block, ParsedDocument } from '../parsing/index.ts';
+import type { ReadingDependencies, ReadPart } from './read-document.ts';
+
+/** A page that can't be read is told of and left out. @throws IngestionFailure `all_pages_failed` when none is left */
+export async function* readPages(
+  document: DocumentRecord,
+  { knowledge, storage }: Pick<ReadingDependencies, 'knowledge' | 'storage'>,
+  read: ReadPart,
+): AsyncGenerator<readonly Block[], ParsedDocument> {
+  const outcomes: PageOutcome[] = [];
+  const warnings: string[] = [];
+  let title: string | undefined;
+  for (const outcome of document.pageOutcomes ?? []) {
+    if (outcome.status === 'failed' || outcome.objectKey === undefined) {
+      outcomes.push(outcome);
+      continue;
+    }
+    try {
+      const parsed = yield* read({
+        content: await storage.read(outcome.objectKey),
+        extension: outcome.extension ?? 'html',
+        url: outcome.url,
+        ...(outcome.contentType !== undefined && { contentType: outcome.contentType }),
+      });
+      title ??= parsed.title;
+      warnings.push(...parsed.warnings.map((warning) => `${outcome.url}: ${warning}`));
+      outcomes.push(outcome);
+    } catch (error) {
+      if (!(error instanceof IngestionFailure)) throw error;
+      outcomes.push({ url: outcome.url, status: 'failed', reason: `${error.code}: ${error.message}` });
+    }
+  }
+  await knowledge.ingestion.pageOutcomes(document, outcomes);
+  requireAPage(outcomes);
+  return { warnings, ...(title !== undefined && { title }) };
+}
+
+/** @throws IngestionFailure `all_pages_failed`, with the reasons */
+export function requireAPage(outcomes: readonly PageOutcome[]): void {
+  if (outcomes.some(({ status }) => status === 'fetched')) return;
+  const reasons = outcomes.slice(0, 10).map(({ url, reason }) => `${url}: ${reason}`);
+  const more = outcomes.length > 10 ? `; and ${outcomes.length - 10} more` : '';
+  throw new IngestionFailure('all_pages_failed', `None of the addresses could be read. ${reasons.join('; ')}${more}`);
+}
