@@ -7,7 +7,14 @@ import type { Chunk } from '../chunking/chunk.ts';
 import { IngestionFailure } from '../ingestion-failure.ts';
 import { termsOf } from '../lexical/terms.ts';
 import { dimensionsOf } from '../lexical/vectors.ts';
-import { parsedExtensions, type Block, type ParsedDocument, type ParsedExtension, type ParserPool, type ParseRequest } from '../parsing/index.ts';
+import {
+  parsedExtensions,
+  type Block,
+  type ParsedDocument,
+  type ParsedExtension,
+  type ParserPool,
+  type ParseRequest,
+} from '../parsing/index.ts';
 import type { IngestionDependencies, Step } from './dependencies.ts';
 import { readPages } from './read-pages.ts';
 
@@ -60,7 +67,10 @@ export async function readDocument(step: Step, dependencies: ReadingDependencies
   }
   await flush();
   if (chunkCount === 0)
-    throw new IngestionFailure('empty_document', 'The document has no text that could be found. Check that it is the right file, and submit it again.');
+    throw new IngestionFailure(
+      'empty_document',
+      'The document has no text that could be found. Check that it is the right file, and submit it again.',
+    );
   const { title, pages, warnings } = source.document();
   await knowledge.ingestion.parsed(ref, { title, pages, warnings, chunkCount, termTotal: statistics.total, terms: statistics.terms() });
 }
@@ -71,7 +81,9 @@ function contentOf({ document }: Step, dependencies: ReadingDependencies, read: 
   return {
     async *blocks(): AsyncGenerator<Block> {
       const parts =
-        document.kind === 'website' ? readPages(document, dependencies, read) : read({ content: await bytesOf(document, dependencies), extension: extensionOf(document) });
+        document.kind === 'website'
+          ? readPages(document, dependencies, read)
+          : read({ content: await bytesOf(document, dependencies), extension: extensionOf(document) });
       for (;;) {
         const next = await parts.next();
         if (next.done === true) {
