@@ -4,6 +4,10 @@
  */
 import { z } from 'zod';
 
+import { parseCidr } from './egress/address.ts';
+import { parseDnsServer } from './egress/name-resolver.ts';
+import { defaultPorts, parsePorts } from './egress/ports.ts';
+
 const port = (value: number) => z.coerce.number().int().min(0).max(65535).default(value);
 const milliseconds = (value: number) => z.coerce.number().int().min(0).default(value);
 const flag = (value: boolean) =>
@@ -33,6 +37,21 @@ const jsonList = <T extends z.ZodType>(item: T, fallback: string) =>
       }
     })
     .pipe(z.array(item));
+
+/** A text that some part of the program has to be able to read; its complaint becomes the problem with the variable. */
+const readable = (read: (value: string) => unknown, fallback: string) =>
+  z
+    .string()
+    .default(fallback)
+    .superRefine((value, context) => {
+      try {
+        read(value);
+      } catch (error) {
+        context.addIssue({ code: 'custom', message: (error as Error).message });
+      }
+    });
+
+const commaList = (value: string): readonly string[] => value.split(',').flatMap((item) => (item.trim() === '' ? [] : [item.trim()]));
 
 const schema = z.object({
   PARLEY_LOG_LEVEL: z
@@ -93,6 +112,20 @@ const schema = z.object({
     .describe('Longest time for one request to the REST API, in milliseconds; then it is answered with 503.'),
   TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233').describe("host:port of Temporal's frontend."),
   TEMPORAL_NAMESPACE: z.string().default('default').describe('Temporal namespace.'),
+  TEMPORAL_TASK_QUEUE: z
+    .string()
+    .regex(/^[A-Za-z0-9_.-]{1,100}$/, 'must be 1 to 100 letters, digits, dots, hyphens and underscores')
+    .default('parley')
+    .describe(
+      'Task queue of this installation, and the beginning of the names of its others; installations that share a Temporal namespace need one each.',
+    ),
+  PARLEY_INGESTION_CONCURRENCY: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(64)
+    .default(2)
+    .describe('Documents that a worker reads or indexes at the same time; as many small ones beside them.'),
   KUBECONFIG: z.string().optional().describe("Where the API server is; in a pod the service account's own configuration is used."),
   PARLEY_LEADER_ELECTION: flag(true).describe('One active operator among several; false for a single one.'),
   PARLEY_LEASE_NAMESPACE: z.string().default('parley-system').describe("Namespace of the operator's Lease."),
@@ -104,6 +137,24 @@ const schema = z.object({
   PARLEY_EMBEDDING_PROFILES: jsonList(embeddingProfile, '[{"name":"default","provider":"lexical","model":"bm25"}]').describe(
     'Embedding profiles that KnowledgeBases may name, a JSON array.',
   ),
+  STORAGE_URL: z
+    .string()
+    .regex(/^(file:\/\/\/|s3:\/\/[^/@]+(\/|$))/, 'must be file:///folder or s3://bucket/prefix?endpoint=…&region=…&forcePathStyle=true')
+    .default('file:///var/lib/parley/files')
+    .describe(
+      "Where uploaded files are kept: a folder that api and worker share, or a bucket; credentials come from AWS's own variables or the pod's identity.",
+    ),
+  PARLEY_EGRESS_ALLOW_CIDRS: readable((value) => commaList(value).forEach(parseCidr), '')
+    .transform(commaList)
+    .describe(
+      'Networks that webhooks, tools and websites may be on although they are not public, separated by commas, e.g. 10.20.0.0/16; none by default.',
+    ),
+  PARLEY_EGRESS_PORTS: readable(parsePorts, defaultPorts).describe('Ports that webhooks, tools and websites may be on.'),
+  PARLEY_EGRESS_DNS_SERVERS: readable((value) => commaList(value).forEach(parseDnsServer), '')
+    .transform(commaList)
+    .describe(
+      'DNS servers to ask for the hosts of webhooks, tools and websites, address or address:port, separated by commas; those of the system where absent.',
+    ),
   LIVEKIT_URL: z
     .string()
     .regex(/^(wss?|https?):\/\//, 'must be a ws:// or http:// address')

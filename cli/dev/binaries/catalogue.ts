@@ -2,7 +2,7 @@
 import { etcdDownloads, kubernetesDownloads, type OfficialDownload, postgresWheels, temporalDownloads, type Wheel } from './checksums.ts';
 import type { GoTarget } from './go-build.ts';
 
-export type BinaryName = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kubectl' | 'temporal' | 'postgres';
+export type BinaryName = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kubectl' | 'temporal' | 'postgres' | 'versitygw';
 
 export interface BinarySpec {
   readonly name: BinaryName;
@@ -56,6 +56,8 @@ function kubernetes(name: 'kube-apiserver' | 'kube-controller-manager' | 'kubect
 
 const temporalVersion = '1.5.1';
 
+const versitygwVersion = '1.8.0';
+
 export const catalogue: readonly BinarySpec[] = [
   {
     name: 'etcd',
@@ -102,9 +104,29 @@ export const catalogue: readonly BinarySpec[] = [
   },
 ];
 
-/** @throws RangeError for a name that is not in the catalogue. */
+/** Programs that only tests run; the local stack does without them. */
+const testPrograms: readonly BinarySpec[] = [
+  {
+    name: 'versitygw',
+    version: versitygwVersion,
+    versionProbe: { args: ['--version'], pattern: /Version\s*:\s*v?(\S+)/ },
+    accepted: sameMinor(versitygwVersion),
+    executable: 'versitygw',
+    go: {
+      module: 'versitygw',
+      target: {
+        name: 'versitygw',
+        package: 'github.com/versity/versitygw/cmd/versitygw',
+        ldflags: `-s -w -X main.Version=${versitygwVersion}`,
+      },
+      seconds: 60,
+    },
+  },
+];
+
+/** @throws RangeError for a name that is neither in the catalogue nor among the tests' programs. */
 export function binarySpec(name: BinaryName): BinarySpec {
-  const spec = catalogue.find((entry) => entry.name === name);
+  const spec = [...catalogue, ...testPrograms].find((entry) => entry.name === name);
   if (spec === undefined) throw new RangeError(`no binary named ${name} in the catalogue`);
   return spec;
 }

@@ -1,0 +1,160 @@
+/**
+ * One connection to one vetted address, for one request at a time.
+ *
+ * Each has an HTTP client of its own, which is handed its socket ready made: so nothing ever queues inside the client
+ * (where a request would ignore its deadline), and nothing but this socket is ever used.
+ */
+import type { Socket } from 'node:net';
+
+import { Client, type Dispatcher } from 'undici';
+
+import { tooLarge } from './content-coding.ts';
+import { EgressError, type EgressPhase, egressErrorOf } from './egress-error.ts';
+
+export interface ExchangeRequest {
+  readonly method: Dispatcher.HttpMethod;
+  /** Path and query. */
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  readonly maxBodyBytes: number;
+  readonly overflow: 'fail' | 'truncate';
+  /** Told when the head has come. */
+  readonly onHead: () => void;
+}
+
+export interface ExchangeResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: Buffer;
+  readonly truncated: boolean;
+}
+
+/** Longest time that an unused connection is kept, in milliseconds; less where the server says so. */
+const idleMs = 4000;
+
+export class Connection {
+  /** Where it really leads. */
+  readonly address: string;
+  readonly #host: string;
+  readonly #client: Client;
+  readonly #socket: Socket;
+  #used = 0;
+
+  /** @param options.onClose told once, when the connection can serve no further request */
+  constructor(options: { origin: string; host: string; socket: Socket; address: string; onClose: (connection: Connection) => void }) {
+    this.address = options.address;
+    this.#host = options.host;
+    this.#socket = options.socket;
+    let handedOut = false;
+    this.#client = new Client(options.origin, {
+      connect: (_options, callback) => {
+        const again = handedOut;
+        handedOut = true;
+        // Later: the client doesn't notice a connection that is there before this returns.
+        queueMicrotask(() => {
+          // It would like a new socket when this one has closed; it gets none.
+          if (again) callback(Object.assign(new Error('the connection is closed'), { code: 'UND_ERR_CLOSED' }), null);
+          else callback(null, options.socket);
+        });
+      },
+      pipelining: 1,
+      keepAliveTimeout: idleMs,
+      keepAliveMaxTimeout: idleMs,
+      // Both are checked too rarely to be precise, and the second doesn't stop a slow drip: the caller's clock does.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+      maxHeaderSize: 16_384,
+      allowH2: false,
+    });
+    this.#socket.once('close', () => {
+      this.destroy();
+      options.onClose(this);
+    });
+  }
+
+  get open(): boolean {
+    return !this.#socket.destroyed && !this.#client.destroyed;
+  }
+
+  /** It has carried a request before: the server may be closing it at this very moment. */
+  get reused(): boolean {
+    return this.#used > 1;
+  }
+
+  destroy(): void {
+    if (!this.#client.destroyed) void this.#client.destroy().catch(() => undefined);
+    this.#socket.destroy();
+  }
+
+  /** @throws EgressError; the connection is destroyed then, and after a body that was cut off */
+  exchange(request: ExchangeRequest): Promise<ExchangeResponse> {
+    this.#used += 1;
+    return new Promise((resolve, reject) => {
+      let phase: EgressPhase = 'head';
+      let head: Pick<ExchangeResponse, 'status' | 'headers'> | undefined;
+      const chunks: Buffer[] = [];
+      let size = 0;
+
+      const finish = (truncated: boolean): void => {
+        if (head !== undefined) resolve({ ...head, body: join(chunks, size), truncated });
+        if (truncated) this.destroy();
+      };
+      const fail = (error: unknown): void => {
+        reject(egressErrorOf(error, phase, this.#host));
+        this.destroy();
+      };
+
+      const handler: Dispatcher.DispatchHandler = {
+        onRequestStart: () => undefined,
+        onResponseStart: (_controller, status, headers) => {
+          if (status < 200) return;
+          phase = 'body';
+          head = { status, headers };
+          request.onHead();
+          const announced = Number(headers['content-length'] ?? 0);
+          if (request.overflow === 'truncate') {
+            if (request.maxBodyBytes === 0) finish(true);
+          } else if (request.method !== 'HEAD' && announced > request.maxBodyBytes) fail(tooLarge(this.#host, request.maxBodyBytes));
+        },
+        onResponseData: (_controller, chunk) => {
+          const room = request.maxBodyBytes - size;
+          if (chunk.length <= room) {
+            chunks.push(chunk);
+            size += chunk.length;
+          } else if (request.overflow === 'truncate') {
+            chunks.push(chunk.subarray(0, room));
+            size += room;
+          } else {
+            fail(tooLarge(this.#host, request.maxBodyBytes));
+            return;
+          }
+          // Not one byte more is waited for: a server that drips on behind the limit decides nothing.
+          if (request.overflow === 'truncate' && size === request.maxBodyBytes) finish(true);
+        },
+        onResponseEnd: () => finish(false),
+        onResponseError: (_controller, error) => fail(error),
+      };
+      try {
+        this.#client.dispatch(
+          { path: request.path, method: request.method, headers: request.headers, body: bodyOf(request.body) },
+          handler,
+        );
+      } catch (error) {
+        fail(error);
+      }
+    });
+  }
+}
+
+const bodyOf = (body: string | Uint8Array | undefined): string | Uint8Array | null => (body === undefined ? null : body);
+
+function join(chunks: readonly Buffer[], size: number): Buffer {
+  const [first] = chunks;
+  return chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks, size);
+}
+
+/** The request got no answer because the server had closed a connection that was kept: as good as not sent. */
+export function wentStale(error: unknown, connection: Connection): boolean {
+  return connection.reused && error instanceof EgressError && error.kind === 'reset' && error.phase === 'head';
+}

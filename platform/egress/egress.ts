@@ -1,0 +1,291 @@
+/**
+ * The one way to call an address that a user chose: webhooks, tools, dynamic data, pages of websites.
+ *
+ * A user must not be able to make Parley call what only Parley can reach: other services of the cluster, the metadata
+ * of a cloud, the machine itself. So the name is resolved here, every answer is checked, the connection goes to a
+ * checked address and is checked again once it stands, and a redirect is a new address that passes the same way.
+ * One clock runs over all of it.
+ */
+import { createSecureContext } from 'node:tls';
+
+import { Counter, type Registry } from 'prom-client';
+import type { Dispatcher } from 'undici';
+
+import { type Clock, systemClock } from '../clock.ts';
+import type { Logger } from '../logging.ts';
+import { type Address, parseCidr } from './address.ts';
+import { createAddressPolicy } from './address-policy.ts';
+import { Connection, type ExchangeResponse, wentStale } from './connection.ts';
+import { ConnectionPool } from './connection-pool.ts';
+import { acceptedCodings, decodeBody } from './content-coding.ts';
+import { EgressError, type EgressPhase } from './egress-error.ts';
+import { createNameResolver, type NameResolver } from './name-resolver.ts';
+import { openSocket } from './open-socket.ts';
+import { defaultPorts, parsePorts } from './ports.ts';
+import { checkHeaders, redirected } from './request-head.ts';
+import { readTarget, type Target, type UrlProblem } from './target.ts';
+import { VettedNames } from './vetted-names.ts';
+
+export interface EgressOptions {
+  /** Networks that may be called although they are not public, e.g. `127.0.0.0/8`; default none. */
+  readonly allowCidrs?: readonly string[];
+  /** Default `80,443,1024-65535`. */
+  readonly allowedPorts?: string;
+  /** `address` or `address:port` each; default those of the operating system. */
+  readonly dnsServers?: readonly string[];
+  /** Instead of DNS. */
+  readonly resolver?: NameResolver;
+  /** Certificates (PEM) to trust instead of the public ones. */
+  readonly ca?: string;
+  readonly clock?: Clock;
+  readonly logger?: Logger;
+  readonly registry?: Registry;
+}
+
+export interface EgressRequest {
+  readonly url: string;
+  readonly method?: Dispatcher.HttpMethod;
+  /** Without those that belong to the connection (`host`, `content-length`, `transfer-encoding`…). */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+  readonly signal?: AbortSignal;
+  /** From now to the last byte of the body, through all redirects, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Default 0: a redirect is an answer like any other. */
+  readonly maxRedirects?: number;
+  /** Of the body, as sent and once inflated. */
+  readonly maxBodyBytes: number;
+  /** What happens at `maxBodyBytes`: an error (default), or an answer with what has come, as soon as it has. */
+  readonly overflow?: 'fail' | 'truncate';
+  /** Ask for a compressed body and inflate it; default false: the body is handed over as sent. */
+  readonly decompress?: boolean;
+  /**
+   * Sent once more, on a new connection, when the server turns out to have closed a kept one; default for GET and HEAD.
+   * Otherwise that is a `reset`.
+   */
+  readonly repeatable?: boolean;
+}
+
+export interface EgressResponse {
+  readonly status: number;
+  /** By lower-case name. */
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: Buffer;
+  /** The body was cut off at `maxBodyBytes` (`overflow: 'truncate'`). */
+  readonly truncated: boolean;
+  /** The last address after redirects. */
+  readonly url: string;
+  /** The IP address that answered. */
+  readonly address: string;
+}
+
+export interface Egress {
+  /**
+   * What is wrong with an address as far as that can be seen without the network, for the moment when a user writes it.
+   * Names are resolved at each request only.
+   */
+  check(url: string): UrlProblem | undefined;
+  /** @throws EgressError, or the signal's own reason */
+  request(request: EgressRequest): Promise<EgressResponse>;
+  /** Ends every connection; requests under way fail with `closed`. */
+  close(): void;
+}
+
+/** @throws RangeError for networks or ports that can't be read */
+export function createEgress(options: EgressOptions = {}): Egress {
+  const clock = options.clock ?? systemClock;
+  const policy = createAddressPolicy({ allow: (options.allowCidrs ?? []).map(parseCidr) });
+  const rules = { policy, ports: parsePorts(options.allowedPorts ?? defaultPorts) };
+  const resolver = options.resolver ?? createNameResolver({ clock, ...(options.dnsServers && { servers: options.dnsServers }) });
+  const names = new VettedNames({ resolver, policy, clock });
+  const pool = new ConnectionPool();
+  const secureContext = createSecureContext(options.ca === undefined ? {} : { ca: options.ca });
+  const running = new Set<Run>();
+  let closed = false;
+
+  const outcomes =
+    options.registry &&
+    new Counter({
+      name: 'parley_egress_requests_total',
+      help: 'Requests to addresses that users chose, by outcome: answered, or the kind of failure.',
+      labelNames: ['outcome'],
+      registers: [options.registry],
+    });
+
+  const readOrThrow = (url: string): Target => {
+    const target = readTarget(url, rules);
+    if ('kind' in target) throw new EgressError({ ...target, phase: 'check', host: URL.parse(url)?.host ?? '' });
+    return target;
+  };
+
+  const open = async (run: Run, target: Target, addresses: readonly Address[]): Promise<Connection> => {
+    run.phase = 'connect';
+    const opening = openSocket({ target, addresses, policy, secureContext, onTls: () => (run.phase = 'tls') });
+    run.cleanUp = () => opening.cancel();
+    const { socket, address } = await opening.opened;
+    const { origin, host } = target;
+    const connection = new Connection({ origin, host, socket, address, onClose: (one) => pool.remove(origin, one) });
+    pool.add(connection);
+    return connection;
+  };
+
+  const exchange = async (run: Run, target: Target, request: EgressRequest): Promise<ExchangeResponse & { address: string }> => {
+    run.target = target;
+    run.phase = 'dns';
+    const addresses = names.known(target) ?? (await names.ask(target));
+    run.throwIfStopped();
+    const method = request.method ?? 'GET';
+    const wire = {
+      method,
+      path: `${target.url.pathname}${target.url.search}`,
+      headers: request.headers ?? {},
+      ...(request.body === undefined ? {} : { body: request.body }),
+      maxBodyBytes: request.maxBodyBytes,
+      overflow: request.overflow ?? 'fail',
+      onHead: () => (run.phase = 'body'),
+    } as const;
+    for (;;) {
+      const connection = pool.take(target.origin, addresses) ?? (await open(run, target, addresses));
+      run.cleanUp = () => connection.destroy();
+      run.throwIfStopped();
+      run.phase = 'head';
+      try {
+        const response = await connection.exchange(wire);
+        pool.give(target.origin, connection);
+        run.cleanUp = undefined;
+        return { ...response, address: connection.address };
+      } catch (error) {
+        // Each failure uses up one kept connection, so this ends with a new one.
+        const repeatable = request.repeatable ?? (method === 'GET' || method === 'HEAD');
+        if (run.stopped || !repeatable || !wentStale(error, connection)) throw error;
+      }
+    }
+  };
+
+  const follow = async (run: Run, first: EgressRequest): Promise<EgressResponse> => {
+    let request = first.decompress === true ? withCodings(first) : first;
+    let target = readOrThrow(request.url);
+    run.target = target;
+    checkHeaders(request.headers ?? {}, target.host);
+    for (let hops = 0; ; hops += 1) {
+      const response = await exchange(run, target, request);
+      const next = (first.maxRedirects ?? 0) === 0 ? undefined : redirected(request, target, response);
+      if (next === undefined) {
+        const coding = request.decompress === true ? response.headers['content-encoding'] : undefined;
+        const coded = coding === undefined ? response.body : await decodeBody(response.body, String(coding), limits(request, target));
+        return { ...response, body: coded, url: target.url.href };
+      }
+      if (hops >= (first.maxRedirects ?? 0)) {
+        throw new EgressError({
+          kind: 'redirect',
+          phase: 'head',
+          host: target.host,
+          message: `${target.host} redirects on after ${hops} redirects: use the address that it leads to`,
+        });
+      }
+      request = next;
+      target = readOrThrow(next.url);
+    }
+  };
+
+  return {
+    check(url) {
+      const target = readTarget(url, rules);
+      return 'kind' in target ? target : undefined;
+    },
+
+    async request(request) {
+      request.signal?.throwIfAborted();
+      const run = new Run();
+      running.add(run);
+      if (closed) run.close();
+      const timer = clock.after(request.timeoutMs, () => run.timeOut(request.timeoutMs));
+      const onAbort = (): void => run.stop(request.signal?.reason);
+      request.signal?.addEventListener('abort', onAbort, { once: true });
+      try {
+        const response = await Promise.race([run.failed, follow(run, request)]);
+        outcomes?.inc({ outcome: 'answered' });
+        return response;
+      } catch (error) {
+        outcomes?.inc({ outcome: error instanceof EgressError ? error.kind : 'aborted' });
+        if (error instanceof EgressError && error.kind === 'forbidden_address') {
+          options.logger?.info({ egress: { host: error.host, phase: error.phase } }, error.message);
+        }
+        throw error;
+      } finally {
+        timer.cancel();
+        request.signal?.removeEventListener('abort', onAbort);
+        running.delete(run);
+      }
+    },
+
+    close() {
+      closed = true;
+      for (const run of running) run.close();
+      pool.close();
+    },
+  };
+}
+
+const limits = (request: EgressRequest, target: Target): { maxBytes: number; host: string } => ({
+  maxBytes: request.maxBodyBytes,
+  host: target.host,
+});
+
+const withCodings = (request: EgressRequest): EgressRequest => ({
+  ...request,
+  headers: { ...request.headers, 'accept-encoding': acceptedCodings },
+});
+
+/** One request on its way: how far it is, and how it is stopped from outside at any point. */
+class Run {
+  phase: EgressPhase = 'check';
+  target: Target | undefined;
+  /** Ends what is under way now. */
+  cleanUp: (() => void) | undefined;
+  stopped = false;
+  readonly failed: Promise<never>;
+  readonly #fail: (reason: unknown) => void;
+
+  constructor() {
+    const { promise, reject } = Promise.withResolvers<never>();
+    this.failed = promise;
+    this.#fail = reject;
+    // Nobody waits for it any more once the request has its answer.
+    promise.catch(() => undefined);
+  }
+
+  stop(reason: unknown): void {
+    this.stopped = true;
+    this.#fail(reason);
+    this.cleanUp?.();
+  }
+
+  timeOut(timeoutMs: number): void {
+    const host = this.target?.host ?? '';
+    const waiting = waitingFor[this.phase];
+    const message = `${host} took longer than ${timeoutMs} ms, ${waiting}: make it answer sooner, or allow more time`;
+    this.stop(new EgressError({ kind: 'timeout', phase: this.phase, host, message }));
+  }
+
+  close(): void {
+    const host = this.target?.host ?? '';
+    this.stop(new EgressError({ kind: 'closed', phase: this.phase, host, message: 'Parley is stopping: the call was given up' }));
+  }
+
+  /** What was stopped while it waited for something that can't be stopped ends here. */
+  throwIfStopped(): void {
+    if (!this.stopped) return;
+    this.cleanUp?.();
+    throw new Error('stopped');
+  }
+}
+
+const waitingFor: Readonly<Record<EgressPhase, string>> = {
+  check: 'before anything was sent',
+  dns: 'waiting for DNS',
+  connect: 'waiting for the connection',
+  tls: 'waiting for the TLS handshake',
+  head: 'waiting for the answer',
+  body: 'reading the answer',
+};

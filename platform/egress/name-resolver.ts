@@ -1,0 +1,87 @@
+/** Asks DNS for the addresses of a name. Not the operating system: its lookups share four threads, search domains and a hosts file. */
+import { promises as dns } from 'node:dns';
+
+import { type Clock, sleep } from '../clock.ts';
+import { EgressError } from './egress-error.ts';
+
+export interface NameAnswer {
+  /** IPv4 first; at least one. */
+  readonly addresses: readonly string[];
+  /** How long the answer holds, in seconds: the least of the records. */
+  readonly ttlSeconds: number;
+}
+
+export interface NameResolver {
+  /**
+   * @param name absolute, without the final dot
+   * @throws EgressError `dns` or `dns_unavailable`
+   */
+  resolve(name: string): Promise<NameAnswer>;
+}
+
+/**
+ * `10.0.0.53`, `10.0.0.53:5353`, `[fd00::53]:53`.
+ *
+ * @throws RangeError for anything else: a name, for one, would have to be looked up first
+ */
+export function parseDnsServer(text: string): void {
+  try {
+    new dns.Resolver().setServers([text]);
+  } catch {
+    throw new RangeError(`${JSON.stringify(text)} is no DNS server: write its address, or address:port`);
+  }
+}
+
+/** How long an answer with IPv4 addresses waits for the IPv6 ones, in milliseconds: many name servers never answer those. */
+const graceMs = 100;
+
+type Family =
+  | { readonly outcome: 'found'; readonly records: readonly { readonly address: string; readonly ttl: number }[] }
+  | { readonly outcome: 'none' }
+  | { readonly outcome: 'failed'; readonly code: string };
+
+/** @param options.servers `address` or `address:port` each; those of the operating system where absent or empty */
+export function createNameResolver(options: { readonly servers?: readonly string[]; readonly clock: Clock }): NameResolver {
+  const resolver = new dns.Resolver({ timeout: 1500, tries: 3 });
+  if (options.servers !== undefined && options.servers.length > 0) resolver.setServers([...options.servers]);
+
+  const family = async (query: Promise<readonly { address: string; ttl: number }[]>): Promise<Family> => {
+    try {
+      const records = await query;
+      return records.length === 0 ? { outcome: 'none' } : { outcome: 'found', records };
+    } catch (error) {
+      const code = (error as NodeJS.ErrnoException).code ?? 'EUNKNOWN';
+      return code === 'ENOTFOUND' || code === 'ENODATA' ? { outcome: 'none' } : { outcome: 'failed', code };
+    }
+  };
+
+  return {
+    async resolve(name) {
+      // With the final dot no search domain is ever appended.
+      const absolute = `${name}.`;
+      const v4 = family(resolver.resolve4(absolute, { ttl: true }));
+      const v6 = family(resolver.resolve6(absolute, { ttl: true }));
+      const first = await v4;
+      const second =
+        first.outcome === 'found'
+          ? await Promise.race([v6, sleep(options.clock, graceMs).then((): Family => ({ outcome: 'none' }))])
+          : await v6;
+      const records = [first, second].flatMap((answer) => (answer.outcome === 'found' ? answer.records : []));
+      if (records.length > 0) {
+        return { addresses: records.map(({ address }) => address), ttlSeconds: Math.min(...records.map(({ ttl }) => ttl)) };
+      }
+      throw failure(name, first.outcome === 'failed' ? first : second);
+    },
+  };
+}
+
+function failure(name: string, answer: Family): EgressError {
+  const error = (kind: 'dns' | 'dns_unavailable', message: string): EgressError =>
+    new EgressError({ kind, phase: 'dns', host: name, message });
+  if (answer.outcome !== 'failed') return error('dns', `${name} has no address in DNS: check its spelling`);
+  // Refused or silent: that is the server that was asked; one that answers, says SERVFAIL where others are silent.
+  if (answer.code === 'ECONNREFUSED' || answer.code === 'ETIMEOUT' || answer.code === 'ECANCELLED') {
+    return error('dns_unavailable', `no DNS server answers (${answer.code}), so ${name} could not be looked up`);
+  }
+  return error('dns', `${name} could not be looked up: its name servers answered ${answer.code}; check its DNS`);
+}

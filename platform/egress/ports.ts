@@ -1,0 +1,25 @@
+/** The ports that may be called, as the operator of the installation writes them. */
+export interface PortRange {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The web's own ports and those that need no privilege: the rest belongs to mail, DNS, SSH and other protocols that HTTP can be smuggled into. */
+export const defaultPorts = '80,443,1024-65535';
+
+/**
+ * Reads `80,443,1024-65535`.
+ *
+ * @throws RangeError naming the part that is no port and no range of ports.
+ */
+export function parsePorts(text: string): readonly PortRange[] {
+  return text.split(',').map((part) => {
+    const match = /^(\d{1,5})(?:-(\d{1,5}))?$/.exec(part.trim());
+    const from = Number(match?.[1]);
+    const to = Number(match?.[2] ?? match?.[1]);
+    if (match === null || from < 1 || to > 65_535 || from > to) {
+      throw new RangeError(`${JSON.stringify(part.trim())} is no port: write them as ${defaultPorts}`);
+    }
+    return { from, to };
+  });
+}

@@ -1,0 +1,56 @@
+/** The head of a request: which headers the caller may set, and what becomes of them at a redirect. */
+import { EgressError } from './egress-error.ts';
+import type { EgressRequest, EgressResponse } from './egress.ts';
+import type { Target } from './target.ts';
+
+/** They belong to the connection (RFC 9110, 7.6.1) or say which host is meant: the guard sets them. */
+const ours = new Set(['host', 'connection', 'content-length', 'expect', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade']);
+
+/** @throws EgressError `forbidden_header`, with the name and never the value */
+export function checkHeaders(headers: Readonly<Record<string, string>>, host: string): void {
+  for (const name of Object.keys(headers)) {
+    const lower = name.toLowerCase();
+    if (!ours.has(lower) && !lower.startsWith('proxy-')) continue;
+    const message = `the header ${name} can't be set: Parley sets it itself. Remove it`;
+    throw new EgressError({ kind: 'forbidden_header', phase: 'check', host, message });
+  }
+}
+
+/** What may go to another host than the one it was meant for: everything else may be a credential. */
+const harmless = new Set(['accept', 'accept-encoding', 'accept-language', 'content-type', 'user-agent']);
+const redirects = new Set([301, 302, 303, 307, 308]);
+
+/**
+ * The request that a redirect asks for; undefined when the answer is none.
+ *
+ * @throws EgressError `redirect` when it leads nowhere
+ */
+export function redirected(
+  request: EgressRequest,
+  from: Target,
+  response: Pick<EgressResponse, 'status' | 'headers'>,
+): EgressRequest | undefined {
+  if (!redirects.has(response.status)) return undefined;
+  const location = response.headers['location'];
+  if (location === undefined) return undefined;
+  const to = typeof location === 'string' ? URL.parse(location, from.url.href) : null;
+  if (to === null) {
+    const message = `${from.host} redirects to something that is no address: use the address that is meant`;
+    throw new EgressError({ kind: 'redirect', phase: 'head', host: from.host, message });
+  }
+  const { body, method, headers, ...rest } = request;
+  // A POST that was answered with 301 or 302 has always been followed with GET; 307 and 308 were made to keep it.
+  const keeps = response.status === 307 || response.status === 308 || method === undefined || method === 'GET' || method === 'HEAD';
+  const foreign = to.origin !== from.origin;
+  const kept = Object.entries(headers ?? {}).filter(([name]) => {
+    const lower = name.toLowerCase();
+    return (!foreign || harmless.has(lower)) && (keeps || !lower.startsWith('content-'));
+  });
+  return {
+    ...rest,
+    url: to.href,
+    headers: Object.fromEntries(kept),
+    method: keeps ? (method ?? 'GET') : 'GET',
+    ...(keeps && body !== undefined ? { body } : {}),
+  };
+}

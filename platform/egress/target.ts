@@ -1,0 +1,90 @@
+/** Reads an address that a user wrote, and says at once what can be said without asking the network. */
+import { type Address, parseAddress } from './address.ts';
+import type { AddressPolicy } from './address-policy.ts';
+import type { PortRange } from './ports.ts';
+
+export interface UrlProblem {
+  readonly kind: 'forbidden_url' | 'forbidden_address';
+  /** Names the address and what to do. */
+  readonly message: string;
+}
+
+export interface Target {
+  readonly url: URL;
+  /** Scheme, host and port: what a connection can be used again for. */
+  readonly origin: string;
+  /** Host and port as messages name them. */
+  readonly host: string;
+  /** Lower case, without brackets and without a final dot. */
+  readonly hostname: string;
+  readonly port: number;
+  readonly secure: boolean;
+  /** The host is an address, not a name. */
+  readonly literal?: Address;
+}
+
+export interface TargetRules {
+  readonly policy: AddressPolicy;
+  readonly ports: readonly PortRange[];
+}
+
+const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
+const loopbacks = ['127.0.0.1', '::1'].map((text) => parseAddress(text) as Address);
+
+/** The loopback addresses that the policy lets through: what `localhost` may mean. */
+export function allowedLoopbacks(policy: AddressPolicy): readonly Address[] {
+  return loopbacks.filter((address) => policy.objection(address) === undefined);
+}
+
+/** RFC 6761: these names never leave the machine, whatever a DNS server says. */
+export const isLocalhost = (hostname: string): boolean => hostname === 'localhost' || hostname.endsWith('.localhost');
+
+/** The cure that every refusal of an address ends with. */
+export const publicOnly =
+  'use a host on the public internet, or have the operator of this installation allow its network (PARLEY_EGRESS_ALLOW_CIDRS)';
+
+/** Decides about spelling, scheme, port and literal addresses; names are for the resolver. */
+export function readTarget(text: string, rules: TargetRules): Target | UrlProblem {
+  const refuse = (message: string): UrlProblem => ({ kind: 'forbidden_url', message });
+  // The URL parser drops some of these silently and takes \ for /, so that two readers could see two hosts.
+  if (/[\p{Cc}\p{Zs}]|^[^?#]*\\/u.test(text)) return refuse('an address has no spaces, control characters or backslashes');
+  const url = URL.parse(text);
+  if (url === null) return refuse(`${shorten(text)} is no web address: write it as https://host/path`);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') {
+    return refuse(`${shorten(text)} has the scheme ${url.protocol.slice(0, -1)}: only https and http are called`);
+  }
+  if (url.username !== '' || url.password !== '' || hasUserinfo(text)) {
+    return refuse(`the address of ${url.host} has credentials in it: put them into a header`);
+  }
+  url.hash = '';
+  const secure = url.protocol === 'https:';
+  const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
+  if (!rules.ports.some(({ from, to }) => from <= port && port <= to)) {
+    return refuse(`port ${port} of ${url.hostname} may not be called: use 443, or have the operator allow it (PARLEY_EGRESS_PORTS)`);
+  }
+
+  const hostname = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  const target = { url, origin: url.origin, host: url.host, hostname, port, secure };
+  const literal = parseAddress(hostname);
+  if (literal !== undefined) {
+    const objection = rules.policy.objection(literal);
+    if (objection === undefined) return { ...target, literal };
+    return { kind: 'forbidden_address', message: `${hostname} is not on the public internet (${objection}): ${publicOnly}` };
+  }
+  if (isLocalhost(hostname)) {
+    if (allowedLoopbacks(rules.policy).length > 0) return target;
+    return { kind: 'forbidden_address', message: `${hostname} is the machine that Parley itself runs on: ${publicOnly}` };
+  }
+  if (hostname.length > 253 || !hostname.split('.').every((part) => label.test(part))) {
+    return refuse(`${shorten(hostname)} is no host name: labels of letters, digits and hyphens, at most 63 each and 253 in all`);
+  }
+  return target;
+}
+
+/** `https://@host` parses to an empty user name, which the URL forgets. */
+function hasUserinfo(text: string): boolean {
+  const authority = /^[a-z][a-z0-9+.-]*:\/*([^/?#]*)/i.exec(text)?.[1] ?? '';
+  return authority.includes('@');
+}
+
+const shorten = (text: string): string => JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
