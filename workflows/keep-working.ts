@@ -1,4 +1,4 @@
-/** Holds one Temporal worker up: connects, works, and begins again after anything but a wished stop. */
+/** Holds Temporal workers up: connects, works, and begins again after anything but a wished stop. */
 import { Client } from '@temporalio/client';
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 
@@ -9,7 +9,8 @@ import type { Logger } from '../platform/logging.ts';
 export interface KeepWorkingOptions {
   readonly address: string;
   readonly namespace: string;
-  readonly worker: Omit<WorkerOptions, 'connection' | 'namespace'>;
+  /** One for each task queue; they share the connection. */
+  readonly workers: readonly Omit<WorkerOptions, 'connection' | 'namespace'>[];
   /** Runs after each connect, e.g. to make schedules; a failure counts as one of the connection. */
   readonly prepare: (client: Client) => Promise<void>;
   readonly readiness: Readiness;
@@ -52,20 +53,24 @@ async function workOnce(options: KeepWorkingOptions, signal: AbortSignal): Promi
   try {
     if (signal.aborted) return;
     await options.prepare(new Client({ connection, namespace }));
-    const worker = await Worker.create({ ...options.worker, connection, namespace });
+    const workers: Worker[] = [];
+    for (const worker of options.workers) workers.push(await Worker.create({ ...worker, connection, namespace }));
     const stop = (): void => {
-      if (worker.getState() === 'RUNNING') worker.shutdown();
+      for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
     };
     const ended = new AbortController();
-    const running = worker.run().finally(() => ended.abort());
+    // One that ends by itself takes the others with it: all of them begin anew.
+    const running = Promise.all(workers.map((worker) => worker.run().finally(stop))).finally(() => ended.abort());
     signal.addEventListener('abort', stop, { once: true });
     try {
       if (signal.aborted) stop();
       readiness.ready(PART);
-      logger.info({ address: options.address, namespace, taskQueue: options.worker.taskQueue }, 'working');
+      logger.info({ address: options.address, namespace, taskQueues: options.workers.map(({ taskQueue }) => taskQueue) }, 'working');
       await Promise.all([running, watchConnection(options, connection, ended.signal)]);
     } finally {
       signal.removeEventListener('abort', stop);
+      // Only workers that have ended let go of the connection.
+      await Promise.allSettled([running]);
     }
   } finally {
     await connection.close();

@@ -1,17 +1,10 @@
 /** Starting the long work of knowledge bases in Temporal. Every start is idempotent: what runs already is left running. */
-import {
-  Client,
-  Connection,
-  TypedSearchAttributes,
-  WorkflowIdConflictPolicy,
-  WorkflowIdReusePolicy,
-  type WorkflowStartOptions,
-} from '@temporalio/client';
-import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import { Client, Connection, WorkflowIdConflictPolicy, WorkflowIdReusePolicy, type WorkflowStartOptions } from '@temporalio/client';
+import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
 
 import type { Logger } from '../../platform/logging.ts';
 import { ensureSearchAttributes } from './ensure-search-attributes.ts';
-import { searchAttributes, taskQueues, workflowIds, type CollectionJob, type DocumentJob } from './names.ts';
+import { ingestionQueues, searchAttributes, workflowIds, type CollectionJob, type DocumentJob } from './names.ts';
 
 /** Temporal doesn't answer. Whoever sweeps up starts the work later: nothing is lost. */
 export class JobsUnavailable extends Error {
@@ -35,15 +28,16 @@ export interface KnowledgeJobsOptions {
   readonly logger: Logger;
   /** Longest wait for Temporal, in milliseconds; 3,000 by default. */
   readonly timeoutMs?: number;
-  /** Other names than {@link taskQueues}, for installations that share a Temporal namespace. */
-  readonly queues?: { readonly small: string; readonly bulk: string };
+  /** The installation's task queue, as the worker has it. */
+  readonly taskQueue: string;
 }
 
 const keys = Object.fromEntries(searchAttributes.map((name) => [name, defineSearchAttributeKey(name, SearchAttributeType.KEYWORD)]));
 
 /** Connects when it is first used. */
 export function createKnowledgeJobs(options: KnowledgeJobsOptions): KnowledgeJobs {
-  const { logger, namespace, timeoutMs = 3_000, queues = taskQueues } = options;
+  const { logger, namespace, timeoutMs = 3_000 } = options;
+  const queues = ingestionQueues(options.taskQueue);
   const connection = Connection.lazy({ address: options.address, connectTimeout: timeoutMs });
   const client = new Client({ connection, namespace });
   let searchable: Promise<boolean> | undefined;

@@ -1,7 +1,15 @@
 /** What the knowledge workflows are called and where they run: said once, for those who start them and those who run them. */
 
-/** Small files have workers of their own: they don't wait behind big ones. */
-export const taskQueues = { small: 'parley-ingestion-small', bulk: 'parley-ingestion' } as const;
+export interface TaskQueues {
+  /** Small files have workers of their own: they don't wait behind big ones. */
+  readonly small: string;
+  readonly bulk: string;
+}
+
+/** @param prefix the installation's task queue, `parley` by default */
+export function ingestionQueues(prefix: string): TaskQueues {
+  return { small: `${prefix}-ingestion-small`, bulk: `${prefix}-ingestion` };
+}
 
 /** A file of at most this many bytes is small. */
 export const SMALL_FILE_BYTES = 512 * 1024;

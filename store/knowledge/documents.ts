@@ -232,12 +232,12 @@ export class Documents {
   async tombstone({ org, id, collectionId }: DocumentRef & { readonly collectionId: string }): Promise<boolean> {
     if (!idShape.test(id)) return false;
     return this.#database.asOrganization(org, async (transaction) => {
-      const { rows } = await transaction.query<{ deleted: boolean }>(
-        'SELECT deleted_at IS NOT NULL AS deleted FROM parley.documents WHERE org = $1 AND id = $2 AND collection_id = $3',
-        [org, id, collectionId],
-      );
-      if (rows[0] === undefined || rows[0].deleted) return false;
-      await hideDocument(transaction, { org, id, collectionId });
+      const { rowCount } = await transaction.query('SELECT FROM parley.documents WHERE org = $1 AND id = $2 AND collection_id = $3', [
+        org,
+        id,
+        collectionId,
+      ]);
+      if (rowCount === 0 || !(await hideDocument(transaction, { org, id, collectionId }))) return false;
       await tellOfCollection(transaction, org, collectionId);
       return true;
     });
@@ -282,11 +282,11 @@ export class Documents {
   }
 }
 
-/** Takes a document out of what is found and counted, within the caller's transaction. */
+/** Takes a document out of what is found and counted, within the caller's transaction. @returns false when it was out already */
 export async function hideDocument(
   transaction: Transaction,
   { org, id, collectionId }: DocumentRef & { readonly collectionId: string },
-): Promise<void> {
+): Promise<boolean> {
   // One at a time per collection: the frequencies of its terms are everybody's rows.
   await transaction.query('SELECT FROM parley.collections WHERE org = $1 AND id = $2 FOR NO KEY UPDATE', [org, collectionId]);
   const { rows } = await transaction.query<{ status: DocumentStatus; chunk_count: number; term_total: string }>(
@@ -294,7 +294,7 @@ export async function hideDocument(
     [org, id],
   );
   const hidden = rows[0];
-  if (hidden?.status !== 'completed') return;
+  if (hidden?.status !== 'completed') return hidden !== undefined;
   await transaction.query(
     'UPDATE parley.collections SET chunk_count = chunk_count - $3, term_total = term_total - $4 WHERE org = $1 AND id = $2',
     [org, collectionId, hidden.chunk_count, hidden.term_total],
@@ -306,4 +306,5 @@ export async function hideDocument(
     [org, collectionId, id],
   );
   await transaction.query('DELETE FROM parley.term_frequencies WHERE org = $1 AND collection_id = $2 AND chunks <= 0', [org, collectionId]);
+  return true;
 }

@@ -2,7 +2,7 @@ import type { Client } from 'pg';
 import { describe, expect, it } from 'vitest';
 
 import { Database } from '../../../store/database.ts';
-import { migrate, openStore } from '../../../store/index.ts';
+import { migrate, openStore, type Store } from '../../../store/index.ts';
 import { database } from '../../support/postgres.ts';
 import { failureOf, freshStore, loginUser, revisionOf, session, storeAt } from './support.ts';
 
@@ -15,11 +15,34 @@ async function twoOrganizations() {
     const { revision, config } = revisionOf({ prompt: `canary of ${org}` });
     await store.agentRevisions.put({ org, agentUid: `uid-${org}`, agentName: 'same-name', revision, config });
     await store.agentRevisions.serve({ org, agentUid: `uid-${org}`, revision });
+    await oneCompletedDocument(store, org);
   }
   return { url, store };
 }
 
-const tenantTables = ['organizations', 'api_keys', 'agent_revisions', 'agent_serving'] as const;
+async function oneCompletedDocument({ knowledge }: Store, org: string): Promise<void> {
+  const { id: collectionId } = await knowledge.collections.ensure({
+    org,
+    name: `canary of ${org}`,
+    uid: 'same-uid',
+    profile: 'default',
+    model: 'bm25',
+    dimension: 0,
+    language: 'en',
+    maxTokens: 400,
+    overlapTokens: 50,
+  });
+  const { id } = await knowledge.documents.create({ org, collectionId, kind: 'file', filename: 'canary.txt' });
+  const place = { headingPath: [], page: null, sheet: null, url: null, firstRow: null, lastRow: null };
+  await knowledge.ingestion.addChunks({ org, id }, [{ ordinal: 0, text: 'canary', indexedText: 'canary', tokens: 1, ...place }]);
+  await knowledge.ingestion.parsed({ org, id }, { warnings: [], chunkCount: 1, termTotal: 1, terms: { terms: [7], chunks: [1] } });
+  await knowledge.ingestion.complete({ org, id }, 'done');
+  await knowledge.embeddingCache.put(org, new Map([['ab'.repeat(32), Float32Array.of(1)]]));
+}
+
+const knowledgeTables = ['collections', 'documents', 'chunks', 'document_terms', 'term_frequencies', 'embedding_cache'] as const;
+
+const tenantTables = ['organizations', 'api_keys', 'agent_revisions', 'agent_serving', ...knowledgeTables] as const;
 
 async function asRole(url: string, role: string, org?: string): Promise<Client> {
   const client = await session(url);

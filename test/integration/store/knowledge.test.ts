@@ -1,0 +1,230 @@
+import { describe, expect, it } from 'vitest';
+
+import { newDocumentId, type CollectionSpec, type Store } from '../../../store/index.ts';
+import { failureOf, freshStore, session } from './support.ts';
+
+const spec: CollectionSpec = {
+  org: 'acme',
+  name: 'manuals',
+  uid: 'uid-1',
+  profile: 'default',
+  model: 'bm25',
+  dimension: 0,
+  language: 'en',
+  maxTokens: 400,
+  overlapTokens: 50,
+};
+
+async function freshCollection() {
+  const { url, store } = await freshStore();
+  return { url, store, collection: await store.knowledge.collections.ensure(spec) };
+}
+
+/** A document of `texts.length` chunks whose terms are `terms`, up to the point where it can be completed. */
+async function readyDocument(
+  store: Store,
+  collectionId: string,
+  terms: readonly number[],
+  more: { readonly source?: string; readonly sourceRevision?: string } = {},
+) {
+  const { org } = spec;
+  const { id } = await store.knowledge.documents.create({ org, collectionId, kind: 'file', filename: 'a.txt', ...more });
+  const ref = { org, id };
+  const chunk = {
+    indexedText: 'x',
+    tokens: 1,
+    headingPath: ['A', 'B "quoted", with {braces}'],
+    page: 3,
+    sheet: null,
+    url: null,
+    firstRow: null,
+    lastRow: null,
+  };
+  await store.knowledge.ingestion.addChunks(ref, [
+    { ...chunk, ordinal: 0, text: 'first \\ "ক্ষ"' },
+    { ...chunk, ordinal: 1, text: 'second' },
+  ]);
+  await store.knowledge.ingestion.parsed(ref, {
+    warnings: ['page 2 has no text'],
+    chunkCount: 2,
+    termTotal: 10,
+    terms: { terms, chunks: terms.map(() => 1) },
+  });
+  return ref;
+}
+
+const frequencies = async (store: Store, collectionId: string, terms: readonly number[]) =>
+  Object.fromEntries((await store.knowledge.lookup.prepare({ org: spec.org, collectionId, terms })).frequencies);
+
+describe('the collection of a knowledge base', () => {
+  it('is made once, follows the resource, and is the same whoever asks first', async () => {
+    const { store } = await freshStore();
+    const made = await Promise.all(Array.from({ length: 8 }, () => store.knowledge.collections.ensure(spec)));
+    expect(new Set(made.map(({ id }) => id)).size).toBe(1);
+    const changed = await store.knowledge.collections.ensure({ ...spec, language: 'bn', maxTokens: 200 });
+    expect(changed).toMatchObject({ id: made[0]?.id, language: 'bn', maxTokens: 200 });
+  });
+
+  it('is not mixed with vectors of another model', async () => {
+    const { store } = await freshCollection();
+    expect(await failureOf(store.knowledge.collections.ensure({ ...spec, model: 'e5', dimension: 384 }))).toMatchObject({
+      kind: 'conflict',
+      message: expect.stringContaining('"bm25"'),
+    });
+  });
+
+  it('is hidden while nobody has it, and taken over by a new resource of its name', async () => {
+    const { store, collection } = await freshCollection();
+    await store.knowledge.collections.release({ org: 'acme', uid: 'uid-1' });
+    expect(await store.knowledge.collections.byName({ org: 'acme', name: 'manuals' })).toBeUndefined();
+    expect(await store.knowledge.collections.ensure({ ...spec, uid: 'uid-2' })).toMatchObject({
+      id: collection.id,
+      uid: 'uid-2',
+      released: false,
+    });
+  });
+
+  it('gives way to a new one once it is deleted, and is not found again', async () => {
+    const { store, collection } = await freshCollection();
+    expect(await store.knowledge.collections.tombstone({ org: 'acme', uid: 'uid-1' })).toEqual([collection.id]);
+    expect(await store.knowledge.collections.byName({ org: 'acme', name: 'manuals' })).toBeUndefined();
+    expect(
+      await failureOf(store.knowledge.documents.create({ org: 'acme', collectionId: collection.id, kind: 'file', filename: 'a' })),
+    ).toMatchObject({
+      kind: 'not_found',
+    });
+    const anew = await store.knowledge.collections.ensure({ ...spec, uid: 'uid-2' });
+    expect(anew.id).not.toBe(collection.id);
+    expect((await store.knowledge.collections.tombstoned('acme')).map(({ id }) => id)).toEqual([collection.id]);
+    await store.knowledge.collections.remove({ org: 'acme', id: collection.id });
+    expect(await store.knowledge.collections.tombstoned('acme')).toEqual([]);
+  });
+});
+
+describe('a document', () => {
+  it('counts from its completion to its deletion, each of which happens once', async () => {
+    const { store, collection } = await freshCollection();
+    const a = await readyDocument(store, collection.id, [1, 2]);
+    const b = await readyDocument(store, collection.id, [2, 3]);
+    expect(await frequencies(store, collection.id, [1, 2, 3])).toEqual({});
+    const ends = await Promise.all([a, a, b, b].map((ref) => store.knowledge.ingestion.complete(ref, 'done')));
+    expect(ends.filter((end) => end !== undefined)).toHaveLength(2);
+    expect(await frequencies(store, collection.id, [1, 2, 3])).toEqual({ 1: 1, 2: 2, 3: 1 });
+    expect(await store.knowledge.collections.get({ org: 'acme', id: collection.id })).toMatchObject({ chunkCount: 4, termTotal: 20 });
+
+    const deletions = await Promise.all(
+      [a, a].map(({ org, id }) => store.knowledge.documents.tombstone({ org, id, collectionId: collection.id })),
+    );
+    expect(deletions.sort()).toEqual([false, true]);
+    expect(await frequencies(store, collection.id, [1, 2, 3])).toEqual({ 2: 1, 3: 1 });
+    expect(await store.knowledge.collections.overview({ org: 'acme', id: collection.id })).toEqual({
+      documents: { total: 1, processing: 0, completed: 1, failed: 0 },
+      chunks: 2,
+    });
+  });
+
+  it('is found with its place while it is completed, and by nobody else', async () => {
+    const { store, collection } = await freshCollection();
+    const ref = await readyDocument(store, collection.id, [1]);
+    const find = async (org: string) =>
+      store.knowledge.lookup.resolve({
+        org,
+        collectionId: collection.id,
+        hits: [
+          { documentId: ref.id, ordinal: 0 },
+          { documentId: ref.id, ordinal: 7 },
+        ],
+      });
+    expect(await find('acme')).toEqual([]);
+    expect((await store.knowledge.lookup.prepare({ org: 'acme', collectionId: collection.id, terms: [] })).hidden).toEqual([ref.id]);
+    await store.knowledge.ingestion.complete(ref, 'done');
+    expect(await find('acme')).toMatchObject([
+      { documentId: ref.id, text: 'first \\ "ক্ষ"', headingPath: ['A', 'B "quoted", with {braces}'], page: 3, filename: 'a.txt' },
+    ]);
+    expect(await find('other')).toEqual([]);
+    await store.knowledge.documents.tombstone({ ...ref, collectionId: collection.id });
+    expect(await find('acme')).toEqual([]);
+  });
+
+  it('that replaces another does so in the moment of its completion', async () => {
+    const { store, collection } = await freshCollection();
+    const old = await readyDocument(store, collection.id, [1], { source: 'faq', sourceRevision: 'r1' });
+    await store.knowledge.ingestion.complete(old, 'done');
+    const next = await readyDocument(store, collection.id, [2], { source: 'faq', sourceRevision: 'r2' });
+    expect(await frequencies(store, collection.id, [1, 2])).toEqual({ 1: 1 });
+    expect(await store.knowledge.ingestion.complete(next, 'done')).toEqual({ replaced: [old.id] });
+    expect(await frequencies(store, collection.id, [1, 2])).toEqual({ 2: 1 });
+    const again = await store.knowledge.documents.create({
+      org: 'acme',
+      collectionId: collection.id,
+      kind: 'file',
+      filename: 'a.txt',
+      source: 'faq',
+      sourceRevision: 'r2',
+    });
+    expect(again.id).toBe(next.id);
+  });
+
+  it('that failed keeps its reason and nothing else', async () => {
+    const { url, store, collection } = await freshCollection();
+    const ref = await readyDocument(store, collection.id, [1]);
+    expect(await store.knowledge.ingestion.fail(ref, { code: 'corrupt_file', message: 'the file ends in the middle' })).toBe(true);
+    expect(await store.knowledge.ingestion.complete(ref, 'done')).toBeUndefined();
+    expect(await store.knowledge.documents.get(ref)).toMatchObject({ status: 'failed', errorCode: 'corrupt_file', chunkCount: 0 });
+    const client = await session(url);
+    for (const table of ['chunks', 'document_terms', 'term_frequencies'])
+      expect((await client.query(`SELECT count(*)::int AS n FROM parley.${table}`)).rows).toEqual([{ n: 0 }]);
+  });
+
+  it('reports no progress once it is deleted, and its rows go with it', async () => {
+    const { url, store, collection } = await freshCollection();
+    const ref = await readyDocument(store, collection.id, [1]);
+    expect(await store.knowledge.ingestion.progress(ref, { stage: 'indexing', done: 1, total: 2 })).toBe(true);
+    await store.knowledge.documents.remove(ref);
+    expect(await store.knowledge.documents.get(ref)).toMatchObject({ stage: 'indexing', done: 1, total: 2 });
+    await store.knowledge.collections.tombstone({ org: 'acme', uid: 'uid-1' });
+    expect(await store.knowledge.ingestion.progress(ref, { stage: 'indexing', done: 2 })).toBe(false);
+    await store.knowledge.documents.remove(ref);
+    const client = await session(url);
+    expect((await client.query('SELECT count(*)::int AS n FROM parley.chunks')).rows).toEqual([{ n: 0 }]);
+  });
+
+  it('is listed page by page in the order of arrival', async () => {
+    const { store, collection } = await freshCollection();
+    const ids = Array.from({ length: 5 }, () => newDocumentId());
+    for (const id of ids)
+      await store.knowledge.documents.create({
+        org: 'acme',
+        id,
+        collectionId: collection.id,
+        kind: 'website',
+        filename: 'w',
+        urls: ['https://a'],
+      });
+    const seen: string[] = [];
+    for (let after: { createdAt: Date; id: string } | undefined; ;) {
+      const page = await store.knowledge.documents.list({ org: 'acme', collectionId: collection.id, pageSize: 2, after });
+      seen.push(...page.items.map(({ id }) => id));
+      if (page.next === undefined) break;
+      after = page.next;
+    }
+    expect(seen).toEqual(ids);
+    expect((await store.knowledge.documents.unsettled({ org: 'acme', limit: 10 })).map(({ deleted }) => deleted)).toEqual(
+      ids.map(() => false),
+    );
+  });
+});
+
+describe('vectors that were paid for', () => {
+  it('come back as they were, to their own organisation', async () => {
+    const { store } = await freshCollection();
+    await store.organizations.create({ name: 'other' });
+    const key = 'ab'.repeat(32);
+    const vector = Float32Array.of(0.25, -1e-7, 3);
+    await store.knowledge.embeddingCache.put('acme', new Map([[key, vector]]));
+    expect((await store.knowledge.embeddingCache.get('acme', [key, 'cd'.repeat(32)])).get(key)).toEqual(vector);
+    expect(await store.knowledge.embeddingCache.get('other', [key])).toEqual(new Map());
+    expect(await store.knowledge.embeddingCache.prune({ org: 'acme' })).toBe(0);
+    expect(await store.knowledge.embeddingCache.prune({ org: 'acme', unusedForMs: -1 })).toBe(1);
+  });
+});
