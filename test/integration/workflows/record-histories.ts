@@ -6,24 +6,58 @@ import { writeFile } from 'node:fs/promises';
 
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 
-import { housekeeping } from '../../../workflows/catalogue.ts';
+import type { Workflow } from '@temporalio/client';
+
+import { clearCollection, housekeeping, ingestDocument, reindexCollection } from '../../../workflows/catalogue.ts';
+import { broken, gone, job, pretendedIngestion } from './pretended-ingestion.ts';
 import { pretendedActivities, unique, whileWorking } from './support.ts';
 
 const address = process.env['TEMPORAL_ADDRESS'] ?? '127.0.0.1:7233';
 const suffix = process.argv[2] ?? '';
 
-const cases = [
-  { name: 'nothing-to-do', activities: pretendedActivities(0) },
-  { name: 'some-organizations', activities: pretendedActivities(57) },
-  { name: 'two-failed', activities: pretendedActivities(12, ['org-00003', 'org-00011']) },
+const cases: readonly {
+  readonly name: string;
+  readonly workflow: Workflow;
+  readonly args: readonly unknown[];
+  readonly activities: object;
+}[] = [
+  { name: 'housekeeping-nothing-to-do', workflow: housekeeping, args: [], activities: pretendedActivities(0) },
+  { name: 'housekeeping-some-organizations', workflow: housekeeping, args: [], activities: pretendedActivities(57) },
+  { name: 'housekeeping-two-failed', workflow: housekeeping, args: [], activities: pretendedActivities(12, ['org-00003', 'org-00011']) },
+  {
+    name: 'ingestion-file',
+    workflow: ingestDocument,
+    args: [job],
+    activities: pretendedIngestion({ failing: { indexDocument: [new Error('away')] } }),
+  },
+  {
+    name: 'ingestion-website-replacing',
+    workflow: ingestDocument,
+    args: [job],
+    activities: pretendedIngestion({ kind: 'website', replaced: ['doc_0'] }),
+  },
+  {
+    name: 'ingestion-failed',
+    workflow: ingestDocument,
+    args: [job],
+    activities: pretendedIngestion({ failing: { parseDocument: [broken('corrupt_file')] } }),
+  },
+  {
+    name: 'ingestion-gone',
+    workflow: ingestDocument,
+    args: [job],
+    activities: pretendedIngestion({ failing: { verifyDocument: [gone()] } }),
+  },
+  { name: 'clearing-collection', workflow: clearCollection, args: [job], activities: pretendedIngestion({ documents: 53 }) },
+  { name: 'reindex', workflow: reindexCollection, args: [job], activities: pretendedIngestion({ documents: 3 }) },
 ];
 
-for (const { name, activities } of cases) {
+for (const { name, workflow, args, activities } of cases) {
   await whileWorking({ address, activities }, async (client, taskQueue) => {
-    const handle = await client.workflow.start(housekeeping, { taskQueue, workflowId: unique(name), args: [] });
+    const handle = await client.workflow.start(workflow, { taskQueue, workflowId: unique(name), args: [...args] });
     await handle.result().catch(() => undefined);
     const history = await handle.fetchHistory();
-    const file = new URL(`./histories/housekeeping-${name}${suffix === '' ? '' : `-${suffix}`}.json`, import.meta.url);
+    const file = new URL(`./histories/${name}${suffix === '' ? '' : `-${suffix}`}.json`, import.meta.url);
     await writeFile(file, `${JSON.stringify(JSON.parse(historyToJSON(history)))}\n`);
   });
 }

@@ -1,0 +1,89 @@
+import { WorkflowFailedError } from '@temporalio/client';
+import { describe, expect, it } from 'vitest';
+
+import { workflowIds } from '../../../knowledge/jobs/names.ts';
+import { eventually } from '../../support/eventually.ts';
+import { temporalAddress } from '../../support/temporal.ts';
+import { clearCollection, clearDocument, ingestDocument, reindexCollection } from '../../../workflows/catalogue.ts';
+import { broken, gone, job, pretendedIngestion, type Pretence } from './pretended-ingestion.ts';
+import { unique, whileWorking } from './support.ts';
+
+async function ingest(pretence: Pretence) {
+  const activities = pretendedIngestion(pretence);
+  const outcome = await whileWorking({ address: await temporalAddress(), activities }, (client, taskQueue) =>
+    client.workflow.execute(ingestDocument, { taskQueue, workflowId: unique('ingest'), args: [{ ...job, documentId: unique('doc') }] }),
+  );
+  return { outcome, diary: activities.diary };
+}
+
+const way = ['beginIngestion', 'parseDocument', 'indexDocument', 'verifyDocument', 'completeDocument'];
+
+describe('the ingestion of a document', () => {
+  it('goes from stage to stage', async () => {
+    expect(await ingest({})).toEqual({ outcome: 'completed', diary: way });
+    expect(await ingest({ kind: 'website' })).toEqual({ outcome: 'completed', diary: ['beginIngestion', 'fetchPages', ...way.slice(1)] });
+  });
+
+  it('tries again what may go better, and goes on from there', async () => {
+    const { outcome, diary } = await ingest({ failing: { indexDocument: [new Error('the store is away'), new Error('still away')] } });
+    expect(outcome).toBe('completed');
+    expect(diary.filter((step) => step === 'indexDocument')).toHaveLength(3);
+    expect(diary.filter((step) => step === 'parseDocument')).toHaveLength(1);
+  });
+
+  it('ends a document that cannot be read, with its code', async () => {
+    const { outcome, diary } = await ingest({ failing: { parseDocument: [broken('password_protected')] } });
+    expect(outcome).toBe('failed');
+    expect(diary).toEqual(['beginIngestion', 'parseDocument', 'failDocument password_protected: the file is broken']);
+  });
+
+  it('has nothing more to say of a document that was deleted', async () => {
+    const { outcome, diary } = await ingest({ failing: { indexDocument: [gone()] } });
+    expect(outcome).toBe('gone');
+    expect(diary).toEqual(['beginIngestion', 'parseDocument', 'indexDocument']);
+  });
+
+  it('has what it took the place of cleared away', async () => {
+    const activities = pretendedIngestion({ replaced: ['doc_older'] });
+    await whileWorking({ address: await temporalAddress(), activities }, async (client, taskQueue) => {
+      await client.workflow.execute(ingestDocument, { taskQueue, workflowId: unique('ingest'), args: [job] });
+      await eventually(() => expect(activities.diary).toContain('removeDocument doc_older'));
+    });
+  });
+});
+
+describe('clearing away', () => {
+  it('stops the ingestion first', async () => {
+    const documentId = unique('doc');
+    const activities = pretendedIngestion({ failing: { indexDocument: Array.from({ length: 100 }, () => new Error('away')) } });
+    await whileWorking({ address: await temporalAddress(), activities }, async (client, taskQueue) => {
+      const args: [typeof job] = [{ ...job, documentId }];
+      const ingestion = await client.workflow.start(ingestDocument, { taskQueue, workflowId: workflowIds.ingestion(documentId), args });
+      await eventually(() => expect(activities.diary).toContain('indexDocument'));
+      await client.workflow.execute(clearDocument, { taskQueue, workflowId: workflowIds.clearDocument(documentId), args });
+      await expect(ingestion.result()).rejects.toThrow(WorkflowFailedError);
+      expect((await ingestion.describe()).status.name).toBe('CANCELLED');
+      expect(activities.diary).toContain(`removeDocument ${documentId}`);
+    });
+  });
+
+  it('takes all documents of a knowledge base, then what is left of it', async () => {
+    const activities = pretendedIngestion({ documents: 61 });
+    await whileWorking({ address: await temporalAddress(), activities }, (client, taskQueue) =>
+      client.workflow.execute(clearCollection, { taskQueue, workflowId: unique('clear'), args: [job] }),
+    );
+    expect(new Set(activities.diary).size).toBe(62);
+    expect(activities.diary.at(-1)).toBe('removeCollection');
+  });
+});
+
+describe('reindexing', () => {
+  it('goes through all documents once', async () => {
+    const activities = pretendedIngestion({ documents: 55 });
+    await whileWorking({ address: await temporalAddress(), activities }, (client, taskQueue) =>
+      client.workflow.execute(reindexCollection, { taskQueue, workflowId: unique('reindex'), args: [job] }),
+    );
+    expect(activities.diary).toHaveLength(56);
+    expect(new Set(activities.diary).size).toBe(56);
+  });
+});
