@@ -8,6 +8,7 @@ import { registerEnv } from './env.ts';
 import { registerExplain } from './explain.ts';
 import { registerExport } from './export.ts';
 import { registerImport } from './import.ts';
+import { registerKb } from './kb.ts';
 import { registerKeys } from './keys.ts';
 import { registerMigrate } from './migrate.ts';
 import { registerOperator } from './operator.ts';
@@ -27,6 +28,7 @@ export const commands: readonly Register[] = [
   registerMigrate,
   registerOrg,
   registerKeys,
+  registerKb,
   registerExport,
   registerImport,
   registerEnv,

@@ -1,0 +1,71 @@
+import { InvalidArgumentError, type Command } from 'commander';
+
+export function registerKb(program: Command): void {
+  const kb = program.command('kb').description('knowledge bases: add documents, search them, rebuild their vectors, take them out');
+
+  kb.command('add')
+    .description('upload files and follow them until they can be found (PARLEY_URL, PARLEY_API_KEY)')
+    .argument('<knowledge-base>', 'its id: the name of the resource')
+    .argument('<files...>', '.pdf, .docx, .txt, .md, .xlsx, .xls')
+    .option('--metadata <key=value>', 'what a search can filter by; may be repeated', pair, {})
+    .action(async (knowledgeBase: string, files: readonly string[], options: { readonly metadata: Readonly<Record<string, string>> }) => {
+      const [{ restClientFromEnvironment }, { addFiles }, { UserError }] = await Promise.all([
+        import('../knowledge/rest.ts'),
+        import('../knowledge/add.ts'),
+        import('../failure.ts'),
+      ]);
+      const states = await addFiles(restClientFromEnvironment(process.env), {
+        knowledgeBase,
+        files,
+        metadata: options.metadata,
+        onState: ({ file, status, message, progress }) => {
+          const far = progress === undefined || progress.total === null ? '' : ` ${progress.done} of ${progress.total}`;
+          process.stderr.write(`${file}: ${status === 'processing' ? `${progress?.stage ?? 'queued'}${far}` : `${status}, ${message}`}\n`);
+        },
+      });
+      for (const { document_id, status } of states) process.stdout.write(`${document_id} ${status}\n`);
+      const failed = states.filter(({ status }) => status === 'failed');
+      if (failed.length > 0) throw new UserError(`${failed.length} of ${states.length} files cannot be found; the reasons stand above`);
+    });
+
+  kb.command('search')
+    .description('search a knowledge base as an agent would (PARLEY_URL, PARLEY_API_KEY)')
+    .argument('<knowledge-base>', 'its id: the name of the resource')
+    .argument('<query...>', 'what to look for')
+    .option('--top-k <number>', 'hits at most, 1 to 100', wholeNumber, 5)
+    .option('--filter <key=value>', 'only documents with this metadata; may be repeated', pair, {})
+    .option('--json', 'print the answer as it comes')
+    .action(
+      async (
+        knowledgeBase: string,
+        query: readonly string[],
+        options: { readonly topK: number; readonly filter: Readonly<Record<string, string>>; readonly json?: true },
+      ) => {
+        const [{ restClientFromEnvironment }, { showHits }, { printJson }] = await Promise.all([
+          import('../knowledge/rest.ts'),
+          import('../knowledge/show-hits.ts'),
+          import('../table.ts'),
+        ]);
+        const filter = Object.fromEntries(Object.entries(options.filter).map(([key, value]) => [key, { $eq: value }]));
+        const answer = (await restClientFromEnvironment(process.env).request('POST', '/api/v1/vector/search', {
+          knowledge_base_id: knowledgeBase,
+          query: query.join(' '),
+          top_k: options.topK,
+          ...(Object.keys(filter).length > 0 && { filter }),
+        })) as { readonly results: Parameters<typeof showHits>[0] };
+        if (options.json === true) printJson(answer);
+        else process.stdout.write(showHits(answer.results));
+      },
+    );
+}
+
+function pair(text: string, previous: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const at = text.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('write it as key=value.');
+  return { ...previous, [text.slice(0, at)]: text.slice(at + 1) };
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('use a whole number.');
+  return Number(text);
+}

@@ -1,0 +1,35 @@
+/** What a search found, for a person. */
+
+export interface Hit {
+  readonly chunk_id: string;
+  readonly filename: string;
+  readonly content: string;
+  readonly score: number;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+/** Lines of each hit's text that are shown. */
+const LINES = 6;
+
+export function showHits(hits: readonly Hit[]): string {
+  if (hits.length === 0) return 'nothing was found\n';
+  return hits.map((hit) => `${hit.score.toFixed(3)}  ${hit.filename}${placeOf(hit.metadata)}\n${excerpt(hit.content)}\n`).join('\n');
+}
+
+function placeOf({ page, sheet, first_row: first, last_row: last, url, heading_path: headings }: Hit['metadata']): string {
+  return [
+    page !== undefined && `, page ${String(page)}`,
+    sheet !== undefined && `, sheet ${String(sheet)}`,
+    first !== undefined && (first === last ? `, row ${String(first)}` : `, rows ${String(first)}-${String(last)}`),
+    url !== undefined && `, ${String(url)}`,
+    Array.isArray(headings) && headings.length > 0 && `  ${headings.join(' > ')}`,
+  ]
+    .filter((part) => part !== false)
+    .join('');
+}
+
+function excerpt(text: string): string {
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const shown = lines.slice(0, LINES).map((line) => `       ${line}`);
+  return [...shown, ...(lines.length > LINES ? ['       …'] : [])].join('\n');
+}
