@@ -12,6 +12,7 @@ import { ensureApiKey } from './api-key.ts';
 import { duration } from './binaries/progress.ts';
 import type { Console } from './console.ts';
 import { externalDatabase } from './database-url.ts';
+import { findExampleDocuments, ingestExamples } from './example-documents.ts';
 import { removeEnvFile, type StackEnv, writeEnvFile } from './env-file.ts';
 import { type Kubectl, kubectlWith } from './kubectl.ts';
 import { createLayout, type Layout } from './layout.ts';
@@ -161,12 +162,15 @@ async function bringUp(options: BringUp): Promise<StackEnv> {
     started,
   ]);
   await resourcesReady(options);
+  const url = `http://127.0.0.1:${ports.api}`;
+  await ensureDocuments(options, { url, apiKey });
   return {
-    PARLEY_URL: `http://127.0.0.1:${ports.api}`,
+    PARLEY_URL: url,
     PARLEY_ORG: org,
     PARLEY_API_KEY: apiKey,
     KUBECONFIG: layout.kubeconfig,
     DATABASE_URL: stack.databaseUrl,
+    STORAGE_URL: stack.storageUrl,
     TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`,
     TEMPORAL_UI: `http://127.0.0.1:${ports['temporal-ui']}`,
     PARLEY_BIN: layout.bin,
@@ -206,6 +210,23 @@ async function ensureExamples(options: BringUp): Promise<void> {
     console.line(`! the examples of this version could not be applied over the present ones: ${(error as Error).message}`);
   }
   writeSettings(layout.settings, { ...settings, examples: mark });
+}
+
+/** Once, as the example resources: what was deleted since stays deleted. */
+async function ensureDocuments(options: BringUp, api: { readonly url: string; readonly apiKey: string }): Promise<void> {
+  const { org, console, stop, layout } = options;
+  const documents = findExampleDocuments();
+  const mark = documents.digest === undefined ? undefined : `${org}:${documents.digest}`;
+  const settings = readSettings(layout.settings);
+  if (mark === undefined || settings.documents === mark) return;
+  try {
+    await ingestExamples(documents, { ...api, console, signal: stop });
+  } catch (error) {
+    stop.throwIfAborted();
+    // The example knowledge base may be gone by now: that is no reason not to run.
+    console.line(`! the example documents were not ingested: ${(error as Error).message}`);
+  }
+  writeSettings(layout.settings, { ...settings, documents: mark });
 }
 
 /** At the first start everything has to become Ready; later a resource that does not is only told about. */

@@ -8,6 +8,7 @@ export interface StackEnv {
   readonly PARLEY_API_KEY: string;
   readonly KUBECONFIG: string;
   readonly DATABASE_URL: string;
+  readonly STORAGE_URL: string;
   readonly TEMPORAL_ADDRESS: string;
   readonly TEMPORAL_UI?: string;
   /** Folder with kubectl, temporal and parley. */

@@ -25,6 +25,8 @@ export interface Settings {
   readonly org?: string;
   /** SHA-256 of the examples that were applied; they are applied once, then they belong to the person. */
   readonly examples?: string;
+  /** The same of the example documents. */
+  readonly documents?: string;
 }
 
 export function readSettings(file: string): Settings {

@@ -1,5 +1,6 @@
 /** Which parts make up a stack, and what each needs of the others. */
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 import type { BinaryName } from './binaries/catalogue.ts';
 import type { Layout } from './layout.ts';
@@ -32,6 +33,7 @@ export interface StackOptions {
 export interface Stack {
   readonly parts: readonly Part[];
   readonly databaseUrl: string;
+  readonly storageUrl: string;
   readonly server: string;
   readonly credentials: Credentials;
 }
@@ -57,6 +59,8 @@ export function describeStack(options: StackOptions): Stack {
         }
       : undefined;
   const databaseUrl = options.databaseUrl ?? postgresUrl(ownPostgres!);
+
+  const storageUrl = pathToFileURL(join(layout.data, 'files')).href;
 
   const servers: Part[] = [
     etcdPart({ binary: binary('etcd'), dataDir: join(layout.data, 'etcd'), port: ports.etcd, peerPort: ports['etcd-peer'] }),
@@ -107,6 +111,9 @@ export function describeStack(options: StackOptions): Stack {
   const roleEnv = (role: 'operator' | 'api' | 'worker'): NodeJS.ProcessEnv => ({
     ...withoutStackVariables(options.env),
     DATABASE_URL: databaseUrl,
+    STORAGE_URL: storageUrl,
+    // On one's own machine the other side of a webhook, a tool or a website is on this machine, too.
+    PARLEY_EGRESS_ALLOW_CIDRS: options.env['PARLEY_EGRESS_ALLOW_CIDRS'] || '127.0.0.0/8,::1/128',
     TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`,
     PARLEY_HOST: '127.0.0.1',
     PARLEY_API_PORT: String(ports.api),
@@ -122,11 +129,20 @@ export function describeStack(options: StackOptions): Stack {
     rolePart({ role: 'api', dependsOn: ['kube-apiserver', ...database], command, port: ports.api, env: roleEnv('api') }),
     rolePart({ role: 'worker', dependsOn: ['temporal', ...database], command, port: ports.worker, env: roleEnv('worker') }),
   ];
-  return { parts: [...servers, ...roles], databaseUrl, server, credentials };
+  return { parts: [...servers, ...roles], databaseUrl, storageUrl, server, credentials };
 }
 
 /** A shell that is ready for one stack (`parley env`) may well start another. */
 function withoutStackVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const names = new Set(['PARLEY_URL', 'PARLEY_ORG', 'PARLEY_API_KEY', 'PARLEY_BIN', 'KUBECONFIG', 'TEMPORAL_ADDRESS', 'TEMPORAL_UI']);
+  const names = new Set([
+    'PARLEY_URL',
+    'PARLEY_ORG',
+    'PARLEY_API_KEY',
+    'PARLEY_BIN',
+    'KUBECONFIG',
+    'STORAGE_URL',
+    'TEMPORAL_ADDRESS',
+    'TEMPORAL_UI',
+  ]);
   return Object.fromEntries(Object.entries(env).filter(([name]) => !names.has(name)));
 }

@@ -16,6 +16,7 @@ export function tour(env: StackEnv, options: { readonly agent?: string; readonly
       ? `curl -s "$PARLEY_URL/healthz"`
       : `curl -s -X PUT "$PARLEY_URL/v2/ai-agents/${agent}?dry_run=true&force=true" ${auth} -H "Content-Type: application/json" -d '{"welcome_message":"Good morning!"}'`,
   ];
+  const parley = agent === undefined ? [] : ['parley kb search workshop-handbook when does a chain have to be replaced'];
   return [
     `  REST API      ${env.PARLEY_URL}`,
     `  organisation  ${env.PARLEY_ORG}`,
@@ -29,6 +30,7 @@ export function tour(env: StackEnv, options: { readonly agent?: string; readonly
     'then for instance',
     ...kubectl.map((command) => `  ${command}`),
     ...curl.map((command) => `  ${command}`),
+    ...parley.map((command) => `  ${command}`),
     '',
   ].join('\n');
 }
