@@ -12,8 +12,11 @@ const words = new Intl.Segmenter('en', { granularity: 'word' });
 /** Longer than any word; what is longer (a key, a Base64 text) is still found as a whole. */
 const longestCompound = 80;
 
-/** Letters and digits held together by one sign at a time: `AB-1234`, `order_id`, `10.2.0.15`, `name@example.com`. */
-const compounds = /[\p{L}\p{M}\p{N}]+(?:[-._@+'][\p{L}\p{M}\p{N}]+)+/gu;
+/**
+ * Letters and digits held together by one sign at a time: `AB-1234`, `order_id`, `10.2.0.15`, `name@example.com`. Plain words
+ * match too: if at least one sign were asked for, every word would be tried from each of its letters.
+ */
+const compounds = /[\p{L}\p{M}\p{N}]+(?:[-._@+'][\p{L}\p{M}\p{N}]+)*/gu;
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\u30fc\u3005]{2,}|\p{Script=Hangul}{2,}/gu;
 const mayBeUnspaced = /[\u1100-\u11ff\u3040-\u9fff\uac00-\ud7af\uf900-\ufaff\ud840-\ud8ff]/;
 

@@ -1,0 +1,108 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+
+import { dimensionOf } from './dimension.ts';
+import { exactIndex } from './exact-index.ts';
+import { termsOf } from './terms.ts';
+import { documentVector, queryVector, relevance } from './vectors.ts';
+
+const anyTerms = fc.array(fc.string({ minLength: 1, maxLength: 8 }), { maxLength: 60 });
+
+describe('dimensions', () => {
+  /** Stored vectors are made of these: they must never change. */
+  it('hashes a term as it always has', () => {
+    expect(['refund', 'পণ্য', '退款', 'ab1234', 'a', ''].map(dimensionOf)).toEqual([
+      102131975, 273244204, 386019401, 588515101, 867108636, 1,
+    ]);
+  });
+
+  it('stays within what a sparse vector can have', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (term) => {
+        const dimension = dimensionOf(term);
+        expect(Number.isInteger(dimension) && dimension >= 1 && dimension <= 999_999_999).toBe(true);
+      }),
+    );
+  });
+
+  it('spreads a hundred thousand terms', () => {
+    const dimensions = new Set(Array.from({ length: 100_000 }, (_, index) => dimensionOf(`term${index}`)));
+    expect(dimensions.size).toBeGreaterThan(99_950);
+  });
+});
+
+describe('vectors', () => {
+  it('is made of ascending dimensions and positive finite weights', () => {
+    fc.assert(
+      fc.property(anyTerms, fc.integer({ min: 1, max: 500 }), (terms, averageLength) => {
+        const query = queryVector(terms, { documentCount: 10, frequencyOf: (dimension) => dimension % 14 });
+        for (const vector of [documentVector(terms, { averageLength }), query]) {
+          expect(vector.indices).toEqual([...new Set(vector.indices)].toSorted((left, right) => left - right));
+          expect(vector.values.every((value) => Number.isFinite(value) && value > 0)).toBe(true);
+          expect(vector.values).toHaveLength(vector.indices.length);
+        }
+      }),
+    );
+  });
+
+  it('has the inner product that the formula of BM25 has', () => {
+    const passages = ['red apple apple pie', 'green apple', 'blue sky over a red roof and a red door'];
+    const lists = passages.map((text) => termsOf(text, 'en'));
+    const average = lists.reduce((sum, list) => sum + list.length, 0) / lists.length;
+    const query = ['red', 'appl'];
+    const expected = lists.map((list) =>
+      query.reduce((score, term) => {
+        const frequency = lists.filter((other) => other.includes(term)).length;
+        const occurrences = list.filter((other) => other === term).length;
+        const idf = Math.log(1 + (lists.length - frequency + 0.5) / (frequency + 0.5));
+        return score + (idf * occurrences * 2.2) / (occurrences + 1.2 * (0.25 + (0.75 * list.length) / average));
+      }, 0),
+    );
+    const index = exactIndex(
+      passages.map((text, position) => ({ id: String(position), text })),
+      'en',
+    );
+    for (const { id, score } of index.search('red apples', 3)) expect(score).toBeCloseTo(expected[Number(id)] ?? Number.NaN, 10);
+    expect(index.search('red apples', 3)).toHaveLength(3);
+  });
+
+  it('gives function words of a question a tenth of their weight', () => {
+    const options = { documentCount: 10, frequencyOf: () => 1 };
+    const [light, heavy] = ['the', 'refund'].map((term) => queryVector([term], { ...options, language: 'en' }).values[0] ?? 0);
+    expect(light).toBeCloseTo((heavy ?? 0) / 10, 10);
+    const [german] = queryVector(['the'], { ...options, language: 'de' }).values;
+    expect(german).toBeCloseTo(heavy ?? 0, 10);
+  });
+
+  it('copes with an empty base, an empty passage and frequencies above the count', () => {
+    expect(documentVector([], { averageLength: 0 })).toEqual({ indices: [], values: [] });
+    expect(queryVector(['a', 'b'], { documentCount: 0, frequencyOf: () => 7 }).values.every((value) => value > 0)).toBe(true);
+    expect(exactIndex([], 'en').search('anything', 5)).toEqual([]);
+  });
+});
+
+describe('relevance', () => {
+  it('lies between 0 and 1 and keeps the order of the scores', () => {
+    const corpus = fc.array(fc.array(fc.constantFrom('ant', 'bee', 'cat', 'dog', 'eel'), { minLength: 1, maxLength: 20 }), {
+      minLength: 1,
+      maxLength: 10,
+    });
+    fc.assert(
+      fc.property(corpus, (lists) => {
+        const index = exactIndex(
+          lists.map((words, position) => ({ id: String(position), text: words.join(' ') })),
+          'en',
+        );
+        const query = index.queryVector('bee dog eel');
+        const values = index.search('bee dog eel', 10).map(({ score }) => relevance(score, query));
+        expect(values.every((value) => value > 0 && value < 1)).toBe(true);
+        expect(values).toEqual(values.toSorted((left, right) => right - left));
+      }),
+    );
+  });
+
+  it('is 0 for a query without terms and for nothing found', () => {
+    expect(relevance(3, { indices: [], values: [] })).toBe(0);
+    expect(relevance(0, { indices: [1], values: [2] })).toBe(0);
+  });
+});
