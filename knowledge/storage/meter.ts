@@ -1,0 +1,48 @@
+import { createHash } from 'node:crypto';
+import { addAbortSignal, type Readable } from 'node:stream';
+
+import type { StoredFile } from './file-storage.ts';
+import { StorageError } from './storage-error.ts';
+
+/** Content on its way into the storage: counted, hashed and bounded as it flows. */
+export class Meter {
+  readonly #content: Readable;
+  readonly #maxBytes: number;
+  readonly #hash = createHash('sha256');
+  #bytes = 0;
+  /** What went wrong with the content itself, not with the storage. */
+  failure: { readonly reason: unknown } | undefined;
+
+  /** @param options.signal ends the content at once */
+  constructor(content: Readable, options: { readonly maxBytes: number; readonly signal?: AbortSignal }) {
+    this.#content = content;
+    this.#maxBytes = options.maxBytes;
+    if (options.signal !== undefined) addAbortSignal(options.signal, content);
+  }
+
+  /** @throws StorageError `too_large`, or whatever the content ends with */
+  async *chunks(): AsyncGenerator<Buffer> {
+    const content: AsyncIterable<Uint8Array | string> = this.#content;
+    // While this is true an error comes from whoever takes the chunks.
+    let handedOver = false;
+    try {
+      for await (const part of content) {
+        const chunk = typeof part === 'string' ? Buffer.from(part) : Buffer.from(part.buffer, part.byteOffset, part.byteLength);
+        this.#bytes += chunk.length;
+        if (this.#bytes > this.#maxBytes) throw new StorageError('too_large', `the file is longer than ${this.#maxBytes} bytes`);
+        this.#hash.update(chunk);
+        handedOver = true;
+        yield chunk;
+        handedOver = false;
+      }
+    } catch (reason) {
+      if (!handedOver) this.failure = { reason };
+      throw reason;
+    }
+  }
+
+  /** Of what has flowed; once. */
+  result(): StoredFile {
+    return { bytes: this.#bytes, sha256: this.#hash.digest('hex') };
+  }
+}
