@@ -1,0 +1,25 @@
+/** Files that pdf.js reads while it works: maps of character codes and the fonts that every viewer has. */
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { locateAsset } from '../../platform/assets.ts';
+
+/** Beside the code in `dist/`, where the build copies {@link pdfAssets}. */
+export const pdfAssetFolder = 'pdfjs';
+
+export const pdfAssets = ['cmaps', 'standard_fonts', 'LICENSE'] as const;
+
+/** Where the package lies when the code runs from its sources. */
+export function pdfPackageFolder(): string {
+  return dirname(fileURLToPath(import.meta.resolve('pdfjs-dist/package.json')));
+}
+
+/** Ends with a slash, as pdf.js wants it. */
+export function pdfAsset(name: (typeof pdfAssets)[number]): string {
+  return join(locateAsset(import.meta.url, pdfAssetFolder) ?? pdfPackageFolder(), name, '/');
+}
+
+/** What a child from sources has to read besides the code. */
+export function assetFolders(): readonly string[] {
+  return [pdfPackageFolder()];
+}

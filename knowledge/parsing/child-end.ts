@@ -1,0 +1,27 @@
+import { IngestionFailure } from '../ingestion-failure.ts';
+import type { ParserLimits } from './limits.ts';
+import type { ChildEnd } from './parser-process.ts';
+
+/**
+ * What it means that a child ended without a word. Time, memory and a crash are the document's doing; a child that was asked to stop or
+ * never started is not, and the file may be tried again.
+ */
+export function failureOf(end: ChildEnd, limits: ParserLimits): Error {
+  if (end.endedFor === 'memory' || end.heapFull || (end.endedFor === undefined && end.signal === 'SIGKILL'))
+    return new IngestionFailure('parse_memory', 'The file takes too much memory to be read. Split it into several files, or save it anew.');
+  if (end.endedFor === 'time' || end.signal === 'SIGXCPU') {
+    const seconds = Math.round(limits.baseMs / 1000);
+    return new IngestionFailure(
+      'parse_timeout',
+      `The file could not be read within ${seconds} seconds. Split it into several files, or save it anew.`,
+    );
+  }
+  const crashed =
+    end.code !== null ? end.code > 128 : ['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGABRT', 'SIGFPE', 'SIGTRAP'].includes(end.signal ?? '');
+  if (crashed)
+    return new IngestionFailure(
+      'corrupt_file',
+      'The parser broke down on this file. Open it where it was made, save it again, and upload that.',
+    );
+  return new Error(`a parser ended before it had read its file (code ${end.code}, signal ${end.signal}); it may be tried again`);
+}

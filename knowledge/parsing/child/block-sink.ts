@@ -1,0 +1,142 @@
+import { writeSync } from 'node:fs';
+
+import { IngestionFailure } from '../../ingestion-failure.ts';
+import type { Block, TableBlock, TextBlock } from '../block.ts';
+import type { ParserLimits } from '../limits.ts';
+import type { ChildMessage } from '../messages.ts';
+import { cleanText, oneLine, tidyLines } from '../text/clean.ts';
+
+/** Bytes after which the blocks at hand are sent. */
+const batchBytes = 64_000;
+/** Longer cells are cut: the formats allow 32,767 characters. */
+const cellCharacters = 33_000;
+/** A longer paragraph comes as several blocks, so that no message is much longer than a batch. */
+const blockCharacters = 32_000;
+
+/** Where parsers put what they find: cleans it, counts it, and sends it on in batches. */
+export interface Sink {
+  /** Blocks whose text is empty once cleaned are dropped. */
+  add(block: Block): void;
+  /** For a person, at most a hundred. */
+  warn(warning: string): void;
+  progress(done: number, total: number): void;
+}
+
+export class BlockSink implements Sink {
+  readonly #limits: ParserLimits;
+  readonly #send: (message: ChildMessage) => void;
+  readonly #warnings = new Set<string>();
+  #batch: Block[] = [];
+  #batchBytes = 0;
+  #textBytes = 0;
+  #blocks = 0;
+
+  constructor(options: { readonly limits: ParserLimits; readonly send: (message: ChildMessage) => void }) {
+    this.#limits = options.limits;
+    this.#send = options.send;
+  }
+
+  get warnings(): readonly string[] {
+    return [...this.#warnings];
+  }
+
+  get isEmpty(): boolean {
+    return this.#blocks === 0;
+  }
+
+  add(block: Block): void {
+    if (block.kind === 'table') this.#addTable(block);
+    else this.#addText(block);
+  }
+
+  warn(warning: string): void {
+    if (this.#warnings.size < 100) this.#warnings.add(warning);
+  }
+
+  progress(done: number, total: number): void {
+    this.#send({ type: 'progress', done, total });
+  }
+
+  flush(): void {
+    if (this.#batch.length === 0) return;
+    this.#send({ type: 'blocks', blocks: this.#batch });
+    this.#batch = [];
+    this.#batchBytes = 0;
+  }
+
+  #addText(block: TextBlock): void {
+    const text = cleaned(block);
+    for (let at = 0; at < text.length;) {
+      const end = cutPoint(text, at, blockCharacters);
+      const piece = text.slice(at, end).trim();
+      at = end;
+      if (piece !== '') this.#push({ ...block, headingPath: shortPath(block.headingPath), text: piece }, Buffer.byteLength(piece));
+    }
+  }
+
+  #addTable(block: TableBlock): void {
+    const characters = block.rows.reduce(
+      (sum, row) => sum + row.reduce((inRow, cell) => inRow + Math.min(cell.length, cellCharacters), 0),
+      0,
+    );
+    if (characters > 2 * this.#limits.textBytes) throw this.#tooMuchText();
+    const cells = (row: readonly string[]): readonly string[] => row.map((cell) => oneLine(cell.slice(0, cellCharacters)));
+    const header = cells(block.header);
+    const rows = block.rows.map(cells);
+    const bytes = [header, ...rows].reduce((sum, row) => sum + row.reduce((inRow, cell) => inRow + Buffer.byteLength(cell), 0), 0);
+    if (bytes > 0) this.#push({ ...block, headingPath: shortPath(block.headingPath), header, rows }, bytes);
+  }
+
+  #push(block: Block, bytes: number): void {
+    this.#blocks += 1;
+    this.#textBytes += bytes;
+    if (this.#textBytes > this.#limits.textBytes) throw this.#tooMuchText();
+    if (this.#blocks > this.#limits.blocks)
+      throw new IngestionFailure('too_large', `The file has more than ${this.#limits.blocks} paragraphs. Split it into several files.`);
+    this.#batch.push(block);
+    // What surrounds the text travels too.
+    this.#batchBytes += bytes + 120;
+    if (this.#batchBytes >= batchBytes) this.flush();
+  }
+
+  #tooMuchText(): IngestionFailure {
+    return new IngestionFailure(
+      'too_large',
+      `The file holds more than ${this.#limits.textBytes / 1e6} MB of text. Split it into several files.`,
+    );
+  }
+}
+
+function cleaned(block: TextBlock): string {
+  if (block.kind === 'code') return cleanText(block.text).replace(/^\n+|\s+$/gu, '');
+  return block.kind === 'heading' ? oneLine(block.text) : tidyLines(block.text);
+}
+
+/** Titles stand on every block of their section: six, of no more than 200 characters each. */
+function shortPath(path: readonly string[]): readonly string[] {
+  return path
+    .map(oneLine)
+    .filter((title) => title !== '')
+    .slice(-6)
+    .map((title) => (title.length > 200 ? title.slice(0, cutPoint(title, 0, 200)).trim() : title));
+}
+
+/** At a line end or a space if there is one in the last third, else between two graphemes. */
+function cutPoint(text: string, from: number, most: number): number {
+  const end = from + most;
+  if (end >= text.length) return text.length;
+  for (const mark of ['\n', ' ']) {
+    const at = text.lastIndexOf(mark, end);
+    if (at > end - most / 3) return at + 1;
+  }
+  const near = text.slice(end - 100, end + 100);
+  return end - 100 + (new Intl.Segmenter().segment(near).containing(100)?.index ?? 100);
+}
+
+/** Writes whole lines, and waits for the parent to read: that is the back pressure. */
+export function lineWriter(fd: number): (message: ChildMessage) => void {
+  return (message) => {
+    const line = Buffer.from(`${JSON.stringify(message)}\n`);
+    for (let at = 0; at < line.length;) at += writeSync(fd, line, at);
+  };
+}

@@ -1,0 +1,48 @@
+import { IngestionFailure } from '../../ingestion-failure.ts';
+import type { ParsedExtension, ChildMessage } from '../messages.ts';
+import { checkSignature } from '../signature.ts';
+import { BlockSink } from './block-sink.ts';
+import type { Parser, ParserInput } from './parser.ts';
+
+const parsers: Readonly<Record<ParsedExtension, () => Promise<Parser>>> = {
+  pdf: async () => (await import('../formats/pdf/pdf.ts')).parsePdf,
+  docx: async () => (await import('../formats/docx.ts')).parseDocx,
+  txt: async () => (await import('../formats/plain-text.ts')).parsePlainText,
+  md: async () => (await import('../formats/markdown.ts')).parseMarkdown,
+  xlsx: async () => (await import('../formats/spreadsheet.ts')).parseSpreadsheet,
+  xls: async () => (await import('../formats/spreadsheet.ts')).parseSpreadsheet,
+  html: async () => (await import('../formats/html.ts')).parseHtml,
+};
+
+/** Reads one file to the end; sends its blocks and then what is known of the whole. @throws IngestionFailure and nothing else */
+export async function parse(input: ParserInput, send: (message: ChildMessage) => void): Promise<void> {
+  const sink = new BlockSink({ limits: input.limits, send });
+  try {
+    checkSignature(input.content, input.extension);
+    const parser = await parsers[input.extension]();
+    const result = await parser(input, sink);
+    if (sink.isEmpty) throw new IngestionFailure('empty_document', 'There is no text in this file.');
+    sink.flush();
+    send({ type: 'document', document: { ...result, warnings: sink.warnings } });
+  } catch (error) {
+    throw asFailure(error, input.extension);
+  }
+}
+
+/** The libraries throw in many ways; only memory and depth can be told apart from a damaged file. */
+export function asFailure(error: unknown, extension: string): IngestionFailure {
+  if (error instanceof IngestionFailure) return error;
+  if (error instanceof RangeError && /call stack/iu.test(error.message))
+    return new IngestionFailure('too_large', 'The file is nested too deeply to be read. Simplify its structure, or save it anew.', {
+      cause: error,
+    });
+  if (error instanceof RangeError && /invalid (array|string|typed array) length|allocation failed|out of memory/iu.test(error.message))
+    return new IngestionFailure('parse_memory', 'The file takes too much memory to be read. Split it into several files.', {
+      cause: error,
+    });
+  return new IngestionFailure(
+    'corrupt_file',
+    `The file can't be read as .${extension}: it is damaged or cut off. Open it where it was made, save it again, and upload that.`,
+    { cause: error },
+  );
+}

@@ -1,0 +1,86 @@
+import mammoth from 'mammoth';
+
+import { IngestionFailure } from '../../ingestion-failure.ts';
+import { checkNesting, openArchive, type Archive } from '../archive/archive.ts';
+import { nestedTooDeep } from '../archive/scan-xml.ts';
+import type { Parser } from '../child/parser.ts';
+import { docxLimits } from '../limits.ts';
+import { oneLine } from '../text/clean.ts';
+import { legacyFontName, legacyFontWarning } from '../text/legacy-bangla.ts';
+import { addHtmlBlocks } from './html-blocks.ts';
+import { elementText, paragraphTexts } from './xml-text.ts';
+
+const MAIN = 'word/document.xml';
+
+/** Word documents: body, tables, lists, footnotes and text boxes in their order, then what headers and footers say, each text once. */
+export const parseDocx: Parser = async (input, sink) => {
+  const archive = await openArchive(input.content);
+  const body = archive.parts.get(MAIN) ?? mainPart(archive);
+  checkBudget(archive);
+  if (legacyFontName.test(fontsUsed(body))) sink.warn(legacyFontWarning);
+  if (linksElsewhere(archive)) sink.warn('pictures or parts that lie outside the file are linked, and were not read');
+  const { value: html } = await mammoth.convertToHtml(
+    { buffer: archive.repacked() },
+    {
+      // Pictures are not text, and linked ones are not ours to open.
+      convertImage: mammoth.images.imgElement(async () => ({ src: '' })),
+      externalFileAccess: false,
+      styleMap: ["p[style-name='Title'] => h1:fresh", "p[style-name='Subtitle'] => p:fresh", "r[style-name='Strong'] => strong"],
+    },
+  );
+  const { firstHeading } = addHtmlBlocks({ html, sink });
+  for (const text of runningTexts(archive)) sink.add({ kind: 'paragraph', text, headingPath: [] });
+  const title = oneLine(elementText(archive.parts.get('docProps/core.xml'), 'title')) || firstHeading;
+  return title === undefined ? {} : { title };
+};
+
+/** Some programs call the main part otherwise; its relationship says how. */
+function mainPart(archive: Archive): Buffer {
+  const relations = archive.parts.get('_rels/.rels')?.toString() ?? '';
+  const tag = (relations.match(/<Relationship\b[^>]*>/gu) ?? []).find((relation) => /Type="[^"]*\/officeDocument"/u.test(relation));
+  const target = /Target="\/?([^"]*)"/u.exec(tag ?? '')?.[1];
+  const part = target === undefined ? undefined : archive.parts.get(target);
+  if (part !== undefined && target?.startsWith('word/') === true) return part;
+  const really = archive.parts.has('xl/workbook.xml')
+    ? 'an Excel workbook'
+    : archive.parts.has('ppt/presentation.xml')
+      ? 'a PowerPoint presentation'
+      : 'another kind of archive';
+  throw new IngestionFailure(
+    'unsupported_content',
+    `The file is named .docx but is ${really}. Save it as .docx, or give it the extension that fits what it is.`,
+  );
+}
+
+function checkBudget(archive: Archive): void {
+  checkNesting(archive);
+  let paragraphs = 0;
+  let cells = 0;
+  for (const counts of archive.counts.values()) {
+    nestedTooDeep(counts.tableDepth, docxLimits.nestedTables, 'tables');
+    paragraphs += counts.p;
+    cells += counts.tc;
+  }
+  if (paragraphs > docxLimits.paragraphs || cells > docxLimits.cells)
+    throw new IngestionFailure(
+      'too_large',
+      `The document has ${paragraphs} paragraphs and ${cells} table cells; the limits are ${docxLimits.paragraphs} and ${docxLimits.cells}. Split it into several files.`,
+    );
+}
+
+function fontsUsed(body: Buffer): string {
+  return (body.toString('latin1').match(/w:(?:ascii|hAnsi|cs)="[^"]{1,60}"/gu) ?? []).slice(0, 100_000).join(' ');
+}
+
+function linksElsewhere(archive: Archive): boolean {
+  const relations = [...archive.parts]
+    .filter(([name]) => name.endsWith('.rels'))
+    .flatMap(([, part]) => part.toString().match(/<Relationship\b[^>]*>/gu) ?? []);
+  return relations.some((relation) => /TargetMode="External"/u.test(relation) && !/Type="[^"]*\/hyperlink"/u.test(relation));
+}
+
+/** Sections repeat the same headers and footers; page numbers in them are fields. */
+function runningTexts(archive: Archive): ReadonlySet<string> {
+  const parts = [...archive.parts].filter(([name]) => /^word\/(?:header|footer)\d*\.xml$/u.test(name)).map(([, part]) => part);
+  return new Set(parts.flatMap((part) => paragraphTexts(part).map(oneLine)).filter((text) => /\p{L}{2}/u.test(text)));
+}

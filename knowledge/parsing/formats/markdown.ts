@@ -1,0 +1,101 @@
+import type { Nodes, RootContent, Table } from 'mdast';
+import { toString } from 'mdast-util-to-string';
+import remarkGfm from 'remark-gfm';
+import remarkParse from 'remark-parse';
+import { unified } from 'unified';
+import { parse as parseYaml } from 'yaml';
+
+import type { Sink } from '../child/block-sink.ts';
+import type { Parser } from '../child/parser.ts';
+import { decodeText } from '../text/decode.ts';
+import { legacyFontWarning, looksLikeLegacyBangla } from '../text/legacy-bangla.ts';
+import { Outline } from '../text/outline.ts';
+
+/** Rows in one table block. */
+const rowsPerBlock = 100;
+
+/** CommonMark with GitHub's tables, and front matter, whose `title` is the document's. Code fences stay whole. */
+export const parseMarkdown: Parser = (input, sink) => {
+  const { body, title } = splitFrontMatter(decodeText(input.content));
+  if (looksLikeLegacyBangla(body)) sink.warn(legacyFontWarning);
+  const tree = unified().use(remarkParse).use(remarkGfm).parse(body);
+  const outline = new Outline();
+  let firstHeading: string | undefined;
+  tree.children.forEach((node, at) => {
+    if (node.type === 'heading') {
+      const text = toString(node);
+      firstHeading ??= text;
+      sink.add({ kind: 'heading', text, headingPath: outline.enter(node.depth, text) });
+    } else {
+      addNode(node, outline.path, sink);
+    }
+    if (at % 500 === 0) sink.progress(node.position?.end.offset ?? 0, body.length);
+  });
+  const name = title ?? firstHeading;
+  return name === undefined || name === '' ? {} : { title: name };
+};
+
+function addNode(node: RootContent, headingPath: readonly string[], sink: Sink): void {
+  switch (node.type) {
+    case 'code':
+      sink.add({ kind: 'code', text: node.value, headingPath });
+      return;
+    case 'table':
+      addTable(node, headingPath, sink);
+      return;
+    case 'list':
+      for (const item of node.children) {
+        for (const child of item.children) {
+          if (child.type === 'paragraph') sink.add({ kind: 'listItem', text: readable(child), headingPath });
+          else addNode(child, headingPath, sink);
+        }
+      }
+      return;
+    case 'blockquote':
+      for (const child of node.children) {
+        if (child.type === 'paragraph') sink.add({ kind: 'quote', text: readable(child), headingPath });
+        else addNode(child, headingPath, sink);
+      }
+      return;
+    case 'footnoteDefinition':
+      for (const child of node.children) addNode(child, headingPath, sink);
+      return;
+    case 'html':
+      sink.add({ kind: 'paragraph', text: withoutTags(node.value), headingPath });
+      return;
+    default:
+      if (node.type !== 'definition' && node.type !== 'thematicBreak') sink.add({ kind: 'paragraph', text: readable(node), headingPath });
+  }
+}
+
+function addTable(table: Table, headingPath: readonly string[], sink: Sink): void {
+  const [header = [], ...rows] = table.children.map((row) => row.children.map(readable));
+  for (let at = 0; at < Math.max(1, rows.length); at += rowsPerBlock)
+    sink.add({ kind: 'table', header, rows: rows.slice(at, at + rowsPerBlock), firstRow: at + 1, headingPath });
+}
+
+/** Text as it is read: line breaks are kept, tags are not. */
+function readable(node: Nodes): string {
+  if (node.type === 'break') return '\n';
+  if (node.type === 'html') return withoutTags(node.value);
+  if ('children' in node) return node.children.map(readable).join('');
+  return toString(node);
+}
+
+function withoutTags(html: string): string {
+  return html.replace(/<!--[\s\S]*?(?:-->|$)|<[^<>]*>/gu, ' ');
+}
+
+/** Front matter is a YAML mapping between two lines of three dashes at the very start. */
+function splitFrontMatter(text: string): { readonly body: string; readonly title?: string } {
+  const match = /^\ufeff?---[^\S\n]*\r?\n([\s\S]{0,65536}?)\r?\n---[^\S\n]*(?:\r?\n|$)/u.exec(text);
+  if (match === null) return { body: text };
+  try {
+    const fields: unknown = parseYaml(match[1] ?? '', { maxAliasCount: 10 });
+    if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) return { body: text };
+    const title = 'title' in fields && typeof fields.title === 'string' ? fields.title : undefined;
+    return { body: text.slice(match[0].length), ...(title === undefined ? {} : { title }) };
+  } catch {
+    return { body: text };
+  }
+}

@@ -1,0 +1,96 @@
+import type { TextItem, TextMarkedContent } from 'pdfjs-dist/types/src/display/api.js';
+
+/** A piece of text on one baseline, in points from the page's upper left corner. */
+export interface Line {
+  readonly text: string;
+  readonly left: number;
+  readonly right: number;
+  /** Of the baseline. */
+  readonly y: number;
+  /** Height of the font. */
+  readonly size: number;
+}
+
+type Matrix = readonly number[];
+
+interface Piece {
+  text: string;
+  left: number;
+  right: number;
+  readonly y: number;
+  size: number;
+}
+
+/** Parts of the font's height. */
+const sameBaseline = 0.45;
+const wordGap = 0.15;
+const cellGap = 1.2;
+
+/**
+ * Joins what a PDF draws (words, syllables, single letters) to pieces of lines. Pieces that stand far apart on one baseline stay apart: they
+ * may belong to two columns. Text that is turned against the rest of the page (watermarks, labels of axes) comes last.
+ *
+ * @param viewport takes the page's own coordinates to the upper left corner, with the page's rotation
+ */
+export function pageLines(
+  items: readonly (TextItem | TextMarkedContent)[],
+  viewport: Matrix,
+): { readonly lines: Line[]; readonly turned: Line[] } {
+  const placed = items.flatMap((item) => ('str' in item ? [{ item, matrix: multiply(viewport, item.transform as Matrix) }] : []));
+  const common = commonest(placed.filter(({ item }) => item.str.trim() !== '').map(({ matrix }) => quarter(matrix)));
+  const pieces: Piece[] = [];
+  const turned: Piece[] = [];
+  let open: Piece | undefined;
+  let space = false;
+  for (const { item, matrix } of placed) {
+    if (item.str.trim() === '') {
+      space ||= item.str !== '';
+      continue;
+    }
+    const upright = quarter(matrix) === common;
+    const next = piece(item, matrix, common);
+    if (open !== undefined && upright && continues(open, next, item.dir === 'rtl')) {
+      const gap = item.dir === 'rtl' ? open.left - next.right : next.left - open.right;
+      open.text += (space || gap > wordGap * next.size ? ' ' : '') + next.text;
+      open.left = Math.min(open.left, next.left);
+      open.right = Math.max(open.right, next.right);
+      open.size = Math.max(open.size, next.size);
+    } else {
+      (upright ? pieces : turned).push(next);
+      open = upright ? next : undefined;
+    }
+    space = item.hasEOL;
+  }
+  return { lines: pieces, turned };
+}
+
+function continues(open: Piece, next: Piece, rightToLeft: boolean): boolean {
+  const size = Math.max(open.size, next.size);
+  const gap = rightToLeft ? open.left - next.right : next.left - open.right;
+  return Math.abs(open.y - next.y) < sameBaseline * size && gap < cellGap * size && gap > -size;
+}
+
+/** Turned so that the page's common direction runs to the right. */
+function piece(item: TextItem, matrix: Matrix, turn: number): Piece {
+  const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = matrix;
+  const size = Math.hypot(c, d) || Math.hypot(a, b) || item.height;
+  const [x, y] = turn === 1 ? [f, -e] : turn === 2 ? [-e, -f] : turn === 3 ? [-f, e] : [e, f];
+  return { text: item.str, left: x, right: x + item.width, y, size };
+}
+
+/** How many quarter turns text is rotated by; between two, -1. */
+function quarter([a = 0, b = 0]: Matrix): number {
+  const turns = Math.atan2(b, a) / (Math.PI / 2);
+  const nearest = Math.round(turns);
+  return Math.abs(turns - nearest) > 0.1 ? -1 : (nearest + 4) % 4;
+}
+
+function commonest(values: readonly number[]): number {
+  const counts = new Map<number, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts].sort((one, other) => other[1] - one[1])[0]?.[0] ?? 0;
+}
+
+function multiply([a = 1, b = 0, c = 0, d = 1, e = 0, f = 0]: Matrix, [g = 1, h = 0, i = 0, j = 1, k = 0, l = 0]: Matrix): Matrix {
+  return [a * g + c * h, b * g + d * h, a * i + c * j, b * i + d * j, a * k + c * l + e, b * k + d * l + f];
+}

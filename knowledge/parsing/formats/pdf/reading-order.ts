@@ -1,0 +1,119 @@
+import type { Line } from './page-lines.ts';
+
+/** Pieces on each side that make a column; characters they have on average. Tables have shorter ones. */
+const leastPieces = 4;
+const leastCharacters = 18;
+/** Share of all pieces that may cross the gap between columns: titles and pictures' captions do. */
+const mostCrossing = 0.3;
+
+/** A run of lines that are read one after another: a column, or a part of one. */
+export interface Region {
+  readonly lines: readonly Line[];
+  readonly left: number;
+  readonly right: number;
+}
+
+/** Puts the pieces of a page into the order in which a person reads them: columns from left to right, each from top to bottom. */
+export function readingOrder(pieces: readonly Line[]): readonly Region[] {
+  return split([...pieces], 0);
+}
+
+function split(pieces: readonly Line[], depth: number): readonly Region[] {
+  if (pieces.length === 0) return [];
+  const left = Math.min(...pieces.map((piece) => piece.left));
+  const right = Math.max(...pieces.map((piece) => piece.right));
+  const gutter = depth < 3 ? findGutter(pieces, left, right) : undefined;
+  if (gutter === undefined) return [{ lines: joinBaselines(pieces), left, right }];
+  // What crosses the gutter is read before the columns under it.
+  const crossing = pieces.filter((piece) => crosses(piece, gutter)).sort((one, other) => one.y - other.y);
+  const columns = pieces.filter((piece) => !crosses(piece, gutter));
+  const regions: Region[] = [];
+  let above = Number.NEGATIVE_INFINITY;
+  for (const bound of [...crossing, undefined]) {
+    const until = bound?.y ?? Number.POSITIVE_INFINITY;
+    const band = columns.filter((piece) => piece.y >= above && piece.y < until);
+    regions.push(
+      ...split(
+        band.filter((piece) => piece.right <= gutter),
+        depth + 1,
+      ),
+    );
+    regions.push(
+      ...split(
+        band.filter((piece) => piece.left >= gutter),
+        depth + 1,
+      ),
+    );
+    if (bound !== undefined) regions.push({ lines: [bound], left, right });
+    above = until;
+  }
+  return merged(regions);
+}
+
+function crosses(piece: Line, x: number): boolean {
+  return piece.left < x && piece.right > x;
+}
+
+/** The middle of the widest gap, in the middle of the region, that hardly any piece crosses and that has prose on both sides. */
+function findGutter(pieces: readonly Line[], left: number, right: number): number | undefined {
+  if (pieces.length < 2 * leastPieces) return undefined;
+  const step = Math.max(1, (right - left) / 200);
+  let best: { crossing: number; from: number; to: number } | undefined;
+  for (let x = left + 0.2 * (right - left); x <= left + 0.8 * (right - left); x += step) {
+    const crossing = pieces.reduce((sum, piece) => sum + (crosses(piece, x) ? 1 : 0), 0);
+    if (best === undefined || crossing < best.crossing) best = { crossing, from: x, to: x };
+    else if (crossing === best.crossing && x - best.to <= 1.5 * step) best.to = x;
+  }
+  if (best === undefined || best.crossing > mostCrossing * pieces.length) return undefined;
+  const gutter = (best.from + best.to) / 2;
+  const sides = [pieces.filter((piece) => piece.right <= gutter), pieces.filter((piece) => piece.left >= gutter)];
+  return sides.every(isProse) && overlap(sides) ? gutter : undefined;
+}
+
+function isProse(pieces: readonly Line[]): boolean {
+  const characters = pieces.reduce((sum, piece) => sum + piece.text.length, 0);
+  return pieces.length >= leastPieces && characters / pieces.length >= leastCharacters;
+}
+
+/** Columns stand beside each other, not above. */
+function overlap(sides: readonly (readonly Line[])[]): boolean {
+  const spans = sides.map((side) => ({
+    top: Math.min(...side.map((piece) => piece.y)),
+    bottom: Math.max(...side.map((piece) => piece.y)),
+  }));
+  const shared = Math.min(...spans.map(({ bottom }) => bottom)) - Math.max(...spans.map(({ top }) => top));
+  return shared > 0.4 * Math.min(...spans.map(({ top, bottom }) => bottom - top));
+}
+
+/** Pieces on one baseline become one line. */
+function joinBaselines(pieces: readonly Line[]): readonly Line[] {
+  const lines: Line[][] = [];
+  for (const piece of [...pieces].sort((one, other) => one.y - other.y)) {
+    const last = lines.at(-1);
+    const first = last?.[0];
+    if (last !== undefined && first !== undefined && Math.abs(first.y - piece.y) < 0.4 * Math.min(first.size, piece.size)) last.push(piece);
+    else lines.push([piece]);
+  }
+  return lines.map((line) => {
+    const ordered = line.sort((one, other) => one.left - other.left);
+    return {
+      text: ordered.map((piece) => piece.text.trim()).join(' '),
+      left: Math.min(...ordered.map((piece) => piece.left)),
+      right: Math.max(...ordered.map((piece) => piece.right)),
+      y: ordered[0]?.y ?? 0,
+      size: Math.max(...ordered.map((piece) => piece.size)),
+    };
+  });
+}
+
+/** Lines across the page that follow one another belong together. */
+function merged(regions: readonly Region[]): readonly Region[] {
+  const result: Region[] = [];
+  for (const region of regions) {
+    const last = result.at(-1);
+    if (last !== undefined && last.left === region.left && last.right === region.right)
+      result[result.length - 1] = { ...last, lines: joinBaselines([...last.lines, ...region.lines]) };
+    else result.push(region);
+  }
+  return result;
+}

@@ -1,0 +1,82 @@
+import type { Line } from './page-lines.ts';
+
+export interface PageOfLines {
+  readonly number: number;
+  readonly height: number;
+  readonly lines: readonly Line[];
+}
+
+/** Pages that must repeat a line at the same height before it counts as a header or footer, at least and as a share. */
+const leastPages = 3;
+const leastShare = 0.4;
+/** The strips at the top and at the bottom in which headers and footers stand, as a share of the page's height. */
+const strip = 0.14;
+/** Text around a page number is short: `Annual report | 7`. */
+const longestNumbered = 60;
+
+/**
+ * Finds headers and footers: the same words at the same height on many pages, where a number may count the pages. No page loses all its
+ * lines this way.
+ *
+ * @returns all of them, and of each the first, unless it is but a number: said once, it can still be found
+ */
+export function runningLines(pages: readonly PageOfLines[]): { readonly all: ReadonlySet<Line>; readonly first: ReadonlySet<Line> } {
+  const found = new Map<string, { readonly page: number; readonly line: Line }[]>();
+  for (const page of pages) {
+    for (const line of edgeLines(page)) {
+      for (const key of keys(line, page)) {
+        const list = found.get(key) ?? [];
+        list.push({ page: page.number, line });
+        found.set(key, list);
+      }
+    }
+  }
+  const needed = Math.max(leastPages, leastShare * pages.filter((page) => page.lines.length > 0).length);
+  const running = new Set<Line>();
+  const first = new Map<string, Line>();
+  for (const list of found.values()) {
+    if (new Set(list.map(({ page }) => page)).size < needed) continue;
+    for (const { line } of list) running.add(line);
+    const text = list[0]?.line.text ?? '';
+    if (list[0] !== undefined && isWorthKeeping(text)) first.set(text, list[0].line);
+  }
+  for (const page of pages) {
+    if (page.lines.every((line) => running.has(line))) for (const line of page.lines) running.delete(line);
+  }
+  return { all: running, first: new Set([...first.values()].filter((line) => running.has(line))) };
+}
+
+/** `Page 1 of 12` says nothing. */
+function isWorthKeeping(text: string): boolean {
+  return (text.match(/\p{L}{2,}/gu) ?? []).some((word) => !/^(?:page|of|seite|von|p[aá]gina|de|sur|পৃষ্ঠা)$/iu.test(word));
+}
+
+/** The two outermost lines at each end, if they stand in the strips. */
+function edgeLines({ height, lines }: PageOfLines): readonly Line[] {
+  const byHeight = [...lines].sort((one, other) => one.y - other.y);
+  const top = byHeight.slice(0, 2).filter((line) => line.y < strip * height);
+  const bottom = byHeight.slice(-2).filter((line) => line.y > (1 - strip) * height);
+  return [...new Set([...top, ...bottom])];
+}
+
+/** The line itself, and with each of its numbers replaced by its distance from the page's number, which stays the same if it counts pages. */
+function keys(line: Line, page: PageOfLines): readonly string[] {
+  const place = Math.round(line.y / 3);
+  const words = line.text.trim().split(/\s+/u);
+  const plain = `${place} ${words.join(' ')}`;
+  if (line.text.length > longestNumbered || !standsApart(line, page)) return [plain];
+  const numbered = words.flatMap((word, at) => {
+    const number = /^[^\p{L}\p{N}]*(\d{1,5})[^\p{L}\p{N}]*$/u.exec(word)?.[1];
+    if (number === undefined) return [];
+    return [`${place} ${[...words.slice(0, at), `#${Number(number) - page.number}`, ...words.slice(at + 1)].join(' ')}`];
+  });
+  return [plain, ...numbered];
+}
+
+/** Body text that happens to name the page's number stands close to more text. */
+function standsApart(line: Line, page: PageOfLines): boolean {
+  const inwards = page.lines
+    .map((other) => (line.y < page.height / 2 ? other.y - line.y : line.y - other.y))
+    .filter((distance) => distance > 0.5 * line.size);
+  return inwards.length === 0 || Math.min(...inwards) > 1.7 * line.size;
+}

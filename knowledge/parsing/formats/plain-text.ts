@@ -1,0 +1,25 @@
+import type { Parser } from '../child/parser.ts';
+import { decodeText } from '../text/decode.ts';
+import { legacyFontWarning, looksLikeLegacyBangla } from '../text/legacy-bangla.ts';
+
+/** Paragraphs are what stands between empty lines. Nothing else is read into plain text. */
+export const parsePlainText: Parser = (input, sink) => {
+  const text = decodeText(input.content).replace(/\r\n?/gu, '\n');
+  if (looksLikeLegacyBangla(text)) sink.warn(legacyFontWarning);
+  for (const { paragraph, end } of paragraphs(text)) {
+    sink.add({ kind: 'paragraph', text: paragraph, headingPath: [] });
+    if (end % 1_000_000 < paragraph.length) sink.progress(end, text.length);
+  }
+  return {};
+};
+
+function* paragraphs(text: string): Generator<{ paragraph: string; end: number }> {
+  // A form feed ends a page, and with it a paragraph.
+  const gap = /\n[^\S\n]*\n\s*|\f/gu;
+  let from = 0;
+  for (const match of text.matchAll(gap)) {
+    yield { paragraph: text.slice(from, match.index), end: match.index };
+    from = match.index + match[0].length;
+  }
+  yield { paragraph: text.slice(from), end: text.length };
+}

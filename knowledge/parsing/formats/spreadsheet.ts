@@ -1,0 +1,95 @@
+import * as XLSX from '@e965/xlsx';
+import * as codepages from '@e965/xlsx/dist/cpexcel.full.mjs';
+
+import { IngestionFailure } from '../../ingestion-failure.ts';
+import { checkNesting, openArchive } from '../archive/archive.ts';
+import type { Parser, ParserInput } from '../child/parser.ts';
+import { addSheet, type SheetCell, type SheetRow } from './sheet-rows.ts';
+
+// Workbooks from before 1997 name a code page.
+XLSX.set_cptable(codepages);
+
+const options = {
+  type: 'buffer',
+  /** Rows as arrays: a tenth of the memory of one key a cell. */
+  dense: true,
+  /** What a cell shows, not what it holds: dates, percents and currencies as formatted. */
+  cellText: true,
+  cellFormula: false,
+  cellHTML: false,
+  cellStyles: false,
+  bookVBA: false,
+  /** The short date format follows the reader's country; this one is read alike everywhere. */
+  dateNF: 'yyyy-mm-dd',
+} as const satisfies XLSX.ParsingOptions;
+
+/** Excel workbooks, old and new: the rows of each visible sheet, with the numbers that Excel shows beside them. */
+export const parseSpreadsheet: Parser = async (input, sink) => {
+  const book = input.extension === 'xlsx' ? await readPackage(input) : readBinary(input);
+  const hidden = book.SheetNames.filter((_, at) => (book.Workbook?.Sheets?.[at]?.Hidden ?? 0) !== 0);
+  for (const name of hidden) sink.warn(`sheet "${name.slice(0, 60)}" is hidden, and was left out`);
+  const visible = book.SheetNames.filter((name) => !hidden.includes(name));
+  const budget = { cells: input.limits.cells };
+  visible.forEach((name, at) => {
+    const sheet = book.Sheets[name];
+    if (sheet !== undefined) addSheet({ name, rows: rowsOf(sheet, budget, input), sink });
+    // What has been read may go.
+    delete book.Sheets[name];
+    sink.progress(at + 1, visible.length);
+  });
+  const title = book.Props?.Title?.trim();
+  return title === undefined || title === '' ? {} : { title };
+};
+
+async function readPackage({ content, limits }: ParserInput): Promise<XLSX.WorkBook> {
+  const archive = await openArchive(content);
+  if (![...archive.parts.keys()].some((name) => /^xl\/workbook\d*\.xml$/iu.test(name))) {
+    const really = archive.parts.has('word/document.xml') ? 'a Word document' : 'another kind of archive';
+    throw new IngestionFailure(
+      'unsupported_content',
+      `The file is named .xlsx but is ${really}. Save it as .xlsx, or give it the extension that fits what it is.`,
+    );
+  }
+  checkNesting(archive);
+  const cells = [...archive.counts.values()].reduce((sum, counts) => sum + counts.c, 0);
+  if (cells > limits.cells) throw tooManyCells(limits.cells);
+  return XLSX.read(archive.repacked(), options);
+}
+
+function readBinary({ content }: ParserInput): XLSX.WorkBook {
+  const isWorkbook = ['Workbook', 'Book', 'WORKBOOK', 'BOOK'].some((stream) => content.includes(Buffer.from(`${stream}\0`, 'utf16le')));
+  if (!isWorkbook)
+    throw new IngestionFailure(
+      'unsupported_content',
+      'The file is named .xls but is no Excel workbook. Save it as .xls or .xlsx with a spreadsheet program.',
+    );
+  try {
+    return XLSX.read(content, options);
+  } catch (error) {
+    if (error instanceof Error && /password|encrypt/iu.test(error.message))
+      throw new IngestionFailure('password_protected', 'The file is protected with a password. Remove the password, and upload it again.', {
+        cause: error,
+      });
+    throw error;
+  }
+}
+
+/** Only cells that are there: the size that a sheet claims is never walked. */
+function* rowsOf(sheet: XLSX.WorkSheet, budget: { cells: number }, { limits }: ParserInput): Generator<SheetRow> {
+  const data = (sheet['!data'] ?? []) as (XLSX.CellObject | undefined)[][];
+  for (const key of Object.keys(data)) {
+    const cells: SheetCell[] = [];
+    for (const column of Object.keys(data[Number(key)] ?? [])) {
+      const cell = data[Number(key)]?.[Number(column)];
+      const shown = cell === undefined || cell.t === 'z' ? '' : (cell.w ?? String(cell.v ?? ''));
+      if (shown.trim() !== '') cells.push({ column: Number(column), shown, isText: cell?.t === 's' });
+    }
+    budget.cells -= cells.length;
+    if (budget.cells < 0) throw tooManyCells(limits.cells);
+    if (cells.length > 0) yield { number: Number(key) + 1, cells };
+  }
+}
+
+function tooManyCells(limit: number): IngestionFailure {
+  return new IngestionFailure('too_large', `The workbook has more than ${limit} cells. Split it into several files.`);
+}

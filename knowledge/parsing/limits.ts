@@ -1,0 +1,46 @@
+/** What a file may cost. Each is far above what honest files need and far below what hurts the machine. */
+export interface ParserLimits {
+  readonly fileBytes: number;
+  /** Of the child, in bytes; polled, so that it may be passed for a tenth of a second. */
+  readonly residentBytes: number;
+  /** Milliseconds for any file, and further ones for each MB of it. Time in which nobody reads the blocks does not count. */
+  readonly baseMs: number;
+  readonly msPerMegabyte: number;
+  /** UTF-8 bytes of text that one file may yield. */
+  readonly textBytes: number;
+  readonly blocks: number;
+  readonly pages: number;
+  readonly cells: number;
+}
+
+export const defaultLimits: ParserLimits = {
+  fileBytes: 200_000_000,
+  residentBytes: 1_500_000_000,
+  baseMs: 120_000,
+  msPerMegabyte: 1000,
+  textBytes: 20_000_000,
+  blocks: 500_000,
+  pages: 5000,
+  cells: 1_000_000,
+};
+
+/** Of the JavaScript heap in the child, in MB. Buffers come on top and count as resident memory only. */
+export const heapMegabytes = 768;
+
+/** Archives (docx, xlsx): what may be in them before anything is read from them. */
+export const archiveLimits = {
+  entries: 10_000,
+  inflatedBytes: 300_000_000,
+  /** Inflated bytes for each packed one, counted once an archive has inflated to `ratioFloorBytes`. */
+  ratio: 200,
+  ratioFloorBytes: 20_000_000,
+} as const;
+
+/** Elements inside one another, in any markup. Word and browsers stay below 60. */
+export const nestingLimit = 256;
+
+/** Paragraphs and table cells in one docx. A thousand-page book has about 20,000. */
+export const docxLimits = { paragraphs: 250_000, cells: 250_000, nestedTables: 20 } as const;
+
+/** Of one web page, in bytes. */
+export const htmlBytes = 5_000_000;

@@ -1,0 +1,205 @@
+import { createReadStream } from 'node:fs';
+
+import type { Registry } from 'prom-client';
+
+import { systemClock, type Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logging.ts';
+import { IngestionFailure } from '../ingestion-failure.ts';
+import type { Block, ParsedDocument } from './block.ts';
+import { failureOf } from './child-end.ts';
+import { defaultLimits, type ParserLimits } from './limits.ts';
+import type { ParsedExtension, ParseProgress } from './messages.ts';
+import { parserMetrics } from './parser-metrics.ts';
+import { ParserProcess } from './parser-process.ts';
+import { Slots } from './slots.ts';
+
+export interface ParserPoolOptions {
+  /** Files that are read at the same time; others wait their turn, first come first served. */
+  readonly size: number;
+  readonly logger?: Logger;
+  /** Receives `parley_parse_seconds` and `parley_parsers_running`. */
+  readonly registry?: Registry;
+  readonly clock?: Clock;
+  /** Each has a default: see limits.ts. */
+  readonly limits?: Partial<ParserLimits>;
+}
+
+export interface ParseRequest {
+  /** The file as a stream of its bytes, or the path of one on this machine. Read once, and only when a child is free. */
+  readonly content: AsyncIterable<Uint8Array> | { readonly path: string };
+  /** Which parser reads it. The content must fit: nothing is guessed. */
+  readonly extension: ParsedExtension;
+  /** Web pages: the response's header, for its charset. */
+  readonly contentType?: string;
+  /** Web pages: their address, which the blocks get as their place. */
+  readonly url?: string;
+  /** Kills the child. */
+  readonly signal?: AbortSignal;
+  /** Pages, sheets or bytes done; at least at the start and the end of each. */
+  readonly onProgress?: (progress: ParseProgress) => void;
+}
+
+/** One file being read. Nothing happens before {@link Parsing.blocks} is iterated. */
+export interface Parsing {
+  /**
+   * The blocks in the order of the document, in batches of about 64 KB. May be iterated once. The child waits while nobody reads,
+   * and that time does not count; leaving the loop ends the child.
+   * @throws IngestionFailure when the document is at fault: another attempt would end the same
+   * @throws the signal's reason when it aborts; any other Error (a child that could not be started, a stream that broke) may be tried again
+   */
+  blocks(): AsyncIterable<readonly Block[]>;
+  /** Resolves when the blocks have been read to their end; rejects with what {@link Parsing.blocks} throws. */
+  readonly document: Promise<ParsedDocument>;
+}
+
+export interface ParserPool {
+  parse(request: ParseRequest): Parsing;
+  /** Kills what runs; what was being read ends with an Error that may be tried again. */
+  close(): Promise<void>;
+}
+
+/**
+ * Reads files, each in a child process of its own, so that a hostile one takes nothing else down with it: bounded memory, time and output,
+ * an empty environment, no files, no network.
+ *
+ * ```ts
+ * const pool = createParserPool({ size: 2 });
+ * const parsing = pool.parse({ content: { path }, extension: 'pdf', signal });
+ * for await (const blocks of parsing.blocks()) pack(blocks);
+ * const { title, pages, warnings } = await parsing.document;
+ * ```
+ */
+export function createParserPool(options: ParserPoolOptions): ParserPool {
+  return new Pool(options);
+}
+
+class Pool implements ParserPool {
+  readonly #clock: Clock;
+  readonly #limits: ParserLimits;
+  readonly #logger: Logger | undefined;
+  readonly #metrics: ReturnType<typeof parserMetrics>;
+  readonly #slots: Slots;
+  readonly #running = new Set<ParserProcess>();
+  /** One that has started already and waits for its file. */
+  #spare: ParserProcess | undefined;
+  #closed = false;
+
+  constructor(options: ParserPoolOptions) {
+    this.#clock = options.clock ?? systemClock;
+    this.#limits = { ...defaultLimits, ...options.limits };
+    this.#logger = options.logger;
+    this.#metrics = parserMetrics(options.registry);
+    this.#slots = new Slots(options.size);
+    this.#spare = new ParserProcess({ clock: this.#clock });
+  }
+
+  parse(request: ParseRequest): Parsing {
+    const { promise, resolve, reject } = Promise.withResolvers<ParsedDocument>();
+    // Whoever reads the blocks gets the failure there, and need not look here as well.
+    promise.catch(() => undefined);
+    return { blocks: () => this.#measured(request, resolve, reject), document: promise };
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const all = [...this.#running, ...(this.#spare === undefined ? [] : [this.#spare])];
+    for (const child of all) child.kill('no_more_use');
+    await Promise.all(all.map((child) => child.ended));
+  }
+
+  async *#measured(
+    request: ParseRequest,
+    resolve: (document: ParsedDocument) => void,
+    reject: (error: unknown) => void,
+  ): AsyncGenerator<readonly Block[]> {
+    let outcome = 'left';
+    const release = await this.#slots.take(request.signal);
+    const started = this.#clock.monotonic();
+    this.#metrics.running(1);
+    try {
+      resolve(yield* this.#read(request));
+      outcome = 'completed';
+    } catch (error) {
+      outcome = error instanceof IngestionFailure ? error.code : 'error';
+      reject(error);
+      throw error;
+    } finally {
+      release();
+      this.#metrics.running(-1);
+      this.#metrics.finished(request.extension, outcome, (this.#clock.monotonic() - started) / 1000);
+      if (outcome === 'left') reject(new Error('the blocks were not read to their end'));
+    }
+  }
+
+  async *#read(request: ParseRequest): AsyncGenerator<readonly Block[], ParsedDocument> {
+    request.signal?.throwIfAborted();
+    const child = this.#take();
+    const stop = (): void => child.kill('no_more_use');
+    request.signal?.addEventListener('abort', stop, { once: true });
+    try {
+      let broken: unknown;
+      const size = { bytes: 0 };
+      child.watchMemory(this.#limits.residentBytes);
+      const fed = child.feed(this.#task(request), this.#counted(request.content, size)).catch((error: unknown) => {
+        broken = error;
+        child.kill('no_more_use');
+      });
+      const limit = child.timeLimit(this.#limits.baseMs);
+      let allowance = 0;
+      for (;;) {
+        // The size is known only once the file has been read.
+        const more = (size.bytes / 1e6) * this.#limits.msPerMegabyte - allowance;
+        allowance += more;
+        limit.run(more);
+        const message = await child.next().finally(() => limit.pause());
+        if (message === undefined) break;
+        if (message.type === 'progress') request.onProgress?.({ done: message.done, total: message.total });
+        else if (message.type === 'blocks') yield message.blocks;
+        else if (message.type === 'document') return message.document;
+        else if (message.type === 'failure') {
+          this.#logger?.info({ code: message.code, detail: message.detail, extension: request.extension }, 'a file could not be read');
+          throw new IngestionFailure(message.code, message.message);
+        }
+      }
+      await Promise.race([fed, child.ended]);
+      request.signal?.throwIfAborted();
+      if (broken !== undefined) throw broken;
+      const end = await child.ended;
+      this.#logger?.warn({ ...end, extension: request.extension, bytes: size.bytes }, 'a parser ended before its file');
+      throw failureOf(end, this.#limits);
+    } finally {
+      request.signal?.removeEventListener('abort', stop);
+      child.dispose();
+      this.#running.delete(child);
+    }
+  }
+
+  #task(request: ParseRequest): Parameters<ParserProcess['feed']>[0] {
+    return {
+      extension: request.extension,
+      limits: this.#limits,
+      ...(request.contentType === undefined ? {} : { contentType: request.contentType }),
+      ...(request.url === undefined ? {} : { url: request.url }),
+    };
+  }
+
+  async *#counted(content: ParseRequest['content'], size: { bytes: number }): AsyncGenerator<Uint8Array> {
+    const parts: AsyncIterable<Uint8Array> = Symbol.asyncIterator in content ? content : createReadStream(content.path);
+    for await (const part of parts) {
+      size.bytes += part.length;
+      if (size.bytes > this.#limits.fileBytes)
+        throw new IngestionFailure('too_large', `The file is larger than ${this.#limits.fileBytes / 1e6} MB. Split it into several files.`);
+      yield part;
+    }
+  }
+
+  /** The one that waits, if it still lives; another starts in its place. */
+  #take(): ParserProcess {
+    if (this.#closed) throw new Error('the pool of parsers is closed');
+    const spare = this.#spare;
+    const child = spare === undefined || spare.isOver ? new ParserProcess({ clock: this.#clock }) : spare;
+    this.#spare = new ParserProcess({ clock: this.#clock });
+    this.#running.add(child);
+    return child;
+  }
+}

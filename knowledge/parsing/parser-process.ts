@@ -1,0 +1,174 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { existsSync, realpathSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { finished, type Readable, type Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+
+import { locateAsset } from '../../platform/assets.ts';
+import type { Clock, Timer } from '../../platform/clock.ts';
+import { assetFolders } from './assets.ts';
+import { heapMegabytes } from './limits.ts';
+import type { ChildMessage, ParserTask } from './messages.ts';
+import { preferForOutOfMemory, residentBytes } from './process-memory.ts';
+import { jsonLines } from './json-lines.ts';
+
+/** Beside the code in `dist/`, where the build puts the child's entry. */
+export const PARSER_ENTRY = 'parser-process.mjs';
+
+const pollMs = 100;
+/** No file needs this much processor time: a backstop for a child whose parent was killed and can't end it. */
+const processorSeconds = 900;
+
+/** How a child came to its end. */
+export interface ChildEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  /** Why the parent ended it, if it did. */
+  readonly endedFor?: 'memory' | 'time' | 'no_more_use';
+  /** V8 found its heap full. */
+  readonly heapFull: boolean;
+}
+
+/**
+ * One child: an empty environment, no files but its own code, no child processes, no threads, no network, a bounded heap.
+ * What it may not limit itself (memory outside the heap, time) is watched from here, and ends with SIGKILL.
+ */
+export class ParserProcess {
+  readonly ended: Promise<ChildEnd>;
+  readonly #child: ChildProcess;
+  readonly #clock: Clock;
+  readonly #messages: AsyncIterator<ChildMessage>;
+  #endedFor: ChildEnd['endedFor'];
+  #errorOutput = '';
+
+  constructor(options: { readonly clock: Clock }) {
+    this.#clock = options.clock;
+    this.#child = spawnChild();
+    this.ended = new Promise((resolve) => {
+      const end = (code: number | null, signal: NodeJS.Signals | null): void =>
+        resolve({
+          code,
+          signal,
+          heapFull: /heap out of memory|Allocation failed|invalid array length Allocation/iu.test(this.#errorOutput),
+          ...(this.#endedFor === undefined ? {} : { endedFor: this.#endedFor }),
+        });
+      this.#child.once('error', () => end(null, null));
+      // Not 'close': what nobody reads from the child's other pipes would hold it back for ever.
+      this.#child.once('exit', (code, signal) => finished(this.#child.stderr as Readable, () => end(code, signal)));
+    });
+    this.#child.stderr?.on('data', (part: Buffer) => (this.#errorOutput = (this.#errorOutput + part.toString()).slice(-4000)));
+    // A child that ended has closed its side; how it ended is said by `ended`.
+    this.#child.stdin?.on('error', () => undefined);
+    this.#messages = jsonLines(this.#child.stdio[3] as Readable)[Symbol.asyncIterator]() as AsyncIterator<ChildMessage>;
+    this.#holdParent(false);
+    if (this.#child.pid !== undefined) void preferForOutOfMemory(this.#child.pid);
+  }
+
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
+  /** Has ended, or is about to. */
+  get isOver(): boolean {
+    return (
+      this.#child.exitCode !== null || this.#child.signalCode !== null || this.#endedFor !== undefined || this.#child.pid === undefined
+    );
+  }
+
+  /** Writes the task, then the file. @throws what `content` throws */
+  async feed(task: ParserTask, content: AsyncIterable<Uint8Array>): Promise<void> {
+    this.#holdParent(true);
+    const input = this.#child.stdin as Writable;
+    input.write(`${JSON.stringify(task)}\n`);
+    for await (const part of content) {
+      if (input.destroyed || this.isOver) return;
+      if (!input.write(part)) await Promise.race([new Promise((resolve) => input.once('drain', resolve)), this.ended]);
+    }
+    input.end();
+  }
+
+  /** The next message, or undefined when there is none any more; the child waits while nobody asks. */
+  async next(): Promise<ChildMessage | undefined> {
+    const next = await this.#messages.next();
+    return next.done === true ? undefined : next.value;
+  }
+
+  /** Ends the child as soon as it holds more than this. The watch ends with the child. */
+  watchMemory(limitBytes: number): void {
+    const look = async (): Promise<void> => {
+      if (this.isOver || this.#child.pid === undefined) return;
+      const bytes = await residentBytes(this.#child.pid);
+      if (bytes !== undefined && bytes > limitBytes) this.kill('memory');
+      else this.#clock.after(pollMs, () => void look());
+    };
+    void look();
+  }
+
+  /** A limit that counts only while it is asked to. */
+  timeLimit(ms: number): { run(moreMs: number): void; pause(): void } {
+    let left = ms;
+    let since = 0;
+    let timer: Timer | undefined;
+    return {
+      run: (moreMs) => {
+        left += moreMs;
+        since = this.#clock.monotonic();
+        timer = this.#clock.after(Math.max(0, left), () => this.kill('time'));
+      },
+      pause: () => {
+        timer?.cancel();
+        left -= this.#clock.monotonic() - since;
+      },
+    };
+  }
+
+  kill(why: NonNullable<ChildEnd['endedFor']>): void {
+    if (this.isOver) return;
+    this.#endedFor = why;
+    // The parent may wait for the end.
+    this.#holdParent(true);
+    this.#child.kill('SIGKILL');
+  }
+
+  /** Ends the child and drops what it still had to say. */
+  dispose(): void {
+    this.kill('no_more_use');
+    this.#child.stdin?.destroy();
+    (this.#child.stdio[3] as Readable).destroy();
+  }
+
+  /** Whether the parent stays alive for this child's sake. One that only waits must not keep it. */
+  #holdParent(hold: boolean): void {
+    const parts = [this.#child, this.#child.stderr, this.#child.stdin, this.#child.stdio[3]] as readonly { ref?(): void; unref?(): void }[];
+    for (const part of parts)
+      if (hold) part.ref?.();
+      else part.unref?.();
+  }
+}
+
+function spawnChild(): ChildProcess {
+  const bundled = locateAsset(import.meta.url, PARSER_ENTRY);
+  const entry = bundled ?? fileURLToPath(new URL('child/main.ts', import.meta.url));
+  const node = [
+    process.execPath,
+    `--max-old-space-size=${heapMegabytes}`,
+    '--permission',
+    ...readable(bundled).map((path) => `--allow-fs-read=${path}`),
+    '--disallow-code-generation-from-strings',
+    '--disable-warning=ExperimentalWarning',
+    '--disable-warning=SecurityWarning',
+    entry,
+  ];
+  // A shell, where there is one, to set what the kernel itself enforces: processor time, no dumps of memory, no files.
+  const limits = `ulimit -t ${processorSeconds}; ulimit -c 0; ulimit -f 0; exec "$0" "$@"`;
+  const [file = '', ...args] = existsSync('/bin/sh') ? ['/bin/sh', '-c', limits, ...node] : node;
+  return spawn(file, args, { env: {}, cwd: '/', stdio: ['pipe', 'ignore', 'pipe', 'pipe'] });
+}
+
+/** The child's own code, and what the libraries read beside theirs. */
+function readable(bundled: string | undefined): readonly string[] {
+  if (bundled !== undefined) return [dirname(bundled)];
+  const sources = fileURLToPath(new URL('../../', import.meta.url));
+  const paths = ['knowledge', 'platform', 'package.json', 'node_modules'].map((name) => sources + name);
+  return [...new Set([...paths, ...paths.map((path) => realpathSync(path)), ...assetFolders()])];
+}

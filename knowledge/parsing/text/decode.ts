@@ -1,0 +1,85 @@
+import { analyse } from 'chardet';
+
+import { IngestionFailure } from '../../ingestion-failure.ts';
+import { decodeUtf16, decodeUtf32 } from './wide.ts';
+
+/** Bytes that the guess looks at; a page of text is enough, and the guess takes longer than reading. */
+const sampleBytes = 64_000;
+
+/**
+ * The text of a file that says nothing of its encoding: by byte order mark, as strict UTF-8, as UTF-16 without a mark, else the likeliest of
+ * the older encodings (windows-125x, ISO 8859, GB18030, Big5, Shift_JIS, EUC-JP, EUC-KR, KOI8).
+ *
+ * @param named an encoding that the sender names, tried before any guess
+ * @throws IngestionFailure `unsupported_content` when the content is no text
+ */
+export function decodeText(content: Buffer, named?: string): string {
+  const text =
+    byMark(content) ??
+    (named === undefined ? undefined : decoded(content, named)) ??
+    utf8(content) ??
+    decodeUtf16(content) ??
+    guessed(content);
+  if (text === undefined || controlShare(text) > 0.01)
+    throw new IngestionFailure(
+      'unsupported_content',
+      'The content is no text, or is in an encoding that is not understood. Save it as UTF-8 text.',
+    );
+  return text;
+}
+
+/** UTF-32 first: its little-endian mark begins as that of UTF-16 does. */
+function byMark(content: Buffer): string | undefined {
+  const starts = (...bytes: readonly number[]): boolean => bytes.every((byte, at) => content[at] === byte);
+  if (starts(0xff, 0xfe, 0, 0)) return decodeUtf32(content.subarray(4), 'le');
+  if (starts(0, 0, 0xfe, 0xff)) return decodeUtf32(content.subarray(4), 'be');
+  if (starts(0xff, 0xfe)) return new TextDecoder('utf-16le').decode(content);
+  if (starts(0xfe, 0xff)) return new TextDecoder('utf-16be').decode(content);
+  // A mark says UTF-8; a few broken characters in a long file don't make it something else.
+  return starts(0xef, 0xbb, 0xbf) ? new TextDecoder('utf-8').decode(content) : undefined;
+}
+
+function utf8(content: Buffer): string | undefined {
+  return decoded(content, 'utf-8');
+}
+
+function decoded(content: Buffer, encoding: string): string | undefined {
+  try {
+    return new TextDecoder(encoding, { fatal: true }).decode(content);
+  } catch {
+    return undefined;
+  }
+}
+
+function guessed(content: Buffer): string | undefined {
+  // NUL stands in no text of these encodings.
+  if (content.includes(0)) return undefined;
+  const candidates = analyse(content.subarray(0, sampleBytes))
+    .map(({ name, confidence }) => ({ confidence, text: decoded(content, whatwgName(name)) }))
+    .filter((candidate): candidate is { confidence: number; text: string } => candidate.text !== undefined);
+  const best = candidates.map(({ confidence, text }) => ({ text, score: confidence * plausibility(text.slice(0, 20_000)) }));
+  best.sort((one, other) => other.score - one.score);
+  return best[0]?.text ?? decoded(content, 'windows-1252');
+}
+
+/** In what `TextDecoder` calls them; ISO-8859-1 is read as windows-1252 by every browser. */
+function whatwgName(name: string): string {
+  return name === 'ISO-2022-JP' ? 'iso-2022-jp' : name.toLowerCase();
+}
+
+/** Short texts fit several encodings: rare characters, controls and changes of script inside a word speak against one. */
+function plausibility(text: string): number {
+  const characters = text.match(/[^\s\x20-\x7e]/gu) ?? [];
+  if (characters.length === 0) return 1;
+  const odd = text.match(/[\p{Cc}\p{Co}\p{Cn}\ufffd\uff61-\uff9f]/gu)?.filter((character) => !/\s/u.test(character)).length ?? 0;
+  const mixed =
+    text.match(/(?:[a-z][A-Z\u00c0-\u00de][a-z]|\p{Script=Latin}[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Hebrew}\p{Script=Arabic}])/gu)
+      ?.length ?? 0;
+  return Math.max(0.01, 1 - (3 * (odd + mixed)) / characters.length);
+}
+
+function controlShare(text: string): number {
+  const sample = text.slice(0, 200_000);
+  // eslint-disable-next-line no-control-regex
+  return sample.length === 0 ? 0 : (sample.match(/[\u0000-\u0008\u000e-\u001a\u001c-\u001f\u007f]/gu)?.length ?? 0) / sample.length;
+}
