@@ -8,13 +8,15 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 
 import { assetFolder, assetTypes, packageFolder } from '../api/docs/assets.ts';
+import { pdfAssetFolder, pdfAssets, pdfPackageFolder } from '../knowledge/parsing/assets.ts';
 import { bundleWorkflows, WORKFLOW_BUNDLE } from '../workflows/bundle.ts';
 
 const outdir = 'dist';
 
 await rm(outdir, { recursive: true, force: true });
 const result = await build({
-  entryPoints: { parley: 'cli/main.ts' },
+  // The parsers run in a process of their own: a second entry, with its formats in chunks.
+  entryPoints: { parley: 'cli/main.ts', 'parser-process': 'knowledge/parsing/child/main.ts' },
   outdir,
   bundle: true,
   splitting: true,
@@ -36,6 +38,7 @@ const result = await build({
 await cp('store/migrations', `${outdir}/migrations`, { recursive: true });
 for (const name of [...Object.keys(assetTypes), 'LICENSE', 'NOTICE'])
   await cp(join(packageFolder(), name), join(outdir, assetFolder, name));
+for (const name of pdfAssets) await cp(join(pdfPackageFolder(), name), join(outdir, pdfAssetFolder, name), { recursive: true });
 await writeFile(`${outdir}/${WORKFLOW_BUNDLE}`, (await bundleWorkflows()).code);
 
 const bytes = Object.entries(result.metafile.outputs)
