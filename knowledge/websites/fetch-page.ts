@@ -1,0 +1,175 @@
+/** Fetches one page: through redirects, past robots.txt, once more where the server asks for patience. */
+import { type Clock, sleep } from '../../platform/clock.ts';
+import type { Egress, EgressResponse } from '../../platform/egress/egress.ts';
+import { EgressError, type EgressErrorKind } from '../../platform/egress/egress-error.ts';
+import type { HostTurns } from './host-turns.ts';
+import { type FetchedPage, PageFailure, type PageFailureCode, type PageResult } from './page.ts';
+import { acceptedTypes, pageType } from './page-type.ts';
+import { retryAfterMs } from './retry-after.ts';
+import type { RobotsCache } from './robots-cache.ts';
+
+export interface PageLimits {
+  /** As sent and once inflated. */
+  readonly maxBytes: number;
+  /** Of all requests and waits for one page, without those for its turn, in milliseconds. */
+  readonly timeoutMs: number;
+  readonly maxRedirects: number;
+  /** The longest pause between two pages of a site that is kept, in milliseconds. */
+  readonly maxCrawlDelayMs: number;
+}
+
+export interface PageFetching {
+  readonly egress: Egress;
+  readonly clock: Clock;
+  readonly turns: HostTurns;
+  readonly robots: RobotsCache;
+  readonly limits: PageLimits;
+  readonly userAgent: string;
+  readonly signal: AbortSignal;
+}
+
+const redirects = new Set([301, 302, 303, 307, 308]);
+/** The server can't now, and says or may be thought to be able soon. */
+const passing = new Set([429, 502, 503, 504]);
+/** Waited before the second attempt where the server names no time, in milliseconds. */
+const defaultRetryMs = 1000;
+
+/** @throws only what `signal` was aborted with: everything else is an outcome */
+export async function fetchPage(page: { readonly index: number; readonly url: string }, fetching: PageFetching): Promise<PageResult> {
+  const visit = new Visit(page.url, fetching);
+  try {
+    return { status: 'fetched', index: page.index, url: page.url, ...(await visit.fetch()) };
+  } catch (error) {
+    fetching.signal.throwIfAborted();
+    const { code, message } = failureOf(error, visit, fetching.limits);
+    return { status: 'failed', index: page.index, url: page.url, finalUrl: visit.at, code, reason: message };
+  }
+}
+
+class Visit {
+  /** Where the redirects have led. */
+  at: string;
+  readonly #fetching: PageFetching;
+  #leftMs: number;
+
+  constructor(url: string, fetching: PageFetching) {
+    this.at = url;
+    this.#fetching = fetching;
+    this.#leftMs = fetching.limits.timeoutMs;
+  }
+
+  async fetch(): Promise<Omit<FetchedPage, 'status' | 'index' | 'url'>> {
+    const { egress, turns, limits, signal } = this.#fetching;
+    for (let hops = 0; hops <= limits.maxRedirects; hops += 1) {
+      const problem = egress.check(this.at);
+      if (problem !== undefined)
+        throw new PageFailure('forbidden_address', hops === 0 ? problem.message : `It redirects: ${problem.message}`);
+      const url = new URL(this.at);
+      const response = await turns.take(url.host, async () => {
+        signal.throwIfAborted();
+        await this.#askRobots(url);
+        return this.#get(url);
+      });
+      const location = response.headers['location'];
+      if (!redirects.has(response.status) || typeof location !== 'string') return { finalUrl: this.at, ...contentOf(response) };
+      const next = URL.parse(location, url.href);
+      if (next === null)
+        throw new PageFailure('redirect', `${url.host} redirects to something that is no address: give the page's own address`);
+      // The part behind # is for browsers, and the page it is in is the same.
+      next.hash = '';
+      this.at = next.href;
+    }
+    throw new PageFailure(
+      'redirect',
+      `${new URL(this.at).host} redirects more than ${limits.maxRedirects} times: give the address that it leads to`,
+    );
+  }
+
+  async #askRobots(url: URL): Promise<void> {
+    const { robots, turns, limits, signal } = this.#fetching;
+    const rules = await robots.of(url.origin, signal);
+    if ('unavailable' in rules) {
+      throw new PageFailure('robots', `Whether ${url.host} allows it can't be found out, so it is not read: ${rules.unavailable}`);
+    }
+    if (!rules.allows(`${url.pathname}${url.search}`)) {
+      throw new PageFailure(
+        'robots',
+        `${url.host} asks not to read it (robots.txt): have its owner allow Parley there, or upload the page as a file`,
+      );
+    }
+    await turns.pause(url.host, Math.min(rules.crawlDelayMs, limits.maxCrawlDelayMs), signal);
+  }
+
+  /** At most two attempts, both within the page's time. */
+  async #get(url: URL): Promise<EgressResponse> {
+    const first = await this.#attempt(url);
+    if (first instanceof EgressError || passing.has(first.status)) {
+      const asked = first instanceof EgressError ? undefined : retryAfterMs(first.headers['retry-after'], this.#fetching.clock.now());
+      const waitMs = asked ?? defaultRetryMs;
+      if (waitMs < this.#leftMs) {
+        this.#leftMs -= waitMs;
+        await sleep(this.#fetching.clock, waitMs, this.#fetching.signal);
+        const second = await this.#attempt(url);
+        if (second instanceof EgressError) throw second;
+        return second;
+      }
+      if (first instanceof EgressError) throw first;
+    }
+    return first;
+  }
+
+  /** The errors that a second attempt may not meet again are answered, the others thrown. */
+  async #attempt(url: URL): Promise<EgressResponse | EgressError> {
+    const { egress, clock, turns, limits, signal, userAgent } = this.#fetching;
+    const startedAt = clock.monotonic();
+    try {
+      return await egress.request({
+        url: url.href,
+        headers: { 'user-agent': userAgent, accept: acceptedTypes },
+        signal,
+        timeoutMs: Math.max(1, this.#leftMs),
+        maxBodyBytes: limits.maxBytes,
+        decompress: true,
+      });
+    } catch (error) {
+      if (error instanceof EgressError && (error.ours || error.kind === 'connect' || error.kind === 'reset')) return error;
+      throw error;
+    } finally {
+      this.#leftMs -= clock.monotonic() - startedAt;
+      turns.ended(url.host);
+    }
+  }
+}
+
+function contentOf({ status, headers, body }: EgressResponse): Pick<FetchedPage, 'body' | 'extension' | 'contentType' | 'charset'> {
+  if (status < 200 || status > 299) throw new PageFailure('http_status', `It answers ${status}: ${cureOf(status)}`);
+  if (body.length === 0) throw new PageFailure('empty', 'It is empty');
+  const contentType = headers['content-type'];
+  return { body, ...pageType(body, typeof contentType === 'string' ? contentType : undefined) };
+}
+
+function cureOf(status: number): string {
+  if (status === 401 || status === 403) return 'it is not open to everyone; upload the page as a file';
+  if (status === 404 || status === 410) return 'there is no such page; correct the address or remove it';
+  if (status === 429) return 'the site wants fewer requests; try again later';
+  return status >= 500 ? 'the site is out of order; try again later' : 'open it in a browser and give the address that it ends at';
+}
+
+const codeOfKind: Partial<Readonly<Record<EgressErrorKind, PageFailureCode>>> = {
+  forbidden_url: 'forbidden_address',
+  forbidden_address: 'forbidden_address',
+  timeout: 'timeout',
+  too_large: 'too_large',
+  redirect: 'redirect',
+};
+
+function failureOf(error: unknown, visit: Visit, limits: PageLimits): { readonly code: PageFailureCode; readonly message: string } {
+  if (error instanceof PageFailure) return error;
+  if (error instanceof EgressError && error.kind === 'timeout') {
+    // The error counts from its own request; the page's time may have gone to others before.
+    const seconds = limits.timeoutMs / 1000;
+    return { code: 'timeout', message: `${new URL(visit.at).host} took longer than ${seconds} s: try again when it is faster` };
+  }
+  if (error instanceof EgressError) return { code: codeOfKind[error.kind] ?? 'unreachable', message: error.message };
+  throw error;
+}

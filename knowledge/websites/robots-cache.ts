@@ -1,0 +1,67 @@
+/** The robots.txt of each site, asked for once in a run. */
+import { type Clock, sleep } from '../../platform/clock.ts';
+import type { Egress } from '../../platform/egress/egress.ts';
+import { EgressError } from '../../platform/egress/egress-error.ts';
+import { parseRobots, type Robots, robotsMaxBytes } from './robots.ts';
+
+/** A site whose robots.txt can't be had says nothing about what it allows: then nothing is read (RFC 9309, 2.3.1.4). */
+export interface NoRobots {
+  /** For a person. */
+  readonly unavailable: string;
+}
+
+const timeoutMs = 10_000;
+const retryMs = 1000;
+
+/** As many as the RFC asks for; a site with more is taken to have none. */
+const maxRedirects = 5;
+
+export class RobotsCache {
+  readonly #options: { readonly egress: Egress; readonly clock: Clock; readonly agent: string; readonly userAgent: string };
+  readonly #known = new Map<string, Promise<Robots | NoRobots>>();
+
+  constructor(options: { readonly egress: Egress; readonly clock: Clock; readonly agent: string; readonly userAgent: string }) {
+    this.#options = options;
+  }
+
+  /** @param origin scheme, host and port: each has its own */
+  of(origin: string, signal: AbortSignal): Promise<Robots | NoRobots> {
+    let known = this.#known.get(origin);
+    if (known === undefined) {
+      known = this.#fetch(origin, signal);
+      this.#known.set(origin, known);
+    }
+    return known;
+  }
+
+  async #fetch(origin: string, signal: AbortSignal): Promise<Robots | NoRobots> {
+    const first = await this.#attempt(origin, signal);
+    if (!('unavailable' in first)) return first;
+    // Once more: all pages of the site depend on it.
+    await sleep(this.#options.clock, retryMs, signal);
+    return this.#attempt(origin, signal);
+  }
+
+  async #attempt(origin: string, signal: AbortSignal): Promise<Robots | NoRobots> {
+    const { egress, agent, userAgent } = this.#options;
+    try {
+      const { status, body } = await egress.request({
+        url: `${origin}/robots.txt`,
+        headers: { 'user-agent': userAgent, accept: 'text/plain,*/*;q=0.1' },
+        signal,
+        timeoutMs,
+        maxRedirects,
+        maxBodyBytes: robotsMaxBytes,
+        overflow: 'truncate',
+      });
+      if (status >= 200 && status < 300) return parseRobots(body.toString('utf8'), agent);
+      // There is none, so there is nothing that it forbids.
+      if (status < 500) return parseRobots('', agent);
+      return { unavailable: `${origin}/robots.txt answers ${status}` };
+    } catch (error) {
+      if (!(error instanceof EgressError)) throw error;
+      if (error.kind === 'redirect') return parseRobots('', agent);
+      return { unavailable: error.message };
+    }
+  }
+}
