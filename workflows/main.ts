@@ -8,14 +8,19 @@ import { sleep, systemClock, type Clock } from '../platform/clock.ts';
 import { ConfigError, type Config } from '../platform/config.ts';
 import { Readiness, runUntilStopped, startProbeServer } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
+import { sweep } from '../knowledge/ingestion/sweep.ts';
+import { ingestionQueues } from '../knowledge/jobs/names.ts';
+import { openKnowledge, type Knowledge } from '../knowledge/open-knowledge.ts';
+import { createParserPool } from '../knowledge/parsing/index.ts';
 import { openStore, type Store } from '../store/index.ts';
 import { workflowBundle } from './bundle.ts';
+import { createClearingActivities } from './clearing/activities.ts';
 import { createHousekeepingActivities } from './housekeeping/activities.ts';
 import { ensureHousekeepingSchedule } from './housekeeping/schedule.ts';
+import { createIngestionActivities } from './ingestion/activities.ts';
 import { keepWorking } from './keep-working.ts';
+import { createReindexActivities } from './reindex/activities.ts';
 import { installRuntime } from './runtime.ts';
-
-const TASK_QUEUE = 'parley';
 
 export interface RunWorkerOptions {
   readonly config: Config;
@@ -24,8 +29,6 @@ export interface RunWorkerOptions {
   /** Stops the worker, as SIGTERM does. */
   readonly signal?: AbortSignal;
   readonly clock?: Clock;
-  /** `parley` by default; installations that share a Temporal namespace need one each. */
-  readonly taskQueue?: string;
   /** `parley-housekeeping` by default. */
   readonly scheduleId?: string;
   /** Told once the probes answer. */
@@ -33,6 +36,10 @@ export interface RunWorkerOptions {
 }
 
 const DATABASE_CHECK_MS = 5_000;
+/** Between two looks for lost work, in milliseconds. */
+const SWEEP_MS = 30_000;
+/** Leftovers are looked for in each so many of these looks: every two hours. */
+const LEFTOVERS_EVERY = 240;
 
 /**
  * Runs until SIGTERM, SIGINT or `signal`. Temporal and Postgres may be away at the start or later: it is unready then, and tries again.
@@ -40,7 +47,8 @@ const DATABASE_CHECK_MS = 5_000;
  * @throws ConfigError when there is no DATABASE_URL
  */
 export async function runWorker(options: RunWorkerOptions): Promise<void> {
-  const { config, logger, registry, clock = systemClock, taskQueue = TASK_QUEUE } = options;
+  const { config, logger, registry, clock = systemClock } = options;
+  const taskQueue = config.TEMPORAL_TASK_QUEUE;
   if (config.DATABASE_URL === undefined) throw new ConfigError('DATABASE_URL is not set: the worker cleans up in Postgres');
   const readiness = new Readiness();
   readiness.notReady('temporal', 'starting');
@@ -65,22 +73,38 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
     logger,
     registry,
   });
+  const knowledge = openKnowledge({ config, store, logger, registry });
+  const queues = ingestionQueues(taskQueue);
+  const atOnce = config.PARLEY_INGESTION_CONCURRENCY;
+  const parsers = createParserPool({ size: 2 * atOnce, logger, registry });
   installRuntime(logger);
   const stopping = new AbortController();
+  const common = {
+    workflowBundle: await workflowBundle(),
+    identity: config.PARLEY_IDENTITY ?? `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`,
+    // An activity that is still running after the first half is cancelled, and its next batch never begins.
+    shutdownGraceTime: config.PARLEY_SHUTDOWN_TIMEOUT_MS * 0.5,
+    shutdownForceTime: config.PARLEY_SHUTDOWN_TIMEOUT_MS * 0.8,
+  };
+  const ingestion = {
+    ...createIngestionActivities({ ...knowledge, parsers, registry }),
+    ...createClearingActivities(knowledge),
+    ...createReindexActivities(knowledge),
+  };
   const working = keepWorking(
     {
       address: config.TEMPORAL_ADDRESS,
       namespace: config.TEMPORAL_NAMESPACE,
-      worker: {
-        taskQueue,
-        workflowBundle: await workflowBundle(),
-        activities: { ...createHousekeepingActivities({ store, registry }) },
-        identity: config.PARLEY_IDENTITY ?? `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`,
-        maxConcurrentActivityTaskExecutions: config.PARLEY_DATABASE_POOL,
-        // An activity that is still running after the first half is cancelled, and its next batch never begins.
-        shutdownGraceTime: config.PARLEY_SHUTDOWN_TIMEOUT_MS * 0.5,
-        shutdownForceTime: config.PARLEY_SHUTDOWN_TIMEOUT_MS * 0.8,
-      },
+      workers: [
+        {
+          ...common,
+          taskQueue,
+          activities: { ...createHousekeepingActivities({ store, registry }) },
+          maxConcurrentActivityTaskExecutions: config.PARLEY_DATABASE_POOL,
+        },
+        { ...common, taskQueue: queues.small, activities: ingestion, maxConcurrentActivityTaskExecutions: atOnce },
+        { ...common, taskQueue: queues.bulk, activities: ingestion, maxConcurrentActivityTaskExecutions: atOnce },
+      ],
       prepare: (client) => ensureHousekeepingSchedule(client, { taskQueue, scheduleId: options.scheduleId }),
       readiness,
       logger,
@@ -88,6 +112,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
     },
     stopping.signal,
   );
+  const sweeping = keepSweeping({ store, knowledge, clock, logger }, stopping.signal);
   const watching = watchDatabase({ store, readiness, logger, clock }, stopping.signal);
 
   await runUntilStopped({
@@ -98,11 +123,13 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
     steps: [
       { name: 'probes', stop: () => probes.close() },
       { name: 'store', stop: () => store.close() },
+      { name: 'knowledge', stop: () => knowledge.close() },
+      { name: 'parsers', stop: () => parsers.close() },
       {
         name: 'worker',
         stop: async () => {
           stopping.abort();
-          await Promise.all([working, watching]);
+          await Promise.all([working, watching, sweeping]);
         },
       },
     ],
@@ -132,5 +159,32 @@ async function watchDatabase(
       readiness.notReady('postgres', message);
     }
     await sleep(clock, DATABASE_CHECK_MS, signal).catch(() => undefined);
+  }
+}
+
+/** Starts what nobody started, and now and then takes away what nobody owns. */
+async function keepSweeping(
+  {
+    store,
+    knowledge,
+    clock,
+    logger,
+  }: { readonly store: Store; readonly knowledge: Knowledge; readonly clock: Clock; readonly logger: Logger },
+  signal: AbortSignal,
+): Promise<void> {
+  for (let round = 1; !signal.aborted; round += 1) {
+    // Replicas don't look all at the same time.
+    await sleep(clock, SWEEP_MS * (0.75 + Math.random() / 2), signal).catch(() => undefined);
+    if (signal.aborted) return;
+    try {
+      for (let after = ''; ;) {
+        const names = (await store.organizations.list({ after, limit: 1_000 })).map(({ name }) => name);
+        await sweep(names, knowledge, { leftovers: round % LEFTOVERS_EVERY === 0, signal });
+        if (names.length < 1_000) break;
+        after = names.at(-1) ?? after;
+      }
+    } catch (error) {
+      logger.warn({ err: error }, 'the organisations were not looked after; the next round looks again');
+    }
   }
 }

@@ -52,11 +52,10 @@ function startWorker(env: Readonly<Record<string, string>>) {
   const port = Promise.withResolvers<number>();
   const lines: string[] = [];
   const running = runWorker({
-    config: loadConfig({ PARLEY_WORKER_PORT: '0', PARLEY_SHUTDOWN_TIMEOUT_MS: '30000', ...env }),
+    config: loadConfig({ PARLEY_WORKER_PORT: '0', PARLEY_SHUTDOWN_TIMEOUT_MS: '30000', TEMPORAL_TASK_QUEUE: unique('worker'), ...env }),
     logger: createLogger({ role: 'worker', level: 'info', destination: { write: (line) => void lines.push(line) } }),
     registry: createRegistry({ role: 'worker', version: 'test' }),
     signal: stopping.signal,
-    taskQueue: unique('worker'),
     scheduleId: unique('worker'),
     onListening: port.resolve,
   });

@@ -1,0 +1,152 @@
+/** A knowledge base with everything behind it but HTTP: real Postgres, Temporal and files, and a worker of its own. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pathToFileURL } from 'node:url';
+
+import { onTestFinished } from 'vitest';
+
+import { documentFolder, fileKey } from '../../../knowledge/ingestion/object-keys.ts';
+import { SMALL_FILE_BYTES } from '../../../knowledge/jobs/names.ts';
+import { openKnowledge, type Knowledge } from '../../../knowledge/open-knowledge.ts';
+import type { SearchHit } from '../../../knowledge/search/search.ts';
+import { loadConfig } from '../../../platform/config.ts';
+import { createLogger } from '../../../platform/logging.ts';
+import { createRegistry } from '../../../platform/metrics.ts';
+import { migrate, newDocumentId, openStore, type Collection, type DocumentRecord, type Store } from '../../../store/index.ts';
+import { runWorker } from '../../../workflows/main.ts';
+import { eventually } from '../../support/eventually.ts';
+import { database } from '../../support/postgres.ts';
+import { temporalAddress } from '../../support/temporal.ts';
+import { unique } from '../workflows/support.ts';
+
+export interface KnowledgeHarness {
+  readonly env: Readonly<Record<string, string>>;
+  readonly store: Store;
+  readonly knowledge: Knowledge;
+  readonly collection: Collection;
+  /** Another knowledge base, of `org` (the first one's by default). */
+  another(more: { readonly org?: string; readonly name?: string }): Promise<Collection>;
+  /** Takes a file on as an upload does. @returns its document's id */
+  add(
+    filename: string,
+    content: string | Uint8Array,
+    more?: { readonly metadata?: Readonly<Record<string, string>>; readonly to?: Collection },
+  ): Promise<string>;
+  /** Resolves at the document's end. */
+  ended(documentId: string, of?: Collection): Promise<DocumentRecord>;
+  search(
+    query: string,
+    more?: { readonly topK?: number; readonly filter?: Readonly<Record<string, string>>; readonly in?: Collection },
+  ): Promise<readonly SearchHit[]>;
+  /** As a deletion does. */
+  remove(documentId: string): Promise<void>;
+  /** Files of a document that are in the storage. */
+  files(documentId: string): Promise<readonly string[]>;
+}
+
+const org = 'acme';
+
+export interface HarnessOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Without a worker nothing is done until somebody starts one. */
+  readonly worker?: boolean;
+  readonly documentLanguage?: string;
+  readonly embedding?: { readonly profile: string; readonly model: string; readonly dimension: number };
+}
+
+/** Everything goes with the test that asked for it. */
+export async function knowledgeHarness(options: HarnessOptions = {}): Promise<KnowledgeHarness> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-knowledge-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const { url } = await database();
+  await migrate({ databaseUrl: url });
+  const env = {
+    DATABASE_URL: url,
+    TEMPORAL_ADDRESS: await temporalAddress(),
+    TEMPORAL_TASK_QUEUE: unique('knowledge'),
+    STORAGE_URL: pathToFileURL(folder).href,
+    PARLEY_EGRESS_ALLOW_CIDRS: '127.0.0.0/8,::1/128',
+    PARLEY_WORKER_PORT: '0',
+    ...options.env,
+  };
+  const config = loadConfig(env);
+  const logger = createLogger({ role: 'test', level: 'silent' });
+  const registry = createRegistry({ role: 'test', version: 'test' });
+  const store = openStore({ databaseUrl: url, poolSize: 8, logger, registry });
+  const knowledge = openKnowledge({ config, store, logger, registry });
+  onTestFinished(async () => {
+    await knowledge.close();
+    await store.close();
+  });
+  if (options.worker !== false) await startWorker(env);
+  const { profile = 'default', model = 'bm25', dimension = 0 } = options.embedding ?? {};
+  const another: KnowledgeHarness['another'] = (more) => {
+    const name = more.name ?? unique('base');
+    const spec = { language: options.documentLanguage ?? 'en', maxTokens: 400, overlapTokens: 50, profile, model, dimension };
+    return store.knowledge.collections.ensure({ org, ...more, name, uid: unique('uid'), ...spec });
+  };
+  const collection = await another({ name: 'manuals' });
+
+  return {
+    env,
+    store,
+    knowledge,
+    collection,
+    another,
+    async add(filename, content, { metadata = {}, to = collection } = {}) {
+      const id = newDocumentId();
+      const objectKey = fileKey(to.org, id);
+      const stored = await knowledge.storage.put(objectKey, Readable.from([Buffer.from(content)]), { maxBytes: 50e6 });
+      const extension = filename.slice(filename.lastIndexOf('.') + 1).toLowerCase();
+      const document = { org: to.org, id, collectionId: to.id, kind: 'file', filename, extension, objectKey, ...stored, metadata } as const;
+      await store.knowledge.documents.create(document);
+      await knowledge.jobs
+        .ingest({ org: to.org, collectionId: to.id, documentId: id, small: stored.bytes <= SMALL_FILE_BYTES })
+        // Whoever sweeps up starts it: what these tests are about.
+        .catch(() => undefined);
+      return id;
+    },
+    async ended(documentId, of = collection) {
+      let document: DocumentRecord | undefined;
+      await eventually(async () => {
+        document = await store.knowledge.documents.get({ org: of.org, id: documentId });
+        if (document === undefined || document.status === 'processing') throw new Error(`still ${document?.stage}`);
+      }, 200_000);
+      return document as DocumentRecord;
+    },
+    async search(query, { topK = 5, filter, in: base = collection } = {}) {
+      const found = await knowledge.search.search({ org: base.org, knowledgeBase: base.name, query, topK, ...(filter && { filter }) });
+      if (found === undefined) throw new Error(`there is no collection ${base.name}`);
+      return found;
+    },
+    async remove(documentId) {
+      await store.knowledge.documents.tombstone({ org, id: documentId, collectionId: collection.id });
+      await knowledge.jobs.clearDocument({ org, collectionId: collection.id, documentId }).catch(() => undefined);
+    },
+    files: (documentId) => knowledge.storage.list(documentFolder(org, documentId), { limit: 100 }),
+  };
+}
+
+/** A worker in this process, until the test is over or `stop` is called. */
+export async function startWorker(env: Readonly<Record<string, string>>): Promise<{ readonly stop: () => Promise<void> }> {
+  const stopping = new AbortController();
+  const ready = Promise.withResolvers<number>();
+  const running = runWorker({
+    config: loadConfig(env),
+    logger: createLogger({ role: 'worker', level: process.env['PARLEY_TEST_LOG'] ?? 'silent' }),
+    registry: createRegistry({ role: 'worker', version: 'test' }),
+    signal: stopping.signal,
+    scheduleId: unique('schedule'),
+    onListening: ready.resolve,
+  });
+  running.catch(ready.reject);
+  await ready.promise;
+  const stop = async (): Promise<void> => {
+    stopping.abort();
+    await running;
+  };
+  onTestFinished(stop);
+  return { stop };
+}
