@@ -7,8 +7,9 @@ const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** The same text with a space inside every run of more than 2,000 characters, between two graphemes. */
 export function cutLongRuns(text: string): string {
-  if (!new RegExp(`\\S{${longestRun + 1}}`).test(text)) return text;
-  return text.replaceAll(new RegExp(`\\S{${longestRun + 1},}`, 'g'), (run) => piecesOf(run).join(' '));
+  if (text.length <= longestRun) return text;
+  // Each run is matched whole: a pattern with a least length would try the same run again from each of its characters.
+  return text.replaceAll(/\S+/g, (run) => (run.length > longestRun ? piecesOf(run).join(' ') : run));
 }
 
 function piecesOf(run: string): readonly string[] {

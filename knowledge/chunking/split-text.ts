@@ -1,0 +1,186 @@
+/** Cuts a text that is too long for one chunk: at sentences, else at words, else between graphemes. */
+import { graphemesOf, slabsOf, trim } from './graphemes.ts';
+import { countTokens, countUpTo } from './tokens.ts';
+
+export interface SplitOptions {
+  readonly maxTokens: number;
+  /** How much of the end of one piece the next one starts with. */
+  readonly overlapTokens: number;
+  /** BCP 47; only decides where sentences end. */
+  readonly language?: string | undefined;
+  /** Lines instead of sentences. */
+  readonly code?: boolean;
+}
+
+export interface Piece {
+  readonly text: string;
+  readonly tokens: number;
+}
+
+/** Sentences are looked for in this many UTF-16 units at a time: bounded memory, whatever the text. */
+const slabSize = 20_000;
+/** Graphemes of an endless word are taken together up to this length. */
+const runSize = 64;
+/** The overlap is looked for in this much of a piece's end, in UTF-16 units. */
+const overlapWindow = 1_000;
+
+/** Pieces in order, trimmed, none empty. Without overlap they are the text again, white space between them aside. */
+export function* splitText(text: string, options: SplitOptions): Generator<Piece> {
+  const { maxTokens } = options;
+  let carried = '';
+  let own: Piece[] = [];
+  /** Sum of what has been counted one by one; mostly a little too much. */
+  let estimate = 0;
+
+  function* close(): Generator<Piece> {
+    const surplus: Piece[] = [];
+    let piece = pieceOf(carried + join(own));
+    while (piece.tokens > maxTokens && (carried !== '' || own.length > 1)) {
+      if (carried !== '') carried = '';
+      else surplus.unshift(...own.splice(-1));
+      piece = pieceOf(carried + join(own));
+    }
+    if (piece.text !== '') yield piece;
+    // Never all of a short piece again.
+    carried = overlapOf(own, { ...options, overlapTokens: Math.min(options.overlapTokens, Math.floor(piece.tokens / 2)) });
+    own = surplus;
+    estimate = countTokens(carried) + surplus.reduce((sum, { tokens }) => sum + tokens, 0);
+  }
+
+  for (const unit of unitsOf(text, options)) {
+    while (own.length > 0 && estimate + unit.tokens > maxTokens) yield* close();
+    if (own.length === 0 && estimate + unit.tokens > maxTokens) {
+      carried = '';
+      estimate = 0;
+    }
+    own.push(unit);
+    estimate += unit.tokens;
+  }
+  while (own.length > 0) yield* close();
+}
+
+/** The smallest parts that are not cut; each within the limit, except for a grapheme that is longer by itself. */
+function* unitsOf(text: string, options: SplitOptions): Generator<Piece> {
+  for (const slab of slabsOf(text, slabSize)) {
+    const parts = options.code === true ? linesOf(slab) : segmentsOf(slab, sentenceSegmenter(options.language));
+    for (const part of parts) {
+      const tokens = countUpTo(part, options.maxTokens);
+      if (tokens <= options.maxTokens) yield { text: part, tokens };
+      else yield* wordsOf(part, options.maxTokens);
+    }
+  }
+}
+
+function* wordsOf(sentence: string, maxTokens: number): Generator<Piece> {
+  let space = '';
+  for (const segment of segmentsOf(sentence, words)) {
+    if (/^\s+$/.test(segment) && segment.length < runSize) {
+      space += segment;
+      continue;
+    }
+    const word = space + segment;
+    space = '';
+    const tokens = countUpTo(word, maxTokens);
+    if (tokens <= maxTokens) yield { text: word, tokens };
+    else yield* runsOf(word, maxTokens);
+  }
+  if (space !== '') yield { text: space, tokens: countTokens(space) };
+}
+
+function* runsOf(word: string, maxTokens: number): Generator<Piece> {
+  let run: string[] = [];
+  let length = 0;
+  for (const grapheme of graphemesOf(word)) {
+    if (length > 0 && length + grapheme.length > runSize) {
+      yield* within(run, maxTokens);
+      run = [];
+      length = 0;
+    }
+    run.push(grapheme);
+    length += grapheme.length;
+  }
+  yield* within(run, maxTokens);
+}
+
+function* within(run: readonly string[], maxTokens: number): Generator<Piece> {
+  const text = run.join('');
+  const tokens = countTokens(text);
+  if (tokens <= maxTokens) yield { text, tokens };
+  else for (const grapheme of run) yield { text: grapheme, tokens: countTokens(grapheme) };
+}
+
+/** The last whole sentences of a piece or, where the last one is longer than the overlap, its last words. */
+function overlapOf(units: readonly Piece[], options: SplitOptions): string {
+  if (options.overlapTokens <= 0) return '';
+  let from = units.length;
+  let length = 0;
+  while (from > 0 && length < overlapWindow) {
+    from -= 1;
+    length += units[from]?.text.length ?? 0;
+  }
+  const end = join(units.slice(from));
+  for (const segmenter of [sentenceSegmenter(options.language), words]) {
+    const overlap = lastOf([...segmentsOf(end, segmenter)], options.overlapTokens);
+    if (trim(overlap) !== '') return overlap;
+  }
+  return '';
+}
+
+function lastOf(segments: readonly string[], maxTokens: number): string {
+  let overlap = '';
+  for (const segment of segments.toReversed()) {
+    const longer = segment + overlap;
+    if (longer.length > overlapWindow || countTokens(longer) > maxTokens) break;
+    overlap = longer;
+  }
+  return overlap;
+}
+
+const words = new Intl.Segmenter('en', { granularity: 'word' });
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+const sentenceSegmenters = new Map<string, Intl.Segmenter>();
+
+/** A language that nobody knows gets the rules that hold for most. */
+function sentenceSegmenter(language = 'en'): Intl.Segmenter {
+  let segmenter = sentenceSegmenters.get(language);
+  if (segmenter === undefined) {
+    segmenter = createSentenceSegmenter(language);
+    if (sentenceSegmenters.size > 100) sentenceSegmenters.clear();
+    sentenceSegmenters.set(language, segmenter);
+  }
+  return segmenter;
+}
+
+function createSentenceSegmenter(language: string): Intl.Segmenter {
+  try {
+    return new Intl.Segmenter(language, { granularity: 'sentence' });
+  } catch {
+    return new Intl.Segmenter('en', { granularity: 'sentence' });
+  }
+}
+
+/** Words and sentences may end inside a grapheme by their own rules; such ones are kept together. */
+function* segmentsOf(text: string, segmenter: Intl.Segmenter): Generator<string> {
+  const breaks = graphemes.segment(text);
+  let held = '';
+  for (const { segment, index } of segmenter.segment(text)) {
+    held += segment;
+    const end = index + segment.length;
+    if (end < text.length && breaks.containing(end)?.index !== end) continue;
+    yield held;
+    held = '';
+  }
+}
+
+function linesOf(text: string): readonly string[] {
+  return text.split(/(?<=\n)/);
+}
+
+function join(units: readonly Piece[]): string {
+  return units.map((unit) => unit.text).join('');
+}
+
+function pieceOf(text: string): Piece {
+  const trimmed = trim(text);
+  return { text: trimmed, tokens: countTokens(trimmed) };
+}

@@ -1,0 +1,147 @@
+/** Cuts tables between rows, repeating what the rows need to be understood; a row that is too long between cells. */
+import type { TableBlock } from '../parsing/block.ts';
+import type { Chunk } from './chunk.ts';
+import { type Piece, splitText } from './split-text.ts';
+import {
+  type Cell,
+  cellSeparator,
+  cellText,
+  namedCells,
+  pairSeparator,
+  plainCells,
+  rowLine,
+  sheetLine,
+  sheetLineTokens,
+} from './table-text.ts';
+import { countTokens, countUpTo } from './tokens.ts';
+
+export interface TablePart {
+  readonly text: string;
+  readonly tokens: number;
+  readonly rows?: Chunk['rows'];
+}
+
+interface Splitting {
+  readonly overlapTokens: number;
+  readonly language: string | undefined;
+}
+
+/** A line of a table: a row, or a part of one. */
+interface Line {
+  readonly text: string;
+  readonly row: number;
+}
+
+/** Header and as many rows as fit, again and again. A header of more than a third of the room comes once, by itself. */
+export function* tableParts(block: TableBlock, maxTokens: number, splitting: Splitting): Generator<TablePart> {
+  const header = block.header.length === 0 ? '' : rowLine(block.header);
+  const headerTokens = header === '' ? 0 : countTokens(header) + 1;
+  const repeats = headerTokens <= maxTokens / 3;
+  if (!repeats) yield* splitText(header, { ...splitting, maxTokens });
+  else if (block.rows.length === 0 && header !== '') yield { text: header, tokens: headerTokens };
+  const room = Math.max(1, repeats ? maxTokens - headerTokens : maxTokens);
+  const lines = linesOf(block, room, splitting, plainCells, cellSeparator);
+  for (const { texts, rows } of packed(lines, room)) {
+    const text = [...(repeats && header !== '' ? [header] : []), ...texts].join('\n');
+    yield { text, tokens: countTokens(text), rows };
+  }
+}
+
+export interface SheetOptions extends Splitting {
+  readonly maxTokens: number;
+  /** Begin with the names of all columns. */
+  readonly namesColumns: boolean;
+}
+
+/** `Sheet Prices, rows 2-31`, then a line of `column: value` for each row that has any. */
+export function* sheetChunks(block: TableBlock, sheet: string, options: SheetOptions): Generator<TablePart> {
+  const { maxTokens } = options;
+  const labelTokens = sheetLineTokens(sheet);
+  const showsLabel = labelTokens <= maxTokens / 3;
+  const room = Math.max(1, showsLabel ? maxTokens - labelTokens : maxTokens);
+  let columns = options.namesColumns && block.header.length > 0 ? `Columns: ${rowLine(block.header)}` : '';
+  if (columns !== '' && (block.rows.length === 0 || countTokens(columns) > room / 3)) {
+    yield* splitText(columns, { ...options, maxTokens });
+    columns = '';
+  }
+  const lines = linesOf(block, room, options, (cells) => namedCells(block.header, cells), pairSeparator);
+  const columnTokens = columns === '' ? 0 : countTokens(columns) + 1;
+  for (const { texts, rows } of packed(lines, room, columnTokens)) {
+    const label = showsLabel ? [sheetLine(sheet, rows.first, rows.last)] : [];
+    const text = [...label, ...(columns === '' ? [] : [columns]), ...texts].join('\n');
+    columns = '';
+    yield { text, tokens: countTokens(text), rows };
+  }
+}
+
+/** One line for each row that fits into the room; the cells of a longer one on several, and a longer cell in pieces. */
+function* linesOf(
+  block: TableBlock,
+  room: number,
+  splitting: Splitting,
+  cellsOf: (cells: readonly string[]) => readonly Cell[],
+  separator: string,
+): Generator<Line & { readonly tokens: number }> {
+  for (const [index, cells] of block.rows.entries()) {
+    const row = block.firstRow + index;
+    const shown = cellsOf(cells);
+    if (shown.every(({ value }) => value === '')) continue;
+    const text = shown.map(cellText).join(separator);
+    const tokens = countUpTo(text, room - 1);
+    if (tokens < room) yield { text, row, tokens };
+    else for (const line of splitRow(shown, room - 1, splitting, separator)) yield { ...line, row };
+  }
+}
+
+function* splitRow(cells: readonly Cell[], room: number, splitting: Splitting, separator: string): Generator<Piece> {
+  let line = '';
+  for (const cell of cells) {
+    const text = cellText(cell);
+    const longer = line === '' ? text : line + separator + text;
+    if (countUpTo(longer, room) <= room) {
+      line = longer;
+      continue;
+    }
+    if (line !== '') yield { text: line, tokens: countTokens(line) };
+    line = '';
+    if (countUpTo(text, room) <= room) line = text;
+    else yield* splitCell(cell, room, splitting);
+  }
+  if (line !== '') yield { text: line, tokens: countTokens(line) };
+}
+
+/** Each piece of a long value has the column's name in front. */
+function* splitCell({ name, value }: Cell, room: number, splitting: Splitting): Generator<Piece> {
+  const nameTokens = name === '' ? 0 : countTokens(name) + 2;
+  const repeats = nameTokens <= room / 3;
+  for (const piece of splitText(repeats ? value : cellText({ name, value }), {
+    ...splitting,
+    maxTokens: repeats ? room - nameTokens : room,
+  })) {
+    const text = repeats ? cellText({ name, value: piece.text }) : piece.text;
+    yield { text, tokens: countTokens(text) };
+  }
+}
+
+function* packed(
+  lines: Iterable<Line & { readonly tokens: number }>,
+  room: number,
+  reserved = 0,
+): Generator<{ readonly texts: readonly string[]; readonly rows: { readonly first: number; readonly last: number } }> {
+  let texts: string[] = [];
+  let used = reserved;
+  let rows = { first: 0, last: 0 };
+  for (const { text, row, tokens } of lines) {
+    // One for the line break.
+    if (texts.length > 0 && used + tokens + 1 > room) {
+      yield { texts, rows };
+      texts = [];
+      used = 0;
+    }
+    if (texts.length === 0) rows = { first: row, last: row };
+    texts.push(text);
+    used += tokens + 1;
+    rows.last = row;
+  }
+  if (texts.length > 0) yield { texts, rows };
+}

@@ -1,0 +1,59 @@
+/** How tables read as text: what is shown of a hit, and what it is found by. */
+import { trim } from './graphemes.ts';
+import { countTokens } from './tokens.ts';
+
+/** A column's name in front of each value, cut to what still tells columns apart. */
+const longestName = 80;
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** `a | b | c` */
+export function rowLine(cells: readonly string[]): string {
+  return cells.map(oneLine).join(cellSeparator);
+}
+
+/** A value, and the name of its column where that is shown with it. */
+export interface Cell {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** Cells without their columns' names: in a table that has its header above. */
+export function plainCells(cells: readonly string[]): readonly Cell[] {
+  return cells.map((cell) => ({ name: '', value: oneLine(cell) }));
+}
+
+/** Cells that are not empty, with their columns' names: in a sheet, where a row is read far from its header. */
+export function namedCells(header: readonly string[], cells: readonly string[]): readonly Cell[] {
+  return cells.map((cell, column) => ({ name: shortName(header[column] ?? ''), value: oneLine(cell) })).filter(({ value }) => value !== '');
+}
+
+/** `Name: Bolt M6`, or the value alone. */
+export function cellText({ name, value }: Cell): string {
+  return name === '' ? value : `${name}: ${value}`;
+}
+
+export const cellSeparator = ' | ';
+export const pairSeparator = '; ';
+
+/** First line of a sheet's chunk. */
+export function sheetLine(sheet: string, first: number, last: number): string {
+  return first === last ? `Sheet ${sheet}, row ${first}` : `Sheet ${sheet}, rows ${first}-${last}`;
+}
+
+/** Enough tokens for {@link sheetLine} with any rows. */
+export function sheetLineTokens(sheet: string): number {
+  return countTokens(sheetLine(sheet, 1_048_575, 1_048_576)) + 1;
+}
+
+/** Name of a column as it stands in front of values. */
+function shortName(name: string): string {
+  const line = oneLine(name);
+  if (line.length <= longestName) return line;
+  const end = graphemes.segment(line).containing(longestName)?.index ?? longestName;
+  return `${line.slice(0, end)}…`;
+}
+
+function oneLine(cell: string): string {
+  return trim(cell.replaceAll(/\s*\n\s*/g, ' '));
+}
