@@ -6,6 +6,7 @@ import { Gauge, type Registry } from 'prom-client';
 
 import { sleep, systemClock, type Clock } from '../platform/clock.ts';
 import { ConfigError, type Config } from '../platform/config.ts';
+import { createEgress } from '../platform/egress/egress.ts';
 import { Readiness, runUntilStopped, startProbeServer } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
 import { sweep } from '../knowledge/ingestion/sweep.ts';
@@ -77,6 +78,13 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
   const queues = ingestionQueues(taskQueue);
   const atOnce = config.PARLEY_INGESTION_CONCURRENCY;
   const parsers = createParserPool({ size: 2 * atOnce, logger, registry });
+  const egress = createEgress({
+    allowCidrs: config.PARLEY_EGRESS_ALLOW_CIDRS,
+    allowedPorts: config.PARLEY_EGRESS_PORTS,
+    dnsServers: config.PARLEY_EGRESS_DNS_SERVERS,
+    logger,
+    registry,
+  });
   installRuntime(logger);
   const stopping = new AbortController();
   const common = {
@@ -87,7 +95,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
     shutdownForceTime: config.PARLEY_SHUTDOWN_TIMEOUT_MS * 0.8,
   };
   const ingestion = {
-    ...createIngestionActivities({ ...knowledge, parsers, registry }),
+    ...createIngestionActivities({ ...knowledge, parsers, egress, registry }),
     ...createClearingActivities(knowledge),
     ...createReindexActivities(knowledge),
   };
@@ -125,6 +133,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
       { name: 'store', stop: () => store.close() },
       { name: 'knowledge', stop: () => knowledge.close() },
       { name: 'parsers', stop: () => parsers.close() },
+      { name: 'egress', stop: () => egress.close() },
       {
         name: 'worker',
         stop: async () => {
@@ -173,9 +182,6 @@ async function keepSweeping(
   signal: AbortSignal,
 ): Promise<void> {
   for (let round = 1; !signal.aborted; round += 1) {
-    // Replicas don't look all at the same time.
-    await sleep(clock, SWEEP_MS * (0.75 + Math.random() / 2), signal).catch(() => undefined);
-    if (signal.aborted) return;
     try {
       for (let after = ''; ;) {
         const names = (await store.organizations.list({ after, limit: 1_000 })).map(({ name }) => name);
@@ -186,5 +192,7 @@ async function keepSweeping(
     } catch (error) {
       logger.warn({ err: error }, 'the organisations were not looked after; the next round looks again');
     }
+    // Replicas don't look all at the same time.
+    await sleep(clock, SWEEP_MS * (0.75 + Math.random() / 2), signal).catch(() => undefined);
   }
 }

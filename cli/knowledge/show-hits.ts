@@ -8,6 +8,16 @@ export interface Hit {
   readonly metadata: Readonly<Record<string, unknown>>;
 }
 
+/** What the metadata of a hit may say about its place. */
+interface Place {
+  readonly page?: number;
+  readonly sheet?: string;
+  readonly first_row?: number;
+  readonly last_row?: number;
+  readonly url?: string;
+  readonly heading_path?: readonly string[];
+}
+
 /** Lines of each hit's text that are shown. */
 const LINES = 6;
 
@@ -16,12 +26,13 @@ export function showHits(hits: readonly Hit[]): string {
   return hits.map((hit) => `${hit.score.toFixed(3)}  ${hit.filename}${placeOf(hit.metadata)}\n${excerpt(hit.content)}\n`).join('\n');
 }
 
-function placeOf({ page, sheet, first_row: first, last_row: last, url, heading_path: headings }: Hit['metadata']): string {
+function placeOf(metadata: Hit['metadata']): string {
+  const { page, sheet, first_row: first, last_row: last, url, heading_path: headings } = metadata as Place;
   return [
-    page !== undefined && `, page ${String(page)}`,
-    sheet !== undefined && `, sheet ${String(sheet)}`,
-    first !== undefined && (first === last ? `, row ${String(first)}` : `, rows ${String(first)}-${String(last)}`),
-    url !== undefined && `, ${String(url)}`,
+    page !== undefined && `, page ${page}`,
+    sheet !== undefined && `, sheet ${sheet}`,
+    first !== undefined && (first === last ? `, row ${first}` : `, rows ${first}-${last}`),
+    url !== undefined && `, ${url}`,
     Array.isArray(headings) && headings.length > 0 && `  ${headings.join(' > ')}`,
   ]
     .filter((part) => part !== false)

@@ -1,6 +1,41 @@
 /** Reads a website's addresses into the storage, with an outcome each. */
-import type { IngestionDependencies, Step } from './dependencies.ts';
+import { Readable } from 'node:stream';
 
-export async function fetchDocumentPages(_step: Step, _dependencies: Pick<IngestionDependencies, 'storage' | 'knowledge'>): Promise<void> {
-  throw new Error('not yet');
+import type { Egress } from '../../platform/egress/egress.ts';
+import type { PageOutcome } from '../../store/index.ts';
+import { fetchPages } from '../websites/fetch-pages.ts';
+import type { FetchedPage } from '../websites/page.ts';
+import type { IngestionDependencies, Step } from './dependencies.ts';
+import { pageKey } from './object-keys.ts';
+import { requireAPage } from './read-pages.ts';
+
+export interface FetchingDependencies extends Pick<IngestionDependencies, 'knowledge' | 'storage'> {
+  readonly egress: Egress;
+}
+
+const largestPage = 50e6;
+
+/** @throws IngestionFailure `all_pages_failed` */
+export async function fetchDocumentPages(
+  { document, signal, report }: Step,
+  { knowledge, storage, egress }: FetchingDependencies,
+): Promise<void> {
+  const urls = document.urls ?? [];
+  const outcomes = new Map<string, PageOutcome>();
+  await report(0, urls.length);
+  for await (const page of fetchPages(urls, { egress, signal })) {
+    outcomes.set(page.url, page.status === 'fetched' ? await keep(page) : { url: page.url, status: 'failed', reason: page.reason });
+    await report(outcomes.size, urls.length);
+  }
+  // In the order of the list, which is that of the document.
+  const listed = urls.flatMap((url) => outcomes.get(url) ?? []);
+  await knowledge.ingestion.pageOutcomes(document, [...new Set(listed)]);
+  requireAPage(listed);
+
+  async function keep(page: FetchedPage): Promise<PageOutcome> {
+    const objectKey = pageKey(document.org, document.id, page.index);
+    await storage.put(objectKey, Readable.from([page.body]), { maxBytes: largestPage, signal });
+    const { url, contentType, extension } = page;
+    return { url, status: 'fetched', objectKey, extension, ...(contentType !== undefined && { contentType }) };
+  }
 }

@@ -31,15 +31,15 @@ export async function indexDocument(
       { signal },
     );
     const records = chunks.map((chunk, index): VectorRecord => {
-      const vector = dense?.[index];
-      return {
+      const record: VectorRecord = {
         chunkId: `${document.id}:${chunk.ordinal}`,
         documentId: document.id,
         ordinal: chunk.ordinal,
         sparse: sparseVectorOf(chunk, collection, averageLength),
         metadata: document.metadata,
-        ...(vector && { dense: vector }),
       };
+      const vector = dense?.[index];
+      return vector === undefined ? record : Object.assign(record, { dense: vector });
     });
     await vectors.upsert(collectionRef(collection), records, signal);
     next = last.ordinal + 1;

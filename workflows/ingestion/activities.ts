@@ -6,7 +6,7 @@ import type { IngestionDependencies, Step } from '../../knowledge/ingestion/depe
 import { openDocument } from '../../knowledge/ingestion/dependencies.ts';
 import { completionMessage } from '../../knowledge/ingestion/completion-message.ts';
 import { DocumentGone } from '../../knowledge/ingestion/document-gone.ts';
-import { fetchDocumentPages } from '../../knowledge/ingestion/fetch-document-pages.ts';
+import { fetchDocumentPages, type FetchingDependencies } from '../../knowledge/ingestion/fetch-document-pages.ts';
 import { indexDocument } from '../../knowledge/ingestion/index-document.ts';
 import { readDocument, type ReadingDependencies } from '../../knowledge/ingestion/read-document.ts';
 import { verifyDocument } from '../../knowledge/ingestion/verify-document.ts';
@@ -16,6 +16,7 @@ import type { DocumentStage } from '../../store/index.ts';
 import { failureTypes, type IngestionActivities } from './types.ts';
 
 export type IngestionActivityDependencies = ReadingDependencies &
+  FetchingDependencies &
   IngestionDependencies & {
     readonly registry: Registry;
     /** Longest time without any progress before a document is given up, in milliseconds; 30 min by default. */

@@ -43,7 +43,8 @@ export async function ingestDocument(job: DocumentJob): Promise<IngestionOutcome
     const failure = causeOf(error);
     if (failure?.type === failureTypes.gone) return 'gone';
     if (failure?.type !== failureTypes.document) throw error;
-    await quick.failDocument(job, { code: String(failure.details?.[0] ?? 'corrupt_file'), message: failure.message });
+    const [code] = (failure.details ?? []) as readonly string[];
+    await quick.failDocument(job, { code: code ?? 'corrupt_file', message: failure.message });
     return 'failed';
   }
 }

@@ -39,7 +39,7 @@ describe('a document', () => {
     expect((await kb.search('chain', { filter: { topic: 'prices' } })).map(({ filename }) => filename)).toEqual([]);
     expect((await kb.search('chain', { filter: { topic: 'care' } }))[0]?.filename).toBe('bicycle-care.pdf');
 
-    const [care = ''] = ids;
+    const [care] = ids;
     await kb.remove(care);
     expect((await kb.search('when does a chain have to be replaced')).filter(({ documentId }) => documentId === care)).toEqual([]);
     await eventually(async () => {
