@@ -1,0 +1,75 @@
+/** What every store refuses alike, so that what one takes the other takes too. */
+import { VectorStoreError } from './vector-store-error.ts';
+import type { CollectionRef, EqualityFilter, VectorQuery, VectorRecord } from './vector-store.ts';
+
+/** Dimensions of a dense vector at most. */
+export const mostDimensions = 16_000;
+const mostExcluded = 1_000;
+
+const organization = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
+/** Printable and without anything that an expression could take for syntax. */
+const identifier = /^[A-Za-z0-9][A-Za-z0-9_.:-]*$/;
+
+/** @throws VectorStoreError `invalid` */
+export function checkCollection({ org, collectionId, space }: CollectionRef): void {
+  if (!organization.test(org)) throw new VectorStoreError('invalid', 'the organisation of a collection is no name of a namespace');
+  checkIdentifier(collectionId, 'a collection', 128);
+  if (!Number.isInteger(space.dimension) || space.dimension < 0 || space.dimension > mostDimensions) {
+    throw new VectorStoreError('invalid', `a collection has 0 to ${mostDimensions} dimensions, not ${space.dimension}`);
+  }
+}
+
+/** @throws VectorStoreError `invalid` */
+export function checkDocumentId(id: string): void {
+  checkIdentifier(id, 'a document', 128);
+}
+
+/** @throws VectorStoreError `invalid` */
+export function checkRecord(record: VectorRecord, dimension: number): void {
+  checkIdentifier(record.chunkId, 'a chunk', 256);
+  checkDocumentId(record.documentId);
+  if (!Number.isInteger(record.ordinal) || record.ordinal < 0 || record.ordinal > 2 ** 31 - 1) {
+    throw new VectorStoreError('invalid', 'the ordinal of a chunk is no whole number from 0');
+  }
+  if ((record.dense === undefined) !== (dimension === 0)) {
+    throw new VectorStoreError(
+      'invalid',
+      dimension === 0 ? 'a collection without dense vectors was given one' : 'a chunk lacks the dense vector of its collection',
+    );
+  }
+  checkScalars(record.metadata, 'metadata');
+}
+
+/** @throws VectorStoreError `invalid` */
+export function checkQuery(query: VectorQuery, dimension: number): void {
+  if (!Number.isInteger(query.topK) || query.topK < 1 || query.topK > 1_000) {
+    throw new VectorStoreError('invalid', `topK is 1 to 1000, not ${query.topK}`);
+  }
+  if (query.dense !== undefined && dimension === 0) {
+    throw new VectorStoreError('invalid', 'a collection without dense vectors was searched with one');
+  }
+  if (query.document !== undefined) checkDocumentId(query.document);
+  if ((query.exclude?.length ?? 0) > mostExcluded)
+    throw new VectorStoreError('invalid', `more than ${mostExcluded} documents are excluded`);
+  query.exclude?.forEach(checkDocumentId);
+  checkScalars(query.filter ?? {}, 'a filter');
+}
+
+/** U+0000 and halves of surrogate pairs are what Postgres can't keep; other stores then don't either. */
+function checkScalars(fields: EqualityFilter, what: string): void {
+  for (const [key, value] of Object.entries(fields)) {
+    const fine =
+      typeof value === 'number' ? Number.isFinite(value) : typeof value === 'boolean' || (typeof value === 'string' && storable(value));
+    if (!fine || !storable(key)) throw new VectorStoreError('invalid', `${what} has a value that cannot be stored`);
+  }
+}
+
+export function storable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
+}
+
+function checkIdentifier(id: string, what: string, most: number): void {
+  if (id.length > most || !identifier.test(id)) {
+    throw new VectorStoreError('invalid', `the id of ${what} is not made of up to ${most} letters, digits, and the characters _.:-`);
+  }
+}

@@ -1,0 +1,24 @@
+import { reciprocalRankConstant } from '../search/reciprocal-rank.ts';
+import type { VectorHit } from './vector-store.ts';
+
+/** How many hits of each ranking are fused into `topK`. */
+export function candidatesFor(topK: number): number {
+  return Math.max(50, 4 * topK);
+}
+
+/** Higher scores first, ties by chunk id. */
+export function byRank(left: VectorHit, right: VectorHit): number {
+  return right.score - left.score || (left.chunkId < right.chunkId ? -1 : Number(left.chunkId > right.chunkId));
+}
+
+/** Reciprocal rank fusion: each ranking gives its hits `1 / (60 + rank)`, and a hit's score is the sum. */
+export function fuseRankings(rankings: readonly (readonly VectorHit[])[], topK: number): readonly VectorHit[] {
+  const fused = new Map<string, VectorHit>();
+  for (const ranking of rankings) {
+    for (const [position, hit] of ranking.entries()) {
+      const share = 1 / (reciprocalRankConstant + position + 1);
+      fused.set(hit.chunkId, { ...hit, score: (fused.get(hit.chunkId)?.score ?? 0) + share });
+    }
+  }
+  return [...fused.values()].toSorted(byRank).slice(0, topK);
+}

@@ -1,0 +1,34 @@
+/** The vector store that the configuration names. */
+import type { Registry } from 'prom-client';
+
+import type { Logger } from '../../platform/logging.ts';
+import { instrumentStore } from './instrumented-store.ts';
+import { PgvectorStore, type PgvectorDatabase } from './pgvector/pgvector-store.ts';
+import { VectorStoreError } from './vector-store-error.ts';
+import type { VectorStore } from './vector-store.ts';
+
+export { VectorStoreError } from './vector-store-error.ts';
+
+export interface VectorStoreOptions {
+  /** `pgvector:` (also when absent), `milvus://host:port` or `milvus+tls://user:password@host:port`. */
+  readonly url?: string | undefined;
+  /** For pgvector; stays open when the store is closed. */
+  readonly database: PgvectorDatabase;
+  readonly logger?: Logger | undefined;
+  readonly registry?: Registry | undefined;
+}
+
+/**
+ * Connects when it is first used: making one never fails for want of a server.
+ *
+ * @throws VectorStoreError `refused` when the address names no store that there is
+ */
+export function createVectorStore(options: VectorStoreOptions): VectorStore {
+  const store = open(options);
+  return options.registry === undefined ? store : instrumentStore(store, options.registry);
+}
+
+function open({ url = 'pgvector:', database }: VectorStoreOptions): VectorStore {
+  if (url === 'pgvector:') return new PgvectorStore(database);
+  throw new VectorStoreError('refused', 'VECTOR_STORE_URL is `pgvector:`, milvus://host:port or milvus+tls://user:password@host:port');
+}

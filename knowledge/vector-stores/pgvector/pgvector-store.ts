@@ -1,0 +1,308 @@
+/** Vectors beside everything else in Postgres: words in an inverted index, dense vectors in pgvector's types. */
+import type { Database, Transaction } from '../../../store/database.ts';
+import { StoreError } from '../../../store/error.ts';
+import { checkCollection, checkDocumentId, checkQuery, checkRecord } from '../check-arguments.ts';
+import { denseUnits, passageUnits } from '../exact-weights.ts';
+import { candidatesFor, fuseRankings } from '../fuse-rankings.ts';
+import { VectorStoreError } from '../vector-store-error.ts';
+import type { CollectionRef, VectorHit, VectorQuery, VectorRecord, VectorStore } from '../vector-store.ts';
+import { DenseTable, graphFrom } from './dense-table.ts';
+import { addPostings, blockOf, compactBlock, startOf } from './postings.ts';
+import { rankWords } from './rank-words.ts';
+
+/** Chunks written in one transaction: it holds up other writers of the same collection, and nobody else. */
+const writtenAtOnce = 250;
+/** Rows deleted in one transaction, so that none takes long. */
+const deletedAtOnce = 5_000;
+
+export type PgvectorDatabase = Pick<Database, 'asOrganization' | 'query'>;
+
+export class PgvectorStore implements VectorStore {
+  readonly name = 'pgvector';
+  readonly #database: PgvectorDatabase;
+  readonly #tables = new Map<number, Promise<DenseTable>>();
+
+  constructor(database: PgvectorDatabase) {
+    this.#database = database;
+  }
+
+  async upsert(collection: CollectionRef, records: readonly VectorRecord[], signal?: AbortSignal): Promise<void> {
+    checkCollection(collection);
+    for (const record of records) checkRecord(record, collection.space.dimension);
+    // Of what is given twice the last counts, as if it had been written later.
+    const distinct = [...new Map(records.map((record) => [record.chunkId, record])).values()].map((record) => ({
+      record,
+      sparse: passageUnits(record.sparse),
+      units: record.dense && denseUnits(record.dense, collection.space.dimension),
+    }));
+    const dense = await this.#dense(collection);
+    for (let from = 0; from < distinct.length; from += writtenAtOnce) {
+      signal?.throwIfAborted();
+      const slice = distinct.slice(from, from + writtenAtOnce);
+      const replaced = await this.#run(collection, async (transaction) => {
+        const { end, graph } = await takeNumbers(transaction, collection, slice.length);
+        const gone = await deleteChunks(transaction, collection, dense, 'chunk_id = ANY($3::text[])', [
+          slice.map(({ record }) => record.chunkId),
+        ]);
+        const numbered = slice.map(({ sparse, units }, index) => ({ number: end - slice.length + index, sparse, units }));
+        await transaction.query(
+          `INSERT INTO parley.vector_chunks (org, collection_id, number, chunk_id, document_id, ordinal, metadata)
+           SELECT $1, $2, given.number, given.chunk_id, given.document_id, given.ordinal, given.metadata::jsonb
+           FROM unnest($3::int[], $4::text[], $5::text[], $6::int[], $7::text[]) AS given (number, chunk_id, document_id, ordinal, metadata)`,
+          [
+            collection.org,
+            collection.collectionId,
+            numbered.map(({ number }) => number),
+            slice.map(({ record }) => record.chunkId),
+            slice.map(({ record }) => record.documentId),
+            slice.map(({ record }) => record.ordinal),
+            slice.map(({ record }) => JSON.stringify(record.metadata)),
+          ],
+        );
+        await addPostings(transaction, collection, numbered);
+        if (dense !== undefined) {
+          const large = graph || (await becomesLarge(transaction, collection, end));
+          const vectors = numbered.flatMap(({ number, units }) => (units === undefined ? [] : [{ number, units }]));
+          await dense.add(transaction, collection, vectors, large);
+          if (large) await dense.moveIntoGraph(transaction, collection);
+        }
+        return gone;
+      });
+      await this.#sweep(collection, replaced);
+    }
+  }
+
+  async search(collection: CollectionRef, query: VectorQuery, signal?: AbortSignal): Promise<readonly VectorHit[]> {
+    checkCollection(collection);
+    checkQuery(query, collection.space.dimension);
+    signal?.throwIfAborted();
+    const units = query.dense && denseUnits(query.dense, collection.space.dimension);
+    const dense = units && (await this.#dense(collection));
+    return this.#run(collection, async (transaction) => {
+      // What was scored and what is looked up afterwards have to be of one moment: a chunk may be replaced in between.
+      // Compiling a statement takes longer than any of them runs.
+      await transaction.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL jit = off');
+      if (units === undefined || dense === undefined) return rankWords(transaction, collection, query, query.topK);
+      const limit = candidatesFor(query.topK);
+      const words = await rankWords(transaction, collection, query, limit);
+      return fuseRankings([await dense.rank(transaction, collection, units, query, limit), words], query.topK);
+    });
+  }
+
+  async count(collection: CollectionRef, documentId?: string): Promise<number> {
+    checkCollection(collection);
+    if (documentId !== undefined) checkDocumentId(documentId);
+    return this.#run(collection, async (transaction) => {
+      const { rows } = await transaction.query<{ chunks: number }>(
+        `SELECT count(*)::int AS chunks FROM parley.vector_chunks
+         WHERE org = $1 AND collection_id = $2${documentId === undefined ? '' : ' AND document_id = $3'}`,
+        [collection.org, collection.collectionId, ...(documentId === undefined ? [] : [documentId])],
+      );
+      return rows[0]?.chunks ?? 0;
+    });
+  }
+
+  async deleteDocument(collection: CollectionRef, documentId: string): Promise<void> {
+    checkCollection(collection);
+    checkDocumentId(documentId);
+    const dense = await this.#dense(collection);
+    const gone: number[] = [];
+    for (let deleted = deletedAtOnce; deleted === deletedAtOnce;) {
+      const numbers = await this.#run(collection, (transaction) =>
+        deleteChunks(
+          transaction,
+          collection,
+          dense,
+          `number IN (SELECT number FROM parley.vector_chunks
+             WHERE org = $1 AND collection_id = $2 AND document_id = $3 ORDER BY number LIMIT ${deletedAtOnce})`,
+          [documentId],
+        ),
+      );
+      deleted = numbers.length;
+      gone.push(...numbers);
+    }
+    await this.#sweep(collection, gone);
+  }
+
+  async deleteCollection(collection: CollectionRef): Promise<void> {
+    checkCollection(collection);
+    const dense = await this.#dense(collection);
+    for (let left = true; left;) {
+      for (let deleted = deletedAtOnce; deleted === deletedAtOnce;) {
+        const numbers = await this.#run(collection, (transaction) =>
+          deleteChunks(
+            transaction,
+            collection,
+            dense,
+            `number IN (SELECT number FROM parley.vector_chunks WHERE org = $1 AND collection_id = $2 ORDER BY number LIMIT ${deletedAtOnce})`,
+            [],
+          ),
+        );
+        deleted = numbers.length;
+      }
+      await this.#deletePostings(collection);
+      left = await this.#run(collection, async (transaction) => {
+        const scope = [collection.org, collection.collectionId];
+        // Waits for a write that was under way: numbers may start again from 0 only where nothing has one.
+        await transaction.query('SELECT FROM parley.vector_collections WHERE org = $1 AND collection_id = $2 FOR UPDATE', scope);
+        const { rows } = await transaction.query('SELECT FROM parley.vector_chunks WHERE org = $1 AND collection_id = $2 LIMIT 1', scope);
+        if (rows.length > 0) return true;
+        await transaction.query('DELETE FROM parley.vector_collections WHERE org = $1 AND collection_id = $2', scope);
+        return false;
+      });
+    }
+  }
+
+  async documentIds(collection: CollectionRef, page: { readonly after?: string; readonly limit: number }): Promise<readonly string[]> {
+    checkCollection(collection);
+    return this.#run(collection, async (transaction) => {
+      // From each document to the next by the index: documents have many chunks.
+      const { rows } = await transaction.query<{ id: string }>(
+        `WITH RECURSIVE document (id) AS (
+           (SELECT document_id FROM parley.vector_chunks WHERE org = $1 AND collection_id = $2 AND document_id > $3 ORDER BY document_id LIMIT 1)
+           UNION ALL
+           SELECT (SELECT chunk.document_id FROM parley.vector_chunks AS chunk
+                   WHERE chunk.org = $1 AND chunk.collection_id = $2 AND chunk.document_id > document.id ORDER BY chunk.document_id LIMIT 1)
+           FROM document WHERE document.id IS NOT NULL
+         )
+         SELECT id FROM document WHERE id IS NOT NULL LIMIT $4`,
+        [collection.org, collection.collectionId, page.after ?? '', page.limit],
+      );
+      return rows.map(({ id }) => id);
+    });
+  }
+
+  async health(): Promise<void> {
+    await translated(() => this.#database.query('SELECT FROM parley.vector_collections LIMIT 0'));
+  }
+
+  /** The database is the caller's, and stays open. */
+  async close(): Promise<void> {}
+
+  /** Undefined for a collection without dense vectors. */
+  #dense({ space: { dimension } }: CollectionRef): Promise<DenseTable | undefined> {
+    if (dimension === 0) return Promise.resolve(undefined);
+    let table = this.#tables.get(dimension);
+    if (table === undefined) {
+      table = translated(async () => {
+        const [row] = await this.#database.query<{ home: string }>(
+          `SELECT nspname AS home FROM pg_catalog.pg_extension JOIN pg_catalog.pg_namespace ON pg_namespace.oid = extnamespace
+           WHERE extname = 'vector'`,
+        );
+        if (row === undefined) throw new VectorStoreError('refused', 'this database lacks pgvector: run `parley migrate`');
+        await this.#database.query('SELECT parley.prepare_dense_vectors($1)', [dimension]);
+        return new DenseTable(dimension, row.home);
+      });
+      this.#tables.set(dimension, table);
+      // The next call asks again.
+      table.catch(() => this.#tables.delete(dimension));
+    }
+    return table;
+  }
+
+  /** Tidies the inverted index behind chunks that are gone, where a block has lost half of what it last had. */
+  async #sweep(collection: CollectionRef, numbers: readonly number[]): Promise<void> {
+    for (const [block, gone] of countBy(numbers.map(blockOf))) {
+      const empty = await this.#run(collection, async (transaction) => {
+        const { rows } = await transaction.query<{ number: number; closed: boolean }>(
+          `SELECT chunk.number FROM parley.vector_chunks AS chunk
+           WHERE chunk.org = $1 AND chunk.collection_id = $2 AND chunk.number >= $3 AND chunk.number < $4`,
+          [collection.org, collection.collectionId, startOf(block), startOf(block + 1)],
+        );
+        const { rows: owner } = await transaction.query<{ closed: boolean }>(
+          'SELECT next_number >= $3 AS closed FROM parley.vector_collections WHERE org = $1 AND collection_id = $2',
+          [collection.org, collection.collectionId, startOf(block + 1)],
+        );
+        if (owner[0]?.closed !== true) return false;
+        if (rows.length === 0) return true;
+        if (Math.clz32(rows.length) !== Math.clz32(rows.length + gone)) {
+          await compactBlock(transaction, collection, block, new Set(rows.map(({ number }) => number)));
+        }
+        return false;
+      });
+      if (empty) await this.#deletePostings(collection, block);
+    }
+  }
+
+  async #deletePostings(collection: CollectionRef, block?: number): Promise<void> {
+    const ofBlock = block === undefined ? '' : ' AND block = $3';
+    for (let deleted = deletedAtOnce; deleted === deletedAtOnce;) {
+      const { rowCount } = await this.#run(collection, (transaction) =>
+        transaction.query(
+          `DELETE FROM parley.vector_postings WHERE (org, collection_id, term, block) IN (
+             SELECT org, collection_id, term, block FROM parley.vector_postings
+             WHERE org = $1 AND collection_id = $2${ofBlock} ORDER BY term, block LIMIT ${deletedAtOnce})`,
+          [collection.org, collection.collectionId, ...(block === undefined ? [] : [block])],
+        ),
+      );
+      deleted = rowCount;
+    }
+  }
+
+  #run<T>(collection: CollectionRef, work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return translated(() => this.#database.asOrganization(collection.org, work));
+  }
+}
+
+/** Reserves numbers up to `end`, and with them the collection, until the transaction ends. */
+async function takeNumbers(
+  transaction: Transaction,
+  { org, collectionId }: CollectionRef,
+  amount: number,
+): Promise<{ readonly end: number; readonly graph: boolean }> {
+  const { rows } = await transaction.query<{ end: number; graph: boolean }>(
+    `INSERT INTO parley.vector_collections AS collection (org, collection_id, next_number) VALUES ($1, $2, $3)
+     ON CONFLICT (org, collection_id) DO UPDATE SET next_number = collection.next_number + excluded.next_number
+     RETURNING next_number AS end, graph`,
+    [org, collectionId, amount],
+  );
+  const [row] = rows;
+  if (row === undefined) throw new StoreError('internal', 'an upsert returned no row');
+  return row;
+}
+
+/** Says once that a collection is large. Numbers that were given out are no fewer than chunks: they spare most counts. */
+async function becomesLarge(transaction: Transaction, { org, collectionId }: CollectionRef, numbers: number): Promise<boolean> {
+  if (numbers < graphFrom) return false;
+  const { rowCount } = await transaction.query(
+    `UPDATE parley.vector_collections SET graph = true WHERE org = $1 AND collection_id = $2
+       AND (SELECT count(*) FROM parley.vector_chunks WHERE org = $1 AND collection_id = $2) >= $3`,
+    [org, collectionId, graphFrom],
+  );
+  return rowCount === 1;
+}
+
+/** @returns the numbers of what was deleted */
+async function deleteChunks(
+  transaction: Transaction,
+  { org, collectionId }: CollectionRef,
+  dense: DenseTable | undefined,
+  which: string,
+  values: readonly unknown[],
+): Promise<readonly number[]> {
+  const { rows } = await transaction.query<{ number: number }>(
+    `DELETE FROM parley.vector_chunks WHERE org = $1 AND collection_id = $2 AND ${which} RETURNING number`,
+    [org, collectionId, ...values],
+  );
+  const numbers = rows.map(({ number }) => number);
+  if (numbers.length > 0) await dense?.remove(transaction, { org, collectionId }, numbers);
+  return numbers;
+}
+
+function countBy(values: readonly number[]): ReadonlyMap<number, number> {
+  const counts = new Map<number, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return counts;
+}
+
+const kinds = { unavailable: 'unavailable', invalid: 'invalid', conflict: 'unavailable' } as const;
+
+async function translated<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof StoreError)) throw error;
+    const kind = error.kind in kinds ? kinds[error.kind as keyof typeof kinds] : 'refused';
+    throw new VectorStoreError(kind, `the vectors in Postgres: ${error.message}`, { cause: error });
+  }
+}

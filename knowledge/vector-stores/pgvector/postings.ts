@@ -1,0 +1,130 @@
+/** The inverted index: which chunks have a term, packed in blocks of 1,024 chunks. */
+import type { Transaction } from '../../../store/database.ts';
+import type { QueryUnits, SparseUnits } from '../exact-weights.ts';
+import type { Scope } from './scope.ts';
+
+const blockBits = 10;
+const blockSize = 1 << blockBits;
+
+export function blockOf(number: number): number {
+  return number >>> blockBits;
+}
+
+/** First number of a block. */
+export function startOf(block: number): number {
+  return block * blockSize;
+}
+
+/** Adds the chunks' terms. The caller holds the collection, so that nobody else appends to its last block. */
+export async function addPostings(
+  transaction: Transaction,
+  { org, collectionId }: Scope,
+  chunks: readonly { readonly number: number; readonly sparse: SparseUnits }[],
+): Promise<void> {
+  const entries = new Map<number, Map<number, number[]>>();
+  for (const { number, sparse } of chunks) {
+    const block = blockOf(number);
+    let terms = entries.get(block);
+    if (terms === undefined) entries.set(block, (terms = new Map()));
+    for (const [position, term] of sparse.indices.entries()) {
+      const entry = pack(number, sparse.units[position] ?? 0);
+      const list = terms.get(term);
+      if (list === undefined) terms.set(term, [entry]);
+      else list.push(entry);
+    }
+  }
+  const rows = [...entries].flatMap(([block, terms]) => [...terms].map(([term, list]) => ({ block, term, packed: toBuffer(list) })));
+  if (rows.length === 0) return;
+  await transaction.query(
+    `INSERT INTO parley.vector_postings (org, collection_id, term, block, entries)
+     SELECT $1, $2, given.term, given.block, given.entries FROM unnest($3::int[], $4::int[], $5::bytea[]) AS given (term, block, entries)
+     ORDER BY given.term, given.block
+     ON CONFLICT (org, collection_id, term, block) DO UPDATE SET entries = vector_postings.entries || excluded.entries`,
+    [org, collectionId, rows.map(({ term }) => term), rows.map(({ block }) => block), rows.map(({ packed }) => packed)],
+  );
+}
+
+/** Numbers of chunks, and what each scores, in units. */
+export interface Scores {
+  readonly numbers: Int32Array;
+  readonly scores: Float64Array;
+}
+
+/** Inner products of a query with every chunk that shares a term with it. Chunks that are gone may be among them. */
+export async function scorePostings(transaction: Transaction, { org, collectionId }: Scope, query: QueryUnits): Promise<Scores> {
+  const weights = new Map(query.indices.map((term, position) => [term, query.units[position] ?? 0]));
+  // One look-up by the whole key for each term: a plan that needs no statistics, which a table that has just been filled doesn't have.
+  const { rows } = await transaction.query<{ term: number; block: number; entries: Buffer }>(
+    `SELECT posting.term, posting.block, posting.entries FROM unnest($3::int[]) AS wanted (term) CROSS JOIN LATERAL (
+       SELECT term, block, entries FROM parley.vector_postings WHERE org = $1 AND collection_id = $2 AND term = wanted.term OFFSET 0
+     ) AS posting`,
+    [org, collectionId, query.indices],
+  );
+  const blocks = new Map<number, Float64Array>();
+  for (const { term, block, entries } of rows) {
+    let sums = blocks.get(block);
+    if (sums === undefined) blocks.set(block, (sums = new Float64Array(blockSize)));
+    const weight = weights.get(term) ?? 0;
+    for (let offset = 0; offset < entries.length; offset += 4) {
+      const local = entries.readUInt16LE(offset + 2);
+      sums[local] = (sums[local] ?? 0) + weight * entries.readUInt16LE(offset);
+    }
+  }
+  const numbers = new Int32Array(blocks.size * blockSize);
+  const scores = new Float64Array(blocks.size * blockSize);
+  let size = 0;
+  for (const [block, sums] of blocks) {
+    const start = startOf(block);
+    for (let local = 0; local < blockSize; local += 1) {
+      const sum = sums[local] ?? 0;
+      if (sum === 0) continue;
+      numbers[size] = start + local;
+      scores[size] = sum;
+      size += 1;
+    }
+  }
+  return { numbers: numbers.subarray(0, size), scores: scores.subarray(0, size) };
+}
+
+/** Drops what is left of chunks that are gone from a block that nobody appends to any more. */
+export async function compactBlock(
+  transaction: Transaction,
+  { org, collectionId }: Scope,
+  block: number,
+  live: ReadonlySet<number>,
+): Promise<void> {
+  const { rows } = await transaction.query<{ term: number; entries: Buffer }>(
+    `SELECT term, entries FROM parley.vector_postings WHERE org = $1 AND collection_id = $2 AND block = $3 ORDER BY term FOR UPDATE`,
+    [org, collectionId, block],
+  );
+  const emptied: number[] = [];
+  const kept: { readonly term: number; readonly packed: Buffer }[] = [];
+  for (const { term, entries } of rows) {
+    const rest = unpack(entries).filter((entry) => live.has(startOf(block) + (entry >>> 16)));
+    if (rest.length === 0) emptied.push(term);
+    else if (rest.length * 4 < entries.length) kept.push({ term, packed: toBuffer(rest) });
+  }
+  await transaction.query(
+    `UPDATE parley.vector_postings AS posting SET entries = given.entries FROM unnest($4::int[], $5::bytea[]) AS given (term, entries)
+     WHERE posting.org = $1 AND posting.collection_id = $2 AND posting.block = $3 AND posting.term = given.term`,
+    [org, collectionId, block, kept.map(({ term }) => term), kept.map(({ packed }) => packed)],
+  );
+  await transaction.query(
+    'DELETE FROM parley.vector_postings WHERE org = $1 AND collection_id = $2 AND block = $3 AND term = ANY($4::int[])',
+    [org, collectionId, block, emptied],
+  );
+}
+
+function pack(number: number, units: number): number {
+  return (((number & (blockSize - 1)) << 16) | units) >>> 0;
+}
+
+function toBuffer(entries: readonly number[]): Buffer {
+  const packed = Buffer.allocUnsafe(entries.length * 4);
+  for (const [position, entry] of entries.entries()) packed.writeUInt32LE(entry, position * 4);
+  return packed;
+}
+
+function unpack(packed: Buffer): readonly number[] {
+  return Array.from({ length: packed.length / 4 }, (_, position) => packed.readUInt32LE(position * 4));
+}

@@ -1,0 +1,132 @@
+-- Where chunks are ranked: an inverted index for words (BM25), and tables of dense vectors made on demand, one for each dimension.
+-- Everything here can be rebuilt from 0005. Nothing refers to it: another store may keep the vectors in its place.
+
+DO $$
+DECLARE
+  offered text;
+BEGIN
+  IF NOT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector') THEN
+    SELECT default_version INTO offered FROM pg_available_extensions WHERE name = 'vector';
+    IF offered IS NULL THEN
+      RAISE EXCEPTION 'this Postgres has no pgvector: install pgvector 0.7 or newer on the server (packages are named like postgresql-18-pgvector), then run `parley migrate` again'
+        USING ERRCODE = 'feature_not_supported';
+    END IF;
+    BEGIN
+      CREATE EXTENSION vector;
+    EXCEPTION WHEN insufficient_privilege THEN
+      RAISE EXCEPTION 'the user in DATABASE_URL may not add pgvector: let a superuser run `CREATE EXTENSION vector` in the database %, then run `parley migrate` again', current_database()
+        USING ERRCODE = 'insufficient_privilege';
+    END;
+  END IF;
+  -- halfvec, which keeps long vectors, came with 0.7.
+  SELECT extversion INTO offered FROM pg_extension WHERE extname = 'vector';
+  IF (string_to_array(offered, '.'))[1:2]::int[] < ARRAY[0, 7] THEN
+    RAISE EXCEPTION 'this database has pgvector %, and 0.7 or newer is needed: install it on the server, let the owner of the extension run `ALTER EXTENSION vector UPDATE`, then run `parley migrate` again', offered
+      USING ERRCODE = 'feature_not_supported';
+  END IF;
+END
+$$;
+
+CREATE TABLE parley.vector_collections (
+  org text COLLATE "C" NOT NULL CHECK (org ~ '^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$'),
+  collection_id text COLLATE "C" NOT NULL CHECK (char_length(collection_id) BETWEEN 1 AND 128),
+  -- Chunks are numbered from 0; a number is never given twice. Whoever writes holds this row.
+  next_number int NOT NULL DEFAULT 0 CHECK (next_number >= 0),
+  -- Became large: its dense vectors belong into the graph.
+  graph boolean NOT NULL DEFAULT false,
+  PRIMARY KEY (org, collection_id)
+);
+
+CREATE TABLE parley.vector_chunks (
+  org text COLLATE "C" NOT NULL,
+  collection_id text COLLATE "C" NOT NULL,
+  number int NOT NULL,
+  chunk_id text COLLATE "C" NOT NULL CHECK (char_length(chunk_id) BETWEEN 1 AND 256),
+  document_id text COLLATE "C" NOT NULL CHECK (char_length(document_id) BETWEEN 1 AND 128),
+  ordinal int NOT NULL CHECK (ordinal >= 0),
+  metadata jsonb NOT NULL CHECK (jsonb_typeof(metadata) = 'object'),
+  PRIMARY KEY (org, collection_id, number)
+);
+
+CREATE UNIQUE INDEX vector_chunks_by_id ON parley.vector_chunks (org, collection_id, chunk_id);
+CREATE INDEX vector_chunks_of_document ON parley.vector_chunks (org, collection_id, document_id);
+
+-- Which chunks have a term, by blocks of 1,024 numbers. Each entry is four bytes, little-endian: weight · 1,024 in the lower half, the number within
+-- the block in the upper. Entries of a chunk that is gone stay behind until half of their block is gone; its number finds nothing.
+CREATE TABLE parley.vector_postings (
+  org text COLLATE "C" NOT NULL,
+  collection_id text COLLATE "C" NOT NULL,
+  term int NOT NULL,
+  block int NOT NULL,
+  -- 4 KiB at most: never moved out of the row.
+  entries bytea STORAGE PLAIN NOT NULL CHECK (octet_length(entries) BETWEEN 4 AND 4096),
+  PRIMARY KEY (org, collection_id, term, block)
+);
+
+CREATE INDEX vector_postings_of_block ON parley.vector_postings (org, collection_id, block);
+
+ALTER TABLE parley.vector_collections ENABLE ROW LEVEL SECURITY;
+ALTER TABLE parley.vector_collections FORCE ROW LEVEL SECURITY;
+ALTER TABLE parley.vector_chunks ENABLE ROW LEVEL SECURITY;
+ALTER TABLE parley.vector_chunks FORCE ROW LEVEL SECURITY;
+ALTER TABLE parley.vector_postings ENABLE ROW LEVEL SECURITY;
+ALTER TABLE parley.vector_postings FORCE ROW LEVEL SECURITY;
+
+CREATE POLICY own_organization ON parley.vector_collections TO parley_app
+  USING (org = current_setting('parley.org', true))
+  WITH CHECK (org = current_setting('parley.org', true));
+
+CREATE POLICY own_organization ON parley.vector_chunks TO parley_app
+  USING (org = current_setting('parley.org', true))
+  WITH CHECK (org = current_setting('parley.org', true));
+
+CREATE POLICY own_organization ON parley.vector_postings TO parley_app
+  USING (org = current_setting('parley.org', true))
+  WITH CHECK (org = current_setting('parley.org', true));
+
+GRANT SELECT, INSERT, DELETE, UPDATE (next_number, graph) ON parley.vector_collections TO parley_app;
+GRANT SELECT, INSERT, DELETE ON parley.vector_chunks TO parley_app;
+GRANT SELECT, INSERT, DELETE, UPDATE (entries) ON parley.vector_postings TO parley_app;
+
+-- Makes the table for dense vectors of one dimension, parley.vector_dense_<dimension>, where it is missing. The tables belong to whoever migrates.
+-- Rows of large collections are in the graph (HNSW), which up to then is empty and costs nothing: it never has to be built over rows that are in use.
+CREATE FUNCTION parley.prepare_dense_vectors(dimension int) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  name text := 'vector_dense_' || dimension;
+  -- An HNSW index takes up to 2,000 dimensions of vector and 4,000 of halfvec; a row has to fit into a page.
+  kind text := CASE WHEN dimension > 2000 THEN 'halfvec' ELSE 'vector' END;
+  home text;
+BEGIN
+  IF dimension NOT BETWEEN 1 AND 16000 THEN
+    RAISE EXCEPTION 'a vector has 1 to 16000 dimensions, not %', dimension USING ERRCODE = 'invalid_parameter_value';
+  END IF;
+  IF to_regclass('parley.' || name) IS NOT NULL THEN RETURN; END IF;
+  PERFORM pg_advisory_xact_lock(hashtext('parley.' || name));
+  IF to_regclass('parley.' || name) IS NOT NULL THEN RETURN; END IF;
+  SELECT nspname INTO STRICT home FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace WHERE extname = 'vector';
+  EXECUTE format(
+    'CREATE TABLE parley.%I (
+       org text COLLATE "C" NOT NULL,
+       collection_id text COLLATE "C" NOT NULL,
+       number int NOT NULL,
+       graph boolean NOT NULL,
+       embedding %I.%I(%s) NOT NULL,
+       PRIMARY KEY (org, collection_id, number)
+     ) WITH (toast_tuple_target = 8160)', name, home, kind, dimension);
+  EXECUTE format('CREATE INDEX %I ON parley.%I (org, collection_id, number) WHERE NOT graph', name || '_flat', name);
+  IF dimension <= 4000 THEN
+    EXECUTE format('CREATE INDEX %I ON parley.%I USING hnsw (embedding %I.%I) WHERE graph', name || '_graph', name, home, kind || '_ip_ops');
+  END IF;
+  EXECUTE format('ALTER TABLE parley.%I ENABLE ROW LEVEL SECURITY', name);
+  EXECUTE format('ALTER TABLE parley.%I FORCE ROW LEVEL SECURITY', name);
+  EXECUTE format(
+    'CREATE POLICY own_organization ON parley.%I TO parley_app
+       USING (org = current_setting(''parley.org'', true)) WITH CHECK (org = current_setting(''parley.org'', true))', name);
+  EXECUTE format('GRANT SELECT, INSERT, DELETE, UPDATE (graph) ON parley.%I TO parley_app', name);
+END
+$$;
+
+REVOKE ALL ON FUNCTION parley.prepare_dense_vectors(int) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION parley.prepare_dense_vectors(int) TO parley_app;
