@@ -120,9 +120,10 @@ export function createEgress(options: EgressOptions = {}): Egress {
 
   const open = async (run: Run, target: Target, addresses: readonly Address[]): Promise<Connection> => {
     run.phase = 'connect';
-    const opening = openSocket({ target, addresses, policy, secureContext, onTls: () => (run.phase = 'tls') });
+    const opening = openSocket({ target, addresses, policy, secureContext, clock, onTls: () => (run.phase = 'tls') });
     run.cleanUp = () => opening.cancel();
     const { socket, address } = await opening.opened;
+    run.throwIfStopped();
     const { origin, host } = target;
     const connection = new Connection({ origin, host, socket, address, onClose: (one) => pool.remove(origin, one) });
     pool.add(connection);

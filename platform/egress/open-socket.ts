@@ -1,9 +1,11 @@
 /** Opens a TCP or TLS connection to addresses that were vetted, and to nothing else. */
-import { connect as connectTcp, type LookupFunction, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import { connect as connectTls, type SecureContext } from 'node:tls';
 
+import type { Clock } from '../clock.ts';
 import { type Address, parseAddress } from './address.ts';
 import type { AddressPolicy } from './address-policy.ts';
+import { dial } from './dial.ts';
 import { EgressError, egressErrorOf } from './egress-error.ts';
 import type { Target } from './target.ts';
 
@@ -15,100 +17,83 @@ export interface OpenedSocket {
 
 /** A connection under way, which can be given up at any moment. */
 export interface SocketOpening {
+  /** @throws EgressError */
   readonly opened: Promise<OpenedSocket>;
   cancel(): void;
 }
 
-/** With several addresses, the next one is tried after this time, in milliseconds. */
-const nextAddressMs = 300;
-
-const ignore = (): void => undefined;
-
-/** How many of a name's addresses are tried. */
-const mostAddresses = 6;
-
-export function openSocket(options: {
+export interface SocketOptions {
   readonly target: Target;
   /** At least one. */
   readonly addresses: readonly Address[];
   readonly policy: AddressPolicy;
   readonly secureContext: SecureContext;
+  readonly clock: Clock;
   /** Told when the TCP connection stands and the TLS handshake begins. */
   readonly onTls: () => void;
-}): SocketOpening {
-  const { target, policy } = options;
-  const { promise: opened, resolve, reject } = Promise.withResolvers<OpenedSocket>();
-  const tcp = dial(target, options.addresses.slice(0, mostAddresses));
-  let socket = tcp;
+}
 
-  // A socket that was given up may still report why, with nobody left to hear it.
-  tcp.on('error', ignore);
-  const onTcpError = (error: Error): void => reject(egressErrorOf(error, 'connect', target.host));
-  tcp.once('error', onTcpError);
-  tcp.once('connect', () => {
-    tcp.off('error', onTcpError);
+export function openSocket(options: SocketOptions): SocketOpening {
+  const { target } = options;
+  const dialling = dial({ addresses: options.addresses, port: target.port, clock: options.clock });
+  let socket: Socket | undefined;
+  let cancelled = false;
+
+  const open = async (): Promise<OpenedSocket> => {
+    const tcp = await dialling.connected.catch((error: unknown) => {
+      throw egressErrorOf(error, 'connect', target.host);
+    });
+    socket = tcp;
+    if (cancelled) tcp.destroy();
     const address = parseAddress(tcp.remoteAddress ?? '');
     // The last word: whatever happened above, no byte goes to an address that may not be called.
-    if (address === undefined || policy.objection(address) !== undefined) {
+    if (address === undefined || options.policy.objection(address) !== undefined) {
       tcp.destroy();
-      reject(
-        new EgressError({
-          kind: 'forbidden_address',
-          phase: 'connect',
-          host: target.host,
-          message: `the connection to ${target.host} led to an address that may not be called`,
-        }),
-      );
-      return;
+      throw address === undefined ? lost(target) : forbidden(target);
     }
-    if (!target.secure) {
-      resolve({ socket: tcp, address: address.text });
-      return;
-    }
+    if (!target.secure) return { socket: tcp, address: address.text };
     options.onTls();
+    socket = await secure(tcp, options);
+    return { socket, address: address.text };
+  };
+
+  return {
+    opened: open(),
+    cancel: () => {
+      cancelled = true;
+      dialling.cancel();
+      socket?.destroy();
+    },
+  };
+}
+
+function secure(tcp: Socket, { target, secureContext }: SocketOptions): Promise<Socket> {
+  return new Promise((resolve, reject) => {
     const tls = connectTls({
       socket: tcp,
       host: target.hostname,
       // An address is no server name (RFC 6066); the certificate is checked against `host` all the same.
       servername: target.literal === undefined ? target.hostname : '',
       ALPNProtocols: ['http/1.1'],
-      secureContext: options.secureContext,
+      secureContext,
     });
-    socket = tls;
-    tls.on('error', ignore);
-    const onTlsError = (error: Error): void => {
+    // Stays for good, as that of the TCP socket does.
+    tls.on('error', (error) => {
       tls.destroy();
       reject(egressErrorOf(error, 'tls', target.host));
-    };
-    tls.once('error', onTlsError);
-    tls.once('secureConnect', () => {
-      tls.off('error', onTlsError);
-      resolve({ socket: tls, address: address.text });
     });
+    tls.once('secureConnect', () => resolve(tls));
   });
-  return {
-    opened,
-    cancel: () => {
-      socket.destroy();
-      tcp.destroy();
-    },
-  };
 }
 
-function dial(target: Target, addresses: readonly Address[]): Socket {
-  const [first] = addresses;
-  if (addresses.length === 1 && first !== undefined) return connectTcp({ host: first.text, port: target.port, noDelay: true });
-  const vetted: LookupFunction = (_name, _options, callback) =>
-    callback(
-      null,
-      addresses.map(({ text, family }) => ({ address: text, family })),
-    );
-  return connectTcp({
-    host: 'vetted.invalid',
-    port: target.port,
-    lookup: vetted,
-    autoSelectFamily: true,
-    autoSelectFamilyAttemptTimeout: nextAddressMs,
-    noDelay: true,
+const forbidden = ({ host }: Target): EgressError =>
+  new EgressError({
+    kind: 'forbidden_address',
+    phase: 'connect',
+    host,
+    message: `the connection to ${host} led to an address that may not be called`,
   });
-}
+
+/** It has no other end any more by the time it is looked at. */
+const lost = ({ host }: Target): EgressError =>
+  new EgressError({ kind: 'reset', phase: 'connect', host, message: `${host} closed the connection at once` });

@@ -1,0 +1,58 @@
+/**
+ * Opens a TCP connection to the first of several addresses that answers. A new one is tried when the last has failed, or
+ * has taken a while; those that are under way go on (RFC 8305, 5). Node's own way gives up on the first address when it
+ * tries the second, and so never reaches a host that is merely far away.
+ */
+import { connect, type Socket } from 'node:net';
+
+import type { Clock, Timer } from '../clock.ts';
+import type { Address } from './address.ts';
+
+export interface Dialling {
+  /** Rejects with the error of the last attempt. */
+  readonly connected: Promise<Socket>;
+  cancel(): void;
+}
+
+/** How long an address has before the next one is tried besides, in milliseconds. */
+const nextAfterMs = 250;
+
+/** How many of a name's addresses are tried. */
+const mostAddresses = 6;
+
+/** @param options.addresses at least one, in the order in which they are tried */
+export function dial(options: { readonly addresses: readonly Address[]; readonly port: number; readonly clock: Clock }): Dialling {
+  const { promise: connected, resolve, reject } = Promise.withResolvers<Socket>();
+  const waiting = options.addresses.slice(0, mostAddresses);
+  const trying = new Set<Socket>();
+  let timer: Timer | undefined;
+
+  const end = (winner?: Socket): void => {
+    timer?.cancel();
+    waiting.length = 0;
+    for (const socket of trying) if (socket !== winner) socket.destroy();
+    trying.clear();
+  };
+
+  const tryNext = (): void => {
+    timer?.cancel();
+    const address = waiting.shift();
+    if (address === undefined) return;
+    const socket = connect({ host: address.text, port: options.port, noDelay: true });
+    trying.add(socket);
+    // Also later: a socket that was given up may still report why, with nobody left to hear it.
+    socket.on('error', (error) => {
+      if (!trying.delete(socket)) return;
+      if (waiting.length > 0) tryNext();
+      else if (trying.size === 0) reject(error);
+    });
+    socket.once('connect', () => {
+      end(socket);
+      resolve(socket);
+    });
+    if (waiting.length > 0) timer = options.clock.after(nextAfterMs, tryNext);
+  };
+
+  tryNext();
+  return { connected, cancel: () => end() };
+}

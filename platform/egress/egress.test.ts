@@ -1,0 +1,624 @@
+import { randomBytes } from 'node:crypto';
+import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
+
+import { Registry } from 'prom-client';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { createEgress, type Egress, type EgressOptions, type EgressRequest, type EgressResponse } from './egress.ts';
+import { EgressError } from './egress-error.ts';
+import { selfSigned } from './testing/certificate.ts';
+import { DnsServer } from './testing/dns-server.ts';
+import { Servers } from './testing/servers.ts';
+
+const servers = new Servers();
+let dns: DnsServer;
+let opened: Egress[];
+
+beforeEach(async () => {
+  dns = await DnsServer.start();
+  opened = [];
+});
+afterEach(async () => {
+  opened.forEach((egress) => egress.close());
+  await servers.stop();
+  await dns.stop();
+});
+
+/** Loopback is allowed but for 127.66.0.0/16, where the servers stand that must not be reached. */
+const allowed = ['127.0.0.0/10', '::1/128'];
+const forbiddenAddress = '127.66.0.1';
+
+function egressWith(options: EgressOptions = {}): Egress {
+  const egress = createEgress({ allowCidrs: allowed, dnsServers: [dns.address], ...options });
+  opened.push(egress);
+  return egress;
+}
+
+const defaults = { timeoutMs: 30_000, maxBodyBytes: 100_000 };
+const send = (egress: Egress, request: Partial<EgressRequest> & { url: string }): Promise<EgressResponse> =>
+  egress.request({ ...defaults, ...request });
+
+async function failure(promise: Promise<unknown>): Promise<EgressError> {
+  const error: unknown = await promise.then(
+    () => new Error('it did not fail'),
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof EgressError)) throw error;
+  return error;
+}
+
+async function eventually(check: () => void): Promise<void> {
+  for (let attempt = 0; ; attempt += 1) {
+    try {
+      check();
+      return;
+    } catch (error) {
+      if (attempt === 300) throw error;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+}
+
+describe('a request', () => {
+  it('sends what it is given and gives back what comes', async () => {
+    const server = await servers.http((request, response) => {
+      const chunks: Buffer[] = [];
+      request.on('data', (chunk: Buffer) => chunks.push(chunk));
+      request.on('end', () => {
+        const seen = { method: request.method, url: request.url, headers: request.headers, body: Buffer.concat(chunks).toString('hex') };
+        response.writeHead(207, { 'x-one': 'a', 'set-cookie': ['a=1', 'b=2'] }).end(JSON.stringify(seen));
+      });
+    });
+    const body = randomBytes(1000);
+    const url = `http://localhost:${server.port}/a%20b?c=d#e`;
+    const answer = await send(egressWith(), { url, method: 'PUT', headers: { 'X-Mine': 'yes', 'content-type': 'x/y' }, body });
+    expect(answer).toMatchObject({ status: 207, truncated: false, address: '127.0.0.1', url: `http://localhost:${server.port}/a%20b?c=d` });
+    expect(answer.headers).toMatchObject({ 'x-one': 'a', 'set-cookie': ['a=1', 'b=2'] });
+    const seen = JSON.parse(answer.body.toString()) as Record<string, unknown>;
+    expect(seen).toMatchObject({ method: 'PUT', url: '/a%20b?c=d', body: body.toString('hex') });
+    expect(seen['headers']).toMatchObject({
+      'x-mine': 'yes',
+      'content-type': 'x/y',
+      host: `localhost:${server.port}`,
+      'content-length': '1000',
+    });
+    expect(seen['headers']).not.toHaveProperty('accept-encoding');
+  });
+
+  it('goes to one that is reached by IPv6, by a second address, by an allowed name', async () => {
+    const v6 = await servers.http((_, response) => response.end('six'), { address: '::1' });
+    const egress = egressWith();
+    expect((await send(egress, { url: `http://[::1]:${v6.port}/` })).body.toString()).toBe('six');
+    // Nobody listens at the first.
+    expect((await send(egress, { url: `http://localhost:${v6.port}/` })).address).toBe('0:0:0:0:0:0:0:1');
+    const second = await servers.http((_, response) => response.end('second'), { address: '127.0.0.3' });
+    dns.set('A two.example', { addresses: ['127.0.0.2', '127.0.0.3'] });
+    expect(await send(egress, { url: `http://two.example:${second.port}/` })).toMatchObject({ address: '127.0.0.3', status: 200 });
+  });
+
+  it('is answered 500 times at once', async () => {
+    const server = await servers.http((request, response) => {
+      request.resume();
+      request.on('end', () => setTimeout(() => response.end(request.url), 5));
+    });
+    const egress = egressWith();
+    const answers = await Promise.all(
+      Array.from({ length: 500 }, async (_, index) => {
+        const url = `http://localhost:${server.port}/${index}`;
+        return (await send(egress, { url, method: 'POST', body: 'x' })).body.toString() === `/${index}`;
+      }),
+    );
+    expect(answers.every(Boolean)).toBe(true);
+  });
+
+  it('counts its outcomes', async () => {
+    const server = await servers.http((_, response) => response.writeHead(500).end());
+    const registry = new Registry();
+    const egress = egressWith({ registry });
+    await send(egress, { url: `http://localhost:${server.port}/` });
+    await failure(send(egress, { url: 'http://10.0.0.1/' }));
+    const values = (await registry.getSingleMetric('parley_egress_requests_total')?.get())?.values;
+    expect(values?.map(({ labels, value }) => [labels['outcome'], value])).toEqual([
+      ['answered', 1],
+      ['forbidden_address', 1],
+    ]);
+  });
+});
+
+describe('an address that may not be called', () => {
+  let victim: Awaited<ReturnType<Servers['http']>>;
+  beforeEach(async () => {
+    victim = await servers.http((_, response) => response.end('secret'), { address: forbiddenAddress });
+  });
+  afterEach(() => expect(victim.connections()).toBe(0));
+
+  it('is refused as a literal', async () => {
+    const error = await failure(send(egressWith(), { url: `http://${forbiddenAddress}:${victim.port}/` }));
+    expect(error).toMatchObject({ kind: 'forbidden_address', phase: 'check', host: `${forbiddenAddress}:${victim.port}`, ours: false });
+    for (const host of ['127.4325377', '0x7f420001', '017720400001', '[::ffff:7f42:1]', '[64:ff9b::7f42:1]', '[::7f42:1]']) {
+      expect((await failure(send(egressWith(), { url: `http://${host}:${victim.port}/` }))).kind).toBe('forbidden_address');
+    }
+  });
+
+  it.each([
+    ['alone', { A: [forbiddenAddress] }],
+    ['beside an allowed one', { A: ['127.0.0.1', forbiddenAddress] }],
+    ['behind many', { A: [...Array.from({ length: 8 }, (_, index) => `127.0.0.${index + 1}`), forbiddenAddress] }],
+    ['as an IPv6 address beside an allowed one', { A: ['127.0.0.1'], AAAA: ['fd00::1'] }],
+    ['mapped', { AAAA: [`::ffff:${forbiddenAddress}`] }],
+    ['through NAT64', { AAAA: ['64:ff9b::7f42:1'] }],
+  ])('is refused when a name has it %s', async (_, answers: { A?: readonly string[]; AAAA?: readonly string[] }) => {
+    for (const type of ['A', 'AAAA'] as const)
+      if (answers[type] !== undefined) dns.set(`${type} evil.example`, { addresses: answers[type] });
+    const error = await failure(send(egressWith(), { url: `http://evil.example:${victim.port}/` }));
+    expect(error).toMatchObject({ kind: 'forbidden_address', phase: 'dns' });
+    // What an internal name resolves to stays inside.
+    expect(error.message).not.toContain(forbiddenAddress);
+  });
+
+  it('is refused when DNS changes between two questions, and never reached when it changes behind the check', async () => {
+    const honest = await servers.http((_, response) => response.end('honest'), { port: victim.port });
+    let asked = 0;
+    dns.set('A rebind.example', () => ({ addresses: [(asked += 1) === 1 ? '127.0.0.1' : forbiddenAddress], ttl: 0 }));
+    const egress = egressWith();
+    const url = `http://rebind.example:${victim.port}/`;
+    // The connection goes to what was checked: DNS is asked once.
+    expect((await send(egress, { url })).body.toString()).toBe('honest');
+    expect(asked).toBe(1);
+    for (let attempt = 0; attempt < 3; attempt += 1) expect((await failure(send(egress, { url }))).kind).toBe('forbidden_address');
+    expect(honest.connections()).toBe(1);
+  });
+
+  it('is refused behind a redirect, however it is written there', async () => {
+    const server = await servers.http((request, response) => {
+      const to = decodeURIComponent(request.url?.slice(1) ?? '');
+      response.writeHead(302, { location: to }).end();
+    });
+    dns.set('A evil.example', { addresses: [forbiddenAddress] });
+    const egress = egressWith();
+    const through = async (location: string): Promise<string> => {
+      const url = `http://localhost:${server.port}/${encodeURIComponent(location)}`;
+      return (await failure(send(egress, { url, maxRedirects: 3 }))).kind;
+    };
+    expect(await through(`http://${forbiddenAddress}:${victim.port}/`)).toBe('forbidden_address');
+    expect(await through(`//0x7f420001:${victim.port}/`)).toBe('forbidden_address');
+    expect(await through(`http://evil.example:${victim.port}/`)).toBe('forbidden_address');
+    expect(await through(`http://[::ffff:127.66.0.1]:${victim.port}/`)).toBe('forbidden_address');
+    expect(await through('file:///etc/passwd')).toBe('forbidden_url');
+    expect(await through('http://user:pw@127.0.0.1/')).toBe('forbidden_url');
+    expect(await through(`http://localhost:22/`)).toBe('forbidden_url');
+    expect(await through('http://')).toBe('redirect');
+  });
+
+  it('is not reached by a host header', async () => {
+    const server = await servers.http((_, response) => response.end());
+    for (const name of [
+      'host',
+      'Host',
+      'HOST',
+      'Connection',
+      'transfer-encoding',
+      'Content-Length',
+      'proxy-authorization',
+      'Upgrade',
+      'expect',
+      'te',
+    ]) {
+      const headers = { [name]: `${forbiddenAddress}:${victim.port}` };
+      expect((await failure(send(egressWith(), { url: `http://localhost:${server.port}/`, headers }))).kind).toBe('forbidden_header');
+    }
+    expect(server.connections()).toBe(0);
+  });
+});
+
+it.each(['a\r\nx: y', 'a\nb', 'a\0b', 'ä€'])('refuses the header value %j, without repeating it', async (value) => {
+  const server = await servers.http((_, response) => response.end());
+  const error = await failure(send(egressWith(), { url: `http://localhost:${server.port}/`, headers: { 'x-secret': value } }));
+  expect(error.kind).toBe('forbidden_header');
+  expect(error.message).not.toContain(value);
+});
+
+describe('names', () => {
+  it('are asked for as they are: no search domain, both families', async () => {
+    const server = await servers.http((_, response) => response.end());
+    dns.set('A hooks', { addresses: ['127.0.0.1'] });
+    await send(egressWith(), { url: `http://hooks:${server.port}/` });
+    await failure(send(egressWith(), { url: `http://nowhere.example:${server.port}/` }));
+    expect([...dns.questions].sort()).toEqual(['A hooks', 'A nowhere.example', 'AAAA hooks', 'AAAA nowhere.example']);
+  });
+
+  it('are kept as long as their answers hold', async () => {
+    const server = await servers.http((_, response) => response.end());
+    dns.set('A kept.example', { addresses: ['127.0.0.1'], ttl: 60 });
+    dns.set('A fleeting.example', { addresses: ['127.0.0.1'], ttl: 0 });
+    const egress = egressWith();
+    for (const name of ['kept', 'kept', 'kept', 'fleeting', 'fleeting', 'fleeting'])
+      await send(egress, { url: `http://${name}.example:${server.port}/` });
+    expect(dns.questions.filter((question) => question === 'A kept.example')).toHaveLength(1);
+    expect(dns.questions.filter((question) => question === 'A fleeting.example')).toHaveLength(3);
+  });
+
+  it('that several ask for at once are asked for once', async () => {
+    const server = await servers.http((_, response) => response.end());
+    dns.set('A many.example', { addresses: ['127.0.0.1'] });
+    const egress = egressWith();
+    await Promise.all(Array.from({ length: 50 }, () => send(egress, { url: `http://many.example:${server.port}/` })));
+    expect(dns.questions.filter((question) => question === 'A many.example').length).toBeLessThan(5);
+  });
+
+  it('do without IPv6 addresses that never come', async () => {
+    const server = await servers.http((_, response) => response.end('here'));
+    dns.set('A half.example', { addresses: ['127.0.0.1'] });
+    dns.set('AAAA half.example', { silent: true });
+    expect((await send(egressWith(), { url: `http://half.example:${server.port}/`, timeoutMs: 1400 })).status).toBe(200);
+  });
+
+  it('fail as what they are', async () => {
+    dns.set('A broken.example', { code: 'SERVFAIL' });
+    dns.set('AAAA broken.example', { code: 'SERVFAIL' });
+    dns.set('A empty.example', { addresses: [] });
+    expect(await failure(send(egressWith(), { url: 'http://nowhere.example/' }))).toMatchObject({ kind: 'dns', phase: 'dns', ours: false });
+    expect(await failure(send(egressWith(), { url: 'http://empty.example/' }))).toMatchObject({ kind: 'dns' });
+    expect(await failure(send(egressWith(), { url: 'http://broken.example/' }))).toMatchObject({ kind: 'dns', ours: false });
+    const nobody = egressWith({ dnsServers: ['127.0.0.1:9'] });
+    expect(await failure(send(nobody, { url: 'http://hooks.example/' }))).toMatchObject({ kind: 'dns_unavailable', ours: true });
+  });
+
+  it('never resolve localhost by DNS, and not at all where loopback is not allowed', async () => {
+    dns.set('A localhost', { addresses: ['8.8.8.8'] });
+    dns.set('A x.localhost', { addresses: ['8.8.8.8'] });
+    const server = await servers.http((_, response) => response.end());
+    expect((await send(egressWith(), { url: `http://x.localhost:${server.port}/` })).address).toBe('127.0.0.1');
+    for (const host of ['localhost', 'localhost.', 'x.localhost'])
+      expect((await failure(send(egressWith({ allowCidrs: [] }), { url: `http://${host}:${server.port}/` }))).kind).toBe(
+        'forbidden_address',
+      );
+    expect(dns.questions).toEqual([]);
+  });
+});
+
+describe('the clock', () => {
+  const timeoutMs = 300;
+  const timedOut = async (request: Partial<EgressRequest> & { url: string }, options: EgressOptions = {}): Promise<EgressError> => {
+    const startedAt = performance.now();
+    const error = await failure(send(egressWith(options), { timeoutMs, ...request }));
+    // Timers may fire a little early, counted by this clock.
+    expect(performance.now() - startedAt).toBeGreaterThan(timeoutMs - 5);
+    expect(error).toMatchObject({ kind: 'timeout', ours: false });
+    expect(error.message).toContain('300 ms');
+    return error;
+  };
+
+  it('runs over DNS', async () => {
+    dns.set('A slow.example', { silent: true });
+    const server = await servers.http((_, response) => response.end());
+    expect((await timedOut({ url: `http://slow.example:${server.port}/` })).phase).toBe('dns');
+    // And what DNS says later starts nothing.
+    expect(server.connections()).toBe(0);
+  });
+
+  it('runs over the TLS handshake', async () => {
+    const server = await servers.tcp((socket) => socket.resume());
+    expect((await timedOut({ url: `https://localhost:${server.port}/` })).phase).toBe('tls');
+    await eventually(() => expect(server.open()).toBe(0));
+  });
+
+  it('runs over the request, when nobody reads it', async () => {
+    const server = await servers.tcp((socket) => socket.pause());
+    const error = await timedOut({ url: `http://localhost:${server.port}/`, method: 'POST', body: Buffer.alloc(30_000_000) });
+    expect(error.phase).toBe('head');
+  });
+
+  it('runs over the head, also when it drips', async () => {
+    const silent = await servers.http(() => undefined);
+    expect((await timedOut({ url: `http://localhost:${silent.port}/` })).phase).toBe('head');
+    await eventually(() => expect(silent.open()).toBe(0));
+    const dripping = await servers.tcp((socket) => {
+      socket.write('HTTP/1.1 200 OK\r\n');
+      const drip = setInterval(() => socket.write('x-a: b\r\n'), 20);
+      socket.once('close', () => clearInterval(drip));
+    });
+    expect((await timedOut({ url: `http://localhost:${dripping.port}/` })).phase).toBe('head');
+    await eventually(() => expect(dripping.open()).toBe(0));
+  });
+
+  it.each(['fail', 'truncate'] as const)('runs over the body, also when it drips (%s)', async (overflow) => {
+    const server = await servers.http((_, response) => {
+      const drip = setInterval(() => response.write('x'), 20);
+      response.once('close', () => clearInterval(drip));
+    });
+    expect((await timedOut({ url: `http://localhost:${server.port}/`, overflow })).phase).toBe('body');
+    await eventually(() => expect(server.open()).toBe(0));
+  });
+
+  it('runs over all redirects together', async () => {
+    const server = await servers.http((_, response) => void setTimeout(() => response.writeHead(302, { location: '/' }).end(), 50));
+    const error = await timedOut({ url: `http://localhost:${server.port}/`, maxRedirects: 1000 });
+    expect(error.host).toBe(`localhost:${server.port}`);
+  });
+
+  it('stops for a signal, with its reason', async () => {
+    const server = await servers.http(() => undefined);
+    const aborting = new AbortController();
+    const reason = new Error('not needed any more');
+    const request = send(egressWith(), { url: `http://localhost:${server.port}/`, signal: aborting.signal });
+    setTimeout(() => aborting.abort(reason), 50);
+    await expect(request).rejects.toBe(reason);
+    await eventually(() => expect(server.open()).toBe(0));
+    await expect(send(egressWith(), { url: `http://localhost:${server.port}/`, signal: aborting.signal })).rejects.toBe(reason);
+    expect(server.connections()).toBeLessThan(2);
+  });
+
+  it('stops when the guard is closed, and nothing begins then', async () => {
+    const server = await servers.http(() => undefined);
+    const egress = egressWith();
+    const request = failure(send(egress, { url: `http://localhost:${server.port}/` }));
+    await eventually(() => expect(server.connections()).toBe(1));
+    egress.close();
+    expect(await request).toMatchObject({ kind: 'closed', ours: true });
+    await eventually(() => expect(server.open()).toBe(0));
+    expect(await failure(send(egress, { url: `http://localhost:${server.port}/` }))).toMatchObject({ kind: 'closed' });
+    expect(server.connections()).toBe(1);
+  });
+});
+
+it('does not give up on a slow address because there is a second one', async () => {
+  // Nobody listens at the second. While this process is busy, the first looks slow.
+  const server = await servers.http((_, response) => response.end('late'));
+  dns.set('A far.example', { addresses: ['127.0.0.1', '127.0.0.2'] });
+  const blockLoop = (ms: number): void => {
+    const end = performance.now() + ms;
+    while (performance.now() < end);
+  };
+  const answer = send(egressWith(), { url: `http://far.example:${server.port}/` });
+  await eventually(() => expect(dns.questions).toContain('A far.example'));
+  setImmediate(() => blockLoop(600));
+  expect((await answer).body.toString()).toBe('late');
+});
+
+describe('the body', () => {
+  it('is cut off where it is too long, and the server stopped', async () => {
+    let sent = 0;
+    const server = await servers.http((request, response) => {
+      if (request.url === '/announced') response.setHeader('content-length', 10_000_000_000);
+      const chunk = Buffer.alloc(65_536);
+      const more = (): void => {
+        while (!response.destroyed && response.write(chunk)) sent += chunk.length;
+      };
+      response.on('drain', more);
+      more();
+    });
+    const egress = egressWith();
+    const url = `http://localhost:${server.port}`;
+    const cut = await send(egress, { url: `${url}/`, overflow: 'truncate', maxBodyBytes: 4096 });
+    expect(cut).toMatchObject({ status: 200, truncated: true });
+    expect(cut.body).toHaveLength(4096);
+    expect(await send(egress, { url: `${url}/`, overflow: 'truncate', maxBodyBytes: 0 })).toMatchObject({ status: 200, truncated: true });
+    expect(await send(egress, { url: `${url}/announced`, overflow: 'truncate', maxBodyBytes: 10 })).toMatchObject({ truncated: true });
+    for (const path of ['/', '/announced'])
+      expect(await failure(send(egress, { url: url + path, maxBodyBytes: 4096 }))).toMatchObject({ kind: 'too_large', phase: 'body' });
+    await eventually(() => expect(server.open()).toBe(0));
+    // What fits into the buffers of five connections.
+    expect(sent).toBeLessThan(5 * 20_000_000);
+  });
+
+  it('of exactly the longest length is whole', async () => {
+    const server = await servers.http((_, response) => response.end('x'.repeat(1000)));
+    const url = `http://localhost:${server.port}/`;
+    expect((await send(egressWith(), { url, maxBodyBytes: 1000 })).body).toHaveLength(1000);
+    expect((await failure(send(egressWith(), { url, maxBodyBytes: 999 }))).kind).toBe('too_large');
+  });
+
+  it('is decided by its first bytes, where that is all the caller wants', async () => {
+    const server = await servers.http((_, response) => void response.write('x'.repeat(100)));
+    const answer = await send(egressWith(), { url: `http://localhost:${server.port}/`, overflow: 'truncate', maxBodyBytes: 100 });
+    expect(answer.body).toHaveLength(100);
+  });
+
+  const page = Buffer.from('a page '.repeat(1000));
+  it.each([
+    ['gzip', gzipSync(page)],
+    ['x-gzip', gzipSync(page)],
+    ['br', brotliCompressSync(page)],
+    ['deflate', deflateSync(page)],
+    ['deflate', deflateRawSync(page)],
+    ['identity', page],
+  ])('is inflated on request (%s)', async (coding, body) => {
+    let asked: string | undefined;
+    const server = await servers.http((request, response) => {
+      asked = request.headers['accept-encoding'];
+      response.writeHead(200, { 'content-encoding': coding }).end(body);
+    });
+    const url = `http://localhost:${server.port}/`;
+    expect((await send(egressWith(), { url, decompress: true })).body.equals(page)).toBe(true);
+    expect(asked).toBe('gzip, deflate, br');
+    expect((await send(egressWith(), { url })).body.equals(body)).toBe(true);
+    expect(asked).toBeUndefined();
+  });
+
+  const bomb = Buffer.alloc(60_000_000);
+  it.each([
+    ['gzip', () => gzipSync(bomb)],
+    ['br', () => brotliCompressSync(bomb)],
+    ['deflate', () => deflateSync(bomb)],
+  ])('that explodes is stopped (%s)', async (coding, make) => {
+    const body = make();
+    expect(body.length).toBeLessThan(100_000);
+    const server = await servers.http((_, response) => response.writeHead(200, { 'content-encoding': coding }).end(body));
+    const error = await failure(send(egressWith(), { url: `http://localhost:${server.port}/`, decompress: true }));
+    expect(error).toMatchObject({ kind: 'too_large', phase: 'body' });
+  });
+
+  it.each([
+    ['cut short', 'gzip', gzipSync(page).subarray(0, 50)],
+    ['damaged', 'gzip', Buffer.from('no gzip at all')],
+    ['in an unknown coding', 'zstd', page],
+    ['in two codings', 'gzip, gzip', gzipSync(gzipSync(page))],
+  ])('that is %s is an error', async (_, coding, body) => {
+    const server = await servers.http((_request, response) => response.writeHead(200, { 'content-encoding': coding }).end(body));
+    const error = await failure(send(egressWith(), { url: `http://localhost:${server.port}/`, decompress: true }));
+    expect(error).toMatchObject({ kind: 'protocol', phase: 'body' });
+  });
+});
+
+describe('redirects', () => {
+  it('are answers where none are allowed', async () => {
+    const server = await servers.http((_, response) => response.writeHead(307, { location: '/other' }).end('moved'));
+    expect(await send(egressWith(), { url: `http://localhost:${server.port}/` })).toMatchObject({ status: 307 });
+    expect(server.connections()).toBe(1);
+  });
+
+  it('are followed as often as allowed, without what was meant for the first host only', async () => {
+    const seen: { method: string | undefined; url: string | undefined; headers: unknown; body: string }[] = [];
+    const listener =
+      (to: () => string): Parameters<Servers['http']>[0] =>
+      (request, response) => {
+        let body = '';
+        request.on('data', (chunk: Buffer) => (body += chunk.toString()));
+        request.on('end', () => {
+          seen.push({ method: request.method, url: request.url, headers: request.headers, body });
+          const status = Number(request.url?.slice(1, 4));
+          if (Number.isInteger(status)) response.writeHead(status, { location: to() }).end();
+          else response.end('there');
+        });
+      };
+    const other = await servers.http(listener(() => '/end'));
+    const first = await servers.http(listener(() => `http://127.0.0.1:${other.port}/end`));
+    const headers = { authorization: 'Bearer x', 'X-Api-Key': 'y', 'Content-Type': 'text/plain', accept: 'a/b' };
+    const follow = (path: string, port = first.port): Promise<EgressResponse> =>
+      send(egressWith(), { url: `http://localhost:${port}${path}`, method: 'POST', body: 'hello', headers, maxRedirects: 2 });
+    expect((await follow('/307')).url).toBe(`http://127.0.0.1:${other.port}/end`);
+    expect(seen.at(-1)).toMatchObject({ method: 'POST', body: 'hello', headers: { 'content-type': 'text/plain', accept: 'a/b' } });
+    expect(seen.at(-1)?.headers).not.toHaveProperty('authorization');
+    expect(seen.at(-1)?.headers).not.toHaveProperty('x-api-key');
+    await follow('/303', other.port);
+    expect(seen.at(-1)).toMatchObject({ method: 'GET', url: '/end', body: '', headers: { authorization: 'Bearer x', 'x-api-key': 'y' } });
+    expect(seen.at(-1)?.headers).not.toHaveProperty('content-type');
+    expect(seen.at(-1)?.headers).not.toHaveProperty('content-length');
+  });
+
+  it('that go on too long are an error', async () => {
+    const server = await servers.http((_, response) => response.writeHead(302, { location: '/' }).end());
+    const error = await failure(send(egressWith(), { url: `http://localhost:${server.port}/`, maxRedirects: 3 }));
+    expect(error.kind).toBe('redirect');
+  });
+});
+
+describe('connections', () => {
+  it('are used again, for one request at a time', async () => {
+    const server = await servers.http((_, response) => void setTimeout(() => response.end('x'), 5));
+    const egress = egressWith();
+    const url = `http://localhost:${server.port}/`;
+    for (let count = 0; count < 20; count += 1) await send(egress, { url, method: 'POST', body: 'x' });
+    expect(server.connections()).toBe(1);
+    await Promise.all([send(egress, { url }), send(egress, { url }), send(egress, { url })]);
+    expect(server.connections()).toBe(3);
+  });
+
+  it('are not used again where DNS has moved on', async () => {
+    const first = await servers.http((_, response) => response.end('first'), { address: '127.0.0.5' });
+    await servers.http((_, response) => response.end('second'), { address: '127.0.0.6', port: first.port });
+    const egress = egressWith();
+    const url = `http://moving.example:${first.port}/`;
+    dns.set('A moving.example', { addresses: ['127.0.0.5'] });
+    expect((await send(egress, { url })).body.toString()).toBe('first');
+    dns.set('A moving.example', { addresses: ['127.0.0.6'] });
+    expect((await send(egress, { url })).body.toString()).toBe('second');
+  });
+
+  it('that the server closed are replaced for what may be repeated', async () => {
+    // Closes each connection on its second request, without an answer.
+    const served = new Map<unknown, number>();
+    const server = await servers.http((request, response) => {
+      const count = (served.get(request.socket) ?? 0) + 1;
+      served.set(request.socket, count);
+      if (count === 2) request.socket.destroy();
+      else response.end('x');
+    });
+    const url = `http://localhost:${server.port}/`;
+    const egress = egressWith();
+    for (let count = 0; count < 5; count += 1) expect((await send(egress, { url })).status).toBe(200);
+    const post = { url, method: 'POST', body: 'x' } as const;
+    const other = egressWith();
+    for (let count = 0; count < 5; count += 1) expect((await send(other, { ...post, repeatable: true })).status).toBe(200);
+    const careful = egressWith();
+    await send(careful, post);
+    expect(await failure(send(careful, post))).toMatchObject({ kind: 'reset', phase: 'head' });
+  });
+
+  it('that ended meanwhile do not count', async () => {
+    const server = await servers.http((_, response) => response.end('x'), { keepAliveTimeout: 1 });
+    const egress = egressWith();
+    const url = `http://localhost:${server.port}/`;
+    await send(egress, { url, method: 'POST', body: 'x' });
+    server.dropConnections();
+    await eventually(() => expect(server.open()).toBe(0));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect((await send(egress, { url, method: 'POST', body: 'x' })).status).toBe(200);
+  });
+
+  it('end where the server says so', async () => {
+    const server = await servers.http((_, response) => response.writeHead(200, { connection: 'close' }).end('x'));
+    const egress = egressWith();
+    for (let count = 0; count < 3; count += 1) await send(egress, { url: `http://localhost:${server.port}/`, method: 'POST' });
+    expect(server.connections()).toBe(3);
+  });
+
+  it.each([
+    ['closed at once', 'reset', 'head', ''],
+    ['closed in the head', 'reset', 'head', 'HTTP/1.1 200 OK\r\nx-a'],
+    ['closed in the body', 'reset', 'body', 'HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\nabc'],
+    ['closed in a chunk', 'reset', 'body', 'HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\n\r\n10\r\nabc'],
+    ['that speak SMTP', 'protocol', 'head', '220 mail.example ESMTP\r\n'],
+    ['that speak SSH', 'protocol', 'head', 'SSH-2.0-OpenSSH_9.2\r\n'],
+    ['with two lengths', 'protocol', 'head', 'HTTP/1.1 200 OK\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\nab'],
+    ['with endless headers', 'protocol', 'head', `HTTP/1.1 200 OK\r\n${'x-a: b\r\n'.repeat(5000)}`],
+  ])('%s are an error: %s', async (_, kind, phase, text) => {
+    const server = await servers.tcp((socket) => {
+      socket.once('data', () => (text === '' ? socket.resetAndDestroy() : socket.end(text)));
+    });
+    expect(await failure(send(egressWith(), { url: `http://localhost:${server.port}/` }))).toMatchObject({ kind, phase });
+  });
+
+  it('that nobody accepts are an error', async () => {
+    const server = await servers.http(() => undefined);
+    await servers.stop();
+    const error = await failure(send(egressWith(), { url: `http://127.0.0.1:${server.port}/` }));
+    expect(error).toMatchObject({ kind: 'connect', phase: 'connect', host: `127.0.0.1:${server.port}` });
+    expect((await failure(send(egressWith(), { url: `http://localhost:${server.port}/` }))).kind).toBe('connect');
+  });
+});
+
+describe('TLS', () => {
+  const identity = selfSigned({ names: ['hooks.example', 'localhost'], addresses: ['127.0.0.1'] });
+
+  it('is checked against the trusted authorities, the name and the date', async () => {
+    const server = await servers.https((_, response) => response.end('safe'), identity);
+    const expired = selfSigned({ names: ['localhost'], expired: true });
+    const late = await servers.https((_, response) => response.end('late'), expired);
+    dns.set('A hooks.example', { addresses: ['127.0.0.1'] });
+    dns.set('A other.example', { addresses: ['127.0.0.1'] });
+    const egress = egressWith({ ca: identity.cert });
+    for (const host of ['hooks.example', 'HOOKS.example.', 'localhost', '127.0.0.1'])
+      expect((await send(egress, { url: `https://${host}:${server.port}/` })).body.toString()).toBe('safe');
+    expect(await failure(send(egressWith(), { url: `https://localhost:${server.port}/` }))).toMatchObject({ kind: 'tls', phase: 'tls' });
+    expect(await failure(send(egress, { url: `https://other.example:${server.port}/` }))).toMatchObject({ kind: 'tls' });
+    expect(await failure(send(egressWith({ ca: expired.cert }), { url: `https://localhost:${late.port}/` }))).toMatchObject({
+      kind: 'tls',
+    });
+  });
+
+  it('that the server does not speak is an error', async () => {
+    const plain = await servers.http((_, response) => response.end());
+    expect(await failure(send(egressWith(), { url: `https://localhost:${plain.port}/` }))).toMatchObject({ kind: 'tls' });
+    const closing = await servers.tcp((socket) => socket.destroy());
+    expect((await failure(send(egressWith(), { url: `https://localhost:${closing.port}/` }))).kind).toBe('tls');
+  });
+
+  it('connections are used again', async () => {
+    const server = await servers.https((_, response) => response.end('x'), identity);
+    const egress = egressWith({ ca: identity.cert });
+    for (let count = 0; count < 5; count += 1) await send(egress, { url: `https://localhost:${server.port}/`, method: 'POST', body: 'x' });
+    expect(server.connections()).toBe(1);
+  });
+});

@@ -1,0 +1,84 @@
+/** A DNS server for tests: real packets, answers that the test chooses at each question. */
+import { createSocket, type Socket } from 'node:dgram';
+
+import ipaddr from 'ipaddr.js';
+
+export interface DnsAnswer {
+  readonly addresses?: readonly string[];
+  /** Seconds; default 0: never kept. */
+  readonly ttl?: number;
+  /** Default NOERROR, or NXDOMAIN where there is no answer for the name at all. */
+  readonly code?: 'NXDOMAIN' | 'SERVFAIL' | 'REFUSED';
+  readonly silent?: boolean;
+}
+
+const codes = { NXDOMAIN: 3, SERVFAIL: 2, REFUSED: 5 };
+
+export class DnsServer {
+  /** What was asked, e.g. `A hooks.example`. */
+  readonly questions: string[] = [];
+  readonly #socket: Socket = createSocket('udp4');
+  readonly #answers: Record<string, () => DnsAnswer> = {};
+
+  /** `address:port` */
+  get address(): string {
+    const { address, port } = this.#socket.address();
+    return `${address}:${port}`;
+  }
+
+  static async start(): Promise<DnsServer> {
+    const server = new DnsServer();
+    server.#socket.on('message', (query, from) => {
+      const answer = server.#answer(query);
+      if (answer !== undefined) server.#socket.send(answer, from.port, from.address);
+    });
+    await new Promise<void>((resolve) => server.#socket.bind(0, '127.0.0.1', resolve));
+    return server;
+  }
+
+  /** @param question e.g. `A hooks.example` */
+  set(question: string, answer: DnsAnswer | (() => DnsAnswer)): void {
+    this.#answers[question] = typeof answer === 'function' ? answer : () => answer;
+  }
+
+  stop(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#socket.close(resolve);
+    });
+  }
+
+  #answer(query: Buffer): Buffer | undefined {
+    const labels: string[] = [];
+    let at = 12;
+    for (let length = query[at] ?? 0; length > 0; length = query[at] ?? 0) {
+      labels.push(query.toString('latin1', at + 1, at + 1 + length));
+      at += length + 1;
+    }
+    const type = query.readUInt16BE(at + 1) === 1 ? 'A' : 'AAAA';
+    const question = `${type} ${labels.join('.')}`;
+    this.questions.push(question);
+    const known = this.#answers[question]?.();
+    if (known?.silent === true) return undefined;
+    const other = this.#answers[`${type === 'A' ? 'AAAA' : 'A'} ${labels.join('.')}`];
+    const code = known === undefined ? (other === undefined ? codes.NXDOMAIN : 0) : known.code === undefined ? 0 : codes[known.code];
+    const records = (known?.addresses ?? []).map((address) => record(address, known?.ttl ?? 0));
+    const head = Buffer.alloc(12);
+    query.copy(head, 0, 0, 2);
+    head.writeUInt16BE(0x8180 | code, 2);
+    head.writeUInt16BE(1, 4);
+    head.writeUInt16BE(records.length, 6);
+    return Buffer.concat([head, query.subarray(12, at + 5), ...records]);
+  }
+}
+
+function record(address: string, ttl: number): Buffer {
+  const bytes = ipaddr.parse(address).toByteArray();
+  const head = Buffer.alloc(12);
+  // The name is that of the question.
+  head.writeUInt16BE(0xc00c, 0);
+  head.writeUInt16BE(bytes.length === 4 ? 1 : 28, 2);
+  head.writeUInt16BE(1, 4);
+  head.writeUInt32BE(ttl, 6);
+  head.writeUInt16BE(bytes.length, 10);
+  return Buffer.concat([head, Buffer.from(bytes)]);
+}

@@ -1,0 +1,59 @@
+/** Real servers on loopback addresses, all ended together. */
+import { createServer as createHttp, type RequestListener } from 'node:http';
+import { createServer as createHttps } from 'node:https';
+import { type AddressInfo, createServer as createTcp, type Server, type Socket } from 'node:net';
+
+export interface TestServer {
+  readonly port: number;
+  /** How many connections there have been. */
+  readonly connections: () => number;
+  /** How many there are. */
+  readonly open: () => number;
+  /** Ends the connections, not the server. */
+  readonly dropConnections: () => void;
+}
+
+export class Servers {
+  readonly #stops: (() => Promise<void>)[] = [];
+
+  http(listener: RequestListener, options: { address?: string; port?: number; keepAliveTimeout?: number } = {}): Promise<TestServer> {
+    const server = createHttp({ keepAliveTimeout: options.keepAliveTimeout ?? 60_000 }, listener);
+    return this.#listen(server, options);
+  }
+
+  https(listener: RequestListener, identity: { key: string; cert: string }, options: { address?: string } = {}): Promise<TestServer> {
+    return this.#listen(createHttps({ ...identity, keepAliveTimeout: 60_000 }, listener), options);
+  }
+
+  tcp(onConnection: (socket: Socket) => void, options: { address?: string; port?: number } = {}): Promise<TestServer> {
+    return this.#listen(createTcp(onConnection), options);
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#stops.splice(0).map((stop) => stop()));
+  }
+
+  async #listen(server: Server, options: { address?: string; port?: number }): Promise<TestServer> {
+    let connections = 0;
+    const sockets = new Set<Socket>();
+    server.on('connection', (socket: Socket) => {
+      connections += 1;
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.once('close', () => sockets.delete(socket));
+    });
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(options.port ?? 0, options.address ?? '127.0.0.1', resolve);
+    });
+    const dropConnections = (): void => sockets.forEach((socket) => socket.destroy());
+    this.#stops.push(
+      () =>
+        new Promise((resolve) => {
+          server.close(() => resolve());
+          dropConnections();
+        }),
+    );
+    return { port: (server.address() as AddressInfo).port, connections: () => connections, open: () => sockets.size, dropConnections };
+  }
+}
