@@ -41,7 +41,7 @@ export async function fetchPage(page: { readonly index: number; readonly url: st
     return { status: 'fetched', index: page.index, url: page.url, ...(await visit.fetch()) };
   } catch (error) {
     fetching.signal.throwIfAborted();
-    const { code, message } = failureOf(error, visit, fetching.limits);
+    const { code, message } = failureOf(error);
     return { status: 'failed', index: page.index, url: page.url, finalUrl: visit.at, code, reason: message };
   }
 }
@@ -89,6 +89,8 @@ class Visit {
     const { robots, turns, limits, signal } = this.#fetching;
     const rules = await robots.of(url.origin, signal);
     if ('unavailable' in rules) {
+      // The page could be had no more than this: then that is the reason.
+      if (rules.error?.host === url.host) throw rules.error;
       throw new PageFailure('robots', `Whether ${url.host} allows it can't be found out, so it is not read: ${rules.unavailable}`);
     }
     if (!rules.allows(`${url.pathname}${url.search}`)) {
@@ -132,6 +134,11 @@ class Visit {
         decompress: true,
       });
     } catch (error) {
+      if (error instanceof EgressError && error.kind === 'timeout') {
+        // Some of the page's time may have gone to what came before this request.
+        const message = `${url.host} took longer than ${limits.timeoutMs / 1000} s for it: try again when it is faster`;
+        throw new PageFailure('timeout', message, { cause: error });
+      }
       if (error instanceof EgressError && (error.ours || error.kind === 'connect' || error.kind === 'reset')) return error;
       throw error;
     } finally {
@@ -163,13 +170,8 @@ const codeOfKind: Partial<Readonly<Record<EgressErrorKind, PageFailureCode>>> = 
   redirect: 'redirect',
 };
 
-function failureOf(error: unknown, visit: Visit, limits: PageLimits): { readonly code: PageFailureCode; readonly message: string } {
+function failureOf(error: unknown): { readonly code: PageFailureCode; readonly message: string } {
   if (error instanceof PageFailure) return error;
-  if (error instanceof EgressError && error.kind === 'timeout') {
-    // The error counts from its own request; the page's time may have gone to others before.
-    const seconds = limits.timeoutMs / 1000;
-    return { code: 'timeout', message: `${new URL(visit.at).host} took longer than ${seconds} s: try again when it is faster` };
-  }
   if (error instanceof EgressError) return { code: codeOfKind[error.kind] ?? 'unreachable', message: error.message };
   throw error;
 }

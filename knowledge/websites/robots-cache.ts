@@ -8,6 +8,8 @@ import { parseRobots, type Robots, robotsMaxBytes } from './robots.ts';
 export interface NoRobots {
   /** For a person. */
   readonly unavailable: string;
+  /** Why no answer came. */
+  readonly error?: EgressError;
 }
 
 const timeoutMs = 10_000;
@@ -61,7 +63,7 @@ export class RobotsCache {
     } catch (error) {
       if (!(error instanceof EgressError)) throw error;
       if (error.kind === 'redirect') return parseRobots('', agent);
-      return { unavailable: error.message };
+      return { unavailable: error.message, error };
     }
   }
 }

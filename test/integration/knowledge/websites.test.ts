@@ -1,0 +1,416 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { gzipSync } from 'node:zlib';
+
+import { afterEach, describe, expect, it } from 'vitest';
+
+import { fetchPages, type FetchPagesOptions } from '../../../knowledge/websites/fetch-pages.ts';
+import type { PageResult } from '../../../knowledge/websites/page.ts';
+import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
+import { Servers } from '../../../platform/egress/testing/servers.ts';
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+const servers = new Servers();
+const opened: Egress[] = [];
+afterEach(async () => {
+  opened.splice(0).forEach((egress) => egress.close());
+  await servers.stop();
+});
+
+function newEgress(): Egress {
+  const egress = createEgress({ allowCidrs: ['127.0.0.0/10'] });
+  opened.push(egress);
+  return egress;
+}
+
+/** A site with pages by path; without a robots.txt of its own it has none. Tells what it was asked for, in order. */
+async function site(pages: Readonly<Record<string, Handler | string>>, address = '127.0.0.1') {
+  const asked: string[] = [];
+  const headers: IncomingMessage['headers'][] = [];
+  let atOnce = 0;
+  let most = 0;
+  const server = await servers.http(
+    (request, response) => {
+      asked.push(request.url ?? '');
+      headers.push(request.headers);
+      atOnce += 1;
+      most = Math.max(most, atOnce);
+      response.once('close', () => (atOnce -= 1));
+      const page = pages[request.url ?? ''];
+      if (page === undefined) response.writeHead(404).end();
+      else if (typeof page === 'string') response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(page);
+      else page(request, response);
+    },
+    { address },
+  );
+  return { at: (path: string) => `http://${address}:${server.port}${path}`, asked, headers, mostAtOnce: () => most, server };
+}
+
+async function fetchAll(urls: readonly string[], options: Partial<FetchPagesOptions> = {}): Promise<readonly PageResult[]> {
+  const results: PageResult[] = [];
+  for await (const result of fetchPages(urls, { egress: newEgress(), ...options })) results.push(result);
+  return results.sort((a, b) => a.index - b.index);
+}
+
+async function fetchOne(url: string, options: Partial<FetchPagesOptions> = {}): Promise<PageResult> {
+  const [result, ...more] = await fetchAll([url], options);
+  if (result === undefined || more.length > 0) throw new Error(`${more.length + 1} outcomes`);
+  return result;
+}
+
+const sent =
+  (contentType: string | undefined, body: string | Buffer, status = 200): Handler =>
+  (_, response) =>
+    void response.writeHead(status, contentType === undefined ? {} : { 'content-type': contentType }).end(body);
+const redirect =
+  (to: string, status = 302): Handler =>
+  (_, response) =>
+    void response.writeHead(status, { location: to }).end();
+
+describe('a page', () => {
+  it('is fetched with its content type and charset, by a crawler that says who it is', async () => {
+    const one = await site({ '/a?b=c': sent('text/html;  Charset="Windows-1252"', '<p>h\xe9</p>') });
+    const url = one.at('/a?b=c#part');
+    expect(await fetchOne(url)).toEqual({
+      status: 'fetched',
+      index: 0,
+      url,
+      finalUrl: url,
+      contentType: 'text/html;  Charset="Windows-1252"',
+      charset: 'windows-1252',
+      extension: 'html',
+      body: Buffer.from('<p>h\xe9</p>'),
+    });
+    expect(one.asked).toEqual(['/robots.txt', '/a?b=c']);
+    expect(one.headers[1]).toMatchObject({
+      'user-agent': expect.stringContaining('Parley') as string,
+      accept: expect.stringContaining('text/html') as string,
+    });
+  });
+
+  it.each([
+    ['application/xhtml+xml', '<html/>', 'html'],
+    ['application/pdf', '%PDF-1.7', 'pdf'],
+    ['text/plain', 'x', 'txt'],
+    ['text/markdown; charset=utf-8', '# x', 'txt'],
+    ['application/octet-stream', '%PDF-1.7', 'pdf'],
+    [undefined, '\n<!-- a --><!DOCTYPE html><html>', 'html'],
+  ])('of the type %s is for the parser of its kind', async (type, body, extension) => {
+    const one = await site({ '/x': sent(type, body) });
+    expect(await fetchOne(one.at('/x'))).toMatchObject({ status: 'fetched', extension });
+  });
+
+  it.each(['image/png', 'application/json', 'text/css', 'application/octet-stream', undefined, 'video/mp4', 'application/zip', 'nonsense'])(
+    'of the type %s fails by itself',
+    async (type) => {
+      const one = await site({ '/x': sent(type, 'some bytes'), '/y': 'good' });
+      expect(await fetchAll([one.at('/x'), one.at('/y')])).toMatchObject([
+        { status: 'failed', code: 'unsupported_content' },
+        { status: 'fetched' },
+      ]);
+    },
+  );
+
+  it('may be compressed, and is no bomb', async () => {
+    const compressed = (body: Buffer): Handler => sentWith({ 'content-type': 'text/html', 'content-encoding': 'gzip' }, gzipSync(body));
+    const one = await site({ '/good': compressed(Buffer.from('<p>packed</p>')), '/bomb': compressed(Buffer.alloc(200_000_000)) });
+    const [good, bomb] = await fetchAll([one.at('/good'), one.at('/bomb')]);
+    expect(good).toMatchObject({ status: 'fetched', body: Buffer.from('<p>packed</p>') });
+    expect(bomb).toMatchObject({ status: 'failed', code: 'too_large' });
+  });
+
+  it('is at most as long as allowed', async () => {
+    const endless: Handler = (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' });
+      const more = (): void => {
+        while (!response.destroyed && response.write(Buffer.alloc(65_536)));
+      };
+      response.on('drain', more);
+      more();
+    };
+    const one = await site({ '/fits': sent('text/html', Buffer.alloc(5 * 1024 * 1024, 'x')), '/endless': endless });
+    const [fits, long] = await fetchAll([one.at('/fits'), one.at('/endless')]);
+    expect(fits).toMatchObject({ status: 'fetched' });
+    expect(long).toMatchObject({ status: 'failed', code: 'too_large' });
+  });
+
+  it('may not drip for ever, nor may its redirects', async () => {
+    const drip: Handler = (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/html' });
+      const timer = setInterval(() => response.write('x'), 20);
+      response.once('close', () => clearInterval(timer));
+    };
+    const slow: Handler = (_, response) => void setTimeout(() => response.writeHead(302, { location: '/slow' }).end(), 200);
+    const one = await site({ '/drip': drip, '/silent': () => undefined, '/slow': slow, '/quick': 'good' });
+    const results = await fetchAll(['/drip', '/silent', '/slow', '/quick'].map(one.at), { limits: { timeoutMs: 500 } });
+    expect(results).toMatchObject([
+      { code: 'timeout', reason: expect.stringContaining('0.5 s') as string },
+      { code: 'timeout' },
+      { code: 'timeout' },
+      { status: 'fetched' },
+    ]);
+  });
+
+  it.each([401, 403, 404, 410, 418, 500, 501])('that answers %i fails by itself', async (status) => {
+    const one = await site({ '/x': sent('text/html', 'an error page', status) });
+    const result = await fetchOne(one.at('/x'));
+    expect(result).toMatchObject({ status: 'failed', code: 'http_status', reason: expect.stringContaining(String(status)) as string });
+    expect(one.asked.filter((path) => path === '/x')).toHaveLength(1);
+  });
+
+  it('that is empty fails', async () => {
+    const one = await site({ '/x': sent('text/html', ''), '/y': sent(undefined, '', 204) });
+    expect(await fetchAll([one.at('/x'), one.at('/y')])).toMatchObject([{ code: 'empty' }, { code: 'empty' }]);
+  });
+
+  it('whose server is away, or breaks off, fails', async () => {
+    const gone = await site({});
+    const url = gone.at('/x');
+    await servers.stop();
+    const one = await site({ '/x': (request) => void request.socket.destroy() });
+    const results = await fetchAll([url, one.at('/x')]);
+    expect(results).toMatchObject([
+      { code: 'unreachable', reason: expect.stringContaining('ECONNREFUSED') as string },
+      { code: 'unreachable' },
+    ]);
+    // Twice, and once on the connection that was kept from the robots.txt.
+    expect(one.asked.filter((path) => path === '/x')).toHaveLength(3);
+  });
+
+  it('whose name leads where nothing may be called fails for that', async () => {
+    const resolver = { resolve: () => Promise.resolve({ addresses: ['127.0.0.1', '10.0.0.1'], ttlSeconds: 0 }) };
+    const egress = createEgress({ allowCidrs: ['127.0.0.0/10'], resolver });
+    opened.push(egress);
+    expect(await fetchOne('http://inside.example/x', { egress })).toMatchObject({ status: 'failed', code: 'forbidden_address' });
+  });
+});
+
+function sentWith(headers: Readonly<Record<string, string>>, body: Buffer): Handler {
+  return (_, response) => void response.writeHead(200, headers).end(body);
+}
+
+describe('patience', () => {
+  /** Answers each path with one status after the other, and then with a page. */
+  const after = (...answers: readonly (readonly [number, Readonly<Record<string, string>>])[]): Handler => {
+    let count = 0;
+    return (_, response) => {
+      const [status, headers] = answers[count] ?? [200, { 'content-type': 'text/html' }];
+      count += 1;
+      response.writeHead(status, headers).end('a page');
+    };
+  };
+
+  it('is had once, as long as the server asks, within the time of the page', async () => {
+    const one = await site({
+      '/seconds': after([503, { 'retry-after': '1' }]),
+      '/date': after([429, { 'retry-after': new Date(Date.now() + 2000).toUTCString() }]),
+      '/nothing': after([429, {}]),
+      '/gateway': after([502, {}]),
+      '/twice': after([503, { 'retry-after': '0' }], [503, { 'retry-after': '0' }]),
+      '/long': after([503, { 'retry-after': '3600' }]),
+    });
+    const results = await fetchAll(['/seconds', '/date', '/nothing', '/gateway', '/twice', '/long'].map(one.at));
+    expect(results.map((result) => (result.status === 'failed' ? result.code : 'fetched'))).toEqual([
+      'fetched',
+      'fetched',
+      'fetched',
+      'fetched',
+      'http_status',
+      'http_status',
+    ]);
+    expect(one.asked.filter((path) => path === '/twice')).toHaveLength(2);
+    expect(one.asked.filter((path) => path === '/long')).toHaveLength(1);
+  });
+
+  it('waits as long as it was asked to', async () => {
+    const times: number[] = [];
+    const one = await site({
+      '/x': (_, response) => {
+        times.push(performance.now());
+        if (times.length === 1) response.writeHead(503, { 'retry-after': '1' }).end();
+        else response.writeHead(200, { 'content-type': 'text/plain' }).end('x');
+      },
+    });
+    expect(await fetchOne(one.at('/x'))).toMatchObject({ status: 'fetched' });
+    expect((times[1] ?? 0) - (times[0] ?? 0)).toBeGreaterThan(990);
+  });
+});
+
+describe('redirects', () => {
+  it('are followed, also to another site', async () => {
+    const other = await site({ '/end': 'there' }, '127.0.0.2');
+    const one = await site({ '/x': redirect('/y', 301), '/y': redirect(other.at('/end#part'), 308) });
+    expect(await fetchOne(one.at('/x'))).toMatchObject({ status: 'fetched', url: one.at('/x'), finalUrl: other.at('/end') });
+    expect(other.asked).toEqual(['/robots.txt', '/end']);
+  });
+
+  it('obey the robots.txt of where they lead', async () => {
+    const other = await site({ '/robots.txt': 'User-agent: *\nDisallow: /secret', '/secret/x': 'no' }, '127.0.0.2');
+    const one = await site({ '/x': redirect(other.at('/secret/x')) });
+    expect(await fetchOne(one.at('/x'))).toMatchObject({ code: 'robots', finalUrl: other.at('/secret/x') });
+    expect(other.asked).toEqual(['/robots.txt']);
+  });
+
+  it('lead nowhere that may not be called', async () => {
+    const victim = await site({}, '127.66.0.1');
+    const one = await site({
+      '/x': redirect(victim.at('/')),
+      '/y': redirect('http://[::ffff:127.66.0.1]/'),
+      '/z': redirect('file:///etc/passwd'),
+    });
+    const results = await fetchAll([one.at('/x'), one.at('/y'), one.at('/z')]);
+    expect(results.map((result) => result.status === 'failed' && result.code)).toEqual(Array(3).fill('forbidden_address'));
+    expect(victim.asked).toEqual([]);
+  });
+
+  it('are at most five', async () => {
+    const steps = Object.fromEntries(Array.from({ length: 7 }, (_, index) => [`/${index}`, redirect(`/${index + 1}`)]));
+    const one = await site({ ...steps, '/7': 'far', '/loop': redirect('/loop') });
+    expect(await fetchAll([one.at('/1'), one.at('/2'), one.at('/loop')])).toMatchObject([
+      { code: 'redirect' },
+      { status: 'fetched', finalUrl: one.at('/7') },
+      { code: 'redirect' },
+    ]);
+  });
+});
+
+describe('robots.txt', () => {
+  it('is asked for once, and obeyed', async () => {
+    const one = await site({ '/robots.txt': 'User-agent: Parley\nDisallow: /no', '/yes': 'a', '/no/a': 'b', '/also': 'c' });
+    const results = await fetchAll([one.at('/yes'), one.at('/no/a'), one.at('/also')]);
+    expect(results).toMatchObject([
+      { status: 'fetched' },
+      { code: 'robots', reason: expect.stringContaining('robots.txt') as string },
+      { status: 'fetched' },
+    ]);
+    expect(one.asked).toEqual(['/robots.txt', '/yes', '/also']);
+  });
+
+  it.each([
+    ['is not there', 404, true],
+    ['is not for everyone', 403, true],
+    ['is gone for good', 410, true],
+    ['is broken', 500, false],
+    ['is away', 503, false],
+  ])('that %s (%i) allows it: %s', async (_, status, allowed) => {
+    const one = await site({ '/robots.txt': sent('text/plain', 'User-agent: *\nDisallow: /', status), '/x': 'x' });
+    expect(await fetchOne(one.at('/x'))).toMatchObject(allowed ? { status: 'fetched' } : { code: 'robots' });
+  });
+
+  it('may be elsewhere, up to five redirects away', async () => {
+    const other = await site({ '/moved': 'User-agent: *\nDisallow: /no' }, '127.0.0.2');
+    const one = await site({ '/robots.txt': redirect(other.at('/moved')), '/no': 'a', '/yes': 'b' });
+    expect(await fetchAll([one.at('/no'), one.at('/yes')])).toMatchObject([{ code: 'robots' }, { status: 'fetched' }]);
+    const loop = await site({ '/robots.txt': redirect('/robots.txt'), '/x': 'x' });
+    expect(await fetchOne(loop.at('/x'))).toMatchObject({ status: 'fetched' });
+    const inward = await site({ '/robots.txt': redirect('http://127.66.0.1/'), '/x': 'x' });
+    expect(await fetchOne(inward.at('/x'))).toMatchObject({ code: 'robots' });
+  });
+
+  it('may be endless: its beginning counts', async () => {
+    const endless: Handler = (_, response) => {
+      response.writeHead(200, { 'content-type': 'text/plain' });
+      response.write('User-agent: *\nDisallow: /no\n');
+      const more = (): void => {
+        while (!response.destroyed && response.write(`Disallow: /${'x'.repeat(10_000)}\n`));
+      };
+      response.on('drain', more);
+      more();
+    };
+    const one = await site({ '/robots.txt': endless, '/no': 'a', '/yes': 'b' });
+    expect(await fetchAll([one.at('/no'), one.at('/yes')])).toMatchObject([{ code: 'robots' }, { status: 'fetched' }]);
+  });
+
+  it('asks for a pause between pages, which is kept up to a limit', async () => {
+    const times: number[] = [];
+    const page: Handler = (_, response) => {
+      times.push(performance.now());
+      response.writeHead(200, { 'content-type': 'text/plain' }).end('x');
+    };
+    const one = await site({ '/robots.txt': 'User-agent: *\nCrawl-delay: 0.3', '/1': page, '/2': page, '/3': page });
+    expect(await fetchAll([one.at('/1'), one.at('/2'), one.at('/3')])).toMatchObject(
+      Array.from({ length: 3 }, () => ({ status: 'fetched' })),
+    );
+    const pauses = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+    for (const pause of pauses) expect(pause).toBeGreaterThan(295);
+    const slow = await site({ '/robots.txt': 'User-agent: *\nCrawl-delay: 86400', '/1': page, '/2': page });
+    expect(await fetchAll([slow.at('/1'), slow.at('/2')], { limits: { maxCrawlDelayMs: 100 } })).toMatchObject(
+      Array.from({ length: 2 }, () => ({ status: 'fetched' })),
+    );
+  });
+});
+
+describe('a list', () => {
+  it('has one outcome for each address, whatever it is, and each address once', async () => {
+    const one = await site({ '/a': 'a' });
+    const urls = [
+      one.at('/a'),
+      'nonsense',
+      one.at('/a#b'),
+      'ftp://x.example/',
+      'http://10.0.0.1/',
+      'http://user:pw@x.example/',
+      'nonsense',
+      'http://[::1',
+    ];
+    const results = await fetchAll(urls);
+    expect(results.map(({ index }) => index)).toEqual([0, 1, 3, 4, 5, 7]);
+    expect(
+      results.slice(1).every((result) => result.status === 'failed' && result.code === 'forbidden_address' && result.reason !== ''),
+    ).toBe(true);
+    expect(one.asked).toEqual(['/robots.txt', '/a']);
+    expect(await fetchAll([])).toEqual([]);
+  });
+
+  it('is fetched one at a time from each host, from at most four hosts at once, also behind redirects', async () => {
+    let atOnce = 0;
+    let most = 0;
+    const slow: Handler = (_, response) => {
+      atOnce += 1;
+      most = Math.max(most, atOnce);
+      setTimeout(() => {
+        atOnce -= 1;
+        response.writeHead(200, { 'content-type': 'text/plain' }).end('x');
+      }, 30);
+    };
+    const target = await site({ '/1': slow, '/2': slow }, '127.0.0.9');
+    const hosts = await Promise.all(
+      Array.from({ length: 7 }, (_, index) => site({ '/1': slow, '/2': slow, '/3': redirect(target.at('/1')) }, `127.0.0.${index + 1}`)),
+    );
+    const results = await fetchAll([...hosts.flatMap((host) => [host.at('/1'), host.at('/2'), host.at('/3')]), target.at('/2')]);
+    expect(results.filter(({ status }) => status === 'fetched')).toHaveLength(22);
+    expect([...hosts, target].map((host) => host.mostAtOnce())).toEqual(Array(8).fill(1));
+    expect(most).toBeGreaterThan(1);
+    expect(most).toBeLessThanOrEqual(4);
+  });
+
+  it('is not held up by one host, and waits for its reader', async () => {
+    const stuck = await site({ '/1': () => undefined }, '127.0.0.2');
+    const quick = await site(Object.fromEntries(Array.from({ length: 10 }, (_, index) => [`/${index}`, 'x'])));
+    const pages = fetchPages([stuck.at('/1'), ...Array.from({ length: 10 }, (_, index) => quick.at(`/${index}`))], {
+      egress: newEgress(),
+      limits: { timeoutMs: 60_000 },
+    });
+    for (let count = 0; count < 10; count += 1) {
+      const { value } = await pages.next();
+      expect(value).toMatchObject({ status: 'fetched', index: count + 1 });
+      // Not further than one page ahead, and the robots.txt.
+      expect(quick.asked.length).toBeLessThanOrEqual(count + 3);
+    }
+    // Stopping ends what is under way.
+    await pages.return();
+    expect(stuck.asked).toEqual(['/robots.txt', '/1']);
+  });
+
+  it('stops for a signal', async () => {
+    const stuck = await site({ '/1': () => undefined });
+    const aborting = new AbortController();
+    const reason = new Error('cancelled');
+    const fetching = fetchAll([stuck.at('/1'), stuck.at('/2')], { signal: aborting.signal });
+    const timer = setInterval(() => stuck.asked.includes('/1') && aborting.abort(reason), 20);
+    await expect(fetching).rejects.toBe(reason);
+    clearInterval(timer);
+    expect(stuck.asked).not.toContain('/2');
+    await expect(fetchAll([stuck.at('/1')], { signal: aborting.signal })).rejects.toBe(reason);
+  });
+});
