@@ -16,12 +16,50 @@ const flag = (value: boolean) =>
     .default(value ? 'true' : 'false')
     .transform((word) => word === 'true');
 
-const embeddingProfile = z.object({
-  name: z.string().min(1).max(63),
-  provider: z.enum(['openai_compatible', 'local', 'lexical']),
-  model: z.string().default(''),
-  dimension: z.int().min(0).default(0),
-});
+const profileName = z.string().min(1).max(63).describe('What KnowledgeBases call the profile.');
+
+/** What every profile with vectors says of its model. */
+const embeddingModel = {
+  name: profileName,
+  model: z.string().min(1).describe('Name of the model; kept with each knowledge base, which refuses another.'),
+  dimension: z.int().min(1).max(16_000).describe("Length of the model's vectors."),
+  queryPrefix: z.string().default('').describe('What the model wants before a question, such as "query: ".'),
+  passagePrefix: z.string().default('').describe('What the model wants before a passage, such as "passage: ".'),
+  maxTokens: z.int().min(16).default(512).describe('Longest text that the model takes; longer ones are cut.'),
+};
+
+const embeddingProfile = z.discriminatedUnion('provider', [
+  z.strictObject({
+    provider: z.literal('lexical').describe('Ranks by words (BM25), offline, without vectors.'),
+    name: profileName,
+    model: z.string().default(''),
+    dimension: z.int().min(0).max(0).default(0),
+  }),
+  z
+    .strictObject({
+      provider: z.literal('openai_compatible').describe("Any server that speaks OpenAI's /embeddings."),
+      ...embeddingModel,
+      baseURL: z
+        .url({ protocol: /^https?$/ })
+        .regex(/^[^@?#]*$/, 'must be without user, password, query and fragment: keys belong in apiKeyEnv or apiKeyFile')
+        .describe('Address up to and without /embeddings.'),
+      apiKeyEnv: z.string().min(1).optional().describe('Variable that holds the key.'),
+      apiKeyFile: z.string().min(1).optional().describe('File that holds the key, read for each request.'),
+      batchSize: z.int().min(1).max(2048).default(64).describe('Texts in a request.'),
+      concurrency: z.int().min(1).max(64).default(4).describe('Requests at once.'),
+      timeoutMs: z.int().min(100).default(30_000).describe('Longest time for one request, in milliseconds.'),
+    })
+    .refine(
+      ({ apiKeyEnv, apiKeyFile }) => apiKeyEnv === undefined || apiKeyFile === undefined,
+      'apiKeyEnv and apiKeyFile exclude each other',
+    ),
+  z.strictObject({
+    provider: z.literal('local').describe('A model in a folder, run in a process of its own; needs @huggingface/transformers.'),
+    ...embeddingModel,
+    path: z.string().min(1).describe('Folder of the model: config.json, tokenizer.json, onnx/model.onnx or onnx/model_quantized.onnx.'),
+    quantized: z.boolean().default(false).describe('Take onnx/model_quantized.onnx.'),
+  }),
+]);
 
 /** A JSON array in one variable. */
 const jsonList = <T extends z.ZodType>(item: T, fallback: string) =>

@@ -15,8 +15,12 @@ const outdir = 'dist';
 
 await rm(outdir, { recursive: true, force: true });
 const result = await build({
-  // The parsers run in a process of their own: a second entry, with its formats in chunks.
-  entryPoints: { parley: 'cli/main.ts', 'parser-process': 'knowledge/parsing/child/main.ts' },
+  // The parsers run in a process of their own: a second entry, with its formats in chunks. So does a local embedding model.
+  entryPoints: {
+    parley: 'cli/main.ts',
+    'parser-process': 'knowledge/parsing/child/main.ts',
+    'embedding-process': 'knowledge/embedding/local-process.ts',
+  },
   outdir,
   bundle: true,
   splitting: true,

@@ -1,0 +1,69 @@
+import { describe, expect, it } from 'vitest';
+
+import type { Embedder } from './embedder.ts';
+import { CachedEmbedder, embeddingKey, MemoryEmbeddingCache } from './embedding-cache.ts';
+
+/** Counts what it is asked; the vector of a text is its length. */
+function counting(): Embedder & { readonly asked: string[][] } {
+  const asked: string[][] = [];
+  return {
+    asked,
+    model: 'm',
+    dimension: 2,
+    embed: (texts) => {
+      asked.push([...texts]);
+      return Promise.resolve(texts.map((text) => Float32Array.of(text.length, 1)));
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+describe('a cached embedder', () => {
+  it('asks for each text once, in any call, and answers in the order of the texts', async () => {
+    const embedder = counting();
+    const cached = new CachedEmbedder({ embedder, cache: new MemoryEmbeddingCache() });
+    const first = await cached.embed(['aa', 'b', 'aa', 'cccc'], 'passage');
+    expect(first.map(([length]) => length)).toEqual([2, 1, 2, 4]);
+    const second = await cached.embed(['cccc', 'dd', 'b'], 'passage');
+    expect(second.map(([length]) => length)).toEqual([4, 2, 1]);
+    expect(embedder.asked).toEqual([['aa', 'b', 'cccc'], ['dd']]);
+  });
+
+  it('keeps questions, passages and prefixes apart', async () => {
+    const embedder = counting();
+    const cache = new MemoryEmbeddingCache();
+    await new CachedEmbedder({ embedder, cache }).embed(['a'], 'passage');
+    await new CachedEmbedder({ embedder, cache }).embed(['a'], 'query');
+    await new CachedEmbedder({ embedder, cache, salt: 'query: ' }).embed(['a'], 'query');
+    expect(embedder.asked).toHaveLength(3);
+  });
+
+  it('does not take a vector of another length', async () => {
+    const embedder = counting();
+    const cache = new MemoryEmbeddingCache();
+    await cache.put(new Map([[embeddingKey('m', 'query', 'a'), Float32Array.of(1, 2, 3)]]));
+    expect(await new CachedEmbedder({ embedder, cache }).embed(['a'], 'query')).toEqual([Float32Array.of(1, 1)]);
+  });
+});
+
+describe('the memory', () => {
+  it('forgets what was not used for longest', async () => {
+    const cache = new MemoryEmbeddingCache(2);
+    await cache.put(new Map([['a', Float32Array.of(1)]]));
+    await cache.put(new Map([['b', Float32Array.of(2)]]));
+    await cache.get(['a']);
+    await cache.put(new Map([['c', Float32Array.of(3)]]));
+    expect([...(await cache.get(['a', 'b', 'c'])).keys()]).toEqual(['a', 'c']);
+  });
+});
+
+it('makes keys that tell model, kind and text apart', () => {
+  const keys = [
+    embeddingKey('m', 'query', 'a'),
+    embeddingKey('m', 'passage', 'a'),
+    embeddingKey('m2', 'query', 'a'),
+    embeddingKey('m', 'query', 'b'),
+  ];
+  expect(new Set(keys).size).toBe(4);
+  expect(keys.every((hash) => /^[0-9a-f]{64}$/.test(hash))).toBe(true);
+});

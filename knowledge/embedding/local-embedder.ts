@@ -1,0 +1,154 @@
+/** Embeddings from a model in a folder, run by a process of its own. */
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+
+import { locateAsset } from '../../platform/assets.ts';
+import type { Embedder, EmbeddingKind } from './embedder.ts';
+import { EmbeddingError } from './embedding-error.ts';
+import type { LocalAnswer, LocalModel, LocalRequest } from './local-messages.ts';
+import { inputOf } from './passage-text.ts';
+import type { LocalProfile } from './profile.ts';
+import { checkedVector } from './response.ts';
+
+/** Beside the code in `dist/`, where the build puts it. */
+const EMBEDDING_ENTRY = 'embedding-process.mjs';
+
+/** More texts at a time need more memory and are no faster. */
+const batchSize = 16;
+
+interface Waiting {
+  readonly resolve: (answer: LocalAnswer) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** The process starts with the first text and again after it has died. */
+export class LocalEmbedder implements Embedder {
+  readonly model: string;
+  readonly dimension: number;
+  readonly #profile: LocalProfile;
+  readonly #waiting = new Map<number, Waiting>();
+  #process: ChildProcess | undefined;
+  #lastId = 0;
+
+  constructor({ profile }: { readonly profile: LocalProfile }) {
+    this.model = profile.model;
+    this.dimension = profile.dimension;
+    this.#profile = profile;
+  }
+
+  async embed(
+    texts: readonly string[],
+    kind: EmbeddingKind,
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<readonly Float32Array[]> {
+    const vectors: Float32Array[] = [];
+    for (let start = 0; start < texts.length; start += batchSize) {
+      signal?.throwIfAborted();
+      const batch = texts.slice(start, start + batchSize).map((text) => inputOf(text, kind, this.#profile));
+      const answer = await this.#ask(batch, signal);
+      if ('failure' in answer) throw this.#failure(answer.failure);
+      if (answer.vectors.length !== batch.length)
+        throw new EmbeddingError('invalid_response', 'The local model gave fewer vectors than it was given texts.', { retryable: false });
+      for (const vector of answer.vectors) vectors.push(checkedVector(vector, this.dimension));
+    }
+    return vectors;
+  }
+
+  close(): Promise<void> {
+    const running = this.#process;
+    this.#process = undefined;
+    if (running === undefined || running.exitCode !== null || running.signalCode !== null) return Promise.resolve();
+    return new Promise((resolve) => {
+      running.once('exit', () => resolve());
+      running.kill('SIGKILL');
+    });
+  }
+
+  async #ask(texts: readonly string[], signal: AbortSignal | undefined): Promise<LocalAnswer> {
+    const running = this.#process ?? this.#start();
+    this.#process = running;
+    const request: LocalRequest = { id: ++this.#lastId, texts };
+    const { promise, resolve, reject } = Promise.withResolvers<LocalAnswer>();
+    // What the caller no longer waits for is still computed, and then dropped.
+    const onAbort = (): void => reject(signal?.reason);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    this.#waiting.set(request.id, { resolve, reject });
+    hold(running, true);
+    running.send(request, (error) => {
+      if (error !== null) reject(died());
+    });
+    try {
+      return await promise;
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+      this.#waiting.delete(request.id);
+      if (this.#waiting.size === 0) hold(running, false);
+    }
+  }
+
+  #start(): ChildProcess {
+    const { path, quantized } = this.#profile;
+    const model: LocalModel = { path, quantized };
+    const child = fork(processEntry(), [JSON.stringify(model)], {
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+      // Nothing of ours that is secret: keys of other profiles and the database's password stay here.
+      env: { PATH: process.env['PATH'] ?? '' },
+      execArgv: [],
+    });
+    child.on('message', (answer: LocalAnswer) => {
+      this.#waiting.get(answer.id)?.resolve(answer);
+    });
+    const end = (): void => {
+      if (this.#process === child) this.#process = undefined;
+      for (const { reject } of this.#waiting.values()) reject(died());
+    };
+    child.once('exit', end);
+    child.once('error', end);
+    return child;
+  }
+
+  #failure(failure: 'library_missing' | 'model_missing' | 'failed'): EmbeddingError {
+    const { name, path, quantized } = this.#profile;
+    if (failure === 'library_missing')
+      return new EmbeddingError(
+        'misconfigured',
+        `Embedding profile "${name}" needs the package @huggingface/transformers, which is not installed: run "npm install @huggingface/transformers" beside Parley or in the folder of the model.`,
+        { retryable: false },
+      );
+    if (failure === 'model_missing')
+      return new EmbeddingError(
+        'misconfigured',
+        `Embedding profile "${name}" has no model at ${path}/onnx/${quantized ? 'model_quantized.onnx' : 'model.onnx'}: put the model's files there, or correct the profile's path.`,
+        { retryable: false },
+      );
+    return new EmbeddingError(
+      'unavailable',
+      `The local model of embedding profile "${name}" failed; it is loaded again for the next text.`,
+      {
+        retryable: true,
+      },
+    );
+  }
+}
+
+/** Whether this process goes on for the other's sake: a command that has done its work must not be kept by an idle model. */
+function hold(child: ChildProcess, held: boolean): void {
+  if (held) {
+    child.ref();
+    child.channel?.ref();
+  } else {
+    child.unref();
+    child.channel?.unref();
+  }
+}
+
+function processEntry(): string {
+  return locateAsset(import.meta.url, EMBEDDING_ENTRY) ?? fileURLToPath(new URL('local-process.ts', import.meta.url));
+}
+
+function died(): EmbeddingError {
+  return new EmbeddingError('unavailable', 'The process with the local model has ended; it starts again with the next text.', {
+    retryable: true,
+  });
+}

@@ -1,0 +1,232 @@
+/** Embeddings from any server that speaks OpenAI's `/embeddings`. */
+import { fetch, type Dispatcher, type Response } from 'undici';
+
+import { sleep, systemClock, type Clock } from '../../platform/clock.ts';
+import { credentialOf } from './credential.ts';
+import type { Embedder, EmbeddingKind } from './embedder.ts';
+import { EmbeddingError } from './embedding-error.ts';
+import { Gate } from './gate.ts';
+import { inputOf } from './passage-text.ts';
+import type { OpenAiProfile } from './profile.ts';
+import { vectorsOf } from './response.ts';
+import { retryAfterMs } from './retry-after.ts';
+
+const attempts = 5;
+const firstDelayMs = 500;
+const longestDelayMs = 20_000;
+/** A server that wants a longer rest is left alone; the caller tries again when it likes. */
+const longestRestMs = 60_000;
+/** 64 vectors of 8,192 dimensions, written out. */
+const largestAnswer = 32 * 1024 * 1024;
+
+export interface OpenAiEmbedderOptions {
+  readonly profile: OpenAiProfile;
+  /** Where `apiKeyEnv` is looked up. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock?: Clock;
+  /** 0 … 1, for the spread of delays. */
+  readonly random?: () => number;
+  /** Connections and proxies; undici's own by default. */
+  readonly dispatcher?: Dispatcher;
+}
+
+interface Work {
+  readonly texts: readonly string[];
+  readonly signal: AbortSignal | undefined;
+}
+
+/**
+ * Sends `batchSize` texts a request and has `concurrency` requests in flight, over all calls. A request that fails for a
+ * passing reason is made five times in all; one that the server finds too large is made again in halves.
+ */
+export class OpenAiEmbedder implements Embedder {
+  readonly model: string;
+  readonly dimension: number;
+  readonly #options: OpenAiEmbedderOptions;
+  readonly #url: string;
+  readonly #clock: Clock;
+  readonly #random: () => number;
+  readonly #gate: Gate;
+  /** On the monotonic clock: no request starts before, because the server has asked for a rest. */
+  #restUntil = 0;
+
+  constructor(options: OpenAiEmbedderOptions) {
+    const { profile, clock = systemClock, random = Math.random } = options;
+    this.model = profile.model;
+    this.dimension = profile.dimension;
+    this.#options = options;
+    this.#url = `${profile.baseURL.replace(/\/+$/, '')}/embeddings`;
+    this.#clock = clock;
+    this.#random = random;
+    this.#gate = new Gate(profile.concurrency);
+  }
+
+  async embed(
+    texts: readonly string[],
+    kind: EmbeddingKind,
+    { signal }: { readonly signal?: AbortSignal } = {},
+  ): Promise<readonly Float32Array[]> {
+    const { profile } = this.#options;
+    const inputs = texts.map((text) => inputOf(text, kind, profile));
+    const failure = new AbortController();
+    const either = signal === undefined ? failure.signal : AbortSignal.any([signal, failure.signal]);
+    const batches: Promise<readonly Float32Array[]>[] = [];
+    for (let start = 0; start < inputs.length; start += profile.batchSize) {
+      const work = { texts: inputs.slice(start, start + profile.batchSize), signal: either };
+      batches.push(this.#gate.run(() => this.#embedBatch(work)));
+    }
+    try {
+      return (await Promise.all(batches)).flat();
+    } catch (error) {
+      // The other batches are of no use any more; without waiting for them they would go on behind the caller's back.
+      failure.abort(error);
+      await Promise.allSettled(batches);
+      throw error;
+    }
+  }
+
+  /** Nothing of its own is open: connections belong to the dispatcher. */
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async #embedBatch(work: Work): Promise<readonly Float32Array[]> {
+    try {
+      return await this.#withAttempts(work);
+    } catch (error) {
+      const { texts, signal } = work;
+      if (!(error instanceof TooLarge)) throw error;
+      if (texts.length === 1) throw refused(error.status, 'even a single text of the batch');
+      const middle = Math.ceil(texts.length / 2);
+      const first = await this.#embedBatch({ texts: texts.slice(0, middle), signal });
+      return [...first, ...(await this.#embedBatch({ texts: texts.slice(middle), signal }))];
+    }
+  }
+
+  async #withAttempts(work: Work): Promise<readonly Float32Array[]> {
+    for (let attempt = 1; ; attempt += 1) {
+      work.signal?.throwIfAborted();
+      await this.#rest(work.signal);
+      try {
+        return await this.#request(work);
+      } catch (error) {
+        if (!(error instanceof EmbeddingError) || !isPassing(error) || attempt === attempts) throw error;
+        const asked = error.retryAfterMs;
+        if (asked !== undefined && asked > longestRestMs) throw error;
+        if (asked !== undefined) this.#restUntil = Math.max(this.#restUntil, this.#clock.monotonic() + asked);
+        // Never all at once again: half of the delay is fixed, half by chance.
+        const delay = Math.min(longestDelayMs, firstDelayMs * 2 ** (attempt - 1)) * (0.5 + this.#random() / 2);
+        await sleep(this.#clock, Math.max(delay, asked ?? 0), work.signal);
+      }
+    }
+  }
+
+  async #rest(signal: AbortSignal | undefined): Promise<void> {
+    const ms = this.#restUntil - this.#clock.monotonic();
+    if (ms > 0) await sleep(this.#clock, ms, signal);
+  }
+
+  async #request({ texts, signal }: Work): Promise<readonly Float32Array[]> {
+    const { profile, env, dispatcher } = this.#options;
+    const key = await credentialOf(profile, env);
+    const limit = new AbortController();
+    const timer = this.#clock.after(profile.timeoutMs, () => limit.abort());
+    try {
+      const response = await fetch(this.#url, {
+        method: 'POST',
+        // A server that sends requests, and with them the key, elsewhere is not the one that was configured.
+        redirect: 'manual',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json',
+          ...(key !== undefined && { authorization: `Bearer ${key}` }),
+        },
+        // Clients of this protocol ask for Base64 by default, and servers that ignore it answer with what looks like vectors.
+        body: JSON.stringify({ model: profile.model, input: texts, encoding_format: 'float' }),
+        signal: signal === undefined ? limit.signal : AbortSignal.any([signal, limit.signal]),
+        ...(dispatcher && { dispatcher }),
+      });
+      if (!response.ok) throw await this.#failureOf(response);
+      return vectorsOf(await textOf(response), { count: texts.length, dimension: profile.dimension });
+    } catch (error) {
+      if (error instanceof EmbeddingError || error instanceof TooLarge) throw error;
+      signal?.throwIfAborted();
+      if (limit.signal.aborted)
+        throw new EmbeddingError('timeout', `${this.#where()} did not answer within ${profile.timeoutMs} ms.`, { retryable: true });
+      throw new EmbeddingError('unavailable', `${this.#where()} can't be reached, or broke off its answer (${causeOf(error)}).`, {
+        retryable: true,
+      });
+    } finally {
+      timer.cancel();
+    }
+  }
+
+  async #failureOf(response: Response): Promise<EmbeddingError | TooLarge> {
+    // Bodies of errors repeat texts and keys: nothing of them may reach a log.
+    await response.body?.cancel();
+    const { status } = response;
+    if (status === 400 || status === 413 || status === 422) return new TooLarge(status);
+    if (status === 401 || status === 403)
+      return new EmbeddingError('unauthorized', `${this.#where()} answers ${status}: check the key of the profile and what it may do.`, {
+        retryable: false,
+      });
+    const wait = retryAfterMs(response.headers.get('retry-after'), this.#clock.now());
+    if (status === 429)
+      return new EmbeddingError('rate_limited', `${this.#where()} limits requests (429).`, { retryable: true, retryAfterMs: wait });
+    if (status >= 500 || status === 408 || status === 425)
+      return new EmbeddingError('unavailable', `${this.#where()} answers ${status}.`, { retryable: true, retryAfterMs: wait });
+    return refused(status, `requests to ${new URL(this.#url).pathname}`);
+  }
+
+  #where(): string {
+    return `The embedding server ${new URL(this.#url).host} of profile "${this.#options.profile.name}"`;
+  }
+}
+
+/** The request is too large, or one of its texts is: servers don't tell which. */
+class TooLarge extends Error {
+  override readonly name = 'TooLarge';
+  readonly status: number;
+
+  constructor(status: number) {
+    super(`status ${status}`);
+    this.status = status;
+  }
+}
+
+function refused(status: number, what: string): EmbeddingError {
+  return new EmbeddingError(
+    'refused',
+    `The embedding server refuses ${what} (status ${status}): check the profile's baseURL, model and maxTokens.`,
+    {
+      retryable: false,
+    },
+  );
+}
+
+/** A broken answer is often whole the next time; what is wrong with the profile stays wrong. */
+function isPassing({ code, retryable }: EmbeddingError): boolean {
+  return retryable || code === 'invalid_response';
+}
+
+async function textOf(response: Response): Promise<string> {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const part of response.body ?? []) {
+    const bytes: Uint8Array = part;
+    size += bytes.length;
+    if (size > largestAnswer)
+      throw new EmbeddingError('invalid_response', `The embedding server's answer is longer than ${largestAnswer} bytes.`, {
+        retryable: false,
+      });
+    parts.push(bytes);
+  }
+  return Buffer.concat(parts).toString('utf8');
+}
+
+/** Codes only: messages of HTTP libraries may quote what was sent. */
+function causeOf(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  const code = typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : undefined;
+  return typeof code === 'string' ? code : 'connection failed';
+}
