@@ -1,4 +1,6 @@
+import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 
 import { Registry } from 'prom-client';
@@ -335,6 +337,27 @@ describe('the clock', () => {
     const server = await servers.http((_, response) => void setTimeout(() => response.writeHead(302, { location: '/' }).end(), 50));
     const error = await timedOut({ url: `http://localhost:${server.port}/`, maxRedirects: 1000 });
     expect(error.host).toBe(`localhost:${server.port}`);
+  });
+
+  it('does not count what this process itself was late to read', async () => {
+    // Another process, which answers while this one is busy.
+    const program = `const server = require('node:http').createServer((request, response) => setTimeout(() => response.end('in time'), 100));
+      server.listen(0, '127.0.0.1', () => console.log(server.address().port));`;
+    const child = spawn(process.execPath, ['-e', program], { stdio: ['ignore', 'pipe', 'inherit'] });
+    try {
+      const [port] = (await once(child.stdout, 'data')) as [Buffer];
+      const egress = egressWith();
+      const url = `http://127.0.0.1:${port.toString().trim()}/`;
+      // The connection is kept, so that the second request only has to be read.
+      await send(egress, { url });
+      const answer = send(egress, { url, timeoutMs: 1000 });
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      const end = performance.now() + 2000;
+      while (performance.now() < end);
+      expect((await answer).body.toString()).toBe('in time');
+    } finally {
+      child.kill();
+    }
   });
 
   it('stops for a signal, with its reason', async () => {

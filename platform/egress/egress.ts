@@ -200,7 +200,10 @@ export function createEgress(options: EgressOptions = {}): Egress {
       const run = new Run();
       running.add(run);
       if (closed) run.close();
-      const timer = clock.after(request.timeoutMs, () => run.timeOut(request.timeoutMs));
+      const timer = clock.after(request.timeoutMs, () => {
+        // An answer that came in time, while this process was busy with something else, is read first.
+        setImmediate(() => run.timeOut(request.timeoutMs));
+      });
       const onAbort = (): void => run.stop(request.signal?.reason);
       request.signal?.addEventListener('abort', onAbort, { once: true });
       try {
@@ -214,6 +217,7 @@ export function createEgress(options: EgressOptions = {}): Egress {
         }
         throw error;
       } finally {
+        run.done = true;
         timer.cancel();
         request.signal?.removeEventListener('abort', onAbort);
         running.delete(run);
@@ -245,6 +249,8 @@ class Run {
   /** Ends what is under way now. */
   cleanUp: (() => void) | undefined;
   stopped = false;
+  /** It has its answer, or has failed. */
+  done = false;
   readonly failed: Promise<never>;
   readonly #fail: (reason: unknown) => void;
 
@@ -263,6 +269,7 @@ class Run {
   }
 
   timeOut(timeoutMs: number): void {
+    if (this.done) return;
     const host = this.target?.host ?? '';
     const waiting = waitingFor[this.phase];
     const message = `${host} took longer than ${timeoutMs} ms, ${waiting}: make it answer sooner, or allow more time`;
