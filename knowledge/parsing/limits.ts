@@ -40,7 +40,7 @@ export const archiveLimits = {
 export const nestingLimit = 256;
 
 /** Paragraphs and table cells in one docx. A thousand-page book has about 20,000. */
-export const docxLimits = { paragraphs: 250_000, cells: 250_000, nestedTables: 20 } as const;
+export const docxLimits = { paragraphs: 100_000, cells: 100_000, nestedTables: 20 } as const;
 
 /** Of one web page, in bytes. */
 export const htmlBytes = 5_000_000;

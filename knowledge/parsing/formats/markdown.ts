@@ -10,6 +10,7 @@ import type { Parser } from '../child/parser.ts';
 import { decodeText } from '../text/decode.ts';
 import { legacyFontWarning, looksLikeLegacyBangla } from '../text/legacy-bangla.ts';
 import { Outline } from '../text/outline.ts';
+import { markdownPieces } from './markdown-pieces.ts';
 
 /** Rows in one table block. */
 const rowsPerBlock = 100;
@@ -18,19 +19,25 @@ const rowsPerBlock = 100;
 export const parseMarkdown: Parser = (input, sink) => {
   const { body, title } = splitFrontMatter(decodeText(input.content));
   if (looksLikeLegacyBangla(body)) sink.warn(legacyFontWarning);
-  const tree = unified().use(remarkParse).use(remarkGfm).parse(body);
+  const processor = unified().use(remarkParse).use(remarkGfm);
   const outline = new Outline();
   let firstHeading: string | undefined;
-  tree.children.forEach((node, at) => {
-    if (node.type === 'heading') {
-      const text = toString(node);
-      firstHeading ??= text;
-      sink.add({ kind: 'heading', text, headingPath: outline.enter(node.depth, text) });
-    } else {
-      addNode(node, outline.path, sink);
+  let done = 0;
+  for (const piece of markdownPieces(body)) {
+    for (const node of processor.parse(piece.text).children) {
+      if (node.type === 'heading') {
+        const text = readable(node);
+        firstHeading ??= text;
+        sink.add({ kind: 'heading', text, headingPath: outline.enter(node.depth, text) });
+      } else if (node.type === 'table') {
+        addTable(node, { headingPath: outline.path, sink, firstRow: piece.firstRow });
+      } else {
+        addNode(node, outline.path, sink);
+      }
     }
-    if (at % 500 === 0) sink.progress(node.position?.end.offset ?? 0, body.length);
-  });
+    done += piece.text.length;
+    sink.progress(Math.min(done, body.length), body.length);
+  }
   const name = title ?? firstHeading;
   return name === undefined || name === '' ? {} : { title: name };
 };
@@ -41,7 +48,7 @@ function addNode(node: RootContent, headingPath: readonly string[], sink: Sink):
       sink.add({ kind: 'code', text: node.value, headingPath });
       return;
     case 'table':
-      addTable(node, headingPath, sink);
+      addTable(node, { headingPath, sink, firstRow: 1 });
       return;
     case 'list':
       for (const item of node.children) {
@@ -68,10 +75,14 @@ function addNode(node: RootContent, headingPath: readonly string[], sink: Sink):
   }
 }
 
-function addTable(table: Table, headingPath: readonly string[], sink: Sink): void {
+function addTable(
+  table: Table,
+  options: { readonly headingPath: readonly string[]; readonly sink: Sink; readonly firstRow: number },
+): void {
+  const { headingPath, sink, firstRow } = options;
   const [header = [], ...rows] = table.children.map((row) => row.children.map(readable));
   for (let at = 0; at < Math.max(1, rows.length); at += rowsPerBlock)
-    sink.add({ kind: 'table', header, rows: rows.slice(at, at + rowsPerBlock), firstRow: at + 1, headingPath });
+    sink.add({ kind: 'table', header, rows: rows.slice(at, at + rowsPerBlock), firstRow: firstRow + at, headingPath });
 }
 
 /** Text as it is read: line breaks are kept, tags are not. */

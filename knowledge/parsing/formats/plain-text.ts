@@ -8,7 +8,7 @@ export const parsePlainText: Parser = (input, sink) => {
   if (looksLikeLegacyBangla(text)) sink.warn(legacyFontWarning);
   for (const { paragraph, end } of paragraphs(text)) {
     sink.add({ kind: 'paragraph', text: paragraph, headingPath: [] });
-    if (end % 1_000_000 < paragraph.length) sink.progress(end, text.length);
+    if (end % 1_000_000 < paragraph.length || end === text.length) sink.progress(end, text.length);
   }
   return {};
 };

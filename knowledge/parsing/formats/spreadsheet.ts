@@ -9,12 +9,14 @@ import { addSheet, type SheetCell, type SheetRow } from './sheet-rows.ts';
 // Workbooks from before 1997 name a code page.
 XLSX.set_cptable(codepages);
 
-const options = {
+const readOptions = {
   type: 'buffer',
   /** Rows as arrays: a tenth of the memory of one key a cell. */
   dense: true,
   /** What a cell shows, not what it holds: dates, percents and currencies as formatted. */
   cellText: true,
+  /** For formats that the library can't apply: see `shownBy`. */
+  cellNF: true,
   cellFormula: false,
   cellHTML: false,
   cellStyles: false,
@@ -30,9 +32,10 @@ export const parseSpreadsheet: Parser = async (input, sink) => {
   for (const name of hidden) sink.warn(`sheet "${name.slice(0, 60)}" is hidden, and was left out`);
   const visible = book.SheetNames.filter((name) => !hidden.includes(name));
   const budget = { cells: input.limits.cells };
+  const uses1904 = book.Workbook?.WBProps?.date1904 === true;
   visible.forEach((name, at) => {
     const sheet = book.Sheets[name];
-    if (sheet !== undefined) addSheet({ name, rows: rowsOf(sheet, budget, input), sink });
+    if (sheet !== undefined) addSheet({ name, rows: rowsOf({ sheet, budget, limit: input.limits.cells, uses1904 }), sink });
     // What has been read may go.
     delete book.Sheets[name];
     sink.progress(at + 1, visible.length);
@@ -53,7 +56,7 @@ async function readPackage({ content, limits }: ParserInput): Promise<XLSX.WorkB
   checkNesting(archive);
   const cells = [...archive.counts.values()].reduce((sum, counts) => sum + counts.c, 0);
   if (cells > limits.cells) throw tooManyCells(limits.cells);
-  return XLSX.read(archive.repacked(), options);
+  return XLSX.read(archive.repacked(), readOptions);
 }
 
 function readBinary({ content }: ParserInput): XLSX.WorkBook {
@@ -64,7 +67,7 @@ function readBinary({ content }: ParserInput): XLSX.WorkBook {
       'The file is named .xls but is no Excel workbook. Save it as .xls or .xlsx with a spreadsheet program.',
     );
   try {
-    return XLSX.read(content, options);
+    return XLSX.read(content, readOptions);
   } catch (error) {
     if (error instanceof Error && /password|encrypt/iu.test(error.message))
       throw new IngestionFailure('password_protected', 'The file is protected with a password. Remove the password, and upload it again.', {
@@ -75,18 +78,35 @@ function readBinary({ content }: ParserInput): XLSX.WorkBook {
 }
 
 /** Only cells that are there: the size that a sheet claims is never walked. */
-function* rowsOf(sheet: XLSX.WorkSheet, budget: { cells: number }, { limits }: ParserInput): Generator<SheetRow> {
+function* rowsOf(options: {
+  readonly sheet: XLSX.WorkSheet;
+  readonly budget: { cells: number };
+  readonly limit: number;
+  readonly uses1904: boolean;
+}): Generator<SheetRow> {
+  const { sheet, budget, limit, uses1904 } = options;
   const data = (sheet['!data'] ?? []) as (XLSX.CellObject | undefined)[][];
   for (const key of Object.keys(data)) {
     const cells: SheetCell[] = [];
     for (const column of Object.keys(data[Number(key)] ?? [])) {
       const cell = data[Number(key)]?.[Number(column)];
-      const shown = cell === undefined || cell.t === 'z' ? '' : (cell.w ?? String(cell.v ?? ''));
+      const shown = cell === undefined || cell.t === 'z' ? '' : (cell.w ?? shownBy(cell, uses1904));
       if (shown.trim() !== '') cells.push({ column: Number(column), shown, isText: cell?.t === 's' });
     }
     budget.cells -= cells.length;
-    if (budget.cells < 0) throw tooManyCells(limits.cells);
+    if (budget.cells < 0) throw tooManyCells(limit);
     if (cells.length > 0) yield { number: Number(key) + 1, cells };
+  }
+}
+
+/** The library takes a dot after a day or month (`dd.mm.yyyy`, as German and others have it) for a decimal point, and gives up. */
+function shownBy(cell: XLSX.CellObject, uses1904: boolean): string {
+  const plain = String(cell.v ?? '');
+  if (cell.t !== 'n' || typeof cell.z !== 'string') return plain;
+  try {
+    return String(XLSX.SSF.format(cell.z.replace(/\.(?!0)/gu, '\\.'), cell.v, { date1904: uses1904 }));
+  } catch {
+    return plain;
   }
 }
 

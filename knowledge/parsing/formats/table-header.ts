@@ -41,11 +41,11 @@ function namesColumns({ cells, isText = (column) => !isNumber(cells[column] ?? '
 
 /** A single column is a list unless what follows is of another kind. */
 function differsInKind(row: CandidateRow, below: readonly CandidateRow[]): boolean {
-  return (
-    namesColumns(row) &&
-    below.length > 0 &&
-    below.every(({ cells, isText }) => !(isText ?? ((column) => !isNumber(cells[column] ?? '')))(0))
-  );
+  const isOther = ({ cells, isText }: CandidateRow): boolean => {
+    const cell = cells[0]?.trim() ?? '';
+    return cell !== '' && !(isText?.(0) ?? !isNumber(cell));
+  };
+  return below.length > 0 && (row.cells[0]?.trim() ?? '') !== '' && below.every(isOther);
 }
 
 export function isNumber(text: string): boolean {

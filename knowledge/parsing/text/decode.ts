@@ -17,7 +17,9 @@ export function decodeText(content: Buffer, named?: string): string {
   const text =
     byMark(content) ??
     (named === undefined ? undefined : decoded(content, named)) ??
-    utf8(content) ??
+    // NULs are no error in UTF-8, but they are in text.
+    (content.includes(0) ? decodeUtf16(content) : undefined) ??
+    decoded(content, 'utf-8') ??
     decodeUtf16(content) ??
     guessed(content);
   if (text === undefined || controlShare(text) > 0.01)
@@ -37,10 +39,6 @@ function byMark(content: Buffer): string | undefined {
   if (starts(0xfe, 0xff)) return new TextDecoder('utf-16be').decode(content);
   // A mark says UTF-8; a few broken characters in a long file don't make it something else.
   return starts(0xef, 0xbb, 0xbf) ? new TextDecoder('utf-8').decode(content) : undefined;
-}
-
-function utf8(content: Buffer): string | undefined {
-  return decoded(content, 'utf-8');
 }
 
 function decoded(content: Buffer, encoding: string): string | undefined {

@@ -1,4 +1,5 @@
 import type { Paragraph } from './paragraphs.ts';
+import { roundedSize, usualSize } from './usual-size.ts';
 
 /** How much larger than the body a heading is; how long it may be. */
 const larger = 1.12;
@@ -11,9 +12,9 @@ export class Headings {
   readonly #bookmarks: ReadonlyMap<string, number>;
 
   constructor(paragraphs: readonly Paragraph[], bookmarks: ReadonlyMap<string, number>) {
-    this.#body = bodySize(paragraphs);
+    this.#body = usualSize(paragraphs);
     this.#bookmarks = bookmarks;
-    const sizes = new Set(paragraphs.filter((paragraph) => this.#isLarge(paragraph)).map((paragraph) => rounded(paragraph.size)));
+    const sizes = new Set(paragraphs.filter((paragraph) => this.#isLarge(paragraph)).map((paragraph) => roundedSize(paragraph.size)));
     this.#levels = new Map([...sizes].sort((one, other) => other - one).map((size, at) => [size, at + 1]));
   }
 
@@ -21,7 +22,7 @@ export class Headings {
   level(paragraph: Paragraph): number | undefined {
     const bookmarked = paragraph.text.length <= longest ? this.#bookmarks.get(bookmarkKey(paragraph.text)) : undefined;
     return this.#isLarge(paragraph)
-      ? this.#levels.get(rounded(paragraph.size))
+      ? this.#levels.get(roundedSize(paragraph.size))
       : bookmarked === undefined
         ? undefined
         : this.#levels.size + bookmarked;
@@ -39,15 +40,4 @@ export function bookmarkKey(title: string): string {
     .toLowerCase()
     .replace(/^[\d.\s]+/u, '')
     .replace(/\s+/gu, '');
-}
-
-/** The size that most characters have. */
-function bodySize(paragraphs: readonly Paragraph[]): number {
-  const characters = new Map<number, number>();
-  for (const { size, text } of paragraphs) characters.set(rounded(size), (characters.get(rounded(size)) ?? 0) + text.length);
-  return [...characters].sort((one, other) => other[1] - one[1])[0]?.[0] ?? 0;
-}
-
-function rounded(size: number): number {
-  return Math.round(size * 2) / 2;
 }

@@ -1,4 +1,5 @@
 import type { Line } from './page-lines.ts';
+import { usualSize } from './usual-size.ts';
 
 export interface PageOfLines {
   readonly number: number;
@@ -11,8 +12,9 @@ const leastPages = 3;
 const leastShare = 0.4;
 /** The strips at the top and at the bottom in which headers and footers stand, as a share of the page's height. */
 const strip = 0.14;
-/** Text around a page number is short: `Annual report | 7`. */
+/** Text around a page number is short (`Annual report | 7`), no larger than the body's, and stands further out: chapters have numbers too. */
 const longestNumbered = 60;
+const outerStrip = 0.07;
 
 /**
  * Finds headers and footers: the same words at the same height on many pages, where a number may count the pages. No page loses all its
@@ -21,10 +23,11 @@ const longestNumbered = 60;
  * @returns all of them, and of each the first, unless it is but a number: said once, it can still be found
  */
 export function runningLines(pages: readonly PageOfLines[]): { readonly all: ReadonlySet<Line>; readonly first: ReadonlySet<Line> } {
+  const body = usualSize(pages.flatMap((page) => page.lines.map(({ size, text }) => ({ size, text }))));
   const found = new Map<string, { readonly page: number; readonly line: Line }[]>();
   for (const page of pages) {
     for (const line of edgeLines(page)) {
-      for (const key of keys(line, page)) {
+      for (const key of keys(line, page, body)) {
         const list = found.get(key) ?? [];
         list.push({ page: page.number, line });
         found.set(key, list);
@@ -60,11 +63,12 @@ function edgeLines({ height, lines }: PageOfLines): readonly Line[] {
 }
 
 /** The line itself, and with each of its numbers replaced by its distance from the page's number, which stays the same if it counts pages. */
-function keys(line: Line, page: PageOfLines): readonly string[] {
+function keys(line: Line, page: PageOfLines, body: number): readonly string[] {
   const place = Math.round(line.y / 3);
   const words = line.text.trim().split(/\s+/u);
   const plain = `${place} ${words.join(' ')}`;
-  if (line.text.length > longestNumbered || !standsApart(line, page)) return [plain];
+  const isOuter = line.y < outerStrip * page.height || line.y > (1 - outerStrip) * page.height;
+  if (line.text.length > longestNumbered || !isOuter || line.size > 1.05 * body || !standsApart(line, page)) return [plain];
   const numbered = words.flatMap((word, at) => {
     const number = /^[^\p{L}\p{N}]*(\d{1,5})[^\p{L}\p{N}]*$/u.exec(word)?.[1];
     if (number === undefined) return [];

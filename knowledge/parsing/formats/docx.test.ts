@@ -1,0 +1,91 @@
+import { afterAll, describe, expect, it } from 'vitest';
+
+import { createParserPool } from '../parser-pool.ts';
+import { makeDocx, wordNamespace, wordParagraph, wordRelations, wordStyles, wordTable } from '../testing/make-office.ts';
+import { failureCode, read, texts } from '../testing/read.ts';
+
+const pool = createParserPool({ size: 1 });
+afterAll(() => pool.close());
+
+const header = (text: string): string => `<w:hdr ${wordNamespace}>${wordParagraph(text)}</w:hdr>`;
+
+describe('Word documents', () => {
+  it('keeps headings, paragraphs and tables with their places, and says headers and footers once', async () => {
+    const content = makeDocx({
+      body: [
+        wordParagraph('Leave', 'Heading1'),
+        wordParagraph('Thirty days a year.'),
+        wordParagraph('Sick leave', 'Heading2'),
+        wordParagraph('ক্ষুদ্র ঋণ ও স্ত্রী শিক্ষা'),
+        wordTable([
+          ['Grade', 'Days'],
+          ['A', '30'],
+          ['B', '25'],
+        ]),
+        wordParagraph('Doctor', 'Heading3'),
+        wordParagraph('A note from the third day on.'),
+      ].join(''),
+      parts: [
+        wordStyles,
+        { name: 'word/header1.xml', content: header('ACME Ltd. handbook') },
+        { name: 'word/header2.xml', content: header('ACME Ltd. handbook') },
+        { name: 'word/footer1.xml', content: header('7') },
+        {
+          name: 'docProps/core.xml',
+          content: '<cp:coreProperties xmlns:cp="c" xmlns:dc="d"><dc:title>Leave &amp; more</dc:title></cp:coreProperties>',
+        },
+      ],
+    });
+    const { blocks, document } = await read(pool, { content, extension: 'docx' });
+    expect(document).toEqual({ title: 'Leave & more', warnings: [] });
+    expect(blocks).toEqual([
+      { kind: 'heading', text: 'Leave', headingPath: ['Leave'] },
+      { kind: 'paragraph', text: 'Thirty days a year.', headingPath: ['Leave'] },
+      { kind: 'heading', text: 'Sick leave', headingPath: ['Leave', 'Sick leave'] },
+      { kind: 'paragraph', text: 'ক্ষুদ্র ঋণ ও স্ত্রী শিক্ষা'.normalize('NFC'), headingPath: ['Leave', 'Sick leave'] },
+      {
+        kind: 'table',
+        header: ['Grade', 'Days'],
+        rows: [
+          ['A', '30'],
+          ['B', '25'],
+        ],
+        firstRow: 1,
+        headingPath: ['Leave', 'Sick leave'],
+      },
+      { kind: 'heading', text: 'Doctor', headingPath: ['Leave', 'Sick leave', 'Doctor'] },
+      { kind: 'paragraph', text: 'A note from the third day on.', headingPath: ['Leave', 'Sick leave', 'Doctor'] },
+      { kind: 'paragraph', text: 'ACME Ltd. handbook', headingPath: [] },
+    ]);
+  });
+
+  it('never opens what is linked', async () => {
+    const link = (id: string): string =>
+      `<w:p><w:r><w:drawing><wp:inline xmlns:wp="http://schemas.openxmlformats.org/drawingml/2006/wordprocessingDrawing"><a:graphic xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"><a:graphicData><pic:pic xmlns:pic="http://schemas.openxmlformats.org/drawingml/2006/picture"><pic:blipFill><a:blip r:link="${id}"/></pic:blipFill></pic:pic></a:graphicData></a:graphic></wp:inline></w:drawing></w:r></w:p>`;
+    const content = makeDocx({
+      body: wordParagraph('Hello') + link('rId8') + link('rId9'),
+      parts: [
+        wordRelations([
+          { id: 'rId8', type: 'image', target: 'file:///etc/hostname', external: true },
+          { id: 'rId9', type: 'image', target: 'http://127.0.0.1:9/x.png', external: true },
+        ]),
+      ],
+    });
+    const { blocks, document } = await read(pool, { content, extension: 'docx' });
+    expect(texts(blocks)).toEqual(['Hello']);
+    expect(document.warnings).toEqual([expect.stringContaining('linked')]);
+  });
+
+  it('warns of fonts with an encoding of their own', async () => {
+    const run = '<w:p><w:r><w:rPr><w:rFonts w:ascii="SutonnyMJ" w:hAnsi="SutonnyMJ"/></w:rPr><w:t>evsjv</w:t></w:r></w:p>';
+    expect((await read(pool, { content: makeDocx({ body: run }), extension: 'docx' })).document.warnings).toEqual([
+      expect.stringMatching(/^legacy_font_encoding/u),
+    ]);
+  });
+
+  it('is empty when nothing is written in it', async () => {
+    expect(await failureCode(pool, { content: makeDocx({ body: wordParagraph(' ').repeat(20) }), extension: 'docx' })).toBe(
+      'empty_document',
+    );
+  });
+});

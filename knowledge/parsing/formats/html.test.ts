@@ -1,0 +1,74 @@
+import { afterAll, describe, expect, it } from 'vitest';
+
+import { createParserPool } from '../parser-pool.ts';
+import { failureCode, read, texts } from '../testing/read.ts';
+
+const pool = createParserPool({ size: 1 });
+afterAll(() => pool.close());
+
+const url = 'https://shop.example/hours';
+const page = `<!doctype html><html><head><title>Opening hours – Shop</title><script>var a = "<p>no</p>";</script></head><body>
+<nav><ul><li><a href="/">Home</a></li><li><a href="/x">Other things</a></li></ul></nav>
+<main><h1>Opening hours</h1>
+<p>We are open from nine to five on all days of the week, except on Fridays, when we open at noon and close at eight.</p>
+<h2>Prices</h2>
+<table><thead><tr><th>Item</th><th>Price</th></tr></thead><tbody><tr><td rowspan="2">Tea</td><td>3</td></tr><tr><td>4 <b>large</b></td></tr></tbody></table>
+<ul><li>Milk is <em>free</em></li><li>Sugar too</li></ul>
+<pre>first
+  second</pre>
+<blockquote><p>The best tea in town.</p></blockquote>
+<h2>How to find us</h2><p>Behind the station, second door on the left. Ring twice.</p>
+</main><footer>© Shop, all rights reserved, imprint, privacy</footer></body></html>`;
+
+describe('web pages', () => {
+  it('keeps the article with its headings, tables and lists, and leaves menus out', async () => {
+    const { blocks, document } = await read(pool, { content: page, extension: 'html', url });
+    const title = 'Opening hours – Shop';
+    expect(document).toEqual({ title, warnings: [] });
+    expect(blocks).toEqual([
+      { kind: 'heading', text: title, headingPath: [title], url },
+      { kind: 'paragraph', text: expect.stringMatching(/^We are open .* at eight\.$/u), headingPath: [title], url },
+      { kind: 'heading', text: 'Prices', headingPath: [title, 'Prices'], url },
+      {
+        kind: 'table',
+        header: ['Item', 'Price'],
+        rows: [
+          ['Tea', '3'],
+          ['Tea', '4 large'],
+        ],
+        firstRow: 1,
+        headingPath: [title, 'Prices'],
+        url,
+      },
+      { kind: 'listItem', text: 'Milk is free', headingPath: [title, 'Prices'], url },
+      { kind: 'listItem', text: 'Sugar too', headingPath: [title, 'Prices'], url },
+      { kind: 'code', text: 'first\n  second', headingPath: [title, 'Prices'], url },
+      { kind: 'quote', text: 'The best tea in town.', headingPath: [title, 'Prices'], url },
+      { kind: 'heading', text: 'How to find us', headingPath: [title, 'How to find us'], url },
+      { kind: 'paragraph', text: 'Behind the station, second door on the left. Ring twice.', headingPath: [title, 'How to find us'], url },
+    ]);
+  });
+
+  it('reads the charset from the response or the page', async () => {
+    const latin = (meta: string): Buffer => Buffer.from(`<html><head>${meta}</head><body><p>Caf\xe9 \x80</p></body></html>`, 'latin1');
+    expect(
+      texts((await read(pool, { content: latin(''), extension: 'html', contentType: 'text/html; charset="windows-1252"' })).blocks),
+    ).toEqual(['Café €']);
+    expect(texts((await read(pool, { content: latin('<meta charset=iso-8859-1>'), extension: 'html' })).blocks)).toEqual(['Café €']);
+  });
+
+  it('reads pages that are no article', async () => {
+    const links = Array.from({ length: 30 }, (_, at) => `<li><a href="/${at}">Product number ${at}</a></li>`).join('');
+    const { blocks } = await read(pool, { content: `<title>Products</title><body><ul>${links}</ul>`, extension: 'html' });
+    expect(blocks).toHaveLength(31);
+  });
+
+  it.each([
+    ['too_large', '<div>'.repeat(20_000)],
+    ['too_large', '<table><tr><td>'.repeat(20_000)],
+    ['too_large', `<p>${'word '.repeat(1_100_000)}`],
+    ['empty_document', '<html><body><script>document.write("x")</script></body></html>'],
+  ] as const)('fails with %s', async (code, content) => {
+    expect(await failureCode(pool, { content, extension: 'html' })).toBe(code);
+  });
+});

@@ -1,0 +1,64 @@
+/** Part of a long text, cut where no element goes on. */
+export interface MarkdownPiece {
+  readonly text: string;
+  /** Number of the first row of the table that the piece begins with: more than 1 when the table has begun before. */
+  readonly firstRow: number;
+}
+
+/** Shorter texts are read whole. The parser's time and memory grow faster than the text, most of all in tables. */
+const wholeBelow = 200_000;
+const pieceCharacters = 50_000;
+const rowsPerPiece = 500;
+
+const fence = /^ {0,3}(`{3,}|~{3,})/u;
+const delimiterRow = /^ {0,3}\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/u;
+
+/**
+ * Cuts at empty lines outside of code, and long tables between rows, each part with the table's header again. Definitions of links work
+ * only inside their piece then; the links' texts are kept in any case.
+ */
+export function* markdownPieces(text: string): Generator<MarkdownPiece> {
+  if (text.length <= wholeBelow) {
+    yield { text, firstRow: 1 };
+    return;
+  }
+  const lines = text.split('\n');
+  let open: string[] = [];
+  let characters = 0;
+  let firstRow = 1;
+  let code: string | undefined;
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at] ?? '';
+    const mark = fence.exec(line)?.[1];
+    if (code === undefined) code = mark;
+    else if (mark !== undefined && mark.startsWith(code)) code = undefined;
+    if (code === undefined && line.includes('|') && delimiterRow.test(lines[at + 1] ?? '')) {
+      const end = tableEnd(lines, at + 2);
+      if (end - at > rowsPerPiece) {
+        yield { text: open.join('\n'), firstRow };
+        for (let row = at + 2; row < end; row += rowsPerPiece)
+          yield { text: [line, lines[at + 1], ...lines.slice(row, Math.min(end, row + rowsPerPiece))].join('\n'), firstRow: row - at - 1 };
+        open = [];
+        characters = 0;
+        firstRow = 1;
+        at = end - 1;
+        continue;
+      }
+    }
+    open.push(line);
+    characters += line.length + 1;
+    const isGap = code === undefined && line.trim() === '' && !/^(?: {2,}|\t|>)/u.test(lines[at + 1] ?? '');
+    if (characters >= pieceCharacters && isGap) {
+      yield { text: open.join('\n'), firstRow };
+      open = [];
+      characters = 0;
+    }
+  }
+  yield { text: open.join('\n'), firstRow };
+}
+
+function tableEnd(lines: readonly string[], from: number): number {
+  let end = from;
+  while (end < lines.length && lines[end]?.trim() !== '' && lines[end]?.includes('|') === true) end += 1;
+  return end;
+}

@@ -1,0 +1,109 @@
+import { afterAll, describe, expect, it } from 'vitest';
+
+import { createParserPool } from '../parser-pool.ts';
+import { read, texts } from '../testing/read.ts';
+
+const pool = createParserPool({ size: 1 });
+afterAll(() => pool.close());
+
+describe('Markdown', () => {
+  it('keeps headings, lists, quotes, code and tables with their places', async () => {
+    const content = `---
+title: The handbook
+draft: true
+---
+# One
+
+First *paragraph* with a [link](https://example.com) and \`code\`.\\
+Next line.
+
+## Two
+
+- apples
+- pears
+  - conference
+
+> said once
+
+\`\`\`js
+const a = 1;
+
+
+# no heading
+\`\`\`
+
+### Three
+
+| Name | Age |
+| ---- | --: |
+| Ann  | 5   |
+| Bob \\| Bo | 6 |
+
+## Four
+
+বাংলা ক্ষুদ্র ঋণ<br>দ্বিতীয়
+`;
+    const { blocks, document } = await read(pool, { content, extension: 'md' });
+    expect(document).toEqual({ title: 'The handbook', warnings: [] });
+    expect(blocks).toEqual([
+      { kind: 'heading', text: 'One', headingPath: ['One'] },
+      { kind: 'paragraph', text: 'First paragraph with a link and code.\nNext line.', headingPath: ['One'] },
+      { kind: 'heading', text: 'Two', headingPath: ['One', 'Two'] },
+      { kind: 'listItem', text: 'apples', headingPath: ['One', 'Two'] },
+      { kind: 'listItem', text: 'pears', headingPath: ['One', 'Two'] },
+      { kind: 'listItem', text: 'conference', headingPath: ['One', 'Two'] },
+      { kind: 'quote', text: 'said once', headingPath: ['One', 'Two'] },
+      { kind: 'code', text: 'const a = 1;\n\n\n# no heading', headingPath: ['One', 'Two'] },
+      { kind: 'heading', text: 'Three', headingPath: ['One', 'Two', 'Three'] },
+      {
+        kind: 'table',
+        header: ['Name', 'Age'],
+        rows: [
+          ['Ann', '5'],
+          ['Bob | Bo', '6'],
+        ],
+        firstRow: 1,
+        headingPath: ['One', 'Two', 'Three'],
+      },
+      { kind: 'heading', text: 'Four', headingPath: ['One', 'Four'] },
+      { kind: 'paragraph', text: 'বাংলা ক্ষুদ্র ঋণ দ্বিতীয়'.normalize('NFC'), headingPath: ['One', 'Four'] },
+    ]);
+  });
+
+  it('reads long texts in pieces that lose nothing: headings, code and the numbers of rows go on', async () => {
+    const rows = Array.from({ length: 3000 }, (_, at) => `| row ${at + 1} | ${at * 7} |`);
+    const prose = Array.from({ length: 3000 }, (_, at) => `Paragraph ${at} says something of its own, and no other says it.`);
+    const code = ['```', ...Array.from({ length: 3000 }, (_, at) => `line ${at};\n`), '```'];
+    const content = [
+      '# Top',
+      ...prose,
+      '## Table',
+      '',
+      `| name | value |\n|--|--|\n${rows.join('\n')}`,
+      '## Code',
+      code.join('\n'),
+      'The end.',
+    ].join('\n\n');
+    const { blocks } = await read(pool, { content, extension: 'md' });
+    const paragraphs = blocks.filter(({ kind }) => kind === 'paragraph');
+    expect(paragraphs).toHaveLength(3001);
+    expect(paragraphs[2999]).toMatchObject({ headingPath: ['Top'] });
+    const tables = blocks.filter((block) => block.kind === 'table');
+    expect(tables.flatMap((table) => table.rows.map((row, at) => `${table.firstRow + at}: ${row[0]}`))).toEqual(
+      rows.map((_, at) => `${at + 1}: row ${at + 1}`),
+    );
+    expect(new Set(tables.map((table) => table.header.join()))).toEqual(new Set(['name,value']));
+    const codeText = blocks.filter(({ kind }) => kind === 'code');
+    expect(texts(codeText).join('\n')).toContain('line 2999;');
+    expect(codeText.length).toBeLessThan(10);
+    expect(blocks.at(-1)).toMatchObject({ text: 'The end.', headingPath: ['Top', 'Code'] });
+  });
+
+  it('warns of Bangla in an old font encoding', async () => {
+    const bijoy = 'Avgvi †mvbvi evsjv, Avwg †Zvgvq fv‡jvevwm| wPiw`b †Zvgvi AvKvk, †Zvgvi evZvm, Avgvi cÖv‡Y evRvq evuwk|';
+    expect((await read(pool, { content: bijoy, extension: 'txt' })).document.warnings).toEqual([
+      expect.stringMatching(/^legacy_font_encoding/u),
+    ]);
+    expect((await read(pool, { content: 'Some English text† with a footnote‡ or two.', extension: 'txt' })).document.warnings).toEqual([]);
+  });
+});

@@ -1,0 +1,102 @@
+import { afterAll, describe, expect, it } from 'vitest';
+
+import { createParserPool } from '../../parser-pool.ts';
+import { makePdf, makePdfOf, makeSubsetFontPdf, type PdfText } from '../../testing/make-pdf.ts';
+import { failureCode, read, texts } from '../../testing/read.ts';
+
+const pool = createParserPool({ size: 1 });
+afterAll(() => pool.close());
+
+/** Lines of text, one under the other. */
+function lines(
+  texts_: readonly string[],
+  options: { readonly x?: number; readonly from?: number; readonly size?: number } = {},
+): readonly PdfText[] {
+  const { x = 72, from = 760, size = 11 } = options;
+  return texts_.map((text, at) => ({ text, x, y: from - at * size * 1.25, size }));
+}
+
+const words = (count: number, seed: number): string =>
+  Array.from({ length: count }, (_, at) => `word${(seed * 31 + at * 7) % 97}`).join(' ');
+
+describe('PDFs', () => {
+  it('says on which page a phrase stands, under which headings', async () => {
+    const pages = Array.from({ length: 9 }, (_, at) => [
+      { text: 'ACME handbook', y: 810, size: 14 },
+      ...lines([`Chapter ${at + 1}`], { from: 760, size: 18 }),
+      ...lines([`${words(9, at)} and an agree-`, `ment on zebra${at + 1} that follows, with ${words(5, at)}`, `${words(9, at + 1)}.`], {
+        from: 720,
+      }),
+      ...lines([`Section of ${at + 1}`], { from: 650, size: 14 }),
+      ...lines([words(9, at), `the secret of page ${at + 1}.`], { from: 620 }),
+      { text: `Page ${at + 1} of 9`, y: 30 },
+    ]);
+    const { blocks, document } = await read(pool, { content: makePdf(pages, { title: 'The handbook' }), extension: 'pdf' });
+    expect(document).toEqual({ title: 'The handbook', pages: 9, warnings: [] });
+    expect(blocks.filter(({ page }) => page === 7)).toEqual([
+      { kind: 'heading', text: 'Chapter 7', page: 7, headingPath: ['Chapter 7'] },
+      { kind: 'paragraph', text: expect.stringContaining('and an agreement on zebra7 that follows'), page: 7, headingPath: ['Chapter 7'] },
+      { kind: 'heading', text: 'Section of 7', page: 7, headingPath: ['Chapter 7', 'Section of 7'] },
+      { kind: 'paragraph', text: expect.stringContaining('the secret of page 7.'), page: 7, headingPath: ['Chapter 7', 'Section of 7'] },
+    ]);
+    expect(texts(blocks).filter((text) => text.includes('ACME'))).toEqual(['ACME handbook']);
+    expect(texts(blocks).filter((text) => /of 9/u.test(text) && text.startsWith('Page'))).toEqual([]);
+  });
+
+  it('reads two columns one after the other, under a title that spans both', async () => {
+    const left = Array.from({ length: 20 }, (_, at) => `left ${at} has some words to fill`);
+    const right = Array.from({ length: 20 }, (_, at) => `right ${at} has some words to fill`);
+    const title = { text: 'A title that goes over both of the columns of this page', y: 800, size: 16 };
+    const rows = left.flatMap((_, at) => [
+      ...lines([left[at] ?? ''], { from: 760 - at * 14 }),
+      ...lines([right[at] ?? ''], { x: 320, from: 760 - at * 14 }),
+    ]);
+    const { blocks } = await read(pool, { content: makePdf([[title, ...rows]]), extension: 'pdf' });
+    const all = texts(blocks).join(' ');
+    expect(all.startsWith('A title')).toBe(true);
+    expect([...all.matchAll(/(left|right) (\d+) has/gu)].map((match) => match[0])).toEqual(
+      [...left, ...right].map((line) => line.replace(/ has.*/u, ' has')),
+    );
+  });
+
+  it('keeps the rows of a table together', async () => {
+    const rows = Array.from({ length: 12 }, (_, at) => [
+      ...lines([`Item ${at}`], { from: 700 - at * 14 }),
+      ...lines([`${at * 3} pieces`], { x: 320, from: 700 - at * 14 }),
+    ]).flat();
+    expect(texts((await read(pool, { content: makePdf([rows]), extension: 'pdf' })).blocks).join(' ')).toContain(
+      'Item 5 15 pieces Item 6 18 pieces',
+    );
+  });
+
+  it('keeps what each page says even where pages differ by their number alone', async () => {
+    const pages = Array.from({ length: 12 }, (_, at) => lines([`Page ${at + 1}: the phrase is banana ${at + 1}`], { from: 720 }));
+    expect(texts((await read(pool, { content: makePdf(pages), extension: 'pdf' })).blocks)).toHaveLength(12);
+  });
+
+  it('reads glyph numbers through their table to Unicode, composed', async () => {
+    const glyphs = ['বা', 'ং', 'লা', ' ', 'ক্ষু', 'দ্র', ' ', 'ঋ', 'ণ'];
+    expect(texts((await read(pool, { content: makeSubsetFontPdf(glyphs), extension: 'pdf' })).blocks)).toEqual([glyphs.join('')]);
+  });
+
+  it('says which pages have no text', async () => {
+    const { document } = await read(pool, { content: makePdf([lines(['some text']), [], [], lines(['more text'])]), extension: 'pdf' });
+    expect(document.warnings).toEqual(['pages without text, perhaps scanned pictures: 2-3']);
+    expect(document.pages).toBe(4);
+  });
+
+  it('has no text layer when all pages are pictures', async () => {
+    expect(await failureCode(pool, { content: makePdf([[], []]), extension: 'pdf' })).toBe('no_text_layer');
+  });
+
+  it.each([
+    [
+      'a tree of pages that is its own child',
+      makePdfOf(['<< /Type /Catalog /Pages 2 0 R >>', '<< /Type /Pages /Count 3 /Kids [2 0 R 2 0 R] >>']),
+    ],
+    ['one that is cut off', makePdf([lines(['some text'])]).subarray(0, 200)],
+    ['one with nothing behind its header', Buffer.from(`%PDF-1.7\n${'x'.repeat(500)}`)],
+  ])('is corrupt: %s', async (_, content) => {
+    expect(await failureCode(pool, { content, extension: 'pdf' })).toBe('corrupt_file');
+  });
+});

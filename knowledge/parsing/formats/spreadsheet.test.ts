@@ -1,0 +1,81 @@
+import * as XLSX from '@e965/xlsx';
+import { afterAll, describe, expect, it } from 'vitest';
+
+import { createParserPool } from '../parser-pool.ts';
+import { makeXlsx, sheetXml } from '../testing/make-office.ts';
+import { read } from '../testing/read.ts';
+
+const pool = createParserPool({ size: 1 });
+afterAll(() => pool.close());
+
+function workbook(): XLSX.WorkBook {
+  const book = XLSX.utils.book_new();
+  const staff = XLSX.utils.aoa_to_sheet([
+    ['Staff of 2024'],
+    [],
+    ['Name', 'Joined', 'Share', 'Salary', 'Left'],
+    ['Anna', { t: 'n', v: 45352, z: 'yyyy-mm-dd' }, { t: 'n', v: 0.25, z: '0%' }, { t: 'n', v: 1234.5, z: '#,##0.00' }, false],
+    ['রহিম উদ্দিন', { t: 'n', v: 45353, z: 'dd.mm.yyyy' }, { t: 'n', v: 0.125, z: '0.0%' }, 99],
+    [],
+    ['Zoe', null, null, 7],
+  ]);
+  XLSX.utils.book_append_sheet(book, staff, 'Staff');
+  XLSX.utils.book_append_sheet(
+    book,
+    XLSX.utils.aoa_to_sheet([
+      ['Product', 'Price'],
+      ['Tea', 3],
+    ]),
+    'মূল্য',
+  );
+  XLSX.utils.book_append_sheet(book, XLSX.utils.aoa_to_sheet([['secret', 'plan']]), 'Hidden');
+  book.Workbook = { Sheets: [{ Hidden: 0 }, { Hidden: 0 }, { Hidden: 1 }] };
+  return book;
+}
+
+describe('workbooks', () => {
+  it.each(['xlsx', 'xls'] as const)('reads .%s: values as shown, rows as numbered, sheets by name', async (extension) => {
+    const content = Buffer.from(XLSX.write(workbook(), { type: 'buffer', bookType: extension }) as Uint8Array);
+    const { blocks, document } = await read(pool, { content, extension });
+    const header = ['Name', 'Joined', 'Share', 'Salary', 'Left'];
+    expect(blocks).toEqual([
+      { kind: 'paragraph', text: 'Staff of 2024', sheet: 'Staff', headingPath: [] },
+      {
+        kind: 'table',
+        header,
+        rows: [
+          ['Anna', '2024-03-01', '25%', '1,234.50', 'FALSE'],
+          ['রহিম উদ্দিন'.normalize('NFC'), '02.03.2024', '12.5%', '99'],
+        ],
+        firstRow: 4,
+        sheet: 'Staff',
+        headingPath: [],
+      },
+      { kind: 'table', header, rows: [['Zoe', '', '', '7']], firstRow: 7, sheet: 'Staff', headingPath: [] },
+      { kind: 'table', header: ['Product', 'Price'], rows: [['Tea', '3']], firstRow: 2, sheet: 'মূল্য', headingPath: [] },
+    ]);
+    expect(document.warnings).toEqual(['sheet "Hidden" is hidden, and was left out']);
+  });
+
+  it('knows the number of each of 20,000 rows', async () => {
+    const rows = Array.from({ length: 19_999 }, (_, at) => [`item ${at + 2}`, `code-${(at + 2) * 7}`, at]);
+    const book = XLSX.utils.book_new();
+    XLSX.utils.book_append_sheet(book, XLSX.utils.aoa_to_sheet([['Item', 'Code', 'Count'], ...rows]), 'Stock');
+    const content = Buffer.from(XLSX.write(book, { type: 'buffer', bookType: 'xlsx' }) as Uint8Array);
+    const { blocks } = await read(pool, { content, extension: 'xlsx' });
+    const tables = blocks.filter((block) => block.kind === 'table');
+    const table = tables.find(({ firstRow, rows: { length } }) => firstRow <= 17_345 && 17_345 < firstRow + length);
+    expect(table?.header).toEqual(['Item', 'Code', 'Count']);
+    expect(table?.rows[17_345 - table.firstRow]).toEqual(['item 17345', 'code-121415', '17343']);
+    expect(tables.reduce((sum, { rows: { length } }) => sum + length, 0)).toBe(19_999);
+  });
+
+  it('reads only cells that are there, whatever size a sheet claims', async () => {
+    const rows = '<row r="1"><c r="A1" t="str"><v>here</v></c></row><row r="1048576"><c r="XFD1048576" t="str"><v>there</v></c></row>';
+    const { blocks } = await read(pool, { content: makeXlsx({ sheet: { content: sheetXml(rows, 'A1:XFD1048576') } }), extension: 'xlsx' });
+    expect(blocks).toMatchObject([
+      { firstRow: 1, rows: [['here']] },
+      { firstRow: 1_048_576, rows: [['', 'there']] },
+    ]);
+  });
+});

@@ -1,0 +1,147 @@
+import { writeFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { Registry } from 'prom-client';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+
+import { IngestionFailure } from '../ingestion-failure.ts';
+import type { ParserLimits } from './limits.ts';
+import { createParserPool, type ParserPool } from './parser-pool.ts';
+import { ParserProcess } from './parser-process.ts';
+import { failureCode, read, texts } from './testing/read.ts';
+import { deflateRepeated } from './testing/make-zip.ts';
+import { makeDocx, wordNamespace, wordParagraph } from './testing/make-office.ts';
+import { systemClock } from '../../platform/clock.ts';
+
+const open: ParserPool[] = [];
+const folder = await mkdtemp(join(tmpdir(), 'parley-parsing-'));
+
+function aPool(limits: Partial<ParserLimits> = {}, registry?: Registry): ParserPool {
+  const pool = createParserPool({ size: 1, limits, ...(registry === undefined ? {} : { registry }) });
+  open.push(pool);
+  return pool;
+}
+
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((pool) => pool.close()));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Takes the parser an age, and little memory. */
+const slow = '['.repeat(50_000) + 'x' + '](a)'.repeat(50_000);
+
+describe('a pool of parsers', () => {
+  it('reads a file from a path or a stream, says how far it is, and counts', async () => {
+    const registry = new Registry();
+    const pool = aPool({}, registry);
+    const path = join(folder, 'two.txt');
+    await writeFile(path, 'one\n\ntwo\n');
+    const progress: number[] = [];
+    const parsing = pool.parse({ content: { path }, extension: 'txt', onProgress: ({ done, total }) => progress.push(done / total) });
+    const batches = await all(parsing.blocks());
+    expect(texts(batches.flat())).toEqual(['one', 'two']);
+    expect(await parsing.document).toEqual({ warnings: [] });
+    expect(progress.at(-1)).toBe(1);
+    expect(texts((await read(pool, { content: 'three', extension: 'txt' })).blocks)).toEqual(['three']);
+    expect(await registry.metrics()).toContain('parley_parse_seconds_count{extension="txt",outcome="completed"} 2');
+  });
+
+  it('ends a file that takes too long, too much memory, or says too much', async () => {
+    expect(await failureCode(aPool({ baseMs: 1500 }), { content: slow, extension: 'md' })).toBe('parse_timeout');
+    const memory = aPool({ residentBytes: 150_000_000 });
+    const head = `<w:document ${wordNamespace}><w:body>`;
+    const part = Buffer.from(wordParagraph('a paragraph with some words').repeat(100));
+    const tail = '</w:body></w:document>';
+    const packed = deflateRepeated({ head, part, times: 500, tail });
+    const content = makeDocx({ main: { name: 'word/document.xml', packed, declared: head.length + part.length * 500 + tail.length } });
+    expect(await failureCode(memory, { content, extension: 'docx' })).toBe('parse_memory');
+    expect(await failureCode(aPool({ textBytes: 1000 }), { content: 'word '.repeat(300), extension: 'txt' })).toBe('too_large');
+    expect(await failureCode(aPool({ fileBytes: 1000 }), { content: 'word '.repeat(300), extension: 'txt' })).toBe('too_large');
+    expect(await failureCode(aPool({ blocks: 10 }), { content: 'word\n\n'.repeat(11), extension: 'txt' })).toBe('too_large');
+  });
+
+  it('kills the child when the signal aborts, while waiting for its turn and while reading', async () => {
+    const pool = aPool();
+    const first = new AbortController();
+    const second = new AbortController();
+    const reading = read(pool, { content: slow, extension: 'md', signal: first.signal });
+    const waiting = read(pool, { content: 'a', extension: 'txt', signal: second.signal });
+    second.abort(new Error('not wanted'));
+    await expect(waiting).rejects.toThrow('not wanted');
+    first.abort(new Error('deleted'));
+    await expect(reading).rejects.toThrow('deleted');
+    expect(texts((await read(pool, { content: 'next', extension: 'txt' })).blocks)).toEqual(['next']);
+  });
+
+  it('waits while nobody reads, without that time counting, and goes on', async () => {
+    const pool = aPool({ baseMs: 3000 });
+    const paragraphs = Array.from({ length: 40_000 }, (_, at) => `paragraph ${at} with some words to fill it`);
+    const parsing = pool.parse({ content: chunked(paragraphs.join('\n\n')), extension: 'txt' });
+    let count = 0;
+    for await (const batch of parsing.blocks()) {
+      if (count === 0) await new Promise((resolve) => setTimeout(resolve, 3500));
+      count += batch.length;
+    }
+    expect(count).toBe(paragraphs.length);
+  });
+
+  it('frees its place when the reader leaves, and when the content breaks off', async () => {
+    const pool = aPool();
+    const parsing = pool.parse({ content: chunked('a\n\n'.repeat(100_000)), extension: 'txt' });
+    for await (const _ of parsing.blocks()) break;
+    await expect(parsing.document).rejects.toThrow('not read to their end');
+    const broken = pool.parse({ content: breaking(), extension: 'txt' });
+    await expect(all(broken.blocks())).rejects.toThrow('storage is away');
+    expect(texts((await read(pool, { content: 'next', extension: 'txt' })).blocks)).toEqual(['next']);
+  });
+
+  it('ends what it reads when it closes, in a way that may be tried again', async () => {
+    const pool = aPool();
+    const reading = read(pool, { content: slow, extension: 'md' });
+    const outcome = reading.catch((error: unknown) => error);
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await pool.close();
+    const error = await outcome;
+    expect(error).toBeInstanceOf(Error);
+    expect(error).not.toBeInstanceOf(IngestionFailure);
+    await expect(read(pool, { content: 'a', extension: 'txt' })).rejects.toThrow('closed');
+  });
+});
+
+describe('a child', () => {
+  it('that is killed from outside takes only its own file with it', async () => {
+    const child = new ParserProcess({ clock: systemClock });
+    process.kill(child.pid ?? 0, 'SIGKILL');
+    expect(await child.ended).toMatchObject({ signal: 'SIGKILL' });
+    expect(child.isOver).toBe(true);
+    expect(await child.next()).toBeUndefined();
+  });
+
+  it.runIf(process.platform === 'linux')('has an empty environment and goes first when memory runs out', async () => {
+    const { readFile } = await import('node:fs/promises');
+    const child = new ParserProcess({ clock: systemClock });
+    await expect.poll(() => readFile(`/proc/${child.pid}/cmdline`, 'utf8'), { timeout: 20_000 }).toContain('--permission');
+    // A shell adds the folder it stands in.
+    expect((await readFile(`/proc/${child.pid}/environ`, 'utf8')).replace(/(?:PWD|OLDPWD|SHLVL|_)=[^\0]*\0/gu, '')).toBe('');
+    await expect.poll(() => readFile(`/proc/${child.pid}/oom_score_adj`, 'utf8'), { timeout: 20_000 }).toBe('1000\n');
+    child.kill('no_more_use');
+    await child.ended;
+  });
+});
+
+async function all<T>(source: AsyncIterable<T>): Promise<T[]> {
+  const items: T[] = [];
+  for await (const item of source) items.push(item);
+  return items;
+}
+
+async function* chunked(text: string): AsyncGenerator<Uint8Array> {
+  const bytes = Buffer.from(text);
+  for (let at = 0; at < bytes.length; at += 65_536) yield bytes.subarray(at, at + 65_536);
+}
+
+async function* breaking(): AsyncGenerator<Uint8Array> {
+  yield Buffer.from('a');
+  throw new Error('storage is away');
+}

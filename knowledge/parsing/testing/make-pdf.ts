@@ -1,0 +1,95 @@
+import { deflateSync } from 'node:zlib';
+
+/** Text at a place: points from the lower left corner of an A4 page. */
+export interface PdfText {
+  readonly text: string;
+  readonly x?: number;
+  readonly y: number;
+  readonly size?: number;
+}
+
+export interface PdfStream {
+  /** Entries of its dictionary besides the length. */
+  readonly entries: string;
+  readonly content: Buffer;
+}
+
+/** A PDF of these objects, numbered from 1; the first is the catalogue. */
+export function makePdfOf(objects: readonly (string | PdfStream)[], trailer = ''): Buffer {
+  const parts: Buffer[] = [Buffer.from('%PDF-1.7\n%\u00e2\u00e3\n', 'latin1')];
+  const offsets: number[] = [];
+  let at = parts[0]?.length ?? 0;
+  const push = (part: Buffer | string): void => {
+    const bytes = Buffer.from(part as string, 'latin1');
+    parts.push(bytes);
+    at += bytes.length;
+  };
+  objects.forEach((object, index) => {
+    offsets.push(at);
+    push(`${index + 1} 0 obj\n`);
+    if (typeof object === 'string') push(object);
+    else {
+      push(`<< ${object.entries} /Length ${object.content.length} >>\nstream\n`);
+      push(object.content);
+      push('\nendstream');
+    }
+    push('\nendobj\n');
+  });
+  const table = offsets.map((offset) => `${String(offset).padStart(10, '0')} 00000 n \n`).join('');
+  const start = at;
+  push(
+    `xref\n0 ${objects.length + 1}\n0000000000 65535 f \n${table}trailer\n<< /Size ${objects.length + 1} /Root 1 0 R ${trailer} >>\nstartxref\n${start}\n%%EOF\n`,
+  );
+  return Buffer.concat(parts);
+}
+
+/** A PDF with these pages, in Helvetica. */
+export function makePdf(pages: readonly (readonly PdfText[])[], options: { readonly title?: string } = {}): Buffer {
+  const first = 4;
+  const objects: (string | PdfStream)[] = [
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    `<< /Type /Pages /Count ${pages.length} /Kids [${pages.map((_, at) => `${first + 2 * at} 0 R`).join(' ')}] >>`,
+    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>',
+  ];
+  pages.forEach((texts, at) => {
+    const content = texts
+      .map(({ text, x = 72, y, size = 11 }) => `BT /F1 ${size} Tf 1 0 0 1 ${x} ${y} Tm (${escaped(text)}) Tj ET`)
+      .join('\n');
+    objects.push(
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R >> >> /Contents ${first + 2 * at + 1} 0 R >>`,
+      { entries: '/Filter /FlateDecode', content: deflateSync(Buffer.from(content, 'latin1')) },
+    );
+  });
+  if (options.title === undefined) return makePdfOf(objects);
+  objects.push(`<< /Title (${escaped(options.title)}) >>`);
+  return makePdfOf(objects, `/Info ${objects.length} 0 R`);
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\()]/gu, '\\$&');
+}
+
+/**
+ * A PDF in the way programs write scripts without an encoding of their own: glyph numbers, and a table that takes each to Unicode.
+ * @param glyphs what each glyph stands for; a conjunct is one glyph for several characters
+ */
+export function makeSubsetFontPdf(glyphs: readonly string[]): Buffer {
+  const unique = [...new Set(glyphs)];
+  const code = (at: number): string => (at + 1).toString(16).padStart(4, '0');
+  const map = unique.map((glyph, at) => `<${code(at)}> <${Buffer.from(glyph, 'utf16le').swap16().toString('hex')}>`);
+  const toUnicode = `/CIDInit /ProcSet findresource begin 12 dict begin begincmap /CMapName /X def /CMapType 2 def
+1 begincodespacerange <0000> <ffff> endcodespacerange
+${unique.length} beginbfchar\n${map.join('\n')}\nendbfchar
+endcmap CMapName currentdict /CMap defineresource pop end end`;
+  const shown = glyphs.map((glyph) => code(unique.indexOf(glyph))).join('');
+  return makePdfOf([
+    '<< /Type /Catalog /Pages 2 0 R >>',
+    '<< /Type /Pages /Count 1 /Kids [3 0 R] >>',
+    '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 5 0 R >> >> /Contents 4 0 R >>',
+    { entries: '', content: Buffer.from(`BT /F1 12 Tf 1 0 0 1 72 700 Tm <${shown}> Tj ET`) },
+    '<< /Type /Font /Subtype /Type0 /BaseFont /ABCDEF+Bangla /Encoding /Identity-H /DescendantFonts [6 0 R] /ToUnicode 7 0 R >>',
+    '<< /Type /Font /Subtype /CIDFontType2 /BaseFont /ABCDEF+Bangla /CIDSystemInfo << /Registry (Adobe) /Ordering (Identity) /Supplement 0 >> /DW 600 /FontDescriptor 8 0 R >>',
+    { entries: '', content: Buffer.from(toUnicode) },
+    '<< /Type /FontDescriptor /FontName /ABCDEF+Bangla /Flags 4 /FontBBox [0 0 1000 1000] /ItalicAngle 0 /Ascent 800 /Descent -200 /CapHeight 700 /StemV 80 >>',
+  ]);
+}

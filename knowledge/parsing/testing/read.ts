@@ -1,0 +1,38 @@
+import { IngestionFailure, type IngestionFailureCode } from '../../ingestion-failure.ts';
+import type { Block, ParsedDocument } from '../block.ts';
+import type { ParserPool, ParseRequest } from '../parser-pool.ts';
+
+export interface Read {
+  readonly blocks: readonly Block[];
+  readonly document: ParsedDocument;
+}
+
+async function* once(content: Buffer | string): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(content as string);
+}
+
+type What = Omit<ParseRequest, 'content'> & { readonly content: Buffer | string };
+
+/** Reads a file to its end. */
+export async function read(pool: ParserPool, what: What): Promise<Read> {
+  const parsing = pool.parse({ ...what, content: once(what.content) });
+  const blocks: Block[] = [];
+  for await (const batch of parsing.blocks()) blocks.push(...batch);
+  return { blocks, document: await parsing.document };
+}
+
+/** Reads a file that must not be readable. @returns why it is not */
+export async function failureCode(pool: ParserPool, what: What): Promise<IngestionFailureCode> {
+  try {
+    await read(pool, what);
+  } catch (error) {
+    if (error instanceof IngestionFailure) return error.code;
+    throw error;
+  }
+  throw new Error(`the .${what.extension} was read without a failure`);
+}
+
+/** What the blocks say, one line each; table rows with ` | ` between cells. */
+export function texts(blocks: readonly Block[]): readonly string[] {
+  return blocks.flatMap((block) => (block.kind === 'table' ? block.rows.map((row) => row.join(' | ')) : [block.text]));
+}
