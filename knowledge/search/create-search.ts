@@ -42,7 +42,11 @@ async function searchIn(collection: Collection, request: SearchRequest, dependen
     knowledge.lookup.prepare({ org, collectionId: collection.id, terms: dimensionsOf(terms) }),
     embedQuery(dependencies.embedderOf(collection), request),
   ]);
-  const sparse = queryVector(terms, { documentCount: collection.chunkCount, frequencyOf: (dimension) => frequencies.get(dimension) ?? 0 });
+  const sparse = queryVector(terms, {
+    documentCount: collection.chunkCount,
+    frequencyOf: (dimension) => frequencies.get(dimension) ?? 0,
+    language: collection.language,
+  });
   const query: Omit<VectorQuery, 'topK'> = {
     sparse,
     ...(dense && { dense }),
