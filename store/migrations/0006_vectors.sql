@@ -48,8 +48,9 @@ CREATE TABLE parley.vector_chunks (
   PRIMARY KEY (org, collection_id, number)
 );
 
-CREATE UNIQUE INDEX vector_chunks_by_id ON parley.vector_chunks (org, collection_id, chunk_id);
-CREATE INDEX vector_chunks_of_document ON parley.vector_chunks (org, collection_id, document_id);
+CREATE UNIQUE INDEX vector_chunks_by_id ON parley.vector_chunks (chunk_id, collection_id, org);
+-- No index but the primary key is to match a collection alone: see parley.analyze_vectors. Queries by document say `document_id <> ''`, and no others can use this one.
+CREATE INDEX vector_chunks_of_document ON parley.vector_chunks (org, collection_id, document_id) WHERE document_id <> '';
 
 -- Which chunks have a term, by blocks of 1,024 numbers. Each entry is four bytes, little-endian: weight · 1,024 in the lower half, the number within
 -- the block in the upper. Entries of a chunk that is gone stay behind until half of their block is gone; its number finds nothing.
@@ -63,7 +64,7 @@ CREATE TABLE parley.vector_postings (
   PRIMARY KEY (org, collection_id, term, block)
 );
 
-CREATE INDEX vector_postings_of_block ON parley.vector_postings (org, collection_id, block);
+CREATE INDEX vector_postings_of_block ON parley.vector_postings (block, collection_id, org);
 
 ALTER TABLE parley.vector_collections ENABLE ROW LEVEL SECURITY;
 ALTER TABLE parley.vector_collections FORCE ROW LEVEL SECURITY;
@@ -128,5 +129,26 @@ BEGIN
 END
 $$;
 
+-- Takes statistics of the tables that have none, or have since doubled. Autovacuum does that too, a minute later; up to then the planner thinks that
+-- a collection has one row, so that any index that begins with it looks as good as the right one. Of two callers one does the work.
+CREATE FUNCTION parley.analyze_vectors() RETURNS void
+LANGUAGE plpgsql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  name text;
+BEGIN
+  IF NOT pg_try_advisory_xact_lock(hashtext('parley.analyze_vectors')) THEN RETURN; END IF;
+  FOR name IN
+    SELECT relname FROM pg_class
+    WHERE relnamespace = 'parley'::regnamespace AND relkind = 'r' AND relname LIKE 'vector\_%'
+      AND (reltuples < 0 OR pg_relation_size(oid) > 2 * relpages * current_setting('block_size')::bigint)
+  LOOP
+    EXECUTE format('ANALYZE (SKIP_LOCKED) parley.%I', name);
+  END LOOP;
+END
+$$;
+
+REVOKE ALL ON FUNCTION parley.analyze_vectors() FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION parley.analyze_vectors() TO parley_app;
 REVOKE ALL ON FUNCTION parley.prepare_dense_vectors(int) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION parley.prepare_dense_vectors(int) TO parley_app;

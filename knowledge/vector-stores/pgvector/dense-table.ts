@@ -2,7 +2,7 @@
 import type { Transaction } from '../../../store/database.ts';
 import { byRank } from '../fuse-rankings.ts';
 import type { VectorHit, VectorQuery } from '../vector-store.ts';
-import { conditionOf, type Scope } from './scope.ts';
+import { numbersOf, numbersThatMeet, type Scope } from './scope.ts';
 
 /** From this many chunks on a collection's vectors go into the graph. */
 export const graphFrom = 20_000;
@@ -54,8 +54,8 @@ export class DenseTable {
   async moveIntoGraph(transaction: Transaction, { org, collectionId }: Scope): Promise<void> {
     if (!this.takesGraph) return;
     await transaction.query(
-      `UPDATE ${this.#table} SET graph = true WHERE org = $1 AND collection_id = $2 AND number IN (
-         SELECT number FROM ${this.#table} WHERE org = $1 AND collection_id = $2 AND NOT graph ORDER BY number LIMIT ${movedAtOnce} FOR UPDATE SKIP LOCKED)`,
+      `UPDATE ${this.#table} SET graph = true WHERE org = $1 AND collection_id = $2 AND number = ANY(ARRAY(
+         SELECT number FROM ${this.#table} WHERE org = $1 AND collection_id = $2 AND NOT graph ORDER BY number LIMIT ${movedAtOnce} FOR UPDATE SKIP LOCKED))`,
       [org, collectionId],
     );
   }
@@ -68,40 +68,50 @@ export class DenseTable {
     query: VectorQuery,
     limit: number,
   ): Promise<readonly VectorHit[]> {
-    const { rows: flat } = await transaction.query<{ there: boolean }>(
-      `SELECT EXISTS (SELECT FROM ${this.#table} WHERE org = $1 AND collection_id = $2 AND NOT graph) AS there`,
-      [org, collectionId],
-    );
-    const graph = this.takesGraph && flat[0]?.there === false;
+    const scope = { org, collectionId };
+    const wanted =
+      query.filter === undefined && query.document === undefined ? undefined : await numbersThatMeet(transaction, scope, query);
+    const unwanted = wanted === undefined && query.exclude?.length ? await numbersOf(transaction, scope, query.exclude) : [];
+    // A scan of the graph for something rare gives up; few vectors are compared one by one.
+    const few = wanted !== undefined && wanted.length < graphFrom;
+    const graph = !few && (await this.#allInGraph(transaction, scope));
     if (graph) {
       // A plain scan of the graph ends after `ef_search` vectors, of whatever collection. Sorting is what a scan of the table would need.
       await transaction.query(
         `SET LOCAL hnsw.iterative_scan = relaxed_order; SET LOCAL hnsw.ef_search = ${Math.min(1_000, Math.max(100, 2 * limit))}; SET LOCAL enable_sort = off`,
       );
     }
-    const condition = conditionOf(query, 5);
-    const wanted =
-      condition.sql === ''
-        ? ''
-        : ` AND EXISTS (SELECT FROM parley.vector_chunks AS chunk
-              WHERE chunk.org = $1 AND chunk.collection_id = $2 AND chunk.number = dense.number${condition.sql})`;
+    const distance = `dense.embedding OPERATOR(${this.#home}.<#>) $3::${this.#type}`;
+    const own = `dense.org = $1 AND dense.collection_id = $2`;
+    const source = few
+      ? `SELECT dense.number, dense.distance FROM unnest($5::int[]) AS wanted (number) CROSS JOIN LATERAL (
+           SELECT dense.number, ${distance} AS distance FROM ${this.#table} AS dense WHERE ${own} AND dense.number = wanted.number OFFSET 0
+         ) AS dense ORDER BY dense.distance`
+      : `SELECT dense.number, ${distance} AS distance FROM ${this.#table} AS dense
+         WHERE ${own}${graph ? ' AND dense.graph' : ''} AND ${wanted === undefined ? 'dense.number <> ALL($5::int[])' : 'dense.number = ANY($5::int[])'}
+         ORDER BY ${distance}`;
     // With ties, so that which of two equal chunks is the last one is decided by their ids.
     const { rows } = await transaction.query<{ chunk_id: string; document_id: string; ordinal: number; score: number }>(
       `SELECT chunk.chunk_id, chunk.document_id, chunk.ordinal, -near.distance AS score
-       FROM (
-         SELECT dense.number, dense.embedding OPERATOR(${this.#home}.<#>) $3::${this.#type} AS distance FROM ${this.#table} AS dense
-         WHERE dense.org = $1 AND dense.collection_id = $2${graph ? ' AND dense.graph' : ''}${wanted}
-         ORDER BY dense.embedding OPERATOR(${this.#home}.<#>) $3::${this.#type} FETCH FIRST ($4::int) ROWS WITH TIES
-       ) AS near
+       FROM (${source} FETCH FIRST ($4::int) ROWS WITH TIES) AS near
        CROSS JOIN LATERAL (
          SELECT * FROM parley.vector_chunks AS chunk WHERE chunk.org = $1 AND chunk.collection_id = $2 AND chunk.number = near.number OFFSET 0
        ) AS chunk`,
-      [org, collectionId, literal(units), limit, ...condition.values],
+      [org, collectionId, literal(units), limit, wanted ?? unwanted],
     );
     return rows
       .map((row) => ({ chunkId: row.chunk_id, documentId: row.document_id, ordinal: row.ordinal, score: row.score }))
       .toSorted(byRank)
       .slice(0, limit);
+  }
+
+  async #allInGraph(transaction: Transaction, { org, collectionId }: Scope): Promise<boolean> {
+    if (!this.takesGraph) return false;
+    const { rows } = await transaction.query<{ flat: boolean }>(
+      `SELECT EXISTS (SELECT FROM ${this.#table} WHERE org = $1 AND collection_id = $2 AND NOT graph) AS flat`,
+      [org, collectionId],
+    );
+    return rows[0]?.flat === false;
   }
 }
 

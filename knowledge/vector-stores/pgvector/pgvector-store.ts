@@ -9,6 +9,7 @@ import type { CollectionRef, VectorHit, VectorQuery, VectorRecord, VectorStore }
 import { DenseTable, graphFrom } from './dense-table.ts';
 import { addPostings, blockOf, compactBlock, startOf } from './postings.ts';
 import { rankWords } from './rank-words.ts';
+import { documentIs } from './scope.ts';
 
 /** Chunks written in one transaction: it holds up other writers of the same collection, and nobody else. */
 const writtenAtOnce = 250;
@@ -39,7 +40,7 @@ export class PgvectorStore implements VectorStore {
     for (let from = 0; from < distinct.length; from += writtenAtOnce) {
       signal?.throwIfAborted();
       const slice = distinct.slice(from, from + writtenAtOnce);
-      const replaced = await this.#run(collection, async (transaction) => {
+      const { replaced, blockFilled } = await this.#run(collection, async (transaction) => {
         const { end, graph } = await takeNumbers(transaction, collection, slice.length);
         const gone = await deleteChunks(transaction, collection, dense, 'chunk_id = ANY($3::text[])', [
           slice.map(({ record }) => record.chunkId),
@@ -66,8 +67,9 @@ export class PgvectorStore implements VectorStore {
           await dense.add(transaction, collection, vectors, large);
           if (large) await dense.moveIntoGraph(transaction, collection);
         }
-        return gone;
+        return { replaced: gone, blockFilled: blockOf(end) !== blockOf(end - slice.length) };
       });
+      if (blockFilled) await this.#run(collection, (transaction) => transaction.query('SELECT parley.analyze_vectors()'));
       await this.#sweep(collection, replaced);
     }
   }
@@ -95,7 +97,7 @@ export class PgvectorStore implements VectorStore {
     return this.#run(collection, async (transaction) => {
       const { rows } = await transaction.query<{ chunks: number }>(
         `SELECT count(*)::int AS chunks FROM parley.vector_chunks
-         WHERE org = $1 AND collection_id = $2${documentId === undefined ? '' : ' AND document_id = $3'}`,
+         WHERE org = $1 AND collection_id = $2${documentId === undefined ? '' : ` AND ${documentIs('$3')}`}`,
         [collection.org, collection.collectionId, ...(documentId === undefined ? [] : [documentId])],
       );
       return rows[0]?.chunks ?? 0;
@@ -113,8 +115,8 @@ export class PgvectorStore implements VectorStore {
           transaction,
           collection,
           dense,
-          `number IN (SELECT number FROM parley.vector_chunks
-             WHERE org = $1 AND collection_id = $2 AND document_id = $3 ORDER BY number LIMIT ${deletedAtOnce})`,
+          `number = ANY(ARRAY(SELECT number FROM parley.vector_chunks
+             WHERE org = $1 AND collection_id = $2 AND ${documentIs('$3')} LIMIT ${deletedAtOnce}))`,
           [documentId],
         ),
       );
@@ -134,7 +136,7 @@ export class PgvectorStore implements VectorStore {
             transaction,
             collection,
             dense,
-            `number IN (SELECT number FROM parley.vector_chunks WHERE org = $1 AND collection_id = $2 ORDER BY number LIMIT ${deletedAtOnce})`,
+            `number = ANY(ARRAY(SELECT number FROM parley.vector_chunks WHERE org = $1 AND collection_id = $2 LIMIT ${deletedAtOnce}))`,
             [],
           ),
         );
@@ -159,10 +161,11 @@ export class PgvectorStore implements VectorStore {
       // From each document to the next by the index: documents have many chunks.
       const { rows } = await transaction.query<{ id: string }>(
         `WITH RECURSIVE document (id) AS (
-           (SELECT document_id FROM parley.vector_chunks WHERE org = $1 AND collection_id = $2 AND document_id > $3 ORDER BY document_id LIMIT 1)
+           (SELECT document_id FROM parley.vector_chunks WHERE org = $1 AND collection_id = $2 AND document_id > $3 AND document_id <> '' ORDER BY document_id LIMIT 1)
            UNION ALL
            SELECT (SELECT chunk.document_id FROM parley.vector_chunks AS chunk
-                   WHERE chunk.org = $1 AND chunk.collection_id = $2 AND chunk.document_id > document.id ORDER BY chunk.document_id LIMIT 1)
+                   WHERE chunk.org = $1 AND chunk.collection_id = $2 AND chunk.document_id > document.id AND chunk.document_id <> ''
+ ORDER BY chunk.document_id LIMIT 1)
            FROM document WHERE document.id IS NOT NULL
          )
          SELECT id FROM document WHERE id IS NOT NULL LIMIT $4`,
@@ -229,9 +232,8 @@ export class PgvectorStore implements VectorStore {
     for (let deleted = deletedAtOnce; deleted === deletedAtOnce;) {
       const { rowCount } = await this.#run(collection, (transaction) =>
         transaction.query(
-          `DELETE FROM parley.vector_postings WHERE (org, collection_id, term, block) IN (
-             SELECT org, collection_id, term, block FROM parley.vector_postings
-             WHERE org = $1 AND collection_id = $2${ofBlock} ORDER BY term, block LIMIT ${deletedAtOnce})`,
+          `DELETE FROM parley.vector_postings WHERE ctid = ANY(ARRAY(
+             SELECT ctid FROM parley.vector_postings WHERE org = $1 AND collection_id = $2${ofBlock} LIMIT ${deletedAtOnce}))`,
           [collection.org, collection.collectionId, ...(block === undefined ? [] : [block])],
         ),
       );

@@ -1,3 +1,4 @@
+import type { Transaction } from '../../../store/database.ts';
 import type { CollectionRef, VectorQuery } from '../vector-store.ts';
 
 /** A collection within its organisation. */
@@ -20,6 +21,40 @@ export function conditionOf({ filter, exclude, document }: VectorQuery, from: nu
   // Containment compares by type and value: 1 is 1.0, and neither is "1" or true.
   if (filter !== undefined && Object.keys(filter).length > 0) add((place) => `chunk.metadata @> ${place}::jsonb`, JSON.stringify(filter));
   if (exclude !== undefined && exclude.length > 0) add((place) => `chunk.document_id <> ALL(${place}::text[])`, exclude);
-  if (document !== undefined) add((place) => `chunk.document_id = ${place}`, document);
+  if (document !== undefined) add((place) => documentIs(place, 'chunk.'), document);
   return { sql: parts.join(''), values };
+}
+
+/** The second half is what the index by document asks for. */
+export function documentIs(place: string, table = ''): string {
+  return `${table}document_id = ${place} AND ${table}document_id <> ''`;
+}
+
+/** Of all chunks that meet a query's conditions. */
+export async function numbersThatMeet(
+  transaction: Transaction,
+  { org, collectionId }: Scope,
+  query: VectorQuery,
+): Promise<readonly number[]> {
+  const condition = conditionOf(query, 3);
+  const { rows } = await transaction.query<{ number: number }>(
+    `SELECT chunk.number FROM parley.vector_chunks AS chunk WHERE chunk.org = $1 AND chunk.collection_id = $2${condition.sql}`,
+    [org, collectionId, ...condition.values],
+  );
+  return rows.map(({ number }) => number);
+}
+
+/** Of the chunks of some documents. */
+export async function numbersOf(
+  transaction: Transaction,
+  { org, collectionId }: Scope,
+  documents: readonly string[],
+): Promise<readonly number[]> {
+  const { rows } = await transaction.query<{ number: number }>(
+    `SELECT chunk.number FROM unnest($3::text[]) AS document (id) CROSS JOIN LATERAL (
+       SELECT number FROM parley.vector_chunks WHERE org = $1 AND collection_id = $2 AND ${documentIs('document.id')} OFFSET 0
+     ) AS chunk`,
+    [org, collectionId, documents],
+  );
+  return rows.map(({ number }) => number);
 }
