@@ -252,7 +252,7 @@ describe('names', () => {
     const server = await servers.http((_, response) => response.end('here'));
     dns.set('A half.example', { addresses: ['127.0.0.1'] });
     dns.set('AAAA half.example', { silent: true });
-    expect((await send(egressWith(), { url: `http://half.example:${server.port}/`, timeoutMs: 1400 })).status).toBe(200);
+    expect((await send(egressWith(), { url: `http://half.example:${server.port}/`, timeoutMs: 4000 })).status).toBe(200);
   });
 
   it('fail as what they are', async () => {

@@ -7,6 +7,7 @@ import { fetchPages, type FetchPagesOptions } from '../../../knowledge/websites/
 import type { PageResult } from '../../../knowledge/websites/page.ts';
 import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
 import { Servers } from '../../../platform/egress/testing/servers.ts';
+import { eventually } from '../../support/eventually.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -397,9 +398,10 @@ describe('a list', () => {
       // Not further than one page ahead, and the robots.txt.
       expect(quick.asked.length).toBeLessThanOrEqual(count + 3);
     }
+    await eventually(() => expect(stuck.asked).toEqual(['/robots.txt', '/1']));
     // Stopping ends what is under way.
     await pages.return();
-    expect(stuck.asked).toEqual(['/robots.txt', '/1']);
+    await eventually(() => expect(stuck.server.open()).toBe(0));
   });
 
   it('stops for a signal', async () => {
