@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 
 import { registerControlPlane } from './control-plane/command.ts';
+import { registerKnowledge } from './knowledge/command.ts';
 import { registerRateLimits } from './rate-limits/command.ts';
 
 const program = new Command('bench')
@@ -9,6 +10,7 @@ const program = new Command('bench')
   .showHelpAfterError('(run with --help for what is allowed)');
 
 registerControlPlane(program);
+registerKnowledge(program);
 registerRateLimits(program);
 
 try {
