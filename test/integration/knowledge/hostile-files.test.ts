@@ -1,0 +1,157 @@
+/** Files made to exhaust whoever reads them. Each must end as a failure with its code, in time, and take no more memory than allowed. */
+import { readFileSync, readdirSync } from 'node:fs';
+import { deflateSync } from 'node:zlib';
+
+import { afterAll, describe, expect, it } from 'vitest';
+
+import type { IngestionFailureCode } from '../../../knowledge/ingestion-failure.ts';
+import { createParserPool, type ParsedExtension } from '../../../knowledge/parsing/index.ts';
+import { makeDocx, makeXlsx, sheetXml, wordNamespace } from '../../../knowledge/parsing/testing/make-office.ts';
+import { makePdf, makePdfOf } from '../../../knowledge/parsing/testing/make-pdf.ts';
+import { deflateRepeated } from '../../../knowledge/parsing/testing/make-zip.ts';
+import { failureCode, read, texts } from '../../../knowledge/parsing/testing/read.ts';
+
+const pool = createParserPool({ size: 1 });
+afterAll(() => pool.close());
+
+const sheetOpening = '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"><sheetData>';
+const onePage = [
+  '<< /Type /Catalog /Pages 2 0 R >>',
+  '<< /Type /Pages /Count 1 /Kids [3 0 R] >>',
+  '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R >>',
+];
+
+/** Zlib's two bytes before raw deflate data; nobody looks at the sum behind it. */
+function zlibRepeated(part: Buffer, times: number): Buffer {
+  return Buffer.concat([Buffer.from('789c', 'hex'), deflateRepeated({ part, times }), Buffer.alloc(4)]);
+}
+
+type Case = readonly [what: string, extension: ParsedExtension, content: () => Buffer | string, code: IngestionFailureCode];
+
+const cases: readonly Case[] = [
+  [
+    'a sheet that unpacks to 30 GB and says 5 KB',
+    'xlsx',
+    () =>
+      makeXlsx({
+        sheet: {
+          packed: deflateRepeated({
+            head: sheetOpening,
+            part: Buffer.from('<row><c t="str"><v>aaaaaaaaaa</v></c></row>'.repeat(25_000)),
+            times: 30_000,
+          }),
+          declared: 5000,
+        },
+      }),
+    'too_large',
+  ],
+  [
+    'a sheet whose 900,000 cells share one long text: 30 GB of it',
+    'xlsx',
+    () => {
+      const row = '<c t="s"><v>0</v></c>'.repeat(100);
+      const rows = Array.from({ length: 9000 }, (_, at) => `<row r="${at + 1}">${row}</row>`).join('');
+      return makeXlsx({ sharedStrings: `<si><t>${'a'.repeat(32_000)}</t></si>`, sheet: { content: sheetXml(rows) } });
+    },
+    'too_large',
+  ],
+  [
+    'a sheet of 1,100,000 cells',
+    'xlsx',
+    () => makeXlsx({ sheet: { content: sheetXml(`<row>${'<c><v>1</v></c>'.repeat(100)}</row>`.repeat(11_000)) } }),
+    'too_large',
+  ],
+  [
+    'a document that unpacks to 7 GB',
+    'docx',
+    () =>
+      makeDocx({
+        main: {
+          name: 'word/document.xml',
+          packed: deflateRepeated({
+            head: `<w:document ${wordNamespace}><w:body>`,
+            part: Buffer.from('<w:p/>'.repeat(100_000)),
+            times: 12_000,
+          }),
+          declared: 1000,
+        },
+      }),
+    'too_large',
+  ],
+  [
+    'a document of 2,000,000 paragraphs',
+    'docx',
+    () => makeDocx({ body: Array.from({ length: 2_000_000 }, (_, at) => `<w:p><w:r><w:t>p${at}</w:t></w:r></w:p>`).join('') }),
+    'too_large',
+  ],
+  [
+    'a page of 10 GB',
+    'pdf',
+    () => makePdfOf([...onePage, { entries: '/Filter /FlateDecode', content: zlibRepeated(Buffer.alloc(1_000_000, ' '), 10_000) }]),
+    'parse_memory',
+  ],
+  [
+    'a page of 10 GB, packed twice',
+    'pdf',
+    () =>
+      makePdfOf([
+        ...onePage,
+        {
+          entries: '/Filter [/FlateDecode /FlateDecode]',
+          content: deflateSync(zlibRepeated(Buffer.alloc(1_000_000, 'BT (a) Tj ET '), 10_000)),
+        },
+      ]),
+    'parse_memory',
+  ],
+  ['50,000 pages', 'pdf', () => makePdf(Array.from({ length: 50_000 }, (_, at) => [{ text: `page ${at}`, y: 700 }])), 'too_large'],
+  [
+    'a tree of pages that loops through two nodes',
+    'pdf',
+    () =>
+      makePdfOf([
+        onePage[0] ?? '',
+        '<< /Type /Pages /Count 5000 /Kids [3 0 R] >>',
+        '<< /Type /Pages /Count 5000 /Kids [2 0 R] /Parent 2 0 R >>',
+      ]),
+    'corrupt_file',
+  ],
+  ['23 MB of text', 'txt', () => 'a line of text\n'.repeat(1_600_000), 'too_large'],
+  ['2,000,000 paragraphs of text', 'txt', () => 'a\n\n'.repeat(2_000_000), 'too_large'],
+];
+
+describe('files made to exhaust whoever reads them', () => {
+  it.each(cases)('%s', async (_, extension, make, code) => {
+    const content = make();
+    const watch = watchChildren();
+    const started = performance.now();
+    expect(await failureCode(pool, { content, extension })).toBe(code);
+    expect(performance.now() - started).toBeLessThan(150_000);
+    // The limit is 1.5 GB; it is looked at each tenth of a second.
+    expect(watch.stop()).toBeLessThan(2_000_000_000);
+    expect(texts((await read(pool, { content: 'the next one', extension: 'txt' })).blocks)).toEqual(['the next one']);
+  });
+});
+
+/** The most memory that any child of this process has held at once. Nothing is measured where there is no /proc. */
+function watchChildren(): { stop(): number } {
+  let most = 0;
+  const look = (): void => {
+    if (process.platform !== 'linux') return;
+    for (const pid of readdirSync('/proc').filter((name) => /^\d+$/u.test(name))) {
+      try {
+        const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+        if (Number(/^PPid:\s+(\d+)/mu.exec(status)?.[1]) !== process.pid) continue;
+        most = Math.max(most, 1024 * Number(/^VmHWM:\s+(\d+)/mu.exec(status)?.[1] ?? 0));
+      } catch {
+        // It ended between the list and the look.
+      }
+    }
+  };
+  const timer = setInterval(look, 200);
+  return {
+    stop: () => {
+      clearInterval(timer);
+      return most;
+    },
+  };
+}
