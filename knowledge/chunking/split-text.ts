@@ -21,8 +21,8 @@ export interface Piece {
 const slabSize = 20_000;
 /** Graphemes of an endless word are taken together up to this length. */
 const runSize = 64;
-/** The overlap is looked for in this much of a piece's end, in UTF-16 units. */
-const overlapWindow = 1_000;
+/** A token of overlap is looked for in so many UTF-16 units of a piece's end: few are longer. */
+const overlapUnits = 20;
 
 /** Pieces in order, trimmed, none empty. Without overlap they are the text again, white space between them aside. */
 export function* splitText(text: string, options: SplitOptions): Generator<Piece> {
@@ -114,7 +114,7 @@ function overlapOf(units: readonly Piece[], options: SplitOptions): string {
   if (options.overlapTokens <= 0) return '';
   let from = units.length;
   let length = 0;
-  while (from > 0 && length < overlapWindow) {
+  while (from > 0 && length < options.overlapTokens * overlapUnits) {
     from -= 1;
     length += units[from]?.text.length ?? 0;
   }
@@ -127,13 +127,12 @@ function overlapOf(units: readonly Piece[], options: SplitOptions): string {
 }
 
 function lastOf(segments: readonly string[], maxTokens: number): string {
-  let overlap = '';
-  for (const segment of segments.toReversed()) {
-    const longer = segment + overlap;
-    if (longer.length > overlapWindow || countTokens(longer) > maxTokens) break;
-    overlap = longer;
+  let from = segments.length;
+  for (let tokens = 0; from > 0; from -= 1) {
+    tokens += countUpTo(segments[from - 1] ?? '', maxTokens);
+    if (tokens > maxTokens) break;
   }
-  return overlap;
+  return segments.slice(from).join('');
 }
 
 const words = new Intl.Segmenter('en', { granularity: 'word' });

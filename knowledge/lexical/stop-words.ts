@@ -46,20 +46,25 @@ const lists: Readonly<Record<string, string>> = {
     'olan olarak ona onlar onun sen senin siz sizin şu var ve veya ya yok',
 };
 
-/** Languages whose script keeps their words apart from English ones, which are often written among them. */
-const withEnglish: ReadonlySet<string> = new Set(['ar', 'bn', 'hi', 'ru']);
+/** Languages whose script keeps their words apart from those of all others here. */
+const ownScript: readonly string[] = ['ar', 'bn', 'hi', 'ru'];
 
 const known = new Map<string, ReadonlySet<number>>();
 
-/** Dimensions of a language's function words; those of English where no language is given, none for a language without a list. */
+/**
+ * Dimensions of a language's function words (none where it has no list) and, since questions come in other scripts than that of
+ * the knowledge base too, of those that can't be taken for words of it. Without a language that is English.
+ */
 export function stopDimensions(language: string | undefined): ReadonlySet<number> {
   const primary = primarySubtag(language) || 'en';
   let dimensions = known.get(primary);
   if (dimensions === undefined) {
-    const words = `${Object.hasOwn(lists, primary) ? (lists[primary] ?? '') : ''} ${withEnglish.has(primary) ? (lists['en'] ?? '') : ''}`;
+    const others = ownScript.includes(primary) ? [...ownScript, 'en'] : ownScript;
+    const words = [primary, ...others].map((name) => (Object.hasOwn(lists, name) ? (lists[name] ?? '') : '')).join(' ');
     dimensions = new Set(termsOf(words, primary).map(dimensionOf));
     // Made-up tags must not fill the memory.
-    if (Object.hasOwn(lists, primary)) known.set(primary, dimensions);
+    if (known.size > 100) known.clear();
+    known.set(primary, dimensions);
   }
   return dimensions;
 }
