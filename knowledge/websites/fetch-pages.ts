@@ -29,7 +29,8 @@ export interface FetchPagesOptions {
 
 /**
  * Yields the outcome of each address as soon as it is known, so not in their order; an address that is listed twice has
- * one outcome, that of its first place. One request at a time to a host, several hosts side by side. While the caller
+ * one outcome, that of its first place; of several that lead to the same page, one is read and the others are `duplicate`.
+ * One request at a time to a host, several hosts side by side. While the caller
  * works on an outcome, at most one more page of each of these hosts is fetched and waits in memory.
  *
  * @throws nothing but what `signal` was aborted with
@@ -44,6 +45,7 @@ export async function* fetchPages(urls: readonly string[], options: FetchPagesOp
   const fetching: PageFetching = { egress: options.egress, clock, turns: new HostTurns(clock), robots, limits, userAgent, signal };
 
   const waiting = byHost(urls);
+  const led = new Map<string, string>();
   type Source = AsyncGenerator<PageResult, void, undefined>;
   interface Step {
     readonly source: Source;
@@ -51,30 +53,53 @@ export async function* fetchPages(urls: readonly string[], options: FetchPagesOp
   }
   const running = new Map<Source, Promise<Step>>();
   const step = (source: Source): void => {
-    running.set(
-      source,
-      source.next().then((result) => ({ source, result })),
-    );
+    const next = source.next().then((result) => ({ source, result }));
+    // It may fail while the caller works on another page, before anybody waits for it.
+    next.catch(() => undefined);
+    running.set(source, next);
   };
   try {
     for (;;) {
       options.signal?.throwIfAborted();
-      for (let pages = running.size < limits.hosts ? waiting.shift() : undefined; pages !== undefined;) {
+      while (running.size < limits.hosts) {
+        const pages = waiting.shift();
+        if (pages === undefined) break;
         step(pagesOf(pages, fetching));
-        pages = running.size < limits.hosts ? waiting.shift() : undefined;
       }
       if (running.size === 0) return;
       const { source, result } = await Promise.race(running.values());
       running.delete(source);
       if (result.done === true) continue;
       step(source);
-      yield result.value;
+      yield once(result.value, led);
     }
   } finally {
     // The caller may stop in the middle.
     stopping.abort();
     await Promise.allSettled(running.values());
   }
+}
+
+/** A page that two addresses lead to is read once; ten that all lead to a login page are seen for what they are. */
+function once(result: PageResult, led: Map<string, string>): PageResult {
+  if (result.status === 'failed') return result;
+  const { index, url, finalUrl } = result;
+  const address = addressOf(finalUrl);
+  const earlier = led.get(address);
+  if (earlier === undefined) {
+    led.set(address, url);
+    return result;
+  }
+  const reason = `It leads to ${finalUrl}, as ${earlier} does: that page is read once`;
+  return { status: 'failed', index, url, finalUrl, code: 'duplicate', reason };
+}
+
+/** What makes two addresses the same: the part behind # is for browsers. */
+function addressOf(text: string): string {
+  const url = URL.parse(text);
+  if (url === null) return text;
+  url.hash = '';
+  return url.href;
 }
 
 interface Page {
@@ -87,12 +112,10 @@ function byHost(urls: readonly string[]): Page[][] {
   const hosts = new Map<string, Page[]>();
   const seen = new Set<string>();
   for (const [index, text] of urls.entries()) {
-    const url = URL.parse(text);
-    if (url !== null) url.hash = '';
-    const address = url?.href ?? text;
+    const address = addressOf(text);
     if (seen.has(address)) continue;
     seen.add(address);
-    const host = url?.host ?? '';
+    const host = URL.parse(text)?.host ?? '';
     const pages = hosts.get(host) ?? [];
     pages.push({ index, url: text });
     hosts.set(host, pages);

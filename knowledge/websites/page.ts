@@ -14,7 +14,9 @@ export type PageFailureCode =
   | 'redirect'
   | 'too_large'
   | 'unsupported_content'
-  | 'empty';
+  | 'empty'
+  /** It redirects to where another address of the list has led already. */
+  | 'duplicate';
 
 export interface FetchedPage {
   readonly status: 'fetched';

@@ -245,6 +245,17 @@ describe('redirects', () => {
     expect(other.asked).toEqual(['/robots.txt', '/end']);
   });
 
+  it('that lead to the same page are told apart from pages', async () => {
+    const one = await site({ '/a': redirect('/login'), '/b': redirect('/login#b'), '/login': 'please', '/c': 'a page' });
+    const results = await fetchAll([one.at('/a'), one.at('/b'), one.at('/c'), one.at('/login')]);
+    expect(results).toMatchObject([
+      { status: 'fetched', finalUrl: one.at('/login') },
+      { status: 'failed', code: 'duplicate', reason: expect.stringContaining(one.at('/a')) as string },
+      { status: 'fetched' },
+      { status: 'failed', code: 'duplicate' },
+    ]);
+  });
+
   it('obey the robots.txt of where they lead', async () => {
     const other = await site({ '/robots.txt': 'User-agent: *\nDisallow: /secret', '/secret/x': 'no' }, '127.0.0.2');
     const one = await site({ '/x': redirect(other.at('/secret/x')) });
@@ -379,7 +390,9 @@ describe('a list', () => {
       Array.from({ length: 7 }, (_, index) => site({ '/1': slow, '/2': slow, '/3': redirect(target.at('/1')) }, `127.0.0.${index + 1}`)),
     );
     const results = await fetchAll([...hosts.flatMap((host) => [host.at('/1'), host.at('/2'), host.at('/3')]), target.at('/2')]);
-    expect(results.filter(({ status }) => status === 'fetched')).toHaveLength(22);
+    // Seven of them lead to one page.
+    expect(results.filter(({ status }) => status === 'fetched')).toHaveLength(16);
+    expect(results.filter((result) => result.status === 'failed' && result.code === 'duplicate')).toHaveLength(6);
     expect([...hosts, target].map((host) => host.mostAtOnce())).toEqual(Array(8).fill(1));
     expect(most).toBeGreaterThan(1);
     expect(most).toBeLessThanOrEqual(4);
@@ -414,5 +427,19 @@ describe('a list', () => {
     clearInterval(timer);
     expect(stuck.asked).not.toContain('/2');
     await expect(fetchAll([stuck.at('/1')], { signal: aborting.signal })).rejects.toBe(reason);
+  });
+
+  it('stops for a signal that comes while its reader is busy', async () => {
+    const one = await site({ '/1': 'a', '/2': () => undefined });
+    const aborting = new AbortController();
+    const reason = new Error('cancelled');
+    const pages = fetchPages([one.at('/1'), one.at('/2')], { egress: newEgress(), signal: aborting.signal });
+    expect(await pages.next()).toMatchObject({ value: { status: 'fetched' } });
+    await eventually(() => expect(one.asked).toContain('/2'));
+    aborting.abort(reason);
+    // Time for a rejection that nobody has seen to end the process.
+    await eventually(() => expect(one.server.open()).toBe(0));
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await expect(pages.next()).rejects.toBe(reason);
   });
 });
