@@ -17,6 +17,8 @@ export class Meter {
   constructor(content: Readable, options: { readonly maxBytes: number; readonly signal?: AbortSignal }) {
     this.#content = content;
     this.#maxBytes = options.maxBytes;
+    // It may break before anybody reads it; whoever does is told then.
+    content.on('error', () => undefined);
     if (options.signal !== undefined) addAbortSignal(options.signal, content);
   }
 

@@ -93,6 +93,16 @@ function contract(subject: () => Subject): void {
     expect(await subject().leftovers()).toEqual(before);
   });
 
+  it('throws what the content broke with before it was looked at', async () => {
+    const broken = new Error('gone already');
+    const content = new Readable({ read: () => undefined });
+    content.destroy(broken);
+    await expect(put(key(), content)).rejects.toBe(broken);
+    const soon = new Readable({ read: () => undefined });
+    queueMicrotask(() => soon.destroy(broken));
+    await expect(put(key(), soon)).rejects.toBe(broken);
+  });
+
   it('leaves nothing when it is aborted, also while it waits for content', async () => {
     const before = await subject().leftovers();
     const aborting = new AbortController();
@@ -243,6 +253,14 @@ describe('files in a directory', () => {
     expect(await readdir(incoming)).toEqual(['young']);
     await rm(join(incoming, 'young'));
     await storage.delete('org-s/x');
+  });
+
+  it('survives content that breaks while the folder is prepared', async () => {
+    const content = new Readable({ read: () => undefined });
+    const broken = new Error('gone');
+    setImmediate(() => content.destroy(broken));
+    const fresh = openFileStorage({ url: pathToFileURL(folder).href });
+    await expect(fresh.put('org-t/x', content, { maxBytes: 10 })).rejects.toBe(broken);
   });
 
   it('follows no link', async () => {
