@@ -6,7 +6,7 @@ import { locateAsset } from '../../platform/assets.ts';
 import type { Embedder, EmbeddingKind } from './embedder.ts';
 import { EmbeddingError } from './embedding-error.ts';
 import type { LocalAnswer, LocalModel, LocalRequest } from './local-messages.ts';
-import { inputOf } from './passage-text.ts';
+import { inputsOf } from './passage-text.ts';
 import type { LocalProfile } from './profile.ts';
 import { checkedVector } from './response.ts';
 
@@ -44,7 +44,7 @@ export class LocalEmbedder implements Embedder {
     const vectors: Float32Array[] = [];
     for (let start = 0; start < texts.length; start += batchSize) {
       signal?.throwIfAborted();
-      const batch = texts.slice(start, start + batchSize).map((text) => inputOf(text, kind, this.#profile));
+      const batch = await inputsOf(texts.slice(start, start + batchSize), kind, this.#profile);
       const answer = await this.#ask(batch, signal);
       if ('failure' in answer) throw this.#failure(answer.failure);
       if (answer.vectors.length !== batch.length)

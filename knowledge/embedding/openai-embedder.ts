@@ -6,7 +6,7 @@ import { credentialOf } from './credential.ts';
 import type { Embedder, EmbeddingKind } from './embedder.ts';
 import { EmbeddingError } from './embedding-error.ts';
 import { Gate } from './gate.ts';
-import { inputOf } from './passage-text.ts';
+import { inputsOf } from './passage-text.ts';
 import type { OpenAiProfile } from './profile.ts';
 import { vectorsOf } from './response.ts';
 import { retryAfterMs } from './retry-after.ts';
@@ -67,7 +67,7 @@ export class OpenAiEmbedder implements Embedder {
     { signal }: { readonly signal?: AbortSignal } = {},
   ): Promise<readonly Float32Array[]> {
     const { profile } = this.#options;
-    const inputs = texts.map((text) => inputOf(text, kind, profile));
+    const inputs = await inputsOf(texts, kind, profile);
     const failure = new AbortController();
     const either = signal === undefined ? failure.signal : AbortSignal.any([signal, failure.signal]);
     const batches: Promise<readonly Float32Array[]>[] = [];

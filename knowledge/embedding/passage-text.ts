@@ -1,20 +1,27 @@
 /** What a model is given for a text: its prefix, and no more than it can take. */
-import { countTokens } from '../chunking/tokens.ts';
 import type { EmbeddingKind } from './embedder.ts';
 import type { LocalProfile, OpenAiProfile } from './profile.ts';
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** Cut behind `maxTokens`: the rest is still found by its words. Counted by our own encoding, so leave the model some room. */
-export function inputOf(
-  text: string,
+export async function inputsOf(
+  texts: readonly string[],
   kind: EmbeddingKind,
   profile: Pick<OpenAiProfile | LocalProfile, 'queryPrefix' | 'passagePrefix' | 'maxTokens'>,
-): string {
-  const prefixed = (kind === 'query' ? profile.queryPrefix : profile.passagePrefix) + text;
-  let input = prefixed;
-  for (let tokens = countTokens(input); tokens > profile.maxTokens && input.length > 1; tokens = countTokens(input)) {
-    const length = Math.max(1, Math.min(input.length - 1, Math.floor((input.length * profile.maxTokens) / tokens)));
+): Promise<readonly string[]> {
+  const prefix = kind === 'query' ? profile.queryPrefix : profile.passagePrefix;
+  const inputs = texts.map((text) => prefix + text);
+  // No token has less than a byte. The encoding takes tens of megabytes: whoever only embeds questions never loads it.
+  if (inputs.every((input) => Buffer.byteLength(input) <= profile.maxTokens)) return inputs;
+  const { countTokens } = await import('../chunking/tokens.ts');
+  return inputs.map((input) => cut(input, profile.maxTokens, countTokens));
+}
+
+function cut(text: string, maxTokens: number, countTokens: (text: string) => number): string {
+  let input = text;
+  for (let tokens = countTokens(input); tokens > maxTokens && input.length > 1; tokens = countTokens(input)) {
+    const length = Math.max(1, Math.min(input.length - 1, Math.floor((input.length * maxTokens) / tokens)));
     input = input.slice(0, graphemes.segment(input).containing(length)?.index || length);
   }
   return input;
