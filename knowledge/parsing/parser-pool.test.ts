@@ -1,6 +1,7 @@
 import { writeFile, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 import { Registry } from 'prom-client';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
@@ -110,6 +111,11 @@ describe('a pool of parsers', () => {
 });
 
 describe('a child', () => {
+  it('has no files, programs, threads, code from text, network or environment', async () => {
+    const child = new ParserProcess({ clock: systemClock, entry: fileURLToPath(new URL('testing/escape.ts', import.meta.url)) });
+    expect(await child.next()).toEqual({ type: 'document', document: { warnings: [] } });
+  });
+
   it('that is killed from outside takes only its own file with it', async () => {
     const child = new ParserProcess({ clock: systemClock });
     process.kill(child.pid ?? 0, 'SIGKILL');

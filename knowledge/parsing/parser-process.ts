@@ -41,9 +41,10 @@ export class ParserProcess {
   #endedFor: ChildEnd['endedFor'];
   #errorOutput = '';
 
-  constructor(options: { readonly clock: Clock }) {
+  /** @param options.entry path of the module that runs in the child; the parsers' by default */
+  constructor(options: { readonly clock: Clock; readonly entry?: string }) {
     this.#clock = options.clock;
-    this.#child = spawnChild();
+    this.#child = spawnChild(options.entry);
     this.ended = new Promise((resolve) => {
       const end = (code: number | null, signal: NodeJS.Signals | null): void =>
         resolve({
@@ -146,9 +147,9 @@ export class ParserProcess {
   }
 }
 
-function spawnChild(): ChildProcess {
+function spawnChild(otherEntry?: string): ChildProcess {
   const bundled = locateAsset(import.meta.url, PARSER_ENTRY);
-  const entry = bundled ?? fileURLToPath(new URL('child/main.ts', import.meta.url));
+  const entry = otherEntry ?? bundled ?? fileURLToPath(new URL('child/main.ts', import.meta.url));
   const node = [
     process.execPath,
     `--max-old-space-size=${heapMegabytes}`,

@@ -108,7 +108,7 @@ export class BlockSink implements Sink {
 }
 
 function cleaned(block: TextBlock): string {
-  if (block.kind === 'code') return cleanText(block.text).replace(/^\n+|\s+$/gu, '');
+  if (block.kind === 'code') return cleanText(block.text).replace(/^\n+/u, '').trimEnd();
   return block.kind === 'heading' ? oneLine(block.text) : tidyLines(block.text);
 }
 

@@ -12,6 +12,9 @@ import { elementText, paragraphTexts } from './xml-text.ts';
 
 const MAIN = 'word/document.xml';
 
+/** Footnotes lead back to where they belong. */
+const backLink = /<a href="#(?:foot|end)note-ref-[^"]*">↑<\/a>/gu;
+
 /** Word documents: body, tables, lists, footnotes and text boxes in their order, then what headers and footers say, each text once. */
 export const parseDocx: Parser = async (input, sink) => {
   const archive = await openArchive(input.content);
@@ -28,7 +31,7 @@ export const parseDocx: Parser = async (input, sink) => {
       styleMap: ["p[style-name='Title'] => h1:fresh", "p[style-name='Subtitle'] => p:fresh", "r[style-name='Strong'] => strong"],
     },
   );
-  const { firstHeading } = addHtmlBlocks({ html, sink });
+  const { firstHeading } = addHtmlBlocks({ html: html.replace(backLink, ''), sink });
   for (const text of runningTexts(archive)) sink.add({ kind: 'paragraph', text, headingPath: [] });
   const title = oneLine(elementText(archive.parts.get('docProps/core.xml'), 'title')) || firstHeading;
   return title === undefined ? {} : { title };
@@ -37,7 +40,7 @@ export const parseDocx: Parser = async (input, sink) => {
 /** Some programs call the main part otherwise; its relationship says how. */
 function mainPart(archive: Archive): Buffer {
   const relations = archive.parts.get('_rels/.rels')?.toString() ?? '';
-  const tag = (relations.match(/<Relationship\b[^>]*>/gu) ?? []).find((relation) => /Type="[^"]*\/officeDocument"/u.test(relation));
+  const tag = (relations.match(/<Relationship\b[^<>]*>/gu) ?? []).find((relation) => /Type="[^"]*\/officeDocument"/u.test(relation));
   const target = /Target="\/?([^"]*)"/u.exec(tag ?? '')?.[1];
   const part = target === undefined ? undefined : archive.parts.get(target);
   if (part !== undefined && target?.startsWith('word/') === true) return part;
@@ -75,7 +78,7 @@ function fontsUsed(body: Buffer): string {
 function linksElsewhere(archive: Archive): boolean {
   const relations = [...archive.parts]
     .filter(([name]) => name.endsWith('.rels'))
-    .flatMap(([, part]) => part.toString().match(/<Relationship\b[^>]*>/gu) ?? []);
+    .flatMap(([, part]) => part.toString().match(/<Relationship\b[^<>]*>/gu) ?? []);
   return relations.some((relation) => /TargetMode="External"/u.test(relation) && !/Type="[^"]*\/hyperlink"/u.test(relation));
 }
 

@@ -84,5 +84,5 @@ function readable(page: CheerioAPI): string | undefined {
 }
 
 function visibleLength(html: string): number {
-  return html.replace(/<[^>]*>|\s+/gu, '').length;
+  return html.replace(/<[^<>]*>|\s/gu, '').length;
 }

@@ -32,7 +32,7 @@ export function* markdownPieces(text: string): Generator<MarkdownPiece> {
     const mark = fence.exec(line)?.[1];
     if (code === undefined) code = mark;
     else if (mark !== undefined && mark.startsWith(code)) code = undefined;
-    if (code === undefined && line.includes('|') && delimiterRow.test(lines[at + 1] ?? '')) {
+    if (code === undefined && line.includes('|') && isDelimiterRow(lines[at + 1] ?? '')) {
       const end = tableEnd(lines, at + 2);
       if (end - at > rowsPerPiece) {
         yield { text: open.join('\n'), firstRow };
@@ -55,6 +55,11 @@ export function* markdownPieces(text: string): Generator<MarkdownPiece> {
     }
   }
   yield { text: open.join('\n'), firstRow };
+}
+
+/** Longer ones are none that a person wrote, and take the expression an age. */
+function isDelimiterRow(line: string): boolean {
+  return line.length <= 2000 && delimiterRow.test(line);
 }
 
 function tableEnd(lines: readonly string[], from: number): number {

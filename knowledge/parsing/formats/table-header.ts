@@ -48,6 +48,7 @@ function differsInKind(row: CandidateRow, below: readonly CandidateRow[]): boole
   return below.length > 0 && (row.cells[0]?.trim() ?? '') !== '' && below.every(isOther);
 }
 
+/** Digits with what stands around amounts; no amount is longer. */
 export function isNumber(text: string): boolean {
-  return /^[\s(+-]*[$€£¥₹৳]?\s*[\d০-৯][\d০-৯.,\s]*\s*[%)$€£¥₹৳]?$/u.test(text);
+  return text.length <= 60 && /^[\s(+-]*[$€£¥₹৳]?\s*[\d০-৯][\d০-৯.,\s]*[%)$€£¥₹৳]?$/u.test(text.trim());
 }

@@ -4,6 +4,8 @@ import { roundedSize, usualSize } from './usual-size.ts';
 /** How much larger than the body a heading is; how long it may be. */
 const larger = 1.12;
 const longest = 200;
+/** Dots that lead to a page number: an entry in a table of contents. */
+const leaders = /(?:\.\s?){5}/u;
 
 /** Tells headings from body text by the size of their font, and by the document's own table of bookmarks. */
 export class Headings {
@@ -29,7 +31,7 @@ export class Headings {
   }
 
   #isLarge({ size, text }: Paragraph): boolean {
-    return size >= this.#body * larger && text.length <= longest && /\p{L}{2}/u.test(text);
+    return size >= this.#body * larger && text.length <= longest && /\p{L}{2}/u.test(text) && !leaders.test(text);
   }
 }
 

@@ -1,3 +1,4 @@
+import { largest } from './extent.ts';
 import type { Line } from './page-lines.ts';
 import type { Region } from './reading-order.ts';
 
@@ -28,7 +29,7 @@ export function paragraphsOf(regions: readonly Region[], page: number): readonly
   }
   return paragraphs.map((lines) => {
     const text = joined(lines.map((line) => line.text));
-    return { page, text, size: Math.max(...lines.map((line) => line.size)), isListItem: bullet.test(text) };
+    return { page, text, size: largest(lines.map((line) => line.size)), isListItem: bullet.test(text) };
   });
 }
 
@@ -66,8 +67,9 @@ function usualLeading(regions: readonly Region[]): number {
 function joined(lines: readonly string[]): string {
   let text = '';
   for (const line of lines.map((each) => each.trim())) {
-    if (/\p{Ll}[-\u00ad\u2010]$/u.test(text) && /^\p{Ll}/u.test(line)) text = text.slice(0, -1) + line;
-    else text += (text === '' || /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]$/u.test(text) ? '' : ' ') + line;
+    const end = text.slice(-2);
+    if (/\p{Ll}[-\u00ad\u2010]$/u.test(end) && /^\p{Ll}/u.test(line)) text = text.slice(0, -1) + line;
+    else text += (text === '' || /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]$/u.test(end) ? '' : ' ') + line;
   }
   return text;
 }

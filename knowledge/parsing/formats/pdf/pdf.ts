@@ -115,5 +115,9 @@ async function documentTitle(pdf: PDFDocumentProxy): Promise<string> {
   const { info } = await pdf.getMetadata().catch(() => ({ info: {} }));
   const title = 'Title' in info && typeof info.Title === 'string' ? oneLine(info.Title) : '';
   // What programs put there of their own accord is no title.
-  return /^(?:untitled|microsoft word - .*|.*\.(?:docx?|indd|tex|dvi|qxd|pmd)|\(?anonymous\)?)$/iu.test(title) ? '' : title;
+  return /^(?:untitled|microsoft word - .*|.*\.(?:docx?|odt|rtf|wpd|pptx?|xlsx?|indd|tex|dvi|qxd|pmd)\b.*|[a-z]:\\.*|\(?(?:anonymous|unspecified)\)?)$/iu.test(
+    title,
+  )
+    ? ''
+    : title;
 }

@@ -1,3 +1,4 @@
+import { largest, smallest } from './extent.ts';
 import type { Line } from './page-lines.ts';
 
 /** Pieces on each side that make a column; characters they have on average. Tables have shorter ones. */
@@ -5,6 +6,8 @@ const leastPieces = 4;
 const leastCharacters = 18;
 /** Share of all pieces that may cross the gap between columns: titles and pictures' captions do. */
 const mostCrossing = 0.3;
+/** A page with more is a drawing; columns are not looked for. */
+const mostPieces = 5000;
 
 /** A run of lines that are read one after another: a column, or a part of one. */
 export interface Region {
@@ -20,8 +23,8 @@ export function readingOrder(pieces: readonly Line[]): readonly Region[] {
 
 function split(pieces: readonly Line[], depth: number): readonly Region[] {
   if (pieces.length === 0) return [];
-  const left = Math.min(...pieces.map((piece) => piece.left));
-  const right = Math.max(...pieces.map((piece) => piece.right));
+  const left = smallest(pieces.map((piece) => piece.left));
+  const right = largest(pieces.map((piece) => piece.right));
   const gutter = depth < 3 ? findGutter(pieces, left, right) : undefined;
   if (gutter === undefined) return [{ lines: joinBaselines(pieces), left, right }];
   // What crosses the gutter is read before the columns under it.
@@ -56,7 +59,7 @@ function crosses(piece: Line, x: number): boolean {
 
 /** The middle of the widest gap, in the middle of the region, that hardly any piece crosses and that has prose on both sides. */
 function findGutter(pieces: readonly Line[], left: number, right: number): number | undefined {
-  if (pieces.length < 2 * leastPieces) return undefined;
+  if (pieces.length < 2 * leastPieces || pieces.length > mostPieces) return undefined;
   const step = Math.max(1, (right - left) / 200);
   let best: { crossing: number; from: number; to: number } | undefined;
   for (let x = left + 0.2 * (right - left); x <= left + 0.8 * (right - left); x += step) {
@@ -78,11 +81,11 @@ function isProse(pieces: readonly Line[]): boolean {
 /** Columns stand beside each other, not above. */
 function overlap(sides: readonly (readonly Line[])[]): boolean {
   const spans = sides.map((side) => ({
-    top: Math.min(...side.map((piece) => piece.y)),
-    bottom: Math.max(...side.map((piece) => piece.y)),
+    top: smallest(side.map((piece) => piece.y)),
+    bottom: largest(side.map((piece) => piece.y)),
   }));
-  const shared = Math.min(...spans.map(({ bottom }) => bottom)) - Math.max(...spans.map(({ top }) => top));
-  return shared > 0.4 * Math.min(...spans.map(({ top, bottom }) => bottom - top));
+  const shared = smallest(spans.map(({ bottom }) => bottom)) - largest(spans.map(({ top }) => top));
+  return shared > 0.4 * smallest(spans.map(({ top, bottom }) => bottom - top));
 }
 
 /** Pieces on one baseline become one line. */
@@ -98,10 +101,10 @@ function joinBaselines(pieces: readonly Line[]): readonly Line[] {
     const ordered = line.sort((one, other) => one.left - other.left);
     return {
       text: ordered.map((piece) => piece.text.trim()).join(' '),
-      left: Math.min(...ordered.map((piece) => piece.left)),
-      right: Math.max(...ordered.map((piece) => piece.right)),
+      left: smallest(ordered.map((piece) => piece.left)),
+      right: largest(ordered.map((piece) => piece.right)),
       y: ordered[0]?.y ?? 0,
-      size: Math.max(...ordered.map((piece) => piece.size)),
+      size: largest(ordered.map((piece) => piece.size)),
     };
   });
 }

@@ -1,3 +1,4 @@
+import { smallest } from './extent.ts';
 import type { Line } from './page-lines.ts';
 import { usualSize } from './usual-size.ts';
 
@@ -82,5 +83,5 @@ function standsApart(line: Line, page: PageOfLines): boolean {
   const inwards = page.lines
     .map((other) => (line.y < page.height / 2 ? other.y - line.y : line.y - other.y))
     .filter((distance) => distance > 0.5 * line.size);
-  return inwards.length === 0 || Math.min(...inwards) > 1.7 * line.size;
+  return smallest(inwards) > 1.7 * line.size;
 }

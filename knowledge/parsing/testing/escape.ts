@@ -1,0 +1,32 @@
+/** Runs where a parser would: tries what none must be able to do, and says what came of it. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+
+import { lineWriter } from '../child/block-sink.ts';
+import { sealNetwork } from '../child/seal.ts';
+
+sealNetwork();
+const attempts: Readonly<Record<string, () => unknown>> = {
+  'read a file': () => readFileSync('/etc/hostname'),
+  'write a file': () => writeFileSync('/tmp/parley-escape', 'x'),
+  'run a program': () => process.getBuiltinModule('node:child_process').spawnSync('true'),
+  'start a thread': () => new (process.getBuiltinModule('node:worker_threads').Worker)('', { eval: true }),
+  'make code of text': () => Reflect.construct(Function, ['return 1']) as unknown,
+  connect: () => connect(9, '127.0.0.1'),
+  fetch: () => fetch('http://127.0.0.1:9/'),
+  'look up a name': () => process.getBuiltinModule('node:dns').lookup('example.com', () => undefined),
+  'ask for the environment': () => {
+    const names = Object.keys(process.env).filter((name) => !['PWD', 'OLDPWD', 'SHLVL', '_'].includes(name));
+    if (names.length === 0) throw new Error('it is empty');
+  },
+};
+const succeeded = Object.entries(attempts).flatMap(([name, attempt]) => {
+  try {
+    attempt();
+    return [name];
+  } catch {
+    return [];
+  }
+});
+lineWriter(3)({ type: 'document', document: { warnings: succeeded } });
+process.exit(0);
