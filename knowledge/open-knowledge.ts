@@ -5,6 +5,7 @@ import { systemClock } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { Store } from '../store/index.ts';
+import { createEmbedders } from './embedding/create-embedders.ts';
 import type { IngestionDependencies } from './ingestion/dependencies.ts';
 import { createKnowledgeJobs, type KnowledgeJobs } from './jobs/jobs.ts';
 import { createSearch } from './search/create-search.ts';
@@ -35,7 +36,13 @@ export function openKnowledge({ config, store, logger, registry }: OpenKnowledge
     taskQueue: config.TEMPORAL_TASK_QUEUE,
     logger,
   });
-  const embedderOf = (): undefined => undefined;
+  const { embeddingCache } = store.knowledge;
+  const embedders = createEmbedders({
+    profiles: config.PARLEY_EMBEDDING_PROFILES,
+    env: process.env,
+    cacheOf: (org) => ({ get: (keys) => embeddingCache.get(org, keys), put: (entries) => embeddingCache.put(org, entries) }),
+  });
+  const embedderOf: Knowledge['embedderOf'] = (collection) => embedders.embedderOf(collection);
   return {
     knowledge: store.knowledge,
     vectors,
@@ -47,6 +54,7 @@ export function openKnowledge({ config, store, logger, registry }: OpenKnowledge
     jobs,
     async close() {
       await jobs.close();
+      await embedders.close();
       await vectors.close();
       storage.close();
     },

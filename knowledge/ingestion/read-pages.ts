@@ -19,12 +19,13 @@ export async function* readPages(
       continue;
     }
     try {
-      const parsed = yield* read({
+      const parts = read({
         content: await storage.read(outcome.objectKey),
         extension: outcome.extension ?? 'html',
         url: outcome.url,
         ...(outcome.contentType !== undefined && { contentType: outcome.contentType }),
       });
+      const parsed = yield* placedAt(outcome.url, parts);
       title ??= parsed.title;
       warnings.push(...parsed.warnings.map((warning) => `${outcome.url}: ${warning}`));
       outcomes.push(outcome);
@@ -44,4 +45,13 @@ export function requireAPage(outcomes: readonly PageOutcome[]): void {
   const reasons = outcomes.slice(0, 10).map(({ url, reason }) => `${url}: ${reason}`);
   const more = outcomes.length > 10 ? `; and ${outcomes.length - 10} more` : '';
   throw new IngestionFailure('all_pages_failed', `None of the addresses could be read. ${reasons.join('; ')}${more}`);
+}
+
+/** Files behind an address know nothing of it. */
+async function* placedAt(url: string, parts: ReturnType<ReadPart>): ReturnType<ReadPart> {
+  for (;;) {
+    const next = await parts.next();
+    if (next.done === true) return next.value;
+    yield next.value.map((block) => Object.assign({}, block, { url }));
+  }
 }

@@ -2,8 +2,10 @@
 import { StoreError, type Collection, type KnowledgeStore } from '../../store/index.ts';
 import type { FoundChunk } from '../../store/knowledge/lookup.ts';
 import type { Embedder } from '../embedding/embedder.ts';
+import { EmbeddingError } from '../embedding/embedding-error.ts';
 import { termsOf } from '../lexical/terms.ts';
 import { dimensionsOf, queryVector, relevance } from '../lexical/vectors.ts';
+import { VectorStoreError } from '../vector-stores/vector-store-error.ts';
 import type { CollectionRef, VectorHit, VectorQuery, VectorStore } from '../vector-stores/vector-store.ts';
 import { bestReciprocalRank } from './reciprocal-rank.ts';
 import { SearchUnavailable, type Search, type SearchHit, type SearchRequest } from './search.ts';
@@ -12,7 +14,7 @@ export interface SearchDependencies {
   readonly knowledge: Pick<KnowledgeStore, 'collections' | 'lookup'>;
   readonly vectors: VectorStore;
   /** @returns undefined for a profile without dense vectors */
-  readonly embedderOf: (collection: Pick<Collection, 'profile' | 'model' | 'dimension'>) => Embedder | undefined;
+  readonly embedderOf: (collection: Pick<Collection, 'org' | 'profile' | 'model' | 'dimension'>) => Embedder | undefined;
 }
 
 /** Most hits that are asked for when some of the first ones may not be shown. */
@@ -108,15 +110,13 @@ async function available<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    const part = partOf(error);
-    if (part === undefined) throw error;
-    throw new SearchUnavailable(`${part} does not answer at the moment`, { cause: error });
+    // A profile that was taken out of the configuration is the operator's to put back: until then nothing can be searched.
+    if (error instanceof EmbeddingError)
+      throw new SearchUnavailable(`the question could not be embedded: ${error.message}`, { cause: error });
+    if (error instanceof StoreError && error.retryable)
+      throw new SearchUnavailable('Postgres does not answer at the moment', { cause: error });
+    if (error instanceof VectorStoreError && error.retryable)
+      throw new SearchUnavailable('the vector store does not answer at the moment', { cause: error });
+    throw error;
   }
-}
-
-/** What didn't answer; undefined for a failure that another attempt won't mend. */
-function partOf(error: unknown): string | undefined {
-  if (!(error instanceof Error) || (error as { readonly retryable?: boolean }).retryable !== true) return undefined;
-  if (error instanceof StoreError) return 'Postgres';
-  return error.name === 'EmbeddingError' ? 'the embedding server' : 'the vector store';
 }

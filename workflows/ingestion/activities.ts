@@ -2,6 +2,7 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { Counter, Histogram, type Registry } from 'prom-client';
 
+import { EmbeddingError } from '../../knowledge/embedding/embedding-error.ts';
 import type { IngestionDependencies, Step } from '../../knowledge/ingestion/dependencies.ts';
 import { openDocument } from '../../knowledge/ingestion/dependencies.ts';
 import { completionMessage } from '../../knowledge/ingestion/completion-message.ts';
@@ -136,7 +137,6 @@ function inTemporalsWords(error: unknown): unknown {
   if (error instanceof DocumentGone) return ApplicationFailure.nonRetryable(error.message, failureTypes.gone);
   if (error instanceof IngestionFailure) return ApplicationFailure.nonRetryable(error.message, failureTypes.document, error.code);
   // The embedder has made its own attempts by now.
-  if (error instanceof Error && error.name === 'EmbeddingError')
-    return ApplicationFailure.nonRetryable(error.message, failureTypes.document, 'embedding_failed');
+  if (error instanceof EmbeddingError) return ApplicationFailure.nonRetryable(error.message, failureTypes.document, 'embedding_failed');
   return error;
 }

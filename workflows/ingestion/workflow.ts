@@ -25,7 +25,7 @@ const quick = proxyActivities<Pick<IngestionActivities, 'beginIngestion' | 'veri
 
 const long = proxyActivities<Pick<IngestionActivities, 'fetchPages' | 'parseDocument' | 'indexDocument'>>({
   startToCloseTimeout: '6 hours',
-  heartbeatTimeout: '30 seconds',
+  heartbeatTimeout: '20 seconds',
   retry: patiently,
 });
 

@@ -12,7 +12,7 @@ const { beginReindex, documentsOf } = proxyActivities<Pick<ReindexActivities, 'b
 });
 const { reindexDocument } = proxyActivities<Pick<ReindexActivities, 'reindexDocument'>>({
   startToCloseTimeout: '6 hours',
-  heartbeatTimeout: '30 seconds',
+  heartbeatTimeout: '20 seconds',
   retry,
 });
 

@@ -1,0 +1,172 @@
+/** Whatever dies or goes away in the middle: a document is completed once, with all of its chunks, or failed with a reason. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { Client } from 'pg';
+import { expect, it, onTestFinished } from 'vitest';
+
+import { repositoryRoot } from '../../../cli/dev/repository.ts';
+import { newDocumentId, type DocumentStage } from '../../../store/index.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startTcpProxy } from '../../support/tcp-proxy.ts';
+import { temporalAddress } from '../../support/temporal.ts';
+import { knowledgeHarness, startWorker, type KnowledgeHarness } from './harness.ts';
+
+/** A worker in a process of its own, so that it can be killed. */
+function spawnWorker(env: Readonly<Record<string, string>>) {
+  const child = spawn(join(repositoryRoot(), 'bin/parley'), ['worker'], {
+    env: { ...process.env, PARLEY_LOG_LEVEL: 'error', ...env },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const kill = async (): Promise<void> => {
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+  };
+  onTestFinished(kill);
+  return { kill };
+}
+
+/** Some thousand paragraphs, each with a number that no other has. */
+const paragraphs = 8_000;
+const bigText = Array.from(
+  { length: paragraphs },
+  (_, index) => `Paragraph ${index} tells of item PX-${100_000 + index}. ${'It has some words more to fill the line. '.repeat(6)}`,
+).join('\n\n');
+
+const reached = (kb: KnowledgeHarness, id: string, stage: DocumentStage) =>
+  eventually(
+    async () => {
+      const document = await kb.store.knowledge.documents.get({ org: 'acme', id });
+      if (document?.stage !== stage) throw new Error(`it is ${document?.stage} and not ${stage}`);
+    },
+    120_000,
+    20,
+  );
+
+/** All chunks are there once: in Postgres, in the vector store, and in what ranking counts with. */
+async function expectWhole(kb: KnowledgeHarness, id: string, chunkCount: number): Promise<void> {
+  const { id: collectionId } = kb.collection;
+  expect(await kb.knowledge.vectors.count({ org: 'acme', collectionId, space: { model: 'bm25', dimension: 0 } }, id)).toBe(chunkCount);
+  const client = new Client({ connectionString: kb.env['DATABASE_URL'] });
+  await client.connect();
+  try {
+    const { rows } = await client.query('SELECT count(*)::int AS n, max(ordinal) AS last FROM parley.chunks WHERE document_id = $1', [id]);
+    expect(rows).toEqual([{ n: chunkCount, last: chunkCount - 1 }]);
+    const frequencies = await client.query(
+      `SELECT count(*)::int AS wrong FROM (
+         SELECT term, sum(n)::int AS chunks FROM (SELECT unnest(terms) AS term, unnest(chunks) AS n FROM parley.document_terms) t GROUP BY term) t
+       FULL JOIN parley.term_frequencies f USING (term) WHERE f.chunks IS DISTINCT FROM t.chunks`,
+    );
+    expect(frequencies.rows).toEqual([{ wrong: 0 }]);
+  } finally {
+    await client.end();
+  }
+}
+
+async function expectFound(kb: KnowledgeHarness, id: string): Promise<void> {
+  const document = await kb.ended(id);
+  expect(document).toMatchObject({ status: 'completed', errorCode: null });
+  await expectWhole(kb, id, document.chunkCount);
+  for (const index of [0, 1_234, paragraphs - 1])
+    expect((await kb.search(`PX-${100_000 + index}`))[0]?.content).toContain(`PX-${100_000 + index}`);
+}
+
+/**
+ * Side by side, for most of each is waiting until Temporal gives a dead worker up; in one test, for what they start goes with it.
+ * @returns what went wrong
+ */
+async function together(scenarios: Readonly<Record<string, () => Promise<void>>>): Promise<readonly string[]> {
+  const results = await Promise.allSettled(Object.values(scenarios).map((run) => run()));
+  return Object.keys(scenarios).flatMap((name, index) => {
+    const result = results[index];
+    return result?.status === 'rejected'
+      ? [`${name}: ${result.reason instanceof Error ? result.reason.stack : String(result.reason)}`]
+      : [];
+  });
+}
+
+async function killedWhile(stage: DocumentStage): Promise<void> {
+  const kb = await knowledgeHarness({ worker: false });
+  const first = spawnWorker(kb.env);
+  const id = await kb.add('big.txt', bigText);
+  await reached(kb, id, stage);
+  await first.kill();
+  expect(await kb.search('PX-100000')).toEqual([]);
+  spawnWorker(kb.env);
+  await expectFound(kb, id);
+}
+
+async function killedWhileFetching(): Promise<void> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    if (request.url === '/robots.txt') response.writeHead(404).end();
+    else
+      setTimeout(
+        () => response.setHeader('content-type', 'text/plain').end(`Page ${request.url} of the site, with its own words.`),
+        request.url === '/last' ? 1_500 : 0,
+      ).unref();
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => server.close().closeAllConnections());
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const kb = await knowledgeHarness({ worker: false });
+  const first = spawnWorker(kb.env);
+  const id = newDocumentId();
+  const collectionId = kb.collection.id;
+  const urls = [`${url}/first`, `${url}/last`];
+  await kb.store.knowledge.documents.create({ org: 'acme', id, collectionId, kind: 'website', filename: url, urls });
+  await kb.knowledge.jobs.ingest({ org: 'acme', collectionId, documentId: id, small: true });
+  await eventually(() => expect(asked).toContain('/last'));
+  await first.kill();
+  spawnWorker(kb.env);
+  expect(await kb.ended(id)).toMatchObject({ status: 'completed', chunkCount: 2 });
+  await expectWhole(kb, id, 2);
+  expect(await kb.files(id)).toHaveLength(2);
+}
+
+async function withoutPostgres(): Promise<void> {
+  const kb = await knowledgeHarness({ worker: false });
+  const address = new URL(kb.env['DATABASE_URL'] ?? '');
+  const proxy = await startTcpProxy({ host: address.hostname, port: Number(address.port) });
+  onTestFinished(() => proxy.close());
+  address.port = String(proxy.port);
+  await startWorker({ ...kb.env, DATABASE_URL: address.href });
+  const id = await kb.add('big.txt', bigText);
+  await reached(kb, id, 'parsing');
+  proxy.cut();
+  await delay(4_000);
+  expect(await kb.store.knowledge.documents.get({ org: 'acme', id })).toMatchObject({ status: 'processing' });
+  proxy.restore();
+  await expectFound(kb, id);
+}
+
+async function withoutTemporal(): Promise<void> {
+  const [host = '', port = ''] = (await temporalAddress()).split(':');
+  const proxy = await startTcpProxy({ host, port: Number(port) });
+  onTestFinished(() => proxy.close());
+  const kb = await knowledgeHarness({ env: { TEMPORAL_ADDRESS: `127.0.0.1:${proxy.port}` } });
+  const id = await kb.add('big.txt', bigText);
+  await reached(kb, id, 'parsing');
+  proxy.cut();
+  const other = await kb.add('late.txt', 'It came while Temporal was away.');
+  await delay(2_000);
+  proxy.restore();
+  await expectFound(kb, id);
+  expect(await kb.ended(other)).toMatchObject({ status: 'completed' });
+  expect((await kb.search('while Temporal was away'))[0]?.documentId).toBe(other);
+}
+
+it('kill -9 of the worker in the middle of each stage', async () => {
+  const scenarios = { parsing: () => killedWhile('parsing'), indexing: () => killedWhile('indexing'), fetching: killedWhileFetching };
+  expect(await together(scenarios)).toEqual([]);
+});
+
+it('Postgres or Temporal away in the middle', async () => {
+  expect(await together({ Postgres: withoutPostgres, Temporal: withoutTemporal })).toEqual([]);
+});
