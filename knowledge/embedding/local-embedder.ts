@@ -43,7 +43,6 @@ export class LocalEmbedder implements Embedder {
   ): Promise<readonly Float32Array[]> {
     const vectors: Float32Array[] = [];
     for (let start = 0; start < texts.length; start += batchSize) {
-      signal?.throwIfAborted();
       const batch = await inputsOf(texts.slice(start, start + batchSize), kind, this.#profile);
       const answer = await this.#ask(batch, signal);
       if ('failure' in answer) throw this.#failure(answer.failure);
@@ -65,6 +64,7 @@ export class LocalEmbedder implements Embedder {
   }
 
   async #ask(texts: readonly string[], signal: AbortSignal | undefined): Promise<LocalAnswer> {
+    signal?.throwIfAborted();
     const running = this.#process ?? this.#start();
     this.#process = running;
     const request: LocalRequest = { id: ++this.#lastId, texts };
