@@ -57,6 +57,48 @@ export function registerKb(program: Command): void {
         else process.stdout.write(showHits(answer.results));
       },
     );
+
+  kb.command('reindex')
+    .description('build the vectors of a knowledge base anew from its stored chunks, while searches go on (DATABASE_URL, TEMPORAL_ADDRESS)')
+    .argument('<org>', 'organisation')
+    .argument('<knowledge-base>', 'its id: the name of the resource')
+    .option('--detach', 'do not wait for the end')
+    .action(async (org: string, name: string, options: { readonly detach?: true }) => {
+      const [{ withKnowledgeBase }, { UserError }, { JobsUnavailable }] = await Promise.all([
+        import('../knowledge/offline.ts'),
+        import('../failure.ts'),
+        import('../../knowledge/jobs/jobs.ts'),
+      ]);
+      await withKnowledgeBase({ org, name }, async ({ knowledge: { jobs }, collection }) => {
+        const job = { org, collectionId: collection.id };
+        await jobs.reindex(job).catch((error: unknown) => {
+          if (!(error instanceof JobsUnavailable)) throw error;
+          throw new UserError(error.message, { cure: 'is Temporal running, and is TEMPORAL_ADDRESS right?', cause: error });
+        });
+        process.stderr.write(`${collection.chunkCount} chunks of ${org}/${name} are being indexed\n`);
+        if (options.detach === true) return;
+        await jobs.reindexed(job);
+        process.stderr.write('done\n');
+      });
+    });
+
+  kb.command('export')
+    .description(
+      'write the documents of a knowledge base into a folder: the files, their chunks and what is known of them (DATABASE_URL, STORAGE_URL)',
+    )
+    .argument('<org>', 'organisation')
+    .argument('<knowledge-base>', 'its id: the name of the resource')
+    .requiredOption('--output-dir <folder>', 'a folder for each document is made in it')
+    .action(async (org: string, name: string, options: { readonly outputDir: string }) => {
+      const [{ withKnowledgeBase }, { exportKnowledgeBase }] = await Promise.all([
+        import('../knowledge/offline.ts'),
+        import('../knowledge/export.ts'),
+      ]);
+      const count = await withKnowledgeBase({ org, name }, (base) =>
+        exportKnowledgeBase(base, options.outputDir, ({ id, filename, status }) => process.stderr.write(`${id} ${status} ${filename}\n`)),
+      );
+      process.stderr.write(`parley: ${count} documents are in ${options.outputDir}\n`);
+    });
 }
 
 function pair(text: string, previous: Readonly<Record<string, string>>): Readonly<Record<string, string>> {

@@ -19,6 +19,8 @@ export interface KnowledgeJobs {
   clearCollection(job: CollectionJob): Promise<void>;
   /** Builds the vectors anew from the stored chunks. */
   reindex(job: CollectionJob): Promise<void>;
+  /** Resolves when the last one that was begun has ended. @throws WorkflowFailedError */
+  reindexed(job: CollectionJob): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -89,6 +91,7 @@ export function createKnowledgeJobs(options: KnowledgeJobsOptions): KnowledgeJob
     clearDocument: (job) => start('clearDocument', workflowIds.clearDocument(job.documentId), queues.small, job),
     clearCollection: (job) => start('clearCollection', workflowIds.clearCollection(job.collectionId), queues.small, job),
     reindex: (job) => start('reindexCollection', workflowIds.reindex(job.collectionId), queues.bulk, job),
+    reindexed: ({ collectionId }) => client.workflow.result(workflowIds.reindex(collectionId)),
     close: () => connection.close(),
   };
 }

@@ -1,0 +1,41 @@
+/** What commands do to knowledge bases behind the API's back: straight in Postgres, the storage and Temporal. */
+import { openKnowledge, type Knowledge } from '../../knowledge/open-knowledge.ts';
+import { loadConfig } from '../../platform/config.ts';
+import { createLogger } from '../../platform/logging.ts';
+import { createRegistry } from '../../platform/metrics.ts';
+import type { Collection, Store } from '../../store/index.ts';
+import { withStore } from '../database.ts';
+import { UserError } from '../failure.ts';
+import { version } from '../version.ts';
+
+export interface OfflineBase {
+  readonly store: Store;
+  readonly knowledge: Knowledge;
+  readonly collection: Collection;
+}
+
+/** @throws UserError when there is no such knowledge base, or nothing was ever put into it */
+export async function withKnowledgeBase<T>(
+  base: { readonly org: string; readonly name: string },
+  use: (opened: OfflineBase) => Promise<T>,
+): Promise<T> {
+  return withStore(async (store) => {
+    const collection = await store.knowledge.collections.byName(base);
+    if (collection === undefined) {
+      throw new UserError(`organisation "${base.org}" has no knowledge base "${base.name}" with documents`, {
+        cure: `kubectl get knowledgebases --namespace ${base.org}`,
+      });
+    }
+    const knowledge = openKnowledge({
+      config: loadConfig(process.env),
+      store,
+      logger: createLogger({ role: 'cli', level: 'silent' }),
+      registry: createRegistry({ role: 'cli', version }),
+    });
+    try {
+      return await use({ store, knowledge, collection });
+    } finally {
+      await knowledge.close();
+    }
+  });
+}
