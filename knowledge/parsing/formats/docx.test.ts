@@ -83,6 +83,20 @@ describe('Word documents', () => {
     ]);
   });
 
+  it('reads footnotes, without the marks that lead back', async () => {
+    const content = makeDocx({
+      body: '<w:p><w:r><w:t>Ouch.</w:t></w:r><w:r><w:footnoteReference w:id="2"/></w:r></w:p>',
+      parts: [
+        wordRelations([{ id: 'rId3', type: 'footnotes', target: 'footnotes.xml' }]),
+        {
+          name: 'word/footnotes.xml',
+          content: `<w:footnotes ${wordNamespace}><w:footnote w:id="2">${wordParagraph('It hurt.')}</w:footnote></w:footnotes>`,
+        },
+      ],
+    });
+    expect(texts((await read(pool, { content, extension: 'docx' })).blocks)).toEqual(['Ouch.[1]', 'It hurt.']);
+  });
+
   it('is empty when nothing is written in it', async () => {
     expect(await failureCode(pool, { content: makeDocx({ body: wordParagraph(' ').repeat(20) }), extension: 'docx' })).toBe(
       'empty_document',

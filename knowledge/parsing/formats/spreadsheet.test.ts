@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 
 import { createParserPool } from '../parser-pool.ts';
 import { makeXlsx, sheetXml } from '../testing/make-office.ts';
-import { read } from '../testing/read.ts';
+import { read, texts } from '../testing/read.ts';
 
 const pool = createParserPool({ size: 1 });
 afterAll(() => pool.close());
@@ -68,6 +68,17 @@ describe('workbooks', () => {
     expect(table?.header).toEqual(['Item', 'Code', 'Count']);
     expect(table?.rows[17_345 - table.firstRow]).toEqual(['item 17345', 'code-121415', '17343']);
     expect(tables.reduce((sum, { rows: { length } }) => sum + length, 0)).toBe(19_999);
+  });
+
+  it('says how many formulas nobody has calculated', async () => {
+    const rows =
+      '<row r="1"><c r="A1"><v>2</v></c><c r="B1"><f>A1+1</f><v></v></c><c r="C1"><f>A1+2</f></c><c r="D1"><f>A1+3</f><v>5</v></c></row>';
+    const { blocks, document } = await read(pool, {
+      content: makeXlsx({ sheet: { content: sheetXml(rows, 'A1:D1') } }),
+      extension: 'xlsx',
+    });
+    expect(texts(blocks)).toEqual(['2 | 5']);
+    expect(document.warnings).toEqual([expect.stringMatching(/^2 formulas have no stored value/u)]);
   });
 
   it('reads only cells that are there, whatever size a sheet claims', async () => {

@@ -3,7 +3,9 @@ import * as codepages from '@e965/xlsx/dist/cpexcel.full.mjs';
 
 import { IngestionFailure } from '../../ingestion-failure.ts';
 import { checkNesting, openArchive } from '../archive/archive.ts';
+import type { Sink } from '../child/block-sink.ts';
 import type { Parser, ParserInput } from '../child/parser.ts';
+import { formulasWithoutValue } from './formulas.ts';
 import { addSheet, type SheetCell, type SheetRow } from './sheet-rows.ts';
 
 // Workbooks from before 1997 name a code page.
@@ -27,7 +29,7 @@ const readOptions = {
 
 /** Excel workbooks, old and new: the rows of each visible sheet, with the numbers that Excel shows beside them. */
 export const parseSpreadsheet: Parser = async (input, sink) => {
-  const book = input.extension === 'xlsx' ? await readPackage(input) : readBinary(input);
+  const book = input.extension === 'xlsx' ? await readPackage(input, sink) : readBinary(input);
   const hidden = book.SheetNames.filter((_, at) => (book.Workbook?.Sheets?.[at]?.Hidden ?? 0) !== 0);
   for (const name of hidden) sink.warn(`sheet "${name.slice(0, 60)}" is hidden, and was left out`);
   const visible = book.SheetNames.filter((name) => !hidden.includes(name));
@@ -44,7 +46,7 @@ export const parseSpreadsheet: Parser = async (input, sink) => {
   return title === undefined || title === '' ? {} : { title };
 };
 
-async function readPackage({ content, limits }: ParserInput): Promise<XLSX.WorkBook> {
+async function readPackage({ content, limits }: ParserInput, sink: Sink): Promise<XLSX.WorkBook> {
   const archive = await openArchive(content);
   if (![...archive.parts.keys()].some((name) => /^xl\/workbook\d*\.xml$/iu.test(name))) {
     const really = archive.parts.has('word/document.xml') ? 'a Word document' : 'another kind of archive';
@@ -56,6 +58,9 @@ async function readPackage({ content, limits }: ParserInput): Promise<XLSX.WorkB
   checkNesting(archive);
   const cells = [...archive.counts.values()].reduce((sum, counts) => sum + counts.c, 0);
   if (cells > limits.cells) throw tooManyCells(limits.cells);
+  const missing = formulasWithoutValue(archive.parts);
+  if (missing > 0)
+    sink.warn(`${missing} formulas have no stored value, and were left out: open the workbook in a spreadsheet program and save it`);
   return XLSX.read(archive.repacked(), readOptions);
 }
 
