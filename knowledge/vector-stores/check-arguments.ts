@@ -5,6 +5,8 @@ import type { CollectionRef, EqualityFilter, VectorQuery, VectorRecord } from '.
 /** Dimensions of a dense vector at most. */
 export const mostDimensions = 16_000;
 const mostExcluded = 1_000;
+/** Of metadata. */
+export const mostFields = 256;
 
 const organization = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 /** Printable and without anything that an expression could take for syntax. */
@@ -26,8 +28,10 @@ export function checkDocumentId(id: string): void {
 
 /** @throws VectorStoreError `invalid` */
 export function checkRecord(record: VectorRecord, dimension: number): void {
-  checkIdentifier(record.chunkId, 'a chunk', 256);
   checkDocumentId(record.documentId);
+  if (record.chunkId !== `${record.documentId}:${record.ordinal}`) {
+    throw new VectorStoreError('invalid', 'the id of a chunk is not <documentId>:<ordinal>');
+  }
   if (!Number.isInteger(record.ordinal) || record.ordinal < 0 || record.ordinal > 2 ** 31 - 1) {
     throw new VectorStoreError('invalid', 'the ordinal of a chunk is no whole number from 0');
   }
@@ -37,6 +41,8 @@ export function checkRecord(record: VectorRecord, dimension: number): void {
       dimension === 0 ? 'a collection without dense vectors was given one' : 'a chunk lacks the dense vector of its collection',
     );
   }
+  if (Object.keys(record.metadata).length > mostFields)
+    throw new VectorStoreError('invalid', `metadata has more than ${mostFields} fields`);
   checkScalars(record.metadata, 'metadata');
 }
 
@@ -64,7 +70,7 @@ function checkScalars(fields: EqualityFilter, what: string): void {
   }
 }
 
-export function storable(text: string): boolean {
+function storable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 

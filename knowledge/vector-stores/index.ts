@@ -3,6 +3,7 @@ import type { Registry } from 'prom-client';
 
 import type { Logger } from '../../platform/logging.ts';
 import { instrumentStore } from './instrumented-store.ts';
+import { MilvusStore } from './milvus/milvus-store.ts';
 import { PgvectorStore, type PgvectorDatabase } from './pgvector/pgvector-store.ts';
 import { VectorStoreError } from './vector-store-error.ts';
 import type { VectorStore } from './vector-store.ts';
@@ -10,7 +11,7 @@ import type { VectorStore } from './vector-store.ts';
 export { VectorStoreError } from './vector-store-error.ts';
 
 export interface VectorStoreOptions {
-  /** `pgvector:` (also when absent), `milvus://host:port` or `milvus+tls://user:password@host:port`. */
+  /** `pgvector:` (also when absent), `milvus://host:port` or `milvus+tls://user:password@host:port`, with `/database` behind it for another than the default one. */
   readonly url?: string | undefined;
   /** For pgvector; stays open when the store is closed. */
   readonly database: PgvectorDatabase;
@@ -30,5 +31,18 @@ export function createVectorStore(options: VectorStoreOptions): VectorStore {
 
 function open({ url = 'pgvector:', database }: VectorStoreOptions): VectorStore {
   if (url === 'pgvector:') return new PgvectorStore(database);
-  throw new VectorStoreError('refused', 'VECTOR_STORE_URL is `pgvector:`, milvus://host:port or milvus+tls://user:password@host:port');
+  const address = URL.canParse(url) ? new URL(url) : undefined;
+  if (address === undefined || !(address.protocol in schemes) || address.hostname === '') {
+    // The address may hold a password, and is not repeated.
+    throw new VectorStoreError('refused', 'VECTOR_STORE_URL is `pgvector:`, milvus://host:port or milvus+tls://user:password@host:port');
+  }
+  const databaseName = decodeURIComponent(address.pathname.slice(1));
+  return new MilvusStore({
+    address: `${address.hostname}:${address.port === '' ? 19530 : address.port}`,
+    tls: address.protocol === 'milvus+tls:',
+    ...(address.username === '' ? {} : { username: decodeURIComponent(address.username), password: decodeURIComponent(address.password) }),
+    ...(databaseName === '' ? {} : { databaseName }),
+  });
 }
+
+const schemes = { 'milvus:': true, 'milvus+tls:': true };

@@ -101,7 +101,7 @@ DECLARE
   home text;
 BEGIN
   IF dimension NOT BETWEEN 1 AND 16000 THEN
-    RAISE EXCEPTION 'a vector has 1 to 16000 dimensions, not %', dimension USING ERRCODE = 'invalid_parameter_value';
+    RAISE EXCEPTION 'a vector has 1 to 16000 dimensions, not %', dimension USING ERRCODE = 'numeric_value_out_of_range';
   END IF;
   IF to_regclass('parley.' || name) IS NOT NULL THEN RETURN; END IF;
   PERFORM pg_advisory_xact_lock(hashtext('parley.' || name));

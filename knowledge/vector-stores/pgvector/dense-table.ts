@@ -4,8 +4,6 @@ import { byRank } from '../fuse-rankings.ts';
 import type { VectorHit, VectorQuery } from '../vector-store.ts';
 import { numbersOf, numbersThatMeet, type Scope } from './scope.ts';
 
-/** From this many chunks on a collection's vectors go into the graph. */
-export const graphFrom = 20_000;
 /** An index takes no more dimensions: such collections are scanned whatever their size. */
 const mostInGraph = 4_000;
 /** Vectors that move into the graph with each write of a collection that has just become large. */
@@ -17,9 +15,12 @@ export class DenseTable {
   readonly #home: string;
   readonly #type: string;
   readonly #table: string;
+  readonly #graphFrom: number;
 
-  constructor(dimension: number, home: string) {
+  /** @param graphFrom from this many chunks on a collection's vectors go into the graph */
+  constructor({ dimension, home, graphFrom }: { readonly dimension: number; readonly home: string; readonly graphFrom: number }) {
     this.#dimension = dimension;
+    this.#graphFrom = graphFrom;
     this.#home = `"${home.replaceAll('"', '""')}"`;
     this.#type = `${this.#home}.${dimension > 2_000 ? 'halfvec' : 'vector'}`;
     this.#table = `parley.vector_dense_${dimension}`;
@@ -73,7 +74,7 @@ export class DenseTable {
       query.filter === undefined && query.document === undefined ? undefined : await numbersThatMeet(transaction, scope, query);
     const unwanted = wanted === undefined && query.exclude?.length ? await numbersOf(transaction, scope, query.exclude) : [];
     // A scan of the graph for something rare gives up; few vectors are compared one by one.
-    const few = wanted !== undefined && wanted.length < graphFrom;
+    const few = wanted !== undefined && wanted.length < this.#graphFrom;
     const graph = !few && (await this.#allInGraph(transaction, scope));
     if (graph) {
       // A plain scan of the graph ends after `ef_search` vectors, of whatever collection. Sorting is what a scan of the table would need.

@@ -6,7 +6,7 @@ import { denseUnits, passageUnits } from '../exact-weights.ts';
 import { candidatesFor, fuseRankings } from '../fuse-rankings.ts';
 import { VectorStoreError } from '../vector-store-error.ts';
 import type { CollectionRef, VectorHit, VectorQuery, VectorRecord, VectorStore } from '../vector-store.ts';
-import { DenseTable, graphFrom } from './dense-table.ts';
+import { DenseTable } from './dense-table.ts';
 import { addPostings, blockOf, compactBlock, startOf } from './postings.ts';
 import { rankWords } from './rank-words.ts';
 import { documentIs } from './scope.ts';
@@ -23,8 +23,12 @@ export class PgvectorStore implements VectorStore {
   readonly #database: PgvectorDatabase;
   readonly #tables = new Map<number, Promise<DenseTable>>();
 
-  constructor(database: PgvectorDatabase) {
+  readonly #graphFrom: number;
+
+  /** @param options `graphFrom`: chunks from which on a collection is searched through a graph and not by comparing all of it; 20,000 by default */
+  constructor(database: PgvectorDatabase, options: { readonly graphFrom?: number } = {}) {
     this.#database = database;
+    this.#graphFrom = options.graphFrom ?? 20_000;
   }
 
   async upsert(collection: CollectionRef, records: readonly VectorRecord[], signal?: AbortSignal): Promise<void> {
@@ -62,7 +66,7 @@ export class PgvectorStore implements VectorStore {
         );
         await addPostings(transaction, collection, numbered);
         if (dense !== undefined) {
-          const large = graph || (await becomesLarge(transaction, collection, end));
+          const large = graph || (await becomesLarge(transaction, collection, end, this.#graphFrom));
           const vectors = numbered.flatMap(({ number, units }) => (units === undefined ? [] : [{ number, units }]));
           await dense.add(transaction, collection, vectors, large);
           if (large) await dense.moveIntoGraph(transaction, collection);
@@ -194,7 +198,7 @@ export class PgvectorStore implements VectorStore {
         );
         if (row === undefined) throw new VectorStoreError('refused', 'this database lacks pgvector: run `parley migrate`');
         await this.#database.query('SELECT parley.prepare_dense_vectors($1)', [dimension]);
-        return new DenseTable(dimension, row.home);
+        return new DenseTable({ dimension, home: row.home, graphFrom: this.#graphFrom });
       });
       this.#tables.set(dimension, table);
       // The next call asks again.
@@ -264,7 +268,12 @@ async function takeNumbers(
 }
 
 /** Says once that a collection is large. Numbers that were given out are no fewer than chunks: they spare most counts. */
-async function becomesLarge(transaction: Transaction, { org, collectionId }: CollectionRef, numbers: number): Promise<boolean> {
+async function becomesLarge(
+  transaction: Transaction,
+  { org, collectionId }: CollectionRef,
+  numbers: number,
+  graphFrom: number,
+): Promise<boolean> {
   if (numbers < graphFrom) return false;
   const { rowCount } = await transaction.query(
     `UPDATE parley.vector_collections SET graph = true WHERE org = $1 AND collection_id = $2

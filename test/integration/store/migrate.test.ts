@@ -97,8 +97,15 @@ describe('migrate', () => {
       message: expect.stringContaining('GRANT parley_app TO'),
     });
     const user = new URL(owner).username;
-    await (await session(url)).query(`GRANT parley_app, parley_directory TO ${user} WITH INHERIT FALSE, SET TRUE`);
-    expect((await migrate({ databaseUrl: owner })).applied).toHaveLength(readMigrations().length);
+    const admin = await session(url);
+    await admin.query(`GRANT parley_app, parley_directory TO ${user} WITH INHERIT FALSE, SET TRUE`);
+    expect(await failureOf(migrate({ databaseUrl: owner }))).toMatchObject({
+      kind: 'refused',
+      message: expect.stringContaining('let a superuser run `CREATE EXTENSION vector` in the database'),
+    });
+    await admin.query('CREATE EXTENSION vector');
+    await migrate({ databaseUrl: owner });
+    expect((await migrationStatus({ databaseUrl: owner })).pending).toEqual([]);
 
     const store = storeAt(owner);
     await store.health();

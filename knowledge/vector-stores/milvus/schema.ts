@@ -1,0 +1,55 @@
+/** How vectors of one space are laid out: one collection of Milvus for each model and dimension, for all organisations. */
+import { createHash } from 'node:crypto';
+
+import { type CreateCollectionReq, type CreateIndexSimpleReq, DataType, IndexType, MetricType } from '@zilliz/milvus2-sdk-node';
+
+import { mostFields } from '../check-arguments.ts';
+import type { VectorSpace } from '../vector-store.ts';
+
+/** A readable beginning, and a hash that tells apart what reads alike. Milvus takes letters, digits and underscores, 255 at most. */
+export function collectionName({ model, dimension }: VectorSpace): string {
+  const readable = model
+    .replace(/[^A-Za-z0-9]+/g, '_')
+    .replace(/^_|_$/g, '')
+    .slice(0, 60);
+  const hash = createHash('sha256')
+    .update(JSON.stringify([model, dimension]))
+    .digest('hex')
+    .slice(0, 16);
+  return `parley_${readable}_${dimension}_${hash}`;
+}
+
+/** Scores in units: inner products of whole numbers. */
+export const metric = MetricType.IP;
+
+const text = (name: string, max_length: number) => ({ name, data_type: DataType.VarChar, max_length });
+
+export function collectionSchema(space: VectorSpace): CreateCollectionReq {
+  return {
+    collection_name: collectionName(space),
+    enable_dynamic_field: false,
+    num_partitions: 64,
+    consistency_level: 'Strong',
+    fields: [
+      // Scope, document and ordinal: in this order, so that sorted keys are sorted documents.
+      { ...text('id', 512), is_primary_key: true },
+      { ...text('scope', 256), is_partition_key: true },
+      text('chunk_id', 256),
+      text('document_id', 128),
+      { name: 'ordinal', data_type: DataType.Int64 },
+      { name: 'tags', data_type: DataType.Array, element_type: DataType.VarChar, max_capacity: mostFields, max_length: 40 },
+      { name: 'words', data_type: DataType.SparseFloatVector },
+      ...(space.dimension > 0 ? [{ name: 'dense', data_type: DataType.FloatVector, dim: space.dimension }] : []),
+    ],
+  };
+}
+
+export function indexesOf(space: VectorSpace): readonly CreateIndexSimpleReq[] {
+  const collection_name = collectionName(space);
+  return [
+    { collection_name, field_name: 'words', index_name: 'words', index_type: IndexType.SPARSE_INVERTED_INDEX, metric_type: metric },
+    ...(space.dimension > 0
+      ? [{ collection_name, field_name: 'dense', index_name: 'dense', index_type: IndexType.AUTOINDEX, metric_type: metric }]
+      : []),
+  ];
+}

@@ -1,0 +1,152 @@
+/** The two stores on real servers, and records to put into them. */
+import { randomUUID } from 'node:crypto';
+
+import { onTestFinished } from 'vitest';
+
+import { createVectorStore } from '../../../knowledge/vector-stores/index.ts';
+import type { CollectionRef, VectorHit, VectorRecord, VectorStore } from '../../../knowledge/vector-stores/vector-store.ts';
+import { Database } from '../../../store/database.ts';
+import { migrate } from '../../../store/index.ts';
+import { startMilvusLite, type MilvusLite } from '../../support/milvus-lite.ts';
+import { database } from '../../support/postgres.ts';
+import { findPython, withoutPython } from '../../support/python.ts';
+import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
+
+export interface Server {
+  readonly host: string;
+  readonly port: number;
+  /** A store that reaches the server at another address, closed behind the test. */
+  readonly storeAt: (address: { readonly host: string; readonly port: number }) => VectorStore;
+}
+
+export interface StoreUnderTest {
+  readonly name: 'pgvector' | 'milvus';
+  /** Why it can't be tested here. */
+  readonly missing: string | undefined;
+  readonly start: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+  /** One that stays open for the whole suite. */
+  readonly store: () => VectorStore;
+  readonly server: () => Server;
+}
+
+const python = await findPython();
+
+export function pgvector(): StoreUnderTest {
+  let url = '';
+  const databases: Database[] = [];
+  const storeAt = (databaseUrl: string): VectorStore => {
+    const opened = new Database({ databaseUrl, poolSize: 4, statementTimeoutMs: 8_000, connectTimeoutMs: 2_000 });
+    databases.push(opened);
+    return createVectorStore({ database: opened });
+  };
+  let store: VectorStore | undefined;
+  return {
+    name: 'pgvector',
+    missing: undefined,
+    async start() {
+      ({ url } = await database());
+      await migrate({ databaseUrl: url });
+      store = storeAt(url);
+    },
+    async stop() {
+      await Promise.all(databases.map((opened) => opened.close()));
+    },
+    store: () => started(store),
+    server() {
+      const { hostname, port } = new URL(url);
+      return {
+        host: hostname,
+        port: Number(port),
+        storeAt(address) {
+          const other = new URL(url);
+          other.hostname = address.host;
+          other.port = String(address.port);
+          return storeAt(other.href);
+        },
+      };
+    },
+  };
+}
+
+export function milvus(): StoreUnderTest & { readonly process: () => MilvusLite } {
+  let server: MilvusLite | undefined;
+  let store: VectorStore | undefined;
+  // Never asked anything: all that this store needs is at its own address.
+  const noDatabase = new Database({ databaseUrl: 'postgres://nobody@127.0.0.1:1/none' });
+  const storeAt = ({ host, port }: { readonly host: string; readonly port: number }): VectorStore =>
+    createVectorStore({ url: `milvus://${host}:${port}`, database: noDatabase });
+  return {
+    name: 'milvus',
+    missing: python === undefined ? withoutPython : undefined,
+    async start() {
+      server = await startMilvusLite(python ?? '');
+      store = storeAt(server);
+    },
+    async stop() {
+      await store?.close();
+      await server?.stop();
+      await noDatabase.close();
+    },
+    store: () => started(store),
+    process: () => started(server),
+    server() {
+      const { host, port } = started(server);
+      return {
+        host,
+        port,
+        storeAt(address) {
+          const opened = storeAt(address);
+          onTestFinished(() => opened.close());
+          return opened;
+        },
+      };
+    },
+  };
+}
+
+function started<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('it was not started');
+  return value;
+}
+
+/** A server of the store's that can be taken away from the one client that the answer's store is. */
+export async function behindProxy(tested: StoreUnderTest): Promise<{ readonly proxy: TcpProxy; readonly store: VectorStore }> {
+  const server = tested.server();
+  const proxy = await startTcpProxy(server);
+  onTestFinished(() => proxy.close());
+  return { proxy, store: server.storeAt({ host: '127.0.0.1', port: proxy.port }) };
+}
+
+/** A collection that nobody else uses. */
+export function freshCollection(dimension = 0, org = 'acme'): CollectionRef {
+  return { org, collectionId: `col_${randomUUID()}`, space: { model: dimension === 0 ? 'bm25' : 'test/model-é', dimension } };
+}
+
+export interface RecordOptions {
+  readonly words?: Readonly<Record<number, number>>;
+  readonly dense?: readonly number[];
+  readonly metadata?: VectorRecord['metadata'];
+}
+
+/** The chunk `<documentId>:<ordinal>`. */
+export function record(chunkId: string, { words = { 1: 1 }, dense, metadata = {} }: RecordOptions = {}): VectorRecord {
+  const split = chunkId.lastIndexOf(':');
+  return {
+    chunkId,
+    documentId: chunkId.slice(0, split),
+    ordinal: Number(chunkId.slice(split + 1)),
+    sparse: sparse(words),
+    metadata,
+    ...(dense === undefined ? {} : { dense: Float32Array.from(dense) }),
+  };
+}
+
+/** Weights by dimension. */
+export function sparse(words: Readonly<Record<number, number>>): VectorRecord['sparse'] {
+  return { indices: Object.keys(words).map(Number), values: Object.values(words) };
+}
+
+export function idsOf(hits: readonly VectorHit[]): readonly string[] {
+  return hits.map(({ chunkId }) => chunkId);
+}

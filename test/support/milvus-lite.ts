@@ -1,0 +1,81 @@
+/** Milvus in one process, for suites that talk to the real thing. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { eventually } from './eventually.ts';
+import { freePort } from './free-port.ts';
+import { pythonWith } from './python.ts';
+
+const milvusLite = {
+  name: 'milvus-lite',
+  version: '3.2.2',
+  requirements: ['milvus-lite==3.2.2', 'pymilvus==3.0.2'],
+};
+
+export interface MilvusLite {
+  readonly host: string;
+  readonly port: number;
+  /** Kills the process and leaves the data. */
+  kill(): Promise<void>;
+  /** Starts it again on the same port, with the same data. */
+  start(): Promise<void>;
+  /** Ends it and removes the data. */
+  stop(): Promise<void>;
+}
+
+/** @param python as found by `findPython` */
+export async function startMilvusLite(python: string): Promise<MilvusLite> {
+  // Not by the program beside it: that one names the folder in which it was installed, before it came into the cache.
+  const interpreter = await pythonWith(python, milvusLite);
+  const folder = await mkdtemp(join(tmpdir(), 'parley-milvus-'));
+  const port = await freePort();
+  let child: ChildProcess | undefined;
+  const kill = async (): Promise<void> => {
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill('SIGKILL');
+    await ended;
+  };
+  const start = async (): Promise<void> => {
+    let output = '';
+    const started = spawn(
+      interpreter,
+      ['-m', 'milvus_lite', 'server', '--data-dir', join(folder, 'data'), '--host', '127.0.0.1', '--port', String(port)],
+      { stdio: ['ignore', 'pipe', 'pipe'] },
+    );
+    child = started;
+    for (const stream of [started.stdout, started.stderr])
+      stream.on('data', (chunk: Buffer) => (output = `${output}${chunk}`.slice(-4_000)));
+    const ended = once(started, 'exit').then(() => {
+      throw new Error(`milvus-lite ended: ${output}`);
+    });
+    await Promise.race([ended, eventually(() => reachable(port))]);
+    // From here on its end is the caller's business.
+    ended.catch(() => undefined);
+  };
+  await start();
+  return {
+    host: '127.0.0.1',
+    port,
+    kill,
+    start,
+    async stop() {
+      await kill();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function reachable(port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => {
+      socket.destroy();
+      resolve();
+    });
+    socket.on('error', reject);
+  });
+}
