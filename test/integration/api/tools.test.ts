@@ -312,6 +312,40 @@ describe('function names', () => {
   });
 });
 
+describe('a new function name', () => {
+  it('of a stored tool goes to exactly one of many, on two replicas, and the others keep theirs with all that they have', async () => {
+    const replica = await startFacade(facade.database);
+    try {
+      const all = `/v2/ai-agents/${await makeAgent()}/custom-tools`;
+      const tools = await Promise.all(
+        Array.from({ length: 6 }, async (_, n) => (await org.call('POST', all, custom(`tool_${n}`, { Authorization: `old ${n}` }))).body),
+      );
+      for (let round = 0; round < 4; round += 1) {
+        const before = (await org.call('GET', all)).body.data as { tool_id: string; function_tool: { name: string } }[];
+        const change = { function_tool: { name: `wanted_${round}` }, tool_start_message: `round ${round}` };
+        const requests = [
+          ...tools.map((tool) => ['PUT', `${all}/${tool.tool_id}`, change] as const),
+          ['POST', all, custom(change.function_tool.name)] as const,
+        ];
+        const answers = await Promise.all(
+          requests.map(([method, path, body], index) => (index % 2 ? facade : replica).call(method, path, { body, key: org.key })),
+        );
+        expect(answers.filter(({ status }) => status < 300)).toHaveLength(1);
+        expect(answers.filter(({ status }) => status === 409)).toHaveLength(6);
+        const after = (await org.call('GET', all)).body.data as typeof before;
+        expect(after.filter(({ function_tool: { name } }) => name === change.function_tool.name)).toHaveLength(1);
+        for (const [index, tool] of tools.entries()) {
+          if (answers[index]?.status !== 409) continue;
+          const [was, is] = [before, after].map((list) => list.find(({ tool_id: id }) => id === tool.tool_id));
+          expect(is).toEqual({ ...was, updated_at: expect.any(String) });
+        }
+      }
+    } finally {
+      await replica.close();
+    }
+  });
+});
+
 describe('a tool', () => {
   it('is unknown under every other agent, organisation and kind of tool, all alike', async () => {
     const [agent, other] = [await makeAgent(), await makeAgent()];
@@ -363,6 +397,57 @@ describe('a tool', () => {
         },
       )
       .toBe('');
+  });
+
+  it('stays with those to whom kubectl gave it, when the agent that it was made for goes', async () => {
+    const [agent, deleted, other] = [await makeAgent(), await makeAgent(), await makeAgent()];
+    const left = [agent, deleted].map(async (made, index) => {
+      const { body } = await org.call('POST', `/v2/ai-agents/${made}/custom-tools`, custom(`handed_on_${index}`, { Authorization: 'x' }));
+      const [id, path] = [body.tool_id as string, '/spec/agentRefs/-'];
+      await kubectl([
+        'patch',
+        'tool',
+        id,
+        '-n',
+        org.name,
+        '--type=json',
+        '-p',
+        JSON.stringify([{ op: 'add', path, value: { name: other } }]),
+      ]);
+      if (made === agent) expect((await org.call('DELETE', `/v2/ai-agents/${made}/custom-tools/${id}`)).status).toBe(200);
+      expect((await org.call('DELETE', `/v2/ai-agents/${made}`)).status).toBe(200);
+      return id;
+    });
+    for (const id of await Promise.all(left)) {
+      const { metadata, spec } = await stored(id);
+      expect([metadata.ownerReferences, metadata.deletionTimestamp, spec.agentRefs]).toEqual([undefined, undefined, [{ name: other }]]);
+      expect((await org.call('GET', `/v2/ai-agents/${other}/custom-tools/${id}`)).status).toBe(200);
+    }
+  });
+
+  it('that is built in shows in llm.tools, and changes there in what it shows', async () => {
+    const agent = await makeAgent();
+    const { body: tool } = await org.call('POST', `/v2/ai-agents/${agent}/builtin-tools`, {
+      ...builtin.transfer_call,
+      tool_description: 'When asked',
+    });
+    const put = (item: object) => org.call('PUT', `/v2/ai-agents/${agent}`, { llm: { tools: [{ tool_id: tool.tool_id, ...item }] } });
+    const [shown] = (await org.call('GET', `/v2/ai-agents/${agent}`)).body.llm.tools;
+    expect(shown).toMatchObject({
+      tool_id: tool.tool_id,
+      tool_name: 'transfer_call',
+      tool_description: 'When asked',
+      tool_start_message: null,
+    });
+    expect((await put(shown)).body.llm.tools).toEqual([shown]);
+    const changed = { ...shown, tool_description: null, tool_start_message: 'I connect you' };
+    expect((await put(changed)).body.llm.tools).toEqual([changed]);
+    expect((await org.call('GET', `/v2/ai-agents/${agent}/builtin-tools/${tool.tool_id}`)).body).toMatchObject({
+      ...builtin.transfer_call,
+      tool_description: null,
+      tool_start_message: 'I connect you',
+    });
+    expect(brief(await put({ function_tool: { name: 'mine' } }))).toEqual(['body.llm.tools.0.function_tool value_error']);
   });
 
   it('that Git attached to another agent is not taken from it', async () => {
