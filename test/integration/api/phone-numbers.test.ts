@@ -216,12 +216,12 @@ describe('a native number', () => {
       const make = (body: object) => pooling.call('POST', all, { body, key: ours.key });
       for (const phone of [pooled, `${beginning}77`])
         expect((await make({ provider: 'native', phone_number: phone })).body).toMatchObject({ provider: 'native', phone_number: phone });
-      const other = number();
+      const outside = number();
       for (const query of ['', '?dry_run=true']) {
-        const answer = await pooling.call('POST', all + query, { body: { provider: 'native', phone_number: other }, key: ours.key });
+        const answer = await pooling.call('POST', all + query, { body: { provider: 'native', phone_number: outside }, key: ours.key });
         expect([answer.status, brief(answer)]).toEqual([422, ['body.phone_number value_error']]);
       }
-      expect((await make({ phone_number: other })).status).toBe(201);
+      expect((await make({ phone_number: outside })).status).toBe(201);
     } finally {
       await pooling.close();
     }
