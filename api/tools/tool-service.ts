@@ -17,7 +17,7 @@ import { writtenAt } from '../resources/written-at.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import { functionNameOf, toolSecretRefs, type ToolEncoding } from './codec.ts';
 import { toolFieldNames } from './field-names.ts';
-import { heldByOthers, isLastAgent, ToolWriter } from './tool-writer.ts';
+import { isLastAgent, ToolWriter } from './tool-writer.ts';
 
 /** What a request makes of a stored tool. */
 export interface ToolChange {
@@ -168,7 +168,7 @@ export class ToolService {
   }
 
   /**
-   * Takes the tool from this agent; it goes altogether when no other agent uses it and nobody else has attached it.
+   * Takes the tool from this agent; it goes altogether when no other agent uses it.
    * @returns false when there is no such tool of no such agent
    */
   async delete(org: string, agentName: string, name: string, options: UpdateOptions): Promise<boolean> {
@@ -179,7 +179,7 @@ export class ToolService {
       if (!foreign) options.requireState(tool.metadata.resourceVersion);
       return !foreign;
     };
-    const goes = (tool: Stored<Tool>): boolean => mine(tool) && isLastAgent(tool, agentName) && (options.force || !heldByOthers(tool));
+    const goes = (tool: Stored<Tool>): boolean => mine(tool) && isLastAgent(tool, agentName);
     return inRestWords(toolFieldNames, async () => {
       if (await this.#writer.delete(org, name, goes, options)) return true;
       return !foreign && (await this.#writer.letGo(org, name, agentName, options, mine)) !== undefined && !foreign;

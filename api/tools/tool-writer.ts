@@ -128,7 +128,7 @@ export function isLastAgent({ spec }: Stored<Tool>, agentName: string): boolean 
 }
 
 /** Somebody else has a say in which agents have the tool: then it is theirs to let go of. */
-export function heldByOthers(tool: Stored<Tool>): boolean {
+function heldByOthers(tool: Stored<Tool>): boolean {
   return ownersOf(tool, [field('spec'), field('agentRefs')], manager).length > 0;
 }
 

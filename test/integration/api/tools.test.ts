@@ -472,6 +472,15 @@ describe('a tool', () => {
     expect(taken.body.function_tool.name).toBe('renamed');
   });
 
+  it('that kubectl made is deleted like one that REST made', async () => {
+    const agent = await makeAgent();
+    const name = `by-kubectl-${agent.slice(-4)}`;
+    await kubectl(['create', '-f', '-'], aTool(name, org.name, { agentRefs: [{ name: agent }] }));
+    await expect.poll(async () => ids(await org.call('GET', `/v2/ai-agents/${agent}/custom-tools`)), { timeout: 60_000 }).toEqual([name]);
+    expect((await org.call('DELETE', `/v2/ai-agents/${agent}/custom-tools/${name}`)).status).toBe(200);
+    expect(await kubectl(['get', 'tool', name, '-n', org.name, '--ignore-not-found', '-o', 'name'])).toBe('');
+  });
+
   it('answers If-Match, and changes nothing in a rehearsal', async () => {
     const all = `/v2/ai-agents/${await makeAgent()}/builtin-tools`;
     const rehearsed = await org.call('POST', `${all}?dry_run=true`, builtin.send_email);

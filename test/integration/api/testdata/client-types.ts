@@ -170,7 +170,7 @@ export interface paths {
     put: operations["updateBuiltinTool"];
     /**
      * Take a built-in tool from an agent
-     * @description Takes the tool from this agent. It is deleted altogether when no other agent uses it. What others have attached answers 409, unless forced.
+     * @description Takes the tool from this agent. It is deleted altogether when no other agent uses it; where others do, and another field manager has attached it, the answer is 409, unless forced.
      *
      * Needs the permission `tools:write`.
      */
@@ -205,7 +205,7 @@ export interface paths {
     put: operations["updateCustomTool"];
     /**
      * Take a custom tool from an agent
-     * @description Takes the tool from this agent. It is deleted altogether when no other agent uses it. What others have attached answers 409, unless forced.
+     * @description Takes the tool from this agent. It is deleted altogether when no other agent uses it; where others do, and another field manager has attached it, the answer is 409, unless forced.
      *
      * Needs the permission `tools:write`.
      */
@@ -2222,7 +2222,7 @@ export interface operations {
   };
   /**
    * Take a built-in tool from an agent
-   * @description Takes the tool from this agent. It is deleted altogether when no other agent uses it. What others have attached answers 409, unless forced.
+   * @description Takes the tool from this agent. It is deleted altogether when no other agent uses it; where others do, and another field manager has attached it, the answer is 409, unless forced.
    *
    * Needs the permission `tools:write`.
    */
@@ -2482,7 +2482,7 @@ export interface operations {
   };
   /**
    * Take a custom tool from an agent
-   * @description Takes the tool from this agent. It is deleted altogether when no other agent uses it. What others have attached answers 409, unless forced.
+   * @description Takes the tool from this agent. It is deleted altogether when no other agent uses it; where others do, and another field manager has attached it, the answer is 409, unless forced.
    *
    * Needs the permission `tools:write`.
    */
