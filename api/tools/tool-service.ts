@@ -213,7 +213,9 @@ export class ToolService {
   #encode(encode: Encode, previous: ToolSpec | undefined, secrets: SecretWriter): Draft<ToolSpec> {
     const found: ValidationIssue[] = [];
     const spec = encode(previous, { secrets, loc: ['body'], found });
-    found.push(...problemsOf(spec, previous));
+    // What is missing because it was refused is refused once.
+    const known = found.map(({ loc }) => loc);
+    found.push(...problemsOf(spec, previous).filter(({ loc }) => !known.some((other) => sameJson(other, loc))));
     if (found.length > 0) throw new ValidationFailed(found);
     return spec;
   }
