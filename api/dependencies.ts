@@ -5,6 +5,7 @@ import type { Transport } from '../kube/transport.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Readiness } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
+import type { NumberPool } from '../platform/number-pool.ts';
 import type { Store } from '../store/index.ts';
 import type { RateLimit } from './limits/bucket.ts';
 import type { LimitClass } from './limits/limit-class.ts';
@@ -18,6 +19,8 @@ export interface Limits {
   readonly unknownKeys: RateLimit;
   /** Longest time for one request, in milliseconds. */
   readonly requestTimeoutMs: number;
+  /** What the provider `native` can be asked for. */
+  readonly nativeNumbers: NumberPool;
   /** Addresses and networks of proxies that are believed when they say where a request comes from. */
   readonly trustedProxies: readonly string[];
 }

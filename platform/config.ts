@@ -142,6 +142,16 @@ const schema = z.object({
     .regex(/^[0-9a-fA-F.:/, ]*$/, 'must be addresses or networks (10.0.0.0/8), separated by commas')
     .default('')
     .describe('Proxies whose X-Forwarded-For tells the address of a client: addresses or networks, separated by commas.'),
+  PARLEY_NATIVE_NUMBERS: z
+    .string()
+    .regex(
+      /^(\+[1-9][0-9]{0,14}\*?( *, *\+[1-9][0-9]{0,14}\*?)*)?$/,
+      'must be numbers like +15550100, or beginnings like +1555*, separated by commas',
+    )
+    .default('')
+    .describe(
+      'Phone numbers that the provider `native` has: E.164, or the beginning of some with * after it, separated by commas; any number where empty. The same for api and operator.',
+    ),
   PARLEY_REQUEST_TIMEOUT_MS: z.coerce
     .number()
     .int()

@@ -110,6 +110,7 @@ export class AgentService {
       if (stored === undefined) return false;
       const { uid, resourceVersion } = stored.metadata;
       options.requireState(resourceVersion);
+      if (!options.dryRun) await this.#tools.beforeDeletion(org, name);
       await this.#foundation.clients.agents.delete(
         { namespace: org, name },
         { uid, resourceVersion, dryRun: options.dryRun, propagationPolicy: 'Background' },

@@ -1,4 +1,5 @@
 import type { Config } from '../../platform/config.ts';
+import { NumberPool } from '../../platform/number-pool.ts';
 import type { Limits } from '../dependencies.ts';
 import type { Caller } from '../http/caller.ts';
 import type { RouteDescription } from '../http/route.ts';
@@ -39,6 +40,7 @@ export function limitsOf(config: Config): Limits {
     exchangeMs: config.PARLEY_RATE_LIMIT_EXCHANGE_MS,
     unknownKeys: { perSecond: config.PARLEY_UNKNOWN_KEYS_PER_SECOND, burst: config.PARLEY_UNKNOWN_KEYS_BURST },
     requestTimeoutMs: config.PARLEY_REQUEST_TIMEOUT_MS,
+    nativeNumbers: new NumberPool(config.PARLEY_NATIVE_NUMBERS),
     trustedProxies: config.PARLEY_TRUSTED_PROXIES.split(',').flatMap((entry) => (entry.trim() === '' ? [] : [entry.trim()])),
   };
 }

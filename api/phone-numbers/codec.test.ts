@@ -115,6 +115,34 @@ describe('a phone number: REST → resource → REST', () => {
     );
   });
 
+  it('changes what is named and nothing else, whatever is stored', () => {
+    const fields = { friendly_name: text, inbound_agent_id: named, outbound_agent_id: named };
+    const own = {
+      sip: { sip_termination_uri: text, sip_trunk_username: text, sip_trunk_password: named },
+      native: {},
+      carrier: { carrier_account_sid: named, carrier_auth_token: named },
+    };
+    const change = spec.chain((stored) =>
+      fc.tuple(fc.constant(stored), fc.record({ ...fields, ...own[providerOf(stored)] }, { requiredKeys: [] })),
+    );
+    const known = new Map(
+      ['mine', 'phonenumber-p'].flatMap((name) => ['k', 'l'].map((key) => [refId({ name, key }), `${name}+${key}`] as const)),
+    );
+    fc.assert(
+      fc.property(change, ([stored, sent]) => {
+        const context = encoding(known);
+        const after = phoneNumberKind.spec.parse(phoneNumberFromRest(update(stored, sent), stored, context));
+        const values = [...context.secrets.pending].map(([key, value]) => [refId({ name: 'phonenumber-p', key }), value] as const);
+        expect(phoneNumberToRest(storedNumber(after), unmaskedReader(new Map([...known, ...values])))).toEqual({
+          ...phoneNumberToRest(storedNumber(stored), unmaskedReader(known)),
+          ...(JSON.parse(JSON.stringify(sent)) as object),
+        });
+        expect([after.suspend, after.deletionPolicy]).toEqual([stored.suspend, stored.deletionPolicy]);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
   it('loses what is null, whatever is stored', () => {
     fc.assert(
       fc.property(spec, (stored) => {

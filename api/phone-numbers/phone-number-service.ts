@@ -54,6 +54,10 @@ export class PhoneNumberService {
     const secrets = await this.#writer.secretWriter(org, name, undefined);
     const found: ValidationIssue[] = [];
     const spec = { ...phoneNumberFromRest(body, undefined, { secrets, found }), deletionPolicy: 'Delete' };
+    if (body.provider === 'native' && !this.#foundation.nativeNumbers.has(body.phone_number))
+      found.push(
+        issues.value(['body', 'phone_number'], 'this deployment has no such number of its own; use one of its pool, or another provider'),
+      );
     found.push(...(await this.#unknownAgents(org, body, undefined)));
     if (found.length > 0) throw new ValidationFailed(found);
     const claim = this.#claim(body.phone_number);

@@ -2,6 +2,7 @@
 import type { Transport } from '../../kube/transport.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
+import type { NumberPool } from '../../platform/number-pool.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { PageTokens } from '../pagination/page-token.ts';
 import { Companions } from './companions.ts';
@@ -21,6 +22,7 @@ export interface Foundation {
   readonly companions: Companions;
   readonly mutex: KeyedMutex;
   readonly pageTokens: PageTokens;
+  readonly nativeNumbers: NumberPool;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
@@ -50,6 +52,7 @@ export function createFoundation(dependencies: ApiDependencies): Foundation {
     companions,
     mutex: new KeyedMutex(),
     pageTokens: new PageTokens(dependencies.pageTokenKey),
+    nativeNumbers: dependencies.limits.nativeNumbers,
     clock,
     random,
     logger,

@@ -12,7 +12,7 @@ import type { Foundation } from '../resources/foundation.ts';
 import { isObjectName, randomId } from '../resources/names.ts';
 import type { WriteMode } from '../resources/resource-writer.ts';
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
-import { attachedToolToRest, customToolFromRest, functionNameOf } from './codec.ts';
+import { attachedToolToRest, customToolFromRest, functionNameOf, shownOfBuiltin } from './codec.ts';
 import { toolFieldNames } from './field-names.ts';
 import type { InlineTool } from './schema.ts';
 import { ToolWriter, withAgent } from './tool-writer.ts';
@@ -103,6 +103,12 @@ export class AgentTools {
     await Promise.allSettled(plan.steps.map((step) => this.#writer.detach(org, step.name, plan.agentName, mode)));
   }
 
+  /** To be called before the agent is deleted: tools that others use as well don't go with it. */
+  async beforeDeletion(org: string, agentName: string): Promise<void> {
+    const attached = await this.attachedTo(org, agentName);
+    await Promise.all(attached.map((tool) => this.#writer.beforeDeletionOf(agentName, tool)));
+  }
+
   /** The agent is gone: nothing refers to it any more that this facade attached. */
   async release(org: string, agentName: string): Promise<void> {
     const attached = await this.attachedTo(org, agentName);
@@ -133,7 +139,13 @@ export class AgentTools {
   ): Promise<{ spec: Draft<ToolSpec>; secrets: ReadonlyMap<string, string> }> {
     const spec = withAgent(tool.spec, agentName);
     const brings = Object.entries(item).some(([name, value]) => name !== 'tool_id' && value !== undefined);
-    if (tool.spec.custom === undefined || !brings) return { spec, secrets: new Map() };
+    if (!brings) return { spec, secrets: new Map() };
+    if (tool.spec.custom === undefined) {
+      for (const part of ['function_tool', 'additional_tool_info'] as const)
+        if ((item[part] ?? undefined) !== undefined)
+          found.push(issues.value([...at, index, part], `${JSON.stringify(tool.metadata.name)} is a built-in tool: it has its own route`));
+      return { spec: shownOfBuiltin(item, spec), secrets: new Map() };
+    }
     const secrets = await this.#writer.secretWriter(org, tool.metadata.name, item.additional_tool_info?.api.headers ? tool : undefined);
     const changed = customToolFromRest(item, spec, { secrets, loc: [...at, index], found });
     found.push(...problemsOf(changed, tool.spec, index));

@@ -3,7 +3,7 @@ import { z } from 'zod';
 
 import { toolVariants, type ToolVariant } from '../../crds/index.ts';
 import { forbidding } from '../validation/validate.ts';
-import { messages } from './schema.ts';
+import { messages, toolId } from './schema.ts';
 
 export type BuiltinVariant = Exclude<ToolVariant, 'custom'>;
 
@@ -11,7 +11,7 @@ export const builtinVariants = toolVariants.filter((variant) => variant !== 'cus
 
 const secret = z.string().min(1).max(4096);
 
-const common = { tool_description: z.string().max(1500).nullish(), ...messages };
+const common = { ...toolId, tool_description: z.string().max(1500).nullish(), ...messages };
 
 const calendar = {
   event_type_id: z.union([z.int().min(1).max(2_147_483_647), z.string().min(1).max(64)]),

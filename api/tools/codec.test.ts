@@ -151,12 +151,13 @@ const builtinBody = fc.oneof(
       transfer_to: fc.constant('+1555'),
       transfer_type: fc.constantFrom('cold_transfer', 'warm_transfer'),
       display_phone_number: fc.boolean(),
+      tool_description: text,
       ...messages,
     },
     ['tool_name', 'transfer_to'],
   ),
   ...['book_calendar', 'check_calendar_availability'].map((name) =>
-    optional({ tool_name: fc.constant(name), ...sentCalendar, timezone: fc.constant('Asia/Dhaka'), ...messages }, [
+    optional({ tool_name: fc.constant(name), ...sentCalendar, timezone: fc.constant('Asia/Dhaka'), tool_description: text, ...messages }, [
       'tool_name',
       'event_type_id',
       'cal_api_key',
@@ -174,7 +175,7 @@ const customBody = optional(
           headers: fc.dictionary(headerName, named),
           parameters: fc.record({
             fixed_params: fc.dictionary(named, fc.record({ description: text, value: json })),
-            runtime_params: fc.constant({}),
+            runtime_params: fc.dictionary(named, fc.record({ description: text, value: json }), { maxKeys: 2 }),
           }),
         },
         ['endpoint'],
@@ -197,6 +198,72 @@ describe('a tool: REST → resource → REST', () => {
         const [one, two] = [encoding(), encoding()];
         expect(back(builtinToolFromRest(parsed(builtinTool, builtin), undefined, one), one)).toMatchObject(plain(builtin));
         expect(back(customToolFromRest(parsed(customTool, custom), undefined, two), two)).toMatchObject(plain(custom));
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('changes what is named and nothing else, whatever is stored', () => {
+    const partly = (fields: Record<string, fc.Arbitrary<unknown>>) => fc.record(fields, { requiredKeys: [] });
+    const nullable = (value: fc.Arbitrary<unknown>) => fc.option(value, { nil: null });
+    const texts = partly(Object.fromEntries(Object.entries(messages).map(([name, value]) => [name, nullable(value)])));
+    const own: Record<string, fc.Arbitrary<object>> = {
+      send_email: partly({ from_email: fc.constant('new@example.com'), app_password: named }),
+      transfer_call: partly({
+        transfer_to: fc.constant('sip:new'),
+        transfer_type: nullable(fc.constant('warm_transfer')),
+        display_phone_number: nullable(fc.boolean()),
+      }),
+      book_calendar: partly({ ...sentCalendar, timezone: nullable(fc.constant('Asia/Dhaka')) }),
+      check_calendar_availability: partly({ ...sentCalendar, timezone: nullable(fc.constant('Asia/Dhaka')) }),
+    };
+    const defaults: Readonly<Record<string, unknown>> = { transfer_type: 'cold_transfer', display_phone_number: false, timezone: 'UTC' };
+    const builtinChange = spec
+      .filter((stored) => builtinVariantOf(stored) !== undefined)
+      .chain((stored) => {
+        const { tool_name: name } = toRest(stored);
+        return fc.tuple(
+          fc.constant(stored),
+          fc.constant(name),
+          own[String(name)] ?? fc.constant({}),
+          texts,
+          partly({ tool_description: nullable(text) }),
+        );
+      });
+    const reader = (context: ToolEncoding) =>
+      unmaskedReader(
+        new Map([...everySecret, ...[...context.secrets.pending].map(([key, value]) => [refId({ name: 'tool-t', key }), value] as const)]),
+      );
+    fc.assert(
+      fc.property(builtinChange, ([stored, name, fields, said, described]) => {
+        const context = encoding(everySecret);
+        const sent = { tool_name: name, ...fields, ...said, ...described };
+        const after = toolKind.spec.parse(updated(sent, stored, context));
+        const cleared = Object.fromEntries(Object.entries(sent).map(([key, value]) => [key, value ?? defaults[key] ?? null]));
+        expect(toRest(after, reader(context))).toEqual({ ...toRest(stored, unmaskedReader(everySecret)), ...cleared });
+        expect([after.agentRefs, after.suspend]).toEqual([stored.agentRefs, stored.suspend]);
+      }),
+      { numRuns: 300 },
+    );
+    const api = partly({ endpoint: fc.constant('https://new'), method: fc.constant('DELETE'), headers: fc.dictionary(headerName, named) });
+    const customChange = fc.tuple(
+      spec.filter(({ custom }) => custom !== undefined),
+      texts,
+      partly({ name: functionName, description: nullable(text) }),
+      api,
+    );
+    fc.assert(
+      fc.property(customChange, ([stored, said, fn, request]) => {
+        const context = encoding(everySecret);
+        const after = toolKind.spec.parse(updated({ ...said, function_tool: fn, additional_tool_info: { api: request } }, stored, context));
+        const before = toRest(stored, unmaskedReader(everySecret)) as { function_tool: object; additional_tool_info: { api: object } };
+        expect(toRest(after, reader(context))).toEqual({
+          ...before,
+          ...said,
+          function_tool: { ...before.function_tool, ...fn },
+          additional_tool_info: { ...before.additional_tool_info, api: { ...before.additional_tool_info.api, ...request } },
+        });
+        expect(after.custom?.http.timeout).toBe(stored.custom?.http.timeout);
       }),
       { numRuns: 300 },
     );

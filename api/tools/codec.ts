@@ -160,6 +160,15 @@ export function attachedToolToRest(tool: Tool, secrets: SecretReader): Readonly<
   };
 }
 
+/** What an item of `llm.tools` says of a built-in tool, as {@link attachedToolToRest} shows it. */
+export function shownOfBuiltin(item: InlineTool, previous: ToolSpec): Draft<ToolSpec> {
+  return present({
+    ...previous,
+    description: picked(item.tool_description, previous.description),
+    messages: messagesFromRest(item, previous.messages),
+  }) as Draft<ToolSpec>;
+}
+
 /** The name by which the model calls a tool. */
 export function functionNameOf(spec: Draft<ToolSpec>): string | undefined {
   if (spec.custom !== undefined) return spec.custom.function?.name;

@@ -21,7 +21,7 @@ const tag = 'Tools';
 const agent = { ai_agent_id: 'The `ai_agent_id` of the agent that has the tool.' };
 const one = { ...agent, tool_id: 'The `tool_id`: the name of the Tool resource.' };
 const deletion =
-  'Takes the tool from this agent. It is deleted altogether when no other agent uses it. What others have attached answers 409, unless forced.';
+  'Takes the tool from this agent. It is deleted altogether when no other agent uses it; where others do, and another field manager has attached it, the answer is 409, unless forced.';
 
 interface Words<P extends string, N extends string, C, U, A> {
   readonly path: P;

@@ -23,6 +23,8 @@ interface Family<C, U> extends ToolFamily {
   readonly updateOf: (stored: Stored<Tool>) => z.ZodType<U>;
   readonly encode: (body: C | U) => Encode;
   readonly bringsSecrets: (body: U) => boolean;
+  /** That an update wants. */
+  readonly functionName: (body: U) => string | undefined;
 }
 
 const custom: Family<CustomTool, CustomToolUpdate> = {
@@ -32,6 +34,7 @@ const custom: Family<CustomTool, CustomToolUpdate> = {
   updateOf: () => customToolUpdate,
   encode: (body) => (previous, encoding) => customToolFromRest(body, previous, encoding),
   bringsSecrets: (body) => Boolean(body.additional_tool_info?.api?.headers),
+  functionName: (body) => body.function_tool?.name,
 };
 
 const builtin: Family<BuiltinToolCreate, BuiltinToolUpdate> = {
@@ -44,6 +47,7 @@ const builtin: Family<BuiltinToolCreate, BuiltinToolUpdate> = {
   updateOf: ({ spec }) => builtinToolUpdates[builtinVariantOf(spec) ?? 'sendEmail'],
   encode: (body) => (previous, encoding) => builtinToolFromRest(body, previous, encoding),
   bringsSecrets: (body) => 'app_password' in body || 'cal_api_key' in body,
+  functionName: () => undefined,
 };
 
 export function registerTools(app: FastifyInstance, foundation: Foundation): void {
@@ -85,7 +89,7 @@ function registerFamily<C, U>(app: FastifyInstance, foundation: Foundation, fami
     if (stored === undefined) throw toolNotFound();
     const { query, body } = readRequest(request, { query: writeQuery, body: family.updateOf(stored) });
     const options = { dryRun: query.dry_run, force: query.force, requireState: ifMatch(request) };
-    const change = { encode: family.encode(body), bringsSecrets: family.bringsSecrets(body) };
+    const change = { encode: family.encode(body), bringsSecrets: family.bringsSecrets(body), functionName: family.functionName(body) };
     const tool = await tools.update(caller, agent, id, change, options);
     if (tool === undefined) throw toolNotFound();
     sendEtag(reply, tool.metadata.resourceVersion);

@@ -32,6 +32,9 @@ const api = z.object({
 
 const additionalToolInfo = z.object({ tool_type: toolType, api });
 
+/** May stand in every body, so that an answer can be sent back whole; new tools get ids from the server, and a stored one is named by the path. */
+export const toolId = { tool_id: text(253).nullish().describe('Without effect: the server gives ids, and the path names the tool.') };
+
 /** The four texts that every tool has. */
 export const messages = {
   tool_start_message: message(),
@@ -41,12 +44,13 @@ export const messages = {
 };
 
 /** A custom tool as the contract describes it. */
-export const customTool = z.object({ function_tool: functionTool, additional_tool_info: additionalToolInfo, ...messages });
+export const customTool = z.object({ ...toolId, function_tool: functionTool, additional_tool_info: additionalToolInfo, ...messages });
 
 export type CustomTool = z.output<typeof customTool>;
 
 /** Absent fields keep their value, at every level; `null` brings back the default. */
 export const customToolUpdate = z.object({
+  ...toolId,
   function_tool: functionTool.extend({ name: functionTool.shape.name.optional() }).optional(),
   additional_tool_info: z
     .object({ tool_type: toolType, api: api.extend({ endpoint: api.shape.endpoint.optional() }).optional() })
@@ -56,12 +60,16 @@ export const customToolUpdate = z.object({
 
 export type CustomToolUpdate = z.output<typeof customToolUpdate>;
 
-/** An item of `llm.tools`: a tool that exists, by `tool_id`, or a custom tool that is to be made. With both, the fields given are updated. */
+/**
+ * An item of `llm.tools`: a tool that exists, by `tool_id`, or a custom tool that is to be made. With both, the fields given are updated;
+ * of a built-in tool that is what `llm.tools` shows of it.
+ */
 export const inlineTool = withRule(
   z.object({
     tool_id: z.string().min(1).max(253).nullish(),
     function_tool: functionTool.nullish(),
     additional_tool_info: additionalToolInfo.nullish(),
+    tool_description: text(1500).nullish().describe('Of a built-in tool.'),
     ...messages,
   }),
   requireDefinition,

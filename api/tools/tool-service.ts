@@ -17,7 +17,16 @@ import { writtenAt } from '../resources/written-at.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import { functionNameOf, toolSecretRefs, type ToolEncoding } from './codec.ts';
 import { toolFieldNames } from './field-names.ts';
-import { heldByOthers, isLastAgent, ToolWriter, withoutAgent } from './tool-writer.ts';
+import { isLastAgent, ToolWriter } from './tool-writer.ts';
+
+/** What a request makes of a stored tool. */
+export interface ToolChange {
+  readonly encode: Encode;
+  /** Whether it may hold a secret that is stored already. */
+  readonly bringsSecrets: boolean;
+  /** As it wants it to be; absent where it stays. */
+  readonly functionName?: string | undefined;
+}
 
 /** What tells custom and built-in tools apart. */
 export interface ToolFamily {
@@ -82,53 +91,98 @@ export class ToolService {
 
   /**
    * Changes a tool that {@link find} found.
-   * @param change.bringsSecrets whether the request may hold a secret that is stored already
    * @returns undefined when it is gone meanwhile, or the agent's no more
    */
   async update(
     caller: Caller,
     agentName: string,
     name: string,
-    { encode, bringsSecrets }: { readonly encode: Encode; readonly bringsSecrets: boolean },
+    change: ToolChange,
     options: UpdateOptions,
   ): Promise<Stored<Tool> | undefined> {
     const { org } = caller;
+    const { functionName } = change;
+    const renames =
+      functionName !== undefined &&
+      (await this.#find(org, agentName, name, 'stored').then((stored) => stored && functionNameOf(stored.spec) !== functionName));
+    return inRestWords(toolFieldNames, async () => {
+      if (!renames || options.dryRun) return this.#updateOnce(org, agentName, name, change, options);
+      // Whatever may be refused is, before the name is taken.
+      if ((await this.#updateOnce(org, agentName, name, change, { ...options, dryRun: true })) === undefined) return undefined;
+      await this.#rename(org, name, functionName, options);
+      return this.#updateOnce(org, agentName, name, change, { ...options, requireState: () => undefined });
+    });
+  }
+
+  async #updateOnce(
+    org: string,
+    agentName: string,
+    name: string,
+    { encode, bringsSecrets }: ToolChange,
+    options: UpdateOptions,
+  ): Promise<Stored<Tool> | undefined> {
     let foreign = false;
-    const updated = await inRestWords(toolFieldNames, () =>
-      this.#writer.update(
-        org,
-        name,
-        async (stored) => {
-          foreign = !this.#belongs(stored, agentName);
-          if (foreign) return { spec: stored.spec };
-          options.requireState(stored.metadata.resourceVersion);
-          const secrets = await this.#writer.secretWriter(org, name, bringsSecrets ? stored : undefined);
-          const spec = this.#encode(encode, stored.spec, secrets);
-          if (functionNameOf(spec) !== functionNameOf(stored.spec)) {
-            const agents = (stored.spec.agentRefs ?? []).map((ref) => ref.name);
-            await requireFree(this.#claims(org, agents, functionNameOf(spec), name));
-          }
-          return { spec, secrets: secrets.pending };
-        },
-        options,
-      ),
+    const updated = await this.#writer.update(
+      org,
+      name,
+      async (stored) => {
+        foreign = !this.#belongs(stored, agentName);
+        if (foreign) return { spec: stored.spec };
+        options.requireState(stored.metadata.resourceVersion);
+        const secrets = await this.#writer.secretWriter(org, name, bringsSecrets ? stored : undefined);
+        const spec = this.#encode(encode, stored.spec, secrets);
+        if (functionNameOf(spec) !== functionNameOf(stored.spec)) await requireFree(this.#claimsOf(org, stored, functionNameOf(spec)));
+        return { spec, secrets: secrets.pending };
+      },
+      options,
     );
     return foreign ? undefined : updated;
   }
 
+  /** In a write of its own, which can be taken back whole: of those who want a name at the same moment one gets it. */
+  async #rename(org: string, name: string, to: string, options: UpdateOptions): Promise<void> {
+    let before: string | undefined;
+    let claims: readonly FirstCome<Tool>[] = [];
+    const renamed = await this.#writer.update(
+      org,
+      name,
+      async (stored) => {
+        options.requireState(stored.metadata.resourceVersion);
+        before = functionNameOf(stored.spec);
+        claims = this.#claimsOf(org, stored, to);
+        await requireFree(claims);
+        return { spec: withFunctionName(stored.spec, to) };
+      },
+      options,
+    );
+    if (renamed === undefined) return;
+    try {
+      await requireFirst(renamed, claims);
+    } catch (error) {
+      const back = async ({ spec }: Stored<Tool>) => ({
+        spec: functionNameOf(spec) === to && before !== undefined ? withFunctionName(spec, before) : spec,
+      });
+      await this.#writer.update(org, name, back, options);
+      throw error;
+    }
+  }
+
   /**
-   * Takes the tool from this agent; it goes altogether when no other agent uses it and nobody else has attached it.
+   * Takes the tool from this agent; it goes altogether when no other agent uses it.
    * @returns false when there is no such tool of no such agent
    */
   async delete(org: string, agentName: string, name: string, options: UpdateOptions): Promise<boolean> {
-    const stored = await this.#find(org, agentName, name, 'stored');
-    if (stored === undefined) return false;
-    options.requireState(stored.metadata.resourceVersion);
-    const goes = (tool: Stored<Tool>): boolean => isLastAgent(tool, agentName) && (options.force || !heldByOthers(tool));
+    if ((await this.#find(org, agentName, name, 'stored')) === undefined) return false;
+    let foreign = false;
+    const mine = (tool: Stored<Tool>): boolean => {
+      foreign = !this.#belongs(tool, agentName);
+      if (!foreign) options.requireState(tool.metadata.resourceVersion);
+      return !foreign;
+    };
+    const goes = (tool: Stored<Tool>): boolean => mine(tool) && isLastAgent(tool, agentName);
     return inRestWords(toolFieldNames, async () => {
       if (await this.#writer.delete(org, name, goes, options)) return true;
-      const left = await this.#writer.update(org, name, async ({ spec }) => ({ spec: withoutAgent(spec, agentName) }), options);
-      return left !== undefined;
+      return !foreign && (await this.#writer.letGo(org, name, agentName, options, mine)) !== undefined && !foreign;
     });
   }
 
@@ -159,9 +213,20 @@ export class ToolService {
   #encode(encode: Encode, previous: ToolSpec | undefined, secrets: SecretWriter): Draft<ToolSpec> {
     const found: ValidationIssue[] = [];
     const spec = encode(previous, { secrets, loc: ['body'], found });
-    found.push(...problemsOf(spec, previous));
+    // What is missing because it was refused is refused once.
+    const known = found.map(({ loc }) => loc);
+    found.push(...problemsOf(spec, previous).filter(({ loc }) => !known.some((other) => sameJson(other, loc))));
     if (found.length > 0) throw new ValidationFailed(found);
     return spec;
+  }
+
+  #claimsOf(org: string, { metadata, spec }: Stored<Tool>, functionName: string | undefined): readonly FirstCome<Tool>[] {
+    return this.#claims(
+      org,
+      (spec.agentRefs ?? []).map((ref) => ref.name),
+      functionName,
+      metadata.name,
+    );
   }
 
   /** The function name is claimed at every agent that the tool attaches itself to. */
@@ -184,6 +249,10 @@ async function requireFree(claims: readonly FirstCome<Tool>[]): Promise<void> {
 
 async function requireFirst(created: Stored<Tool>, claims: readonly FirstCome<Tool>[]): Promise<void> {
   for (const claim of claims) if (!(await cameFirst(created, claim))) throw duplicate();
+}
+
+function withFunctionName(spec: ToolSpec, name: string): ToolSpec {
+  return spec.custom === undefined ? spec : { ...spec, custom: { ...spec.custom, function: { ...spec.custom.function, name } } };
 }
 
 function duplicate(): ApiError {

@@ -6,6 +6,7 @@ import type { Caller } from '../http/caller.ts';
 import { manager } from '../partial/partial-update.ts';
 import { field, ownersOf } from '../partial/path.ts';
 import { shapeOf } from '../partial/shape.ts';
+import { orUndefined } from '../resources/companions.ts';
 import type { Foundation } from '../resources/foundation.ts';
 import { mergePatch } from '../resources/merge-patch.ts';
 import { ResourceWriter, type WriteMode } from '../resources/resource-writer.ts';
@@ -79,13 +80,12 @@ export class ToolWriter extends ResourceWriter<Tool> {
 
   /** To be called when an agent was added: a tool made with the body of one agent doesn't go with it any more. */
   async attached(tool: Stored<Tool>): Promise<void> {
-    if ((tool.metadata.ownerReferences ?? []).length === 0 || (tool.spec.agentRefs ?? []).length < 2) return;
-    const { transport, clients } = this.#foundation;
-    await mergePatch(
-      transport,
-      { descriptor: clients.tools.descriptor, namespace: tool.metadata.namespace ?? '', name: tool.metadata.name },
-      { metadata: { ownerReferences: null } },
-    );
+    if ((tool.spec.agentRefs ?? []).length > 1) await this.#disown(tool);
+  }
+
+  /** To be called before an agent goes: what others use as well stays, whoever attached it to them. */
+  async beforeDeletionOf(agentName: string, tool: Stored<Tool>): Promise<void> {
+    if (!isLastAgent(tool, agentName)) await this.#disown(tool);
   }
 
   /**
@@ -95,8 +95,30 @@ export class ToolWriter extends ResourceWriter<Tool> {
   async detach(org: string, name: string, agentName: string, mode: WriteMode): Promise<void> {
     const goes = (tool: Stored<Tool>): boolean =>
       tool.metadata.annotations?.[withAgentAnnotation] === 'true' && isLastAgent(tool, agentName) && (mode.force || !heldByOthers(tool));
-    const gone = await this.delete(org, name, goes, mode);
-    if (!gone) await this.update(org, name, async (stored) => ({ spec: withoutAgent(stored.spec, agentName) }), mode);
+    if (!(await this.delete(org, name, goes, mode))) await this.letGo(org, name, agentName, mode);
+  }
+
+  /** Takes `agentName` out of the tool's agents while `decide` says so. @returns undefined where there is no such tool */
+  async letGo(
+    org: string,
+    name: string,
+    agentName: string,
+    mode: WriteMode,
+    decide: (stored: Stored<Tool>) => boolean = () => true,
+  ): Promise<Stored<Tool> | undefined> {
+    const change = async (stored: Stored<Tool>) => ({ spec: decide(stored) ? withoutAgent(stored.spec, agentName) : stored.spec });
+    const left = await this.update(org, name, change, mode);
+    if (left !== undefined && !mode.dryRun) await this.#disown(left);
+    return left;
+  }
+
+  /** The garbage collector takes it away with no agent any more. */
+  async #disown({ metadata: { namespace = '', name, ownerReferences = [] } }: Stored<Tool>): Promise<void> {
+    if (ownerReferences.length === 0) return;
+    const { transport, clients, views } = this.#foundation;
+    const target = { descriptor: clients.tools.descriptor, namespace, name };
+    const tool = await orUndefined(mergePatch<Tool>(transport, target, { metadata: { ownerReferences: null } }));
+    if (tool !== undefined) views.tools.wrote(tool);
   }
 }
 
@@ -106,7 +128,7 @@ export function isLastAgent({ spec }: Stored<Tool>, agentName: string): boolean 
 }
 
 /** Somebody else has a say in which agents have the tool: then it is theirs to let go of. */
-export function heldByOthers(tool: Stored<Tool>): boolean {
+function heldByOthers(tool: Stored<Tool>): boolean {
   return ownersOf(tool, [field('spec'), field('agentRefs')], manager).length > 0;
 }
 
@@ -115,7 +137,7 @@ export function withAgent(spec: ToolSpec, agentName: string): ToolSpec {
   return refs.some(({ name }) => name === agentName) ? spec : { ...spec, agentRefs: [...refs, { name: agentName }] };
 }
 
-export function withoutAgent(spec: ToolSpec, agentName: string): Draft<ToolSpec> {
+function withoutAgent(spec: ToolSpec, agentName: string): Draft<ToolSpec> {
   const { agentRefs = [], ...rest } = spec;
   const left = agentRefs.filter(({ name }) => name !== agentName);
   return left.length === 0 ? rest : { ...rest, agentRefs: left };

@@ -116,17 +116,42 @@ export const issues = {
 
 /** How pydantic prints what was sent: Python's `str`. */
 function pythonText(value: unknown, nested = 0): string {
-  if (typeof value === 'string') return nested === 0 ? value : `'${value}'`;
+  if (typeof value === 'string') return nested === 0 ? value : pythonString(value);
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
   if (typeof value === 'bigint') return value.toString();
+  if (typeof value === 'number') return pythonNumber(value);
   if (typeof value !== 'object') return JSON.stringify(value) ?? '';
   // Nobody reads further, and the stack has an end.
   if (nested > 8) return '...';
   if (Array.isArray(value)) return `[${value.map((item) => pythonText(item, nested + 1)).join(', ')}]`;
   return `{${Object.entries(value)
-    .map(([name, item]) => `'${name}': ${pythonText(item, nested + 1)}`)
+    .map(([name, item]) => `${pythonString(name)}: ${pythonText(item, nested + 1)}`)
     .join(', ')}}`;
+}
+
+const pythonEscapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+/** Python's `repr` of a text: what isn't printable is escaped. */
+function pythonString(text: string): string {
+  const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
+  const escaped = text.replaceAll(/[\\']|(?! )[\p{C}\p{Z}]/gu, (character) => {
+    if (character === "'") return quote === "'" ? "\\'" : "'";
+    const known = pythonEscapes[character];
+    if (known !== undefined) return known;
+    const code = character.codePointAt(0) ?? 0;
+    if (code < 0x100) return `\\x${code.toString(16).padStart(2, '0')}`;
+    return code < 0x1_0000 ? `\\u${code.toString(16).padStart(4, '0')}` : `\\U${code.toString(16).padStart(8, '0')}`;
+  });
+  return quote + escaped + quote;
+}
+
+/** Python's `repr` of a number: it begins to write exponents at other sizes, and with two digits at least. */
+function pythonNumber(value: number): string {
+  const size = Math.abs(value);
+  const exponential = !Number.isInteger(value) && (size >= 1e16 || size < 1e-4);
+  const text = exponential ? value.toExponential() : String(value);
+  return text.replace(/e([+-])(\d)$/, 'e$10$2');
 }
 
 function count(n: number, noun: string): string {

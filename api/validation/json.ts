@@ -24,12 +24,16 @@ export function parseJson(body: Uint8Array): ParsedJson {
   }
 }
 
+const exactDigits = 400;
+
 /**
  * Python tells integers of any size from fractions by how they are written, and pydantic goes on from there. An integer of 2^63
- * and more becomes a bigint, exact as far as a double is: that is enough to say that it is too large.
+ * and more becomes a bigint; where it has so many digits that reading them all would take long, exact as far as a double is.
  */
 function keepLargeIntegers(_key: string, read: unknown, context?: { readonly source?: string }): unknown {
-  if (typeof read !== 'number' || Math.abs(read) < 2 ** 63 || !/^-?\d+$/.test(context?.source ?? '')) return read;
+  const source = context?.source ?? '';
+  if (typeof read !== 'number' || Math.abs(read) < 2 ** 63 || !/^-?\d+$/.test(source)) return read;
+  if (source.length <= exactDigits) return BigInt(source);
   return BigInt(Number.isFinite(read) ? read : Math.sign(read) * Number.MAX_VALUE);
 }
 

@@ -2,7 +2,7 @@ import { InvalidArgumentError, type Command } from 'commander';
 
 import type { Scale } from './part.ts';
 
-export const partNames = ['a', 'b', 'c', 'd'] as const;
+export const partNames = ['a', 'b', 'c', 'd', 'e'] as const;
 export type PartName = (typeof partNames)[number];
 
 const full: Scale = {
@@ -15,6 +15,8 @@ const full: Scale = {
   loopObjects: 1_000,
   loopSeconds: 30,
   loopRounds: 3,
+  toolAgents: 50,
+  toolsPerAgent: 40,
 };
 
 /** Enough to see that everything works; too little for a figure. */
@@ -28,6 +30,8 @@ const quick: Scale = {
   loopObjects: 100,
   loopSeconds: 5,
   loopRounds: 2,
+  toolAgents: 5,
+  toolsPerAgent: 40,
 };
 
 interface Flags {
@@ -45,7 +49,7 @@ export function registerControlPlane(program: Command): void {
   program
     .command('control-plane')
     .description(
-      'own Kubernetes client beside the stock one (a), REST facade beside the raw API (b), time from apply to Ready and the cost of rest (c), status loop beside a Go controller (d)',
+      'own Kubernetes client beside the stock one (a), REST facade beside the raw API (b), time from apply to Ready and the cost of rest (c), status loop beside a Go controller (d), lists of tools over REST (e)',
     )
     .option('--quick', 'a short run that shows that everything works; its figures mean little')
     .option('--only <parts>', 'which comparisons to run, e.g. a,d', parseParts, partNames)

@@ -22,6 +22,10 @@ export interface Scale {
   readonly loopSeconds: number;
   /** Turns of each loop of (d). */
   readonly loopRounds: number;
+  /** Agents of (e). */
+  readonly toolAgents: number;
+  /** Tools that each of them has. */
+  readonly toolsPerAgent: number;
 }
 
 export interface PartContext {

@@ -18,7 +18,7 @@ const logDir = fileURLToPath(new URL('../.build/', import.meta.url));
 
 const bundle = 'dist/parley.mjs';
 /** What the bundle is made from. */
-const sourceFolders = ['api', 'cli', 'crds', 'kube', 'operator', 'platform', 'store', 'workflows'];
+const sourceFolders = ['api', 'cli', 'crds', 'knowledge', 'kube', 'operator', 'platform', 'store', 'workflows'];
 
 /** Requests are counted as in production, against limits that a benchmark doesn't reach. */
 const unhindered = {

@@ -11,6 +11,7 @@ import { loops } from './loops.ts';
 import { operator } from './operator.ts';
 import type { Part, PartContext, Scale } from './part.ts';
 import { startStack } from './stack.ts';
+import { toolLists } from './tool-lists.ts';
 
 export interface ControlPlaneOptions {
   readonly parts: readonly PartName[];
@@ -71,7 +72,7 @@ export async function runControlPlane(options: ControlPlaneOptions): Promise<voi
 }
 
 /** (c) comes last: it leaves a full server behind. */
-const order: readonly PartName[] = ['a', 'b', 'd', 'c'];
+const order: readonly PartName[] = ['a', 'b', 'e', 'd', 'c'];
 
 /** Ctrl-C in the middle leaves no server behind. */
 function watchSignals(stop: () => Promise<void>): { readonly interrupted: () => boolean; readonly forget: () => void } {
@@ -101,6 +102,7 @@ const parts: Readonly<Record<PartName, (context: PartContext, outcome: Outcome) 
   b: runner('b', facade),
   c: runner('c', operator),
   d: runner('d', loops),
+  e: runner('e', toolLists),
 };
 
 function runner<R>(name: PartName, part: Part<R>) {

@@ -108,6 +108,7 @@ function planNow(object: ParleyObject, world: World, reported: readonly Conditio
         return planPhoneNumber(object as PhoneNumber, world, {
           now,
           mediaServer: reasonOf('Synced') !== 'MediaServerNotConfigured' && reasonOf('Synced') !== undefined,
+          nativeNumbers: { has: () => reasonOf('Accepted') !== 'NumberNotInPool' },
         }).status;
       case 'KnowledgeBase': {
         const base = object as KnowledgeBase;

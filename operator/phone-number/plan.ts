@@ -1,4 +1,5 @@
 import { phoneNumberVariants, type PhoneNumber, type PhoneNumberStatus } from '../../crds/index.ts';
+import type { NumberPool } from '../../platform/number-pool.ts';
 import { phoneNumberReferences } from '../references/references-of.ts';
 import { notAnOrganization, unresolved } from '../references/resolve.ts';
 import { ownerAmong, type World } from '../references/world.ts';
@@ -13,6 +14,7 @@ export interface PhoneNumberPlanOptions {
   readonly now: number;
   /** LIVEKIT_URL is set. */
   readonly mediaServer: boolean;
+  readonly nativeNumbers: Pick<NumberPool, 'has'>;
 }
 
 /** `Ready` follows the spec and its references alone as long as there is no media server to connect the number to. */
@@ -26,7 +28,7 @@ export function planPhoneNumber(phoneNumber: PhoneNumber, world: World, options:
 
   const verdicts = summarize(
     [
-      accepted(numberTaken(phoneNumber, world)),
+      accepted([...numberTaken(phoneNumber, world), ...notInPool(phoneNumber, options.nativeNumbers)]),
       resolvedRefs(unresolved(namespace, phoneNumberReferences(phoneNumber), world)),
       notSynced(
         options.mediaServer
@@ -63,4 +65,10 @@ function numberTaken(phoneNumber: PhoneNumber, world: World): readonly Problem[]
   const who =
     namespace === phoneNumber.metadata.namespace ? `the older PhoneNumber ${namespace}/${name}` : 'an older object of this deployment';
   return [{ reason: 'NumberTaken', message: `${phoneNumber.spec.number} belongs to ${who}; use another number or have that one deleted` }];
+}
+
+function notInPool({ spec }: PhoneNumber, pool: PhoneNumberPlanOptions['nativeNumbers']): readonly Problem[] {
+  if (spec.native === undefined || pool.has(spec.number)) return [];
+  const message = `${spec.number} is not in the pool of this deployment; use a number of the pool, or sip or carrier for one of your own`;
+  return [{ reason: 'NumberNotInPool', message }];
 }

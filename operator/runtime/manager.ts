@@ -22,6 +22,7 @@ import { phoneNumberLogic } from '../phone-number/index.ts';
 import type { Clock, Timer } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Logger } from '../../platform/logging.ts';
+import { NumberPool } from '../../platform/number-pool.ts';
 import { conditionOf } from '../status/conditions.ts';
 import type { Store } from '../../store/index.ts';
 import { toolLogic } from '../tool/index.ts';
@@ -157,7 +158,11 @@ export class Manager {
       agents: new Controller({ logic: agents, informer: caches.agents, client: clients.agents, ...shared }),
       tools: new Controller({ logic: toolLogic(worlds), informer: caches.tools, client: clients.tools, ...shared }),
       phoneNumbers: new Controller({
-        logic: phoneNumberLogic({ worlds, mediaServer: config.LIVEKIT_URL !== undefined }),
+        logic: phoneNumberLogic({
+          worlds,
+          mediaServer: config.LIVEKIT_URL !== undefined,
+          nativeNumbers: new NumberPool(config.PARLEY_NATIVE_NUMBERS),
+        }),
         informer: caches.phoneNumbers,
         client: clients.phoneNumbers,
         ...shared,

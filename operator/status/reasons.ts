@@ -95,6 +95,13 @@ const table = {
     cure: 'Delete the older object, or use another number.',
     blocks: 'person',
   },
+  NumberNotInPool: {
+    condition: 'Accepted',
+    status: 'False',
+    meaning: 'A `native` number is not one of those that the deployment has (`PARLEY_NATIVE_NUMBERS`).',
+    cure: 'Use a number of the pool, or make it a `sip` or `carrier` number.',
+    blocks: 'person',
+  },
   FunctionNameConflict: {
     condition: 'Accepted',
     status: 'False',

@@ -26,12 +26,16 @@ it("the README's tour runs from top to bottom", async () => {
   const toured = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd: folder });
   expect(toured.code, toured.stderr).toBe(0);
 
-  const [, looked, made, changed, refused, explained] = toured.stdout.split('--- next\n');
+  const [, looked, made, equipped, changed, refused, explained] = toured.stdout.split('--- next\n');
   expect(looked).toMatch(/agent\.parley\.dev\/\S+ +True/);
   expect(looked).toContain('"data":[');
   expect(made).toContain('"ai_agent_id":"agent-');
   expect(made).toContain('"api_key":"********"');
   expect(made).toContain('gpt-4o-mini');
+  expect(equipped).toMatch(/"tool_id":"tool-.*"Authorization":"\*{8}"/);
+  expect(equipped).toContain('"provider":"sip"');
+  expect(equipped).toMatch(/tool\.parley\.dev\/tool-\S+ .*find_booking/);
+  expect(equipped).toMatch(/phonenumber\.parley\.dev\/pn-/);
   expect(changed).toContain('"welcome_message":"Welcome back!"');
   expect(refused).toMatch(/"error":"conflict".*kubectl/);
   expect(explained).toMatch(/missing/);

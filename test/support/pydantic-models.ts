@@ -1,13 +1,16 @@
-/** The models of api/validation/testdata/record.py in zod, and what the facade's validator answers for them. */
+/** The models of api/validation/testdata in zod, and what the facade's validator answers for them. */
 import { z } from 'zod';
 
+import { phoneNumberCreate, phoneNumberUpdates } from '../../api/phone-numbers/schema.ts';
+import { builtinTool, builtinToolUpdates } from '../../api/tools/builtin-schema.ts';
+import { customTool, customToolUpdate } from '../../api/tools/schema.ts';
 import type { ValidationIssue } from '../../api/validation/issue.ts';
 import { validateRequest } from '../../api/validation/request.ts';
 import { forbidding } from '../../api/validation/validate.ts';
 
 /** A request, and what FastAPI answers: `detail` where it refuses, otherwise what it read. */
 export interface Recorded {
-  readonly schema: 'model' | 'required' | 'json' | 'everything' | 'tagged' | 'strict';
+  readonly schema: keyof typeof schemas;
   readonly body: string;
   readonly query?: string;
   readonly detail?: readonly ValidationIssue[];
@@ -52,7 +55,19 @@ const schemas = {
   everything: required,
   tagged: z.discriminatedUnion('tool_name', [mail, calendar]),
   strict: forbidding(z.object({ tool_name: z.literal('mail'), sender: z.string().nullish() }), ['tool_name', 'event', 'zone']),
-} as const satisfies Record<Recorded['schema'], z.ZodType>;
+  // Of the routes themselves: route_models.py.
+  customTool,
+  customToolUpdate,
+  builtinTool,
+  sendEmailUpdate: builtinToolUpdates.sendEmail,
+  transferCallUpdate: builtinToolUpdates.transferCall,
+  bookCalendarUpdate: builtinToolUpdates.bookCalendar,
+  checkCalendarAvailabilityUpdate: builtinToolUpdates.checkCalendarAvailability,
+  phoneNumber: phoneNumberCreate,
+  sipUpdate: phoneNumberUpdates.sip,
+  nativeUpdate: phoneNumberUpdates.native,
+  carrierUpdate: phoneNumberUpdates.carrier,
+} as const satisfies Record<string, z.ZodType>;
 const query = z.object({ page_size: z.int().min(1).max(100).default(20), dry_run: z.boolean().default(false) });
 
 /** The same with our validator. */

@@ -25,7 +25,10 @@ import type { ParleyObject } from '../../operator/references/references-of.ts';
 import type { World } from '../../operator/references/world.ts';
 import type { Plan } from '../../operator/runtime/plan.ts';
 import { planTool } from '../../operator/tool/plan.ts';
+import { NumberPool } from '../../platform/number-pool.ts';
 import { planWebhookSubscription, type SigningSecretAction } from '../../operator/webhook-subscription/plan.ts';
+
+const nativeNumbers = new NumberPool('');
 
 /** Something that arrives in the cluster: one of the five kinds, or a Secret or ConfigMap. */
 export type Thing =
@@ -229,7 +232,7 @@ export class SimulatedOperator {
       case 'Tool':
         return planTool(object, world, now);
       case 'PhoneNumber':
-        return planPhoneNumber(object as PhoneNumber, world, { now, mediaServer: false });
+        return planPhoneNumber(object as PhoneNumber, world, { now, mediaServer: false, nativeNumbers });
       case 'KnowledgeBase':
         return planKnowledgeBase(object as KnowledgeBase, world, {
           now,

@@ -15,6 +15,8 @@ from fastapi import Body, FastAPI, Query
 from fastapi.testclient import TestClient
 from pydantic import BaseModel, ConfigDict, Field
 
+import route_models
+
 
 class Child(BaseModel):
     name: Annotated[str, Field(min_length=1, max_length=3)]
@@ -92,6 +94,14 @@ def strict(body: MailUpdate):
     return body.model_dump(exclude_unset=True)
 
 
+for name, route_model in route_models.MODELS.items():
+
+    def of_route(body: route_model):
+        return body.model_dump(exclude_unset=True)
+
+    app.post("/" + name)(of_route)
+
+
 @app.post("/everything")
 def everything(
     body: Required,
@@ -142,7 +152,8 @@ CASES = {
     "/tagged": [
         "{}", "[]", '"x"', "null", "5", '{"sender": "a@b"}', '{"tool_name": "mail", "sender": "a@b", "password": "p"}', '{"tool_name": "mail"}',
         '{"tool_name": "Mail"}', '{"tool_name": ""}', '{"tool_name": null}', '{"tool_name": 5}', '{"tool_name": true}', '{"tool_name": 1.5}', '{"tool_name": []}', '{"tool_name": {}}',
-        '{"tool_name": ["x", 1, null, {"a": false}]}', '{"tool_name": "it\'s"}', '{"tool_name": "mail", "sender": "x", "password": 1}',
+        '{"tool_name": ["x", 1, null, {"a": false}]}', '{"tool_name": ["it\'s", "\\"", "\\"it\'s", "a\\nb\\\\", "\\u00a0\\u200b\u00e9", {"k\'": 1}]}',
+        '{"tool_name": [0.00001, 0.0001, 1e-7, 1.5, 9223372036854775809, -9223372036854775809]}', '{"tool_name": "it\'s"}', '{"tool_name": "mail", "sender": "x", "password": 1}',
         '{"tool_name": "calendar", "event": 5}', '{"tool_name": "calendar", "event": "5"}', '{"tool_name": "calendar", "event": 0}',
         '{"tool_name": "calendar", "event": "long"}', '{"tool_name": "calendar", "event": []}', '{"tool_name": "calendar", "event": null, "zone": 1}',
         '{"tool_name": "calendar", "event": 1.0}', '{"tool_name": "calendar", "event": true}', '{"tool_name": "calendar", "event": ""}',

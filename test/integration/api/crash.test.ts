@@ -1,16 +1,18 @@
+import { randomInt } from 'node:crypto';
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Registry } from 'prom-client';
 
 import { createFoundation } from '../../../api/resources/foundation.ts';
 import { Sweeper } from '../../../api/resources/sweeper.ts';
-import type { Agent, Tool } from '../../../crds/index.ts';
+import type { Agent, PhoneNumber, Tool } from '../../../crds/index.ts';
 import { KubeError, type KubeRequest, type Transport } from '../../../kube/index.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { Readiness } from '../../../platform/lifecycle.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { anAgentRequest } from '../../support/builders.ts';
 import { unlimited } from '../../support/limits.ts';
-import { kubectlJson, organization, startFacade, type Facade } from './facade.ts';
+import { kubectlJson, organization, startFacade, type Answer, type Facade } from './facade.ts';
 
 /** Answers `left` more writes and reads; the next one is the last (carried out or not), and from then on the process is dead. */
 class Mortal implements Transport {
@@ -218,4 +220,72 @@ describe.each([false, true])('a process that dies at any request to the API serv
       expect(names.length).toBeLessThanOrEqual(2);
     }
   });
+
+  it('leaves whole tools and phone numbers or none, and of a secret the old value or the new one', async () => {
+    const org = await organization(facade);
+    const { body: agent } = await org.call('POST', '/v2/ai-agents', anAgentRequest('Tools'));
+    const reader = { key: await org.keyWith('*', 'secrets:read') };
+    const customTool = (n: number) => ({
+      function_tool: { name: `f_${n}` },
+      additional_tool_info: { api: { endpoint: 'http://x', headers: { token: `secret-${n}` } } },
+    });
+    const kinds = [
+      { path: `/v2/ai-agents/${agent.ai_agent_id}/custom-tools`, bodyOf: customTool, method: 'PUT' },
+      {
+        path: '/v1/phone-numbers',
+        bodyOf: (n: number) => ({ phone_number: aNumber(), sip_trunk_password: `secret-${n}` }),
+        method: 'PATCH',
+      },
+    ];
+    const secretOf = (read: Answer['body']): string => read.sip_trunk_password ?? read.additional_tool_info.api.headers.token;
+    for (const { path, bodyOf, method } of kinds) {
+      let made: Answer;
+      let steps = 0;
+      do {
+        mortal.die(steps, carriedOut);
+        made = await org.call('POST', path, bodyOf(steps));
+        mortal.revive();
+        expect([201, 503], made.text).toContain(made.status);
+        steps += 1;
+      } while (made.status !== 201);
+      expect(steps).toBeGreaterThan(3);
+      await sweep(org.name);
+      expect(await secretsInUse(org.name)).toContain(`secret-${steps - 1}`);
+
+      const id = `${path}/${made.body.tool_id ?? made.body._id}`;
+      for (let changed: Answer | undefined, n = 1000; changed?.status !== 200; n += 1) {
+        const before = secretOf((await org.call('GET', id, undefined, reader)).body);
+        mortal.die(n - 1000, carriedOut);
+        const { phone_number: _number, function_tool: _name, ...change } = bodyOf(n) as Readonly<Record<string, unknown>>;
+        changed = await org.call(method, id, change);
+        mortal.revive();
+        expect([200, 503], changed.text).toContain(changed.status);
+        await sweep(org.name);
+        const now = secretOf((await org.call('GET', id, undefined, reader)).body);
+        expect(changed.status === 200 ? [`secret-${n}`] : [before, `secret-${n}`]).toContain(now);
+        expect(await secretsInUse(org.name)).toContain(now);
+      }
+    }
+  });
 });
+
+const aNumber = (): string => `+1${randomInt(1e12, 1e13)}`;
+
+/** The secrets of tools and phone numbers, after checking that each is used by the one whose it is, and that none is missing. */
+async function secretsInUse(org: string): Promise<readonly string[]> {
+  const list = async <T>(kind: string): Promise<readonly T[]> => (await kubectlJson<{ items: T[] }>(['get', kind, '-n', org])).items;
+  const [tools, numbers, secrets] = await Promise.all([list<Tool>('tools'), list<PhoneNumber>('phonenumbers'), list<Companion>('secrets')]);
+  const wanted = [
+    ...tools.flatMap((tool) =>
+      (tool.spec.custom?.http.headers ?? []).map(({ valueFrom }) => ({ owner: tool, ref: valueFrom?.secretKeyRef })),
+    ),
+    ...numbers.map((number) => ({ owner: number, ref: number.spec.sip?.passwordSecretRef })),
+  ].map(({ owner, ref }) => `${owner.metadata.uid ?? ''} ${ref?.name ?? ''} ${ref?.key ?? ''}`);
+  const there = secrets.flatMap(({ metadata, data }) => {
+    expect(metadata.labels ?? {}, metadata.name).toEqual({});
+    const owners = (metadata.ownerReferences ?? []).map(({ uid }) => uid).join();
+    return Object.keys(data ?? {}).map((key) => `${owners} ${metadata.name} ${key}`);
+  });
+  expect(there.toSorted()).toEqual(wanted.toSorted());
+  return secrets.flatMap(({ data }) => Object.values(data ?? {}).map((value) => Buffer.from(value, 'base64').toString()));
+}

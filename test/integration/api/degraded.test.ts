@@ -139,10 +139,28 @@ describe.each(['cut', 'stall'] as const)('when the API server goes away (%s)', (
     const { body: tool } = await ask('POST', `${path}/builtin-tools`, call);
     const phoneNumber = `+1${randomInt(1e12, 1e13)}`;
     const { body: number } = await ask('POST', '/v1/phone-numbers', { phone_number: phoneNumber, sip_trunk_password: 'p' });
+    const lookup = { endpoint: 'https://x', headers: { Authorization: 'custom secret' } };
+    const { body: custom } = await ask('POST', `${path}/custom-tools`, {
+      function_tool: { name: 'f' },
+      additional_tool_info: { api: lookup },
+    });
+    const mail = { tool_name: 'send_email', from_email: 'a@b', app_password: 'mail secret' };
+    const { body: mailer } = await ask('POST', `${path}/builtin-tools`, mail);
     const others = [
       [`${path}/builtin-tools/${tool.tool_id}`, tool],
       [`/v1/phone-numbers/${number._id}`, number],
+      [`${path}/custom-tools/${custom.tool_id}`, custom],
+      [`${path}/builtin-tools/${mailer.tool_id}`, mailer],
     ] as const;
+    const spy = await org.keyWith('tools:read', 'phone_numbers:read', 'secrets:read');
+    const asSpy = async () => Promise.all(others.map(async ([url]) => (await ask('GET', url, undefined, spy)).body));
+    const inClear = await asSpy();
+    expect(inClear).toEqual([
+      tool,
+      { ...number, sip_trunk_password: 'p' },
+      { ...custom, additional_tool_info: { ...custom.additional_tool_info, api: { ...custom.additional_tool_info.api, ...lookup } } },
+      { ...mailer, app_password: 'mail secret' },
+    ]);
     const before = await ask('GET', path);
     expect([before.status, before.headers.get('age')]).toEqual([200, null]);
     // Every long prompt of the organisation has been read once.
@@ -169,6 +187,9 @@ describe.each(['cut', 'stall'] as const)('when the API server goes away (%s)', (
       expect((await ask('DELETE', url)).status).toBe(503);
     }
     // Secrets are kept nowhere: they are masked while they can't be read.
+    expect(await asSpy()).toEqual(others.map(([, object]) => object));
+    expect((await ask('GET', '/v1/phone-numbers/pn-aaaaaaaaaaaaaaaa')).status).toBe(404);
+    expect((await ask('GET', `${path}/custom-tools/${mailer.tool_id}`)).status).toBe(404);
     expect((await ask('GET', path, undefined, reader)).body.llm.api_key).toBe('********');
     expect((await ask('GET', '/v2/ai-agents/agent-aaaaaaaaaaaaaaaa')).status).toBe(404);
     for (const [method, url, body] of [
@@ -177,6 +198,9 @@ describe.each(['cut', 'stall'] as const)('when the API server goes away (%s)', (
       ['DELETE', path],
       ['POST', `${path}/builtin-tools`, { tool_name: 'book_calendar', event_type_id: 1, cal_api_key: 'k' }],
       ['PUT', others[0][0], call],
+      ['PUT', others[2][0], { function_tool: { name: 'g' } }],
+      ['PUT', path, { llm: { tools: [{ tool_id: custom.tool_id }] } }],
+      ['POST', `${path}/custom-tools?dry_run=true`, { function_tool: { name: 'g' }, additional_tool_info: { api: lookup } }],
       ['POST', '/v1/phone-numbers', { phone_number: '+1999' }],
       ['PATCH', others[1][0], { friendly_name: 'x' }],
     ] as const) {
@@ -198,6 +222,7 @@ describe.each(['cut', 'stall'] as const)('when the API server goes away (%s)', (
       expect(back.body.data.find((each: { ai_agent_id: string }) => each.ai_agent_id === agent.ai_agent_id).agent_name).toBe('Back');
     });
     expect((await ask('GET', path, undefined, reader)).body.llm.api_key).toBe('secret');
+    expect(await asSpy()).toEqual(inClear);
     await behind.close();
     await proxy.close();
   });

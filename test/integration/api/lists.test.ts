@@ -1,3 +1,5 @@
+import { randomInt } from 'node:crypto';
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { anAgentRequest } from '../../support/builders.ts';
@@ -31,35 +33,6 @@ describe('the list of agents', () => {
     }
   });
 
-  it('is walked completely and without doubles while agents come and go', async () => {
-    const kept = await Promise.all(Array.from({ length: 30 }, makeAgent));
-    const walk = new AbortController();
-    const churn = (async () => {
-      while (!walk.signal.aborted) {
-        const [a, b] = await Promise.all([makeAgent(), makeAgent()]);
-        await Promise.all([a, b].map((id) => org.call('DELETE', `/v2/ai-agents/${id}`)));
-      }
-    })();
-    for (const size of [1, 7]) {
-      const seen: string[] = [];
-      let token: string | null = null;
-      do {
-        const { body, status, text } = await org.call(
-          'GET',
-          `/v2/ai-agents/?page_size=${size}${token === null ? '' : `&page_token=${token}`}`,
-        );
-        expect(status, text).toBe(200);
-        expect(body.data.length).toBeLessThanOrEqual(size);
-        seen.push(...body.data.map((each: { ai_agent_id: string }) => each.ai_agent_id));
-        token = body.next_page_token as string | null;
-      } while (token !== null && seen.length < 1000);
-      expect(new Set(seen).size).toBe(seen.length);
-      expect(kept.filter((id) => !seen.includes(id))).toEqual([]);
-    }
-    walk.abort();
-    await churn;
-  });
-
   it.each([
     ['0', 'greater_than_equal', 'Input should be greater than or equal to 1'],
     ['101', 'less_than_equal', 'Input should be less than or equal to 100'],
@@ -68,6 +41,60 @@ describe('the list of agents', () => {
     for (const path of ['/v2/ai-agents', '/v1/api-keys']) {
       expect((await org.call('GET', `${path}?page_size=${size}`)).body).toEqual({ detail: [{ type, loc: ['query', 'page_size'], msg }] });
     }
+  });
+});
+
+/** A list, and how something is made that it shows. */
+interface Walked {
+  readonly path: string;
+  readonly make: () => Promise<string>;
+}
+
+async function walked(list: string): Promise<Walked> {
+  if (list === 'agents') return { path: '/v2/ai-agents', make: makeAgent };
+  let count = 0;
+  const agent = await makeAgent();
+  const path = list === 'phone numbers' ? '/v1/phone-numbers' : `/v2/ai-agents/${agent}/custom-tools`;
+  const body = () =>
+    list === 'phone numbers'
+      ? { phone_number: `+1${randomInt(1e12, 1e13)}`, provider: 'native' }
+      : { function_tool: { name: `f_${(count += 1)}` }, additional_tool_info: { api: { endpoint: 'http://x' } } };
+  return {
+    path,
+    make: async () => {
+      const made = await org.call('POST', path, body());
+      expect(made.status, made.text).toBe(201);
+      return (made.body.tool_id ?? made.body._id) as string;
+    },
+  };
+}
+
+describe.each(['agents', 'tools', 'phone numbers'])('a walk through the list of %s', (list) => {
+  it('is complete and without doubles while others come and go', async () => {
+    const { path, make } = await walked(list);
+    const kept = await Promise.all(Array.from({ length: 30 }, make));
+    const walk = new AbortController();
+    const churn = (async () => {
+      while (!walk.signal.aborted) {
+        const passing = await Promise.all([make(), make()]);
+        await Promise.all(passing.map((id) => org.call('DELETE', `${path}/${id}`)));
+      }
+    })();
+    for (const size of [1, 7]) {
+      const seen: string[] = [];
+      let token: string | null = null;
+      do {
+        const { body, status, text } = await org.call('GET', `${path}/?page_size=${size}${token === null ? '' : `&page_token=${token}`}`);
+        expect(status, text).toBe(200);
+        expect(body.data.length).toBeLessThanOrEqual(size);
+        seen.push(...body.data.map((each: Record<string, string>) => each['ai_agent_id'] ?? each['tool_id'] ?? each['_id']));
+        token = body.next_page_token as string | null;
+      } while (token !== null && seen.length < 1000);
+      expect(new Set(seen).size).toBe(seen.length);
+      expect(kept.filter((id) => !seen.includes(id))).toEqual([]);
+    }
+    walk.abort();
+    await churn;
   });
 });
 

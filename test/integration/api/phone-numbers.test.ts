@@ -3,7 +3,9 @@ import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { PhoneNumber } from '../../../crds/index.ts';
+import { NumberPool } from '../../../platform/number-pool.ts';
 import { aPhoneNumber, anAgentRequest } from '../../support/builders.ts';
+import { unlimited } from '../../support/limits.ts';
 import { canary, kubectl, kubectlJson, organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
 
 const all = '/v1/phone-numbers';
@@ -202,6 +204,27 @@ describe('phone numbers', () => {
     expect(brief(await ours.call('PATCH', `${all}/${body._id}`, { outbound_agent_id: gone }))).toEqual([
       'body.outbound_agent_id value_error',
     ]);
+  });
+});
+
+describe('a native number', () => {
+  it('is one of the pool, where the deployment has one', async () => {
+    const [pooled, beginning] = [number(), `+3${randomInt(1e6, 1e7)}`];
+    const limits = { ...unlimited, nativeNumbers: new NumberPool(`${pooled},${beginning}*`) };
+    const pooling = await startFacade(facade.database, undefined, limits);
+    try {
+      const make = (body: object) => pooling.call('POST', all, { body, key: ours.key });
+      for (const phone of [pooled, `${beginning}77`])
+        expect((await make({ provider: 'native', phone_number: phone })).body).toMatchObject({ provider: 'native', phone_number: phone });
+      const outside = number();
+      for (const query of ['', '?dry_run=true']) {
+        const answer = await pooling.call('POST', all + query, { body: { provider: 'native', phone_number: outside }, key: ours.key });
+        expect([answer.status, brief(answer)]).toEqual([422, ['body.phone_number value_error']]);
+      }
+      expect((await make({ phone_number: outside })).status).toBe(201);
+    } finally {
+      await pooling.close();
+    }
   });
 });
 

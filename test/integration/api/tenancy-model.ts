@@ -36,6 +36,22 @@ export interface Expected {
   readonly learn?: (answer: Answer) => void;
 }
 
+export interface ToolFacts {
+  readonly agent: string;
+  readonly family: 'custom' | 'builtin';
+  readonly functionName: string;
+  readonly text: string;
+  /** Its secret has another text than it has now. */
+  readonly changed?: true;
+}
+
+export interface NumberFacts {
+  readonly number: string;
+  readonly provider: string;
+  readonly text: string;
+  readonly secret?: string;
+}
+
 /** One organisation's things, as its requests have made them. */
 export class Model {
   /** Stands in the name of everything this organisation has, and nowhere else. */
@@ -43,11 +59,19 @@ export class Model {
   readonly agents = new Map<string, string>();
   /** `asks`: the requests are made with it, so that it is left alone. */
   readonly keys = new Map<string, { readonly name: string; revoked: boolean; readonly asks?: true }>();
+  readonly tools = new Map<string, ToolFacts>();
+  readonly numbers = new Map<string, NumberFacts>();
+  /** Made before the requests, and never deleted: the other organisation can't have it. */
+  readonly keptNumber: string;
+  readonly freeNumbers: readonly string[];
   readonly gone: string[] = [];
   pageToken: string | undefined;
 
-  constructor(marker: string) {
+  /** @param beginning of this organisation's phone numbers */
+  constructor(marker: string, beginning: string) {
     this.marker = marker;
+    this.keptNumber = `${beginning}00`;
+    this.freeNumbers = Array.from({ length: 30 }, (_, n) => `${beginning}${n + 10}`);
   }
 }
 
@@ -58,32 +82,33 @@ export interface Situation {
   readonly random: () => number;
 }
 
-type Generator = (situation: Situation) => { readonly request: Request; readonly expected: Expected };
+export type Generator = (situation: Situation) => { readonly request: Request; readonly expected: Expected };
 
 /** Things of one kind that an organisation makes at most: what is listed fits into one page. */
-const atMost = 60;
+export const atMost = 60;
 const nonsense = ['agent-aaaaaaaaaaaaaaaa', 'UPPER', '-', '%00', 'a%2Fb', 'x'.repeat(300), 'key_00000000-0000-7000-8000-000000000000'];
 
-const pick = <T>(random: () => number, items: readonly T[]): T | undefined => items[Math.floor(random() * items.length)];
+export const pick = <T>(random: () => number, items: readonly T[]): T | undefined => items[Math.floor(random() * items.length)];
 
 /** Mostly one's own, and else somebody else's, one that was, or one that can't be. */
-function anId({ random, own }: Situation, mine: readonly string[], theirs: readonly string[]): string {
+export function anId({ random, own }: Situation, mine: readonly string[], theirs: readonly string[]): string {
   const kind = random();
   const among = kind < 0.55 ? mine : kind < 0.8 ? theirs : kind < 0.9 ? own.gone : nonsense;
   return pick(random, among) ?? pick(random, nonsense) ?? 'x';
 }
 
-const agentId = (situation: Situation): string => anId(situation, [...situation.own.agents.keys()], [...situation.foreign.agents.keys()]);
+export const agentId = (situation: Situation): string =>
+  anId(situation, [...situation.own.agents.keys()], [...situation.foreign.agents.keys()]);
 const keyId = (situation: Situation): string => anId(situation, [...situation.own.keys.keys()], [...situation.foreign.keys.keys()]);
-const aName = ({ own, random }: Situation): string => `${own.marker} ${Math.floor(random() * 1e9)}`;
+export const aName = ({ own, random }: Situation): string => `${own.marker} ${Math.floor(random() * 1e9)}`;
 
-function same(actual: unknown, expected: unknown, what: string): void {
+export function same(actual: unknown, expected: unknown, what: string): void {
   if (JSON.stringify(actual) !== JSON.stringify(expected)) {
     throw new Error(`${what}: ${JSON.stringify(actual)} and not ${JSON.stringify(expected)}`);
   }
 }
 
-function list(path: string, ids: (model: Model) => readonly string[], idOf: (item: Record<string, unknown>) => unknown): Generator {
+export function list(path: string, ids: (model: Model) => readonly string[], idOf: (item: Record<string, unknown>) => unknown): Generator {
   return ({ own }) => ({
     request: { path, query: 'page_size=100' },
     expected: {
@@ -176,7 +201,10 @@ export const generators: Readonly<Record<string, Generator>> = {
       expected: {
         status: own.agents.has(id) ? 200 : 404,
         learn: () => {
-          if (!rehearsed && own.agents.delete(id)) own.gone.push(id);
+          if (rehearsed || !own.agents.delete(id)) return;
+          own.gone.push(id);
+          // The tools that were made for it go with it.
+          for (const [tool, { agent }] of own.tools) if (agent === id && own.tools.delete(tool)) own.gone.push(tool);
         },
       },
     };

@@ -1,5 +1,9 @@
+import { randomInt } from 'node:crypto';
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { describedRoutes } from '../../../api/openapi/described-routes.ts';
+import { customToolBody } from '../../../api/tools/examples.ts';
 import { aTool, anAgentRequest } from '../../support/builders.ts';
 import { kubectl, organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
 
@@ -51,6 +55,47 @@ describe('two organisations', () => {
       for (const [id, answer] of answers) if (!['..', '%2e%2e'].includes(id)) expect(answer, `${method} ${id}`).toEqual(expected);
     }
     expect((await theirs.call('GET', `/v2/ai-agents/${agent.ai_agent_id}`)).body.agent_name).toBe('Theirs');
+  });
+
+  it("nothing tells another's ids from nobody's and impossible ones, on any route with ids", async () => {
+    const make = async (org: TestOrganization): Promise<Readonly<Record<string, string>>> => {
+      const { body: agent } = await org.call('POST', '/v2/ai-agents', anAgentRequest('Walked'));
+      const id = agent.ai_agent_id as string;
+      const { body: tool } = await org.call('POST', `/v2/ai-agents/${id}/custom-tools`, customToolBody);
+      const { body: number } = await org.call('POST', '/v1/phone-numbers', { phone_number: `+1${randomInt(1e12, 1e13)}` });
+      const { body: key } = await org.call('POST', '/v1/api-keys', { name: 'walked', permissions: ['calls:read'] });
+      return { agent_id: id, ai_agent_id: id, tool_id: tool.tool_id, phone_number_id: number._id, key_id: key.key_id };
+    };
+    const [own, foreign] = [await make(ours), await make(theirs)];
+    const strange = ['agent-aaaaaaaaaaaaaaaa', 'UPPER', 'a%2Fb', '%00', '%ZZ', 'é', 'x'.repeat(300)];
+    for (const { method, path, bodyExamples = {} } of describedRoutes()) {
+      const names = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name);
+      const answers = new Map<string, unknown>();
+      for (const name of names) {
+        for (const id of [foreign[name] ?? 'nobody', ...strange]) {
+          // The others are one's own: a tool is asked for under an agent that is there.
+          const address = path.replaceAll(/:(\w+)/g, (_, other: string) => (other === name ? id : (own[other] ?? 'x')));
+          const [body] = Object.values(bodyExamples);
+          answers.set(address, visible(await ours.call(method, address, body)));
+        }
+      }
+      const [first, ...others] = answers.values();
+      if (names.length > 0) expect(first, `${method} ${path}`).toMatchObject({ status: 404 });
+      for (const other of others) expect(other, `${method} ${path}`).toEqual(first);
+    }
+    // What was asked for in vain is there, and as it was.
+    for (const [org, ids] of [
+      [ours, own],
+      [theirs, foreign],
+    ] as const) {
+      const paths = [
+        `/v2/ai-agents/${ids['agent_id']}`,
+        `/v2/ai-agents/${ids['agent_id']}/custom-tools/${ids['tool_id']}`,
+        `/v1/phone-numbers/${ids['phone_number_id']}`,
+        `/v1/api-keys/${ids['key_id']}`,
+      ];
+      for (const path of paths) expect((await org.call('GET', path)).status, path).toBe(200);
+    }
   });
 
   it('the organisation comes from the key, whatever else a request says', async () => {

@@ -256,6 +256,9 @@ describe('built-in tools', () => {
       'body.send_email.app_password missing',
       'body.send_email.transfer_to extra_forbidden',
     ]);
+    expect(brief(await org.call('POST', all, { ...builtin.book_calendar, cal_api_key: '********', timezone: 'Mars/Base' }))).toEqual([
+      'body.cal_api_key value_error',
+    ]);
     const { body: mail } = await org.call('POST', all, builtin.send_email);
     const put = (body: unknown) => org.call('PUT', `${all}/${mail.tool_id}`, body);
     expect(brief(await put({ from_email: 'new@example.com' }))).toEqual(['body.tool_name missing']);
@@ -305,7 +308,46 @@ describe('function names', () => {
         );
         expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, ...Array.from({ length: 7 }, () => 409)]);
       }
-      expect(ids(await org.call('GET', `/v2/ai-agents/${agent}/custom-tools`))).toHaveLength(5);
+      // What the other replica took back goes from the list when the watch says so.
+      await expect.poll(async () => ids(await org.call('GET', `/v2/ai-agents/${agent}/custom-tools`)), { timeout: 60_000 }).toHaveLength(5);
+    } finally {
+      await replica.close();
+    }
+  });
+});
+
+describe('a new function name', () => {
+  it('of a stored tool goes to exactly one of many, on two replicas, and the others keep theirs with all that they have', async () => {
+    const replica = await startFacade(facade.database);
+    try {
+      const agent = await makeAgent();
+      const all = `/v2/ai-agents/${agent}/custom-tools`;
+      // As the API server has them: what the other replica writes takes a moment to show here.
+      const specs = async (): Promise<ReadonlyMap<string, Tool['spec']>> => {
+        const { items } = await kubectlJson<{ items: Tool[] }>(['get', 'tools', '-n', org.name]);
+        const own = items.filter(({ spec }) => spec.agentRefs?.some(({ name }) => name === agent));
+        return new Map(own.map(({ metadata, spec }) => [metadata.name, spec]));
+      };
+      const tools = await Promise.all(
+        Array.from({ length: 6 }, async (_, n) => (await org.call('POST', all, custom(`tool_${n}`, { Authorization: `old ${n}` }))).body),
+      );
+      for (let round = 0; round < 4; round += 1) {
+        const before = await specs();
+        const change = { function_tool: { name: `wanted_${round}` }, tool_start_message: `round ${round}` };
+        const requests = [
+          ...tools.map((tool) => ['PUT', `${all}/${tool.tool_id}`, change] as const),
+          ['POST', all, custom(change.function_tool.name)] as const,
+        ];
+        const answers = await Promise.all(
+          requests.map(([method, path, body], index) => (index % 2 ? facade : replica).call(method, path, { body, key: org.key })),
+        );
+        expect(answers.filter(({ status }) => status < 300)).toHaveLength(1);
+        expect(answers.filter(({ status }) => status === 409)).toHaveLength(6);
+        const after = await specs();
+        expect([...after.values()].filter(({ custom: fn }) => fn?.function.name === change.function_tool.name)).toHaveLength(1);
+        for (const [index, { tool_id: id }] of tools.entries())
+          if (answers[index]?.status === 409) expect(after.get(id)).toEqual(before.get(id));
+      }
     } finally {
       await replica.close();
     }
@@ -365,6 +407,57 @@ describe('a tool', () => {
       .toBe('');
   });
 
+  it('stays with those to whom kubectl gave it, when the agent that it was made for goes', async () => {
+    const [agent, deleted, other] = [await makeAgent(), await makeAgent(), await makeAgent()];
+    const left = [agent, deleted].map(async (made, index) => {
+      const { body } = await org.call('POST', `/v2/ai-agents/${made}/custom-tools`, custom(`handed_on_${index}`, { Authorization: 'x' }));
+      const [id, path] = [body.tool_id as string, '/spec/agentRefs/-'];
+      await kubectl([
+        'patch',
+        'tool',
+        id,
+        '-n',
+        org.name,
+        '--type=json',
+        '-p',
+        JSON.stringify([{ op: 'add', path, value: { name: other } }]),
+      ]);
+      if (made === agent) expect((await org.call('DELETE', `/v2/ai-agents/${made}/custom-tools/${id}`)).status).toBe(200);
+      expect((await org.call('DELETE', `/v2/ai-agents/${made}`)).status).toBe(200);
+      return id;
+    });
+    for (const id of await Promise.all(left)) {
+      const { metadata, spec } = await stored(id);
+      expect([metadata.ownerReferences, metadata.deletionTimestamp, spec.agentRefs]).toEqual([undefined, undefined, [{ name: other }]]);
+      expect((await org.call('GET', `/v2/ai-agents/${other}/custom-tools/${id}`)).status).toBe(200);
+    }
+  });
+
+  it('that is built in shows in llm.tools, and changes there in what it shows', async () => {
+    const agent = await makeAgent();
+    const { body: tool } = await org.call('POST', `/v2/ai-agents/${agent}/builtin-tools`, {
+      ...builtin.transfer_call,
+      tool_description: 'When asked',
+    });
+    const put = (item: object) => org.call('PUT', `/v2/ai-agents/${agent}`, { llm: { tools: [{ tool_id: tool.tool_id, ...item }] } });
+    const [shown] = (await org.call('GET', `/v2/ai-agents/${agent}`)).body.llm.tools;
+    expect(shown).toMatchObject({
+      tool_id: tool.tool_id,
+      tool_name: 'transfer_call',
+      tool_description: 'When asked',
+      tool_start_message: null,
+    });
+    expect((await put(shown)).body.llm.tools).toEqual([shown]);
+    const changed = { ...shown, tool_description: null, tool_start_message: 'I connect you' };
+    expect((await put(changed)).body.llm.tools).toEqual([changed]);
+    expect((await org.call('GET', `/v2/ai-agents/${agent}/builtin-tools/${tool.tool_id}`)).body).toMatchObject({
+      ...builtin.transfer_call,
+      tool_description: null,
+      tool_start_message: 'I connect you',
+    });
+    expect(brief(await put({ function_tool: { name: 'mine' } }))).toEqual(['body.llm.tools.0.function_tool value_error']);
+  });
+
   it('that Git attached to another agent is not taken from it', async () => {
     const agent = await makeAgent();
     await kubectl(['apply', '--server-side', '--field-manager=gitops', '-f', '-'], anAgent('git-agent', org.name));
@@ -385,6 +478,15 @@ describe('a tool', () => {
     expect((await stored('git-tool')).spec.agentRefs).toEqual([{ name: 'git-agent' }]);
     const taken = await org.call('PUT', '/v2/ai-agents/git-agent/custom-tools/git-tool?force=true', { function_tool: { name: 'renamed' } });
     expect(taken.body.function_tool.name).toBe('renamed');
+  });
+
+  it('that kubectl made is deleted like one that REST made', async () => {
+    const agent = await makeAgent();
+    const name = `by-kubectl-${agent.slice(-4)}`;
+    await kubectl(['create', '-f', '-'], aTool(name, org.name, { agentRefs: [{ name: agent }] }));
+    await expect.poll(async () => ids(await org.call('GET', `/v2/ai-agents/${agent}/custom-tools`)), { timeout: 60_000 }).toEqual([name]);
+    expect((await org.call('DELETE', `/v2/ai-agents/${agent}/custom-tools/${name}`)).status).toBe(200);
+    expect(await kubectl(['get', 'tool', name, '-n', org.name, '--ignore-not-found', '-o', 'name'])).toBe('');
   });
 
   it('answers If-Match, and changes nothing in a rehearsal', async () => {

@@ -170,7 +170,7 @@ export interface paths {
     put: operations["updateBuiltinTool"];
     /**
      * Take a built-in tool from an agent
-     * @description Takes the tool from this agent. It is deleted altogether when no other agent uses it. What others have attached answers 409, unless forced.
+     * @description Takes the tool from this agent. It is deleted altogether when no other agent uses it; where others do, and another field manager has attached it, the answer is 409, unless forced.
      *
      * Needs the permission `tools:write`.
      */
@@ -205,7 +205,7 @@ export interface paths {
     put: operations["updateCustomTool"];
     /**
      * Take a custom tool from an agent
-     * @description Takes the tool from this agent. It is deleted altogether when no other agent uses it. What others have attached answers 409, unless forced.
+     * @description Takes the tool from this agent. It is deleted altogether when no other agent uses it; where others do, and another field manager has attached it, the answer is 409, unless forced.
      *
      * Needs the permission `tools:write`.
      */
@@ -343,6 +343,8 @@ export interface components {
                 }) | null;
               };
             }) | null;
+            /** @description Of a built-in tool. */
+            tool_description?: string | null;
             tool_start_message?: string | null;
             tool_delayed_message?: string | null;
             tool_complete_message?: string | null;
@@ -456,6 +458,8 @@ export interface components {
                 }) | null;
               };
             }) | null;
+            /** @description Of a built-in tool. */
+            tool_description?: string | null;
             tool_start_message?: string | null;
             tool_delayed_message?: string | null;
             tool_complete_message?: string | null;
@@ -683,6 +687,8 @@ export interface components {
       tool_name: "send_email";
       from_email: string;
       app_password: string;
+      /** @description Without effect: the server gives ids, and the path names the tool. */
+      tool_id?: string | null;
       tool_description?: string | null;
       tool_start_message?: string | null;
       tool_delayed_message?: string | null;
@@ -694,6 +700,8 @@ export interface components {
       transfer_to: string;
       transfer_type?: ("cold_transfer" | "warm_transfer") | null;
       display_phone_number?: boolean | null;
+      /** @description Without effect: the server gives ids, and the path names the tool. */
+      tool_id?: string | null;
       tool_description?: string | null;
       tool_start_message?: string | null;
       tool_delayed_message?: string | null;
@@ -705,6 +713,8 @@ export interface components {
       event_type_id: number | string;
       cal_api_key: string;
       timezone?: string | null;
+      /** @description Without effect: the server gives ids, and the path names the tool. */
+      tool_id?: string | null;
       tool_description?: string | null;
       tool_start_message?: string | null;
       tool_delayed_message?: string | null;
@@ -716,6 +726,8 @@ export interface components {
       event_type_id: number | string;
       cal_api_key: string;
       timezone?: string | null;
+      /** @description Without effect: the server gives ids, and the path names the tool. */
+      tool_id?: string | null;
       tool_description?: string | null;
       tool_start_message?: string | null;
       tool_delayed_message?: string | null;
@@ -732,6 +744,8 @@ export interface components {
       tool_name: "send_email";
       from_email?: string;
       app_password?: string;
+      /** @description Without effect: the server gives ids, and the path names the tool. */
+      tool_id?: string | null;
       tool_description?: string | null;
       tool_start_message?: string | null;
       tool_delayed_message?: string | null;
@@ -743,6 +757,8 @@ export interface components {
       transfer_to?: string;
       transfer_type?: ("cold_transfer" | "warm_transfer") | null;
       display_phone_number?: boolean | null;
+      /** @description Without effect: the server gives ids, and the path names the tool. */
+      tool_id?: string | null;
       tool_description?: string | null;
       tool_start_message?: string | null;
       tool_delayed_message?: string | null;
@@ -754,6 +770,8 @@ export interface components {
       event_type_id?: number | string;
       cal_api_key?: string;
       timezone?: string | null;
+      /** @description Without effect: the server gives ids, and the path names the tool. */
+      tool_id?: string | null;
       tool_description?: string | null;
       tool_start_message?: string | null;
       tool_delayed_message?: string | null;
@@ -765,6 +783,8 @@ export interface components {
       event_type_id?: number | string;
       cal_api_key?: string;
       timezone?: string | null;
+      /** @description Without effect: the server gives ids, and the path names the tool. */
+      tool_id?: string | null;
       tool_description?: string | null;
       tool_start_message?: string | null;
       tool_delayed_message?: string | null;
@@ -832,6 +852,8 @@ export interface components {
       updated_at: string;
     };
     CustomToolCreate: {
+      /** @description Without effect: the server gives ids, and the path names the tool. */
+      tool_id?: string | null;
       function_tool: {
         name: string;
         description?: string | null;
@@ -874,6 +896,8 @@ export interface components {
       next_page_token: string | null;
     };
     CustomToolUpdate: {
+      /** @description Without effect: the server gives ids, and the path names the tool. */
+      tool_id?: string | null;
       function_tool?: {
         name?: string;
         description?: string | null;
@@ -2198,7 +2222,7 @@ export interface operations {
   };
   /**
    * Take a built-in tool from an agent
-   * @description Takes the tool from this agent. It is deleted altogether when no other agent uses it. What others have attached answers 409, unless forced.
+   * @description Takes the tool from this agent. It is deleted altogether when no other agent uses it; where others do, and another field manager has attached it, the answer is 409, unless forced.
    *
    * Needs the permission `tools:write`.
    */
@@ -2458,7 +2482,7 @@ export interface operations {
   };
   /**
    * Take a custom tool from an agent
-   * @description Takes the tool from this agent. It is deleted altogether when no other agent uses it. What others have attached answers 409, unless forced.
+   * @description Takes the tool from this agent. It is deleted altogether when no other agent uses it; where others do, and another field manager has attached it, the answer is 409, unless forced.
    *
    * Needs the permission `tools:write`.
    */

@@ -1,0 +1,216 @@
+"""The bodies of the routes of tools and phone numbers, as a FastAPI service would declare them.
+
+The zod schemas in api/tools and api/phone-numbers are read as these are. Where there are variants, fields that none of them has are
+ignored there and refused here: the cases have none.
+"""
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+
+def text(most: int, least: int | None = None, pattern: str | None = None):
+    return Annotated[str, Field(max_length=most, min_length=least, pattern=pattern)]
+
+
+class Messages(BaseModel):
+    tool_start_message: text(1000) | None = None
+    tool_delayed_message: text(1000) | None = None
+    tool_complete_message: text(1000) | None = None
+    tool_failed_message: text(1000) | None = None
+
+
+class Param(BaseModel):
+    description: text(1500) | None = None
+    value: Any = None
+
+
+Params = Annotated[dict[text(128), Param], Field(max_length=64)]
+Free = Annotated[dict[str, Any], Field(max_length=64)]
+Headers = Annotated[
+    dict[text(256, pattern=r"^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$"), text(4096, pattern=r"^[\t\x20-\x7e\x80-\xff]*$")],
+    Field(max_length=32),
+]
+FunctionName = Annotated[str, Field(pattern=r"^[a-zA-Z0-9_-]{1,64}$")]
+Endpoint = text(2048, pattern=r"^https?://")
+
+
+class FunctionTool(BaseModel):
+    name: FunctionName
+    description: text(4096) | None = None
+    parameters: Free | None = None
+
+
+class FunctionToolUpdate(BaseModel):
+    name: FunctionName = ""
+    description: text(4096) | None = None
+    parameters: Free | None = None
+
+
+class Parameters(BaseModel):
+    fixed_params: Params | None = None
+    runtime_params: Params | None = None
+
+
+Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+
+
+class Api(BaseModel):
+    endpoint: Endpoint
+    headers: Headers | None = None
+    method: Method | None = None
+    parameters: Parameters | None = None
+
+
+class ApiUpdate(BaseModel):
+    endpoint: Endpoint = ""
+    headers: Headers | None = None
+    method: Method | None = None
+    parameters: Parameters | None = None
+
+
+class Info(BaseModel):
+    tool_type: Literal["custom"] | None = None
+    api: Api
+
+
+class InfoUpdate(BaseModel):
+    tool_type: Literal["custom"] | None = None
+    api: ApiUpdate = ApiUpdate()
+
+
+class CustomTool(Messages):
+    tool_id: text(253) | None = None
+    function_tool: FunctionTool
+    additional_tool_info: Info
+
+
+class CustomToolUpdate(Messages):
+    tool_id: text(253) | None = None
+    function_tool: FunctionToolUpdate = FunctionToolUpdate()
+    additional_tool_info: InfoUpdate = InfoUpdate()
+
+
+class Builtin(Messages):
+    model_config = ConfigDict(extra="forbid")
+    tool_id: text(253) | None = None
+    tool_description: text(1500) | None = None
+
+
+Email = text(320, pattern=r"^[^\s@]+@[^\s@]+$")
+Secret = text(4096, 1)
+Target = text(512, pattern=r"^(\+[1-9][0-9]{1,14}|sips?:.+)$")
+EventType = Annotated[int, Field(ge=1, le=2_147_483_647)] | Annotated[str, Field(min_length=1, max_length=64)]
+
+
+class SendEmail(Builtin):
+    tool_name: Literal["send_email"]
+    from_email: Email
+    app_password: Secret
+
+
+class SendEmailUpdate(Builtin):
+    tool_name: Literal["send_email"]
+    from_email: Email = ""
+    app_password: Secret = ""
+
+
+class TransferCallUpdate(Builtin):
+    tool_name: Literal["transfer_call"]
+    transfer_to: Target = ""
+    transfer_type: Literal["cold_transfer", "warm_transfer"] | None = None
+    display_phone_number: bool | None = None
+
+
+class TransferCall(TransferCallUpdate):
+    transfer_to: Target
+
+
+class BookCalendarUpdate(Builtin):
+    tool_name: Literal["book_calendar"]
+    event_type_id: EventType = 1
+    cal_api_key: Secret = ""
+    timezone: text(64) | None = None
+
+
+class BookCalendar(BookCalendarUpdate):
+    event_type_id: EventType
+    cal_api_key: Secret
+
+
+class CheckCalendarUpdate(Builtin):
+    tool_name: Literal["check_calendar_availability"]
+    event_type_id: EventType = 1
+    cal_api_key: Secret = ""
+    timezone: text(64) | None = None
+
+
+class CheckCalendar(CheckCalendarUpdate):
+    event_type_id: EventType
+    cal_api_key: Secret
+
+
+class Numbered(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    phone_number: text(16, pattern=r"^\+[1-9]\d{1,14}$")
+    friendly_name: text(200) | None = None
+    inbound_agent_id: text(253) | None = None
+    outbound_agent_id: text(253) | None = None
+
+
+class NumberUpdate(Numbered):
+    phone_number: text(16) = ""
+
+
+Region = Literal["global", "bd", "bd_link3"]
+
+
+class SipNumber(Numbered):
+    provider: Literal["sip"] = "sip"
+    sip_termination_uri: text(512) | None = None
+    sip_trunk_username: text(256) | None = None
+    sip_trunk_password: Secret | None = None
+    sip_infra_region: Region | None = None
+
+
+class NativeNumber(Numbered):
+    provider: Literal["native"]
+
+
+class CarrierNumber(Numbered):
+    provider: Literal["carrier"]
+    carrier_account_sid: text(256, 1)
+    carrier_auth_token: Secret
+
+
+class SipUpdate(NumberUpdate):
+    provider: Literal["sip"] = "sip"
+    sip_termination_uri: text(512) | None = None
+    sip_trunk_username: text(256) | None = None
+    sip_trunk_password: Secret | None = None
+    sip_infra_region: Region = "global"
+
+
+class NativeUpdate(NumberUpdate):
+    provider: Literal["native"] = "native"
+
+
+class CarrierUpdate(NumberUpdate):
+    provider: Literal["carrier"] = "carrier"
+    carrier_account_sid: text(256, 1) | None = None
+    carrier_auth_token: Secret | None = None
+
+
+MODELS = {
+    "customTool": CustomTool,
+    "customToolUpdate": CustomToolUpdate,
+    "builtinTool": Annotated[SendEmail | TransferCall | BookCalendar | CheckCalendar, Field(discriminator="tool_name")],
+    "sendEmailUpdate": SendEmailUpdate,
+    "transferCallUpdate": TransferCallUpdate,
+    "bookCalendarUpdate": BookCalendarUpdate,
+    "checkCalendarAvailabilityUpdate": CheckCalendarUpdate,
+    "phoneNumber": Annotated[SipNumber | NativeNumber | CarrierNumber, Field(discriminator="provider")],
+    "sipUpdate": SipUpdate,
+    "nativeUpdate": NativeUpdate,
+    "carrierUpdate": CarrierUpdate,
+}

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+
+import type { PhoneNumber } from '../../crds/index.ts';
+import { NumberPool } from '../../platform/number-pool.ts';
+import { storedObject } from '../../test/support/simulated-operator.ts';
+import { memoryWorld } from '../references/memory-world.ts';
+import { planPhoneNumber } from './plan.ts';
+
+function acceptance(spec: object, pool: string): unknown {
+  const phoneNumber = storedObject('PhoneNumber', 'p', spec) as PhoneNumber;
+  const world = memoryWorld({ phoneNumbers: [phoneNumber], organizations: ['acme'] });
+  const { status } = planPhoneNumber(phoneNumber, world, { now: 0, mediaServer: false, nativeNumbers: new NumberPool(pool) });
+  const accepted = status?.conditions?.find(({ type }) => type === 'Accepted');
+  return [accepted?.status, accepted?.reason];
+}
+
+describe('a number of the pool', () => {
+  it.each([
+    ['', { native: {} }, ['True', 'SpecAccepted']],
+    ['+1555*', { native: {} }, ['True', 'SpecAccepted']],
+    ['+15550101', { native: {} }, ['False', 'NumberNotInPool']],
+    ['+15550101', { sip: {} }, ['True', 'SpecAccepted']],
+    ['+15550101', { carrier: {} }, ['True', 'SpecAccepted']],
+  ])('pool %j, %j: %j', (pool, variant, expected) => expect(acceptance({ number: '+15550100', ...variant }, pool)).toEqual(expected));
+});
