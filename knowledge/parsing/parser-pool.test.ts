@@ -14,6 +14,7 @@ import { failureCode, read, texts } from './testing/read.ts';
 import { deflateRepeated } from './testing/make-zip.ts';
 import { makeDocx, wordNamespace, wordParagraph } from './testing/make-office.ts';
 import { systemClock } from '../../platform/clock.ts';
+import { FakeClock, settle } from '../../test/support/fake-clock.ts';
 
 const open: ParserPool[] = [];
 const folder = await mkdtemp(join(tmpdir(), 'parley-parsing-'));
@@ -48,8 +49,28 @@ describe('a pool of parsers', () => {
     expect(await registry.metrics()).toContain('parley_parse_seconds_count{extension="txt",outcome="completed"} 2');
   });
 
-  it('ends a file that takes too long, too much memory, or says too much', async () => {
-    expect(await failureCode(aPool({ baseMs: 1500 }), { content: slow, extension: 'md' })).toBe('parse_timeout');
+  it('ends a file that takes too long: 120 seconds, and one for each MB', async () => {
+    const clock = new FakeClock();
+    const pool = createParserPool({ size: 1, clock });
+    open.push(pool);
+    let isHandedOver = false;
+    const content = async function* (): AsyncGenerator<Uint8Array> {
+      yield Buffer.from(slow + ' '.repeat(5_000_000 - slow.length));
+      isHandedOver = true;
+    };
+    let ended = false;
+    const reading = all(pool.parse({ content: content(), extension: 'md' }).blocks()).finally(() => (ended = true));
+    const outcome = expect(reading).rejects.toMatchObject({ code: 'parse_timeout' });
+    await expect.poll(() => isHandedOver, { timeout: 30_000 }).toBe(true);
+    await settle();
+    clock.tick(124_000);
+    await settle();
+    expect(ended).toBe(false);
+    clock.tick(2000);
+    await outcome;
+  });
+
+  it('ends a file that takes too much memory, or says too much', async () => {
     const memory = aPool({ residentBytes: 150_000_000 });
     const head = `<w:document ${wordNamespace}><w:body>`;
     const part = Buffer.from(wordParagraph('a paragraph with some words').repeat(100));
@@ -76,12 +97,14 @@ describe('a pool of parsers', () => {
   });
 
   it('waits while nobody reads, without that time counting, and goes on', async () => {
-    const pool = aPool({ baseMs: 3000 });
+    const clock = new FakeClock();
+    const pool = createParserPool({ size: 1, clock });
+    open.push(pool);
     const paragraphs = Array.from({ length: 40_000 }, (_, at) => `paragraph ${at} with some words to fill it`);
     const parsing = pool.parse({ content: chunked(paragraphs.join('\n\n')), extension: 'txt' });
     let count = 0;
     for await (const batch of parsing.blocks()) {
-      if (count === 0) await new Promise((resolve) => setTimeout(resolve, 3500));
+      if (count === 0) await clock.advance(600_000);
       count += batch.length;
     }
     expect(count).toBe(paragraphs.length);

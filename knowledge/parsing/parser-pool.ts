@@ -140,17 +140,17 @@ class Pool implements ParserPool {
       let broken: unknown;
       const size = { bytes: 0 };
       child.watchMemory(this.#limits.residentBytes);
-      const fed = child.feed(this.#task(request), this.#counted(request.content, size)).catch((error: unknown) => {
-        broken = error;
-        child.kill('no_more_use');
-      });
       const limit = child.timeLimit(this.#limits.baseMs);
-      let allowance = 0;
-      for (;;) {
+      const fed = child.feed(this.#task(request), this.#counted(request.content, size)).then(
         // The size is known only once the file has been read.
-        const more = (size.bytes / 1e6) * this.#limits.msPerMegabyte - allowance;
-        allowance += more;
-        limit.run(more);
+        () => limit.extend((size.bytes / 1e6) * this.#limits.msPerMegabyte),
+        (error: unknown) => {
+          broken = error;
+          child.kill('no_more_use');
+        },
+      );
+      for (;;) {
+        limit.run();
         const message = await child.next().finally(() => limit.pause());
         if (message === undefined) break;
         if (message.type === 'progress') request.onProgress?.({ done: message.done, total: message.total });

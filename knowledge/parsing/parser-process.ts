@@ -29,6 +29,12 @@ export interface ChildEnd {
   readonly heapFull: boolean;
 }
 
+export interface TimeLimit {
+  run(): void;
+  pause(): void;
+  extend(moreMs: number): void;
+}
+
 /**
  * One child: an empty environment, no files but its own code, no child processes, no threads, no network, a bounded heap.
  * What it may not limit itself (memory outside the heap, time) is watched from here, and ends with SIGKILL.
@@ -105,22 +111,27 @@ export class ParserProcess {
     void look();
   }
 
-  /** A limit that counts only while it is asked to. */
-  timeLimit(ms: number): { run(moreMs: number): void; pause(): void } {
+  /** A limit that counts only while it runs, and may grow meanwhile. */
+  timeLimit(ms: number): TimeLimit {
     let left = ms;
-    let since = 0;
+    let since: number | undefined;
     let timer: Timer | undefined;
-    return {
-      run: (moreMs) => {
-        left += moreMs;
-        since = this.#clock.monotonic();
-        timer = this.#clock.after(Math.max(0, left), () => this.kill('time'));
-      },
-      pause: () => {
-        timer?.cancel();
-        left -= this.#clock.monotonic() - since;
-      },
+    const pause = (): void => {
+      timer?.cancel();
+      if (since !== undefined) left -= this.#clock.monotonic() - since;
+      since = undefined;
     };
+    const run = (): void => {
+      since = this.#clock.monotonic();
+      timer = this.#clock.after(Math.max(0, left), () => this.kill('time'));
+    };
+    const extend = (moreMs: number): void => {
+      const isRunning = since !== undefined;
+      pause();
+      left += moreMs;
+      if (isRunning) run();
+    };
+    return { run, pause, extend };
   }
 
   kill(why: NonNullable<ChildEnd['endedFor']>): void {
