@@ -29,7 +29,7 @@ describe('PDFs', () => {
       }),
       ...lines([`Section of ${at + 1}`], { from: 650, size: 14 }),
       ...lines([words(9, at), `the secret of page ${at + 1}.`], { from: 620 }),
-      { text: `Page ${at + 1} of 9`, y: 30 },
+      { text: `Page ${at + 1} of 9`, y: 30, size: 13 },
     ]);
     const { blocks, document } = await read(pool, { content: makePdf(pages, { title: 'The handbook' }), extension: 'pdf' });
     expect(document).toEqual({ title: 'The handbook', pages: 9, warnings: [] });

@@ -69,7 +69,8 @@ function keys(line: Line, page: PageOfLines, body: number): readonly string[] {
   const words = line.text.trim().split(/\s+/u);
   const plain = `${place} ${words.join(' ')}`;
   const isOuter = line.y < outerStrip * page.height || line.y > (1 - outerStrip) * page.height;
-  if (line.text.length > longestNumbered || !isOuter || line.size > 1.05 * body || !standsApart(line, page)) return [plain];
+  const isTitle = line.size > 1.05 * body && isWorthKeeping(line.text);
+  if (line.text.length > longestNumbered || !isOuter || isTitle || !standsApart(line, page)) return [plain];
   const numbered = words.flatMap((word, at) => {
     const number = /^[^\p{L}\p{N}]*(\d{1,5})[^\p{L}\p{N}]*$/u.exec(word)?.[1];
     if (number === undefined) return [];
