@@ -159,7 +159,8 @@ export class ToolService {
   #encode(encode: Encode, previous: ToolSpec | undefined, secrets: SecretWriter): Draft<ToolSpec> {
     const found: ValidationIssue[] = [];
     const spec = encode(previous, { secrets, loc: ['body'], found });
-    found.push(...problemsOf(spec, previous));
+    // What can't be encoded is missing in the spec: reporting that too would say the same in words that aren't the request's.
+    found.push(...problemsOf(spec, previous).filter(({ loc }) => !found.some((other) => sameJson(other.loc, loc))));
     if (found.length > 0) throw new ValidationFailed(found);
     return spec;
   }
