@@ -1651,10 +1651,7 @@ export interface operations {
         dry_run?: boolean;
       };
       header?: {
-        /**
-         * @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`.
-         * @example "1234"
-         */
+        /** @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`. */
         "If-Match"?: string;
       };
       path: {
@@ -1707,10 +1704,7 @@ export interface operations {
         force?: boolean;
       };
       header?: {
-        /**
-         * @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`.
-         * @example "1234"
-         */
+        /** @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`. */
         "If-Match"?: string;
       };
       path: {
@@ -1893,10 +1887,7 @@ export interface operations {
         force?: boolean;
       };
       header?: {
-        /**
-         * @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`.
-         * @example "1234"
-         */
+        /** @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`. */
         "If-Match"?: string;
       };
       path: {
@@ -1953,10 +1944,7 @@ export interface operations {
         dry_run?: boolean;
       };
       header?: {
-        /**
-         * @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`.
-         * @example "1234"
-         */
+        /** @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`. */
         "If-Match"?: string;
       };
       path: {
@@ -2147,10 +2135,7 @@ export interface operations {
         force?: boolean;
       };
       header?: {
-        /**
-         * @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`.
-         * @example "1234"
-         */
+        /** @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`. */
         "If-Match"?: string;
       };
       path: {
@@ -2211,10 +2196,7 @@ export interface operations {
         force?: boolean;
       };
       header?: {
-        /**
-         * @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`.
-         * @example "1234"
-         */
+        /** @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`. */
         "If-Match"?: string;
       };
       path: {
@@ -2407,10 +2389,7 @@ export interface operations {
         force?: boolean;
       };
       header?: {
-        /**
-         * @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`.
-         * @example "1234"
-         */
+        /** @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`. */
         "If-Match"?: string;
       };
       path: {
@@ -2471,10 +2450,7 @@ export interface operations {
         force?: boolean;
       };
       header?: {
-        /**
-         * @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`.
-         * @example "1234"
-         */
+        /** @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`. */
         "If-Match"?: string;
       };
       path: {
