@@ -14,7 +14,7 @@ import { companionWrites, type CompanionKind, type NewValues, type StagedValues 
 import type { Foundation } from '../resources/foundation.ts';
 import { inRestWords, schemaIssues } from '../resources/kube-failures.ts';
 import { isObjectName, randomId } from '../resources/names.ts';
-import { discardOnFailure, isUncertain } from '../resources/resource-writer.ts';
+import { deleted, discardOnFailure, isUncertain } from '../resources/resource-writer.ts';
 import { retryStale } from '../resources/retry.ts';
 import { AgentTools, type ToolPlan } from '../tools/agent-tools.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
@@ -92,12 +92,17 @@ export class AgentService {
   /** @returns undefined when there is no such agent */
   async update(caller: Caller, name: string, body: AgentUpdate, options: WriteOptions): Promise<AgentAnswer | undefined> {
     if (!isObjectName(name)) return undefined;
-    const fromServer = (): Promise<AgentAnswer | undefined> =>
-      retryStale(this.#foundation, async () => {
+    const run = async (): Promise<AgentAnswer | undefined> => {
+      const guess = await this.#tryFromCache(caller, name, body, options);
+      if (guess?.written) return guess.answer;
+      return retryStale(this.#foundation, async () => {
         const stored = await this.reader.stored(caller.org, name);
-        return stored === undefined ? undefined : this.#updateOnce(caller, name, body, options, stored);
+        if (stored === undefined) return undefined;
+        // Nothing was to be written, and the state that said so is the server's.
+        if (guess?.answer.resourceVersion === stored.metadata.resourceVersion) return guess.answer;
+        return this.#updateOnce(caller, name, body, options, stored);
       });
-    const run = async (): Promise<AgentAnswer | undefined> => (await this.#tryFromCache(caller, name, body, options)) ?? fromServer();
+    };
     return inRestWords(agentFieldNames, () => this.#foundation.mutex.run(`Agent/${caller.org}/${name}`, run));
   }
 
@@ -110,10 +115,13 @@ export class AgentService {
       if (stored === undefined) return false;
       const { uid, resourceVersion } = stored.metadata;
       options.requireState(resourceVersion);
-      await this.#foundation.clients.agents.delete(
-        { namespace: org, name },
-        { uid, resourceVersion, dryRun: options.dryRun, propagationPolicy: 'Background' },
-      );
+      const gone = !(await deleted(
+        this.#foundation.clients.agents.delete(
+          { namespace: org, name },
+          { uid, resourceVersion, dryRun: options.dryRun, propagationPolicy: 'Background' },
+        ),
+      ));
+      if (gone) return false;
       if (options.dryRun) return true;
       this.#foundation.views.agents.deleted(stored);
       await this.#tools.release(org, name);
@@ -126,15 +134,20 @@ export class AgentService {
    * Spares the reading where this process knows the newest state, as it does mostly. The apply carries that state's
    * resourceVersion, so that a success is as good as one after reading; anything else is found out from the server.
    */
-  async #tryFromCache(caller: Caller, name: string, body: AgentUpdate, options: WriteOptions): Promise<AgentAnswer | undefined> {
+  async #tryFromCache(
+    caller: Caller,
+    name: string,
+    body: AgentUpdate,
+    options: WriteOptions,
+  ): Promise<{ readonly answer: AgentAnswer; readonly written: boolean } | undefined> {
     const known = this.#foundation.views.agents.newest(caller.org, name);
     // Writes of several objects are not begun on a guess.
     if (known === undefined || known.metadata.deletionTimestamp !== undefined || options.dryRun || options.force || touchesOthers(body))
       return undefined;
     try {
       const answer = await this.#updateOnce(caller, name, body, options, known);
-      // Nothing was written: whether the server's state is still this one, only the server knows.
-      return answer.resourceVersion === known.metadata.resourceVersion ? undefined : answer;
+      // Where nothing was written, only the server knows whether its state is still this one.
+      return { answer, written: answer.resourceVersion !== known.metadata.resourceVersion };
     } catch (error) {
       if (isUncertain(error)) throw error;
       return undefined;
@@ -269,9 +282,9 @@ function touchesOthers({ llm, dynamic_data_config: lookups }: AgentUpdate): bool
 function problemsOf(desired: Draft<AgentSpec>, previous: AgentSpec | undefined): readonly ValidationIssue[] {
   const parsed = agentKind.spec.safeParse(desired);
   if (!parsed.success) return schemaIssues(parsed.error, agentFieldNames);
-  const known = previous === undefined ? [] : agentProblems(previous);
-  return agentProblems(parsed.data)
-    .filter(({ path }) => !path.endsWith('.provider'))
+  const problems = agentProblems(parsed.data).filter(({ path }) => !path.endsWith('.provider'));
+  const known = previous === undefined || problems.length === 0 ? [] : agentProblems(previous);
+  return problems
     .filter((problem) => !known.some((other) => sameJson(other, problem)))
     .map(({ path, message }) => issues.value(restLoc(agentFieldNames, path) ?? ['body'], message));
 }
