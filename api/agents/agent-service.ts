@@ -1,6 +1,7 @@
 /** Creating, changing and deleting agents: what a request means, carried out so that a crash leaves nothing half. */
 import { agentKind, API_VERSION, wellKnown, type Agent, type AgentSpec } from '../../crds/index.ts';
 import { agentProblems } from '../../crds/limits.ts';
+import { KubeError } from '../../kube/error.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { Draft } from '../codec/present.ts';
 import { companionName, SecretWriter, type KeyRef } from '../codec/secrets.ts';
@@ -24,6 +25,9 @@ import { agentFieldNames } from './field-names.ts';
 import type { AgentUpdate } from './schema.ts';
 
 const shape = shapeOf(agentKind.spec);
+
+/** How often a write is tried on what this process knows before the server is asked. */
+const guesses = 2;
 
 export interface AgentAnswer {
   readonly view: AgentView;
@@ -140,18 +144,25 @@ export class AgentService {
     body: AgentUpdate,
     options: WriteOptions,
   ): Promise<{ readonly answer: AgentAnswer; readonly written: boolean } | undefined> {
-    const known = this.#foundation.views.agents.newest(caller.org, name);
     // Writes of several objects are not begun on a guess.
-    if (known === undefined || known.metadata.deletionTimestamp !== undefined || options.dryRun || options.force || touchesOthers(body))
-      return undefined;
-    try {
-      const answer = await this.#updateOnce(caller, name, body, options, known);
-      // Where nothing was written, only the server knows whether its state is still this one.
-      return { answer, written: answer.resourceVersion !== known.metadata.resourceVersion };
-    } catch (error) {
-      if (isUncertain(error)) throw error;
-      return undefined;
+    if (options.dryRun || options.force || touchesOthers(body)) return undefined;
+    let tried: string | undefined;
+    for (let round = 0; round < guesses; round += 1) {
+      const known = this.#foundation.views.agents.newest(caller.org, name);
+      if (known === undefined || known.metadata.deletionTimestamp !== undefined || known.metadata.resourceVersion === tried)
+        return undefined;
+      tried = known.metadata.resourceVersion;
+      try {
+        const answer = await this.#updateOnce(caller, name, body, options, known);
+        // Where nothing was written, only the server knows whether its state is still this one.
+        return { answer, written: answer.resourceVersion !== tried };
+      } catch (error) {
+        if (isUncertain(error)) throw error;
+        // What came in between, a status mostly, is known here by now more often than not.
+        if (!(error instanceof KubeError && error.staleConflict)) return undefined;
+      }
     }
+    return undefined;
   }
 
   async #updateOnce(caller: Caller, name: string, body: AgentUpdate, options: WriteOptions, stored: Stored<Agent>): Promise<AgentAnswer> {
