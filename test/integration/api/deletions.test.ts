@@ -16,7 +16,9 @@ beforeAll(async () => {
   const first = await startFacade();
   replicas = [first, await startFacade(first.database), await startFacade(first.database)];
   org = await organization(first);
-  agent = (await org.call('POST', '/v2/ai-agents', agentBody)).body.ai_agent_id;
+  const made = await org.call('POST', '/v2/ai-agents', agentBody);
+  expect(made.status, made.text).toBe(201);
+  agent = made.body.ai_agent_id;
 });
 afterAll(async () => {
   for (const replica of replicas.toReversed()) await replica.close();
