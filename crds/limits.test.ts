@@ -166,6 +166,31 @@ describe('a whole spec', () => {
     );
   });
 
+  it('looks at every address', () => {
+    const bad = 'https://[';
+    const problems = agentProblems(
+      agent({
+        llm: { model: 'm', baseURL: bad },
+        speechToText: { provider: 'deepgram', baseURL: bad },
+        textToSpeech: { provider: 'cartesia', baseURL: bad },
+        webhookURL: bad,
+        dynamicData: [
+          { name: 'a', url: 'https://example.com' },
+          { name: 'b', url: bad },
+        ],
+      }),
+    );
+    expect(problems.map(({ path }) => path)).toEqual([
+      'spec.llm.baseURL',
+      'spec.speechToText.baseURL',
+      'spec.textToSpeech.baseURL',
+      'spec.webhookURL',
+      'spec.dynamicData[1].url',
+    ]);
+    const http = { custom: { function: { name: 'f' }, http: { url: bad } } };
+    expect(toolProblems(toolKind.spec.parse(http)).map(({ path }) => path)).toEqual(['spec.custom.http.url']);
+  });
+
   it('looks into every free field of a tool', () => {
     const large = { p: { value: ofBytes(33_000) } };
     expect(

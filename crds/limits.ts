@@ -2,6 +2,7 @@
  * What a structural schema and CEL can't say about a spec. Pure, shared by the operator (`Accepted`), the facade and `parley explain`.
  * Problems are values: an unsound spec is an ordinary thing.
  */
+import { httpAddress } from './address.ts';
 import type { AgentSpec } from './agent.ts';
 import { jsonSchemaFault } from './json-schema.ts';
 import type { KnowledgeBaseSpec } from './knowledge-base.ts';
@@ -30,7 +31,13 @@ export function agentProblems(spec: AgentSpec): readonly Problem[] {
     ...known(spec.llm.provider, llmProviders, 'spec.llm.provider'),
     ...known(spec.speechToText.provider, speechProviders, 'spec.speechToText.provider'),
     ...known(spec.textToSpeech.provider, speechProviders, 'spec.textToSpeech.provider'),
-    ...(spec.dynamicData ?? []).flatMap((lookup, index) => freeJson(lookup.body, `spec.dynamicData[${index}].body`)),
+    ...httpAddress(spec.llm.baseURL, 'spec.llm.baseURL'),
+    ...httpAddress(spec.speechToText.baseURL, 'spec.speechToText.baseURL'),
+    ...httpAddress(spec.textToSpeech.baseURL, 'spec.textToSpeech.baseURL'),
+    ...httpAddress(spec.webhookURL, 'spec.webhookURL'),
+    ...(spec.dynamicData ?? []).flatMap((lookup, index) =>
+      httpAddress(lookup.url, `spec.dynamicData[${index}].url`).concat(freeJson(lookup.body, `spec.dynamicData[${index}].body`)),
+    ),
     ...unstorable(spec, 'spec'),
   ];
 }
@@ -39,6 +46,7 @@ export function toolProblems(spec: ToolSpec): readonly Problem[] {
   const { custom } = spec;
   return [
     ...(custom === undefined ? [] : parameters(custom.function.parameters, 'spec.custom.function.parameters')),
+    ...httpAddress(custom?.http.url, 'spec.custom.http.url'),
     ...freeJson(custom?.http.fixedParams, 'spec.custom.http.fixedParams'),
     ...freeJson(custom?.http.runtimeParams, 'spec.custom.http.runtimeParams'),
     ...(['bookCalendar', 'checkCalendarAvailability'] as const).flatMap((variant) => {
@@ -82,9 +90,12 @@ export function timeZone(zone: string, path: string): readonly Problem[] {
   return sound ? [] : [{ path, message: `${JSON.stringify(zone)} is not an IANA time zone; use a name like Europe/Berlin or UTC` }];
 }
 
+/** What every BCP 47 tag of this form is: sound. Asking Intl costs more than all other checks of a spec together. */
+const plainTag = /^[a-z]{2,3}(-[A-Z]{2})?$/;
+
 /** A BCP 47 tag such as `pt-BR`. */
 export function languageTag(tag: string, path: string): readonly Problem[] {
-  const sound = succeeds(() => Intl.getCanonicalLocales(tag));
+  const sound = plainTag.test(tag) || succeeds(() => Intl.getCanonicalLocales(tag));
   return sound ? [] : [{ path, message: `${JSON.stringify(tag)} is not a BCP 47 language tag; use one like en-US or pt-BR` }];
 }
 

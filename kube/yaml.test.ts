@@ -14,6 +14,14 @@ it('escapes what YAML reads differently, in values and keys', () => {
   expect(JSON.parse(jsonAsYaml(value))).toEqual(value);
 });
 
+it('announces a key that only its escapes make long', () => {
+  for (const length of [165, 166, 167, 168]) {
+    const value = { list: [{ ['\u0001'.repeat(length)]: 'a'.repeat(1000) }] };
+    expect(jsonAsYaml(value).includes('? "')).toBe(6 * length + 3 > 1000);
+    expect(parse(jsonAsYaml(value))).toEqual(value);
+  }
+});
+
 it('announces long keys, and nothing that only looks like one', () => {
   const long = 'k"\\:'.repeat(400);
   const value = { a: { [long]: long, b: [`${long}":`, { [long]: { [long]: 1 } }] } };

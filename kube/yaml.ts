@@ -13,6 +13,13 @@ const longestPlainKey = 1000;
 /** `value` as YAML that reads as the same JSON. */
 export function jsonAsYaml(value: unknown): string {
   const escaped = JSON.stringify(value).replaceAll(foreign, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
-  if (escaped.length <= longestPlainKey) return escaped;
+  if (escaped.length <= longestPlainKey || !mayHaveLongKey(value)) return escaped;
   return escaped.replaceAll(text, (all, colon: string) => (colon !== '' && all.length > longestPlainKey ? `? ${all}` : all));
+}
+
+/** Spares almost every value the search through its text. Escaped and in quotes a key is at most six times as long, and two. */
+function mayHaveLongKey(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return value.some(mayHaveLongKey);
+  return Object.entries(value).some(([key, item]) => key.length > longestPlainKey / 6 - 1 || mayHaveLongKey(item));
 }

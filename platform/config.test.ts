@@ -19,6 +19,14 @@ describe('loadConfig', () => {
     expect(attempt).toThrow(/PARLEY_EMBEDDING_PROFILES: must be a JSON array/);
   });
 
+  it('says of a text where a number belongs what form is allowed', () => {
+    const attempt = () => loadConfig({ PARLEY_API_PORT: 'abc', PARLEY_WORKER_PORT: '80.5', PARLEY_DATABASE_POOL: 'many' });
+    expect(attempt).toThrow(/PARLEY_API_PORT: must be a port: a whole number from 0 to 65535\n/);
+    expect(attempt).toThrow(/PARLEY_WORKER_PORT: must be a port: a whole number from 0 to 65535\n/);
+    expect(attempt).toThrow(/PARLEY_DATABASE_POOL: must be a number\n/);
+    expect(attempt).toThrow(/^(?!.*NaN)/s);
+  });
+
   it('never repeats a bad value, which may hold a password', () => {
     expect(() => loadConfig({ DATABASE_URL: 'mysql://user:hunter2@host' })).toThrow(/^(?!.*hunter2)/s);
   });

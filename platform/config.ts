@@ -8,7 +8,10 @@ import { parseCidr } from './egress/address.ts';
 import { parseDnsServer } from './egress/name-resolver.ts';
 import { defaultPorts, parsePorts } from './egress/ports.ts';
 
-const port = (value: number) => z.coerce.number().int().min(0).max(65535).default(value);
+const port = (value: number) => {
+  const error = 'must be a port: a whole number from 0 to 65535';
+  return z.coerce.number(error).int(error).min(0, error).max(65535, error).default(value);
+};
 const milliseconds = (value: number) => z.coerce.number().int().min(0).default(value);
 const flag = (value: boolean) =>
   z
@@ -222,7 +225,10 @@ export function loadConfig(env: Readonly<Record<string, string | undefined>>): C
   const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined && value !== ''));
   const result = schema.safeParse(present);
   if (result.success) return result.data;
-  const lines = result.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`);
+  // A text that is no number arrives as one that isn't: what was written says nothing of NaN.
+  const lines = result.error.issues.map(
+    (issue) => `  ${issue.path.join('.')}: ${issue.message.endsWith('received NaN') ? 'must be a number' : issue.message}`,
+  );
   throw new ConfigError(
     `the configuration has ${lines.length === 1 ? 'a bad value' : 'bad values'}:\n${lines.join('\n')}\nSee \`parley config\` for what is allowed.`,
   );

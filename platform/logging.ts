@@ -17,6 +17,11 @@ const secretKeys = [
   'cal_api_key',
 ];
 
+/** A line waits at most so long for others, in milliseconds: one system call for each would cost as much as all the rest of it. */
+const gatherMs = 100;
+/** So many characters go out at once. */
+const gatherCharacters = 4096;
+
 /** JSON lines on standard output with `level`, `time` (RFC 3339) and `role`. */
 export function createLogger(options: { readonly role: string; readonly level: string; readonly destination?: DestinationStream }): Logger {
   return pino(
@@ -28,6 +33,24 @@ export function createLogger(options: { readonly role: string; readonly level: s
       redact: { paths: secretKeys.flatMap((key) => [key, `*.${key}`, `*.*.${key}`]), censor: '[redacted]' },
       serializers: { err: pino.stdSerializers.err },
     },
-    options.destination ?? pino.destination({ fd: 1, sync: false }),
+    options.destination ?? standardOutput(),
   );
+}
+
+/** Lines are gathered for a moment, and written when the process ends, whatever ends it but SIGKILL. Nothing is done while nothing is logged. */
+function standardOutput(): DestinationStream {
+  const output = pino.destination({ fd: 1, sync: false, minLength: gatherCharacters });
+  const write = output.write.bind(output);
+  let due = false;
+  output.write = (line) => {
+    if (!due) {
+      due = true;
+      setTimeout(() => {
+        due = false;
+        output.flush();
+      }, gatherMs).unref();
+    }
+    return write(line);
+  };
+  return output;
 }

@@ -1,6 +1,7 @@
 /** Creating, changing and deleting agents: what a request means, carried out so that a crash leaves nothing half. */
 import { agentKind, API_VERSION, wellKnown, type Agent, type AgentSpec } from '../../crds/index.ts';
 import { agentProblems } from '../../crds/limits.ts';
+import { KubeError } from '../../kube/error.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { Draft } from '../codec/present.ts';
 import { companionName, SecretWriter, type KeyRef } from '../codec/secrets.ts';
@@ -14,7 +15,7 @@ import { companionWrites, type CompanionKind, type NewValues, type StagedValues 
 import type { Foundation } from '../resources/foundation.ts';
 import { inRestWords, schemaIssues } from '../resources/kube-failures.ts';
 import { isObjectName, randomId } from '../resources/names.ts';
-import { discardOnFailure, isUncertain } from '../resources/resource-writer.ts';
+import { deleted, discardOnFailure, isUncertain } from '../resources/resource-writer.ts';
 import { retryStale } from '../resources/retry.ts';
 import { AgentTools, type ToolPlan } from '../tools/agent-tools.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
@@ -24,6 +25,9 @@ import { agentFieldNames } from './field-names.ts';
 import type { AgentUpdate } from './schema.ts';
 
 const shape = shapeOf(agentKind.spec);
+
+/** How often a write is tried on what this process knows before the server is asked. */
+const guesses = 2;
 
 export interface AgentAnswer {
   readonly view: AgentView;
@@ -92,12 +96,17 @@ export class AgentService {
   /** @returns undefined when there is no such agent */
   async update(caller: Caller, name: string, body: AgentUpdate, options: WriteOptions): Promise<AgentAnswer | undefined> {
     if (!isObjectName(name)) return undefined;
-    const fromServer = (): Promise<AgentAnswer | undefined> =>
-      retryStale(this.#foundation, async () => {
+    const run = async (): Promise<AgentAnswer | undefined> => {
+      const guess = await this.#tryFromCache(caller, name, body, options);
+      if (guess?.written) return guess.answer;
+      return retryStale(this.#foundation, async () => {
         const stored = await this.reader.stored(caller.org, name);
-        return stored === undefined ? undefined : this.#updateOnce(caller, name, body, options, stored);
+        if (stored === undefined) return undefined;
+        // Nothing was to be written, and the state that said so is the server's.
+        if (guess?.answer.resourceVersion === stored.metadata.resourceVersion) return guess.answer;
+        return this.#updateOnce(caller, name, body, options, stored);
       });
-    const run = async (): Promise<AgentAnswer | undefined> => (await this.#tryFromCache(caller, name, body, options)) ?? fromServer();
+    };
     return inRestWords(agentFieldNames, () => this.#foundation.mutex.run(`Agent/${caller.org}/${name}`, run));
   }
 
@@ -111,10 +120,13 @@ export class AgentService {
       const { uid, resourceVersion } = stored.metadata;
       options.requireState(resourceVersion);
       if (!options.dryRun) await this.#tools.beforeDeletion(org, name);
-      await this.#foundation.clients.agents.delete(
-        { namespace: org, name },
-        { uid, resourceVersion, dryRun: options.dryRun, propagationPolicy: 'Background' },
-      );
+      const gone = !(await deleted(
+        this.#foundation.clients.agents.delete(
+          { namespace: org, name },
+          { uid, resourceVersion, dryRun: options.dryRun, propagationPolicy: 'Background' },
+        ),
+      ));
+      if (gone) return false;
       if (options.dryRun) return true;
       this.#foundation.views.agents.deleted(stored);
       await this.#tools.release(org, name);
@@ -127,19 +139,31 @@ export class AgentService {
    * Spares the reading where this process knows the newest state, as it does mostly. The apply carries that state's
    * resourceVersion, so that a success is as good as one after reading; anything else is found out from the server.
    */
-  async #tryFromCache(caller: Caller, name: string, body: AgentUpdate, options: WriteOptions): Promise<AgentAnswer | undefined> {
-    const known = this.#foundation.views.agents.newest(caller.org, name);
+  async #tryFromCache(
+    caller: Caller,
+    name: string,
+    body: AgentUpdate,
+    options: WriteOptions,
+  ): Promise<{ readonly answer: AgentAnswer; readonly written: boolean } | undefined> {
     // Writes of several objects are not begun on a guess.
-    if (known === undefined || known.metadata.deletionTimestamp !== undefined || options.dryRun || options.force || touchesOthers(body))
-      return undefined;
-    try {
-      const answer = await this.#updateOnce(caller, name, body, options, known);
-      // Nothing was written: whether the server's state is still this one, only the server knows.
-      return answer.resourceVersion === known.metadata.resourceVersion ? undefined : answer;
-    } catch (error) {
-      if (isUncertain(error)) throw error;
-      return undefined;
+    if (options.dryRun || options.force || touchesOthers(body)) return undefined;
+    let tried: string | undefined;
+    for (let round = 0; round < guesses; round += 1) {
+      const known = this.#foundation.views.agents.newest(caller.org, name);
+      if (known === undefined || known.metadata.deletionTimestamp !== undefined || known.metadata.resourceVersion === tried)
+        return undefined;
+      tried = known.metadata.resourceVersion;
+      try {
+        const answer = await this.#updateOnce(caller, name, body, options, known);
+        // Where nothing was written, only the server knows whether its state is still this one.
+        return { answer, written: answer.resourceVersion !== tried };
+      } catch (error) {
+        if (isUncertain(error)) throw error;
+        // What came in between, a status mostly, is known here by now more often than not.
+        if (!(error instanceof KubeError && error.staleConflict)) return undefined;
+      }
     }
+    return undefined;
   }
 
   async #updateOnce(caller: Caller, name: string, body: AgentUpdate, options: WriteOptions, stored: Stored<Agent>): Promise<AgentAnswer> {
@@ -270,9 +294,9 @@ function touchesOthers({ llm, dynamic_data_config: lookups }: AgentUpdate): bool
 function problemsOf(desired: Draft<AgentSpec>, previous: AgentSpec | undefined): readonly ValidationIssue[] {
   const parsed = agentKind.spec.safeParse(desired);
   if (!parsed.success) return schemaIssues(parsed.error, agentFieldNames);
-  const known = previous === undefined ? [] : agentProblems(previous);
-  return agentProblems(parsed.data)
-    .filter(({ path }) => !path.endsWith('.provider'))
+  const problems = agentProblems(parsed.data).filter(({ path }) => !path.endsWith('.provider'));
+  const known = previous === undefined || problems.length === 0 ? [] : agentProblems(previous);
+  return problems
     .filter((problem) => !known.some((other) => sameJson(other, problem)))
     .map(({ path, message }) => issues.value(restLoc(agentFieldNames, path) ?? ['body'], message));
 }

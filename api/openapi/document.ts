@@ -40,7 +40,7 @@ const ifMatchParameter = {
   required: false,
   description: 'Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`.',
   schema: { type: 'string' },
-  example: '"1234"',
+  examples: { any: { summary: 'Whatever state it is in', value: '*' }, state: { summary: 'As it was read', value: '"1234"' } },
 };
 
 export interface DocumentOptions {

@@ -46,6 +46,7 @@ export interface Replacement {
 
 /** The writes that `replacement` takes: new values in one place, and each place rid of the keys that nothing refers to any more. */
 export function companionWrites({ before, after, name, values, ...common }: Replacement): readonly NewValues[] {
+  if (values.size === 0 && before.length === 0) return [];
   const { for: whose, owner } = common;
   const usual = companionName(whose.kind, whose.name);
   const places = owner === undefined ? [usual] : [usual, ownCompanionName(whose.kind, whose.name, owner.metadata.uid)];

@@ -137,7 +137,10 @@ export class ResourceWriter<T extends Specified> {
       if (stored === undefined || !decide(stored)) return false;
       const { uid, resourceVersion } = stored.metadata;
       const { client, view } = this.#options;
-      await client.delete({ namespace: org, name }, { uid, resourceVersion, dryRun, propagationPolicy: 'Background' });
+      const gone = !(await deleted(
+        client.delete({ namespace: org, name }, { uid, resourceVersion, dryRun, propagationPolicy: 'Background' }),
+      ));
+      if (gone) return false;
       if (!dryRun) view.deleted(stored);
       return true;
     });
@@ -167,6 +170,17 @@ export async function discardOnFailure<T>(staged: StagedValues | readonly Staged
     return await write();
   } catch (error) {
     if (!isUncertain(error)) await Promise.allSettled([staged ?? []].flat().map((values) => values.discard()));
+    throw error;
+  }
+}
+
+/** @returns false where somebody else was quicker */
+export async function deleted(deletion: Promise<void>): Promise<boolean> {
+  try {
+    await deletion;
+    return true;
+  } catch (error) {
+    if (error instanceof KubeError && error.notFound) return false;
     throw error;
   }
 }

@@ -9,6 +9,7 @@ import type { Caller } from '../http/caller.ts';
 import { restLoc } from '../partial/field-names.ts';
 import { sameJson } from '../partial/json.ts';
 import type { Foundation } from '../resources/foundation.ts';
+import { schemaIssues } from '../resources/kube-failures.ts';
 import { isObjectName, randomId } from '../resources/names.ts';
 import type { WriteMode } from '../resources/resource-writer.ts';
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
@@ -214,7 +215,8 @@ function creationOrder({ metadata }: Stored<Tool>): string {
 
 function problemsOf(spec: Draft<ToolSpec>, previous: ToolSpec | undefined, index: number): readonly ValidationIssue[] {
   const parsed = toolKind.spec.safeParse(spec);
-  if (!parsed.success) return [];
+  if (!parsed.success)
+    return schemaIssues(parsed.error, toolFieldNames).map(({ type, loc, msg }) => ({ type, loc: inList(loc, index), msg }));
   const known = previous === undefined ? [] : toolProblems(previous);
   return toolProblems(parsed.data)
     .filter((problem) => !known.some((other) => sameJson(other, problem)))

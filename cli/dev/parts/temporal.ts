@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { chmod } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { promisify } from 'node:util';
 
@@ -42,6 +43,8 @@ export function temporalPart(options: TemporalOptions): Part {
         timeout: 10_000,
       });
     },
+    // Inputs and results of workflows stand in it. A file made ahead would be taken for a database that is complete.
+    afterReady: () => chmod(options.databaseFile, 0o600),
   };
 }
 

@@ -1,4 +1,4 @@
-/** The dense vectors of one dimension: exact by scan in small collections, through a graph (HNSW) in large ones. */
+/** The dense vectors of one dimension: compared one by one in small collections, through a graph (HNSW) in large ones. */
 import type { Transaction } from '../../../store/database.ts';
 import { byRank } from '../fuse-rankings.ts';
 import type { VectorHit, VectorQuery } from '../vector-store.ts';
@@ -9,111 +9,170 @@ const mostInGraph = 4_000;
 /** Vectors that move into the graph with each write of a collection that has just become large. */
 const movedAtOnce = 250;
 
+export interface DenseTableOptions {
+  readonly dimension: number;
+  /** The schema that pgvector was installed in: not necessarily on the search path. */
+  readonly home: string;
+  /** From this many chunks on a collection gets a graph of its own. */
+  readonly graphFrom: number;
+}
+
+/** Where the vectors of a large collection are, or are on their way to. */
+type Graph = string | null;
+
+interface HitRow {
+  readonly chunk_id: string;
+  readonly document_id: string;
+  readonly ordinal: number;
+  readonly score: number;
+}
+
 export class DenseTable {
   readonly #dimension: number;
-  /** The schema that pgvector was installed in: not necessarily on the search path. */
   readonly #home: string;
   readonly #type: string;
-  readonly #table: string;
+  readonly #flat: string;
   readonly #graphFrom: number;
 
-  /** @param graphFrom from this many chunks on a collection's vectors go into the graph */
-  constructor({ dimension, home, graphFrom }: { readonly dimension: number; readonly home: string; readonly graphFrom: number }) {
+  constructor({ dimension, home, graphFrom }: DenseTableOptions) {
     this.#dimension = dimension;
-    this.#graphFrom = graphFrom;
     this.#home = `"${home.replaceAll('"', '""')}"`;
     this.#type = `${this.#home}.${dimension > 2_000 ? 'halfvec' : 'vector'}`;
-    this.#table = `parley.vector_dense_${dimension}`;
-  }
-
-  get takesGraph(): boolean {
-    return this.#dimension <= mostInGraph;
+    this.#flat = `parley.vector_dense_${dimension}`;
+    this.#graphFrom = graphFrom;
   }
 
   async add(
     transaction: Transaction,
     { org, collectionId }: Scope,
     vectors: readonly { readonly number: number; readonly units: Float32Array }[],
-    graph: boolean,
+    graph: Graph,
   ): Promise<void> {
     await transaction.query(
-      `INSERT INTO ${this.#table} (org, collection_id, number, graph, embedding)
-       SELECT $1, $2, given.number, $5, given.embedding::${this.#type} FROM unnest($3::int[], $4::text[]) AS given (number, embedding)`,
-      [org, collectionId, vectors.map(({ number }) => number), vectors.map(({ units }) => literal(units)), graph && this.takesGraph],
+      `INSERT INTO ${graph === null ? this.#flat : tableOf(graph)} (org, collection_id, number, embedding)
+       SELECT $1, $2, given.number, given.embedding::${this.#type} FROM unnest($3::int[], $4::text[]) AS given (number, embedding)`,
+      [org, collectionId, vectors.map(({ number }) => number), vectors.map(({ units }) => literal(units))],
     );
   }
 
   async remove(transaction: Transaction, { org, collectionId }: Scope, numbers: readonly number[]): Promise<void> {
-    await transaction.query(`DELETE FROM ${this.#table} WHERE org = $1 AND collection_id = $2 AND number = ANY($3::int[])`, [
-      org,
-      collectionId,
-      numbers,
-    ]);
+    const graph = await graphOf(transaction, { org, collectionId });
+    for (const table of graph === null ? [this.#flat] : [this.#flat, tableOf(graph)]) {
+      await transaction.query(`DELETE FROM ${table} WHERE org = $1 AND collection_id = $2 AND number = ANY($3::int[])`, [
+        org,
+        collectionId,
+        numbers,
+      ]);
+    }
   }
 
-  /** Moves some vectors of a large collection into the graph; until the last is there its searches scan. */
-  async moveIntoGraph(transaction: Transaction, { org, collectionId }: Scope): Promise<void> {
-    if (!this.takesGraph) return;
+  /**
+   * Gives a collection its graph when it has become large, and moves some vectors into it. The caller holds the collection.
+   *
+   * @param numbers given out so far: no fewer than there are chunks, which spares most counts
+   */
+  async grow(transaction: Transaction, { org, collectionId }: Scope, numbers: number, graph: Graph): Promise<Graph> {
+    if (this.#dimension > mostInGraph || (graph === null && numbers < this.#graphFrom)) return graph;
+    if (graph === null) {
+      const { rows } = await transaction.query<{ large: boolean }>(
+        'SELECT count(*) >= $3 AS large FROM parley.vector_chunks WHERE org = $1 AND collection_id = $2',
+        [org, collectionId, this.#graphFrom],
+      );
+      if (rows[0]?.large !== true) return null;
+      const { rows: made } = await transaction.query<{ graph: string }>(
+        `UPDATE parley.vector_collections SET graph = parley.make_vector_graph($2, $3) WHERE org = $1 AND collection_id = $2 RETURNING graph`,
+        [org, collectionId, this.#dimension],
+      );
+      return made[0]?.graph ?? null;
+    }
     await transaction.query(
-      `UPDATE ${this.#table} SET graph = true WHERE org = $1 AND collection_id = $2 AND number = ANY(ARRAY(
-         SELECT number FROM ${this.#table} WHERE org = $1 AND collection_id = $2 AND NOT graph ORDER BY number LIMIT ${movedAtOnce} FOR UPDATE SKIP LOCKED))`,
+      `WITH moved AS (
+         DELETE FROM ${this.#flat} WHERE org = $1 AND collection_id = $2 AND number = ANY(ARRAY(
+           SELECT number FROM ${this.#flat} WHERE org = $1 AND collection_id = $2 ORDER BY number LIMIT ${movedAtOnce}))
+         RETURNING org, collection_id, number, embedding)
+       INSERT INTO ${tableOf(graph)} SELECT * FROM moved`,
       [org, collectionId],
     );
+    return graph;
   }
 
-  /** The `limit` chunks nearest to the query's vector that meet its conditions: all there are, where the collection is scanned. */
+  /** The `limit` chunks nearest to the query's vector that meet its conditions. */
   async rank(
     transaction: Transaction,
-    { org, collectionId }: Scope,
+    scope: Scope,
     units: Float32Array,
     query: VectorQuery,
     limit: number,
   ): Promise<readonly VectorHit[]> {
-    const scope = { org, collectionId };
+    const graph = await graphOf(transaction, scope);
     const wanted =
       query.filter === undefined && query.document === undefined ? undefined : await numbersThatMeet(transaction, scope, query);
     const unwanted = wanted === undefined && query.exclude?.length ? await numbersOf(transaction, scope, query.exclude) : [];
+    const distance = `dense.embedding OPERATOR(${this.#home}.<#>) $3::${this.#type}`;
+    const own = 'dense.org = $1 AND dense.collection_id = $2';
+    const chosen = `${own} AND ${wanted === undefined ? 'dense.number <> ALL($5::int[])' : 'dense.number = ANY($5::int[])'}`;
+    const hitsFrom = async (source: string): Promise<readonly VectorHit[]> => {
+      // With ties, so that which of two equal chunks is the last one is decided by their ids.
+      const { rows } = await transaction.query<HitRow>(
+        `SELECT chunk.chunk_id, chunk.document_id, chunk.ordinal, -near.distance AS score
+         FROM (${source} FETCH FIRST ($4::int) ROWS WITH TIES) AS near
+         CROSS JOIN LATERAL (
+           SELECT * FROM parley.vector_chunks AS chunk WHERE chunk.org = $1 AND chunk.collection_id = $2 AND chunk.number = near.number OFFSET 0
+         ) AS chunk`,
+        [scope.org, scope.collectionId, literal(units), limit, wanted ?? unwanted],
+      );
+      return rows
+        .map((row) => ({ chunkId: row.chunk_id, documentId: row.document_id, ordinal: row.ordinal, score: row.score }))
+        .toSorted(byRank)
+        .slice(0, limit);
+    };
+
     // A scan of the graph for something rare gives up; few vectors are compared one by one.
     const few = wanted !== undefined && wanted.length < this.#graphFrom;
-    const graph = !few && (await this.#allInGraph(transaction, scope));
-    if (graph) {
-      // A plain scan of the graph ends after `ef_search` vectors, of whatever collection. Sorting is what a scan of the table would need.
+    if (graph !== null && !few && (await this.#isEmpty(transaction, scope))) {
+      // A plain scan of the graph ends after `ef_search` vectors, wanted or not. Sorting is what a scan of the table would need.
       await transaction.query(
         `SET LOCAL hnsw.iterative_scan = relaxed_order; SET LOCAL hnsw.ef_search = ${Math.min(1_000, Math.max(100, 2 * limit))}; SET LOCAL enable_sort = off`,
       );
+      const hits = await hitsFrom(
+        `SELECT dense.number, ${distance} AS distance FROM ${tableOf(graph)} AS dense WHERE ${chosen} ORDER BY ${distance}`,
+      );
+      await transaction.query('SET LOCAL enable_sort = on');
+      // A graph with many equal vectors has parts that can't be reached from each other.
+      if (hits.length === limit) return hits;
     }
-    const distance = `dense.embedding OPERATOR(${this.#home}.<#>) $3::${this.#type}`;
-    const own = `dense.org = $1 AND dense.collection_id = $2`;
-    const source = few
-      ? `SELECT dense.number, dense.distance FROM unnest($5::int[]) AS wanted (number) CROSS JOIN LATERAL (
-           SELECT dense.number, ${distance} AS distance FROM ${this.#table} AS dense WHERE ${own} AND dense.number = wanted.number OFFSET 0
-         ) AS dense ORDER BY dense.distance`
-      : `SELECT dense.number, ${distance} AS distance FROM ${this.#table} AS dense
-         WHERE ${own}${graph ? ' AND dense.graph' : ''} AND ${wanted === undefined ? 'dense.number <> ALL($5::int[])' : 'dense.number = ANY($5::int[])'}
-         ORDER BY ${distance}`;
-    // With ties, so that which of two equal chunks is the last one is decided by their ids.
-    const { rows } = await transaction.query<{ chunk_id: string; document_id: string; ordinal: number; score: number }>(
-      `SELECT chunk.chunk_id, chunk.document_id, chunk.ordinal, -near.distance AS score
-       FROM (${source} FETCH FIRST ($4::int) ROWS WITH TIES) AS near
-       CROSS JOIN LATERAL (
-         SELECT * FROM parley.vector_chunks AS chunk WHERE chunk.org = $1 AND chunk.collection_id = $2 AND chunk.number = near.number OFFSET 0
-       ) AS chunk`,
-      [org, collectionId, literal(units), limit, wanted ?? unwanted],
+    const tables = graph === null ? [this.#flat] : [this.#flat, tableOf(graph)];
+    const each = (where: string): string =>
+      tables.map((table) => `SELECT dense.number, ${distance} AS distance FROM ${table} AS dense WHERE ${where}`).join(' UNION ALL ');
+    return hitsFrom(
+      few
+        ? `SELECT dense.number, dense.distance FROM unnest($5::int[]) AS wanted (number)
+           CROSS JOIN LATERAL (${each(`${own} AND dense.number = wanted.number`)} OFFSET 0) AS dense ORDER BY dense.distance`
+        : // A sum is nothing that an index is sorted by.
+          `SELECT dense.number, dense.distance FROM (${each(chosen)}) AS dense ORDER BY dense.distance + 0`,
     );
-    return rows
-      .map((row) => ({ chunkId: row.chunk_id, documentId: row.document_id, ordinal: row.ordinal, score: row.score }))
-      .toSorted(byRank)
-      .slice(0, limit);
   }
 
-  async #allInGraph(transaction: Transaction, { org, collectionId }: Scope): Promise<boolean> {
-    if (!this.takesGraph) return false;
-    const { rows } = await transaction.query<{ flat: boolean }>(
-      `SELECT EXISTS (SELECT FROM ${this.#table} WHERE org = $1 AND collection_id = $2 AND NOT graph) AS flat`,
-      [org, collectionId],
-    );
-    return rows[0]?.flat === false;
+  async #isEmpty(transaction: Transaction, { org, collectionId }: Scope): Promise<boolean> {
+    const { rows } = await transaction.query(`SELECT FROM ${this.#flat} WHERE org = $1 AND collection_id = $2 LIMIT 1`, [
+      org,
+      collectionId,
+    ]);
+    return rows.length === 0;
   }
+}
+
+async function graphOf(transaction: Transaction, { org, collectionId }: Scope): Promise<Graph> {
+  const { rows } = await transaction.query<{ graph: Graph }>(
+    'SELECT graph FROM parley.vector_collections WHERE org = $1 AND collection_id = $2',
+    [org, collectionId],
+  );
+  return rows[0]?.graph ?? null;
+}
+
+/** Made of fixed characters: the column it comes from takes nothing else. */
+function tableOf(graph: string): string {
+  return `parley.${graph}`;
 }
 
 function literal(units: Float32Array): string {

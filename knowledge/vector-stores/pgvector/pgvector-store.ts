@@ -66,10 +66,8 @@ export class PgvectorStore implements VectorStore {
         );
         await addPostings(transaction, collection, numbered);
         if (dense !== undefined) {
-          const large = graph || (await becomesLarge(transaction, collection, end, this.#graphFrom));
           const vectors = numbered.flatMap(({ number, units }) => (units === undefined ? [] : [{ number, units }]));
-          await dense.add(transaction, collection, vectors, large);
-          if (large) await dense.moveIntoGraph(transaction, collection);
+          await dense.add(transaction, collection, vectors, await dense.grow(transaction, collection, end, graph));
         }
         return { replaced: gone, blockFilled: blockOf(end) !== blockOf(end - slice.length) };
       });
@@ -154,6 +152,7 @@ export class PgvectorStore implements VectorStore {
         const { rows } = await transaction.query('SELECT FROM parley.vector_chunks WHERE org = $1 AND collection_id = $2 LIMIT 1', scope);
         if (rows.length > 0) return true;
         await transaction.query('DELETE FROM parley.vector_collections WHERE org = $1 AND collection_id = $2', scope);
+        await transaction.query('SELECT parley.drop_vector_graph($1)', [collection.collectionId]);
         return false;
       });
     }
@@ -255,8 +254,8 @@ async function takeNumbers(
   transaction: Transaction,
   { org, collectionId }: CollectionRef,
   amount: number,
-): Promise<{ readonly end: number; readonly graph: boolean }> {
-  const { rows } = await transaction.query<{ end: number; graph: boolean }>(
+): Promise<{ readonly end: number; readonly graph: string | null }> {
+  const { rows } = await transaction.query<{ end: number; graph: string | null }>(
     `INSERT INTO parley.vector_collections AS collection (org, collection_id, next_number) VALUES ($1, $2, $3)
      ON CONFLICT (org, collection_id) DO UPDATE SET next_number = collection.next_number + excluded.next_number
      RETURNING next_number AS end, graph`,
@@ -265,22 +264,6 @@ async function takeNumbers(
   const [row] = rows;
   if (row === undefined) throw new StoreError('internal', 'an upsert returned no row');
   return row;
-}
-
-/** Says once that a collection is large. Numbers that were given out are no fewer than chunks: they spare most counts. */
-async function becomesLarge(
-  transaction: Transaction,
-  { org, collectionId }: CollectionRef,
-  numbers: number,
-  graphFrom: number,
-): Promise<boolean> {
-  if (numbers < graphFrom) return false;
-  const { rowCount } = await transaction.query(
-    `UPDATE parley.vector_collections SET graph = true WHERE org = $1 AND collection_id = $2
-       AND (SELECT count(*) FROM parley.vector_chunks WHERE org = $1 AND collection_id = $2) >= $3`,
-    [org, collectionId, graphFrom],
-  );
-  return rowCount === 1;
 }
 
 /** @returns the numbers of what was deleted */

@@ -1675,10 +1675,7 @@ export interface operations {
         dry_run?: boolean;
       };
       header?: {
-        /**
-         * @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`.
-         * @example "1234"
-         */
+        /** @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`. */
         "If-Match"?: string;
       };
       path: {
@@ -1731,10 +1728,7 @@ export interface operations {
         force?: boolean;
       };
       header?: {
-        /**
-         * @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`.
-         * @example "1234"
-         */
+        /** @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`. */
         "If-Match"?: string;
       };
       path: {
@@ -1917,10 +1911,7 @@ export interface operations {
         force?: boolean;
       };
       header?: {
-        /**
-         * @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`.
-         * @example "1234"
-         */
+        /** @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`. */
         "If-Match"?: string;
       };
       path: {
@@ -1977,10 +1968,7 @@ export interface operations {
         dry_run?: boolean;
       };
       header?: {
-        /**
-         * @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`.
-         * @example "1234"
-         */
+        /** @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`. */
         "If-Match"?: string;
       };
       path: {
@@ -2171,10 +2159,7 @@ export interface operations {
         force?: boolean;
       };
       header?: {
-        /**
-         * @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`.
-         * @example "1234"
-         */
+        /** @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`. */
         "If-Match"?: string;
       };
       path: {
@@ -2235,10 +2220,7 @@ export interface operations {
         force?: boolean;
       };
       header?: {
-        /**
-         * @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`.
-         * @example "1234"
-         */
+        /** @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`. */
         "If-Match"?: string;
       };
       path: {
@@ -2431,10 +2413,7 @@ export interface operations {
         force?: boolean;
       };
       header?: {
-        /**
-         * @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`.
-         * @example "1234"
-         */
+        /** @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`. */
         "If-Match"?: string;
       };
       path: {
@@ -2495,10 +2474,7 @@ export interface operations {
         force?: boolean;
       };
       header?: {
-        /**
-         * @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`.
-         * @example "1234"
-         */
+        /** @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`. */
         "If-Match"?: string;
       };
       path: {

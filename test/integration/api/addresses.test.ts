@@ -1,0 +1,77 @@
+/** Addresses that can't be called, and other values that only the whole object shows to be wrong: told in REST's words, each once. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
+
+const least = { agent_name: 'Desk', llm: { model_name: 'gpt-4o-mini' }, stt: { provider: 'deepgram' }, tts: { provider: 'cartesia' } };
+const tool = (name: string, endpoint: string) => ({ function_tool: { name }, additional_tool_info: { api: { endpoint } } });
+const noHost =
+  'Value error, is not an address that can be called: after http:// or https:// a host is needed, as in https://example.com/path';
+
+let facade: Facade;
+let org: TestOrganization;
+let agents: string;
+beforeAll(async () => {
+  facade = await startFacade();
+  org = await organization(facade);
+  agents = '/v2/ai-agents';
+});
+afterAll(() => facade.close());
+
+function issuesOf({ status, body }: Answer): readonly string[] {
+  expect(status).toBe(422);
+  return body.detail.map(({ loc, type, msg }: { loc: string[]; type: string; msg: string }) => `${loc.join('.')} ${type} ${msg}`);
+}
+
+describe('an address without a host that can be called', () => {
+  it('is refused wherever an agent has one, all at once', async () => {
+    const answer = await org.call('POST', agents, {
+      ...least,
+      llm: { model_name: 'm', base_url: 'https://[', tools: [tool('a', 'https://example.com'), tool('b', 'http://[x')] },
+      webhook_url: 'https://exa mple.com',
+      dynamic_data_config: [{ url: 'https://example.com/a' }, { url: 'http://example.com\\[' }],
+    });
+    expect(issuesOf(answer)).toEqual(
+      expect.arrayContaining(
+        [
+          'body.llm.base_url',
+          'body.webhook_url',
+          'body.dynamic_data_config.1.url',
+          'body.llm.tools.1.additional_tool_info.api.endpoint',
+        ].map((loc) => `${loc} value_error ${noHost}`),
+      ),
+    );
+    expect(answer.body.detail).toHaveLength(4);
+  });
+
+  it('is refused by the pattern of the resource where nothing follows the scheme', async () => {
+    const pattern = "string_pattern_mismatch String should match pattern '^https?://.+'";
+    const answer = await org.call('POST', agents, { ...least, llm: { model_name: 'm', tools: [tool('a', 'http://')] } });
+    expect(issuesOf(answer)).toEqual([`body.llm.tools.0.additional_tool_info.api.endpoint ${pattern}`]);
+    expect(issuesOf(await org.call('POST', agents, { ...least, webhook_url: 'https://' }))).toEqual([`body.webhook_url ${pattern}`]);
+  });
+
+  it('is refused in a tool of its own, and credentials are shown the way to a header', async () => {
+    const { body: agent } = await org.call('POST', agents, least);
+    const all = `${agents}/${agent.ai_agent_id}/custom-tools`;
+    const at = 'body.additional_tool_info.api.endpoint value_error';
+    expect(issuesOf(await org.call('POST', all, tool('a', 'http://[')))).toEqual([`${at} ${noHost}`]);
+    const { body: made } = await org.call('POST', all, tool('a', 'https://{{region}}.example.com:{{port}}/{id}'));
+    expect(made.additional_tool_info.api.endpoint).toBe('https://{{region}}.example.com:{{port}}/{id}');
+    const change = { additional_tool_info: { api: { endpoint: 'https://user:secret@example.com' } } };
+    const refused = await org.call('PUT', `${all}/${made.tool_id}`, change);
+    expect(issuesOf(refused)).toEqual([
+      `${at} Value error, holds a user name or password, which anybody could read here; send credentials in a header`,
+    ]);
+  });
+});
+
+describe('a masked secret in a new tool', () => {
+  it('is one failure, in words of the request', async () => {
+    const { body: agent } = await org.call('POST', agents, least);
+    const all = `${agents}/${agent.ai_agent_id}/builtin-tools`;
+    const mail = { tool_name: 'send_email', from_email: 'desk@example.com', app_password: '********' };
+    const reason = 'Value error, ******** stands for a stored secret, and none is stored here: send the secret itself';
+    expect(issuesOf(await org.call('POST', all, mail))).toEqual([`body.app_password value_error ${reason}`]);
+  });
+});

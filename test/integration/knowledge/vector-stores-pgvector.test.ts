@@ -1,0 +1,221 @@
+/** What only the store in Postgres has: row-level security, a graph for large collections, and an inverted index that is tidied. */
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { PgvectorStore } from '../../../knowledge/vector-stores/pgvector/pgvector-store.ts';
+import { Database } from '../../../store/database.ts';
+import { migrate } from '../../../store/index.ts';
+import { failureOf, session } from '../store/support.ts';
+import { database } from '../../support/postgres.ts';
+import { freshCollection, idsOf, record, sparse } from './vector-stores-support.ts';
+
+let url: string;
+let connections: Database;
+let store: PgvectorStore;
+
+beforeAll(async () => {
+  ({ url } = await database());
+  await migrate({ databaseUrl: url });
+  connections = new Database({ databaseUrl: url, poolSize: 6 });
+  store = new PgvectorStore(connections, { graphFrom: 300 });
+});
+afterAll(() => connections.close());
+
+const circle = (index: number, of: number): number[] => [Math.cos((index / of) * Math.PI), Math.sin((index / of) * Math.PI), 0.2];
+
+describe('row-level security', () => {
+  it('shows no row to another organisation, in any table, those made on demand included', async () => {
+    const collection = freshCollection(3);
+    await store.upsert(collection, [record('doc:0', { dense: [1, 2, 3] })]);
+    const tables = ['vector_collections', 'vector_chunks', 'vector_postings', 'vector_dense_3'];
+    const rowsOf = (org: string, table: string): Promise<number> =>
+      connections.asOrganization(org, async (transaction) => (await transaction.query(`SELECT FROM parley.${table}`)).rowCount);
+    for (const table of tables) {
+      expect([table, await rowsOf('acme', table), await rowsOf('globex', table)]).toEqual([table, expect.any(Number), 0]);
+      expect(await rowsOf('acme', table)).toBeGreaterThan(0);
+      expect(await connections.query(`SELECT FROM parley.${table}`)).toEqual([]);
+    }
+    const admin = await session(url);
+    const { rows } = await admin.query(
+      `SELECT relname FROM pg_class WHERE relnamespace = 'parley'::regnamespace AND relkind = 'r' AND relname LIKE 'vector\\_%'
+         AND NOT (relrowsecurity AND relforcerowsecurity)`,
+    );
+    expect(rows).toEqual([]);
+    // The functions do one thing each, whoever calls them with whatever.
+    expect(await failureOf(connections.query('SELECT parley.prepare_dense_vectors(0)'))).toMatchObject({ kind: 'invalid' });
+    expect(await failureOf(connections.query('SELECT parley.prepare_dense_vectors(16001)'))).toMatchObject({ kind: 'invalid' });
+  });
+
+  it('makes the table of a dimension once when many ask for it together', async () => {
+    const stores = Array.from({ length: 6 }, () => new PgvectorStore(connections));
+    const collection = freshCollection(5);
+    await Promise.all(stores.map((other, index) => other.upsert(collection, [record(`doc${index}:0`, { dense: [1, 2, 3, 4, index] })])));
+    expect(await store.count(collection)).toBe(6);
+  });
+});
+
+describe('a large collection', () => {
+  it('moves into the graph bit by bit, and is searched whole at every moment', async () => {
+    const [collection, neighbour] = [freshCollection(3), freshCollection(3, 'globex')];
+    const size = 900;
+    const all = Array.from({ length: size }, (_, index) =>
+      record(`doc${index % 3}:${index}`, { dense: circle(index, size), metadata: { third: index % 3, rare: index === 700 } }),
+    );
+    // Of another organisation, all of it nearer to the query.
+    await store.upsert(
+      neighbour,
+      Array.from({ length: 400 }, (_, index) => record(`n:${index}`, { dense: circle(450, size) })),
+    );
+    const query = { sparse: sparse({}), dense: Float32Array.from(circle(450, size)), topK: 20 };
+    const nearest = (index: number): boolean => Math.abs(index - 450) <= 12;
+    const tables = async (): Promise<readonly (string | null)[]> => {
+      const { rows } = await connections.asOrganization('acme', (transaction) =>
+        transaction.query<{ graph: string | null }>('SELECT graph FROM parley.vector_collections WHERE collection_id = $1', [
+          collection.collectionId,
+        ]),
+      );
+      return rows.map(({ graph }) => graph);
+    };
+    const flat = (): Promise<number> =>
+      connections.asOrganization('acme', async (transaction) => {
+        const { rowCount } = await transaction.query('SELECT FROM parley.vector_dense_3 WHERE collection_id = $1', [
+          collection.collectionId,
+        ]);
+        return rowCount;
+      });
+    for (let from = 0; from < size; from += 100) {
+      await store.upsert(collection, all.slice(from, from + 100));
+      const hits = await store.search(collection, query);
+      expect(hits).toHaveLength(20);
+      if (from >= 500) expect(hits.every(({ ordinal }) => nearest(ordinal))).toBe(true);
+    }
+    const [graph] = await tables();
+    expect([typeof graph, await flat()]).toEqual(['string', 0]);
+    // A filter that a scan of the graph would hardly ever meet, one that it often does, and deep results.
+    expect(idsOf(await store.search(collection, { ...query, filter: { rare: true } }))).toEqual(['doc1:700']);
+    expect((await store.search(collection, { ...query, filter: { third: 1 } })).every(({ documentId }) => documentId === 'doc1')).toBe(
+      true,
+    );
+    expect(await store.search(collection, { ...query, topK: 880 })).toHaveLength(880);
+    expect((await store.search(collection, { ...query, exclude: ['doc0', 'doc1'] })).every(({ documentId }) => documentId === 'doc2')).toBe(
+      true,
+    );
+    await store.deleteDocument(collection, 'doc0');
+    const left = await store.search(collection, { ...query, topK: 1_000 });
+    expect([left.length, left.some(({ documentId }) => documentId === 'doc0')]).toEqual([600, false]);
+    await store.deleteCollection(collection);
+    expect(await store.search(collection, query)).toEqual([]);
+    expect((await (await session(url)).query('SELECT to_regclass($1) AS graph', [`parley.${graph}`])).rows).toEqual([{ graph: null }]);
+  });
+
+  it('finds all that is asked for among many equal vectors, which a graph does not connect', async () => {
+    const collection = freshCollection(3);
+    const equal = (from: number): ReturnType<typeof record>[] =>
+      Array.from({ length: 250 }, (_, index) => record(`equal:${from + index}`, { dense: [1, 0, 0] }));
+    for (let from = 0; from < 1_000; from += 250) await store.upsert(collection, equal(from));
+    const others = Array.from({ length: 60 }, (_, index) => record(`other:${index}`, { dense: circle(400 + index, 900) }));
+    await store.upsert(collection, others);
+    await store.upsert(collection, [record('last:0', { dense: [0, 0, 1] })]);
+    const query = { sparse: sparse({}), topK: 1_000 };
+    expect(await store.search(collection, { ...query, dense: Float32Array.of(1, 0, 0) })).toHaveLength(1_000);
+    const near = await store.search(collection, { ...query, dense: Float32Array.from(circle(430, 900)), topK: 30 });
+    expect(near).toHaveLength(30);
+  });
+});
+
+describe('the inverted index', () => {
+  const postings = async (collectionId: string): Promise<{ readonly rows: number; readonly entries: number }> => {
+    const { rows } = await (
+      await session(url)
+    ).query<{ rows: number; entries: number }>(
+      `SELECT count(*)::int AS rows, coalesce(sum(octet_length(entries) / 4), 0)::int AS entries FROM parley.vector_postings WHERE collection_id = $1`,
+      [collectionId],
+    );
+    return rows[0] ?? { rows: -1, entries: -1 };
+  };
+
+  it('gives back the room of what was replaced and deleted', async () => {
+    const collection = freshCollection();
+    const write = (document: string, amount: number): Promise<void> =>
+      store.upsert(
+        collection,
+        Array.from({ length: amount }, (_, index) => record(`${document}:${index}`, { words: { 1: 1, 2: 1, [1_000 + index]: 1 } })),
+      );
+    for (const document of ['a', 'b', 'c']) await write(document, 900);
+    expect(await postings(collection.collectionId)).toMatchObject({ entries: 2_700 * 3 });
+    for (let round = 0; round < 3; round += 1) await write('a', 900);
+    // Never more than about twice what is there, and the block that is still being filled.
+    expect((await postings(collection.collectionId)).entries).toBeLessThan((2 * 2_700 + 1_024) * 3);
+    expect(idsOf(await store.search(collection, { sparse: sparse({ 1_005: 1 }), topK: 10 }))).toEqual(['a:5', 'b:5', 'c:5']);
+    for (const document of ['a', 'b']) await store.deleteDocument(collection, document);
+    expect((await postings(collection.collectionId)).entries).toBeLessThan((2 * 900 + 1_024) * 3);
+    expect(await store.search(collection, { sparse: sparse({ 1: 1 }), topK: 1_000 })).toHaveLength(900);
+    await store.deleteCollection(collection);
+    expect(await postings(collection.collectionId)).toEqual({ rows: 0, entries: 0 });
+  });
+
+  it('scores as a plain sum does after any writes and deletions', async () => {
+    const step = fc.oneof(
+      fc.record({
+        do: fc.constant('write' as const),
+        document: fc.integer({ min: 0, max: 5 }),
+        words: fc.array(fc.dictionary(fc.integer({ min: 1, max: 12 }).map(String), fc.integer({ min: 1, max: 2_000 }), { maxKeys: 6 }), {
+          minLength: 1,
+          maxLength: 300,
+        }),
+      }),
+      fc.record({ do: fc.constant('delete' as const), document: fc.integer({ min: 0, max: 5 }) }),
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { minLength: 4, maxLength: 9 }), async (steps) => {
+        const collection = freshCollection();
+        const model = new Map<string, Readonly<Record<string, number>>>();
+        for (const action of steps) {
+          if (action.do === 'delete') {
+            await store.deleteDocument(collection, `d${action.document}`);
+            for (const id of model.keys()) if (id.startsWith(`d${action.document}:`)) model.delete(id);
+            continue;
+          }
+          const written = action.words.map((words, index) => ({ id: `d${action.document}:${index}`, words }));
+          for (const { id, words } of written) model.set(id, words);
+          await store.upsert(
+            collection,
+            written.map(({ id, words }) =>
+              record(id, { words: Object.fromEntries(Object.entries(words).map(([term, units]) => [term, units / 1_024])) }),
+            ),
+          );
+        }
+        const expected = [...model]
+          .map(([chunkId, words]) => ({ chunkId, score: ((words['3'] ?? 0) * 2 + (words['7'] ?? 0)) / 1_024 }))
+          .filter(({ score }) => score > 0)
+          .toSorted((left, right) => right.score - left.score || (left.chunkId < right.chunkId ? -1 : 1));
+        const hits = await store.search(collection, { sparse: sparse({ 3: 2, 7: 1 }), topK: 1_000 });
+        expect(hits.map(({ chunkId, score }) => ({ chunkId, score }))).toEqual(expected.slice(0, 1_000));
+        expect(await store.count(collection)).toBe(model.size);
+      }),
+      { numRuns: 12 },
+    );
+  });
+
+  it('does not hold up others while a big document goes', async () => {
+    const [big, small] = [freshCollection(), freshCollection()];
+    await store.upsert(
+      big,
+      Array.from({ length: 6_000 }, (_, index) => record(`big:${index}`, { words: { 1: 1, [10 + (index % 50)]: 1 } })),
+    );
+    await store.upsert(big, [record('small:0')]);
+    await store.upsert(small, [record('doc:0')]);
+    let done = false;
+    const deletion = store.deleteDocument(big, 'big').then(() => (done = true));
+    let during = 0;
+    do {
+      expect(idsOf(await store.search(small, { sparse: sparse({ 1: 1 }), topK: 1 }))).toEqual(['doc:0']);
+      await store.upsert(big, [record(`new${during}:0`, { words: { 2: 1 } })]);
+      if (!done) during += 1;
+    } while (!done);
+    await deletion;
+    expect(during).toBeGreaterThan(0);
+    expect(await store.count(big, 'big')).toBe(0);
+    expect(idsOf(await store.search(big, { sparse: sparse({ 1: 1 }), topK: 10 }))).toEqual(['small:0']);
+  });
+});
