@@ -1,6 +1,6 @@
-import type { Agent } from '../../crds/index.ts';
+import type { Agent, Tool } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
-import { masked } from '../codec/secrets.ts';
+import { masked, type SecretReader } from '../codec/secrets.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import type { Foundation } from '../resources/foundation.ts';
 import { attachedToolToRest, toolSecretRefs } from '../tools/codec.ts';
@@ -17,6 +17,8 @@ export interface KnownParts {
 export class AgentReader {
   readonly #foundation: Foundation;
   readonly #tools: AgentTools;
+  /** Answers about tools with their secrets masked: a cached tool never changes, and lists of agents show many. */
+  readonly #shown = new WeakMap<Tool, Readonly<Record<string, unknown>>>();
 
   constructor(foundation: Foundation, tools: AgentTools) {
     this.#foundation = foundation;
@@ -44,6 +46,13 @@ export class AgentReader {
         ? companions.secretsToShow(org, [...agentSecretRefs(agent.spec), ...attached.flatMap(({ spec }) => toolSecretRefs(spec))])
         : masked,
     ]);
-    return agentToRest(agent, { secrets, longPrompt, tools: known.tools ?? attached.map((tool) => attachedToolToRest(tool, secrets)) });
+    return agentToRest(agent, { secrets, longPrompt, tools: known.tools ?? attached.map((tool) => this.#show(tool, secrets)) });
+  }
+
+  #show(tool: Tool, secrets: SecretReader): Readonly<Record<string, unknown>> {
+    if (secrets !== masked) return attachedToolToRest(tool, secrets);
+    const shown = this.#shown.get(tool) ?? attachedToolToRest(tool, secrets);
+    this.#shown.set(tool, shown);
+    return shown;
   }
 }
