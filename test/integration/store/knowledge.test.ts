@@ -165,6 +165,26 @@ describe('a document', () => {
     expect(again.id).toBe(next.id);
   });
 
+  it('that is in the way goes only while it is unfinished: its source is never without an answer', async () => {
+    const { store, collection } = await freshCollection();
+    const collectionId = collection.id;
+    let served = await readyDocument(store, collectionId, [1], { source: 'faq', sourceRevision: 'r0' });
+    await store.knowledge.ingestion.complete(served, 'done');
+    expect(await store.knowledge.documents.tombstone({ ...served, collectionId, unlessCompleted: true })).toBe(false);
+    for (let round = 1; round <= 20; round += 1) {
+      const next = await readyDocument(store, collectionId, [1], { source: 'faq', sourceRevision: `r${round}` });
+      const [completed, gone] = await Promise.all([
+        store.knowledge.ingestion.complete(next, 'done'),
+        store.knowledge.documents.tombstone({ ...next, collectionId, unlessCompleted: true }),
+      ]);
+      expect(gone).toBe(completed === undefined);
+      if (completed !== undefined) served = next;
+      expect(await store.knowledge.documents.ofSources({ org: 'acme', collectionId })).toMatchObject([
+        { id: served.id, status: 'completed' },
+      ]);
+    }
+  });
+
   it('that failed keeps its reason and nothing else', async () => {
     const { url, store, collection } = await freshCollection();
     const ref = await readyDocument(store, collection.id, [1]);
