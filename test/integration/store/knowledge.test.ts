@@ -115,7 +115,7 @@ describe('a document', () => {
     const deletions = await Promise.all(
       [a, a].map(({ org, id }) => store.knowledge.documents.tombstone({ org, id, collectionId: collection.id })),
     );
-    expect(deletions.sort()).toEqual([false, true]);
+    expect(deletions.toSorted((one, other) => Number(one) - Number(other))).toEqual([false, true]);
     expect(await frequencies(store, collection.id, [1, 2, 3])).toEqual({ 2: 1, 3: 1 });
     expect(await store.knowledge.collections.overview({ org: 'acme', id: collection.id })).toEqual({
       documents: { total: 1, processing: 0, completed: 1, failed: 0 },
