@@ -58,7 +58,7 @@ export function toolProblems(spec: ToolSpec): readonly Problem[] {
 }
 
 export function knowledgeBaseProblems(spec: KnowledgeBaseSpec): readonly Problem[] {
-  return languageTag(spec.documentLanguage, 'spec.documentLanguage');
+  return [...languageTag(spec.documentLanguage, 'spec.documentLanguage'), ...unstorable(spec, 'spec')];
 }
 
 /** Size and depth of a free JSON value; absent is fine. */

@@ -15,6 +15,7 @@ import {
   type KubeConfig,
   type Lease,
 } from '../kube/index.ts';
+import { createKnowledgeJobs } from '../knowledge/jobs/jobs.ts';
 import { systemClock } from '../platform/clock.ts';
 import { ConfigError, type Config } from '../platform/config.ts';
 import { Readiness, runUntilStopped, startProbeServer } from '../platform/lifecycle.ts';
@@ -60,7 +61,13 @@ export async function runOperator(options: RunOperatorOptions): Promise<void> {
   });
   const identity = config.PARLEY_IDENTITY ?? `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
   const events = new EventRecorder({ transport, controller: 'parley.dev/operator', instance: identity, logger });
-  const manager = new Manager({ config, transport, store, events, clock: systemClock, random: Math.random, logger, registry });
+  const jobs = createKnowledgeJobs({
+    address: config.TEMPORAL_ADDRESS,
+    namespace: config.TEMPORAL_NAMESPACE,
+    taskQueue: config.TEMPORAL_TASK_QUEUE,
+    logger,
+  });
+  const manager = new Manager({ config, transport, store, jobs, events, clock: systemClock, random: Math.random, logger, registry });
   const probes = await startProbeServer({ host: config.PARLEY_HOST, port: config.PARLEY_OPERATOR_PORT, readiness, registry });
   logger.info({ port: probes.port, identity, server: transport.server }, 'probes and metrics are served');
   options.onListening?.(probes.port);
@@ -85,6 +92,7 @@ export async function runOperator(options: RunOperatorOptions): Promise<void> {
       { name: 'probes', stop: () => probes.close() },
       { name: 'store', stop: () => store.close() },
       { name: 'transport', stop: () => transport.close() },
+      { name: 'temporal', stop: () => jobs.close() },
       { name: 'caches', stop: () => manager.stop() },
       { name: 'events', stop: () => events.flush() },
       {

@@ -1,8 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import type { KnowledgeBaseStatus } from '../crds/index.ts';
 import type { Condition } from '../kube/types.ts';
 import { idOf, SimulatedOperator, things, type Thing } from '../test/support/simulated-operator.ts';
+import { conditionOf } from './status/conditions.ts';
 import { reasons, type Reason } from './status/reasons.ts';
 
 function operatorWith(contents: readonly Thing[]): SimulatedOperator {
@@ -11,29 +13,33 @@ function operatorWith(contents: readonly Thing[]): SimulatedOperator {
   return operator;
 }
 
+const times: ReadonlySet<string> = new Set(['lastTransitionTime', 'lastRefreshedAt', 'activeSince']);
+
 /** Everything that a status says but when. */
 function statuses(operator: SimulatedOperator): unknown {
   return Object.fromEntries(
     [...operator.objects]
       .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([id, { status }]) => {
-        const {
-          activeSince: _activeSince,
-          conditions,
-          ...rest
-        } = (status ?? {}) as { activeSince?: string; conditions?: readonly Condition[] };
-        return [id, { ...rest, conditions: conditions?.map(({ lastTransitionTime: _time, ...condition }) => condition) }];
-      }),
+      .map(([id, { status }]) => [
+        id,
+        JSON.parse(JSON.stringify(status ?? {}, (key, value: unknown) => (times.has(key) ? undefined : value))) as unknown,
+      ]),
   );
 }
 
-/** servingRevision is history: it may be an earlier sound one where the present one isn't. */
+const inside: ReadonlySet<string> = new Set(['documents', 'chunks', 'sources', 'store']);
+
+/**
+ * servingRevision is history: it may be an earlier sound one where the present one isn't. So is what is in a knowledge
+ * base, where its present spec is not accepted.
+ */
 function withoutHistory(operator: SimulatedOperator): unknown {
   return JSON.parse(JSON.stringify(statuses(operator), dropHistory));
 }
 
-function dropHistory(key: string, value: unknown): unknown {
+function dropHistory(this: unknown, key: string, value: unknown): unknown {
   if (key === 'servingRevision') return undefined;
+  if (inside.has(key) && conditionOf({ status: this as KnowledgeBaseStatus }, 'Accepted')?.status === 'False') return undefined;
   return typeof value === 'string' ? value.replace(' (calls go on with the last sound revision)', '') : value;
 }
 

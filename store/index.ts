@@ -4,8 +4,9 @@ import type { Registry } from 'prom-client';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logging.ts';
 import { AgentRevisions } from './agent-revisions.ts';
-import { ApiKeys } from './api-keys.ts';
+import { ApiKeys, REVOKED_CHANNEL } from './api-keys.ts';
 import { Authenticator, type Authentication, type AuthenticateOptions } from './authenticator.ts';
+import { ChannelListener } from './channel-listener.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { StoreError } from './error.ts';
 import { registerStoreMetrics } from './metrics.ts';
@@ -13,12 +14,10 @@ import { readMigrations } from './migration-files.ts';
 import { Organizations } from './organizations.ts';
 import { createKnowledgeStore, type KnowledgeStore } from './knowledge/index.ts';
 import { RateLimits } from './rate-limits.ts';
-import { RevocationListener } from './revocations.ts';
 
 export type { ApiKeyPosition, ApiKeyRecord } from './api-keys.ts';
 export type { RateLimits } from './rate-limits.ts';
 export type { Collection, CollectionSpec } from './knowledge/collections.ts';
-export { KNOWLEDGE_CHANNEL } from './knowledge/collections.ts';
 export { newDocumentId, type DocumentRecord, type DocumentStage, type NewDocument, type PageOutcome } from './knowledge/documents.ts';
 export type { StoredChunk } from './knowledge/ingestion.ts';
 export type { KnowledgeStore } from './knowledge/index.ts';
@@ -62,7 +61,15 @@ export function openStore(options: StoreOptions): Store {
   const clock = options.clock ?? systemClock;
   const database = new Database(options);
   const keys = new ApiKeys(database);
-  const listener = new RevocationListener({ database, clock, logger: options.logger, onRevoked: () => authenticator.forget() });
+  const listener = new ChannelListener({
+    database,
+    channel: REVOKED_CHANNEL,
+    words: { what: 'revoked API keys', meanwhile: 'keys are asked for again every few seconds meanwhile' },
+    clock,
+    logger: options.logger,
+    onMessage: () => authenticator.forget(),
+    onListening: () => authenticator.forget(),
+  });
   const authenticator: Authenticator = new Authenticator({
     database,
     clock,
@@ -76,7 +83,7 @@ export function openStore(options: StoreOptions): Store {
     organizations: new Organizations(database),
     agentRevisions: new AgentRevisions(database),
     rateLimits: new RateLimits(database),
-    knowledge: createKnowledgeStore(database),
+    knowledge: createKnowledgeStore(database, { clock, logger: options.logger }),
     database,
     apiKeys: {
       create: (key) => keys.create(key),

@@ -1,6 +1,7 @@
 /** `dynamic_data_config` ↔ `spec.dynamicData`. REST items have no name; resources need one to tell them apart. */
 import type { AgentSpec } from '../../crds/index.ts';
-import { durationOfMilliseconds, millisecondsOf } from '../codec/duration.ts';
+import { millisecondsOf } from '../../crds/duration.ts';
+import { durationOfMilliseconds } from '../codec/duration.ts';
 import { headersFromRest, headersToRest, looksSecret } from '../codec/headers.ts';
 import { present } from '../codec/present.ts';
 import { masked, type SecretReader, type SecretWriter } from '../codec/secrets.ts';

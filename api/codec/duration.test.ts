@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { durationOfMilliseconds, durationOfSeconds, millisecondsOf, secondsOf } from './duration.ts';
+import { millisecondsOf } from '../../crds/duration.ts';
+import { durationOfMilliseconds, durationOfSeconds, secondsOf } from './duration.ts';
 
 describe('durations', () => {
   it.each([

@@ -1,16 +1,9 @@
 /** Durations: text as typed in resources (`500ms`, `1h30m`), plain numbers in REST. */
 
-const part = /([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)/g;
+import { millisecondsOf } from '../../crds/duration.ts';
+
 /** Characters of a duration in a resource. */
 const longest = 32;
-const millisecondsIn = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
-
-/** @throws RangeError when it isn't one. */
-export function millisecondsOf(text: string): number {
-  const parts = [...text.matchAll(part)];
-  if (parts.length === 0 || parts.map(([all]) => all).join('') !== text) throw new RangeError(`"${text}" is not a duration`);
-  return parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * millisecondsIn[unit as keyof typeof millisecondsIn], 0);
-}
 
 /** A single number with one unit is converted without rounding twice, so that what was written as a number reads as that number. */
 export function secondsOf(text: string): number {

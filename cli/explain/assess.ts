@@ -34,7 +34,12 @@ export interface Assessment {
 }
 
 /** Reasons that only say that another stage failed, or that this command can't know. */
-const consequences: ReadonlySet<string> = new Set<Reason>(['RevisionWithheld', 'RevisionPending']);
+const consequences: ReadonlySet<string> = new Set<Reason>([
+  'RevisionWithheld',
+  'RevisionPending',
+  'CollectionWithheld',
+  'CollectionPending',
+]);
 const stages: ReadonlySet<string> = new Set(['Accepted', 'ResolvedRefs', 'Synced']);
 
 export function assess({ object, world, notes, operator }: Gathered, now: number): Assessment {
@@ -113,10 +118,17 @@ function planNow(object: ParleyObject, world: World, reported: readonly Conditio
       case 'KnowledgeBase': {
         const base = object as KnowledgeBase;
         const unknown = reasonOf('Accepted') === 'UnknownEmbeddingProfile';
-        return planKnowledgeBase(base, world, {
-          now,
-          profiles: unknown ? [] : [{ name: base.spec.embedding.profile, provider: 'local', model: '', dimension: 0 }],
-        }).status;
+        return planKnowledgeBase(
+          base,
+          world,
+          { state: 'known', sourceDocuments: [] },
+          {
+            now,
+            profiles: unknown ? [] : [{ name: base.spec.embedding.profile, model: '', dimension: 0 }],
+            store: '',
+            deletionGraceMs: 0,
+          },
+        ).status;
       }
       case 'WebhookSubscription':
         return planWebhookSubscription(object as WebhookSubscription, world, now).status;

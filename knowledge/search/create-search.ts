@@ -1,6 +1,6 @@
 /** How a search runs: Postgres says how rare the terms are, the vector store ranks, Postgres decides what may be shown. */
 import { StoreError, type Collection, type KnowledgeStore } from '../../store/index.ts';
-import type { FoundChunk } from '../../store/knowledge/lookup.ts';
+import type { FoundChunk, Prepared } from '../../store/knowledge/lookup.ts';
 import type { Embedder } from '../embedding/embedder.ts';
 import { EmbeddingError } from '../embedding/embedding-error.ts';
 import { termsOf } from '../lexical/terms.ts';
@@ -19,6 +19,8 @@ export interface SearchDependencies {
 
 /** Most hits that are asked for when some of the first ones may not be shown. */
 const DEEPEST = 1_000;
+/** Times that a search is begun when documents change under its hands; more than a refresh takes. */
+const ATTEMPTS = 4;
 
 export function collectionRef(collection: Pick<Collection, 'org' | 'id' | 'model' | 'dimension'>): CollectionRef {
   return { org: collection.org, collectionId: collection.id, space: { model: collection.model, dimension: collection.dimension } };
@@ -37,13 +39,39 @@ export function createSearch(dependencies: SearchDependencies): Search {
 }
 
 async function searchIn(collection: Collection, request: SearchRequest, dependencies: SearchDependencies): Promise<readonly SearchHit[]> {
-  const { knowledge, vectors } = dependencies;
+  const { lookup } = dependencies.knowledge;
   const { org } = request;
   const terms = termsOf(request.query, collection.language);
-  const [{ frequencies, hidden }, dense] = await Promise.all([
-    knowledge.lookup.prepare({ org, collectionId: collection.id, terms: dimensionsOf(terms) }),
-    embedQuery(dependencies.embedderOf(collection), request),
-  ]);
+  const prepare = () => lookup.prepare({ org, collectionId: collection.id, terms: dimensionsOf(terms) });
+  const [first, dense] = await Promise.all([prepare(), embedQuery(dependencies.embedderOf(collection), request)]);
+  let prepared = first;
+  for (let attempt = 1; ; attempt += 1) {
+    const { hits, dropped } = await rank(collection, { request, terms, dense, prepared }, dependencies);
+    // A document that took another one's place after the search had begun: neither of the two was found.
+    const missed = (dropped && prepared.allHidden) || (await lookup.arrived({ org, ids: prepared.arriving }));
+    if (!missed || attempt === ATTEMPTS) return hits;
+    prepared = await prepare();
+  }
+}
+
+/** @returns with `dropped` whether hits were left out that could be found when the search began */
+async function rank(
+  collection: Collection,
+  {
+    request,
+    terms,
+    dense,
+    prepared,
+  }: {
+    readonly request: SearchRequest;
+    readonly terms: readonly string[];
+    readonly dense: Float32Array | undefined;
+    readonly prepared: Prepared;
+  },
+  { knowledge, vectors }: SearchDependencies,
+): Promise<{ readonly hits: readonly SearchHit[]; readonly dropped: boolean }> {
+  const { org } = request;
+  const { frequencies, hidden } = prepared;
   const sparse = queryVector(terms, {
     documentCount: collection.chunkCount,
     frequencyOf: (dimension) => frequencies.get(dimension) ?? 0,
@@ -72,7 +100,7 @@ async function searchIn(collection: Collection, request: SearchRequest, dependen
     });
     // Something was hidden while the store ranked: what comes behind it moves up.
     const exhausted = found.length < topK || topK === DEEPEST;
-    if (hits.length >= request.topK || exhausted) return hits.slice(0, request.topK);
+    if (hits.length >= request.topK || exhausted) return { hits: hits.slice(0, request.topK), dropped: hits.length < found.length };
   }
 }
 

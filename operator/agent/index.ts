@@ -3,7 +3,8 @@ import type { ResourceClient, Stored } from '../../kube/index.ts';
 import { agentReferences, toolCredentials } from '../references/references-of.ts';
 import type { World } from '../references/world.ts';
 import { namespaceOf, type Wanted, type WorldReader } from '../runtime/cluster-world.ts';
-import type { Carried, KindLogic, PassContext } from '../runtime/controller.ts';
+import type { Carried, KindLogic } from '../runtime/controller.ts';
+import { setFinalizer } from '../runtime/finalizer.ts';
 import type { Plan } from '../runtime/plan.ts';
 import { recheck } from '../runtime/recheck.ts';
 import { isDeleting, isSuspended } from '../status/common.ts';
@@ -82,15 +83,4 @@ function wantedBy(agent: Agent, world: World): readonly Wanted[] {
     ...agentReferences(agent).map((reference) => ({ reference, text: reference.kind === 'ConfigMap' })),
     ...tools.flatMap(toolCredentials).map((reference) => ({ reference })),
   ];
-}
-
-/** Others' finalizers stay; the resourceVersion in the patch keeps two writers from undoing each other. */
-async function setFinalizer(
-  client: ResourceClient<Agent>,
-  agent: Stored<Agent>,
-  present: boolean,
-  { signal }: PassContext,
-): Promise<Stored<Agent>> {
-  const others = (agent.metadata.finalizers ?? []).filter((finalizer) => finalizer !== wellKnown.finalizer);
-  return client.patchFinalizers(agent, present ? [...others, wellKnown.finalizer] : others, { signal });
 }

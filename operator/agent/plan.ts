@@ -1,11 +1,12 @@
-import { wellKnown, type Agent, type AgentStatus } from '../../crds/index.ts';
+import type { Agent, AgentStatus } from '../../crds/index.ts';
 import { agentProblems } from '../../crds/limits.ts';
 import { agentReferences } from '../references/references-of.ts';
 import { notAnOrganization, unresolved } from '../references/resolve.ts';
-import { type World } from '../references/world.ts';
+import { promptText, type World } from '../references/world.ts';
 import type { Plan } from '../runtime/plan.ts';
 import { commonFields, hasFinalizer, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
-import { summarize, timestamp, toConditions, type Stage } from '../status/conditions.ts';
+import { summarize, type Stage } from '../status/conditions.ts';
+import { planHeldUpDeletion } from '../status/deletion.ts';
 import type { Problem } from '../status/reasons.ts';
 import { specProblems } from '../status/spec-problems.ts';
 import { accepted, resolvedRefs } from '../status/stages.ts';
@@ -160,7 +161,7 @@ function promptProblems(agent: Agent, world: World): readonly Problem[] {
   const namespace = agent.metadata.namespace ?? '';
   const found = world.configMap(namespace, ref.name);
   if (found.state !== 'present' || !found.keys.has(ref.key)) return [];
-  const { state } = world.configText(namespace, ref.name, ref.key);
+  const { state } = promptText(world, namespace, ref);
   const thing = `key "${ref.key}" of ConfigMap ${namespace}/${ref.name}`;
   if (state === 'too-large') return [{ reason: 'PromptTooLarge', message: `${thing} is larger than 128 KiB; shorten the system prompt` }];
   if (state === 'binary')
@@ -177,38 +178,12 @@ function promptProblems(agent: Agent, world: World): readonly Problem[] {
 function planDeletion(agent: Agent, store: StoreView, options: AgentPlanOptions): Plan<AgentAction, AgentStatus> {
   if (!hasFinalizer(agent)) return { actions: [] };
   if (store.state === 'known') return { actions: [{ type: 'retire' }, { type: 'dropFinalizer' }] };
-  const left = Date.parse(agent.metadata.deletionTimestamp ?? '') + options.deletionGraceMs - options.now;
-  const forced = agent.metadata.annotations?.[wellKnown.forceRelease] === 'true';
-  if (forced || left <= 0) {
-    return {
-      actions: [{ type: 'dropFinalizer' }],
-      notices: [
-        {
-          type: 'Warning',
-          reason: 'Retained',
-          message: `let go ${forced ? `because of the annotation ${wellKnown.forceRelease}` : 'after the grace period'}, with the agent's revisions left in Postgres: ${store.why}`,
-        },
-      ],
-    };
-  }
-  const generation = agent.metadata.generation ?? 0;
-  const until = timestamp(options.now + left);
-  const message = `the agent's revisions cannot be taken out of service: ${store.why}; lets go at ${until} in any case, or at once with the annotation ${wellKnown.forceRelease}=true`;
-  return {
-    actions: [],
-    requeueAfterMs: left,
-    status: {
-      ...agent.status,
-      observedGeneration: generation,
-      conditions: toConditions(
-        [
-          { type: 'Ready', status: 'False', reason: 'Deleting', message },
-          { type: 'Synced', status: 'False', reason: 'StoreUnavailable', message: store.why },
-          { type: 'Reconciling', status: 'True', reason: 'Retrying', message },
-        ],
-        agent.status?.conditions,
-        { generation, now: options.now },
-      ),
+  return planHeldUpDeletion(agent, {
+    ...options,
+    why: store.why,
+    words: {
+      cannot: "the agent's revisions cannot be taken out of service",
+      left: "the agent's revisions left in Postgres",
     },
-  };
+  });
 }

@@ -1,7 +1,7 @@
 /** Compiles an agent and everything it refers to into one immutable document that calls can start from without Kubernetes. */
 import type { Agent, AgentSpec, Tool, ToolSpec } from '../../crds/index.ts';
 import { agentReferences, toolCredentials, type Reference } from '../references/references-of.ts';
-import { compare, displayNameOf, type World } from '../references/world.ts';
+import { promptText, compare, displayNameOf, type World } from '../references/world.ts';
 import { canonicalJson, sha256 } from '../runtime/canonical-json.ts';
 import { isDeleting } from '../status/common.ts';
 import { functionNameOf, variantOf } from '../tool/attachment.ts';
@@ -87,10 +87,9 @@ function revisionTool(tool: Tool): RevisionTool {
 function promptOf(agent: Agent, world: World): string | null {
   const { systemPrompt, systemPromptFrom } = agent.spec.llm;
   if (systemPromptFrom === undefined) return systemPrompt ?? null;
-  const { name, key } = systemPromptFrom.configMapKeyRef;
   const namespace = agent.metadata.namespace ?? '';
-  if (world.configMap(namespace, name).state !== 'present') return null;
-  const found = world.configText(namespace, name, key);
+  if (world.configMap(namespace, systemPromptFrom.configMapKeyRef.name).state !== 'present') return null;
+  const found = promptText(world, namespace, systemPromptFrom.configMapKeyRef);
   return found.state === 'text' ? found.text : null;
 }
 

@@ -1,57 +1,194 @@
 import type { KnowledgeBase, KnowledgeBaseStatus } from '../../crds/index.ts';
 import { knowledgeBaseProblems } from '../../crds/limits.ts';
 import type { Config } from '../../platform/config.ts';
+import type { CollectionSpec } from '../../store/index.ts';
 import { knowledgeBaseReferences } from '../references/references-of.ts';
 import { notAnOrganization, unresolved } from '../references/resolve.ts';
 import { displayNameOf, ownerAmong, type World } from '../references/world.ts';
-import type { Plan } from '../runtime/plan.ts';
-import { commonFields, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
-import { summarize } from '../status/conditions.ts';
+import type { Notice, Plan } from '../runtime/plan.ts';
+import { commonFields, hasFinalizer, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
+import { conditionOf, summarize, type Stage } from '../status/conditions.ts';
+import { planHeldUpDeletion } from '../status/deletion.ts';
+import { sameJson } from '../status/equality.ts';
 import type { Problem } from '../status/reasons.ts';
 import { specProblems } from '../status/spec-problems.ts';
-import { accepted, notSynced, resolvedRefs } from '../status/stages.ts';
+import { accepted, resolvedRefs } from '../status/stages.ts';
+import { planSources, sourceProblems, type SourcesPlan, type SourceStatus, type Superfluous, type WantedDocument } from './sources.ts';
+import type { KnowledgeView } from './view.ts';
 
-export type EmbeddingProfile = Config['PARLEY_EMBEDDING_PROFILES'][number];
+export type EmbeddingProfile = Pick<Config['PARLEY_EMBEDDING_PROFILES'][number], 'name' | 'model' | 'dimension'>;
+
+export type KnowledgeBaseAction =
+  | { readonly type: 'addFinalizer' }
+  | { readonly type: 'ensureCollection'; readonly spec: CollectionSpec }
+  | { readonly type: 'ingest'; readonly collectionId: string; readonly document: WantedDocument }
+  | ({ readonly type: 'discard'; readonly collectionId: string } & Superfluous)
+  /** The resource goes with everything in it, or leaves it behind for a later one of its name. */
+  | { readonly type: 'deleteCollection' | 'releaseCollection' }
+  | { readonly type: 'dropFinalizer' };
 
 export interface KnowledgeBasePlanOptions {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly profiles: readonly EmbeddingProfile[];
+  /** Name of the vector store. */
+  readonly store: string;
+  /** How long a deletion waits for Postgres, in milliseconds. */
+  readonly deletionGraceMs: number;
 }
 
-/** `Ready` follows the spec and its references alone as long as there is no vector store to put documents into. */
+/** Longest wait until a source's time is looked at again, in milliseconds; a planner's pass costs nothing. */
+const LONGEST_REQUEUE_MS = 3_600_000;
+
+/**
+ * A collection in Postgres follows the resource, and the documents of `spec.sources` follow what they name. What can't be
+ * followed leaves in place what is there: documents are found whatever is wrong with an edit.
+ */
 export function planKnowledgeBase(
   knowledgeBase: KnowledgeBase,
   world: World,
+  view: KnowledgeView,
   options: KnowledgeBasePlanOptions,
-): Plan<never, KnowledgeBaseStatus> {
-  if (isDeleting(knowledgeBase)) return { actions: [] };
+): Plan<KnowledgeBaseAction, KnowledgeBaseStatus> {
+  if (isDeleting(knowledgeBase)) return planDeletion(knowledgeBase, view, options);
   if (isSuspended(knowledgeBase)) return { actions: [], status: suspendedStatus(knowledgeBase, options.now) };
   const namespace = knowledgeBase.metadata.namespace ?? '';
+  const contents = contentsOf(knowledgeBase, view, options);
   const foreign = notAnOrganization(namespace, world);
-  if (foreign.length > 0)
-    return { actions: [], status: commonFields(knowledgeBase, summarize([accepted(foreign)], { message: '' }), options.now) };
+  if (foreign.length > 0) {
+    const verdicts = summarize([accepted(foreign)], { message: '' });
+    return { actions: [], status: { ...commonFields(knowledgeBase, verdicts, options.now), ...contents } };
+  }
 
   const profile = options.profiles.find((candidate) => candidate.name === knowledgeBase.spec.embedding.profile);
-  const verdicts = summarize(
-    [
-      accepted([
-        ...specProblems(knowledgeBaseProblems(knowledgeBase.spec)),
-        ...unknownProfile(knowledgeBase, options.profiles),
-        ...displayNameTaken(knowledgeBase, world),
-      ]),
-      resolvedRefs(unresolved(namespace, knowledgeBaseReferences(knowledgeBase), world)),
-      notSynced({ reason: 'VectorStoreNotConfigured', message: 'this version keeps no vector store, so no document is ingested yet' }),
-    ],
-    { message: 'the spec is accepted and every source exists' },
-  );
+  const acceptance = [
+    ...specProblems(knowledgeBaseProblems(knowledgeBase.spec)),
+    ...unknownProfile(knowledgeBase, options.profiles),
+    ...displayNameTaken(knowledgeBase, world),
+  ];
+  const spec = acceptance.length > 0 || profile === undefined ? undefined : collectionSpec(knowledgeBase, profile);
+  const stage = synced(knowledgeBase, spec, view);
+  const inStep = stage.problems.length === 0;
+  const sources =
+    inStep && view.state === 'known' ? planSources(knowledgeBase, world, { documents: view.sourceDocuments, now: options.now }) : undefined;
+  const references = [...unresolved(namespace, knowledgeBaseReferences(knowledgeBase), world), ...sourceProblems(knowledgeBase, world)];
+  const verdicts = summarize([accepted(acceptance), resolvedRefs(references), stage], { message: 'its documents can be found' });
+  const actions = actionsFor(knowledgeBase, { spec, view, sources });
   return {
-    actions: [],
+    actions,
+    // Said when nothing is left to do, so that it is said once.
+    notices: actions.length > 0 || sources === undefined ? [] : newlyFailed(knowledgeBase, sources.status),
+    ...(sources !== undefined && sources.dueInMs !== Infinity && { requeueAfterMs: Math.min(sources.dueInMs, LONGEST_REQUEUE_MS) }),
     status: {
       ...commonFields(knowledgeBase, verdicts, options.now),
       ...(profile && { embedding: { model: profile.model, dimension: profile.dimension } }),
+      ...contents,
+      ...(sources && shownSources(sources.status)),
     },
   };
+}
+
+function actionsFor(
+  knowledgeBase: KnowledgeBase,
+  {
+    spec,
+    view,
+    sources,
+  }: { readonly spec: CollectionSpec | undefined; readonly view: KnowledgeView; readonly sources: SourcesPlan | undefined },
+): readonly KnowledgeBaseAction[] {
+  if (view.state !== 'known' || spec === undefined) return [];
+  if (sources === undefined) {
+    if (view.conflict !== undefined && sameJson(view.conflict.spec, spec)) return [];
+    // The finalizer comes first: a collection that is made without one would outlive its resource.
+    return [...(hasFinalizer(knowledgeBase) ? [] : [{ type: 'addFinalizer' } as const]), { type: 'ensureCollection', spec }];
+  }
+  const collectionId = view.collection?.id ?? '';
+  return [
+    ...(hasFinalizer(knowledgeBase) ? [] : [{ type: 'addFinalizer' } as const]),
+    ...sources.superfluous.map((superfluous) => Object.assign({ type: 'discard' as const, collectionId }, superfluous)),
+    ...sources.wanted.map((document) => ({ type: 'ingest', collectionId, document }) as const),
+  ];
+}
+
+function collectionSpec({ metadata, spec }: KnowledgeBase, profile: EmbeddingProfile): CollectionSpec {
+  return {
+    org: metadata.namespace ?? '',
+    name: metadata.name,
+    uid: metadata.uid ?? '',
+    profile: profile.name,
+    model: profile.model,
+    dimension: profile.dimension,
+    language: spec.documentLanguage,
+    maxTokens: spec.chunking.maxTokens,
+    overlapTokens: spec.chunking.overlapTokens,
+  };
+}
+
+const followed = ['uid', 'model', 'dimension', 'language', 'maxTokens', 'overlapTokens'] as const;
+
+/** @param spec - what the collection is to be; absent where the resource is not accepted */
+function synced(knowledgeBase: KnowledgeBase, spec: CollectionSpec | undefined, view: KnowledgeView): Stage {
+  const good = { reason: 'CollectionReady', message: 'documents can be taken on and found' } as const;
+  const stage = (problem: Problem): Stage => ({ type: 'Synced', good, problems: [problem] });
+  if (spec === undefined)
+    return stage({ reason: 'CollectionWithheld', message: 'nothing is made or changed for it until the spec is accepted' });
+  if (view.state === 'unavailable') {
+    const reported = conditionOf(knowledgeBase, 'Synced');
+    const believed =
+      reported?.reason === good.reason &&
+      reported.observedGeneration === knowledgeBase.metadata.generation &&
+      sameJson(knowledgeBase.status?.embedding, { model: spec.model, dimension: spec.dimension });
+    if (believed) return { type: 'Synced', good, problems: [] };
+    return stage({
+      reason: 'StoreUnavailable',
+      message: `the collection cannot be made or changed: ${view.why}; the operator tries again by itself`,
+    });
+  }
+  const { collection, conflict } = view;
+  if (conflict !== undefined && sameJson(conflict.spec, spec))
+    return stage({ reason: 'EmbeddingModelMismatch', message: conflict.message });
+  if (collection !== undefined && followed.every((field) => collection[field] === spec[field]))
+    return { type: 'Synced', good, problems: [] };
+  return stage({ reason: 'CollectionPending', message: 'the collection is being made or changed' });
+}
+
+type Contents = Pick<KnowledgeBaseStatus, 'embedding' | 'store' | 'documents' | 'chunks' | 'sources'>;
+
+/** What is in it, whatever the spec says; what was last seen while Postgres is away. */
+function contentsOf(knowledgeBase: KnowledgeBase, view: KnowledgeView, { store }: KnowledgeBasePlanOptions): Contents {
+  const { status } = knowledgeBase;
+  const shown: Contents = status?.sources === undefined ? {} : { sources: status.sources };
+  if (view.state === 'unavailable') {
+    return {
+      ...shown,
+      ...(status?.embedding && { embedding: status.embedding }),
+      ...(status?.store !== undefined && { store: status.store }),
+      ...(status?.documents && { documents: status.documents }),
+      ...(status?.chunks !== undefined && { chunks: status.chunks }),
+    };
+  }
+  if (view.collection === undefined) return {};
+  const { model, dimension } = view.collection;
+  return {
+    ...shown,
+    embedding: { model, dimension },
+    store,
+    ...(view.documents && { documents: { ...view.documents } }),
+    ...(view.chunks !== undefined && { chunks: view.chunks }),
+  };
+}
+
+function shownSources(sources: readonly SourceStatus[]): Pick<KnowledgeBaseStatus, 'sources'> {
+  return { sources: sources.length === 0 ? undefined : [...sources] };
+}
+
+function newlyFailed(knowledgeBase: KnowledgeBase, sources: readonly SourceStatus[]): readonly Notice[] {
+  const before = new Map((knowledgeBase.status?.sources ?? []).map((source) => [source.name, source]));
+  return sources.flatMap((source): Notice[] => {
+    const known = before.get(source.name);
+    if (source.state !== 'failed' || (known?.state === 'failed' && known.message === source.message)) return [];
+    return [{ type: 'Warning', reason: 'SourceFailed', message: `source "${source.name}": ${source.message ?? 'failed'}` }];
+  });
 }
 
 function unknownProfile(knowledgeBase: KnowledgeBase, profiles: readonly EmbeddingProfile[]): readonly Problem[] {
@@ -81,4 +218,22 @@ function displayNameTaken(knowledgeBase: KnowledgeBase, world: World): readonly 
       message: `the older KnowledgeBase ${namespace}/${owner.metadata.name} is already called "${displayName}"; set another spec.displayName`,
     },
   ];
+}
+
+/** Nothing of it is found from the first action on; what is left in the stores goes without the resource. */
+function planDeletion(
+  knowledgeBase: KnowledgeBase,
+  view: KnowledgeView,
+  options: KnowledgeBasePlanOptions,
+): Plan<KnowledgeBaseAction, KnowledgeBaseStatus> {
+  if (!hasFinalizer(knowledgeBase)) return { actions: [] };
+  if (view.state === 'known') {
+    const type = knowledgeBase.spec.deletionPolicy === 'Delete' ? 'deleteCollection' : 'releaseCollection';
+    return { actions: [{ type }, { type: 'dropFinalizer' }] };
+  }
+  return planHeldUpDeletion(knowledgeBase, {
+    ...options,
+    why: view.why,
+    words: { cannot: 'its documents cannot be deleted or handed on', left: 'its documents left in Postgres as they are' },
+  });
 }

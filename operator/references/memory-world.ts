@@ -1,6 +1,6 @@
 /** A world held in plain lists: for `parley explain`, which reads one namespace once, and for tests. */
 import type { Agent, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } from '../../crds/index.ts';
-import { displayNameOf, PROMPT_LIMIT, type ConfigText, type KeyedObject, type World } from './world.ts';
+import { displayNameOf, TEXT_LIMIT, type ConfigText, type KeyedObject, type World } from './world.ts';
 
 /** A Secret or ConfigMap by its metadata and keys; `data` only of ConfigMaps. */
 export interface KeyedEntry {
@@ -74,9 +74,9 @@ function named<T extends { readonly metadata: { readonly namespace?: string; rea
   return list.find((item) => item.metadata.namespace === namespace && item.metadata.name === name);
 }
 
-/** The text of one key, within the limit of a prompt. A key that is there but not among `data` is binary, and so is what holds U+0000. */
+/** The text of one key. A key that is there but not among `data` is binary, and so is what holds U+0000. */
 export function textOf(data: Readonly<Record<string, string>> | undefined, key: string): ConfigText {
   const text = data?.[key];
   if (text === undefined || text.includes('\0')) return { state: 'binary' };
-  return Buffer.byteLength(text) > PROMPT_LIMIT ? { state: 'too-large' } : { state: 'text', text };
+  return Buffer.byteLength(text) > TEXT_LIMIT ? { state: 'too-large' } : { state: 'text', text };
 }

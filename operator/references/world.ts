@@ -37,12 +37,21 @@ export interface World {
   subscriptionsNamed(namespace: string, displayName: string): readonly WebhookSubscription[];
   secret(namespace: string, name: string): KeyedObject;
   configMap(namespace: string, name: string): KeyedObject;
-  /** Text for the agents' prompts; only for a ConfigMap that is present. */
+  /** The text behind a key; only of a ConfigMap that is present. */
   configText(namespace: string, name: string, key: string): ConfigText;
 }
 
+/** Longest text that is read from a ConfigMap, in bytes of UTF-8: as much as one can hold. */
+export const TEXT_LIMIT = 1024 * 1024;
+
 /** Longest system prompt, in bytes of UTF-8. */
-export const PROMPT_LIMIT = 128 * 1024;
+const PROMPT_LIMIT = 128 * 1024;
+
+/** The text behind a key as an agent's system prompt. */
+export function promptText(world: World, namespace: string, ref: { readonly name: string; readonly key: string }): ConfigText {
+  const found = world.configText(namespace, ref.name, ref.key);
+  return found.state === 'text' && Buffer.byteLength(found.text) > PROMPT_LIMIT ? { state: 'too-large' } : found;
+}
 
 /** The name people see: unique within an organisation for some kinds. */
 export function displayNameOf(object: {

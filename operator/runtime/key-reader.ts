@@ -31,7 +31,7 @@ export interface KeyedFacts {
 
 /** Objects whose keys are remembered. */
 const ENTRIES_LIMIT = 20_000;
-/** Characters of prompts that are remembered, over all ConfigMaps. */
+/** Characters of prompts and sources that are remembered, over all ConfigMaps. */
 const TEXT_LIMIT = 16 * 1024 * 1024;
 
 /**
@@ -79,7 +79,7 @@ export class KeyReader {
     try {
       const payload = await this.#clients[kind].get({ namespace, name }, { signal, timeoutMs: 10_000 });
       this.#denied.delete(id);
-      // Agents that share a ConfigMap must not push each other's prompts out.
+      // Those that share a ConfigMap must not push each other's texts out.
       const fresh = digest(payload, [...new Set([...(known?.texts.keys() ?? []), ...texts])]);
       this.#remember(id, fresh);
       return factsOf(fresh);

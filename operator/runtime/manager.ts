@@ -17,7 +17,11 @@ import type {
   WebhookSubscriptionStatus,
 } from '../../crds/index.ts';
 import type { EventRecorder, Informer, KubeObject, Transport } from '../../kube/index.ts';
+import type { KnowledgeJobs } from '../../knowledge/jobs/jobs.ts';
 import { knowledgeBaseLogic } from '../knowledge-base/index.ts';
+import { JobStarter } from '../knowledge-base/job-starter.ts';
+import { KnowledgeBook } from '../knowledge-base/knowledge-book.ts';
+import type { KnowledgeBaseAction } from '../knowledge-base/plan.ts';
 import { phoneNumberLogic } from '../phone-number/index.ts';
 import type { Clock, Timer } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
@@ -31,16 +35,19 @@ import type { SigningSecretAction } from '../webhook-subscription/plan.ts';
 import { SigningSecrets } from '../webhook-subscription/signing-secret.ts';
 import { createCaches, createClients, type Caches, type Clients } from './caches.ts';
 import { WorldReader } from './cluster-world.ts';
+import { Coalescer } from './coalescer.ts';
 import { Controller } from './controller.ts';
 import { KeyReader } from './key-reader.ts';
 import { KeyedWatch } from './keyed-watch.ts';
 import { createMetrics, type OperatorMetrics } from './metrics.ts';
+import { PostgresOutage } from './postgres-outage.ts';
 import { Triggers, type CacheName, type Trigger } from './triggers.ts';
 
 export interface ManagerOptions {
   readonly config: Config;
   readonly transport: Transport;
-  readonly store: Pick<Store, 'agentRevisions' | 'health'>;
+  readonly store: Pick<Store, 'agentRevisions' | 'knowledge' | 'health'>;
+  readonly jobs: KnowledgeJobs;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly clock: Clock;
   readonly random: () => number;
@@ -52,22 +59,28 @@ interface Controllers {
   readonly agents: Controller<Agent, AgentAction, AgentStatus>;
   readonly tools: Controller<Tool, never, ToolStatus>;
   readonly phoneNumbers: Controller<PhoneNumber, never, PhoneNumberStatus>;
-  readonly knowledgeBases: Controller<KnowledgeBase, never, KnowledgeBaseStatus>;
+  readonly knowledgeBases: Controller<KnowledgeBase, KnowledgeBaseAction, KnowledgeBaseStatus>;
   readonly subscriptions: Controller<WebhookSubscription, SigningSecretAction, WebhookSubscriptionStatus>;
 }
 
 /** Everything is looked at again this often, in case an event was missed or somebody changed Postgres by hand; writes nothing unless there is a difference. */
 const RESYNC_MS = 600_000;
+/** Documents that come and go in a knowledge base show in its status this often, in milliseconds. */
+const KNOWLEDGE_MS = 10_000;
 
 export class Manager {
   readonly metrics: OperatorMetrics;
   readonly #options: ManagerOptions;
   readonly #caches: Caches;
   readonly #watch: KeyedWatch;
+  readonly #outage: PostgresOutage;
   readonly #book: ServingBook;
+  readonly #starter: JobStarter;
+  readonly #knowledge: KnowledgeBook;
+  readonly #knowledgeChanges: Coalescer;
   readonly #controllers: Controllers;
-  /** Agents that wait for Postgres. */
-  readonly #waiting = new Set<string>();
+  /** What waits for Postgres. */
+  readonly #waiting = { agents: new Set<string>(), knowledgeBases: new Set<string>() };
 
   constructor(options: ManagerOptions) {
     const { transport, logger, registry, clock, store } = options;
@@ -84,7 +97,11 @@ export class Manager {
       onChange: (kind, change) => this.#trigger(triggers.onKeyed(kind, change.object)),
       onLateListing: (namespace) => this.#trigger(triggers.onOrganization(namespace)),
     });
-    this.#book = new ServingBook({ store, clock, logger, onRecovered: () => this.#recovered() });
+    this.#outage = new PostgresOutage({ store, clock, logger, onRecovered: () => this.#recovered() });
+    this.#book = new ServingBook({ store, outage: this.#outage });
+    this.#starter = new JobStarter({ jobs: options.jobs, logger });
+    this.#knowledge = new KnowledgeBook({ store, outage: this.#outage, jobs: this.#starter });
+    this.#knowledgeChanges = new Coalescer({ clock, everyMs: KNOWLEDGE_MS, emit: (key) => this.#controllers.knowledgeBases.enqueue(key) });
     this.#controllers = this.#createControllers(clients);
     this.#listen(triggers);
   }
@@ -105,18 +122,33 @@ export class Manager {
     await this.synced(signal);
     // Whoever led before may have put other revisions into service.
     this.#book.clear();
+    this.#knowledge.clear();
     const resync = this.#resyncEvery(RESYNC_MS);
+    const running = this.#all.map((controller) => controller.run(signal));
+    const listening = this.#options.store.knowledge.listen({
+      onChange: (base) => {
+        // At once: whoever looks for another reason sees it as it is.
+        this.#knowledge.stale(base);
+        this.#knowledgeChanges.tell(`${base.org}/${base.name}`);
+      },
+      onListening: () => {
+        this.#knowledge.clear();
+        this.#controllers.knowledgeBases.enqueueAll('resync');
+      },
+    });
     try {
-      await Promise.all(this.#all.map((controller) => controller.run(signal)));
+      await Promise.all(running);
     } finally {
       resync.cancel();
+      await listening.stop();
+      this.#knowledgeChanges.clear();
     }
   }
 
   async stop(): Promise<void> {
-    this.#book.close();
+    this.#outage.close();
     for (const controller of this.#all) controller.shutDown();
-    await Promise.all([this.#watch.stop(), ...this.#informers.map((informer) => informer.stop())]);
+    await Promise.all([this.#starter.close(), this.#watch.stop(), ...this.#informers.map((informer) => informer.stop())]);
   }
 
   get #informers(): readonly Pick<Informer<KubeObject>, 'start' | 'stop' | 'synced'>[] {
@@ -152,7 +184,7 @@ export class Manager {
       worlds,
       book: this.#book,
       deletionGraceMs: config.PARLEY_DELETION_GRACE_MS,
-      onWaiting: (key) => this.#waiting.add(key),
+      onWaiting: (key) => this.#waiting.agents.add(key),
     });
     return {
       agents: new Controller({ logic: agents, informer: caches.agents, client: clients.agents, ...shared }),
@@ -168,7 +200,15 @@ export class Manager {
         ...shared,
       }),
       knowledgeBases: new Controller({
-        logic: knowledgeBaseLogic({ worlds, profiles: config.PARLEY_EMBEDDING_PROFILES }),
+        logic: knowledgeBaseLogic({
+          client: clients.knowledgeBases,
+          worlds,
+          book: this.#knowledge,
+          profiles: config.PARLEY_EMBEDDING_PROFILES,
+          store: 'pgvector',
+          deletionGraceMs: config.PARLEY_DELETION_GRACE_MS,
+          onWaiting: (key) => this.#waiting.knowledgeBases.add(key),
+        }),
         informer: caches.knowledgeBases,
         client: clients.knowledgeBases,
         ...shared,
@@ -199,6 +239,8 @@ export class Manager {
       this.#trigger(triggers.onPhoneNumber(change));
     });
     knowledgeBases.onChange((change) => {
+      const { namespace = '', name } = change.object.metadata;
+      if (change.type === 'deleted') this.#knowledge.forget({ org: namespace, name });
       controllers.knowledgeBases.changed(change);
       this.#trigger(triggers.onKnowledgeBase(change));
     });
@@ -223,9 +265,11 @@ export class Manager {
   }
 
   #recovered(): void {
-    const keys = [...this.#waiting];
-    this.#waiting.clear();
-    for (const key of keys) this.#controllers.agents.enqueue(key);
+    for (const cache of ['agents', 'knowledgeBases'] as const) {
+      const keys = [...this.#waiting[cache]];
+      this.#waiting[cache].clear();
+      for (const key of keys) this.#controllers[cache].enqueue(key);
+    }
   }
 
   #resyncEvery(ms: number): Timer {
@@ -236,6 +280,7 @@ export class Manager {
     });
     const onTime = (): void => {
       this.#book.clear();
+      this.#knowledge.clear();
       for (const controller of this.#all) controller.enqueueAll('resync');
     };
     return { cancel: () => timer.cancel() };

@@ -12,7 +12,7 @@ export interface Plan<Action, Status> {
   readonly notices?: readonly Notice[];
 }
 
-interface Notice {
+export interface Notice {
   readonly type: 'Normal' | 'Warning';
   readonly reason: string;
   readonly message: string;

@@ -167,6 +167,13 @@ const table = {
     cure: 'Shorten it, and keep it under `data`.',
     blocks: 'person',
   },
+  SourceNotText: {
+    condition: 'ResolvedRefs',
+    status: 'False',
+    meaning: 'What a source names in a ConfigMap is binary, or larger than 1 MiB. The other sources are read all the same.',
+    cure: 'Keep text under `data`, or upload it as a document.',
+    blocks: 'person',
+  },
   AgentNotFound: {
     condition: 'ResolvedRefs',
     status: 'False',
@@ -221,7 +228,7 @@ const table = {
   StoreUnavailable: {
     condition: 'Synced',
     status: 'False',
-    meaning: 'Postgres does not answer or cannot be used. The last stored revision keeps serving; the operator tries again by itself.',
+    meaning: 'Postgres does not answer or cannot be used. What was stored before stays in use; the operator tries again by itself.',
     cure: 'Restore Postgres (DATABASE_URL of the operator), or run `parley migrate` where the message says so.',
     blocks: 'retry',
   },
@@ -237,11 +244,27 @@ const table = {
     meaning: 'A media server is configured, but this version does not make trunks there yet. Does not affect Ready.',
     cure: 'Use a version that reconciles phone numbers to the media server.',
   },
-  VectorStoreNotConfigured: {
+  CollectionReady: { condition: 'Synced', status: 'True', meaning: 'Documents can be put into the knowledge base and found in it.' },
+  CollectionPending: {
     condition: 'Synced',
     status: 'False',
-    meaning: 'This version keeps no vector store, so no document is ingested yet. Does not affect Ready.',
-    cure: 'Use a version that ingests documents.',
+    meaning: 'The collection behind the knowledge base is about to be made, or to be changed to what the spec says.',
+    blocks: 'retry',
+  },
+  CollectionWithheld: {
+    condition: 'Synced',
+    status: 'False',
+    meaning: 'Nothing is made or changed for the knowledge base, because the spec is not accepted. What is in it can still be found.',
+    cure: 'See the condition Accepted.',
+    blocks: 'person',
+  },
+  EmbeddingModelMismatch: {
+    condition: 'Synced',
+    status: 'False',
+    meaning:
+      'The documents that are there were embedded with another model than the one that the embedding profile stands for now. Vectors of two models cannot be mixed, so nothing new is taken on.',
+    cure: 'Give the profile its former model again, or create a knowledge base of another name.',
+    blocks: 'person',
   },
   DeliveryNotConfigured: {
     condition: 'Synced',

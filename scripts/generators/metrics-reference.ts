@@ -3,6 +3,7 @@ import { Registry } from 'prom-client';
 
 import type { GeneratedFile } from '../../crds/generate.ts';
 import { createTransport, EventRecorder } from '../../kube/index.ts';
+import { createKnowledgeJobs } from '../../knowledge/jobs/jobs.ts';
 import { Manager } from '../../operator/runtime/manager.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { loadConfig } from '../../platform/config.ts';
@@ -41,10 +42,12 @@ async function operatorRows(): Promise<readonly (readonly string[])[]> {
   const transport = createTransport({ kubeConfig, registry, logger });
   const store = openStore({ databaseUrl: 'postgres://nowhere/nothing', logger, registry });
   const events = new EventRecorder({ transport, controller: 'reference', instance: 'reference' });
+  const jobs = createKnowledgeJobs({ address: '127.0.0.1:1', namespace: 'nowhere', taskQueue: 'nowhere', logger });
   const manager = new Manager({
     config: loadConfig({}),
     transport,
     store,
+    jobs,
     events,
     clock: systemClock,
     random: Math.random,
@@ -56,6 +59,7 @@ async function operatorRows(): Promise<readonly (readonly string[])[]> {
     .map(({ name, type, labelNames, help }) => [code(name), type, (labelNames ?? []).map(code).join(', '), help] as const)
     .sort(([a], [b]) => (a < b ? -1 : 1));
   await manager.stop();
+  await jobs.close();
   await store.close();
   await transport.close();
   return rows;

@@ -227,17 +227,26 @@ export class Documents {
 
   /**
    * Nothing of the document is found once this has returned. What it had counted for is taken back in the same transaction.
-   * @returns false when there is no such document
+   *
+   * @param unlessCompleted - leaves it alone where it can be found already, as whoever saw it unfinished wants
+   * @returns false when there is no such document, or it was left alone
    */
-  async tombstone({ org, id, collectionId }: DocumentRef & { readonly collectionId: string }): Promise<boolean> {
+  async tombstone({
+    org,
+    id,
+    collectionId,
+    unlessCompleted = false,
+  }: DocumentRef & { readonly collectionId: string; readonly unlessCompleted?: boolean }): Promise<boolean> {
     if (!idShape.test(id)) return false;
     return this.#database.asOrganization(org, async (transaction) => {
-      const { rowCount } = await transaction.query('SELECT FROM parley.documents WHERE org = $1 AND id = $2 AND collection_id = $3', [
-        org,
-        id,
-        collectionId,
-      ]);
-      if (rowCount === 0 || !(await hideDocument(transaction, { org, id, collectionId }))) return false;
+      // Before the look at it: of two deletions one tells that it was the first.
+      await lockCounters(transaction, { org, id: collectionId });
+      const { rows } = await transaction.query<{ deleted: boolean; status: DocumentStatus }>(
+        'SELECT deleted_at IS NOT NULL AS deleted, status FROM parley.documents WHERE org = $1 AND id = $2 AND collection_id = $3',
+        [org, id, collectionId],
+      );
+      if (rows[0] === undefined || rows[0].deleted || (unlessCompleted && rows[0].status === 'completed')) return false;
+      await hideDocument(transaction, { org, id, collectionId });
       await tellOfCollection(transaction, org, collectionId);
       return true;
     });
@@ -287,8 +296,7 @@ export async function hideDocument(
   transaction: Transaction,
   { org, id, collectionId }: DocumentRef & { readonly collectionId: string },
 ): Promise<boolean> {
-  // One at a time per collection: the frequencies of its terms are everybody's rows.
-  await transaction.query('SELECT FROM parley.collections WHERE org = $1 AND id = $2 FOR NO KEY UPDATE', [org, collectionId]);
+  await lockCounters(transaction, { org, id: collectionId });
   const { rows } = await transaction.query<{ status: DocumentStatus; chunk_count: number; term_total: string }>(
     `UPDATE parley.documents SET deleted_at = now(), updated_at = now() WHERE org = $1 AND id = $2 AND deleted_at IS NULL RETURNING status, chunk_count, term_total`,
     [org, id],
@@ -307,4 +315,9 @@ export async function hideDocument(
   );
   await transaction.query('DELETE FROM parley.term_frequencies WHERE org = $1 AND collection_id = $2 AND chunks <= 0', [org, collectionId]);
   return true;
+}
+
+/** One completion or deletion at a time in a collection: the frequencies of its terms are everybody's rows. */
+async function lockCounters(transaction: Transaction, { org, id }: DocumentRef): Promise<void> {
+  await transaction.query('SELECT FROM parley.collections WHERE org = $1 AND id = $2 FOR NO KEY UPDATE', [org, id]);
 }

@@ -1,4 +1,7 @@
+import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logging.ts';
 import type { Database } from '../database.ts';
+import { listenForChanges, type KnowledgeChanges, type Listening } from './changes.ts';
 import { Collections } from './collections.ts';
 import { Documents } from './documents.ts';
 import { EmbeddingCacheRows } from './embedding-cache.ts';
@@ -12,14 +15,20 @@ export interface KnowledgeStore {
   readonly ingestion: Ingestion;
   readonly lookup: Lookup;
   readonly embeddingCache: EmbeddingCacheRows;
+  /** Tells of changes until it is stopped, on a connection of its own. */
+  listen(changes: KnowledgeChanges): Listening;
 }
 
-export function createKnowledgeStore(database: Database): KnowledgeStore {
+export function createKnowledgeStore(
+  database: Database,
+  options: { readonly clock: Clock; readonly logger?: Logger | undefined },
+): KnowledgeStore {
   return {
     collections: new Collections(database),
     documents: new Documents(database),
     ingestion: new Ingestion(database),
     lookup: new Lookup(database),
     embeddingCache: new EmbeddingCacheRows(database),
+    listen: (changes) => listenForChanges({ database, ...options, ...changes }),
   };
 }

@@ -10,6 +10,18 @@ export interface FoundChunk extends StoredChunk {
   readonly documentCreatedAt: Date;
 }
 
+/** How a collection stands at the moment a search begins. */
+export interface Prepared {
+  /** For each of the terms that is in a findable chunk at all, in how many. */
+  readonly frequencies: ReadonlyMap<number, number>;
+  /** Documents that may have vectors and are not to be found. */
+  readonly hidden: readonly string[];
+  /** There are no others. */
+  readonly allHidden: boolean;
+  /** Those of them that are to take the place of another document, in the moment in which they can be found. */
+  readonly arriving: readonly string[];
+}
+
 /** Documents that are kept out of a search by name; beyond these the wall behind the search has to do. */
 const HIDDEN_LIMIT = 1_000;
 
@@ -20,9 +32,6 @@ export class Lookup {
     this.#database = database;
   }
 
-  /**
-   * @returns for each of `terms` that is in a findable chunk at all, in how many; and documents that may have vectors and are not to be found
-   */
   async prepare({
     org,
     collectionId,
@@ -31,20 +40,34 @@ export class Lookup {
     readonly org: string;
     readonly collectionId: string;
     readonly terms: readonly number[];
-  }): Promise<{
-    readonly frequencies: ReadonlyMap<number, number>;
-    readonly hidden: readonly string[];
-  }> {
+  }): Promise<Prepared> {
     return this.#database.asOrganization(org, async (transaction) => {
       const { rows } = await transaction.query<{ term: number; chunks: number }>(
         'SELECT term, chunks FROM parley.term_frequencies WHERE org = $1 AND collection_id = $2 AND term = ANY ($3)',
         [org, collectionId, terms],
       );
-      const hidden = await transaction.query<{ id: string }>(
-        `SELECT id FROM parley.documents WHERE org = $1 AND collection_id = $2 AND (status <> 'completed' OR deleted_at IS NOT NULL) LIMIT $3`,
+      const hidden = await transaction.query<{ id: string; arriving: boolean }>(
+        `SELECT id, source IS NOT NULL AND status = 'processing' AND deleted_at IS NULL AS arriving FROM parley.documents WHERE org = $1 AND collection_id = $2 AND (status <> 'completed' OR deleted_at IS NOT NULL) LIMIT $3`,
         [org, collectionId, HIDDEN_LIMIT],
       );
-      return { frequencies: new Map(rows.map(({ term, chunks }) => [term, chunks])), hidden: hidden.rows.map(({ id }) => id) };
+      return {
+        frequencies: new Map(rows.map(({ term, chunks }) => [term, chunks])),
+        hidden: hidden.rows.map(({ id }) => id),
+        allHidden: hidden.rows.length < HIDDEN_LIMIT,
+        arriving: hidden.rows.filter(({ arriving }) => arriving).map(({ id }) => id),
+      };
+    });
+  }
+
+  /** Whether one of these documents can be found by now. */
+  async arrived({ org, ids }: { readonly org: string; readonly ids: readonly string[] }): Promise<boolean> {
+    if (ids.length === 0) return false;
+    return this.#database.asOrganization(org, async (transaction) => {
+      const { rowCount } = await transaction.query(
+        `SELECT FROM parley.documents WHERE org = $1 AND id = ANY ($2) AND status = 'completed' AND deleted_at IS NULL LIMIT 1`,
+        [org, ids],
+      );
+      return rowCount > 0;
     });
   }
 

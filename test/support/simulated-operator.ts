@@ -18,12 +18,14 @@ import {
   type WebhookSubscription,
 } from '../../crds/index.ts';
 import { planAgent, type AgentAction, type Serving, type StoreView } from '../../operator/agent/plan.ts';
-import { planKnowledgeBase } from '../../operator/knowledge-base/plan.ts';
+import { planKnowledgeBase, type KnowledgeBaseAction } from '../../operator/knowledge-base/plan.ts';
+import type { KnowledgeView, KnownCollection, SourceDocument } from '../../operator/knowledge-base/view.ts';
 import { planPhoneNumber } from '../../operator/phone-number/plan.ts';
 import { memoryWorld, type KeyedEntry } from '../../operator/references/memory-world.ts';
 import type { ParleyObject } from '../../operator/references/references-of.ts';
 import type { World } from '../../operator/references/world.ts';
 import type { Plan } from '../../operator/runtime/plan.ts';
+import type { CollectionSpec } from '../../store/index.ts';
 import { planTool } from '../../operator/tool/plan.ts';
 import { NumberPool } from '../../platform/number-pool.ts';
 import { planWebhookSubscription, type SigningSecretAction } from '../../operator/webhook-subscription/plan.ts';
@@ -124,9 +126,22 @@ const specs: Readonly<Record<string, fc.Arbitrary<object>>> = {
     })
     .map(({ secret, ...spec }) => Object.assign(spec, { sip: secret === undefined ? {} : { passwordSecretRef: secret } })),
   KnowledgeBase: fc
-    .record({ suspend, displayName, profile: fc.constantFrom('default', 'missing'), source: maybe(keyRef) })
-    .map(({ profile, source, ...spec }) =>
-      Object.assign(spec, { embedding: { profile } }, source && { sources: [{ name: 's', configMapKeyRef: source }] }),
+    .record({
+      suspend,
+      displayName,
+      profile: fc.constantFrom('default', 'default', 'missing', 'other'),
+      source: maybe(keyRef),
+      website: fc.boolean(),
+      deletionPolicy: fc.constantFrom('Retain', 'Delete'),
+    })
+    .map(({ profile, source, website, ...spec }) =>
+      Object.assign(spec, {
+        embedding: { profile },
+        sources: [
+          ...(source === undefined ? [] : [{ name: 's', configMapKeyRef: source }]),
+          ...(website ? [{ name: 'w', website: { urls: ['https://example.com/'] } }] : []),
+        ],
+      }),
     ),
   WebhookSubscription: fc
     .record({
@@ -184,10 +199,14 @@ export const things: fc.Arbitrary<readonly Thing[]> = fc.uniqueArray(
   { selector: idOf, maxLength: 16 },
 );
 
+type SimulatedAction = AgentAction | SigningSecretAction | KnowledgeBaseAction;
+
 export class SimulatedOperator {
   readonly objects = new Map<string, ParleyObject>();
   readonly #keyed = new Map<string, Thing & { readonly type: 'Secret' | 'ConfigMap' }>();
   readonly #serving = new Map<string, Serving>();
+  readonly #refused = new Map<string, CollectionSpec>();
+  readonly #collections = new Map<string, { readonly collection: KnownCollection; readonly documents: SourceDocument[] }>();
   storeAvailable = true;
   now = Date.parse('2026-06-01T00:00:00Z');
 
@@ -221,9 +240,7 @@ export class SimulatedOperator {
     throw new Error('it never settles');
   }
 
-  plan(
-    object: ParleyObject,
-  ): Plan<AgentAction | SigningSecretAction, object & Pick<NonNullable<Agent['status']>, 'conditions' | 'observedGeneration'>> {
+  plan(object: ParleyObject): Plan<SimulatedAction, object & Pick<NonNullable<Agent['status']>, 'conditions' | 'observedGeneration'>> {
     const { now } = this;
     const world = this.world();
     switch (object.kind) {
@@ -234,9 +251,15 @@ export class SimulatedOperator {
       case 'PhoneNumber':
         return planPhoneNumber(object as PhoneNumber, world, { now, mediaServer: false, nativeNumbers });
       case 'KnowledgeBase':
-        return planKnowledgeBase(object as KnowledgeBase, world, {
+        return planKnowledgeBase(object as KnowledgeBase, world, this.#knowledge(object), {
           now,
-          profiles: [{ name: 'default', provider: 'lexical', model: 'bm25', dimension: 0 }],
+          profiles: [
+            { name: 'default', model: 'bm25', dimension: 0 },
+            // One that Postgres won't have: another model than what is there.
+            { name: 'other', model: 'e5', dimension: 384 },
+          ],
+          store: 'pgvector',
+          deletionGraceMs: 1_000,
         });
       default:
         return planWebhookSubscription(object as WebhookSubscription, world, now);
@@ -264,7 +287,25 @@ export class SimulatedOperator {
     return serving === undefined ? { state: 'known' } : { state: 'known', serving };
   }
 
-  #carryOut(id: string, action: AgentAction | SigningSecretAction): void {
+  #knowledge({ metadata }: ParleyObject): KnowledgeView {
+    if (!this.storeAvailable) return { state: 'unavailable', why: 'Postgres does not answer' };
+    const found = this.#collections.get(metadata.uid ?? '');
+    const refused = this.#refused.get(metadata.uid ?? '');
+    const sourceDocuments = found?.documents ?? [];
+    const completed = sourceDocuments.length;
+    return {
+      state: 'known',
+      ...(found && {
+        collection: found.collection,
+        documents: { total: completed, processing: 0, completed, failed: 0 },
+        chunks: completed,
+      }),
+      sourceDocuments,
+      ...(refused && { conflict: { spec: refused, message: 'vectors of two models cannot be mixed' } }),
+    };
+  }
+
+  #carryOut(id: string, action: SimulatedAction): void {
     const object = this.objects.get(id)!;
     switch (action.type) {
       case 'addFinalizer':
@@ -279,6 +320,30 @@ export class SimulatedOperator {
       case 'dropFinalizer':
         this.objects.delete(id);
         break;
+      case 'ensureCollection': {
+        const { org: _org, name: _name, profile, ...spec } = action.spec;
+        if (profile === 'other') this.#refused.set(spec.uid, action.spec);
+        else this.#collections.set(spec.uid, { collection: { id: `col-${spec.uid}`, ...spec }, documents: [] });
+        break;
+      }
+      case 'ingest': {
+        const { source, sourceRevision: revision } = action.document;
+        this.#collections.get(object.metadata.uid ?? '')?.documents.push({
+          id: `doc-${revision.slice(0, 40)}`,
+          source,
+          revision,
+          status: 'completed',
+          queued: false,
+          errorCode: null,
+          message: '',
+          progressAt: this.now,
+        });
+        break;
+      }
+      case 'discard':
+      case 'deleteCollection':
+      case 'releaseCollection':
+        throw new Error(`nothing here is ever deleted: ${action.type}`);
       case 'generateSigningSecret': {
         const namespace = object.metadata.namespace ?? '';
         this.arrive({

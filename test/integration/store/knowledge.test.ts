@@ -115,7 +115,7 @@ describe('a document', () => {
     const deletions = await Promise.all(
       [a, a].map(({ org, id }) => store.knowledge.documents.tombstone({ org, id, collectionId: collection.id })),
     );
-    expect(deletions.sort()).toEqual([false, true]);
+    expect(deletions.toSorted((one, other) => Number(one) - Number(other))).toEqual([false, true]);
     expect(await frequencies(store, collection.id, [1, 2, 3])).toEqual({ 2: 1, 3: 1 });
     expect(await store.knowledge.collections.overview({ org: 'acme', id: collection.id })).toEqual({
       documents: { total: 1, processing: 0, completed: 1, failed: 0 },
@@ -163,6 +163,26 @@ describe('a document', () => {
       sourceRevision: 'r2',
     });
     expect(again.id).toBe(next.id);
+  });
+
+  it('that is in the way goes only while it is unfinished: its source is never without an answer', async () => {
+    const { store, collection } = await freshCollection();
+    const collectionId = collection.id;
+    let served = await readyDocument(store, collectionId, [1], { source: 'faq', sourceRevision: 'r0' });
+    await store.knowledge.ingestion.complete(served, 'done');
+    expect(await store.knowledge.documents.tombstone({ ...served, collectionId, unlessCompleted: true })).toBe(false);
+    for (let round = 1; round <= 20; round += 1) {
+      const next = await readyDocument(store, collectionId, [1], { source: 'faq', sourceRevision: `r${round}` });
+      const [completed, gone] = await Promise.all([
+        store.knowledge.ingestion.complete(next, 'done'),
+        store.knowledge.documents.tombstone({ ...next, collectionId, unlessCompleted: true }),
+      ]);
+      expect(gone).toBe(completed === undefined);
+      if (completed !== undefined) served = next;
+      expect(await store.knowledge.documents.ofSources({ org: 'acme', collectionId })).toMatchObject([
+        { id: served.id, status: 'completed' },
+      ]);
+    }
   });
 
   it('that failed keeps its reason and nothing else', async () => {

@@ -1,17 +1,21 @@
-/** Listens for revoked API keys on a connection of its own, for as long as the process lives. */
+/** Listens on a channel of Postgres, on a connection of its own that is made anew whenever it is lost. */
 import type { Client } from 'pg';
 
 import type { Clock, Timer } from '../platform/clock.ts';
 import type { Logger } from '../platform/logging.ts';
-import { REVOKED_CHANNEL } from './api-keys.ts';
 import type { Database } from './database.ts';
 
-export interface RevocationListenerOptions {
+export interface ChannelListenerOptions {
   readonly database: Database;
+  /** An identifier that needs no quotes. */
+  readonly channel: string;
+  /** What the log calls that which is told there, and what happens while it isn't heard. */
+  readonly words: { readonly what: string; readonly meanwhile: string };
   readonly clock: Clock;
   readonly logger?: Logger | undefined;
-  /** A key was revoked, or some may have been while nobody listened. */
-  readonly onRevoked: () => void;
+  readonly onMessage: (payload: string) => void;
+  /** Listens, for the first time or again: what was told before is not told again. */
+  readonly onListening: () => void;
 }
 
 const FIRST_RETRY_MS = 200;
@@ -19,14 +23,14 @@ const LONGEST_RETRY_MS = 5_000;
 /** A connection that a firewall forgot looks alive: asked this often, it shows. */
 const PROBE_MS = 30_000;
 
-export class RevocationListener {
-  readonly #options: RevocationListenerOptions;
+export class ChannelListener {
+  readonly #options: ChannelListenerOptions;
   #client: Client | undefined;
   #timer: Timer | undefined;
   #failures = 0;
   #stopped = false;
 
-  constructor(options: RevocationListenerOptions) {
+  constructor(options: ChannelListenerOptions) {
     this.#options = options;
   }
 
@@ -43,19 +47,18 @@ export class RevocationListener {
   }
 
   async #connect(): Promise<void> {
-    const { database, logger, onRevoked } = this.#options;
+    const { database, channel, words, logger, onMessage, onListening } = this.#options;
     const client = database.dedicatedClient();
     this.#client = client;
     client.on('error', (err) => this.#lost(client, err));
     client.on('end', () => this.#lost(client, undefined));
-    client.on('notification', () => onRevoked());
+    client.on('notification', ({ payload = '' }) => onMessage(payload));
     try {
       await client.connect();
-      await client.query(`LISTEN ${REVOKED_CHANNEL}`);
+      await client.query(`LISTEN ${channel}`);
       this.#failures = 0;
-      logger?.debug('listening for revoked API keys');
-      // What was revoked while nobody listened is not told again.
-      onRevoked();
+      logger?.debug(`listening for ${words.what}`);
+      onListening();
       this.#probeLater(client);
     } catch (err) {
       this.#lost(client, err);
@@ -81,7 +84,8 @@ export class RevocationListener {
     if (this.#stopped) return;
     const waitMs = Math.min(FIRST_RETRY_MS * 2 ** this.#failures, LONGEST_RETRY_MS);
     this.#failures += 1;
-    this.#options.logger?.warn({ err, waitMs }, 'not listening for revoked API keys; keys are asked for again every few seconds meanwhile');
+    const { logger, words } = this.#options;
+    logger?.warn({ err, waitMs }, `not listening for ${words.what}; ${words.meanwhile}`);
     this.#timer = this.#options.clock.after(waitMs, () => void this.#connect());
   }
 }

@@ -1,0 +1,81 @@
+import type { KnowledgeJobs } from '../../knowledge/jobs/jobs.ts';
+import { SMALL_FILE_BYTES, type CollectionJob, type DocumentJob } from '../../knowledge/jobs/names.ts';
+import type { Logger } from '../../platform/logging.ts';
+
+export interface JobStarterOptions {
+  readonly jobs: Pick<KnowledgeJobs, 'ingest' | 'clearDocument' | 'clearCollection'>;
+  readonly logger: Logger;
+}
+
+/** Starts under way at once. */
+const AT_ONCE = 4;
+/** Starts that wait. What is beyond is left to the worker's sweep. */
+const WAITING_LIMIT = 10_000;
+
+/**
+ * Starts work in Temporal beside the reconciles, which must not wait for it. Nothing depends on a start: its row in
+ * Postgres says what is to be done, and a worker that finds it not begun within the minute begins it.
+ */
+export class JobStarter {
+  readonly #options: JobStarterOptions;
+  readonly #waiting: (() => Promise<void>)[] = [];
+  readonly #running = new Set<Promise<void>>();
+  #away = false;
+  #closed = false;
+
+  constructor(options: JobStarterOptions) {
+    this.#options = options;
+  }
+
+  /** @param job - `bytes`: size of the content, where it is known already */
+  ingest({ bytes, ...job }: DocumentJob & { readonly bytes?: number }): void {
+    const small = bytes !== undefined && bytes <= SMALL_FILE_BYTES;
+    this.#add(() => this.#options.jobs.ingest({ ...job, small }));
+  }
+
+  clearDocument(job: DocumentJob): void {
+    this.#add(() => this.#options.jobs.clearDocument(job));
+  }
+
+  clearCollection(job: CollectionJob): void {
+    this.#add(() => this.#options.jobs.clearCollection(job));
+  }
+
+  /** Starts nothing more, and waits for what is under way. */
+  async close(): Promise<void> {
+    this.#closed = true;
+    this.#waiting.length = 0;
+    await Promise.all(this.#running);
+  }
+
+  #add(start: () => Promise<void>): void {
+    if (this.#closed || this.#waiting.length >= WAITING_LIMIT) return;
+    this.#waiting.push(start);
+    this.#next();
+  }
+
+  #next(): void {
+    while (this.#running.size < AT_ONCE) {
+      const start = this.#waiting.shift();
+      if (start === undefined) return;
+      const running = this.#run(start).finally(() => {
+        this.#running.delete(running);
+        this.#next();
+      });
+      this.#running.add(running);
+    }
+  }
+
+  async #run(start: () => Promise<void>): Promise<void> {
+    try {
+      await start();
+      this.#away = false;
+    } catch (error) {
+      // Each of the others would wait as long.
+      this.#waiting.length = 0;
+      if (!this.#away)
+        this.#options.logger.warn({ cause: String(error) }, 'Temporal does not take work on; the worker begins it when Temporal is back');
+      this.#away = true;
+    }
+  }
+}

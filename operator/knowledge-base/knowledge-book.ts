@@ -1,0 +1,182 @@
+import { StoreError, type CollectionSpec, type DocumentRecord, type Store } from '../../store/index.ts';
+import type { PostgresOutage, Unavailable } from '../runtime/postgres-outage.ts';
+import type { JobStarter } from './job-starter.ts';
+import type { Superfluous, WantedDocument } from './sources.ts';
+import type { KnowledgeView, SourceDocument } from './view.ts';
+
+interface BaseIdentity {
+  readonly org: string;
+  readonly name: string;
+  readonly uid: string;
+}
+
+type Known = Extract<KnowledgeView, { readonly state: 'known' }>;
+
+export interface KnowledgeBookOptions {
+  readonly store: Pick<Store, 'knowledge'>;
+  readonly outage: PostgresOutage;
+  readonly jobs: Pick<JobStarter, 'ingest' | 'clearDocument' | 'clearCollection'>;
+}
+
+const DONE = { state: 'known' } as const;
+type Done = typeof DONE | Unavailable;
+
+/**
+ * What Postgres holds of each knowledge base, as this process knows it: read when it is first asked for, and again after
+ * it was told that something changed. Others write there too: the worker, and the REST API.
+ */
+export class KnowledgeBook {
+  readonly #options: KnowledgeBookOptions;
+  readonly #entries = new Map<string, { readonly uid: string; readonly known: Known }>();
+  /** Models that Postgres refused to mix. Lasts beyond a change of documents. */
+  readonly #conflicts = new Map<string, NonNullable<Known['conflict']>>();
+  /** Reads under way; one that is told of a change meanwhile isn't kept. */
+  readonly #reading = new Map<string, symbol>();
+
+  constructor(options: KnowledgeBookOptions) {
+    this.#options = options;
+  }
+
+  async view(base: BaseIdentity): Promise<KnowledgeView> {
+    const { outage } = this.#options;
+    const key = keyOf(base);
+    const entry = this.#entries.get(key);
+    if (entry?.uid === base.uid && outage.why === undefined) return this.#withConflict(key, entry.known);
+    return outage.guard<KnowledgeView>(async () => {
+      const reading = Symbol(key);
+      this.#reading.set(key, reading);
+      const known = await this.#read(base);
+      if (this.#reading.get(key) === reading) {
+        this.#reading.delete(key);
+        this.#entries.set(key, { uid: base.uid, known });
+      }
+      return this.#withConflict(key, known);
+    });
+  }
+
+  /** Whether Postgres can be used, as far as is known, without asking it. */
+  reachable(): KnowledgeView {
+    const { why } = this.#options.outage;
+    return why === undefined ? { state: 'known', sourceDocuments: [] } : { state: 'unavailable', why };
+  }
+
+  async ensure(spec: CollectionSpec): Promise<Done> {
+    return this.#change(spec, async () => {
+      try {
+        await this.#options.store.knowledge.collections.ensure(spec);
+        this.#conflicts.delete(keyOf(spec));
+      } catch (error) {
+        if (!(error instanceof StoreError) || error.kind !== 'conflict') throw error;
+        this.#conflicts.set(keyOf(spec), { spec, message: error.message });
+      }
+    });
+  }
+
+  /** Takes a document on; who is to ingest it is told in the background. */
+  async ingest(base: BaseIdentity, collectionId: string, wanted: WantedDocument): Promise<Done> {
+    const { org } = base;
+    return this.#change(base, async () => {
+      const { id } = await this.#options.store.knowledge.documents.create({ org, collectionId, ...wanted });
+      this.#options.jobs.ingest({ org, collectionId, documentId: id, ...(wanted.bytes !== undefined && { bytes: wanted.bytes }) });
+    });
+  }
+
+  /** Nothing of the document is found any more, or it is left alone because it has been completed. */
+  async discard(
+    base: BaseIdentity,
+    collectionId: string,
+    { documentId, unlessCompleted }: Superfluous,
+  ): Promise<Done | { readonly state: 'kept' }> {
+    const { org } = base;
+    let gone = false;
+    const done = await this.#change(base, async () => {
+      gone = await this.#options.store.knowledge.documents.tombstone({ org, id: documentId, collectionId, unlessCompleted });
+      if (gone) this.#options.jobs.clearDocument({ org, collectionId, documentId });
+    });
+    return done.state === 'known' && !gone ? { state: 'kept' } : done;
+  }
+
+  /** Nothing of the knowledge base is found any more. */
+  async deleteCollection(base: BaseIdentity): Promise<Done> {
+    return this.#change(base, async () => {
+      const ids = await this.#options.store.knowledge.collections.tombstone(base);
+      for (const collectionId of ids) this.#options.jobs.clearCollection({ org: base.org, collectionId });
+    });
+  }
+
+  /** The documents are kept for a later knowledge base of this name. */
+  async releaseCollection(base: BaseIdentity): Promise<Done> {
+    return this.#change(base, () => this.#options.store.knowledge.collections.release(base));
+  }
+
+  /** Something changed there. */
+  stale(base: Pick<BaseIdentity, 'org' | 'name'>): void {
+    const key = keyOf(base);
+    this.#entries.delete(key);
+    this.#reading.delete(key);
+  }
+
+  /** Whatever is known of it doesn't count any more. */
+  forget(base: Pick<BaseIdentity, 'org' | 'name'>): void {
+    this.stale(base);
+    this.#conflicts.delete(keyOf(base));
+  }
+
+  /** Nothing that was known counts any more. */
+  clear(): void {
+    this.#entries.clear();
+    this.#reading.clear();
+    this.#conflicts.clear();
+  }
+
+  async #change(base: Pick<BaseIdentity, 'org' | 'name'>, change: () => Promise<void>): Promise<Done> {
+    try {
+      return await this.#options.outage.guard<Done>(async () => {
+        await change();
+        return DONE;
+      });
+    } finally {
+      this.stale(base);
+    }
+  }
+
+  async #read({ org, name }: BaseIdentity): Promise<Known> {
+    const { collections, documents } = this.#options.store.knowledge;
+    const collection = await collections.byName({ org, name });
+    if (collection === undefined) return { state: 'known', sourceDocuments: [] };
+    const { id } = collection;
+    const [ofSources, overview] = await Promise.all([documents.ofSources({ org, collectionId: id }), collections.overview({ org, id })]);
+    const { uid, model, dimension, language, maxTokens, overlapTokens } = collection;
+    return {
+      state: 'known',
+      collection: { id, uid, model, dimension, language, maxTokens, overlapTokens },
+      ...overview,
+      sourceDocuments: ofSources.map(toSourceDocument),
+    };
+  }
+
+  #withConflict(key: string, known: Known): Known {
+    const conflict = this.#conflicts.get(key);
+    return conflict === undefined ? known : { ...known, conflict };
+  }
+}
+
+function toSourceDocument(document: DocumentRecord): SourceDocument {
+  const { id, status, errorCode } = document;
+  // How many chunks a sound document has is no news for its source.
+  const incomplete = document.warnings.length > 0 || document.pageOutcomes?.some((page) => page.status === 'failed') === true;
+  return {
+    id,
+    source: document.source ?? '',
+    revision: document.sourceRevision ?? '',
+    status,
+    queued: document.stage === 'queued',
+    errorCode,
+    message: status === 'failed' || (status === 'completed' && incomplete) ? document.message : '',
+    progressAt: document.progressAt.getTime(),
+  };
+}
+
+function keyOf({ org, name }: Pick<BaseIdentity, 'org' | 'name'>): string {
+  return `${org}/${name}`;
+}

@@ -1,0 +1,21 @@
+/** Which state of a source a document holds. */
+
+export interface SourceRevision {
+  /** Hash of everything that makes the document what it is. */
+  readonly content: string;
+  /** Counts the attempts at this content, from 1: each is a document of its own. */
+  readonly attempt: number;
+  /** Stands for the request that this attempt answers; see {@link requestMark}. */
+  readonly request: string;
+}
+
+/** As it stands in Postgres, where one state of a source is taken on once however often it is tried. */
+export function printRevision({ content, attempt, request }: SourceRevision): string {
+  return `${content}.${attempt}.${request}`;
+}
+
+/** What isn't printed by {@link printRevision} is nobody's content. */
+export function parseRevision(text: string): SourceRevision {
+  const [content = '', attempt, request = ''] = text.split('.');
+  return { content, attempt: Number(attempt) || 0, request };
+}

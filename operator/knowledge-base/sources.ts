@@ -1,0 +1,245 @@
+/**
+ * What is to be done for the sources of a knowledge base. A new document is taken on beside the one that is served; the
+ * ingestion replaces the older one in the transaction that completes the new one, so that a source is never without an answer.
+ */
+import { millisecondsOf } from '../../crds/duration.ts';
+import type { KnowledgeBase, KnowledgeBaseStatus } from '../../crds/index.ts';
+import { wellKnown } from '../../crds/index.ts';
+import type { NewDocument } from '../../store/index.ts';
+import { unresolved } from '../references/resolve.ts';
+import { knowledgeBaseReferences } from '../references/references-of.ts';
+import type { World } from '../references/world.ts';
+import { canonicalJson, sha256 } from '../runtime/canonical-json.ts';
+import { timestamp } from '../status/conditions.ts';
+import type { Problem } from '../status/reasons.ts';
+import { parseRevision, printRevision, type SourceRevision } from './source-revision.ts';
+import type { SourceDocument } from './view.ts';
+
+type Source = NonNullable<KnowledgeBase['spec']['sources']>[number];
+export type SourceStatus = NonNullable<KnowledgeBaseStatus['sources']>[number];
+
+/** A document to be taken on, but for where. */
+export type WantedDocument = Pick<NewDocument, 'kind' | 'filename' | 'urls' | 'content' | 'bytes' | 'metadata'> & {
+  readonly source: string;
+  readonly sourceRevision: string;
+};
+
+/** A document that no source needs any more. */
+export interface Superfluous {
+  readonly documentId: string;
+  /**
+   * It is only in the way of another one. Where it has been completed meanwhile it stays: it has replaced what was served
+   * before, and nothing else would be found.
+   */
+  readonly unlessCompleted: boolean;
+}
+
+export interface SourcesPlan {
+  readonly wanted: readonly WantedDocument[];
+  readonly superfluous: readonly Superfluous[];
+  readonly status: readonly SourceStatus[];
+  /** When the next source is due, in milliseconds from now; `Infinity` where none is. */
+  readonly dueInMs: number;
+}
+
+/** What another attempt at the same bytes doesn't mend. */
+const lasting: ReadonlySet<string | null> = new Set([
+  'unsupported_content',
+  'too_large',
+  'password_protected',
+  'corrupt_file',
+  'empty_document',
+  'no_text_layer',
+]);
+
+/** After the first failure that may not last; doubled with each further one. */
+const FIRST_RETRY_MS = 5 * 60_000;
+const LONGEST_RETRY_MS = 6 * 3_600_000;
+/** Of `status.sources[].message`. */
+const MESSAGE_LIMIT = 1024;
+
+/** Texts that can't be a document, in the order of the spec. */
+export function sourceProblems(knowledgeBase: KnowledgeBase, world: World): readonly Problem[] {
+  return (knowledgeBase.spec.sources ?? []).flatMap((source) => textProblem(knowledgeBase, source, world) ?? []);
+}
+
+/**
+ * @param documents - of all sources, oldest first
+ * @param now - milliseconds since the epoch
+ */
+export function planSources(
+  knowledgeBase: KnowledgeBase,
+  world: World,
+  { documents, now }: { readonly documents: readonly SourceDocument[]; readonly now: number },
+): SourcesPlan {
+  const sources = knowledgeBase.spec.sources ?? [];
+  const bySource = Map.groupBy(documents, (document) => document.source);
+  const plans = sources.map((source) => planSource(source, bySource.get(source.name) ?? [], { knowledgeBase, world, now }));
+  const names = new Set(sources.map(({ name }) => name));
+  return {
+    wanted: plans.flatMap(({ wanted }) => wanted ?? []),
+    superfluous: [
+      ...documents.filter(({ source }) => !names.has(source)).map(({ id }) => ({ documentId: id, unlessCompleted: false })),
+      ...plans.flatMap(({ superfluous }) => superfluous.map(({ id }) => ({ documentId: id, unlessCompleted: true }))),
+    ],
+    status: plans.map(({ status }) => status),
+    dueInMs: Math.min(Infinity, ...plans.map(({ dueAt }) => dueAt - now)),
+  };
+}
+
+interface SourcePlan {
+  readonly wanted?: WantedDocument;
+  readonly superfluous: readonly SourceDocument[];
+  readonly status: SourceStatus;
+  /** Milliseconds since the epoch. */
+  readonly dueAt: number;
+}
+
+function planSource(
+  source: Source,
+  documents: readonly SourceDocument[],
+  context: { readonly knowledgeBase: KnowledgeBase; readonly world: World; readonly now: number },
+): SourcePlan {
+  const { knowledgeBase, world, now } = context;
+  const served = documents.findLast(({ status }) => status === 'completed');
+  const shown = { name: source.name, ...(served && { documentID: served.id, lastRefreshedAt: timestamp(served.progressAt) }) };
+  const problem = sourceProblem(knowledgeBase, source, world);
+  if (problem !== undefined) {
+    const message = clip(served === undefined ? problem : `${problem}; the former content stays in use`);
+    return { superfluous: [], status: { ...shown, state: 'failed', message }, dueAt: Infinity };
+  }
+
+  const content = contentOf(knowledgeBase, source, world);
+  const request = requestMark(knowledgeBase);
+  const attempts = documents.filter(({ revision }) => parseRevision(revision).content === content.hash);
+  const latest = attempts.at(-1);
+  const next: SourceRevision = { content: content.hash, attempt: lastAttempt(attempts) + 1, request };
+  const failures = latest === undefined ? 0 : next.attempt - 1 - (served && attempts.includes(served) ? attemptOf(served) : 0);
+  const dueAt = latest === undefined || latest.status === 'processing' ? Infinity : nextAttemptAt(source, latest, failures);
+  if (latest !== undefined && !isDue(source, latest, { newest: documents.at(-1) === latest, request, dueAt, now })) {
+    return {
+      // Those that are newer would replace it one day, though it is what the spec asks for.
+      superfluous: documents.filter(
+        (document, index) => document !== latest && (document.status === 'failed' || index > documents.indexOf(latest)),
+      ),
+      status: { ...shown, state: latest.status, ...messageOf(latest, { served, dueAt }) },
+      dueAt,
+    };
+  }
+  // One at a time: of a text that changes every second each state would be read otherwise, and none would be finished in time.
+  const others = documents.filter(({ status }) => status === 'processing');
+  const atWork = others.some(({ queued }) => !queued);
+  return {
+    ...(atWork
+      ? {}
+      : { wanted: { ...content.document, metadata: source.metadata ?? {}, source: source.name, sourceRevision: printRevision(next) } }),
+    superfluous: others.filter(({ queued }) => queued),
+    status: { ...shown, state: 'processing' },
+    dueAt: Infinity,
+  };
+}
+
+function isDue(
+  source: Source,
+  latest: SourceDocument,
+  { newest, request, dueAt, now }: { readonly newest: boolean; readonly request: string; readonly dueAt: number; readonly now: number },
+): boolean {
+  if (latest.status === 'processing') return false;
+  if (dueAt <= now) return true;
+  // Asked for: pages may have changed, and what failed may go well now. A text that was read is the same.
+  const asked = request !== '' && parseRevision(latest.revision).request !== request;
+  if (latest.status === 'failed') return asked || !newest;
+  return asked && source.website !== undefined;
+}
+
+/** Failures are tried again as the refreshes are, and by themselves where they may pass. */
+function nextAttemptAt(source: Source, latest: SourceDocument, failures: number): number {
+  const interval = source.refreshInterval === undefined ? Infinity : millisecondsOf(source.refreshInterval);
+  if (latest.status === 'completed') return source.website === undefined ? Infinity : latest.progressAt + interval;
+  const backoff = lasting.has(latest.errorCode) ? Infinity : Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS);
+  return latest.progressAt + Math.min(interval, backoff);
+}
+
+function lastAttempt(attempts: readonly SourceDocument[]): number {
+  return attempts.reduce((last, document) => Math.max(last, attemptOf(document)), 0);
+}
+
+function attemptOf({ revision }: SourceDocument): number {
+  return parseRevision(revision).attempt;
+}
+
+function messageOf(
+  latest: SourceDocument,
+  { served, dueAt }: { readonly served: SourceDocument | undefined; readonly dueAt: number },
+): Pick<SourceStatus, 'message'> {
+  if (latest.status === 'processing' || latest.message === '') return {};
+  if (latest.status === 'completed') return { message: clip(latest.message) };
+  const until = [
+    ...(served === undefined ? [] : ['the former content stays in use']),
+    dueAt === Infinity ? 'tried again when the source changes' : `tried again at ${timestamp(dueAt)}`,
+  ].join('; ');
+  const what = `${latest.errorCode ?? 'failed'}: ${latest.message}`;
+  return { message: `${clip(what, MESSAGE_LIMIT - until.length - 2)}; ${until}` };
+}
+
+function clip(text: string, limit = MESSAGE_LIMIT): string {
+  return text.length <= limit ? text : `${text.slice(0, limit - 1)}…`.toWellFormed();
+}
+
+/** The document that the source stands for now, and a hash of everything that would make it another one. */
+function contentOf(
+  knowledgeBase: KnowledgeBase,
+  source: Source,
+  world: World,
+): { readonly hash: string; readonly document: Pick<WantedDocument, 'kind' | 'filename' | 'urls' | 'content' | 'bytes'> } {
+  const { documentLanguage, chunking } = knowledgeBase.spec;
+  const ref = source.configMapKeyRef;
+  const found = ref === undefined ? undefined : world.configText(knowledgeBase.metadata.namespace ?? '', ref.name, ref.key);
+  const text = found?.state === 'text' ? found.text : '';
+  const urls = source.website?.urls ?? [];
+  const hash = sha256(
+    canonicalJson({
+      ...(ref === undefined ? { urls } : { key: ref.key, text: sha256(text) }),
+      metadata: source.metadata ?? {},
+      documentLanguage,
+      chunking,
+    }),
+  );
+  return {
+    hash,
+    document:
+      ref === undefined
+        ? { kind: 'website', filename: urls[0] ?? '', urls }
+        : { kind: 'text', filename: ref.key, content: text, bytes: Buffer.byteLength(text) },
+  };
+}
+
+/** Short, for it is repeated in each revision; empty where nobody asked. */
+function requestMark({ metadata }: KnowledgeBase): string {
+  const requested = metadata.annotations?.[wellKnown.reconcileRequestedAt];
+  return requested === undefined ? '' : sha256(requested).slice(0, 12);
+}
+
+/** Why there is nothing to read. */
+function sourceProblem(knowledgeBase: KnowledgeBase, source: Source, world: World): string | undefined {
+  const only = { spec: { ...knowledgeBase.spec, sources: [source] } };
+  const [missing] = unresolved(knowledgeBase.metadata.namespace ?? '', knowledgeBaseReferences(only), world);
+  return (missing ?? textProblem(knowledgeBase, source, world))?.message;
+}
+
+function textProblem(knowledgeBase: KnowledgeBase, source: Source, world: World): Problem | undefined {
+  const ref = source.configMapKeyRef;
+  if (ref === undefined) return undefined;
+  const namespace = knowledgeBase.metadata.namespace ?? '';
+  const found = world.configMap(namespace, ref.name);
+  if (found.state !== 'present' || !found.keys.has(ref.key)) return undefined;
+  const { state } = world.configText(namespace, ref.name, ref.key);
+  const thing = `key "${ref.key}" of ConfigMap ${namespace}/${ref.name}`;
+  if (state === 'too-large') return { reason: 'SourceNotText', message: `${thing} is larger than 1 MiB; upload it as a document instead` };
+  if (state === 'binary')
+    return {
+      reason: 'SourceNotText',
+      message: `${thing} is not text; keep it under data, not binaryData, and without the character U+0000, or upload it as a document instead`,
+    };
+  return undefined;
+}

@@ -1,0 +1,58 @@
+/** The one moment in which a refreshed source could be missed: its new document takes the old one's place in the middle of a search. */
+import { expect, it } from 'vitest';
+
+import { createSearch } from '../../../knowledge/search/create-search.ts';
+import type { VectorHit, VectorStore } from '../../../knowledge/vector-stores/vector-store.ts';
+import type { Store } from '../../../store/index.ts';
+import { freshStore } from '../store/support.ts';
+
+const org = 'acme';
+
+/** A document of one chunk, all but completed. */
+async function arriving(
+  store: Store,
+  collectionId: string,
+  sourceRevision: string,
+): Promise<{ readonly org: string; readonly id: string }> {
+  const { id } = await store.knowledge.documents.create({
+    org,
+    collectionId,
+    kind: 'text',
+    filename: 'faq.md',
+    source: 'faq',
+    sourceRevision,
+  });
+  const ref = { org, id };
+  const place = { tokens: 1, headingPath: [], page: null, sheet: null, url: null, firstRow: null, lastRow: null };
+  await store.knowledge.ingestion.addChunks(ref, [{ ordinal: 0, text: sourceRevision, indexedText: sourceRevision, ...place }]);
+  await store.knowledge.ingestion.parsed(ref, { warnings: [], chunkCount: 1, termTotal: 1, terms: { terms: [1], chunks: [1] } });
+  return ref;
+}
+
+it.each([
+  ['while the old one still has vectors', false],
+  ['after the vectors of the old one went', true],
+])('finds the new document %s', async (_when, cleared) => {
+  const { store } = await freshStore();
+  const spec = { language: 'en', profile: 'default', model: 'bm25', dimension: 0, maxTokens: 400, overlapTokens: 50 };
+  const { id: collectionId } = await store.knowledge.collections.ensure({ org, name: 'faq', uid: 'u', ...spec });
+  const old = await arriving(store, collectionId, 'old');
+  await store.knowledge.ingestion.complete(old, 'done');
+  const next = await arriving(store, collectionId, 'new');
+
+  let searches = 0;
+  const vectors: Pick<VectorStore, 'search'> = {
+    // Holds both documents, and ranks while the new one is completed.
+    async search(_collection, { exclude = [] }): Promise<readonly VectorHit[]> {
+      searches += 1;
+      if (searches === 1) expect(await store.knowledge.ingestion.complete(next, 'done')).toEqual({ replaced: [old.id] });
+      return [old, next]
+        .filter(({ id }) => !exclude.includes(id) && !(cleared && id === old.id))
+        .map(({ id }) => ({ chunkId: `${id}:0`, documentId: id, ordinal: 0, score: 1 }));
+    },
+  };
+  const search = createSearch({ knowledge: store.knowledge, vectors: vectors as VectorStore, embedderOf: () => undefined });
+  const hits = await search.search({ org, knowledgeBase: 'faq', query: 'penguin', topK: 3 });
+  expect(hits).toMatchObject([{ documentId: next.id, content: 'new' }]);
+  expect(searches).toBe(2);
+});

@@ -1,0 +1,123 @@
+/** Declared sources with a real operator and a real worker: what is searched for is there throughout. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
+
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import { openKnowledge, type Knowledge } from '../../../knowledge/open-knowledge.ts';
+import { loadConfig } from '../../../platform/config.ts';
+import { createLogger } from '../../../platform/logging.ts';
+import { createRegistry } from '../../../platform/metrics.ts';
+import { aConfigMap, aKnowledgeBase, type Manifest } from '../../support/builders.ts';
+import { eventually } from '../../support/eventually.ts';
+import { temporalAddress } from '../../support/temporal.ts';
+import { startWorker } from '../knowledge/harness.ts';
+import { unique } from '../workflows/support.ts';
+import { condition, startCluster, type AnyObject, type Cluster } from './harness.ts';
+
+let cluster: Cluster;
+let knowledge: Knowledge;
+let env: Readonly<Record<string, string>>;
+let folder: string;
+let site: Server;
+/** What the website answers with. */
+let page: { readonly status: number; readonly words: string } = { status: 200, words: 'edition 1' };
+
+beforeAll(async () => {
+  cluster = await startCluster();
+  folder = await mkdtemp(join(tmpdir(), 'parley-refresh-'));
+  site = createServer((request, response) => {
+    const found = request.url === '/prices';
+    response.writeHead(found ? page.status : 404, { 'content-type': 'text/html' });
+    response.end(`<html><body><main><h1>Prices</h1><p>A walrus costs ten crowns, ${page.words}.</p></main></body></html>`);
+  });
+  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+  env = {
+    ...cluster.env(),
+    TEMPORAL_ADDRESS: await temporalAddress(),
+    TEMPORAL_TASK_QUEUE: unique('refresh'),
+    STORAGE_URL: pathToFileURL(folder).href,
+    PARLEY_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
+    PARLEY_WORKER_PORT: '0',
+    PARLEY_LOG_LEVEL: 'silent',
+  };
+  const logger = createLogger({ role: 'test', level: 'silent' });
+  knowledge = openKnowledge({
+    config: loadConfig(env),
+    store: cluster.store,
+    logger,
+    registry: createRegistry({ role: 'test', version: 'test' }),
+  });
+  await cluster.operator({ env });
+});
+afterAll(async () => {
+  await knowledge?.close();
+  await cluster?.stop();
+  await new Promise((resolve) => site?.close(resolve));
+  await rm(folder, { recursive: true, force: true });
+});
+
+const sourceStates = (object: AnyObject): readonly string[] =>
+  ((object.status?.['sources'] ?? []) as readonly { readonly state: string }[]).map(({ state }) => state);
+
+it('keeps what it declares in step with its sources, and never without an answer', async () => {
+  await startWorker(env);
+  const org = await cluster.organization();
+  const base = (requested?: string): Manifest => {
+    const manifest = aKnowledgeBase('handbook', org, {
+      sources: [
+        { name: 'rules', configMapKeyRef: { name: 'texts', key: 'rules.md' }, metadata: { kind: 'rule' } },
+        { name: 'site', website: { urls: [`http://127.0.0.1:${(site.address() as AddressInfo).port}/prices`] } },
+      ],
+    });
+    if (requested === undefined) return manifest;
+    return { ...manifest, metadata: { ...manifest.metadata, annotations: { 'parley.dev/reconcile-requested-at': requested } } };
+  };
+  const rules = (edition: string): Manifest => aConfigMap('texts', { 'rules.md': `# Rules\n\nNo penguin on the ice, ${edition}.` }, org);
+  const textsFor = async (query: string): Promise<readonly string[]> =>
+    ((await knowledge.search.search({ org, knowledgeBase: 'handbook', query, topK: 5 })) ?? []).map((hit) => hit.content);
+  const bothSay = (edition: string): Promise<void> =>
+    eventually(async () => {
+      expect(await textsFor('penguin')).toEqual([expect.stringContaining(edition)]);
+      expect(await textsFor('walrus')).toEqual([expect.stringContaining(edition)]);
+    });
+
+  await cluster.apply(rules('edition 1'), base());
+  await bothSay('edition 1');
+
+  const stop = new AbortController();
+  let searches = 0;
+  const watching = (async () => {
+    const without: string[] = [];
+    while (!stop.signal.aborted) {
+      for (const query of ['penguin', 'walrus']) if ((await textsFor(query)).length !== 1) without.push(`${query} in search ${searches}`);
+      searches += 2;
+      await delay(2);
+    }
+    return without;
+  })();
+  for (const edition of ['edition 2', 'edition 3']) {
+    page = { status: 200, words: edition };
+    await cluster.apply(rules(edition), base(edition));
+    await bothSay(edition);
+  }
+  // Broken: what was found stays, and the status says what is wrong with which source.
+  page = { status: 500, words: 'edition 4' };
+  await cluster.apply(base('edition 4'));
+  const failed = await cluster.until('KnowledgeBase', org, 'handbook', (object) => sourceStates(object).includes('failed'));
+  expect(sourceStates(failed)).toEqual(['completed', 'failed']);
+  expect(JSON.stringify(failed.status?.['sources'])).toContain('the former content stays in use');
+  expect(condition(failed, 'Ready')?.status).toBe('True');
+  stop.abort();
+  expect(await watching).toEqual([]);
+  expect(searches).toBeGreaterThan(50);
+  expect(await textsFor('walrus')).toEqual([expect.stringContaining('edition 3')]);
+
+  await cluster.apply(aKnowledgeBase('handbook', org, { sources: [] }));
+  await eventually(async () => expect([await textsFor('penguin'), await textsFor('walrus')]).toEqual([[], []]));
+});
