@@ -32,8 +32,8 @@ CREATE TABLE parley.vector_collections (
   collection_id text COLLATE "C" NOT NULL CHECK (char_length(collection_id) BETWEEN 1 AND 128),
   -- Chunks are numbered from 0; a number is never given twice. Whoever writes holds this row.
   next_number int NOT NULL DEFAULT 0 CHECK (next_number >= 0),
-  -- Became large: its dense vectors belong into the graph.
-  graph boolean NOT NULL DEFAULT false,
+  -- The table with the graph of its dense vectors, once it is large.
+  graph text CHECK (graph ~ '^vector_graph_[0-9a-f]{32}$'),
   PRIMARY KEY (org, collection_id)
 );
 
@@ -89,15 +89,11 @@ GRANT SELECT, INSERT, DELETE, UPDATE (next_number, graph) ON parley.vector_colle
 GRANT SELECT, INSERT, DELETE ON parley.vector_chunks TO parley_app;
 GRANT SELECT, INSERT, DELETE, UPDATE (entries) ON parley.vector_postings TO parley_app;
 
--- Makes the table for dense vectors of one dimension, parley.vector_dense_<dimension>, where it is missing. The tables belong to whoever migrates.
--- Rows of large collections are in the graph (HNSW), which up to then is empty and costs nothing: it never has to be built over rows that are in use.
-CREATE FUNCTION parley.prepare_dense_vectors(dimension int) RETURNS void
+-- Makes a table of dense vectors where it is missing, with everything that row-level security asks for. Tables belong to whoever migrates.
+CREATE FUNCTION parley.make_dense_table(name text, dimension int) RETURNS void
 LANGUAGE plpgsql VOLATILE STRICT SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
 DECLARE
-  name text := 'vector_dense_' || dimension;
-  -- An HNSW index takes up to 2,000 dimensions of vector and 4,000 of halfvec; a row has to fit into a page.
-  kind text := CASE WHEN dimension > 2000 THEN 'halfvec' ELSE 'vector' END;
   home text;
 BEGIN
   IF dimension NOT BETWEEN 1 AND 16000 THEN
@@ -112,22 +108,63 @@ BEGIN
        org text COLLATE "C" NOT NULL,
        collection_id text COLLATE "C" NOT NULL,
        number int NOT NULL,
-       graph boolean NOT NULL,
        embedding %I.%I(%s) NOT NULL,
        PRIMARY KEY (org, collection_id, number)
-     ) WITH (toast_tuple_target = 8160)', name, home, kind, dimension);
-  EXECUTE format('CREATE INDEX %I ON parley.%I (org, collection_id, number) WHERE NOT graph', name || '_flat', name);
-  IF dimension <= 4000 THEN
-    EXECUTE format('CREATE INDEX %I ON parley.%I USING hnsw (embedding %I.%I) WHERE graph', name || '_graph', name, home, kind || '_ip_ops');
-  END IF;
+     ) WITH (toast_tuple_target = 8160)',
+    -- Above 2,000 dimensions a vector has no index, and hardly fits into a page.
+    name, home, CASE WHEN dimension > 2000 THEN 'halfvec' ELSE 'vector' END, dimension);
   EXECUTE format('ALTER TABLE parley.%I ENABLE ROW LEVEL SECURITY', name);
   EXECUTE format('ALTER TABLE parley.%I FORCE ROW LEVEL SECURITY', name);
   EXECUTE format(
     'CREATE POLICY own_organization ON parley.%I TO parley_app
        USING (org = current_setting(''parley.org'', true)) WITH CHECK (org = current_setting(''parley.org'', true))', name);
-  EXECUTE format('GRANT SELECT, INSERT, DELETE, UPDATE (graph) ON parley.%I TO parley_app', name);
+  EXECUTE format('GRANT SELECT, INSERT, DELETE ON parley.%I TO parley_app', name);
 END
 $$;
+
+-- The table for all collections of one dimension: compared one by one, exactly.
+CREATE FUNCTION parley.prepare_dense_vectors(dimension int) RETURNS void
+LANGUAGE sql VOLATILE STRICT SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$ SELECT parley.make_dense_table('vector_dense_' || dimension, dimension) $$;
+
+-- The table for one large collection of the current organisation, with its graph (HNSW), which is made while it is empty: a graph never has to be built
+-- over rows that are in use, and what other organisations have can't stand in its way.
+CREATE FUNCTION parley.make_vector_graph(collection text, dimension int) RETURNS text
+LANGUAGE plpgsql VOLATILE STRICT SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+DECLARE
+  own text := nullif(current_setting('parley.org', true), '');
+  name text := 'vector_graph_' || left(encode(sha256(convert_to(own || '/' || collection, 'UTF8')), 'hex'), 32);
+  home text;
+BEGIN
+  IF own IS NULL OR dimension > 4000 THEN
+    RAISE EXCEPTION 'a graph is of one organisation, and of 4000 dimensions at most' USING ERRCODE = 'numeric_value_out_of_range';
+  END IF;
+  PERFORM parley.make_dense_table(name, dimension);
+  SELECT nspname INTO STRICT home FROM pg_extension JOIN pg_namespace ON pg_namespace.oid = extnamespace WHERE extname = 'vector';
+  EXECUTE format(
+    'CREATE INDEX IF NOT EXISTS %I ON parley.%I USING hnsw (embedding %I.%I)',
+    name || '_hnsw', name, home, CASE WHEN dimension > 2000 THEN 'halfvec_ip_ops' ELSE 'vector_ip_ops' END);
+  RETURN name;
+END
+$$;
+
+CREATE FUNCTION parley.drop_vector_graph(collection text) RETURNS void
+LANGUAGE plpgsql VOLATILE STRICT SECURITY DEFINER SET search_path = pg_catalog, pg_temp
+AS $$
+BEGIN
+  EXECUTE format('DROP TABLE IF EXISTS parley.%I',
+    'vector_graph_' || left(encode(sha256(convert_to(current_setting('parley.org') || '/' || collection, 'UTF8')), 'hex'), 32));
+END
+$$;
+
+REVOKE ALL ON FUNCTION parley.make_dense_table(text, int) FROM PUBLIC;
+REVOKE ALL ON FUNCTION parley.prepare_dense_vectors(int) FROM PUBLIC;
+REVOKE ALL ON FUNCTION parley.make_vector_graph(text, int) FROM PUBLIC;
+REVOKE ALL ON FUNCTION parley.drop_vector_graph(text) FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION parley.prepare_dense_vectors(int) TO parley_app;
+GRANT EXECUTE ON FUNCTION parley.make_vector_graph(text, int) TO parley_app;
+GRANT EXECUTE ON FUNCTION parley.drop_vector_graph(text) TO parley_app;
 
 -- Takes statistics of the tables that have none, or have since doubled. Autovacuum does that too, a minute later; up to then the planner thinks that
 -- a collection has one row, so that any index that begins with it looks as good as the right one. Of two callers one does the work.

@@ -49,7 +49,7 @@ export async function startMilvusLite(python: string): Promise<MilvusLite> {
     );
     child = started;
     for (const stream of [started.stdout, started.stderr])
-      stream.on('data', (chunk: Buffer) => (output = `${output}${chunk}`.slice(-4_000)));
+      stream.on('data', (chunk: Buffer) => (output = `${output}${chunk.toString()}`.slice(-4_000)));
     const ended = once(started, 'exit').then(() => {
       throw new Error(`milvus-lite ended: ${output}`);
     });

@@ -66,8 +66,9 @@ export async function scorePostings(transaction: Transaction, { org, collectionI
     if (sums === undefined) blocks.set(block, (sums = new Float64Array(blockSize)));
     const weight = weights.get(term) ?? 0;
     for (let offset = 0; offset < entries.length; offset += 4) {
-      const local = entries.readUInt16LE(offset + 2);
-      sums[local] = (sums[local] ?? 0) + weight * entries.readUInt16LE(offset);
+      const entry = entries.readUInt32LE(offset);
+      const local = entry >>> 16;
+      sums[local] = (sums[local] ?? 0) + weight * (entry & 0xffff);
     }
   }
   const numbers = new Int32Array(blocks.size * blockSize);

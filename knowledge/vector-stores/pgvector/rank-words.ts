@@ -26,20 +26,19 @@ export async function rankWords(transaction: Transaction, scope: Scope, query: V
   });
   const best = (hits: readonly VectorHit[]): readonly VectorHit[] => hits.toSorted(byRank).slice(0, limit);
 
-  const ascending = scores.toSorted();
   const found: VectorHit[] = [];
   let upper = Infinity;
   // The best first: mostly enough of them are still there and wanted. A document's are few among all.
   for (let wanted = Math.max(100, 2 * limit); query.document === undefined; wanted *= 8) {
     // Down to a score and not to a number of chunks: all that share the last score are in.
-    const lower = ascending[Math.max(0, ascending.length - wanted)] ?? 0;
+    const lower = scoreOfRank(scores, wanted);
     const batch = new Map<number, number>();
     for (let position = 0; position < numbers.length; position += 1) {
       const score = scores[position] ?? 0;
       if (score >= lower && score < upper) batch.set(numbers[position] ?? 0, score);
     }
     for (const row of await lookUp(transaction, scope, query, [...batch.keys()])) found.push(hit(row, batch.get(row.number) ?? 0));
-    if (found.length >= limit || wanted >= ascending.length) return best(found);
+    if (found.length >= limit || wanted >= scores.length) return best(found);
     // Conditions that few meet: cheaper asked of every chunk than of one after another.
     if (conditionOf(query, 3).sql !== '') break;
     upper = lower;
@@ -52,6 +51,26 @@ export async function rankWords(transaction: Transaction, scope: Scope, query: V
       return score === undefined ? [] : [hit(row, score)];
     }),
   );
+}
+
+/** A score that at least `rank` of them reach, and not many more: counted in steps of a thousandth of the best, which is far quicker than sorting. */
+function scoreOfRank(scores: Float64Array, rank: number): number {
+  if (rank >= scores.length) return 0;
+  const steps = 1_000;
+  let best = 0;
+  for (const score of scores) if (score > best) best = score;
+  const counts = new Uint32Array(steps + 1);
+  for (const score of scores) {
+    const step = Math.floor((score * steps) / best);
+    counts[step] = (counts[step] ?? 0) + 1;
+  }
+  let reached = 0;
+  let step = steps;
+  for (; step > 0; step -= 1) {
+    reached += counts[step] ?? 0;
+    if (reached >= rank) break;
+  }
+  return (step * best) / steps;
 }
 
 const columns = 'chunk.number, chunk.chunk_id, chunk.document_id, chunk.ordinal';
