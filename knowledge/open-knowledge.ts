@@ -29,7 +29,7 @@ export interface OpenKnowledgeOptions {
 /** Connects to nothing before it is used. @throws RangeError, VectorStoreError for addresses that can't be read */
 export function openKnowledge({ config, store, logger, registry }: OpenKnowledgeOptions): Knowledge {
   const storage = openFileStorage({ url: config.STORAGE_URL });
-  const vectors = createVectorStore({ database: store.database, logger, registry });
+  const vectors = createVectorStore({ url: config.VECTOR_STORE_URL, database: store.database, logger, registry });
   const jobs = createKnowledgeJobs({
     address: config.TEMPORAL_ADDRESS,
     namespace: config.TEMPORAL_NAMESPACE,

@@ -195,6 +195,17 @@ const schema = z.object({
     .describe(
       "Where uploaded files are kept: a folder that api and worker share, or a bucket; credentials come from AWS's own variables or the pod's identity.",
     ),
+  VECTOR_STORE_URL: z
+    .string()
+    .regex(
+      /^(pgvector:|milvus(\+tls)?:\/\/[^/?#]+(\/[A-Za-z0-9_]+)?)$/,
+      'must be pgvector:, milvus://host:port or milvus+tls://user:password@host:port',
+    )
+    .default('pgvector:')
+    .describe(
+      'Where vectors are kept: `pgvector:`, in the database of DATABASE_URL, or Milvus, milvus://host:port or milvus+tls://user:password@host:port/database.',
+    )
+    .meta({ secret: true }),
   PARLEY_EGRESS_ALLOW_CIDRS: readable((value) => commaList(value).forEach(parseCidr), '')
     .transform(commaList)
     .describe(

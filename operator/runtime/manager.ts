@@ -205,7 +205,7 @@ export class Manager {
           worlds,
           book: this.#knowledge,
           profiles: config.PARLEY_EMBEDDING_PROFILES,
-          store: 'pgvector',
+          store: config.VECTOR_STORE_URL.startsWith('milvus') ? 'milvus' : 'pgvector',
           deletionGraceMs: config.PARLEY_DELETION_GRACE_MS,
           onWaiting: (key) => this.#waiting.knowledgeBases.add(key),
         }),

@@ -88,9 +88,9 @@ export class Collections {
         );
       } else requireSameModel(known, spec);
       await transaction.query(
-        `UPDATE parley.collections SET uid = $3, language = $4, max_tokens = $5, overlap_tokens = $6, released_at = NULL
+        `UPDATE parley.collections SET uid = $3, profile = $4, language = $5, max_tokens = $6, overlap_tokens = $7, released_at = NULL
          WHERE org = $1 AND name = $2 AND deleted_at IS NULL`,
-        [org, name, uid, language, maxTokens, overlapTokens],
+        [org, name, uid, profile, language, maxTokens, overlapTokens],
       );
       const made = await this.#byName(transaction, org, name);
       if (made === undefined) throw new StoreError('unavailable', `knowledge base ${name}: deleted at this moment`);

@@ -142,7 +142,7 @@ BEGIN
 END
 $$;
 
-GRANT SELECT, INSERT, DELETE, UPDATE (name, uid, language, max_tokens, overlap_tokens, chunk_count, term_total, average_length, released_at, deleted_at)
+GRANT SELECT, INSERT, DELETE, UPDATE (uid, profile, language, max_tokens, overlap_tokens, chunk_count, term_total, average_length, released_at, deleted_at)
   ON parley.collections TO parley_app;
 GRANT SELECT, INSERT, DELETE,
   UPDATE (object_key, bytes, sha256, status, stage, done, total, message, error_code, title, pages, warnings, page_outcomes, chunk_count, term_total, updated_at, progress_at, deleted_at)

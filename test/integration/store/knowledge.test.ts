@@ -77,7 +77,8 @@ describe('the collection of a knowledge base', () => {
     const { store, collection } = await freshCollection();
     await store.knowledge.collections.release({ org: 'acme', uid: 'uid-1' });
     expect(await store.knowledge.collections.byName({ org: 'acme', name: 'manuals' })).toBeUndefined();
-    expect(await store.knowledge.collections.ensure({ ...spec, uid: 'uid-2' })).toMatchObject({
+    expect(await store.knowledge.collections.ensure({ ...spec, uid: 'uid-2', profile: 'renamed' })).toMatchObject({
+      profile: 'renamed',
       id: collection.id,
       uid: 'uid-2',
       released: false,

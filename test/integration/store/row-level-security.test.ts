@@ -1,6 +1,7 @@
 import type { Client } from 'pg';
 import { describe, expect, it } from 'vitest';
 
+import { createVectorStore } from '../../../knowledge/vector-stores/index.ts';
 import { Database } from '../../../store/database.ts';
 import { migrate, openStore, type Store } from '../../../store/index.ts';
 import { database } from '../../support/postgres.ts';
@@ -20,7 +21,7 @@ async function twoOrganizations() {
   return { url, store };
 }
 
-async function oneCompletedDocument({ knowledge }: Store, org: string): Promise<void> {
+async function oneCompletedDocument({ knowledge, database: db }: Store, org: string): Promise<void> {
   const { id: collectionId } = await knowledge.collections.ensure({
     org,
     name: `canary of ${org}`,
@@ -37,12 +38,15 @@ async function oneCompletedDocument({ knowledge }: Store, org: string): Promise<
   await knowledge.ingestion.addChunks({ org, id }, [{ ordinal: 0, text: 'canary', indexedText: 'canary', tokens: 1, ...place }]);
   await knowledge.ingestion.parsed({ org, id }, { warnings: [], chunkCount: 1, termTotal: 1, terms: { terms: [7], chunks: [1] } });
   await knowledge.ingestion.complete({ org, id }, 'done');
+  const record = { chunkId: `${id}:0`, documentId: id, ordinal: 0, sparse: { indices: [7], values: [1] }, metadata: {} };
+  await createVectorStore({ database: db }).upsert({ org, collectionId, space: { model: 'bm25', dimension: 0 } }, [record]);
   await knowledge.embeddingCache.put(org, new Map([['ab'.repeat(32), Float32Array.of(1)]]));
 }
 
 const knowledgeTables = ['collections', 'documents', 'chunks', 'document_terms', 'term_frequencies', 'embedding_cache'] as const;
+const vectorTables = ['vector_chunks', 'vector_collections', 'vector_postings'] as const;
 
-const tenantTables = ['organizations', 'api_keys', 'agent_revisions', 'agent_serving', ...knowledgeTables] as const;
+const tenantTables = ['organizations', 'api_keys', 'agent_revisions', 'agent_serving', ...knowledgeTables, ...vectorTables] as const;
 
 async function asRole(url: string, role: string, org?: string): Promise<Client> {
   const client = await session(url);
