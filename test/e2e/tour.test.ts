@@ -26,7 +26,7 @@ it("the README's tour runs from top to bottom", async () => {
   const toured = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd: folder });
   expect(toured.code, toured.stderr).toBe(0);
 
-  const [, looked, made, equipped, changed, refused, explained] = toured.stdout.split('--- next\n');
+  const [, looked, made, equipped, changed, refused, found, explained] = toured.stdout.split('--- next\n');
   expect(looked).toMatch(/agent\.parley\.dev\/\S+ +True/);
   expect(looked).toContain('"data":[');
   expect(made).toContain('"ai_agent_id":"agent-');
@@ -38,6 +38,8 @@ it("the README's tour runs from top to bottom", async () => {
   expect(equipped).toMatch(/phonenumber\.parley\.dev\/pn-/);
   expect(changed).toContain('"welcome_message":"Welcome back!"');
   expect(refused).toMatch(/"error":"conflict".*kubectl/);
+  expect(found).toMatch(/bicycle-care\.pdf, page 2 .*When to replace it/);
+  expect(found).toMatch(/"filename":"price-list\.xlsx".*"sheet":"Parts"/);
   expect(explained).toMatch(/missing/);
 });
 
@@ -46,9 +48,10 @@ it("parley dev's own tour works as printed", async () => {
   const commands = status.stdout
     .split('\n')
     .map((line) => line.trim().replace(/^\$ /, ''))
-    .filter((line) => /^(kubectl|curl) /.test(line));
+    .filter((line) => /^(kubectl|curl|parley) /.test(line));
   expect(commands.filter((command) => command.startsWith('kubectl'))).toHaveLength(3);
   expect(commands.filter((command) => command.startsWith('curl'))).toHaveLength(3);
+  expect(commands.filter((command) => command.startsWith('parley'))).toHaveLength(1);
   for (const command of commands) {
     const ran = await run('bash', ['-euc', `eval "$(${repository}/bin/parley env)"; ${command}`], { cwd: folder });
     expect(ran.code, `${command}\n${ran.stderr}`).toBe(0);
