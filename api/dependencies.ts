@@ -38,7 +38,8 @@ export interface KnowledgeDependencies {
   readonly profiles: Config['PARLEY_EMBEDDING_PROFILES'];
 }
 
-export interface ApiDependencies {
+/** What every kind of resource needs. */
+export interface FoundationDependencies {
   readonly store: Pick<Store, 'apiKeys' | 'organizations' | 'rateLimits' | 'knowledge' | 'health'>;
   readonly transport: Transport;
   readonly logger: Logger;
@@ -50,5 +51,8 @@ export interface ApiDependencies {
   /** At least 32 bytes, the same on every replica: page tokens are signed with it. */
   readonly pageTokenKey: Uint8Array;
   readonly limits: Limits;
+}
+
+export interface ApiDependencies extends FoundationDependencies {
   readonly knowledge: KnowledgeDependencies;
 }

@@ -1,6 +1,5 @@
 import type { FastifyInstance } from 'fastify';
 
-import { parseFilter } from '../../knowledge/search-filter.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { ifMatch, sendEtag } from '../http/conditions.ts';
 import { requestState } from '../http/request-state.ts';
@@ -14,6 +13,7 @@ import { registerDocuments } from './document-routes.ts';
 import { DocumentService } from './document-service.ts';
 import { IngestionStarter } from './ingestion-starter.ts';
 import { KnowledgeBaseService } from './knowledge-base-service.ts';
+import { readFilter } from './read-filter.ts';
 import { searchKnowledgeBase } from './search-descriptions.ts';
 
 export function registerKnowledgeBases(

@@ -6,7 +6,7 @@ import type { ResourceClient } from '../../kube/resource-client.ts';
 import { withoutBookkeeping } from '../../kube/transform.ts';
 import { compareResourceVersions } from '../../kube/resource-version.ts';
 import { keyOf, type KubeObject, type Stored } from '../../kube/types.ts';
-import type { ApiDependencies } from '../dependencies.ts';
+import type { FoundationDependencies } from '../dependencies.ts';
 import { currentRequest } from '../http/request-state.ts';
 import { orUndefined } from './companions.ts';
 import { isAway, type Contact } from './contact.ts';
@@ -27,7 +27,7 @@ export class View<T extends KubeObject> {
   readonly #informer: Informer<T>;
   readonly #client: ResourceClient<T>;
   readonly #contact: Contact;
-  readonly #clock: ApiDependencies['clock'];
+  readonly #clock: FoundationDependencies['clock'];
   readonly #deleted = new Map<string, number>();
   /** The last answers to this process's own writes, until the cache has them. */
   readonly #recent = new Map<string, Stored<T>>();
@@ -39,7 +39,7 @@ export class View<T extends KubeObject> {
     readonly informer: Informer<T>;
     readonly client: ResourceClient<T>;
     readonly contact: Contact;
-    readonly clock: ApiDependencies['clock'];
+    readonly clock: FoundationDependencies['clock'];
   }) {
     this.#informer = options.informer;
     this.#client = options.client;
@@ -186,7 +186,7 @@ function withOwnership<T extends KubeObject>(object: Stored<T>): Stored<T> {
 
 const byNamespace = ({ metadata }: KubeObject): readonly string[] => [metadata.namespace ?? ''];
 
-export function createViews(clients: Clients, contact: Contact, dependencies: ApiDependencies): Views {
+export function createViews(clients: Clients, contact: Contact, dependencies: FoundationDependencies): Views {
   const { clock, random, logger, registry, readiness } = dependencies;
   const common = { random, logger, registry };
   const agents = createInformer<Agent>({
