@@ -21,7 +21,7 @@ export type FormPart =
       readonly filename: string;
       /** To be read to its end, or destroyed, before the next part comes. Ends early, one byte after `fileBytes`. */
       readonly content: Readable;
-      /** Why the content broke off, where the request is to blame: whoever reads it may only see that it did. */
+      /** What to answer where reading the content failed because the form broke off. */
       readonly fault: () => ApiError | undefined;
     };
 
@@ -51,7 +51,9 @@ export function registerForms(app: FastifyInstance): void {
     if (takesForms && hasBody && !isForm) done(new ApiError('unsupported_media_type', 'send the file as multipart/form-data'));
     else if (isForm && !takesForms) done(new ApiError('unsupported_media_type', 'send the body as application/json'));
     else if (isForm && (headers['content-encoding'] ?? 'identity').toLowerCase() !== 'identity')
-      done(new ApiError('unsupported_media_type', 'send the body without Content-Encoding', { headers: { 'accept-encoding': 'identity' } }));
+      done(
+        new ApiError('unsupported_media_type', 'send the body without Content-Encoding', { headers: { 'accept-encoding': 'identity' } }),
+      );
     else done(null, payload);
   });
 }
@@ -68,9 +70,9 @@ export async function* readForm(request: FastifyRequest, { fileBytes }: { readon
     for await (const part of request.parts({ limits: { fileSize: fileBytes + 1 } })) {
       const { fieldname: name } = part;
       if (part.type === 'file') {
-        let fault: ApiError | undefined;
-        part.file.on('error', (error) => (fault = malformed(error)));
-        yield { kind: 'file', name, filename: part.filename, content: part.file, fault: () => fault };
+        const { file: content, filename } = part;
+        const fault = (): ApiError | undefined => (content.errored === null ? undefined : malformed(content.errored));
+        yield { kind: 'file', name, filename, content, fault };
       } else if (typeof part.value === 'string') yield { kind: 'field', name, value: { text: part.value, truncated: part.valueTruncated } };
       else yield { kind: 'field', name, value: { json: part.value } };
     }
@@ -88,5 +90,7 @@ function asFormError(error: unknown): unknown {
 }
 
 function malformed(cause: unknown): ApiError {
-  return new ApiError('bad_request', 'the form breaks off or is not well formed: send it as multipart/form-data with a boundary', { cause });
+  return new ApiError('bad_request', 'the form breaks off or is not well formed: send it as multipart/form-data with a boundary', {
+    cause,
+  });
 }

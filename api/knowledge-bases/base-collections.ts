@@ -46,7 +46,10 @@ export class BaseCollections {
     const { metadata, spec } = await this.#resource(org, name);
     const profile = this.#profiles.find((each) => each.name === spec.embedding.profile);
     if (profile === undefined)
-      throw new ApiError('conflict', `the embedding profile ${JSON.stringify(spec.embedding.profile)} of this knowledge base is not configured`);
+      throw new ApiError(
+        'conflict',
+        `the embedding profile ${JSON.stringify(spec.embedding.profile)} of this knowledge base is not configured`,
+      );
     try {
       return await this.#collections.ensure({
         org,

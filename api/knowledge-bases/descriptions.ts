@@ -64,7 +64,9 @@ export const getKnowledgeBase = defineRoute({
   summary: 'Get a knowledge base',
   permission: 'knowledge_bases:read',
   params: baseParams,
-  answers: { 200: { description: 'The knowledge base.', schema: knowledgeBaseAnswer, example: knowledgeBaseExample, headers: ['ETag', 'Age'] } },
+  answers: {
+    200: { description: 'The knowledge base.', schema: knowledgeBaseAnswer, example: knowledgeBaseExample, headers: ['ETag', 'Age'] },
+  },
 });
 
 export const updateKnowledgeBase = defineRoute({

@@ -99,7 +99,9 @@ export const getDocumentChunks = defineRoute({
   description: 'All of them in one answer, which may have some 20 MB and comes as it is read. None before the document is completed.',
   permission: 'knowledge_bases:read',
   params: documentParams,
-  answers: { 200: { description: 'The chunks, in the order of the document.', schema: chunksAnswer, example: chunksExample, headers: ['Age'] } },
+  answers: {
+    200: { description: 'The chunks, in the order of the document.', schema: chunksAnswer, example: chunksExample, headers: ['Age'] },
+  },
 });
 
 export const deleteDocument = defineRoute({

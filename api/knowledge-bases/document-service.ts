@@ -76,7 +76,11 @@ export class DocumentService {
   }
 
   /** Oldest first. */
-  async list(org: string, baseName: string, page: { readonly pageSize: number; readonly after?: DocumentPosition | undefined }): Promise<Page> {
+  async list(
+    org: string,
+    baseName: string,
+    page: { readonly pageSize: number; readonly after?: DocumentPosition | undefined },
+  ): Promise<Page> {
     const collection = await this.#bases.find(org, baseName);
     return collection === undefined ? { items: [] } : this.#store.documents.list({ org, collectionId: collection.id, ...page });
   }
@@ -86,7 +90,11 @@ export class DocumentService {
     return this.#get(org, await this.#bases.find(org, baseName), id);
   }
 
-  async chunks(org: string, baseName: string, id: string): Promise<{ readonly document: DocumentRecord; readonly chunks: AsyncIterable<string> }> {
+  async chunks(
+    org: string,
+    baseName: string,
+    id: string,
+  ): Promise<{ readonly document: DocumentRecord; readonly chunks: AsyncIterable<string> }> {
     const document = await this.get(org, baseName, id);
     if (document.status !== 'completed') return { document, chunks: Readable.from([]) };
     const first = await this.#store.lookup.chunksOf({ org, documentId: id, limit: chunkPage });
@@ -97,7 +105,10 @@ export class DocumentService {
     const collection = await this.#bases.find(org, baseName);
     const { source } = await this.#get(org, collection, id);
     if (source !== null)
-      throw new ApiError('conflict', `the document comes from the source ${JSON.stringify(source)} of the KnowledgeBase resource: take the source out there`);
+      throw new ApiError(
+        'conflict',
+        `the document comes from the source ${JSON.stringify(source)} of the KnowledgeBase resource: take the source out there`,
+      );
     const collectionId = collection?.id ?? '';
     if (!(await this.#store.documents.tombstone({ org, id, collectionId }))) throw documentNotFound();
     this.#starter.clearDocument({ org, collectionId, documentId: id });

@@ -24,9 +24,12 @@ describe('the name of a file', () => {
     expect(judgeFileName(sent)).toEqual({ verdict: 'missing' });
   });
 
-  it.each(['program.exe', 'pdf', 'report.pdf.zip', 'report.', 'report.pdf.', 'a.htm', 'a.txt~', 'a.pdf;.exe'])('%j is of a kind that is not read', (sent) => {
-    expect(judgeFileName(sent)).toEqual({ verdict: 'unsupported' });
-  });
+  it.each(['program.exe', 'pdf', 'report.pdf.zip', 'report.', 'report.pdf.', 'a.htm', 'a.txt~', 'a.pdf;.exe'])(
+    '%j is of a kind that is not read',
+    (sent) => {
+      expect(judgeFileName(sent)).toEqual({ verdict: 'unsupported' });
+    },
+  );
 
   it.each([
     ['../../etc/passwd.txt', /path/],

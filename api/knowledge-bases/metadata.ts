@@ -45,7 +45,8 @@ function parse(text: string): { readonly value: unknown } | undefined {
 
 function faultOf(key: string, value: unknown): string | undefined {
   if (!isStorable(key)) return 'is no name that can be kept: U+0000 and half characters can not';
-  if (typeof value === 'string') return isStorable(value) ? undefined : 'has a text that can not be kept: U+0000 and half characters can not';
+  if (typeof value === 'string')
+    return isStorable(value) ? undefined : 'has a text that can not be kept: U+0000 and half characters can not';
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'has a number that is too large';
   return typeof value === 'boolean' ? undefined : 'has to be a text, a number or a boolean';
 }

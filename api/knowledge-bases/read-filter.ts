@@ -10,7 +10,8 @@ const field = /^[A-Za-z0-9_.-]{1,64}$/;
 export function readFilter(filter: Readonly<Record<string, unknown>>): EqualityFilter {
   const loc = ['body', 'filter'];
   const entries = Object.entries(filter);
-  if (entries.length === 0) throw new ValidationFailed([issues.value(loc, 'an empty filter is a placeholder: leave it out, or name a field')]);
+  if (entries.length === 0)
+    throw new ValidationFailed([issues.value(loc, 'an empty filter is a placeholder: leave it out, or name a field')]);
   if (entries.length > maxFields) throw new ValidationFailed([issues.tooMany(loc, 'Dictionary', maxFields, entries.length)]);
   const found: ValidationIssue[] = [];
   const equalities = entries.map(([name, condition]): readonly [string, Scalar] => {
@@ -25,7 +26,8 @@ export function readFilter(filter: Readonly<Record<string, unknown>>): EqualityF
 
 function faultOf(name: string, condition: unknown): string | undefined {
   if (!field.test(name)) return 'fields are named with at most 64 letters, digits, `_`, `.` and `-`';
-  if (/^additionalProp\d+$/.test(name) || name === 'string') return 'this is the name of a placeholder: name a field of your metadata, or leave the filter out';
+  if (/^additionalProp\d+$/.test(name) || name === 'string')
+    return 'this is the name of a placeholder: name a field of your metadata, or leave the filter out';
   if (typeof condition !== 'object' || condition === null || Array.isArray(condition) || Object.keys(condition).join() !== '$eq')
     return 'a field is compared with {"$eq": value}, and with nothing else';
   const { $eq: value } = condition as { readonly $eq: unknown };

@@ -15,7 +15,9 @@ const documentLanguage = z
 export const knowledgeBaseCreate = z.object({
   name,
   description: description.nullish(),
-  document_language: documentLanguage.nullish().describe('BCP 47 tag of the language that most of its documents are in; `en` where absent.'),
+  document_language: documentLanguage
+    .nullish()
+    .describe('BCP 47 tag of the language that most of its documents are in; `en` where absent.'),
 });
 
 export type KnowledgeBaseCreate = z.output<typeof knowledgeBaseCreate>;

@@ -20,7 +20,12 @@ export const searchKnowledgeBase = defineRoute({
   body: searchRequest.meta({ id: 'SearchRequest' }),
   bodyExamples: {
     'what is needed': { query: 'how do I reset it', knowledge_base_id: id },
-    'among some documents': { query: 'how do I reset it', knowledge_base_id: id, top_k: 10, filter: { product: { $eq: 'XK-7420' }, year: { $eq: 2026 } } },
+    'among some documents': {
+      query: 'how do I reset it',
+      knowledge_base_id: id,
+      top_k: 10,
+      filter: { product: { $eq: 'XK-7420' }, year: { $eq: 2026 } },
+    },
   },
   answers: { 200: { description: 'What was found.', schema: searchAnswer, example: searchExample, headers: ['Age'] } },
   errors: ['not_found'],

@@ -31,7 +31,10 @@ interface ReceivedFile extends StoredFile {
  * Stores the file of the request's form under `key`. Whatever is thrown, nothing is left under it.
  * @throws ValidationFailed, or ApiError `payload_too_large`, `unsupported_media_type` or `bad_request`
  */
-export async function receiveUpload(request: FastifyRequest, target: { readonly key: string; readonly files: UploadStorage }): Promise<Upload> {
+export async function receiveUpload(
+  request: FastifyRequest,
+  target: { readonly key: string; readonly files: UploadStorage },
+): Promise<Upload> {
   if (Number(request.headers['content-length'] ?? 0) > maxFileBytes + envelopeBytes) throw tooLarge();
   const form = new UploadForm(target, requestState(request).signal);
   try {
@@ -83,7 +86,10 @@ class UploadForm {
     this.#files += 1;
     const judged = judgeFileName(filename);
     if (judged.verdict === 'unsupported')
-      throw new ApiError('unsupported_media_type', `files of this kind are not read: send one of ${fileExtensions.map((each) => `.${each}`).join(', ')}`);
+      throw new ApiError(
+        'unsupported_media_type',
+        `files of this kind are not read: send one of ${fileExtensions.map((each) => `.${each}`).join(', ')}`,
+      );
     if (judged.verdict === 'missing') this.#fileIssues = [issues.missing(['body', 'file'])];
     else if (judged.verdict === 'unusable') this.#fileIssues = [issues.value(['body', 'file'], judged.reason)];
     else if (this.#files > 1) this.#fileIssues = [issues.value(['body', 'file'], 'one request makes one document: send one file')];
@@ -93,7 +99,9 @@ class UploadForm {
       const stored = await this.#target.files.put(this.#target.key, content, { maxBytes: maxFileBytes, signal: this.#signal });
       this.#file = { name: judged.name, extension: judged.extension, ...stored };
     } catch (error) {
-      throw fault() ?? (error instanceof StorageError && error.kind === 'too_large' ? tooLarge() : error);
+      if (error instanceof StorageError) throw error.kind === 'too_large' ? tooLarge() : error;
+      // The storage passes on what reading the form threw, and the reason of the signal.
+      throw error instanceof ApiError ? error : (fault() ?? error);
     }
   }
 

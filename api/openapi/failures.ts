@@ -138,9 +138,12 @@ const failures: Readonly<Record<FailureName, Failure>> = {
     'A defect on our side.',
     'something went wrong on our side; the trace id in the header x-trace-id leads to the log line',
   ),
-  unavailable: plain('unavailable', 'The Kubernetes API, the database or a store of files or vectors is away.', 'the Kubernetes API is not available; try again', [
-    'Retry-After',
-  ]),
+  unavailable: plain(
+    'unavailable',
+    'The Kubernetes API, the database or a store of files or vectors is away.',
+    'the Kubernetes API is not available; try again',
+    ['Retry-After'],
+  ),
 };
 
 function statusOf(name: FailureName): number {

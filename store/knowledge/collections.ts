@@ -186,13 +186,7 @@ export class Collections {
   }
 
   /** How many documents are in each of the named collections, in whatever state; one that has none isn't in the answer. */
-  async documentTotals({
-    org,
-    names,
-  }: {
-    readonly org: string;
-    readonly names: readonly string[];
-  }): Promise<ReadonlyMap<string, number>> {
+  async documentTotals({ org, names }: { readonly org: string; readonly names: readonly string[] }): Promise<ReadonlyMap<string, number>> {
     return this.#database.asOrganization(org, async (transaction) => {
       const { rows } = await transaction.query<{ name: string; total: number }>(
         `SELECT c.name, count(*)::int AS total FROM parley.collections c

@@ -121,7 +121,10 @@ async function call(url: string, method: string, path: string, { body, key, head
       ...headers,
     },
     ...(body !== undefined && {
-      body: typeof body === 'string' || body instanceof Uint8Array || body instanceof FormData ? (body as NonNullable<RequestInit['body']>) : JSON.stringify(body),
+      body:
+        typeof body === 'string' || body instanceof Uint8Array || body instanceof FormData
+          ? (body as NonNullable<RequestInit['body']>)
+          : JSON.stringify(body),
     }),
   });
   const text = await response.text();

@@ -158,7 +158,17 @@ describe('knowledge bases', () => {
       [[condition('Ready', 'False'), condition('Stalled', 'True')], 'failed'],
       [[condition('Ready', 'False'), condition('Reconciling', 'True')], 'pending'],
     ] as const) {
-      await kubectl(['patch', 'knowledgebase', id, '-n', ours.name, '--subresource=status', '--type=merge', '-p', JSON.stringify({ status: { conditions } })]);
+      await kubectl([
+        'patch',
+        'knowledgebase',
+        id,
+        '-n',
+        ours.name,
+        '--subresource=status',
+        '--type=merge',
+        '-p',
+        JSON.stringify({ status: { conditions } }),
+      ]);
       await eventually(async () => expect((await ours.call('GET', `${all}/${id}`)).body.status).toBe(status));
     }
   });
@@ -199,7 +209,8 @@ describe('knowledge bases', () => {
       expect((await ours.call(method, path, body, reader)).status, path).toBe(403);
       expect((await ours.call(method, path, body, stranger)).status, path).toBe(403);
     }
-    for (const path of [all, `${all}/${id}`, `${all}/${id}/documents`]) expect((await ours.call('GET', path, undefined, stranger)).status).toBe(403);
+    for (const path of [all, `${all}/${id}`, `${all}/${id}/documents`])
+      expect((await ours.call('GET', path, undefined, stranger)).status).toBe(403);
     expect((await ours.call('POST', '/api/v1/vector/search', { query: 'x', knowledge_base_id: id }, stranger)).status).toBe(403);
   });
 });
