@@ -74,12 +74,12 @@ export function registerKnowledgeBases(
   addRoute(app, searchKnowledgeBase, async ({ body, caller: { org }, request, timed }) => {
     const { query, knowledge_base_id: name, top_k: topK } = body;
     const filter = body.filter === undefined || body.filter === null ? undefined : readFilter(body.filter);
-    // What is asked for may be somebody else's name, and is never told from one that nobody has.
-    await timed('db', () => bases.find(org, name));
     const { signal } = requestState(request);
     const hits = await timed('search', () =>
       knowledge.search.search({ org, knowledgeBase: name, query, topK, signal, ...(filter && { filter }) }),
     );
+    // Where nothing was ever put in, the resource says whether there is such a knowledge base at all.
+    if (hits === undefined) await timed('db', () => bases.find(org, name));
     return {
       query,
       results: (hits ?? []).map((hit) => ({
