@@ -12,7 +12,7 @@ const lingerMs = 30_000;
 /**
  * Answers for a handler that takes too long, and aborts what it waits for. Fastify's own `handlerTimeout` ends with the body of
  * the request, not with the answer to it. A client that goes away aborts nothing: a write that is carried to its end is cleaner than half of one.
- * An upload has its time once it is there; until then it has to keep coming.
+ * An upload has its time once it is there; until then it has to keep coming. So has an answer that is sent as it is read to keep going.
  */
 export function registerDeadline(app: FastifyInstance, { clock, timeoutMs }: { readonly clock: Clock; readonly timeoutMs: number }): void {
   const timers = new WeakMap<FastifyRequest, Timer>();
@@ -22,7 +22,7 @@ export function registerDeadline(app: FastifyInstance, { clock, timeoutMs }: { r
   };
 
   app.addHook('onRequest', (request, reply, done) => {
-    if (request.routeOptions.config.description?.form === undefined) arm(request, timeoutMs, () => end(request, reply));
+    if (request.routeOptions.config.description?.form === undefined) watchAnswer(request, reply);
     else watchUpload(request, reply);
     done();
   });
@@ -32,6 +32,17 @@ export function registerDeadline(app: FastifyInstance, { clock, timeoutMs }: { r
     const { raw } = request;
     if (!raw.complete) arm(request, lingerMs, () => void (raw.complete || raw.destroy()));
   });
+
+  /** An answer of many parts may take longer than a request, while its client takes it in. */
+  function watchAnswer(request: FastifyRequest, reply: FastifyReply): void {
+    const { socket } = request.raw;
+    const before = socket.bytesWritten;
+    arm(request, timeoutMs, () => {
+      const enough = socket.bytesWritten - before >= (slowestLine * timeoutMs) / 1000;
+      if (reply.raw.headersSent && enough) watchAnswer(request, reply);
+      else end(request, reply);
+    });
+  }
 
   function watchUpload(request: FastifyRequest, reply: FastifyReply): void {
     const { raw } = request;

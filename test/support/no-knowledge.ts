@@ -7,6 +7,7 @@ const unused = (): Promise<never> => Promise.reject(new Error('this facade was s
 export const noKnowledge: ApiDependencies['knowledge'] = {
   files: { put: unused, delete: unused },
   jobs: { ingest: unused, clearDocument: unused, clearCollection: unused },
-  search: { search: unused },
+  // Nothing was ever put into any.
+  search: { search: () => Promise.resolve(undefined) },
   profiles: loadConfig({}).PARLEY_EMBEDDING_PROFILES,
 };

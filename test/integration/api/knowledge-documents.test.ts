@@ -16,16 +16,20 @@ import { complete, knowledgeMeans, type KnowledgeMeans } from './knowledge-means
 const all = '/api/v1/knowledge-bases';
 let means: KnowledgeMeans;
 let facade: Facade;
+/** Gives no request more than two seconds. */
+let hasty: Facade;
 let ours: TestOrganization;
 let base: string;
 
 beforeAll(async () => {
   means = await knowledgeMeans();
-  facade = await startFacade(undefined, undefined, { ...unlimited, requestTimeoutMs: 3_000 }, means.knowledge);
+  facade = await startFacade(undefined, undefined, undefined, means.knowledge);
+  hasty = await startFacade(facade.database, undefined, { ...unlimited, requestTimeoutMs: 2_000 }, means.knowledge);
   ours = await organization(facade);
   base = `${all}/${(await ours.call('POST', all, { name: 'Manuals' })).body.id}`;
 });
 afterAll(async () => {
+  await hasty.close();
   await facade.close();
   await means.close();
 });
@@ -299,7 +303,8 @@ describe('an uploaded file', () => {
       await wait(60_000, undefined, { ref: false });
       yield Buffer.from('x');
     }
-    const [slow, stuck] = await Promise.all([stream(slowly(6, [Buffer.from(`\r\n${end}`)])), stream(slowly(1, never()))]);
+    const at = { at: hasty.url };
+    const [slow, stuck] = await Promise.all([stream(slowly(4, [Buffer.from(`\r\n${end}`)]), at), stream(slowly(1, never()), at)]);
     expect(slow.status, slow.text).toBe(202);
     expect([stuck.status, JSON.parse(stuck.text).error]).toEqual([408, 'request_timeout']);
     await eventually(async () => expect((await means.files()).some((path) => path.includes('.incoming'))).toBe(false));
@@ -384,6 +389,26 @@ describe('a document', () => {
     const answer = await ours.call('GET', `${base}/documents/${id}/chunks`);
     expect(answer.body).toEqual({ document_id: id, filename: 'a.txt', chunk_count: 1234, chunks });
     expect((await ours.call('GET', `${base}/documents/${id}/status`)).body).toMatchObject({ status: 'completed', chunk_count: 1234 });
+  });
+
+  it('has its chunks answered for as long as the client takes them in', async () => {
+    const id = await accepted(filePart('a.txt', 'x'));
+    const chunks = Array.from({ length: 400 }, (_, index) => `${index} ${'x'.repeat(40_000)}`);
+    await complete(facade.store, { org: ours.name, id, chunks });
+    const read = async (pause: () => Promise<unknown>): Promise<string> => {
+      const answer = await fetch(`${hasty.url}${base}/documents/${id}/chunks`, { headers: { authorization: `Bearer ${ours.key}` } });
+      let [text, unpaused] = ['', 0];
+      const decoder = new TextDecoder();
+      for await (const part of answer.body as unknown as AsyncIterable<Uint8Array>) {
+        text += decoder.decode(part, { stream: true });
+        unpaused += part.length;
+        if (unpaused > 1024 * 1024) [unpaused] = [0, await pause()];
+      }
+      return text;
+    };
+    // Twice as long as a request may take, and then one that stops taking anything.
+    expect(JSON.parse(await read(() => wait(250))).chunks).toEqual(chunks);
+    await expect(read(() => wait(6_000))).rejects.toThrow('terminated');
   });
 
   it('is listed with the others in the order of submission', async () => {
