@@ -12,7 +12,7 @@ const resources: readonly (readonly [RegExp, string])[] = [
   [/^\/api\/v1\/(knowledge-bases|vector\/search)(\/|$)/, 'knowledge_bases'],
 ];
 /** Asks with a body, and changes nothing. */
-const reads = ['/api/v1/vector/search'];
+const reads = new Set(['/api/v1/vector/search']);
 const publicPaths = /^\/(healthz|readyz|metrics|openapi\.json|docs(\/.*)?)$/;
 
 const routes = describedRoutes();
@@ -24,7 +24,7 @@ describe('permissions', () => {
       return;
     }
     const [, resource] = resources.find(([pattern]) => pattern.test(path)) ?? [];
-    expect(needed).toBe(`${resource}:${method === 'GET' || reads.includes(path) ? 'read' : 'write'}`);
+    expect(needed).toBe(`${resource}:${method === 'GET' || reads.has(path) ? 'read' : 'write'}`);
     expect(permissions).toContain(needed);
   });
 
