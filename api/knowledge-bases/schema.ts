@@ -87,5 +87,3 @@ export const searchRequest = z.object({
     .nullish()
     .describe('Only chunks of documents whose metadata has all of these values.'),
 });
-
-export type SearchRequestBody = z.output<typeof searchRequest>;
