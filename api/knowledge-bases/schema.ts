@@ -1,6 +1,7 @@
 /** Bodies of the knowledge bases' routes. */
 import { z } from 'zod';
 
+import { longestFilterValue, mostFilterFields } from '../../knowledge/search-filter.ts';
 import { issues } from '../validation/issue.ts';
 import { withRule } from '../validation/validate.ts';
 
@@ -76,12 +77,12 @@ export const searchRequest = z.object({
     .meta({
       additionalProperties: {
         type: 'object',
-        properties: { $eq: { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }] } },
+        properties: { $eq: { anyOf: [{ type: 'string', maxLength: longestFilterValue }, { type: 'number' }, { type: 'boolean' }] } },
         required: ['$eq'],
         additionalProperties: false,
       },
       minProperties: 1,
-      maxProperties: 10,
+      maxProperties: mostFilterFields,
       propertyNames: { type: 'string', pattern: '^[A-Za-z0-9_.-]{1,64}$' },
     })
     .nullish()
