@@ -81,7 +81,10 @@ async function stream(
       (answer) => {
         let text = '';
         answer.on('data', (chunk: Buffer) => (text += chunk.toString()));
-        answer.on('end', () => resolve({ status: answer.statusCode ?? 0, text }));
+        answer.on('end', () => {
+          resolve({ status: answer.statusCode ?? 0, text });
+          sending.destroy();
+        });
         answer.on('error', reject);
       },
     );
