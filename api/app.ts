@@ -5,6 +5,7 @@ import { registerApiKeys } from './api-keys/routes.ts';
 import type { ApiDependencies } from './dependencies.ts';
 import { registerDocs } from './docs/routes.ts';
 import { createServer } from './http/server.ts';
+import { registerKnowledgeBases } from './knowledge-bases/routes.ts';
 import { registerOpenApi } from './openapi/routes.ts';
 import { registerPhoneNumbers } from './phone-numbers/routes.ts';
 import { createFoundation } from './resources/foundation.ts';
@@ -18,6 +19,7 @@ export function buildApi(dependencies: ApiDependencies): FastifyInstance {
   registerAgents(app, foundation);
   registerTools(app, foundation);
   registerPhoneNumbers(app, foundation);
+  registerKnowledgeBases(app, foundation, dependencies);
   registerApiKeys(app, dependencies, foundation.pageTokens);
   registerOpenApi(app);
   registerDocs(app);

@@ -1,8 +1,12 @@
 /** What the facade needs from the outside. */
 import type { Registry } from 'prom-client';
 
+import type { KnowledgeJobs } from '../knowledge/jobs/jobs.ts';
+import type { Search } from '../knowledge/search/search.ts';
+import type { FileStorage } from '../knowledge/storage/file-storage.ts';
 import type { Transport } from '../kube/transport.ts';
 import type { Clock } from '../platform/clock.ts';
+import type { Config } from '../platform/config.ts';
 import type { Readiness } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { NumberPool } from '../platform/number-pool.ts';
@@ -25,8 +29,18 @@ export interface Limits {
   readonly trustedProxies: readonly string[];
 }
 
-export interface ApiDependencies {
-  readonly store: Pick<Store, 'apiKeys' | 'organizations' | 'rateLimits' | 'health'>;
+/** What knowledge bases need beside their rows in the store. */
+export interface KnowledgeDependencies {
+  readonly files: Pick<FileStorage, 'put' | 'delete'>;
+  readonly jobs: Pick<KnowledgeJobs, 'ingest' | 'clearDocument' | 'clearCollection'>;
+  readonly search: Search;
+  /** That a KnowledgeBase can name. */
+  readonly profiles: Config['PARLEY_EMBEDDING_PROFILES'];
+}
+
+/** What every kind of resource needs. */
+export interface FoundationDependencies {
+  readonly store: Pick<Store, 'apiKeys' | 'organizations' | 'rateLimits' | 'knowledge' | 'health'>;
   readonly transport: Transport;
   readonly logger: Logger;
   readonly registry: Registry;
@@ -37,4 +51,8 @@ export interface ApiDependencies {
   /** At least 32 bytes, the same on every replica: page tokens are signed with it. */
   readonly pageTokenKey: Uint8Array;
   readonly limits: Limits;
+}
+
+export interface ApiDependencies extends FoundationDependencies {
+  readonly knowledge: KnowledgeDependencies;
 }

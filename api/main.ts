@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 import type { Registry } from 'prom-client';
 
+import { openKnowledge } from '../knowledge/open-knowledge.ts';
 import { createTransport, loadKubeConfig } from '../kube/transport.ts';
 import { sleep, systemClock } from '../platform/clock.ts';
 import { ConfigError, type Config } from '../platform/config.ts';
@@ -49,6 +50,8 @@ export async function runApi({ config, logger, registry, signal }: RunApiOptions
     registry,
     logger,
   });
+  const knowledge = openKnowledge({ config, store, logger, registry });
+  const { search, jobs, storage: files } = knowledge;
   const app = buildApi({
     store,
     transport,
@@ -59,6 +62,7 @@ export async function runApi({ config, logger, registry, signal }: RunApiOptions
     random: Math.random,
     pageTokenKey: pageTokenKey(config.DATABASE_URL),
     limits: limitsOf(config),
+    knowledge: { files, jobs, search, profiles: config.PARLEY_EMBEDDING_PROFILES },
   });
 
   const watching = new AbortController();
@@ -75,6 +79,7 @@ export async function runApi({ config, logger, registry, signal }: RunApiOptions
     ...(signal && { signal }),
     steps: [
       { name: 'store', stop: () => store.close() },
+      { name: 'knowledge', stop: () => knowledge.close() },
       { name: 'kubernetes', stop: () => transport.close() },
       {
         name: 'health',

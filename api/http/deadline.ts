@@ -4,20 +4,63 @@ import type { Clock, Timer } from '../../platform/clock.ts';
 import { ApiError } from './api-error.ts';
 import { requestState } from './request-state.ts';
 
+/** The slowest line on which an upload may come, in bytes a second: 50 MB take 53 minutes then. */
+const slowestLine = 16 * 1024;
+/** How long what is left of a body is read and thrown away once the answer is out, in milliseconds. */
+const lingerMs = 30_000;
+
 /**
  * Answers for a handler that takes too long, and aborts what it waits for. Fastify's own `handlerTimeout` ends with the body of
  * the request, not with the answer to it. A client that goes away aborts nothing: a write that is carried to its end is cleaner than half of one.
+ * An upload has its time once it is there; until then it has to keep coming. So has an answer that is sent as it is read to keep going.
  */
 export function registerDeadline(app: FastifyInstance, { clock, timeoutMs }: { readonly clock: Clock; readonly timeoutMs: number }): void {
   const timers = new WeakMap<FastifyRequest, Timer>();
+  const arm = (request: FastifyRequest, ms: number, then: () => void): void => {
+    timers.get(request)?.cancel();
+    timers.set(request, clock.after(ms, then));
+  };
+
   app.addHook('onRequest', (request, reply, done) => {
-    timers.set(
-      request,
-      clock.after(timeoutMs, () => end(request, reply)),
-    );
+    if (request.routeOptions.config.description?.form === undefined) watchAnswer(request, reply);
+    else watchUpload(request, reply);
     done();
   });
-  app.addHook('onResponse', async (request) => timers.get(request)?.cancel());
+  app.addHook('onResponse', async (request) => {
+    timers.get(request)?.cancel();
+    // A client that is answered early may read only when it has sent everything: Node throws the rest away meanwhile, within reason.
+    const { raw } = request;
+    if (!raw.complete) arm(request, lingerMs, () => void (raw.complete || raw.destroy()));
+  });
+
+  /** An answer of many parts may take longer than a request, while its client takes it in. */
+  function watchAnswer(request: FastifyRequest, reply: FastifyReply): void {
+    const { socket } = request.raw;
+    const before = socket.bytesWritten;
+    arm(request, timeoutMs, () => {
+      const enough = socket.bytesWritten - before >= (slowestLine * timeoutMs) / 1000;
+      if (reply.raw.headersSent && enough) watchAnswer(request, reply);
+      else end(request, reply);
+    });
+  }
+
+  function watchUpload(request: FastifyRequest, reply: FastifyReply): void {
+    const { raw } = request;
+    const { socket } = raw;
+    const [startedAt, startBytes] = [clock.monotonic(), socket.bytesRead];
+    let [bytes, movedAt] = [startBytes, startedAt];
+    const look = (): void => {
+      const now = clock.monotonic();
+      if (socket.bytesRead > bytes) [bytes, movedAt] = [socket.bytesRead, now];
+      const earned = ((bytes - startBytes) / slowestLine) * 1000;
+      if (now - movedAt >= timeoutMs || now - startedAt >= timeoutMs + earned) end(request, reply);
+      else arm(request, timeoutMs / 10, look);
+    };
+    arm(request, timeoutMs / 10, look);
+    raw.once('end', () => {
+      if (!reply.raw.writableEnded) arm(request, timeoutMs, () => end(request, reply));
+    });
+  }
 }
 
 function end(request: FastifyRequest, reply: FastifyReply): void {

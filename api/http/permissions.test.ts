@@ -9,7 +9,10 @@ const resources: readonly (readonly [RegExp, string])[] = [
   [/^\/v2\/ai-agents(\/|$)/, 'agents'],
   [/^\/v1\/phone-numbers(\/|$)/, 'phone_numbers'],
   [/^\/v1\/api-keys(\/|$)/, 'api_keys'],
+  [/^\/api\/v1\/(knowledge-bases|vector\/search)(\/|$)/, 'knowledge_bases'],
 ];
+/** Asks with a body, and changes nothing. */
+const reads = new Set(['/api/v1/vector/search']);
 const publicPaths = /^\/(healthz|readyz|metrics|openapi\.json|docs(\/.*)?)$/;
 
 const routes = describedRoutes();
@@ -21,7 +24,7 @@ describe('permissions', () => {
       return;
     }
     const [, resource] = resources.find(([pattern]) => pattern.test(path)) ?? [];
-    expect(needed).toBe(`${resource}:${method === 'GET' ? 'read' : 'write'}`);
+    expect(needed).toBe(`${resource}:${method === 'GET' || reads.has(path) ? 'read' : 'write'}`);
     expect(permissions).toContain(needed);
   });
 

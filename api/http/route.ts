@@ -39,6 +39,8 @@ export interface RouteDescription {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: z.ZodObject;
   readonly body?: z.ZodType;
+  /** The body is a form (`multipart/form-data`) that `handle` reads as it arrives, with a file in it. Its fields, for the document. */
+  readonly form?: z.ZodObject;
   /**
    * `query` and `body` are for the document: what is stored decides how the request is read, and `handle` reads it, when it knows
    * (`readRequest`).

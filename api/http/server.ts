@@ -6,6 +6,7 @@ import type { ApiDependencies } from '../dependencies.ts';
 import { ApiError, type ErrorCode } from './api-error.ts';
 import { registerAuthentication } from './auth.ts';
 import { registerDeadline } from './deadline.ts';
+import { registerForms } from './forms.ts';
 import { httpMetrics } from './metrics.ts';
 import { registerProbes } from './probes.ts';
 import { sendFailure } from './reply.ts';
@@ -17,8 +18,8 @@ import { registerUnknownRoutes } from './unknown-route.ts';
 const bodyLimit = 1024 * 1024;
 /** Longest time for the headers of a request, in milliseconds: who sends them drop by drop holds a connection, and no more. */
 const headersTimeout = 10_000;
-/** Longest time for a whole request to arrive, in milliseconds. */
-const requestTimeout = 60_000;
+/** Longest time for a whole request to arrive, in milliseconds: for the slowest upload. Everything else has less (`registerDeadline`). */
+const requestTimeout = 3_600_000;
 /** Longest address, headers included. */
 const maxHeaderSize = 16 * 1024;
 
@@ -83,6 +84,7 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
   });
 
   app.removeAllContentTypeParsers();
+  registerForms(app);
   const asBytes = { parseAs: 'buffer' } as const;
   app.addContentTypeParser(/^application\/([\w.!#$&^-]+\+)?json(;|$)/i, asBytes, ({ headers }, body, done) => {
     const plain = (headers['content-encoding'] ?? 'identity').toLowerCase() === 'identity';
@@ -127,7 +129,7 @@ const clientErrors: Readonly<Record<string, { readonly status: string; readonly 
   ERR_HTTP_REQUEST_TIMEOUT: {
     status: '408 Request Timeout',
     error: 'request_timeout',
-    message: 'the request took too long to arrive: 10 s for its headers, a minute for all of it',
+    message: 'the request took too long to arrive: 10 s are for its headers',
   },
 };
 

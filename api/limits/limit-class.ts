@@ -5,6 +5,9 @@ import type { Caller } from '../http/caller.ts';
 import type { RouteDescription } from '../http/route.ts';
 import type { RateLimit } from './bucket.ts';
 
+/** Where knowledge bases are searched. */
+export const searchPath = '/api/v1/vector/search';
+
 /** A named limit: for whom requests are counted, which of them, and how many there may be. */
 export interface LimitClass {
   /** Stands in answers, metrics and the log. */
@@ -33,6 +36,12 @@ export function limitsOf(config: Config): Limits {
       name: 'organization',
       of: 'organization',
       limit: { perSecond: config.PARLEY_RATE_LIMIT_ORGANIZATION_PER_SECOND, burst: config.PARLEY_RATE_LIMIT_ORGANIZATION_BURST },
+    },
+    {
+      name: 'search',
+      of: 'organization',
+      limit: { perSecond: config.PARLEY_RATE_LIMIT_SEARCH_PER_SECOND, burst: config.PARLEY_RATE_LIMIT_SEARCH_BURST },
+      applies: ({ path }) => path === searchPath,
     },
   ];
   return {

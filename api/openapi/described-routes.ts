@@ -23,7 +23,7 @@ export function describedRoutes(): readonly RouteDescription[] {
 /** A facade without anything behind it; it must not be made ready. */
 export function unstartedApi(): ReturnType<typeof buildApi> {
   return buildApi({
-    store: {} as ApiDependencies['store'],
+    store: { knowledge: {} } as ApiDependencies['store'],
     transport: nowhere,
     logger: createLogger({ role: 'api', level: 'silent' }),
     registry: new Registry(),
@@ -32,5 +32,6 @@ export function unstartedApi(): ReturnType<typeof buildApi> {
     random: Math.random,
     pageTokenKey: new Uint8Array(32),
     limits: limitsOf(loadConfig({})),
+    knowledge: {} as ApiDependencies['knowledge'],
   });
 }

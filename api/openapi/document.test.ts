@@ -43,9 +43,9 @@ describe('the OpenAPI document', () => {
   it.each(routes.map((route) => [route.operationId, route] as const))('%s: has examples that are what they are examples of', (_, route) => {
     for (const body of Object.values(route.bodyExamples ?? {})) {
       const sent = { body: Buffer.from(JSON.stringify(body)), query: {} };
-      expect(validateRequest({ body: route.body as z.ZodType }, sent)).toMatchObject({ ok: true });
+      expect(validateRequest({ body: (route.body ?? route.form) as z.ZodType }, sent)).toMatchObject({ ok: true });
     }
-    if (route.body !== undefined) expect(Object.keys(route.bodyExamples ?? {})).not.toEqual([]);
+    if (route.body !== undefined || route.form !== undefined) expect(Object.keys(route.bodyExamples ?? {})).not.toEqual([]);
     const operation = document.paths[documentedPath(route.path)]?.[route.method.toLowerCase()];
     for (const parameter of operation?.parameters ?? []) expect(parameter.description, parameter.name).toMatch(/./);
     for (const [status, answer] of Object.entries(operation?.responses ?? {})) {
@@ -68,6 +68,7 @@ describe('the OpenAPI document', () => {
     };
     expect(failures('updateAgent')).toEqual([200, 400, 401, 403, 404, 408, 409, 412, 413, 415, 422, 429, 431, 500, 503]);
     expect(failures('listAgents')).toEqual([200, 400, 401, 403, 408, 422, 429, 431, 500, 503]);
+    expect(failures('submitFile')).toEqual([202, 400, 401, 403, 404, 408, 409, 413, 415, 422, 429, 431, 500, 503]);
     expect(failures('getHealth')).toEqual([200, 400, 408, 431]);
   });
 

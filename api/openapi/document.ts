@@ -12,6 +12,7 @@ const tags = [
   { name: 'AI agents', description: 'What an agent says, hears and may do.' },
   { name: 'Tools', description: 'What agents can do in a call: HTTP APIs of yours, and built-ins.' },
   { name: 'Phone numbers', description: 'Numbers, and the agents that answer and use them.' },
+  { name: 'Knowledge bases', description: 'Files and web pages, and what is found in them.' },
   { name: 'API keys', description: 'Who may use this interface, and for what.' },
   { name: 'Operations', description: 'For those who run the service. No key is needed.' },
 ];
@@ -93,7 +94,8 @@ function operation(route: RouteDescription, all: readonly RouteDescription[], sc
     description: route.description === undefined ? permission : `${route.description}\n\n${permission}`,
     ...(route.permission === 'public' && { security: [] }),
     ...(parameters.length > 0 && { parameters }),
-    ...(route.body !== undefined && { requestBody: requestBody(route.body, route.bodyExamples ?? {}, schemas) }),
+    ...(route.body !== undefined && { requestBody: requestBody('application/json', route.body, route.bodyExamples ?? {}, schemas) }),
+    ...(route.form !== undefined && { requestBody: requestBody('multipart/form-data', route.form, route.bodyExamples ?? {}, schemas) }),
     responses: {
       ...Object.fromEntries(
         Object.entries(route.answers).map(([status, answer]) => [
@@ -163,12 +165,17 @@ function queryParameters(query: z.ZodObject | undefined, schemas: SchemaCollecti
   });
 }
 
-function requestBody(body: z.ZodType, examples: Readonly<Record<string, unknown>>, schemas: SchemaCollection): JsonObject {
+function requestBody(
+  type: 'application/json' | 'multipart/form-data',
+  body: z.ZodType,
+  examples: Readonly<Record<string, unknown>>,
+  schemas: SchemaCollection,
+): JsonObject {
   const named = Object.entries(examples).map(([summary, value]) => [summary.replaceAll(/\W+/g, '-'), { summary, value }]);
   return {
     required: true,
     content: {
-      'application/json': {
+      [type]: {
         schema: schemas.schemaOf(body, { io: 'input' }),
         ...(named.length > 0 && { examples: Object.fromEntries(named) as JsonObject }),
       },

@@ -89,7 +89,7 @@ const failures: Readonly<Record<FailureName, Failure>> = {
   method_not_allowed: plain('method_not_allowed', 'The address exists for other methods.', 'PATCH is not possible here: use GET, PUT'),
   request_timeout: plain(
     'request_timeout',
-    'The request took too long to arrive: 10 s for its headers, a minute for all of it.',
+    'The request took too long to arrive: 10 s for its headers, half a minute for all of it. An upload may take as long as it keeps coming.',
     'the body took too long to arrive',
   ),
   conflict: {
@@ -107,10 +107,14 @@ const failures: Readonly<Record<FailureName, Failure>> = {
     'the object has changed: its ETag is "1234" now',
     ['ETag'],
   ),
-  payload_too_large: plain('payload_too_large', 'The body has more than 1 MiB.', 'the request body is too large: at most 1 MiB is read'),
+  payload_too_large: plain(
+    'payload_too_large',
+    'The body has more than 1 MiB, or an uploaded file more than 50 MB.',
+    'the request body is too large: at most 1 MiB is read',
+  ),
   unsupported_media_type: plain(
     'unsupported_media_type',
-    'The body is no JSON by its `Content-Type`.',
+    'The body is no JSON (in an upload: no form) by its `Content-Type`, or an uploaded file is of a kind that is not read.',
     'send the body as application/json',
   ),
   validation: {
@@ -134,9 +138,12 @@ const failures: Readonly<Record<FailureName, Failure>> = {
     'A defect on our side.',
     'something went wrong on our side; the trace id in the header x-trace-id leads to the log line',
   ),
-  unavailable: plain('unavailable', 'The Kubernetes API or the database is away.', 'the Kubernetes API is not available; try again', [
-    'Retry-After',
-  ]),
+  unavailable: plain(
+    'unavailable',
+    'The Kubernetes API, the database or a store of files or vectors is away.',
+    'the Kubernetes API is not available; try again',
+    ['Retry-After'],
+  ),
 };
 
 function statusOf(name: FailureName): number {
@@ -148,7 +155,7 @@ export function failuresOf(route: RouteDescription): readonly FailureName[] {
   const names: FailureName[] = ['bad_request', 'request_timeout', 'headers_too_large', ...(route.errors ?? [])];
   if (route.permission !== 'public') names.push('unauthorized', 'forbidden', 'rate_limited', 'internal_error', 'unavailable');
   if (route.params !== undefined) names.push('not_found');
-  if (route.query !== undefined || route.body !== undefined) names.push('validation');
+  if (route.query !== undefined || route.body !== undefined || route.form !== undefined) names.push('validation');
   if (route.ifMatch) names.push('precondition_failed');
   if (route.method !== 'GET') names.push('payload_too_large', 'unsupported_media_type');
   return [...new Set(names)].filter((name) => route.answers[statusOf(name)] === undefined).toSorted((a, b) => statusOf(a) - statusOf(b));

@@ -3,7 +3,7 @@ import type { Transport } from '../../kube/transport.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { NumberPool } from '../../platform/number-pool.ts';
-import type { ApiDependencies } from '../dependencies.ts';
+import type { FoundationDependencies } from '../dependencies.ts';
 import { PageTokens } from '../pagination/page-token.ts';
 import { Companions } from './companions.ts';
 import { Contact } from './contact.ts';
@@ -28,7 +28,7 @@ export interface Foundation {
   readonly logger: Logger;
 }
 
-export function createFoundation(dependencies: ApiDependencies): Foundation {
+export function createFoundation(dependencies: FoundationDependencies): Foundation {
   const { clock, random, logger } = dependencies;
   const contact = new Contact(dependencies);
   const { transport } = contact;

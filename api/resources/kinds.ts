@@ -1,5 +1,14 @@
 /** The clients through which the facade reads and writes. */
-import { agentKind, phoneNumberKind, toolKind, type Agent, type PhoneNumber, type Tool } from '../../crds/index.ts';
+import {
+  agentKind,
+  knowledgeBaseKind,
+  phoneNumberKind,
+  toolKind,
+  type Agent,
+  type KnowledgeBase,
+  type PhoneNumber,
+  type Tool,
+} from '../../crds/index.ts';
 import { ResourceClient } from '../../kube/resource-client.ts';
 import type { Transport } from '../../kube/transport.ts';
 import type { KubeObject, ResourceDescriptor } from '../../kube/types.ts';
@@ -19,6 +28,7 @@ export interface Clients {
   readonly agents: ResourceClient<Agent>;
   readonly tools: ResourceClient<Tool>;
   readonly phoneNumbers: ResourceClient<PhoneNumber>;
+  readonly knowledgeBases: ResourceClient<KnowledgeBase>;
   readonly secrets: ResourceClient<Secret>;
   readonly configMaps: ResourceClient<ConfigMap>;
   readonly namespaces: ResourceClient<KubeObject>;
@@ -33,6 +43,7 @@ export function createClients(transport: Transport): Clients {
     agents: client<Agent>(agentKind.descriptor),
     tools: client<Tool>(toolKind.descriptor),
     phoneNumbers: client<PhoneNumber>(phoneNumberKind.descriptor),
+    knowledgeBases: client<KnowledgeBase>(knowledgeBaseKind.descriptor),
     secrets: client<Secret>(core('Secret', 'secrets')),
     configMaps: client<ConfigMap>(core('ConfigMap', 'configmaps')),
     namespaces: client<KubeObject>({ ...core('Namespace', 'namespaces'), namespaced: false }),

@@ -140,6 +140,10 @@ export class Sweeper {
       const phoneNumber = await orUndefined(clients.phoneNumbers.get({ namespace, name }));
       return phoneNumber && { object: phoneNumber, refs: phoneNumberSecretRefs(phoneNumber.spec) };
     }
+    if (kind === 'KnowledgeBase') {
+      const knowledgeBase = await orUndefined(clients.knowledgeBases.get({ namespace, name }));
+      return knowledgeBase && { object: knowledgeBase, refs: [] };
+    }
     const agent = await orUndefined(clients.agents.get({ namespace, name }));
     if (agent === undefined) return undefined;
     const prompt = agent.spec.llm.systemPromptFrom?.configMapKeyRef;

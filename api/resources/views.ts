@@ -1,12 +1,12 @@
 /** What the facade knows without asking: the watch caches of the kinds it lists, and how fresh they have to be. */
-import type { Agent, PhoneNumber, Tool } from '../../crds/index.ts';
+import type { Agent, KnowledgeBase, PhoneNumber, Tool } from '../../crds/index.ts';
 import { KubeError } from '../../kube/error.ts';
 import { createInformer, type Informer } from '../../kube/informer.ts';
 import type { ResourceClient } from '../../kube/resource-client.ts';
 import { withoutBookkeeping } from '../../kube/transform.ts';
 import { compareResourceVersions } from '../../kube/resource-version.ts';
 import { keyOf, type KubeObject, type Stored } from '../../kube/types.ts';
-import type { ApiDependencies } from '../dependencies.ts';
+import type { FoundationDependencies } from '../dependencies.ts';
 import { currentRequest } from '../http/request-state.ts';
 import { orUndefined } from './companions.ts';
 import { isAway, type Contact } from './contact.ts';
@@ -19,15 +19,15 @@ const recentObjects = 1000;
 /** Longest wait for the cache to catch up with a write of this process, in milliseconds. */
 const catchUpMs = 2_000;
 
-/** How objects are found. `agent`: tools by `namespace/agent name`. `number`: phone numbers of all organisations. */
-export type ViewIndex = 'namespace' | 'agent' | 'number';
+/** How objects are found. `agent`: tools by `namespace/agent name`. `number`: phone numbers of all organisations. `displayName`: by `namespace/name for people`. */
+export type ViewIndex = 'namespace' | 'agent' | 'number' | 'displayName';
 
 /** A kind's objects by namespace: at least as new as everything this process has written, and there when the API server isn't. */
 export class View<T extends KubeObject> {
   readonly #informer: Informer<T>;
   readonly #client: ResourceClient<T>;
   readonly #contact: Contact;
-  readonly #clock: ApiDependencies['clock'];
+  readonly #clock: FoundationDependencies['clock'];
   readonly #deleted = new Map<string, number>();
   /** The last answers to this process's own writes, until the cache has them. */
   readonly #recent = new Map<string, Stored<T>>();
@@ -39,7 +39,7 @@ export class View<T extends KubeObject> {
     readonly informer: Informer<T>;
     readonly client: ResourceClient<T>;
     readonly contact: Contact;
-    readonly clock: ApiDependencies['clock'];
+    readonly clock: FoundationDependencies['clock'];
   }) {
     this.#informer = options.informer;
     this.#client = options.client;
@@ -171,6 +171,8 @@ export interface Views {
   readonly tools: View<Tool>;
   /** Index `number`: of all organisations. */
   readonly phoneNumbers: View<PhoneNumber>;
+  /** Index `displayName`: `namespace/name for people`. */
+  readonly knowledgeBases: View<KnowledgeBase>;
   start(): void;
   stop(): Promise<void>;
 }
@@ -184,7 +186,7 @@ function withOwnership<T extends KubeObject>(object: Stored<T>): Stored<T> {
 
 const byNamespace = ({ metadata }: KubeObject): readonly string[] => [metadata.namespace ?? ''];
 
-export function createViews(clients: Clients, contact: Contact, dependencies: ApiDependencies): Views {
+export function createViews(clients: Clients, contact: Contact, dependencies: FoundationDependencies): Views {
   const { clock, random, logger, registry, readiness } = dependencies;
   const common = { random, logger, registry };
   const agents = createInformer<Agent>({
@@ -208,13 +210,23 @@ export function createViews(clients: Clients, contact: Contact, dependencies: Ap
     indexes: { namespace: byNamespace, number: ({ spec }) => [spec.number] },
     ...common,
   });
+  const knowledgeBases = createInformer<KnowledgeBase>({
+    client: clients.knowledgeBases,
+    transform: withOwnership,
+    indexes: {
+      namespace: byNamespace,
+      displayName: ({ metadata, spec }) => [`${metadata.namespace ?? ''}/${spec.displayName ?? metadata.name}`],
+    },
+    ...common,
+  });
   contact.onRegained(() => {
     // A connection may be dead without knowing it, and the wait for another may be long by now.
     agents.reconnect();
     tools.reconnect();
     phoneNumbers.reconnect();
+    knowledgeBases.reconnect();
   });
-  const start = (name: string, informer: Informer<Agent> | Informer<Tool> | Informer<PhoneNumber>): void => {
+  const start = (name: string, informer: Informer<Agent> | Informer<Tool> | Informer<PhoneNumber> | Informer<KnowledgeBase>): void => {
     readiness.notReady(name, 'the first listing is not complete');
     informer.start();
     informer.synced().then(
@@ -226,13 +238,15 @@ export function createViews(clients: Clients, contact: Contact, dependencies: Ap
     agents: new View({ informer: agents, client: clients.agents, contact, clock }),
     tools: new View({ informer: tools, client: clients.tools, contact, clock }),
     phoneNumbers: new View({ informer: phoneNumbers, client: clients.phoneNumbers, contact, clock }),
+    knowledgeBases: new View({ informer: knowledgeBases, client: clients.knowledgeBases, contact, clock }),
     start() {
       start('agents', agents);
       start('tools', tools);
       start('phone numbers', phoneNumbers);
+      start('knowledge bases', knowledgeBases);
     },
     async stop() {
-      await Promise.all([agents.stop(), tools.stop(), phoneNumbers.stop()]);
+      await Promise.all([agents.stop(), tools.stop(), phoneNumbers.stop(), knowledgeBases.stop()]);
     },
   };
 }

@@ -1,6 +1,7 @@
 /** The models of api/validation/testdata in zod, and what the facade's validator answers for them. */
 import { z } from 'zod';
 
+import { knowledgeBaseCreate, knowledgeBaseUpdate, searchRequest, websiteSubmission } from '../../api/knowledge-bases/schema.ts';
 import { phoneNumberCreate, phoneNumberUpdates } from '../../api/phone-numbers/schema.ts';
 import { builtinTool, builtinToolUpdates } from '../../api/tools/builtin-schema.ts';
 import { customTool, customToolUpdate } from '../../api/tools/schema.ts';
@@ -67,6 +68,10 @@ const schemas = {
   sipUpdate: phoneNumberUpdates.sip,
   nativeUpdate: phoneNumberUpdates.native,
   carrierUpdate: phoneNumberUpdates.carrier,
+  knowledgeBase: knowledgeBaseCreate,
+  knowledgeBaseUpdate,
+  website: websiteSubmission,
+  search: searchRequest,
 } as const satisfies Record<string, z.ZodType>;
 const query = z.object({ page_size: z.int().min(1).max(100).default(20), dry_run: z.boolean().default(false) });
 

@@ -129,6 +129,23 @@ const builtin = (...bodies: readonly object[]) =>
   fc.oneof(few(builtinFields, bodies as Tagged, 'tool_name'), some(builtinFields), nearly(bodies, builtinFields));
 // A tag with a default is ours alone, so that a new number's is always there.
 const number = (...bodies: readonly object[]) => fc.oneof(few(numberFields, bodies as Tagged, 'provider'), nearly(bodies, numberFields));
+const baseFields = {
+  name: mostly(long(1, 200, 201)),
+  description: mostly(long(0, 1500, 1501)),
+  document_language: mostly(fc.constantFrom('bn', 'en-US', 'zh-Hant-TW', 'e', 'e!', 'x'.repeat(36))),
+};
+const base = fc.oneof(some(baseFields), nearly([{ name: 'Manuals' }], baseFields));
+// What has the form of an address and is none is refused here, and FastAPI would not notice.
+const url = mostly(fc.constantFrom('https://x.example', 'http://x', 'ftp://x.example', `https://x/${'y'.repeat(2048)}`));
+const website = some({ page_urls: mostly(fc.oneof(fc.array(url, { maxLength: 4 }), fc.constant(Array(101).fill('http://x')))) });
+const searchFields = {
+  query: mostly(long(0, 1, 2000, 2001)),
+  knowledge_base_id: mostly(fc.constant('kb-x')),
+  top_k: mostly(fc.constantFrom(0, 1, 100, 101)),
+  filter: mostly(fc.constantFrom({ a: { $eq: 1 } }, {}, null)),
+};
+// With `top_k`, whose default is ours alone.
+const search = nearly([{ query: 'x', knowledge_base_id: 'kb-x', top_k: 5 }], searchFields);
 /** By the name of the schema. */
 export const routeBodies = {
   customTool: customBody,
@@ -142,4 +159,8 @@ export const routeBodies = {
   sipUpdate: number(sip),
   nativeUpdate: number(native),
   carrierUpdate: number(carrier),
+  knowledgeBase: base,
+  knowledgeBaseUpdate: base,
+  website,
+  search,
 } as const;

@@ -1,6 +1,6 @@
-"""The bodies of the routes of tools and phone numbers, as a FastAPI service would declare them.
+"""The bodies of the routes of tools, phone numbers and knowledge bases, as a FastAPI service would declare them.
 
-The zod schemas in api/tools and api/phone-numbers are read as these are. Where there are variants, fields that none of them has are
+The zod schemas in api/tools, api/phone-numbers and api/knowledge-bases are read as these are. Where there are variants, fields that none of them has are
 ignored there and refused here: the cases have none.
 """
 
@@ -201,6 +201,33 @@ class CarrierUpdate(NumberUpdate):
     carrier_auth_token: Secret | None = None
 
 
+Description = text(1500)
+Language = text(35, pattern=r"^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$")
+
+
+class KnowledgeBaseCreate(BaseModel):
+    name: text(200, 1)
+    description: Description | None = None
+    document_language: Language | None = None
+
+
+class KnowledgeBaseUpdate(BaseModel):
+    name: text(200, 1) = ""
+    description: Description | None = None
+    document_language: Language | None = None
+
+
+class WebsiteSubmission(BaseModel):
+    page_urls: Annotated[list[text(2048, pattern=r"^https?://")], Field(min_length=1, max_length=100)]
+
+
+class SearchRequest(BaseModel):
+    query: text(2000, 1)
+    knowledge_base_id: str
+    top_k: Annotated[int, Field(ge=1, le=100)] = 5
+    filter: dict[str, Any] | None = None
+
+
 MODELS = {
     "customTool": CustomTool,
     "customToolUpdate": CustomToolUpdate,
@@ -213,4 +240,8 @@ MODELS = {
     "sipUpdate": SipUpdate,
     "nativeUpdate": NativeUpdate,
     "carrierUpdate": CarrierUpdate,
+    "knowledgeBase": KnowledgeBaseCreate,
+    "knowledgeBaseUpdate": KnowledgeBaseUpdate,
+    "website": WebsiteSubmission,
+    "search": SearchRequest,
 }

@@ -16,6 +16,7 @@ import { openStore } from '../../../store/index.ts';
 import { anAgentRequest } from '../../support/builders.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
+import { noKnowledge } from '../../support/no-knowledge.ts';
 import { unlimited } from '../../support/limits.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
 import { organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
@@ -54,6 +55,7 @@ function build(options: { readonly databaseUrl?: string; readonly kubeServer?: s
     random: Math.random,
     pageTokenKey: new Uint8Array(32),
     limits: unlimited,
+    knowledge: noKnowledge,
   });
   const close = async (): Promise<void> => {
     await app.close();

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import { Registry } from 'prom-client';
 
 import { buildApi } from '../../../api/app.ts';
-import type { Limits } from '../../../api/dependencies.ts';
+import type { ApiDependencies, Limits } from '../../../api/dependencies.ts';
 import { pageTokenKey } from '../../../api/pagination/page-token.ts';
 import { createTransport, loadKubeConfig, type Transport } from '../../../kube/index.ts';
 import { systemClock } from '../../../platform/clock.ts';
@@ -18,6 +18,7 @@ import { migrate, openStore, type Permission, type Store } from '../../../store/
 import { controlPlane } from '../../support/control-plane.ts';
 import { documentedAnswers } from '../../support/documented-answers.ts';
 import { unlimited } from '../../support/limits.ts';
+import { noKnowledge } from '../../support/no-knowledge.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
 import { database, type TestDatabase } from '../../support/postgres.ts';
 
@@ -57,11 +58,13 @@ export interface Facade {
  * @param shared the database of another facade, for a second replica
  * @param wrap may come between the facade and the API server
  * @param limits none on the number of requests where absent
+ * @param knowledge for suites of knowledge bases; the others need none of it
  */
 export async function startFacade(
   shared?: TestDatabase,
   wrap: (transport: Transport) => Transport = (transport) => transport,
   limits: Limits = unlimited,
+  knowledge: (store: Store) => ApiDependencies['knowledge'] = () => noKnowledge,
 ): Promise<Facade> {
   const { kubeconfigs } = await controlPlane();
   const db = shared ?? (await database());
@@ -88,6 +91,7 @@ export async function startFacade(
     random: Math.random,
     pageTokenKey: pageTokenKey(db.url),
     limits,
+    knowledge: knowledge(store),
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;
@@ -113,11 +117,14 @@ async function call(url: string, method: string, path: string, { body, key, head
     method,
     headers: {
       ...(key !== undefined && { authorization: `Bearer ${key}` }),
-      ...(body !== undefined && { 'content-type': 'application/json' }),
+      ...(body !== undefined && !(body instanceof FormData) && { 'content-type': 'application/json' }),
       ...headers,
     },
     ...(body !== undefined && {
-      body: typeof body === 'string' || body instanceof Uint8Array ? (body as NonNullable<RequestInit['body']>) : JSON.stringify(body),
+      body:
+        typeof body === 'string' || body instanceof Uint8Array || body instanceof FormData
+          ? (body as NonNullable<RequestInit['body']>)
+          : JSON.stringify(body),
     }),
   });
   const text = await response.text();

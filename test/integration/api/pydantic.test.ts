@@ -86,7 +86,7 @@ describe.skipIf(python === undefined)(`pydantic ${pydantic} (${withoutPython})`,
     expect(differences).toEqual([]);
   });
 
-  it('answers 2,200 random requests for tools and phone numbers as the routes do', async () => {
+  it('answers 3,000 random requests for tools, phone numbers and knowledge bases as the routes do', async () => {
     const cases = Object.entries(routeBodies).flatMap(([schema, bodies]) =>
       fc
         .sample(bodies as fc.Arbitrary<unknown>, { numRuns: 200 })

@@ -57,6 +57,9 @@ export class Model {
   /** Stands in the name of everything this organisation has, and nowhere else. */
   readonly marker: string;
   readonly agents = new Map<string, string>();
+  readonly bases = new Map<string, string>();
+  /** The knowledge base that each is in. */
+  readonly documents = new Map<string, string>();
   /** `asks`: the requests are made with it, so that it is left alone. */
   readonly keys = new Map<string, { readonly name: string; revoked: boolean; readonly asks?: true }>();
   readonly tools = new Map<string, ToolFacts>();

@@ -5,6 +5,107 @@
 
 
 export interface paths {
+  "/api/v1/knowledge-bases": {
+    /**
+     * List knowledge bases, in the order of their creation
+     * @description Needs the permission `knowledge_bases:read`.
+     */
+    get: operations["listKnowledgeBases"];
+    /**
+     * Make a knowledge base
+     * @description Documents can be put into it at once. It embeds them with the profile `default` of the operator configuration.
+     *
+     * Needs the permission `knowledge_bases:write`.
+     */
+    post: operations["createKnowledgeBase"];
+  };
+  "/api/v1/knowledge-bases/{kb_id}": {
+    /**
+     * Get a knowledge base
+     * @description Needs the permission `knowledge_bases:read`.
+     */
+    get: operations["getKnowledgeBase"];
+    /**
+     * Delete a knowledge base with everything in it
+     * @description For good, whatever the deletion policy of the resource says. Nothing of it is found from the answer on.
+     *
+     * Needs the permission `knowledge_bases:write`.
+     */
+    delete: operations["deleteKnowledgeBase"];
+    /**
+     * Change the fields given
+     * @description Absent fields keep their value, `null` brings back the default. The language holds for documents to come and for searches; those that are there stay as they are.
+     *
+     * Needs the permission `knowledge_bases:write`.
+     */
+    patch: operations["updateKnowledgeBase"];
+  };
+  "/api/v1/knowledge-bases/{kb_id}/documents": {
+    /**
+     * List the documents of a knowledge base, in the order of their submission
+     * @description Needs the permission `knowledge_bases:read`.
+     */
+    get: operations["listDocuments"];
+  };
+  "/api/v1/knowledge-bases/{kb_id}/documents/file": {
+    /**
+     * Put a file into a knowledge base
+     * @description Each request makes another document, also of a file that is there already. The parts of the form may come in any order. An upload may take as long as it keeps coming: 16 KiB a second at least, and never half a minute without a byte.
+     *
+     * Needs the permission `knowledge_bases:write`.
+     */
+    post: operations["submitFile"];
+  };
+  "/api/v1/knowledge-bases/{kb_id}/documents/website": {
+    /**
+     * Put web pages into a knowledge base, as one document
+     * @description Each page may have 5 MB and 20 s; `robots.txt` is obeyed. Where some pages can not be read the document is completed without them and says so; where none can, it fails.
+     *
+     * Needs the permission `knowledge_bases:write`.
+     */
+    post: operations["submitWebsite"];
+  };
+  "/api/v1/knowledge-bases/{kb_id}/documents/{document_id}": {
+    /**
+     * Get a document
+     * @description Needs the permission `knowledge_bases:read`.
+     */
+    get: operations["getDocument"];
+    /**
+     * Delete a document
+     * @description Nothing of it is found from the answer on. A document that comes from a source of the KnowledgeBase resource is taken out there: here that answers 409.
+     *
+     * Needs the permission `knowledge_bases:write`.
+     */
+    delete: operations["deleteDocument"];
+  };
+  "/api/v1/knowledge-bases/{kb_id}/documents/{document_id}/chunks": {
+    /**
+     * Get the pieces of a document that can be found
+     * @description All of them in one answer, which may have some 20 MB and comes as it is read. None before the document is completed.
+     *
+     * Needs the permission `knowledge_bases:read`.
+     */
+    get: operations["getDocumentChunks"];
+  };
+  "/api/v1/knowledge-bases/{kb_id}/documents/{document_id}/status": {
+    /**
+     * Get how far the ingestion of a document is
+     * @description To be asked until `status` is `completed` or `failed`. From `completed` on the document is found.
+     *
+     * Needs the permission `knowledge_bases:read`.
+     */
+    get: operations["getDocumentStatus"];
+  };
+  "/api/v1/vector/search": {
+    /**
+     * Search a knowledge base
+     * @description Finds the chunks of completed documents. Where a store is away the answer is 503 and never an empty list. Nothing but a filter of the described form is taken for one: a placeholder such as `additionalProp1` is 422.
+     *
+     * Needs the permission `knowledge_bases:read`.
+     */
+    post: operations["searchKnowledgeBase"];
+  };
   "/docs": {
     /**
      * This interface, to be browsed and tried
@@ -938,11 +1039,141 @@ export interface components {
       data: Record<string, never>;
       message: string;
     };
+    Document: {
+      document_id: string;
+      knowledge_base_id: string;
+      /**
+       * @description `text` comes from a ConfigMap that the KnowledgeBase resource names.
+       * @enum {string}
+       */
+      type: "file" | "website" | "text";
+      /** @description A website's first address. */
+      filename: string;
+      title: string | null;
+      /** @description Of a website: what came of each page. */
+      page_urls: (({
+          url: string;
+          /** @enum {string} */
+          status: "pending" | "fetched" | "failed";
+          /** @description Why it was not read. */
+          reason?: string;
+        })[]) | null;
+      /** @description Of an uploaded file. */
+      size_bytes: number | null;
+      metadata: {
+        [key: string]: string | number | boolean;
+      };
+      /** @description The source in the KnowledgeBase resource that it comes from; null for what was sent here. */
+      source: string | null;
+      /** @enum {string} */
+      status: "processing" | "completed" | "failed";
+      /** @description For people: what is going on, or what came of it, warnings included. */
+      message: string;
+      /** @description Only of a document that failed. */
+      error?: {
+        /** @description One of `unsupported_content`, `too_large`, `password_protected`, `corrupt_file`, `empty_document`, `no_text_layer`, `parse_timeout`, `parse_memory`, `all_pages_failed`, `embedding_failed`, `stalled`; there may be more in time. */
+        code: string;
+        message: string;
+      };
+      /** @description 0 until it is completed. */
+      chunk_count: number;
+      warnings: string[];
+      created_by_user_id: string | null;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      updated_at: string;
+    };
+    DocumentAcknowledgement: {
+      document_id: string;
+      /**
+       * @description Always `processing`.
+       * @enum {string}
+       */
+      status: "processing" | "completed" | "failed";
+      message: string;
+    };
+    DocumentChunks: {
+      document_id: string;
+      filename: string;
+      chunk_count: number;
+      chunks: string[];
+    };
+    DocumentList: {
+      data: components["schemas"]["Document"][];
+      /** @description For `page_token` of the next page; null on the last one. */
+      next_page_token: string | null;
+    };
+    DocumentStatus: {
+      document_id: string;
+      /** @enum {string} */
+      status: "processing" | "completed" | "failed";
+      /** @description For people: what is going on, or what came of it, warnings included. */
+      message: string;
+      /** @description Only of a document that failed. */
+      error?: {
+        /** @description One of `unsupported_content`, `too_large`, `password_protected`, `corrupt_file`, `empty_document`, `no_text_layer`, `parse_timeout`, `parse_memory`, `all_pages_failed`, `embedding_failed`, `stalled`; there may be more in time. */
+        code: string;
+        message: string;
+      };
+      /** @description 0 until it is completed. */
+      chunk_count: number;
+      /** @description How far it is, or where it stopped. */
+      progress: {
+        /** @enum {string} */
+        stage: "queued" | "fetching" | "parsing" | "indexing" | "verifying" | "completed";
+        /** @description Pages or chunks, as the stage has them. */
+        done: number;
+        /** @description null where that is not known yet. */
+        total: number | null;
+      };
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      updated_at: string;
+    };
     Error: {
       /** @enum {string} */
       error: "bad_request" | "unauthorized" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable";
       /** @description For people: what happened, to which thing, and what to do. */
       message: string;
+    };
+    KnowledgeBase: {
+      id: string;
+      organization_id: string;
+      /** @description Who made it; null where it was not made here. */
+      user_id: string | null;
+      name: string;
+      description: string | null;
+      document_language: string;
+      total_documents: number;
+      /**
+       * @description Of the resource: `pending` until it is looked at for the first time, `failed` while a person has to mend something (its conditions say what). Documents are taken in every state.
+       * @enum {string}
+       */
+      status: "pending" | "ready" | "failed";
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      updated_at: string;
+    };
+    KnowledgeBaseCreate: {
+      /** @description Unique in the organisation. */
+      name: string;
+      description?: string | null;
+      /** @description BCP 47 tag of the language that most of its documents are in; `en` where absent. */
+      document_language?: string | null;
+    };
+    KnowledgeBaseList: {
+      data: components["schemas"]["KnowledgeBase"][];
+      /** @description For `page_token` of the next page; null on the last one. */
+      next_page_token: string | null;
+    };
+    KnowledgeBaseUpdate: {
+      /** @description Unique in the organisation. */
+      name?: string;
+      description?: string | null;
+      document_language?: string | null;
     };
     NewApiKey: {
       key_id: string;
@@ -1064,6 +1295,39 @@ export interface components {
       carrier_account_sid?: string | null;
       carrier_auth_token?: string | null;
     });
+    SearchRequest: {
+      query: string;
+      /** @description The `id` of the knowledge base. */
+      knowledge_base_id: string;
+      /**
+       * @description Chunks at most.
+       * @default 5
+       */
+      top_k?: number;
+      /** @description Only chunks of documents whose metadata has all of these values. */
+      filter?: ({
+        [key: string]: {
+          $eq: string | number | boolean;
+        };
+      }) | null;
+    };
+    SearchResults: {
+      query: string;
+      /** @description Best first. */
+      results: {
+          chunk_id: string;
+          document_id: string;
+          filename: string;
+          content: string;
+          score: number;
+          /** @description Of the chunks of its document, from 0. */
+          chunk_index: number;
+          /** @description The document's own metadata, and where the chunk stands as far as its kind of file knows: `title`, `heading_path`, `page`, `sheet`, `first_row`, `last_row`, `url`. */
+          metadata: {
+            [key: string]: unknown;
+          };
+        }[];
+    };
     ValidationError: {
       detail: ({
           /** @description pydantic 2's name of the failure. */
@@ -1072,6 +1336,10 @@ export interface components {
           loc: (string | number)[];
           msg: string;
         })[];
+    };
+    WebsiteSubmission: {
+      /** @description Pages to read; together they become one document. No links are followed. */
+      page_urls: string[];
     };
   };
   responses: {
@@ -1121,7 +1389,7 @@ export interface components {
         "application/json": components["schemas"]["Error"];
       };
     };
-    /** @description The request took too long to arrive: 10 s for its headers, a minute for all of it. */
+    /** @description The request took too long to arrive: 10 s for its headers, half a minute for all of it. An upload may take as long as it keeps coming. */
     request_timeout: {
       headers: {
         "X-Trace-Id": components["headers"]["X-Trace-Id"];
@@ -1149,7 +1417,7 @@ export interface components {
         "application/json": components["schemas"]["Error"];
       };
     };
-    /** @description The body has more than 1 MiB. */
+    /** @description The body has more than 1 MiB, or an uploaded file more than 50 MB. */
     payload_too_large: {
       headers: {
         "X-Trace-Id": components["headers"]["X-Trace-Id"];
@@ -1158,7 +1426,7 @@ export interface components {
         "application/json": components["schemas"]["Error"];
       };
     };
-    /** @description The body is no JSON by its `Content-Type`. */
+    /** @description The body is no JSON (in an upload: no form) by its `Content-Type`, or an uploaded file is of a kind that is not read. */
     unsupported_media_type: {
       headers: {
         "X-Trace-Id": components["headers"]["X-Trace-Id"];
@@ -1208,7 +1476,7 @@ export interface components {
         "application/json": components["schemas"]["Error"];
       };
     };
-    /** @description The Kubernetes API or the database is away. */
+    /** @description The Kubernetes API, the database or a store of files or vectors is away. */
     unavailable: {
       headers: {
         "X-Trace-Id": components["headers"]["X-Trace-Id"];
@@ -1250,6 +1518,597 @@ export type external = Record<string, never>;
 
 export interface operations {
 
+  /**
+   * List knowledge bases, in the order of their creation
+   * @description Needs the permission `knowledge_bases:read`.
+   */
+  listKnowledgeBases: {
+    parameters: {
+      query?: {
+        /** @description Objects on a page. */
+        page_size?: number;
+        /** @description The `next_page_token` of the page before. It opens only the list that gave it out. */
+        page_token?: string;
+      };
+    };
+    responses: {
+      /** @description A page of knowledge bases. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          Age: components["headers"]["Age"];
+        };
+        content: {
+          "application/json": components["schemas"]["KnowledgeBaseList"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      408: components["responses"]["request_timeout"];
+      422: components["responses"]["validation"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * Make a knowledge base
+   * @description Documents can be put into it at once. It embeds them with the profile `default` of the operator configuration.
+   *
+   * Needs the permission `knowledge_bases:write`.
+   */
+  createKnowledgeBase: {
+    parameters: {
+      query?: {
+        /** @description Validate against the API server and change nothing. */
+        dry_run?: boolean;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["KnowledgeBaseCreate"];
+      };
+    };
+    responses: {
+      /** @description The knowledge base. */
+      201: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          ETag: components["headers"]["ETag"];
+        };
+        content: {
+          "application/json": components["schemas"]["KnowledgeBase"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      408: components["responses"]["request_timeout"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["payload_too_large"];
+      415: components["responses"]["unsupported_media_type"];
+      422: components["responses"]["validation"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * Get a knowledge base
+   * @description Needs the permission `knowledge_bases:read`.
+   */
+  getKnowledgeBase: {
+    parameters: {
+      path: {
+        /** @description The `id`: the name of the KnowledgeBase resource. */
+        kb_id: string;
+      };
+    };
+    responses: {
+      /** @description The knowledge base. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          ETag: components["headers"]["ETag"];
+          Age: components["headers"]["Age"];
+        };
+        content: {
+          "application/json": components["schemas"]["KnowledgeBase"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * Delete a knowledge base with everything in it
+   * @description For good, whatever the deletion policy of the resource says. Nothing of it is found from the answer on.
+   *
+   * Needs the permission `knowledge_bases:write`.
+   */
+  deleteKnowledgeBase: {
+    parameters: {
+      query?: {
+        /** @description Validate against the API server and change nothing. */
+        dry_run?: boolean;
+      };
+      header?: {
+        /**
+         * @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`.
+         * @example "1234"
+         */
+        "If-Match"?: string;
+      };
+      path: {
+        /** @description The `id`: the name of the KnowledgeBase resource. */
+        kb_id: string;
+      };
+    };
+    responses: {
+      /** @description It is deleted. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+        };
+        content: {
+          "application/json": components["schemas"]["Deleted"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
+      409: components["responses"]["conflict"];
+      412: components["responses"]["precondition_failed"];
+      413: components["responses"]["payload_too_large"];
+      415: components["responses"]["unsupported_media_type"];
+      422: components["responses"]["validation"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * Change the fields given
+   * @description Absent fields keep their value, `null` brings back the default. The language holds for documents to come and for searches; those that are there stay as they are.
+   *
+   * Needs the permission `knowledge_bases:write`.
+   */
+  updateKnowledgeBase: {
+    parameters: {
+      query?: {
+        /** @description Validate against the API server and change nothing. */
+        dry_run?: boolean;
+        /** @description Take over fields that other field managers own. */
+        force?: boolean;
+      };
+      header?: {
+        /**
+         * @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`.
+         * @example "1234"
+         */
+        "If-Match"?: string;
+      };
+      path: {
+        /** @description The `id`: the name of the KnowledgeBase resource. */
+        kb_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["KnowledgeBaseUpdate"];
+      };
+    };
+    responses: {
+      /** @description The knowledge base as it is now. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          ETag: components["headers"]["ETag"];
+        };
+        content: {
+          "application/json": components["schemas"]["KnowledgeBase"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
+      409: components["responses"]["conflict"];
+      412: components["responses"]["precondition_failed"];
+      413: components["responses"]["payload_too_large"];
+      415: components["responses"]["unsupported_media_type"];
+      422: components["responses"]["validation"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * List the documents of a knowledge base, in the order of their submission
+   * @description Needs the permission `knowledge_bases:read`.
+   */
+  listDocuments: {
+    parameters: {
+      query?: {
+        /** @description Objects on a page. */
+        page_size?: number;
+        /** @description The `next_page_token` of the page before. It opens only the list that gave it out. */
+        page_token?: string;
+      };
+      path: {
+        /** @description The `id`: the name of the KnowledgeBase resource. */
+        kb_id: string;
+      };
+    };
+    responses: {
+      /** @description A page of documents. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          Age: components["headers"]["Age"];
+        };
+        content: {
+          "application/json": components["schemas"]["DocumentList"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
+      422: components["responses"]["validation"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * Put a file into a knowledge base
+   * @description Each request makes another document, also of a file that is there already. The parts of the form may come in any order. An upload may take as long as it keeps coming: 16 KiB a second at least, and never half a minute without a byte.
+   *
+   * Needs the permission `knowledge_bases:write`.
+   */
+  submitFile: {
+    parameters: {
+      path: {
+        /** @description The `id`: the name of the KnowledgeBase resource. */
+        kb_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "multipart/form-data": {
+          /**
+           * Format: binary
+           * @description At most 50 MB; its name ends in `.pdf`, `.docx`, `.txt`, `.md`, `.xlsx`, `.xls`, in any case.
+           */
+          file: string;
+          /** @description A JSON object of texts, numbers and booleans, at most 8 KiB: what a search can filter by. */
+          metadata?: string;
+        };
+      };
+    };
+    responses: {
+      /** @description The document is taken on. Its status says when it can be found, or why it can not. */
+      202: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+        };
+        content: {
+          "application/json": components["schemas"]["DocumentAcknowledgement"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["payload_too_large"];
+      415: components["responses"]["unsupported_media_type"];
+      422: components["responses"]["validation"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * Put web pages into a knowledge base, as one document
+   * @description Each page may have 5 MB and 20 s; `robots.txt` is obeyed. Where some pages can not be read the document is completed without them and says so; where none can, it fails.
+   *
+   * Needs the permission `knowledge_bases:write`.
+   */
+  submitWebsite: {
+    parameters: {
+      path: {
+        /** @description The `id`: the name of the KnowledgeBase resource. */
+        kb_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["WebsiteSubmission"];
+      };
+    };
+    responses: {
+      /** @description The document is taken on. Its status says when it can be found, or why it can not. */
+      202: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+        };
+        content: {
+          "application/json": components["schemas"]["DocumentAcknowledgement"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["payload_too_large"];
+      415: components["responses"]["unsupported_media_type"];
+      422: components["responses"]["validation"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * Get a document
+   * @description Needs the permission `knowledge_bases:read`.
+   */
+  getDocument: {
+    parameters: {
+      path: {
+        /** @description The `id`: the name of the KnowledgeBase resource. */
+        kb_id: string;
+        /** @description The `document_id` of the acknowledgement. */
+        document_id: string;
+      };
+    };
+    responses: {
+      /** @description The document. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          Age: components["headers"]["Age"];
+        };
+        content: {
+          "application/json": components["schemas"]["Document"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * Delete a document
+   * @description Nothing of it is found from the answer on. A document that comes from a source of the KnowledgeBase resource is taken out there: here that answers 409.
+   *
+   * Needs the permission `knowledge_bases:write`.
+   */
+  deleteDocument: {
+    parameters: {
+      path: {
+        /** @description The `id`: the name of the KnowledgeBase resource. */
+        kb_id: string;
+        /** @description The `document_id` of the acknowledgement. */
+        document_id: string;
+      };
+    };
+    responses: {
+      /** @description It is deleted. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+        };
+        content: {
+          "application/json": components["schemas"]["Deleted"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["payload_too_large"];
+      415: components["responses"]["unsupported_media_type"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * Get the pieces of a document that can be found
+   * @description All of them in one answer, which may have some 20 MB and comes as it is read. None before the document is completed.
+   *
+   * Needs the permission `knowledge_bases:read`.
+   */
+  getDocumentChunks: {
+    parameters: {
+      path: {
+        /** @description The `id`: the name of the KnowledgeBase resource. */
+        kb_id: string;
+        /** @description The `document_id` of the acknowledgement. */
+        document_id: string;
+      };
+    };
+    responses: {
+      /** @description The chunks, in the order of the document. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          Age: components["headers"]["Age"];
+        };
+        content: {
+          "application/json": components["schemas"]["DocumentChunks"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * Get how far the ingestion of a document is
+   * @description To be asked until `status` is `completed` or `failed`. From `completed` on the document is found.
+   *
+   * Needs the permission `knowledge_bases:read`.
+   */
+  getDocumentStatus: {
+    parameters: {
+      path: {
+        /** @description The `id`: the name of the KnowledgeBase resource. */
+        kb_id: string;
+        /** @description The `document_id` of the acknowledgement. */
+        document_id: string;
+      };
+    };
+    responses: {
+      /** @description The status. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          Age: components["headers"]["Age"];
+        };
+        content: {
+          "application/json": components["schemas"]["DocumentStatus"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * Search a knowledge base
+   * @description Finds the chunks of completed documents. Where a store is away the answer is 503 and never an empty list. Nothing but a filter of the described form is taken for one: a placeholder such as `additionalProp1` is 422.
+   *
+   * Needs the permission `knowledge_bases:read`.
+   */
+  searchKnowledgeBase: {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["SearchRequest"];
+      };
+    };
+    responses: {
+      /** @description What was found. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          Age: components["headers"]["Age"];
+        };
+        content: {
+          "application/json": components["schemas"]["SearchResults"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
+      413: components["responses"]["payload_too_large"];
+      415: components["responses"]["unsupported_media_type"];
+      422: components["responses"]["validation"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
   /**
    * This interface, to be browsed and tried
    * @description Needs no key.

@@ -1,0 +1,85 @@
+/** Which collection in Postgres stands behind the knowledge base that a request names. */
+import { isObjectName } from '../resources/names.ts';
+import type { Foundation } from '../resources/foundation.ts';
+import { ApiError } from '../http/api-error.ts';
+import type { KnowledgeBase } from '../../crds/index.ts';
+import type { Stored } from '../../kube/types.ts';
+import { StoreError, type Collection, type KnowledgeStore } from '../../store/index.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+
+/**
+ * Asks Postgres first: what is put into a knowledge base and looked up there goes on while the Kubernetes API is away.
+ * One that was made a moment ago has no collection yet: its resource says what that is to be.
+ */
+export class BaseCollections {
+  readonly #views: Pick<Foundation['views'], 'knowledgeBases'>;
+  readonly #collections: KnowledgeStore['collections'];
+  readonly #profiles: ApiDependencies['knowledge']['profiles'];
+
+  constructor(options: {
+    readonly views: Pick<Foundation['views'], 'knowledgeBases'>;
+    readonly collections: KnowledgeStore['collections'];
+    readonly profiles: ApiDependencies['knowledge']['profiles'];
+  }) {
+    this.#views = options.views;
+    this.#collections = options.collections;
+    this.#profiles = options.profiles;
+  }
+
+  /**
+   * For reading. @returns undefined for a knowledge base into which nothing was ever put
+   * @throws ApiError `not_found` when there is no such knowledge base
+   */
+  async find(org: string, name: string): Promise<Collection | undefined> {
+    const collection = isObjectName(name) ? await this.#collections.byName({ org, name }) : undefined;
+    if (collection === undefined) await this.#resource(org, name);
+    return collection;
+  }
+
+  /**
+   * For writing: made where there is none yet.
+   * @throws ApiError `not_found`, or `conflict` when the knowledge base can't take documents as it is configured
+   */
+  async ensure(org: string, name: string): Promise<Collection> {
+    const known = isObjectName(name) ? await this.#collections.byName({ org, name }) : undefined;
+    if (known !== undefined) return known;
+    const { metadata, spec } = await this.#resource(org, name);
+    const profile = this.#profiles.find((each) => each.name === spec.embedding.profile);
+    if (profile === undefined)
+      throw new ApiError(
+        'conflict',
+        `the embedding profile ${JSON.stringify(spec.embedding.profile)} of this knowledge base is not configured`,
+      );
+    try {
+      return await this.#collections.ensure({
+        org,
+        name,
+        uid: metadata.uid,
+        profile: profile.name,
+        model: profile.model,
+        dimension: profile.dimension,
+        language: spec.documentLanguage,
+        maxTokens: spec.chunking.maxTokens,
+        overlapTokens: spec.chunking.overlapTokens,
+      });
+    } catch (error) {
+      if (error instanceof StoreError && error.kind === 'conflict') throw new ApiError('conflict', error.message, { cause: error });
+      throw error;
+    }
+  }
+
+  async #resource(org: string, name: string): Promise<Stored<KnowledgeBase>> {
+    const resource = isObjectName(name) ? await this.#views.knowledgeBases.get(org, name) : undefined;
+    if (resource === undefined) throw knowledgeBaseNotFound();
+    return resource;
+  }
+}
+
+/** The same for what is somebody else's, what doesn't exist and what can't exist. */
+export function knowledgeBaseNotFound(): ApiError {
+  return new ApiError('not_found', 'Knowledge base not found');
+}
+
+export function documentNotFound(): ApiError {
+  return new ApiError('not_found', 'Document not found');
+}

@@ -1,0 +1,105 @@
+/** The knowledge bases' own routes. */
+import { z } from 'zod';
+
+import { deleted, listOf } from '../codec/answers.ts';
+import { dryRunQuery, writeQuery } from '../http/conditions.ts';
+import { defineRoute } from '../http/route.ts';
+import { pageQuery } from '../pagination/keyset.ts';
+import { knowledgeBaseAnswer } from './answers.ts';
+import { knowledgeBaseExample } from './examples.ts';
+import { knowledgeBaseCreate, knowledgeBaseUpdate } from './schema.ts';
+
+export const tag = 'Knowledge bases';
+export const baseParams = { kb_id: 'The `id`: the name of the KnowledgeBase resource.' };
+
+export const createKnowledgeBase = defineRoute({
+  method: 'POST',
+  path: '/api/v1/knowledge-bases',
+  operationId: 'createKnowledgeBase',
+  tag,
+  summary: 'Make a knowledge base',
+  description: 'Documents can be put into it at once. It embeds them with the profile `default` of the operator configuration.',
+  permission: 'knowledge_bases:write',
+  query: z.object(dryRunQuery),
+  body: knowledgeBaseCreate.meta({ id: 'KnowledgeBaseCreate' }),
+  bodyExamples: {
+    'what is needed': { name: 'Product manuals' },
+    everything: { name: 'পণ্যের নির্দেশিকা', description: 'Manuals of everything we sell, for the support line.', document_language: 'bn' },
+  },
+  answers: {
+    201: {
+      description: 'The knowledge base.',
+      schema: knowledgeBaseAnswer,
+      example: knowledgeBaseExample,
+      headers: ['ETag'],
+      identifies: { kb_id: 'id' },
+    },
+  },
+  errors: ['conflict'],
+});
+
+export const listKnowledgeBases = defineRoute({
+  method: 'GET',
+  path: '/api/v1/knowledge-bases',
+  operationId: 'listKnowledgeBases',
+  tag,
+  summary: 'List knowledge bases, in the order of their creation',
+  permission: 'knowledge_bases:read',
+  query: pageQuery,
+  answers: {
+    200: {
+      description: 'A page of knowledge bases.',
+      schema: listOf(knowledgeBaseAnswer, 'KnowledgeBaseList'),
+      example: { data: [knowledgeBaseExample], next_page_token: null },
+      headers: ['Age'],
+    },
+  },
+});
+
+export const getKnowledgeBase = defineRoute({
+  method: 'GET',
+  path: '/api/v1/knowledge-bases/:kb_id',
+  operationId: 'getKnowledgeBase',
+  tag,
+  summary: 'Get a knowledge base',
+  permission: 'knowledge_bases:read',
+  params: baseParams,
+  answers: {
+    200: { description: 'The knowledge base.', schema: knowledgeBaseAnswer, example: knowledgeBaseExample, headers: ['ETag', 'Age'] },
+  },
+});
+
+export const updateKnowledgeBase = defineRoute({
+  method: 'PATCH',
+  path: '/api/v1/knowledge-bases/:kb_id',
+  operationId: 'updateKnowledgeBase',
+  tag,
+  summary: 'Change the fields given',
+  description:
+    'Absent fields keep their value, `null` brings back the default. The language holds for documents to come and for searches; those that are there stay as they are.',
+  permission: 'knowledge_bases:write',
+  params: baseParams,
+  query: writeQuery,
+  ifMatch: true,
+  body: knowledgeBaseUpdate.meta({ id: 'KnowledgeBaseUpdate' }),
+  bodyExamples: { 'another name, and no description': { name: 'Manuals', description: null } },
+  answers: {
+    200: { description: 'The knowledge base as it is now.', schema: knowledgeBaseAnswer, example: knowledgeBaseExample, headers: ['ETag'] },
+  },
+  errors: ['conflict'],
+});
+
+export const deleteKnowledgeBase = defineRoute({
+  method: 'DELETE',
+  path: '/api/v1/knowledge-bases/:kb_id',
+  operationId: 'deleteKnowledgeBase',
+  tag,
+  summary: 'Delete a knowledge base with everything in it',
+  description: 'For good, whatever the deletion policy of the resource says. Nothing of it is found from the answer on.',
+  permission: 'knowledge_bases:write',
+  params: baseParams,
+  query: z.object(dryRunQuery),
+  ifMatch: true,
+  answers: { 200: deleted('The knowledge base was deleted') },
+  errors: ['conflict'],
+});

@@ -1,0 +1,149 @@
+/** Documents of a knowledge base: taken on, looked at and deleted. All of it lives in Postgres. */
+import { Readable } from 'node:stream';
+
+import type { FastifyRequest } from 'fastify';
+
+import { fileKey } from '../../knowledge/ingestion/object-keys.ts';
+import { SMALL_FILE_BYTES } from '../../knowledge/jobs/names.ts';
+import {
+  newDocumentId,
+  StoreError,
+  type Collection,
+  type DocumentRecord,
+  type KnowledgeStore,
+  type NewDocument,
+  type StoredChunk,
+} from '../../store/index.ts';
+import { ApiError } from '../http/api-error.ts';
+import type { Caller } from '../http/caller.ts';
+import { documentNotFound, knowledgeBaseNotFound, type BaseCollections } from './base-collections.ts';
+import type { IngestionStarter } from './ingestion-starter.ts';
+import type { WebsiteSubmission } from './schema.ts';
+import { receiveUpload, type UploadStorage } from './upload.ts';
+
+type Page = Awaited<ReturnType<KnowledgeStore['documents']['list']>>;
+export type DocumentPosition = NonNullable<Page['next']>;
+
+/** Chunks that are read from Postgres at a time. */
+const chunkPage = 200;
+
+export class DocumentService {
+  readonly #bases: BaseCollections;
+  readonly #store: Pick<KnowledgeStore, 'documents' | 'lookup'>;
+  readonly #files: UploadStorage;
+  readonly #starter: IngestionStarter;
+
+  constructor(options: {
+    readonly bases: BaseCollections;
+    readonly store: Pick<KnowledgeStore, 'documents' | 'lookup'>;
+    readonly files: UploadStorage;
+    readonly starter: IngestionStarter;
+  }) {
+    this.#bases = options.bases;
+    this.#store = options.store;
+    this.#files = options.files;
+    this.#starter = options.starter;
+  }
+
+  /** The file is stored before the document is taken on: a document always has its file. */
+  async submitFile({ org, createdByUserId }: Caller, baseName: string, request: FastifyRequest): Promise<DocumentRecord> {
+    const collection = await this.#bases.ensure(org, baseName);
+    const id = newDocumentId();
+    const key = fileKey(org, id);
+    const { name, extension, bytes, sha256, metadata } = await receiveUpload(request, { key, files: this.#files });
+    try {
+      return await this.#takeOn(collection, {
+        id,
+        kind: 'file',
+        filename: name,
+        extension,
+        objectKey: key,
+        bytes,
+        sha256,
+        metadata,
+        createdBy: createdByUserId,
+      });
+    } catch (error) {
+      // An answer that got lost on the way may have been a yes: then the file is needed, and otherwise it is found to belong to nobody.
+      if (!(error instanceof StoreError && error.kind === 'unavailable')) await this.#files.delete(key).catch(() => undefined);
+      throw error;
+    }
+  }
+
+  async submitWebsite({ org, createdByUserId }: Caller, baseName: string, { page_urls: urls }: WebsiteSubmission): Promise<DocumentRecord> {
+    const collection = await this.#bases.ensure(org, baseName);
+    return this.#takeOn(collection, { kind: 'website', filename: urls[0] ?? '', urls, createdBy: createdByUserId });
+  }
+
+  /** Oldest first. */
+  async list(
+    org: string,
+    baseName: string,
+    page: { readonly pageSize: number; readonly after?: DocumentPosition | undefined },
+  ): Promise<Page> {
+    const collection = await this.#bases.find(org, baseName);
+    return collection === undefined ? { items: [] } : this.#store.documents.list({ org, collectionId: collection.id, ...page });
+  }
+
+  /** @throws ApiError `not_found`, as every method here */
+  async get(org: string, baseName: string, id: string): Promise<DocumentRecord> {
+    return this.#get(org, await this.#bases.find(org, baseName), id);
+  }
+
+  async chunks(
+    org: string,
+    baseName: string,
+    id: string,
+  ): Promise<{ readonly document: DocumentRecord; readonly chunks: AsyncIterable<string> }> {
+    const document = await this.get(org, baseName, id);
+    if (document.status !== 'completed') return { document, chunks: Readable.from([]) };
+    const first = await this.#store.lookup.chunksOf({ org, documentId: id, limit: chunkPage });
+    return { document, chunks: this.#chunksFrom(document, first) };
+  }
+
+  async delete(org: string, baseName: string, id: string): Promise<void> {
+    const collection = await this.#bases.find(org, baseName);
+    const { source } = await this.#get(org, collection, id);
+    if (source !== null)
+      throw new ApiError(
+        'conflict',
+        `the document comes from the source ${JSON.stringify(source)} of the KnowledgeBase resource: take the source out there`,
+      );
+    const collectionId = collection?.id ?? '';
+    if (!(await this.#store.documents.tombstone({ org, id, collectionId }))) throw documentNotFound();
+    this.#starter.clearDocument({ org, collectionId, documentId: id });
+  }
+
+  async #takeOn(collection: Collection, document: Omit<NewDocument, 'org' | 'collectionId'>): Promise<DocumentRecord> {
+    const { org, id: collectionId } = collection;
+    let taken: DocumentRecord;
+    try {
+      taken = await this.#store.documents.create({ ...document, org, collectionId });
+    } catch (error) {
+      // Deleted while the file was on its way.
+      if (error instanceof StoreError && error.kind === 'not_found') throw knowledgeBaseNotFound();
+      throw error;
+    }
+    const small = document.bytes !== undefined && document.bytes <= SMALL_FILE_BYTES;
+    this.#starter.ingest({ org, collectionId, documentId: taken.id, small });
+    return taken;
+  }
+
+  async #get(org: string, collection: Collection | undefined, id: string): Promise<DocumentRecord> {
+    const document = collection && (await this.#store.documents.get({ org, id, collectionId: collection.id }));
+    if (document === undefined) throw documentNotFound();
+    return document;
+  }
+
+  async *#chunksFrom({ org, id, chunkCount }: DocumentRecord, first: readonly StoredChunk[]): AsyncGenerator<string> {
+    let page = first;
+    let sent = 0;
+    while (page.length > 0) {
+      for (const { text } of page) yield text;
+      sent += page.length;
+      page = await this.#store.lookup.chunksOf({ org, documentId: id, after: page.at(-1)?.ordinal ?? -1, limit: chunkPage });
+    }
+    // An answer that breaks off is seen; one that ends early would be believed.
+    if (sent !== chunkCount) throw new Error(`document ${id}: deleted while its chunks were being answered`);
+  }
+}

@@ -1,0 +1,70 @@
+/** Answers for the OpenAPI document. */
+
+const times = { created_at: '2026-11-21T06:00:00.000Z', updated_at: '2026-11-21T06:00:04.000Z' };
+const documentId = 'doc_0199f2d0-7b1e-7c3a-9d52-1f2e3d4c5b6a';
+
+export const knowledgeBaseExample = {
+  id: 'kb-k3xq5w7zr2nabcde',
+  organization_id: 'acme',
+  user_id: 'user-1',
+  name: 'Product manuals',
+  description: null,
+  document_language: 'en',
+  total_documents: 3,
+  status: 'ready',
+  created_at: '2026-11-21T06:00:00Z',
+  updated_at: '2026-11-21T06:00:00Z',
+};
+
+export const acknowledgementExample = {
+  document_id: documentId,
+  status: 'processing',
+  message: 'The document was accepted and is being ingested',
+};
+
+const state = { status: 'completed', message: 'The document can be found', chunk_count: 57 };
+
+export const documentStatusExample = {
+  document_id: documentId,
+  ...state,
+  progress: { stage: 'completed', done: 57, total: 57 },
+  ...times,
+};
+
+export const documentExample = {
+  document_id: documentId,
+  knowledge_base_id: knowledgeBaseExample.id,
+  type: 'file',
+  filename: 'manual.pdf',
+  title: 'XK-7420 Manual',
+  page_urls: null,
+  size_bytes: 1_482_113,
+  metadata: { product: 'XK-7420', year: 2026 },
+  source: null,
+  ...state,
+  warnings: [],
+  created_by_user_id: 'user-1',
+  ...times,
+};
+
+export const chunksExample = {
+  document_id: documentId,
+  filename: 'manual.pdf',
+  chunk_count: 2,
+  chunks: ['Hold the button for five seconds to reset the device.', 'The device has no parts that you can repair.'],
+};
+
+export const searchExample = {
+  query: 'how do I reset it',
+  results: [
+    {
+      chunk_id: `${documentId}:12`,
+      document_id: documentId,
+      filename: 'manual.pdf',
+      content: 'Hold the button for five seconds to reset the device.',
+      score: 0.83,
+      chunk_index: 12,
+      metadata: { product: 'XK-7420', year: 2026, title: 'XK-7420 Manual', heading_path: ['Care', 'Reset'], page: 7 },
+    },
+  ],
+};

@@ -1,0 +1,37 @@
+/** Names of uploaded files: shown to people and to models, and never used as a path. Pure. */
+import { fileExtensions } from './schema.ts';
+
+/** Longest name, in characters: what file systems hold. */
+const longest = 255;
+
+export type FileExtension = (typeof fileExtensions)[number];
+
+export type JudgedName =
+  | { readonly verdict: 'sound'; readonly name: string; readonly extension: FileExtension }
+  /** Of a kind that is not read. */
+  | { readonly verdict: 'unsupported' }
+  /** A browser sends this where no file was chosen. */
+  | { readonly verdict: 'missing' }
+  | { readonly verdict: 'unusable'; readonly reason: string };
+
+/** @param sent as it stood in the form */
+export function judgeFileName(sent: string): JudgedName {
+  const name = sent.normalize('NFC').trim();
+  if (name === '') return { verdict: 'missing' };
+  const reason = faultOf(name);
+  if (reason !== undefined) return { verdict: 'unusable', reason };
+  const found = /\.([^.]+)$/.exec(name)?.[1]?.toLowerCase();
+  const extension = fileExtensions.find((each) => each === found);
+  return extension === undefined ? { verdict: 'unsupported' } : { verdict: 'sound', name, extension };
+}
+
+function faultOf(name: string): string | undefined {
+  if (/[/\\]/.test(name)) return 'the name of the file holds a path: send the name alone';
+  if (/\p{Cc}/u.test(name)) return 'the name of the file holds control characters';
+  // U+FFFD is what the form's parser makes of bytes that are no UTF-8.
+  if (!name.isWellFormed() || name.includes('\ufffd')) return 'the name of the file is not UTF-8';
+  // Such a name can show another extension than it has. Marks and joiners, which Arabic, Hebrew and Bangla need, are fine.
+  if (/[\u202a-\u202e\u2066-\u2069]/.test(name)) return 'the name of the file holds characters that turn the direction of text around';
+  if (Array.from(name).length > longest) return `the name of the file has more than ${longest} characters`;
+  return undefined;
+}

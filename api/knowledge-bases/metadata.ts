@@ -1,0 +1,57 @@
+/** The `metadata` of an upload: a JSON object of plain values in a form field. Pure. */
+import type { Scalar } from '../../knowledge/vector-stores/vector-store.ts';
+import type { FieldValue } from '../http/forms.ts';
+import { issues, type ValidationIssue } from '../validation/issue.ts';
+import { maxMetadataBytes } from './schema.ts';
+
+const loc = ['body', 'metadata'];
+
+export type ReadMetadata =
+  | { readonly ok: true; readonly metadata: Readonly<Record<string, Scalar>> }
+  | { readonly ok: false; readonly issue: ValidationIssue };
+
+export function readMetadata(field: FieldValue): ReadMetadata {
+  const text = 'text' in field ? field.text : JSON.stringify(field.json);
+  if (Buffer.byteLength(text) > maxMetadataBytes || ('text' in field && field.truncated))
+    return refused(`metadata may have ${maxMetadataBytes / 1024} KiB`);
+  // What a form sends of an empty field.
+  if (text.trim() === '') return { ok: true, metadata: {} };
+  const parsed = 'text' in field ? parse(field.text) : { value: field.json };
+  if (parsed === undefined) return { ok: false, issue: brokenMetadata };
+  const { value } = parsed;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return { ok: false, issue: issues.notADictionary(loc) };
+  const entries = Object.entries(value as Readonly<Record<string, unknown>>);
+  for (const [key, item] of entries) {
+    const fault = faultOf(key, item);
+    if (fault !== undefined) return refused(`${JSON.stringify(key.slice(0, 64).toWellFormed())} ${fault}`);
+  }
+  return { ok: true, metadata: Object.fromEntries(entries) as Readonly<Record<string, Scalar>> };
+}
+
+/** It is no JSON at all. */
+export const brokenMetadata: ValidationIssue = { type: 'json_invalid', loc, msg: 'JSON decode error' };
+
+function refused(reason: string): ReadMetadata {
+  return { ok: false, issue: issues.value(loc, reason) };
+}
+
+function parse(text: string): { readonly value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    return undefined;
+  }
+}
+
+function faultOf(key: string, value: unknown): string | undefined {
+  if (!isStorable(key)) return 'is no name that can be kept: U+0000 and half characters can not';
+  if (typeof value === 'string')
+    return isStorable(value) ? undefined : 'has a text that can not be kept: U+0000 and half characters can not';
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'has a number that is too large';
+  return typeof value === 'boolean' ? undefined : 'has to be a text, a number or a boolean';
+}
+
+/** Postgres keeps neither in a text. */
+function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\u0000');
+}

@@ -1,0 +1,96 @@
+import type { FastifyInstance } from 'fastify';
+
+import type { ApiDependencies } from '../dependencies.ts';
+import { ifMatch, sendEtag } from '../http/conditions.ts';
+import { requestState } from '../http/request-state.ts';
+import { addRoute } from '../http/route.ts';
+import { pageOf } from '../pagination/keyset.ts';
+import type { Foundation } from '../resources/foundation.ts';
+import { BaseCollections, knowledgeBaseNotFound } from './base-collections.ts';
+import { knowledgeBaseToRest } from './codec.ts';
+import { createKnowledgeBase, deleteKnowledgeBase, getKnowledgeBase, listKnowledgeBases, updateKnowledgeBase } from './descriptions.ts';
+import { registerDocuments } from './document-routes.ts';
+import { DocumentService } from './document-service.ts';
+import { IngestionStarter } from './ingestion-starter.ts';
+import { KnowledgeBaseService } from './knowledge-base-service.ts';
+import { readFilter } from './read-filter.ts';
+import { searchKnowledgeBase } from './search-descriptions.ts';
+
+export function registerKnowledgeBases(
+  app: FastifyInstance,
+  foundation: Foundation,
+  { store, knowledge, logger }: Pick<ApiDependencies, 'store' | 'knowledge' | 'logger'>,
+): void {
+  const { collections } = store.knowledge;
+  const starter = new IngestionStarter({ jobs: knowledge.jobs, logger });
+  const bases = new BaseCollections({ views: foundation.views, collections, profiles: knowledge.profiles });
+  const service = new KnowledgeBaseService({ foundation, collections, starter });
+  registerDocuments(app, {
+    documents: new DocumentService({ bases, store: store.knowledge, files: knowledge.files, starter }),
+    pageTokens: foundation.pageTokens,
+  });
+  app.addHook('onClose', () => starter.settled());
+
+  addRoute(app, createKnowledgeBase, async ({ query, body, caller, reply }) => {
+    const base = await service.create(caller, body, { dryRun: query.dry_run });
+    sendEtag(reply, base.metadata.resourceVersion);
+    return reply.code(201).send(knowledgeBaseToRest(base, 0));
+  });
+
+  addRoute(app, listKnowledgeBases, async ({ query, caller: { org }, timed }) => {
+    const list = `knowledge-bases/${org}`;
+    const position = query.page_token === undefined ? undefined : foundation.pageTokens.read(list, query.page_token);
+    const { items, next } = pageOf(await service.list(org), query.page_size, position);
+    const totals = await timed('db', () => service.totals(org, items));
+    return {
+      data: items.map((base) => knowledgeBaseToRest(base, totals.get(base.metadata.name) ?? 0)),
+      next_page_token: next === undefined ? null : foundation.pageTokens.write(list, next),
+    };
+  });
+
+  addRoute(app, getKnowledgeBase, async ({ params, caller: { org }, reply, timed }) => {
+    const base = await service.find(org, params.kb_id);
+    if (base === undefined) throw knowledgeBaseNotFound();
+    sendEtag(reply, base.metadata.resourceVersion);
+    const totals = await timed('db', () => service.totals(org, [base]));
+    return knowledgeBaseToRest(base, totals.get(base.metadata.name) ?? 0);
+  });
+
+  addRoute(app, updateKnowledgeBase, async ({ params, query, body, caller: { org }, request, reply, timed }) => {
+    const options = { dryRun: query.dry_run, force: query.force, requireState: ifMatch(request) };
+    const base = await service.update(org, params.kb_id, body, options);
+    if (base === undefined) throw knowledgeBaseNotFound();
+    sendEtag(reply, base.metadata.resourceVersion);
+    const totals = await timed('db', () => service.totals(org, [base]));
+    return knowledgeBaseToRest(base, totals.get(base.metadata.name) ?? 0);
+  });
+
+  addRoute(app, deleteKnowledgeBase, async ({ params, query, caller: { org }, request }) => {
+    const options = { dryRun: query.dry_run, requireState: ifMatch(request) };
+    if (!(await service.delete(org, params.kb_id, options))) throw knowledgeBaseNotFound();
+    return { data: {}, message: query.dry_run ? 'The knowledge base would be deleted' : 'The knowledge base was deleted' };
+  });
+
+  addRoute(app, searchKnowledgeBase, async ({ body, caller: { org }, request, timed }) => {
+    const { query, knowledge_base_id: name, top_k: topK } = body;
+    const filter = body.filter === undefined || body.filter === null ? undefined : readFilter(body.filter);
+    const { signal } = requestState(request);
+    const hits = await timed('search', () =>
+      knowledge.search.search({ org, knowledgeBase: name, query, topK, signal, ...(filter && { filter }) }),
+    );
+    // Where nothing was ever put in, the resource says whether there is such a knowledge base at all.
+    if (hits === undefined) await timed('db', () => bases.find(org, name));
+    return {
+      query,
+      results: (hits ?? []).map((hit) => ({
+        chunk_id: hit.chunkId,
+        document_id: hit.documentId,
+        filename: hit.filename,
+        content: hit.content,
+        score: hit.score,
+        chunk_index: hit.chunkIndex,
+        metadata: hit.metadata,
+      })),
+    };
+  });
+}

@@ -1,0 +1,90 @@
+/** Bodies of the knowledge bases' routes. */
+import { z } from 'zod';
+
+import { longestFilterValue, mostFilterFields } from '../../knowledge/search-filter.ts';
+import { issues } from '../validation/issue.ts';
+import { withRule } from '../validation/validate.ts';
+
+const name = z.string().min(1).max(200).describe('Unique in the organisation.');
+const description = z.string().max(1500).describe('What is in it, for people and for the model.');
+const documentLanguage = z
+  .string()
+  .max(35)
+  .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/)
+  .describe('BCP 47 tag of the language that most of its documents are in.');
+
+export const knowledgeBaseCreate = z.object({
+  name,
+  description: description.nullish(),
+  document_language: documentLanguage
+    .nullish()
+    .describe('BCP 47 tag of the language that most of its documents are in; `en` where absent.'),
+});
+
+export type KnowledgeBaseCreate = z.output<typeof knowledgeBaseCreate>;
+
+/** Absent fields keep their value, `null` brings back the default. */
+export const knowledgeBaseUpdate = z.object({
+  name: name.optional(),
+  description: description.nullish(),
+  document_language: documentLanguage.nullish(),
+});
+
+export type KnowledgeBaseUpdate = z.output<typeof knowledgeBaseUpdate>;
+
+/** Extensions of the files that are read, without the dot. */
+export const fileExtensions = ['pdf', 'docx', 'txt', 'md', 'xlsx', 'xls'] as const;
+/** Largest file, in bytes. */
+export const maxFileBytes = 50 * 1024 * 1024;
+/** Longest metadata as text, in bytes. */
+export const maxMetadataBytes = 8 * 1024;
+
+/** For the document: what is sent is read by `readUpload`. */
+export const fileForm = z.object({
+  file: z
+    .string()
+    .meta({ format: 'binary', contentMediaType: 'application/octet-stream' })
+    .describe(`At most 50 MB; its name ends in ${fileExtensions.map((each) => `\`.${each}\``).join(', ')}, in any case.`),
+  metadata: z
+    .string()
+    .optional()
+    .meta({ contentMediaType: 'application/json' })
+    .describe('A JSON object of texts, numbers and booleans, at most 8 KiB: what a search can filter by.'),
+});
+
+const pageUrl = withRule(
+  z
+    .string()
+    .max(2048)
+    .regex(/^https?:\/\//),
+  // Half of what the pattern lets through, `http://` and spaces, can't be asked for.
+  (url, loc) => (URL.canParse(url) && !/[\s\p{Cc}]/u.test(url) ? [] : [issues.value(loc, 'this is no address of a web page')]),
+);
+
+export const websiteSubmission = z.object({
+  page_urls: z.array(pageUrl).min(1).max(100).describe('Pages to read; together they become one document. No links are followed.'),
+});
+
+export type WebsiteSubmission = z.output<typeof websiteSubmission>;
+
+export const searchRequest = z.object({
+  query: z.string().min(1).max(2000),
+  knowledge_base_id: z.string().describe('The `id` of the knowledge base.'),
+  top_k: z.int().min(1).max(100).default(5).describe('Chunks at most.'),
+  filter: z
+    .record(z.string(), z.unknown())
+    // What the fields have to look like: read by `parseFilter`, which takes nothing else for it.
+    .meta({
+      additionalProperties: {
+        type: 'object',
+        properties: { $eq: { anyOf: [{ type: 'string', maxLength: longestFilterValue }, { type: 'number' }, { type: 'boolean' }] } },
+        required: ['$eq'],
+        additionalProperties: false,
+      },
+      minProperties: 1,
+      maxProperties: mostFilterFields,
+      propertyNames: { type: 'string', pattern: '^[A-Za-z0-9_.-]{1,64}$' },
+    })
+    .nullish()
+    .describe('Only chunks of documents whose metadata has all of these values.'),
+});

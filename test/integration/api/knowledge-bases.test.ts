@@ -1,0 +1,216 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import type { KnowledgeBase } from '../../../crds/index.ts';
+import { workflowIds } from '../../../knowledge/jobs/names.ts';
+import { aKnowledgeBase, anAgentRequest } from '../../support/builders.ts';
+import { eventually } from '../../support/eventually.ts';
+import { kubectl, kubectlJson, organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
+import { knowledgeMeans, type KnowledgeMeans } from './knowledge-means.ts';
+
+const all = '/api/v1/knowledge-bases';
+let means: KnowledgeMeans;
+let facade: Facade;
+let ours: TestOrganization;
+
+beforeAll(async () => {
+  means = await knowledgeMeans();
+  facade = await startFacade(undefined, undefined, undefined, means.knowledge);
+  ours = await organization(facade);
+});
+afterAll(async () => {
+  await facade.close();
+  await means.close();
+});
+
+let count = 0;
+const aName = (): string => `Manuals ${++count}`;
+const make = async (org = ours, body: object = { name: aName() }): Promise<Answer['body']> => {
+  const answer = await org.call('POST', all, body);
+  expect(answer.status, answer.text).toBe(201);
+  return answer.body;
+};
+const brief = ({ body }: Answer): string[] =>
+  body.detail.map(({ type, loc }: { type: string; loc: unknown[] }) => `${loc.join('.')} ${type}`);
+const stored = (id: string): Promise<KnowledgeBase> => kubectlJson<KnowledgeBase>(['get', 'knowledgebase', id, '-n', ours.name]);
+
+describe('knowledge bases', () => {
+  it('are made as resources, and come back as they were sent', async () => {
+    const sent = { name: 'পণ্যের নির্দেশিকা', description: 'Everything we sell', document_language: 'bn' };
+    const made = await ours.call('POST', `${all}/`, sent);
+    expect([made.status, made.body]).toEqual([
+      201,
+      {
+        id: expect.stringMatching(/^kb-[a-z2-7]{16}$/),
+        organization_id: ours.name,
+        user_id: 'user-1',
+        ...sent,
+        total_documents: 0,
+        status: 'pending',
+        created_at: expect.any(String),
+        updated_at: made.body.created_at,
+      },
+    ]);
+    for (const slash of ['', '/']) {
+      const read = await ours.call('GET', `${all}/${made.body.id}${slash}`);
+      expect([read.status, read.body, read.headers.get('etag')]).toEqual([200, made.body, made.headers.get('etag')]);
+    }
+    expect((await stored(made.body.id)).spec).toMatchObject({
+      displayName: sent.name,
+      description: sent.description,
+      documentLanguage: 'bn',
+      deletionPolicy: 'Delete',
+      embedding: { profile: 'default' },
+    });
+  });
+
+  it('are English and without a description where only the name is sent', async () => {
+    expect(await make()).toMatchObject({ description: null, document_language: 'en' });
+    expect(await make(ours, { name: aName(), description: null, document_language: null })).toMatchObject({
+      description: null,
+      document_language: 'en',
+    });
+  });
+
+  it('take a PATCH: absent keeps, null brings the default back', async () => {
+    const base = await make(ours, { name: aName(), description: 'd', document_language: 'de' });
+    const path = `${all}/${base.id}`;
+    const same = await ours.call('PATCH', path, base);
+    expect([same.status, same.body]).toEqual([200, base]);
+    const renamed = await ours.call('PATCH', path, { name: 'Else' });
+    expect(renamed.body).toEqual({ ...base, name: 'Else', updated_at: expect.any(String) });
+    const plain = await ours.call('PATCH', path, { description: null, document_language: null });
+    expect(plain.body).toMatchObject({ name: 'Else', description: null, document_language: 'en' });
+    expect((await ours.call('GET', path)).body).toEqual(plain.body);
+  });
+
+  it('say everything that is wrong with a request', async () => {
+    expect(brief(await ours.call('POST', all, {}))).toEqual(['body.name missing']);
+    expect(brief(await ours.call('POST', all, { name: '', description: 'x'.repeat(1501), document_language: 'e!' }))).toEqual([
+      'body.name string_too_short',
+      'body.description string_too_long',
+      'body.document_language string_pattern_mismatch',
+    ]);
+    const { id } = await make();
+    expect(brief(await ours.call('PATCH', `${all}/${id}`, { name: null }))).toEqual(['body.name string_type']);
+    expect(brief(await ours.call('GET', `${all}?page_size=0`))).toEqual(['query.page_size greater_than_equal']);
+  });
+
+  it('have names that differ within the organisation, whoever is first', async () => {
+    const name = aName();
+    const answers = await Promise.all(Array.from({ length: 8 }, () => ours.call('POST', all, { name })));
+    expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, 409, 409, 409, 409, 409, 409, 409]);
+    const other = await make();
+    expect((await ours.call('PATCH', `${all}/${other.id}`, { name })).status).toBe(409);
+    expect((await make(await organization(facade), { name })).name).toBe(name);
+    await kubectl(['create', '-f', '-'], aKnowledgeBase('by-hand', ours.name));
+    await eventually(async () => expect((await ours.call('POST', all, { name: 'by-hand' })).status).toBe(409));
+  });
+
+  it('heed If-Match, dry_run and the ownership of others', async () => {
+    const { id } = await make();
+    const path = `${all}/${id}`;
+    const stale = { headers: { 'if-match': '"1"' } };
+    expect((await ours.call('PATCH', path, { name: 'x' }, stale)).status).toBe(412);
+    expect((await ours.call('DELETE', path, undefined, stale)).status).toBe(412);
+    expect((await ours.call('PATCH', `${path}?dry_run=true`, { name: 'Rehearsed' })).body.name).toBe('Rehearsed');
+    expect((await ours.call('DELETE', `${path}?dry_run=true`)).body).toEqual({ data: {}, message: 'The knowledge base would be deleted' });
+    expect((await ours.call('GET', path)).body.name).toMatch(/^Manuals/);
+    const dry = await ours.call('POST', `${all}?dry_run=true`, { name: aName() });
+    expect(dry.status).toBe(201);
+    expect((await ours.call('GET', `${all}/${dry.body.id}`)).status).toBe(404);
+    await kubectl(
+      ['apply', '--server-side', '--field-manager=git', '--force-conflicts', '-f', '-'],
+      aKnowledgeBase(id, ours.name, { description: 'from Git' }),
+    );
+    const conflict = await ours.call('PATCH', path, { description: 'from here' });
+    expect([conflict.status, conflict.body.conflicts]).toEqual([409, [{ field: 'description', manager: 'git' }]]);
+    expect((await ours.call('PATCH', `${path}?force=true`, { description: 'from here' })).body.description).toBe('from here');
+  });
+
+  it('are listed in pages, in the order of their creation, with the number of their documents', async () => {
+    const org = await organization(facade);
+    const ids: string[] = [];
+    for (let index = 0; index < 5; index += 1) ids.push((await make(org)).id);
+    await org.call('POST', `${all}/${ids[1]}/documents/website`, { page_urls: ['https://example.com'] });
+    const seen: [string, number][] = [];
+    let token = '';
+    do {
+      const { body } = await org.call('GET', `${all}?page_size=2${token}`);
+      for (const base of body.data) seen.push([base.id, base.total_documents]);
+      token = body.next_page_token === null ? '' : `&page_token=${body.next_page_token}`;
+    } while (token !== '');
+    const byId = (a: [string, number], b: [string, number]): number => a[0].localeCompare(b[0]);
+    expect(seen.toSorted(byId)).toEqual(ids.map((id, index): [string, number] => [id, index === 1 ? 1 : 0]).toSorted(byId));
+    expect((await org.call('GET', `${all}/${ids[1]}`)).body.total_documents).toBe(1);
+  });
+
+  it('show what the operator says of the resource', async () => {
+    const { id } = await make();
+    const condition = (type: string, status: string) => ({
+      type,
+      status,
+      reason: 'Test',
+      message: '',
+      lastTransitionTime: '2026-11-21T00:00:00Z',
+    });
+    for (const [conditions, status] of [
+      [[condition('Ready', 'True')], 'ready'],
+      [[condition('Ready', 'False'), condition('Stalled', 'True')], 'failed'],
+      [[condition('Ready', 'False'), condition('Reconciling', 'True')], 'pending'],
+    ] as const) {
+      await kubectl([
+        'patch',
+        'knowledgebase',
+        id,
+        '-n',
+        ours.name,
+        '--subresource=status',
+        '--type=merge',
+        '-p',
+        JSON.stringify({ status: { conditions } }),
+      ]);
+      await eventually(async () => expect((await ours.call('GET', `${all}/${id}`)).body.status).toBe(status));
+    }
+  });
+
+  it('are deleted with all that is in them, also when an agent uses them and the resource would keep it', async () => {
+    const base = await make();
+    const path = `${all}/${base.id}`;
+    await ours.call('POST', '/v2/ai-agents', anAgentRequest('Reader', { knowledge_base_id: base.id }));
+    await kubectl(['patch', 'knowledgebase', base.id, '-n', ours.name, '--type=merge', '-p', '{"spec":{"deletionPolicy":"Retain"}}']);
+    const { body: document } = await ours.call('POST', `${path}/documents/website`, { page_urls: ['https://example.com'] });
+    const collection = await facade.store.knowledge.collections.byName({ org: ours.name, name: base.id });
+    const answer = await ours.call('DELETE', path);
+    expect([answer.status, answer.body]).toEqual([200, { data: {}, message: 'The knowledge base was deleted' }]);
+    expect(await facade.store.knowledge.collections.byName({ org: ours.name, name: base.id })).toBeUndefined();
+    for (const [method, url] of [
+      ['GET', path],
+      ['DELETE', path],
+      ['GET', `${path}/documents`],
+      ['GET', `${path}/documents/${document.document_id}`],
+    ] as const)
+      expect((await ours.call(method, url)).text).toBe('{"error":"not_found","message":"Knowledge base not found"}');
+    await expect(stored(base.id)).rejects.toThrow('NotFound');
+    await eventually(async () => expect(await means.isStarted(workflowIds.clearCollection(collection?.id ?? ''))).toBe(true));
+    expect((await make(ours, { name: base.name })).id).not.toBe(base.id);
+  });
+
+  it('need their own permissions', async () => {
+    const { id } = await make();
+    const reader = { key: await ours.keyWith('knowledge_bases:read') };
+    const stranger = { key: await ours.keyWith('agents:write') };
+    expect((await ours.call('GET', `${all}/${id}`, undefined, reader)).status).toBe(200);
+    for (const [method, path, body] of [
+      ['POST', all, { name: 'x' }],
+      ['PATCH', `${all}/${id}`, {}],
+      ['DELETE', `${all}/${id}`],
+      ['POST', `${all}/${id}/documents/website`, { page_urls: ['https://example.com'] }],
+    ] as const) {
+      expect((await ours.call(method, path, body, reader)).status, path).toBe(403);
+      expect((await ours.call(method, path, body, stranger)).status, path).toBe(403);
+    }
+    for (const path of [all, `${all}/${id}`, `${all}/${id}/documents`])
+      expect((await ours.call('GET', path, undefined, stranger)).status).toBe(403);
+    expect((await ours.call('POST', '/api/v1/vector/search', { query: 'x', knowledge_base_id: id }, stranger)).status).toBe(403);
+  });
+});

@@ -1,0 +1,13 @@
+import type { ApiDependencies } from '../../api/dependencies.ts';
+import { loadConfig } from '../../platform/config.ts';
+
+const unused = (): Promise<never> => Promise.reject(new Error('this facade was started without the means for documents and searches'));
+
+/** For facades that are asked nothing about documents: knowledge bases themselves can be made and deleted. */
+export const noKnowledge: ApiDependencies['knowledge'] = {
+  files: { put: unused, delete: unused },
+  jobs: { ingest: unused, clearDocument: unused, clearCollection: unused },
+  // Nothing was ever put into any.
+  search: { search: () => Promise.resolve(undefined) },
+  profiles: loadConfig({}).PARLEY_EMBEDDING_PROFILES,
+};
