@@ -23,7 +23,7 @@ export async function restartLost(
     if (clock.now() - document.progressAt.getTime() < FRESH_MS && !document.deleted) continue;
     const job = { org, collectionId: document.collectionId, documentId: document.id };
     if (document.deleted) await jobs.clearDocument(job);
-    else await jobs.ingest({ ...job, small: (document.bytes ?? 0) <= SMALL_FILE_BYTES });
+    else await jobs.ingest({ ...job, small: document.kind !== 'website' && (document.bytes ?? 0) <= SMALL_FILE_BYTES });
   }
   for (const collection of await knowledge.collections.tombstoned(org)) await jobs.clearCollection({ org, collectionId: collection.id });
 }

@@ -29,7 +29,8 @@ export async function rankWords(transaction: Transaction, scope: Scope, query: V
   const found: VectorHit[] = [];
   let upper = Infinity;
   // The best first: mostly enough of them are still there and wanted. A document's are few among all.
-  for (let wanted = Math.max(100, 2 * limit); query.document === undefined; wanted *= 8) {
+  const atFirst = Math.max(100, 2 * limit) * (query.filter === undefined ? 1 : 5);
+  for (let wanted = atFirst; query.document === undefined; wanted *= 8) {
     // Down to a score and not to a number of chunks: all that share the last score are in.
     const lower = scoreOfRank(scores, wanted);
     const batch = new Map<number, number>();

@@ -1655,10 +1655,7 @@ export interface operations {
         dry_run?: boolean;
       };
       header?: {
-        /**
-         * @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`.
-         * @example "1234"
-         */
+        /** @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`. */
         "If-Match"?: string;
       };
       path: {
@@ -1711,10 +1708,7 @@ export interface operations {
         force?: boolean;
       };
       header?: {
-        /**
-         * @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`.
-         * @example "1234"
-         */
+        /** @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`. */
         "If-Match"?: string;
       };
       path: {
