@@ -8,8 +8,6 @@ import { PgvectorStore, type PgvectorDatabase } from './pgvector/pgvector-store.
 import { VectorStoreError } from './vector-store-error.ts';
 import type { VectorStore } from './vector-store.ts';
 
-export { VectorStoreError } from './vector-store-error.ts';
-
 export interface VectorStoreOptions {
   /** `pgvector:` (also when absent), `milvus://host:port` or `milvus+tls://user:password@host:port`, with `/database` behind it for another than the default one. */
   readonly url?: string | undefined;
