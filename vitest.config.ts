@@ -2,7 +2,20 @@ import { defineConfig } from 'vitest/config';
 
 import { TotalsReporter } from './scripts/totals-reporter.ts';
 
-const source = ['api', 'bench', 'cli', 'crds', 'knowledge', 'kube', 'operator', 'platform', 'scripts', 'store', 'workflows', 'test/support'];
+const source = [
+  'api',
+  'bench',
+  'cli',
+  'crds',
+  'knowledge',
+  'kube',
+  'operator',
+  'platform',
+  'scripts',
+  'store',
+  'workflows',
+  'test/support',
+];
 
 /** Suites that start servers: generous limits and, in CI, one more try, because a busy machine is slow, not wrong. */
 const withServers = { retry: process.env['CI'] === undefined ? 0 : 1, testTimeout: 240_000, hookTimeout: 600_000, teardownTimeout: 60_000 };
