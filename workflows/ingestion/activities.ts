@@ -9,9 +9,11 @@ import { completionMessage } from '../../knowledge/ingestion/completion-message.
 import { DocumentGone } from '../../knowledge/ingestion/document-gone.ts';
 import { fetchDocumentPages, type FetchingDependencies } from '../../knowledge/ingestion/fetch-document-pages.ts';
 import { indexDocument } from '../../knowledge/ingestion/index-document.ts';
+import { needsReweighing } from '../../knowledge/ingestion/reweighing.ts';
 import { readDocument, type ReadingDependencies } from '../../knowledge/ingestion/read-document.ts';
 import { verifyDocument } from '../../knowledge/ingestion/verify-document.ts';
 import { IngestionFailure } from '../../knowledge/ingestion-failure.ts';
+import type { KnowledgeJobs } from '../../knowledge/jobs/jobs.ts';
 import type { DocumentJob } from '../../knowledge/jobs/names.ts';
 import type { DocumentStage } from '../../store/index.ts';
 import { failureTypes, type IngestionActivities } from './types.ts';
@@ -19,6 +21,7 @@ import { failureTypes, type IngestionActivities } from './types.ts';
 export type IngestionActivityDependencies = ReadingDependencies &
   FetchingDependencies &
   IngestionDependencies & {
+    readonly jobs: Pick<KnowledgeJobs, 'reindex'>;
     readonly registry: Registry;
     /** Longest time without any progress before a document is given up, in milliseconds; 30 min by default. */
     readonly stalledAfterMs?: number;
@@ -36,7 +39,7 @@ const SHOW_EVERY_MS = 1_000;
 const ALIVE_EVERY_MS = 5_000;
 
 export function createIngestionActivities(dependencies: IngestionActivityDependencies): IngestionActivities {
-  const { knowledge, registry, clock, stalledAfterMs = 30 * 60_000 } = dependencies;
+  const { knowledge, jobs, logger, registry, clock, stalledAfterMs = 30 * 60_000 } = dependencies;
   const ended = new Counter({
     name: 'parley_documents_ended_total',
     help: 'Documents whose ingestion came to an end, by outcome: completed, or the code of the failure.',
@@ -115,6 +118,13 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
       const completed = document && (await knowledge.ingestion.complete(ref, completionMessage(document)));
       if (completed === undefined) return [];
       ended.inc({ outcome: 'completed' });
+      const collection = await knowledge.collections.get({ org: job.org, id: job.collectionId });
+      if (collection !== undefined && needsReweighing(collection)) {
+        // Ranking is a little off until then; the next document asks again.
+        await jobs
+          .reindex({ org: job.org, collectionId: job.collectionId })
+          .catch((error: unknown) => logger.info({ err: error, job }, 'the vectors were not weighed anew'));
+      }
       return completed.replaced;
     },
     async failDocument(job, failure) {
