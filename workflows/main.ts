@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 
+import type { WorkflowBundleOption } from '@temporalio/worker';
 import { Gauge, type Registry } from 'prom-client';
 
 import { sleep, systemClock, type Clock } from '../platform/clock.ts';
@@ -32,6 +33,8 @@ export interface RunWorkerOptions {
   readonly clock?: Clock;
   /** `parley-housekeeping` by default. */
   readonly scheduleId?: string;
+  /** The compiled workflows; by default those that the build made, else compiled now. */
+  readonly bundle?: WorkflowBundleOption;
   /** Told once the probes answer. */
   readonly onListening?: (port: number) => void;
 }
@@ -88,7 +91,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
   installRuntime(logger);
   const stopping = new AbortController();
   const common = {
-    workflowBundle: await workflowBundle(),
+    workflowBundle: options.bundle ?? (await workflowBundle()),
     identity: config.PARLEY_IDENTITY ?? `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`,
     // An activity that is still running after the first half is cancelled, and its next batch never begins.
     shutdownGraceTime: config.PARLEY_SHUTDOWN_TIMEOUT_MS * 0.5,

@@ -19,7 +19,7 @@ import { runWorker } from '../../../workflows/main.ts';
 import { eventually } from '../../support/eventually.ts';
 import { database } from '../../support/postgres.ts';
 import { temporalAddress } from '../../support/temporal.ts';
-import { unique } from '../workflows/support.ts';
+import { sharedBundle, unique } from '../workflows/support.ts';
 
 export interface KnowledgeHarness {
   readonly env: Readonly<Record<string, string>>;
@@ -139,6 +139,7 @@ export async function startWorker(env: Readonly<Record<string, string>>): Promis
     registry: createRegistry({ role: 'worker', version: 'test' }),
     signal: stopping.signal,
     scheduleId: unique('schedule'),
+    bundle: await sharedBundle(),
     onListening: ready.resolve,
   });
   running.catch(ready.reject);
