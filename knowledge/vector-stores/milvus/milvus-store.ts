@@ -304,8 +304,13 @@ export class MilvusStore implements VectorStore {
   }
 
   #connected(): MilvusClient {
+    this.#client ??= this.#connect();
+    return this.#client;
+  }
+
+  #connect(): MilvusClient {
     const { address, tls, username, password, databaseName } = this.#options;
-    this.#client ??= new MilvusClient({
+    const client = new MilvusClient({
       address,
       ssl: tls ?? false,
       ...(username === undefined ? {} : { username }),
@@ -318,7 +323,12 @@ export class MilvusStore implements VectorStore {
       logLevel: 'emerg',
       channelOptions: { 'grpc.initial_reconnect_backoff_ms': 200, 'grpc.max_reconnect_backoff_ms': 2_000 },
     });
-    return this.#client;
+    // It greets the server by itself. That failure is nobody's to catch and would end the process, and the client keeps it for ever.
+    client.connectPromise.catch(async () => {
+      if (this.#client === client) this.#client = undefined;
+      await client.closeConnection().catch(() => undefined);
+    });
+    return client;
   }
 }
 
