@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 
 import { fileKey } from '../../knowledge/ingestion/object-keys.ts';
-import { SMALL_FILE_BYTES } from '../../knowledge/jobs/names.ts';
+import type { JobStarter } from '../../knowledge/jobs/job-starter.ts';
 import {
   newDocumentId,
   StoreError,
@@ -17,7 +17,6 @@ import {
 import { ApiError } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { documentNotFound, knowledgeBaseNotFound, type BaseCollections } from './base-collections.ts';
-import type { IngestionStarter } from './ingestion-starter.ts';
 import type { WebsiteSubmission } from './schema.ts';
 import { receiveUpload, type UploadStorage } from './upload.ts';
 
@@ -31,13 +30,13 @@ export class DocumentService {
   readonly #bases: BaseCollections;
   readonly #store: Pick<KnowledgeStore, 'documents' | 'lookup'>;
   readonly #files: UploadStorage;
-  readonly #starter: IngestionStarter;
+  readonly #starter: JobStarter;
 
   constructor(options: {
     readonly bases: BaseCollections;
     readonly store: Pick<KnowledgeStore, 'documents' | 'lookup'>;
     readonly files: UploadStorage;
-    readonly starter: IngestionStarter;
+    readonly starter: JobStarter;
   }) {
     this.#bases = options.bases;
     this.#store = options.store;
@@ -109,13 +108,13 @@ export class DocumentService {
         'conflict',
         `the document comes from the source ${JSON.stringify(source)} of the KnowledgeBase resource: take the source out there`,
       );
-    const collectionId = collection?.id ?? '';
+    const { id: collectionId = '', name: knowledgeBase = '' } = collection ?? {};
     if (!(await this.#store.documents.tombstone({ org, id, collectionId }))) throw documentNotFound();
-    this.#starter.clearDocument({ org, collectionId, documentId: id });
+    this.#starter.clearDocument({ org, knowledgeBase, collectionId, documentId: id });
   }
 
   async #takeOn(collection: Collection, document: Omit<NewDocument, 'org' | 'collectionId'>): Promise<DocumentRecord> {
-    const { org, id: collectionId } = collection;
+    const { org, id: collectionId, name: knowledgeBase } = collection;
     let taken: DocumentRecord;
     try {
       taken = await this.#store.documents.create({ ...document, org, collectionId });
@@ -124,8 +123,8 @@ export class DocumentService {
       if (error instanceof StoreError && error.kind === 'not_found') throw knowledgeBaseNotFound();
       throw error;
     }
-    const small = document.bytes !== undefined && document.bytes <= SMALL_FILE_BYTES;
-    this.#starter.ingest({ org, collectionId, documentId: taken.id, small });
+    const { bytes } = document;
+    this.#starter.ingest({ org, knowledgeBase, collectionId, documentId: taken.id, ...(bytes !== undefined && { bytes }) });
     return taken;
   }
 

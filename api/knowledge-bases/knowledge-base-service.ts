@@ -1,4 +1,5 @@
 /** Making, changing and deleting knowledge bases. Deleting one takes all that was put into it along, at once. */
+import type { JobStarter } from '../../knowledge/jobs/job-starter.ts';
 import { API_VERSION, knowledgeBaseKind, wellKnown, type KnowledgeBase } from '../../crds/index.ts';
 import type { KnowledgeStore } from '../../store/index.ts';
 import type { Stored } from '../../kube/types.ts';
@@ -13,7 +14,6 @@ import { isObjectName, randomId } from '../resources/names.ts';
 import { ResourceWriter, type WriteMode } from '../resources/resource-writer.ts';
 import { knowledgeBaseFromRest, nameOf } from './codec.ts';
 import { knowledgeBaseFieldNames } from './field-names.ts';
-import type { IngestionStarter } from './ingestion-starter.ts';
 import type { KnowledgeBaseCreate, KnowledgeBaseUpdate } from './schema.ts';
 
 export interface UpdateOptions extends WriteMode {
@@ -24,13 +24,13 @@ export interface UpdateOptions extends WriteMode {
 export class KnowledgeBaseService {
   readonly #foundation: Foundation;
   readonly #collections: KnowledgeStore['collections'];
-  readonly #starter: IngestionStarter;
+  readonly #starter: JobStarter;
   readonly #writer: ResourceWriter<KnowledgeBase>;
 
   constructor(options: {
     readonly foundation: Foundation;
     readonly collections: KnowledgeStore['collections'];
-    readonly starter: IngestionStarter;
+    readonly starter: JobStarter;
   }) {
     this.#foundation = options.foundation;
     this.#collections = options.collections;
@@ -116,19 +116,20 @@ export class KnowledgeBaseService {
         // What the API server would refuse must not cost the documents.
         await clients.knowledgeBases.delete({ namespace: org, name }, { ...deletion, dryRun: true });
         if (options.dryRun) return true;
-        await this.#tombstone(org, uid);
+        await this.#tombstone(org, name, uid);
         // The documents are gone, so the resource goes in whatever state it is by now.
         await orUndefined(clients.knowledgeBases.delete({ namespace: org, name }, { uid, propagationPolicy: 'Background' }));
         views.knowledgeBases.deleted(stored);
         // Whoever saw the resource until just now may have put something in.
-        await this.#tombstone(org, uid);
+        await this.#tombstone(org, name, uid);
         return true;
       }),
     );
   }
 
-  async #tombstone(org: string, uid: string): Promise<void> {
-    for (const collectionId of await this.#collections.tombstone({ org, uid })) this.#starter.clearCollection({ org, collectionId });
+  async #tombstone(org: string, knowledgeBase: string, uid: string): Promise<void> {
+    for (const collectionId of await this.#collections.tombstone({ org, uid }))
+      this.#starter.clearCollection({ org, knowledgeBase, collectionId });
   }
 
   #claim(org: string, displayName: string, except?: string): FirstCome<KnowledgeBase> {

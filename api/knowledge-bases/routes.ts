@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 
 import type { ApiDependencies } from '../dependencies.ts';
+import { JobStarter } from '../../knowledge/jobs/job-starter.ts';
 import { ifMatch, sendEtag } from '../http/conditions.ts';
 import { requestState } from '../http/request-state.ts';
 import { addRoute } from '../http/route.ts';
@@ -11,7 +12,6 @@ import { knowledgeBaseToRest } from './codec.ts';
 import { createKnowledgeBase, deleteKnowledgeBase, getKnowledgeBase, listKnowledgeBases, updateKnowledgeBase } from './descriptions.ts';
 import { registerDocuments } from './document-routes.ts';
 import { DocumentService } from './document-service.ts';
-import { IngestionStarter } from './ingestion-starter.ts';
 import { KnowledgeBaseService } from './knowledge-base-service.ts';
 import { readFilter } from './read-filter.ts';
 import { searchKnowledgeBase } from './search-descriptions.ts';
@@ -22,14 +22,14 @@ export function registerKnowledgeBases(
   { store, knowledge, logger }: Pick<ApiDependencies, 'store' | 'knowledge' | 'logger'>,
 ): void {
   const { collections } = store.knowledge;
-  const starter = new IngestionStarter({ jobs: knowledge.jobs, logger });
+  const starter = new JobStarter({ jobs: knowledge.jobs, logger });
   const bases = new BaseCollections({ views: foundation.views, collections, profiles: knowledge.profiles });
   const service = new KnowledgeBaseService({ foundation, collections, starter });
   registerDocuments(app, {
     documents: new DocumentService({ bases, store: store.knowledge, files: knowledge.files, starter }),
     pageTokens: foundation.pageTokens,
   });
-  app.addHook('onClose', () => starter.settled());
+  app.addHook('onClose', () => starter.close());
 
   addRoute(app, createKnowledgeBase, async ({ query, body, caller, reply }) => {
     const base = await service.create(caller, body, { dryRun: query.dry_run });

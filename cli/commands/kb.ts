@@ -70,7 +70,7 @@ export function registerKb(program: Command): void {
         import('../../knowledge/jobs/jobs.ts'),
       ]);
       await withKnowledgeBase({ org, name }, async ({ knowledge: { jobs }, collection }) => {
-        const job = { org, collectionId: collection.id };
+        const job = { org, knowledgeBase: name, collectionId: collection.id };
         await jobs.reindex(job).catch((error: unknown) => {
           if (!(error instanceof JobsUnavailable)) throw error;
           throw new UserError(error.message, { cure: 'is Temporal running, and is TEMPORAL_ADDRESS right?', cause: error });

@@ -21,11 +21,14 @@ export async function restartLost(
 ): Promise<void> {
   for (const document of await knowledge.documents.unsettled({ org, limit: PAGE })) {
     if (clock.now() - document.progressAt.getTime() < FRESH_MS && !document.deleted) continue;
-    const job = { org, collectionId: document.collectionId, documentId: document.id };
+    const { collectionId } = document;
+    const { name: knowledgeBase = '' } = (await knowledge.collections.get({ org, id: collectionId })) ?? {};
+    const job = { org, knowledgeBase, collectionId, documentId: document.id };
     if (document.deleted) await jobs.clearDocument(job);
     else await jobs.ingest({ ...job, small: document.kind !== 'website' && (document.bytes ?? 0) <= SMALL_FILE_BYTES });
   }
-  for (const collection of await knowledge.collections.tombstoned(org)) await jobs.clearCollection({ org, collectionId: collection.id });
+  for (const { id, name } of await knowledge.collections.tombstoned(org))
+    await jobs.clearCollection({ org, knowledgeBase: name, collectionId: id });
 }
 
 /** Removes vectors and files of documents that don't exist. @returns how many documents' leftovers went */

@@ -45,7 +45,7 @@ export function createKnowledgeJobs(options: KnowledgeJobsOptions): KnowledgeJob
   let searchable: Promise<boolean> | undefined;
 
   const attributesOf = (job: CollectionJob & { readonly documentId?: string }): TypedSearchAttributes => {
-    const values = { ParleyOrganization: job.org, ParleyKnowledgeBase: job.collectionId, ParleyDocument: job.documentId };
+    const values = { ParleyOrganization: job.org, ParleyKnowledgeBase: job.knowledgeBase, ParleyDocument: job.documentId };
     return new TypedSearchAttributes(
       searchAttributes.flatMap((name) => {
         const [key, value] = [keys[name], values[name]];

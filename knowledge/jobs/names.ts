@@ -24,13 +24,13 @@ export const workflowIds = {
 /** Keyword search attributes of the knowledge workflows. */
 export const searchAttributes = ['ParleyOrganization', 'ParleyKnowledgeBase', 'ParleyDocument'] as const;
 
-export interface DocumentJob {
-  readonly org: string;
-  readonly collectionId: string;
-  readonly documentId: string;
-}
-
 export interface CollectionJob {
   readonly org: string;
+  /** Name of the resource, for people who look for its work. */
+  readonly knowledgeBase: string;
   readonly collectionId: string;
+}
+
+export interface DocumentJob extends CollectionJob {
+  readonly documentId: string;
 }

@@ -1,6 +1,6 @@
 import { StoreError, type CollectionSpec, type DocumentRecord, type Store } from '../../store/index.ts';
 import type { PostgresOutage, Unavailable } from '../runtime/postgres-outage.ts';
-import type { JobStarter } from './job-starter.ts';
+import type { JobStarter } from '../../knowledge/jobs/job-starter.ts';
 import type { Superfluous, WantedDocument } from './sources.ts';
 import type { KnowledgeView, SourceDocument } from './view.ts';
 
@@ -77,7 +77,13 @@ export class KnowledgeBook {
     const { org } = base;
     return this.#change(base, async () => {
       const { id } = await this.#options.store.knowledge.documents.create({ org, collectionId, ...wanted });
-      this.#options.jobs.ingest({ org, collectionId, documentId: id, ...(wanted.bytes !== undefined && { bytes: wanted.bytes }) });
+      this.#options.jobs.ingest({
+        org,
+        knowledgeBase: base.name,
+        collectionId,
+        documentId: id,
+        ...(wanted.bytes !== undefined && { bytes: wanted.bytes }),
+      });
     });
   }
 
@@ -91,7 +97,7 @@ export class KnowledgeBook {
     let gone = false;
     const done = await this.#change(base, async () => {
       gone = await this.#options.store.knowledge.documents.tombstone({ org, id: documentId, collectionId, unlessCompleted });
-      if (gone) this.#options.jobs.clearDocument({ org, collectionId, documentId });
+      if (gone) this.#options.jobs.clearDocument({ org, knowledgeBase: base.name, collectionId, documentId });
     });
     return done.state === 'known' && !gone ? { state: 'kept' } : done;
   }
@@ -100,7 +106,7 @@ export class KnowledgeBook {
   async deleteCollection(base: BaseIdentity): Promise<Done> {
     return this.#change(base, async () => {
       const ids = await this.#options.store.knowledge.collections.tombstone(base);
-      for (const collectionId of ids) this.#options.jobs.clearCollection({ org: base.org, collectionId });
+      for (const collectionId of ids) this.#options.jobs.clearCollection({ org: base.org, knowledgeBase: base.name, collectionId });
     });
   }
 

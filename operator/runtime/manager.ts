@@ -19,7 +19,7 @@ import type {
 import type { EventRecorder, Informer, KubeObject, Transport } from '../../kube/index.ts';
 import type { KnowledgeJobs } from '../../knowledge/jobs/jobs.ts';
 import { knowledgeBaseLogic } from '../knowledge-base/index.ts';
-import { JobStarter } from '../knowledge-base/job-starter.ts';
+import { JobStarter } from '../../knowledge/jobs/job-starter.ts';
 import { KnowledgeBook } from '../knowledge-base/knowledge-book.ts';
 import type { KnowledgeBaseAction } from '../knowledge-base/plan.ts';
 import { phoneNumberLogic } from '../phone-number/index.ts';

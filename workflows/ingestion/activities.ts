@@ -122,7 +122,7 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
       if (collection !== undefined && needsReweighing(collection)) {
         // Ranking is a little off until then; the next document asks again.
         await jobs
-          .reindex({ org: job.org, collectionId: job.collectionId })
+          .reindex({ org: job.org, knowledgeBase: job.knowledgeBase, collectionId: job.collectionId })
           .catch((error: unknown) => logger.info({ err: error, job }, 'the vectors were not weighed anew'));
       }
       return completed.replaced;

@@ -121,7 +121,7 @@ async function killedWhileFetching(): Promise<void> {
   const collectionId = kb.collection.id;
   const urls = [`${url}/first`, `${url}/last`];
   await kb.store.knowledge.documents.create({ org: 'acme', id, collectionId, kind: 'website', filename: url, urls });
-  await kb.knowledge.jobs.ingest({ org: 'acme', collectionId, documentId: id, small: true });
+  await kb.knowledge.jobs.ingest({ org: 'acme', knowledgeBase: 'manuals', collectionId, documentId: id, small: true });
   await eventually(() => expect(asked).toContain('/last'));
   await first.kill();
   spawnWorker(kb.env);

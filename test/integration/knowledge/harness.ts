@@ -103,7 +103,7 @@ export async function knowledgeHarness(options: HarnessOptions = {}): Promise<Kn
       const document = { org: to.org, id, collectionId: to.id, kind: 'file', filename, extension, objectKey, ...stored, metadata } as const;
       await store.knowledge.documents.create(document);
       await knowledge.jobs
-        .ingest({ org: to.org, collectionId: to.id, documentId: id, small: stored.bytes <= SMALL_FILE_BYTES })
+        .ingest({ org: to.org, knowledgeBase: 'manuals', collectionId: to.id, documentId: id, small: stored.bytes <= SMALL_FILE_BYTES })
         // Whoever sweeps up starts it: what these tests are about.
         .catch(() => undefined);
       return id;
@@ -123,7 +123,7 @@ export async function knowledgeHarness(options: HarnessOptions = {}): Promise<Kn
     },
     async remove(documentId) {
       await store.knowledge.documents.tombstone({ org, id: documentId, collectionId: collection.id });
-      await knowledge.jobs.clearDocument({ org, collectionId: collection.id, documentId }).catch(() => undefined);
+      await knowledge.jobs.clearDocument({ org, knowledgeBase: 'manuals', collectionId: collection.id, documentId }).catch(() => undefined);
     },
     files: (documentId) => knowledge.storage.list(documentFolder(org, documentId), { limit: 100 }),
   };

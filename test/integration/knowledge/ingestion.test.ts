@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 
-import { describe, expect, it } from 'vitest';
+import { Client, Connection } from '@temporalio/client';
+import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { eventually } from '../../support/eventually.ts';
 import { temporalAddress } from '../../support/temporal.ts';
@@ -38,6 +39,17 @@ describe('a document', () => {
     expect(free).toMatchObject({ filename: 'bangla-faq.txt' });
     expect((await kb.search('chain', { filter: { topic: 'prices' } })).map(({ filename }) => filename)).toEqual([]);
     expect((await kb.search('chain', { filter: { topic: 'care' } }))[0]?.filename).toBe('bicycle-care.pdf');
+
+    // People find the work in Temporal by what it is about.
+    const connection = await Connection.connect({ address: kb.env['TEMPORAL_ADDRESS'] ?? '' });
+    onTestFinished(() => connection.close());
+    const { workflow } = new Client({ connection });
+    const query = `ParleyOrganization = 'acme' AND ParleyKnowledgeBase = 'manuals' AND ParleyDocument = '${ids[0]}'`;
+    await eventually(async () => {
+      const found: string[] = [];
+      for await (const { workflowId } of workflow.list({ query })) found.push(workflowId);
+      expect(found).toEqual([`ingest/${ids[0]}`]);
+    });
 
     const [care] = ids;
     await kb.remove(care);

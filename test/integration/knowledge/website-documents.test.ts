@@ -17,7 +17,7 @@ async function addWebsite(kb: KnowledgeHarness, urls: readonly string[]): Promis
   const id = newDocumentId();
   const { id: collectionId } = kb.collection;
   await kb.store.knowledge.documents.create({ org: 'acme', id, collectionId, kind: 'website', filename: urls[0] ?? '', urls });
-  await kb.knowledge.jobs.ingest({ org: 'acme', collectionId, documentId: id, small: true });
+  await kb.knowledge.jobs.ingest({ org: 'acme', knowledgeBase: 'manuals', collectionId, documentId: id, small: true });
   return id;
 }
 

@@ -13,7 +13,7 @@ export interface Pretence {
   readonly documents?: number;
 }
 
-export const job: DocumentJob = { org: 'acme', collectionId: 'col_1', documentId: 'doc_1' };
+export const job: DocumentJob = { org: 'acme', knowledgeBase: 'manuals', collectionId: 'col_1', documentId: 'doc_1' };
 
 export const broken = (code: string): ApplicationFailure => ApplicationFailure.nonRetryable('the file is broken', 'IngestionFailure', code);
 export const gone = (): ApplicationFailure => ApplicationFailure.nonRetryable('deleted', 'DocumentGone');

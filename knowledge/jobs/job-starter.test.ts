@@ -4,7 +4,7 @@ import type { CollectionJob, DocumentJob } from '../../knowledge/jobs/names.ts';
 import { createLogger } from '../../platform/logging.ts';
 import { JobStarter } from './job-starter.ts';
 
-const job = (documentId: string) => ({ org: 'acme', collectionId: 'col_1', documentId });
+const job = (documentId: string) => ({ org: 'acme', knowledgeBase: 'manuals', collectionId: 'col_1', documentId });
 
 /** Temporal that answers when it is told to. */
 function slowJobs() {

@@ -1,5 +1,5 @@
-import type { KnowledgeJobs } from '../../knowledge/jobs/jobs.ts';
-import { SMALL_FILE_BYTES, type CollectionJob, type DocumentJob } from '../../knowledge/jobs/names.ts';
+import type { KnowledgeJobs } from './jobs.ts';
+import { SMALL_FILE_BYTES, type CollectionJob, type DocumentJob } from './names.ts';
 import type { Logger } from '../../platform/logging.ts';
 
 export interface JobStarterOptions {
@@ -13,7 +13,7 @@ const AT_ONCE = 4;
 const WAITING_LIMIT = 10_000;
 
 /**
- * Starts work in Temporal beside the reconciles, which must not wait for it. Nothing depends on a start: its row in
+ * Starts work in Temporal beside requests and reconciles, which must not wait for it. Nothing depends on a start: its row in
  * Postgres says what is to be done, and a worker that finds it not begun within the minute begins it.
  */
 export class JobStarter {
