@@ -28,9 +28,13 @@ const header = fc.oneof(
 const optional = <T extends Record<string, fc.Arbitrary<unknown>>, R extends keyof T & string>(model: T, requiredKeys: R[]) =>
   fc.record(model, { requiredKeys });
 const distinct = <T>(item: fc.Arbitrary<T>, selector: (item: T) => unknown, maxLength = 4) => fc.uniqueArray(item, { selector, maxLength });
-const jsonObject = fc.dictionary(fc.constantFrom('a', 'b', 'constructor', 'c d'), fc.jsonValue({ maxDepth: 2, noUnicodeString: false }), {
-  maxKeys: 3,
-});
+const jsonObject = fc.dictionary(
+  fc.constantFrom('a', 'b', 'constructor', 'c d'),
+  fc.jsonValue({ maxDepth: 2, noUnicodeString: false }).map((value): typeof value => JSON.parse(JSON.stringify(value))),
+  {
+    maxKeys: 3,
+  },
+);
 
 const lookup = optional(
   {
