@@ -95,7 +95,7 @@ it('the replacement of a source leaves no moment without an answer, and no way b
     const text = chapters(`zeppelin of revision ${revision}`, 5 + revision);
     const state = { source: 'faq', sourceRevision: `r${revision}`, content: text };
     const { id } = await knowledge.documents.create({ org: 'acme', collectionId, kind: 'text', filename: 'faq.md', ...state });
-    await kb.knowledge.jobs.ingest({ org: 'acme', collectionId, documentId: id, small: true });
+    await kb.knowledge.jobs.ingest({ org: 'acme', knowledgeBase: 'manuals', collectionId, documentId: id, small: true });
     return id;
   };
   const ids = [await refresh(0)];

@@ -67,7 +67,7 @@ describe.each([
     // No upload chooses its id; a store that trusted in that would show it here.
     const copy = { org: 'globex', id, collectionId: theirs.id, kind: 'text', filename: 'secret.txt', content: `${text} Theirs.` } as const;
     await kb.store.knowledge.documents.create({ ...copy, metadata: { owner: 'globex' } });
-    await kb.knowledge.jobs.ingest({ org: 'globex', collectionId: theirs.id, documentId: id, small: true });
+    await kb.knowledge.jobs.ingest({ org: 'globex', knowledgeBase: 'manuals', collectionId: theirs.id, documentId: id, small: true });
     expect(await kb.ended(id, theirs)).toMatchObject({ status: 'completed', chunkCount: 1 });
 
     const owners = async (base: Collection, filter?: Readonly<Record<string, string>>) =>
