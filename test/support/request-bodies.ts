@@ -137,7 +137,9 @@ const baseFields = {
 const base = fc.oneof(some(baseFields), nearly([{ name: 'Manuals' }], baseFields));
 // What has the form of an address and is none is refused here, and FastAPI would not notice.
 const url = mostly(fc.constantFrom('https://x.example', 'http://x', 'ftp://x.example', `https://x/${'y'.repeat(2048)}`));
-const website = some({ page_urls: mostly(fc.oneof(fc.array(url, { maxLength: 4 }), fc.constant(Array(101).fill('http://x')))) });
+const website = some({ page_urls: mostly(fc.oneof(fc.array(url, { maxLength: 4 }), fc.constant(Array(101).fill('http://x')))) }).filter(
+  (body) => !JSON.stringify(body).includes('"https://"'),
+);
 const searchFields = {
   query: mostly(long(0, 1, 2000, 2001)),
   knowledge_base_id: mostly(fc.constant('kb-x')),
