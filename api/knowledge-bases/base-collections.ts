@@ -3,6 +3,7 @@ import { isObjectName } from '../resources/names.ts';
 import type { Foundation } from '../resources/foundation.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { KnowledgeBase } from '../../crds/index.ts';
+import { collectionSpecOf } from '../../knowledge/collection-spec.ts';
 import type { Stored } from '../../kube/types.ts';
 import { StoreError, type Collection, type KnowledgeStore } from '../../store/index.ts';
 import type { ApiDependencies } from '../dependencies.ts';
@@ -43,25 +44,15 @@ export class BaseCollections {
   async ensure(org: string, name: string): Promise<Collection> {
     const known = isObjectName(name) ? await this.#collections.byName({ org, name }) : undefined;
     if (known !== undefined) return known;
-    const { metadata, spec } = await this.#resource(org, name);
-    const profile = this.#profiles.find((each) => each.name === spec.embedding.profile);
+    const resource = await this.#resource(org, name);
+    const profile = this.#profiles.find((each) => each.name === resource.spec.embedding.profile);
     if (profile === undefined)
       throw new ApiError(
         'conflict',
-        `the embedding profile ${JSON.stringify(spec.embedding.profile)} of this knowledge base is not configured`,
+        `the embedding profile ${JSON.stringify(resource.spec.embedding.profile)} of this knowledge base is not configured`,
       );
     try {
-      return await this.#collections.ensure({
-        org,
-        name,
-        uid: metadata.uid,
-        profile: profile.name,
-        model: profile.model,
-        dimension: profile.dimension,
-        language: spec.documentLanguage,
-        maxTokens: spec.chunking.maxTokens,
-        overlapTokens: spec.chunking.overlapTokens,
-      });
+      return await this.#collections.ensure(collectionSpecOf(resource, profile));
     } catch (error) {
       if (error instanceof StoreError && error.kind === 'conflict') throw new ApiError('conflict', error.message, { cause: error });
       throw error;

@@ -1,5 +1,6 @@
 import type { KnowledgeBase, KnowledgeBaseStatus } from '../../crds/index.ts';
 import { knowledgeBaseProblems } from '../../crds/limits.ts';
+import { collectionSpecOf } from '../../knowledge/collection-spec.ts';
 import type { Config } from '../../platform/config.ts';
 import type { CollectionSpec } from '../../store/index.ts';
 import { knowledgeBaseReferences } from '../references/references-of.ts';
@@ -66,7 +67,7 @@ export function planKnowledgeBase(
     ...unknownProfile(knowledgeBase, options.profiles),
     ...displayNameTaken(knowledgeBase, world),
   ];
-  const spec = acceptance.length > 0 || profile === undefined ? undefined : collectionSpec(knowledgeBase, profile);
+  const spec = acceptance.length > 0 || profile === undefined ? undefined : collectionSpecOf(knowledgeBase, profile);
   const stage = synced(knowledgeBase, spec, view);
   const inStep = stage.problems.length === 0;
   const sources =
@@ -108,20 +109,6 @@ function actionsFor(
     ...sources.superfluous.map((superfluous) => Object.assign({ type: 'discard' as const, collectionId }, superfluous)),
     ...sources.wanted.map((document) => ({ type: 'ingest', collectionId, document }) as const),
   ];
-}
-
-function collectionSpec({ metadata, spec }: KnowledgeBase, profile: EmbeddingProfile): CollectionSpec {
-  return {
-    org: metadata.namespace ?? '',
-    name: metadata.name,
-    uid: metadata.uid ?? '',
-    profile: profile.name,
-    model: profile.model,
-    dimension: profile.dimension,
-    language: spec.documentLanguage,
-    maxTokens: spec.chunking.maxTokens,
-    overlapTokens: spec.chunking.overlapTokens,
-  };
 }
 
 const followed = ['uid', 'model', 'dimension', 'language', 'maxTokens', 'overlapTokens'] as const;

@@ -1,0 +1,21 @@
+import type { KnowledgeBase } from '../crds/index.ts';
+import type { CollectionSpec } from '../store/index.ts';
+import type { EmbeddingProfile } from './embedding/profile.ts';
+
+/** What the collection of a KnowledgeBase resource is to be, whoever makes it first. */
+export function collectionSpecOf(
+  { metadata, spec }: KnowledgeBase,
+  profile: Pick<EmbeddingProfile, 'name' | 'model' | 'dimension'>,
+): CollectionSpec {
+  return {
+    org: metadata.namespace ?? '',
+    name: metadata.name,
+    uid: metadata.uid ?? '',
+    profile: profile.name,
+    model: profile.model,
+    dimension: profile.dimension,
+    language: spec.documentLanguage,
+    maxTokens: spec.chunking.maxTokens,
+    overlapTokens: spec.chunking.overlapTokens,
+  };
+}
