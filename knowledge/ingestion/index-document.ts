@@ -5,6 +5,7 @@ import { documentVector } from '../lexical/vectors.ts';
 import { collectionRef } from '../search/create-search.ts';
 import type { VectorRecord } from '../vector-stores/vector-store.ts';
 import type { IngestionDependencies, Step } from './dependencies.ts';
+import { takeTurns } from './turns.ts';
 
 /** Chunks that are embedded and written at a time. */
 const BATCH = 256;
@@ -20,6 +21,7 @@ export async function indexDocument(
   const { document, collection, signal, averageLength } = step;
   const ref = { org: document.org, id: document.id };
   const embedder = embedderOf(collection);
+  const turn = takeTurns();
   for (let next = step.from; ;) {
     await step.report(next, document.chunkCount);
     const chunks = await knowledge.ingestion.chunks(ref, { after: next - 1, limit: BATCH });
@@ -30,17 +32,19 @@ export async function indexDocument(
       'passage',
       { signal },
     );
-    const records = chunks.map((chunk, index): VectorRecord => {
-      const record: VectorRecord = {
+    const records: VectorRecord[] = [];
+    for (const [index, chunk] of chunks.entries()) {
+      await turn();
+      const vector = dense?.[index];
+      records.push({
         chunkId: `${document.id}:${chunk.ordinal}`,
         documentId: document.id,
         ordinal: chunk.ordinal,
         sparse: sparseVectorOf(chunk, collection, averageLength),
         metadata: document.metadata,
-      };
-      const vector = dense?.[index];
-      return vector === undefined ? record : Object.assign(record, { dense: vector });
-    });
+        ...(vector !== undefined && { dense: vector }),
+      });
+    }
     await vectors.upsert(collectionRef(collection), records, signal);
     next = last.ordinal + 1;
   }

@@ -17,6 +17,7 @@ import {
 } from '../parsing/index.ts';
 import type { IngestionDependencies, Step } from './dependencies.ts';
 import { readPages } from './read-pages.ts';
+import { takeTurns } from './turns.ts';
 
 export interface ReadingDependencies extends Pick<IngestionDependencies, 'knowledge' | 'storage'> {
   readonly parsers: Pick<ParserPool, 'parse'>;
@@ -59,7 +60,9 @@ export async function readDocument(step: Step, dependencies: ReadingDependencies
     language: collection.language,
     title: titleOf(document),
   });
+  const turn = takeTurns();
   for await (const chunk of chunks) {
+    await turn();
     statistics.add(termsOf(chunk.indexedText, collection.language));
     batch.push(toStored(chunk));
     chunkCount += 1;

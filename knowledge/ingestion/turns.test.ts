@@ -1,0 +1,19 @@
+import { expect, it } from 'vitest';
+
+import { takeTurns } from './turns.ts';
+
+it('lets a timer run in the middle of a computation', async () => {
+  let ran = 0;
+  const timer = setInterval(() => (ran += 1), 1);
+  const turn = takeTurns(2);
+  const end = performance.now() + 10_000;
+  let rounds = 0;
+  // Without turns nothing but the clock would end it.
+  while (ran < 3 && performance.now() < end) {
+    rounds += 1;
+    await turn();
+  }
+  clearInterval(timer);
+  expect(ran).toBe(3);
+  expect(rounds).toBeGreaterThan(3);
+});
