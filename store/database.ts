@@ -14,7 +14,23 @@ export interface Transaction {
   query<R extends QueryResultRow>(
     sql: string,
     values?: readonly unknown[],
+    options?: StatementOptions,
   ): Promise<{ readonly rows: readonly R[]; readonly rowCount: number }>;
+}
+
+export interface StatementOptions {
+  /**
+   * Read and planned once for each connection, instead of each time: for statements that are run all the time, and whose text
+   * is one of a few.
+   */
+  readonly prepared?: boolean;
+}
+
+export interface TransactionOptions {
+  /** What is read is of one moment, and nothing is written. */
+  readonly snapshot?: boolean;
+  /** Statements that take milliseconds are not compiled, which takes longer than any of them. */
+  readonly quick?: boolean;
 }
 
 export interface DatabaseOptions {
@@ -91,9 +107,14 @@ export class Database {
    * Runs `work` in a transaction that sees and writes the rows of `org` and no others.
    * `work` may run more than once (a lost connection), so that it has to be idempotent.
    */
-  asOrganization<T>(org: string, work: (transaction: Transaction) => Promise<T>): Promise<T> {
+  asOrganization<T>(
+    org: string,
+    work: (transaction: Transaction) => Promise<T>,
+    { snapshot = false, quick = false }: TransactionOptions = {},
+  ): Promise<T> {
     requireOrganizationName(org);
-    return this.#transaction(`BEGIN; SET LOCAL parley.org = ${escapeLiteral(org)}`, work);
+    const begin = snapshot ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : 'BEGIN';
+    return this.#transaction(`${begin}; SET LOCAL parley.org = ${escapeLiteral(org)}${quick ? '; SET LOCAL jit = off' : ''}`, work);
   }
 
   /** Runs `work` in a transaction that sees the names of all organisations and nothing of what is theirs. */
@@ -122,8 +143,8 @@ export class Database {
       try {
         const result = await work({
           // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as in the interface
-          async query<R extends QueryResultRow>(sql: string, values: readonly unknown[] = []) {
-            const answer = await client.query<R>(sql, [...values]);
+          async query<R extends QueryResultRow>(sql: string, values: readonly unknown[] = [], { prepared = false }: StatementOptions = {}) {
+            const answer = await client.query<R>({ text: sql, values: [...values], ...(prepared && { name: statementName(sql) }) });
             return { rows: answer.rows, rowCount: answer.rowCount ?? 0 };
           },
         });
@@ -169,6 +190,15 @@ export class Database {
       client.release(broken);
     }
   }
+}
+
+const statementNames = new Map<string, string>();
+
+/** The same text always has the same name, and no other one has it. */
+function statementName(sql: string): string {
+  const name = statementNames.get(sql) ?? `parley_${statementNames.size}`;
+  statementNames.set(sql, name);
+  return name;
 }
 
 /** The connection broke in the middle of a transaction: `first` says how it began, and the client is of no more use. */

@@ -45,10 +45,12 @@ export class Lookup {
       const { rows } = await transaction.query<{ term: number; chunks: number }>(
         'SELECT term, chunks FROM parley.term_frequencies WHERE org = $1 AND collection_id = $2 AND term = ANY ($3)',
         [org, collectionId, terms],
+        { prepared: true },
       );
       const hidden = await transaction.query<{ id: string; arriving: boolean }>(
         `SELECT id, source IS NOT NULL AND status = 'processing' AND deleted_at IS NULL AS arriving FROM parley.documents WHERE org = $1 AND collection_id = $2 AND (status <> 'completed' OR deleted_at IS NOT NULL) LIMIT $3`,
         [org, collectionId, HIDDEN_LIMIT],
+        { prepared: true },
       );
       return {
         frequencies: new Map(rows.map(({ term, chunks }) => [term, chunks])),
@@ -90,6 +92,7 @@ export class Lookup {
          JOIN parley.documents d ON d.org = $1 AND d.id = k.document_id AND d.collection_id = $2 AND d.status = 'completed' AND d.deleted_at IS NULL
          JOIN parley.collections c ON c.org = $1 AND c.id = $2 AND c.deleted_at IS NULL AND c.released_at IS NULL`,
         [org, collectionId, hits.map(({ documentId }) => documentId), hits.map(({ ordinal }) => ordinal)],
+        { prepared: true },
       );
       return rows;
     });

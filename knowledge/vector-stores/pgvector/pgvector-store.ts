@@ -1,5 +1,5 @@
 /** Vectors beside everything else in Postgres: words in an inverted index, dense vectors in pgvector's types. */
-import type { Database, Transaction } from '../../../store/database.ts';
+import type { Database, Transaction, TransactionOptions } from '../../../store/database.ts';
 import { StoreError } from '../../../store/error.ts';
 import { checkCollection, checkDocumentId, checkQuery, checkRecord } from '../check-arguments.ts';
 import { denseUnits, passageUnits } from '../exact-weights.ts';
@@ -82,15 +82,18 @@ export class PgvectorStore implements VectorStore {
     signal?.throwIfAborted();
     const units = query.dense && denseUnits(query.dense, collection.space.dimension);
     const dense = units && (await this.#dense(collection));
-    return this.#run(collection, async (transaction) => {
-      // What was scored and what is looked up afterwards have to be of one moment: a chunk may be replaced in between.
-      // Compiling a statement takes longer than any of them runs.
-      await transaction.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL jit = off');
-      if (units === undefined || dense === undefined) return rankWords(transaction, collection, query, query.topK);
-      const limit = candidatesFor(query.topK);
-      const words = await rankWords(transaction, collection, query, limit);
-      return fuseRankings([await dense.rank(transaction, collection, units, query, limit), words], query.topK);
-    });
+    // What was scored and what is looked up afterwards have to be of one moment: a chunk may be replaced in between.
+    const oneMoment = { snapshot: true, quick: true };
+    return this.#run(
+      collection,
+      async (transaction) => {
+        if (units === undefined || dense === undefined) return rankWords(transaction, collection, query, query.topK);
+        const limit = candidatesFor(query.topK);
+        const words = await rankWords(transaction, collection, query, limit);
+        return fuseRankings([await dense.rank(transaction, collection, units, query, limit), words], query.topK);
+      },
+      oneMoment,
+    );
   }
 
   async count(collection: CollectionRef, documentId?: string): Promise<number> {
@@ -244,8 +247,8 @@ export class PgvectorStore implements VectorStore {
     }
   }
 
-  #run<T>(collection: CollectionRef, work: (transaction: Transaction) => Promise<T>): Promise<T> {
-    return translated(() => this.#database.asOrganization(collection.org, work));
+  #run<T>(collection: CollectionRef, work: (transaction: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T> {
+    return translated(() => this.#database.asOrganization(collection.org, work, options));
   }
 }
 

@@ -59,6 +59,7 @@ export async function scorePostings(transaction: Transaction, { org, collectionI
        SELECT term, block, entries FROM parley.vector_postings WHERE org = $1 AND collection_id = $2 AND term = wanted.term OFFSET 0
      ) AS posting`,
     [org, collectionId, query.indices],
+    { prepared: true },
   );
   const blocks = new Map<number, Float64Array>();
   for (const { term, block, entries } of rows) {

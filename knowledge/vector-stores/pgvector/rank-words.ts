@@ -91,6 +91,7 @@ async function lookUp(
        WHERE chunk.org = $1 AND chunk.collection_id = $2 AND chunk.number = wanted.number${condition.sql} OFFSET 0
      ) AS chunk`,
     [org, collectionId, numbers, ...condition.values],
+    { prepared: true },
   );
   return rows;
 }
