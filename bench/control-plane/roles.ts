@@ -1,24 +1,18 @@
 /** The roles that (b) and (c) measure, as processes of their own on the bundle, with a database of their own. */
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { readdir, stat } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
 
 import { Client } from 'pg';
 
 import { freePorts } from '../../cli/dev/ports.ts';
 import { migrate, openStore, type Store } from '../../store/index.ts';
+import { bundle, ensureBundle } from '../harness/bundle.ts';
 import { startChild, type Child } from '../harness/child.ts';
 import { Metrics } from '../harness/prometheus.ts';
 import type { PartContext } from './part.ts';
 
 const repository = fileURLToPath(new URL('../..', import.meta.url));
 const logDir = fileURLToPath(new URL('../.build/', import.meta.url));
-
-const bundle = 'dist/parley.mjs';
-/** What the bundle is made from. */
-const sourceFolders = ['api', 'cli', 'crds', 'knowledge', 'kube', 'operator', 'platform', 'store', 'workflows'];
 
 /** Requests are counted as in production, against limits that a benchmark doesn't reach. */
 const unhindered = {
@@ -124,30 +118,6 @@ export class RoleHost {
     await this.#store.close();
     await this.#drop();
   }
-}
-
-/** The roles run as they are shipped. A bundle that is older than a source is built again, or the figures would be yesterday's. */
-async function ensureBundle(progress: PartContext['progress']): Promise<void> {
-  const built = await stat(`${repository}${bundle}`).catch(() => undefined);
-  const changed = built === undefined ? Number.POSITIVE_INFINITY : await newestSource();
-  if (built !== undefined && changed <= built.mtimeMs) return;
-  progress('building the bundle');
-  await promisify(execFile)(process.execPath, ['scripts/build.ts'], { cwd: repository });
-}
-
-async function newestSource(): Promise<number> {
-  const lists = await Promise.all(
-    sourceFolders.map(async (folder) =>
-      (await readdir(`${repository}${folder}`, { recursive: true })).map((file) => `${repository}${folder}/${file}`),
-    ),
-  );
-  const times = await Promise.all(
-    lists
-      .flat()
-      .filter((file) => /(?<!\.test)\.(ts|sql)$/.test(file))
-      .map(async (file) => (await stat(file)).mtimeMs),
-  );
-  return Math.max(...times);
 }
 
 async function query(url: string, sql: string): Promise<void> {

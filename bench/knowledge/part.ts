@@ -1,8 +1,32 @@
 import type { Table } from '../harness/table.ts';
+import type { Host } from './host.ts';
+
+/** How much work a run does. */
+export interface Scale {
+  /** Turns of each contender. */
+  readonly rounds: number;
+  /** Length of one turn of searches, in milliseconds. */
+  readonly turnMs: number;
+  /** Chunks of the knowledge base that is searched. */
+  readonly chunks: number;
+  /** Chunks of the document whose indexing is measured. */
+  readonly indexedChunks: number;
+  /** Searches at once. */
+  readonly concurrent: number;
+  /** Pages of the PDF. */
+  readonly pages: number;
+  /** Big files that queue before the small one. */
+  readonly bigFiles: number;
+  /** Files of 10 KB whose throughput is measured. */
+  readonly smallFiles: number;
+}
 
 export interface PartContext {
   /** Folder of the test collections. */
   readonly dataFolder: string | undefined;
+  readonly scale: Scale;
+  /** Servers; started when first asked for. */
+  readonly host: () => Promise<Host>;
   /** One line of what is being done now. */
   readonly progress: (line: string) => void;
 }

@@ -1,0 +1,79 @@
+/** Text of no language, but with the statistics of one: few words that are everywhere, many that are nearly nowhere. The same in every run. */
+
+const syllables = [
+  'ba',
+  'cor',
+  'den',
+  'fi',
+  'gol',
+  'hum',
+  'in',
+  'jar',
+  'kel',
+  'lo',
+  'mar',
+  'nes',
+  'or',
+  'pi',
+  'qua',
+  'ris',
+  'sol',
+  'tu',
+  'ven',
+  'wick',
+];
+const vocabulary = 40_000;
+
+export interface Texts {
+  /** Of so many words, in sentences. */
+  passage(words: number): string;
+  /** A question of 3 to 9 words, some of them as common as in a question of a person. */
+  question(): string;
+  /** 0 … 1. */
+  random(): number;
+}
+
+export function createTexts(seed: number): Texts {
+  const random = mulberry(seed);
+  const word = (): string => nameOf(zipf(random()));
+  const sentence = (): string => {
+    const words = Array.from({ length: 6 + Math.floor(random() * 14) }, word).join(' ');
+    return `${words.charAt(0).toUpperCase()}${words.slice(1)}.`;
+  };
+  return {
+    random,
+    passage(words) {
+      const sentences: string[] = [];
+      for (let count = 0; count < words;) {
+        const next = sentence();
+        sentences.push(next);
+        count += next.split(' ').length;
+      }
+      return sentences.join(' ');
+    },
+    question: () => Array.from({ length: 3 + Math.floor(random() * 7) }, word).join(' '),
+  };
+}
+
+/** Ranks from 1, each about as often as its share in a text of a person: Zipf's law with an exponent of 1. */
+function zipf(share: number): number {
+  return Math.floor(Math.exp(share * Math.log(vocabulary)));
+}
+
+/** Common words are short. */
+function nameOf(rank: number): string {
+  let name = '';
+  for (let rest = rank; rest > 0; rest = Math.floor(rest / syllables.length)) name += syllables[rest % syllables.length] ?? '';
+  return name;
+}
+
+/** Source: Tommy Ettinger's mulberry32, public domain. */
+export function mulberry(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
