@@ -5,6 +5,8 @@ import { maskUrl } from '../../platform/masking.ts';
 import { externalDatabase } from './database-url.ts';
 import { readEnvFile, type StackEnv } from './env-file.ts';
 import { type Layout, layoutOf } from './layout.ts';
+import { httpCheck } from './parts/http-check.ts';
+import { readSettings } from './settings.ts';
 import { readState } from './state.ts';
 import { runningSupervisor } from './supervisor-lock.ts';
 import { tour } from './tour.ts';
@@ -54,12 +56,39 @@ export async function showStatus(folder: string): Promise<void> {
   process.stdout.write(
     `The stack in ${join(layout.root, '..')} ${env === undefined ? 'is starting or stopping' : 'is up'} (process ${pid}).\n`,
   );
-  for (const part of readState(layout).parts) {
-    const mark = part.state === 'ready' ? '✓' : '!';
+  const { ports = {} } = readSettings(layout.settings);
+  const { parts } = readState(layout);
+  const silent = await Promise.all(parts.map(async ({ name, state }) => state === 'ready' && (await isSilent(name, ports))));
+  for (const [index, part] of parts.entries()) {
+    const mark = part.state === 'ready' && silent[index] !== true ? '✓' : '!';
+    const state = silent[index] === true ? `does not answer within ${ANSWER_MS / 1000} s` : part.state;
     process.stdout.write(
-      `  ${mark} ${part.name.padEnd(24)}${part.state}${part.pid === undefined ? '' : `, process ${part.pid}`}${part.restarts === 0 ? '' : `, restarted ${part.restarts}×`}\n`,
+      `  ${mark} ${part.name.padEnd(24)}${state}${part.pid === undefined ? '' : `, process ${part.pid}`}${part.restarts === 0 ? '' : `, restarted ${part.restarts}×`}\n`,
     );
   }
   process.stdout.write(env === undefined ? '' : `\n${tourOf(env, layout)}`);
-  process.exitCode = env === undefined ? 1 : 0;
+  process.exitCode = env === undefined || silent.includes(true) ? 1 : 0;
+}
+
+/** A process that is stopped or stuck still exists: whether it answers is another question. */
+const ANSWER_MS = 2_000;
+
+const livePaths: Partial<Readonly<Record<string, readonly ['http' | 'https', string]>>> = {
+  etcd: ['http', '/health'],
+  'kube-apiserver': ['https', '/livez'],
+  'kube-controller-manager': ['https', '/healthz'],
+  operator: ['http', '/healthz'],
+  api: ['http', '/healthz'],
+  worker: ['http', '/healthz'],
+};
+
+/** True for a part that is asked over HTTP and gives no answer at all, whatever it would say. */
+async function isSilent(part: string, ports: Partial<Readonly<Record<string, number>>>): Promise<boolean> {
+  const [scheme, path] = livePaths[part] ?? [];
+  const port = ports[part];
+  if (scheme === undefined || port === undefined) return false;
+  return httpCheck({ url: `${scheme}://127.0.0.1:${port}${path}`, signal: AbortSignal.timeout(ANSWER_MS) }).then(
+    () => false,
+    () => true,
+  );
 }

@@ -110,6 +110,20 @@ describe('two stacks beside each other', () => {
   });
 });
 
+it('a part that is there and does not answer is told apart from one that does', async () => {
+  const client = stackClient({ folder: folders.left, env: await readStackEnv(folders.left) });
+  const worker = await client.pid('worker');
+  process.kill(worker, 'SIGSTOP');
+  try {
+    const status = await dev(folders.left, 'status');
+    expect(status.stdout).toMatch(/! worker +does not answer within 2 s, process \d+/);
+    expect(status.stdout).toMatch(/✓ api +ready/);
+    expect(status.code).toBe(1);
+  } finally {
+    process.kill(worker, 'SIGCONT');
+  }
+});
+
 describe('parts that are killed', () => {
   it.each(allParts)('%s is back with a new process, and its log is kept', async (part) => {
     const client = stackClient({ folder: folders.left, env: await readStackEnv(folders.left) });
