@@ -1,14 +1,22 @@
 import { KubeConfig } from '@kubernetes/client-node';
 import { Registry } from 'prom-client';
 
+import { buildApi } from '../../api/app.ts';
+import { limitsOf } from '../../api/limits/limit-class.ts';
+import { pageTokenKey } from '../../api/pagination/page-token.ts';
 import type { GeneratedFile } from '../../crds/generate.ts';
-import { createTransport, EventRecorder } from '../../kube/index.ts';
-import { createKnowledgeJobs } from '../../knowledge/jobs/jobs.ts';
+import { createTransport, EventRecorder, type Transport } from '../../kube/index.ts';
+import { openKnowledge, type Knowledge } from '../../knowledge/open-knowledge.ts';
+import { parserMetrics } from '../../knowledge/parsing/parser-metrics.ts';
 import { Manager } from '../../operator/runtime/manager.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { loadConfig } from '../../platform/config.ts';
-import { createLogger } from '../../platform/logging.ts';
-import { openStore } from '../../store/index.ts';
+import { createEgress } from '../../platform/egress/egress.ts';
+import { Readiness } from '../../platform/lifecycle.ts';
+import { createLogger, type Logger } from '../../platform/logging.ts';
+import { openStore, type Store } from '../../store/index.ts';
+import { createHousekeepingActivities } from '../../workflows/housekeeping/activities.ts';
+import { createIngestionActivities } from '../../workflows/ingestion/activities.ts';
 import { code, table } from './markdown.ts';
 
 /** What a metric says of itself once it is registered. */
@@ -18,6 +26,9 @@ interface Described {
   readonly type: string;
   readonly labelNames?: readonly string[];
 }
+
+const columns = ['Metric', 'Type', 'Labels', 'Meaning'];
+const config = loadConfig({ DATABASE_URL: 'postgres://nowhere/nothing' });
 
 /** `docs/reference/metrics.md`, from the metrics that a role registers when it is put together; nothing is connected. */
 export async function generateMetricsReference(): Promise<readonly GeneratedFile[]> {
@@ -30,37 +41,73 @@ Where controller-runtime and client-go have a metric for the same thing, it has 
 
 ## Operator
 
-${table(['Metric', 'Type', 'Labels', 'Meaning'], await operatorRows())}`;
+${table(columns, await operatorRows())}
+## API
+
+${table(columns, await apiRows())}
+## Worker
+
+${table(columns, await workerRows())}`;
   return [{ path: 'docs/reference/metrics.md', content }];
 }
 
-async function operatorRows(): Promise<readonly (readonly string[])[]> {
+/** Puts a role together around a registry, and answers what it registered. */
+async function rowsOf(
+  role: 'operator' | 'api' | 'worker',
+  assemble: (parts: Parts) => Promise<void>,
+): Promise<readonly (readonly string[])[]> {
   const registry = new Registry();
-  const logger = createLogger({ role: 'operator', level: 'silent' });
+  const logger = createLogger({ role, level: 'silent' });
   const kubeConfig = new KubeConfig();
   kubeConfig.loadFromClusterAndUser({ name: 'nowhere', server: 'https://127.0.0.1:1', skipTLSVerify: false }, { name: 'nobody' });
-  const transport = createTransport({ kubeConfig, registry, logger });
-  const store = openStore({ databaseUrl: 'postgres://nowhere/nothing', logger, registry });
-  const events = new EventRecorder({ transport, controller: 'reference', instance: 'reference' });
-  const jobs = createKnowledgeJobs({ address: '127.0.0.1:1', namespace: 'nowhere', taskQueue: 'nowhere', logger });
-  const manager = new Manager({
-    config: loadConfig({}),
-    transport,
-    store,
-    jobs,
-    events,
-    clock: systemClock,
-    random: Math.random,
-    logger,
-    registry,
-  });
+  const transport = createTransport({ kubeConfig, logger, ...(role !== 'worker' && { registry }) });
+  const store = openStore({ databaseUrl: config.DATABASE_URL ?? '', logger, registry });
+  // The operator starts work on knowledge bases and does none.
+  const knowledge = openKnowledge({ config, store, logger, registry: role === 'operator' ? new Registry() : registry });
+  await assemble({ registry, logger, transport, store, knowledge });
   const described = registry.getMetricsAsArray() as unknown as readonly Described[];
-  const rows = described
-    .map(({ name, type, labelNames, help }) => [code(name), type, (labelNames ?? []).map(code).join(', '), help] as const)
-    .sort(([a], [b]) => (a < b ? -1 : 1));
-  await manager.stop();
-  await jobs.close();
+  await knowledge.close();
   await store.close();
   await transport.close();
-  return rows;
+  return described
+    .map(({ name, type, labelNames, help }) => [code(name), type, (labelNames ?? []).map(code).join(', '), help] as const)
+    .sort(([left], [right]) => (left < right ? -1 : 1));
 }
+
+interface Parts {
+  readonly registry: Registry;
+  readonly logger: Logger;
+  readonly transport: Transport;
+  readonly store: Store;
+  readonly knowledge: Knowledge;
+}
+
+const operatorRows = () =>
+  rowsOf('operator', async ({ knowledge: { jobs }, ...parts }) => {
+    const events = new EventRecorder({ transport: parts.transport, controller: 'reference', instance: 'reference' });
+    const manager = new Manager({ config, jobs, events, clock: systemClock, random: Math.random, ...parts });
+    await manager.stop();
+  });
+
+const apiRows = () =>
+  rowsOf('api', async ({ knowledge: { jobs, search, storage }, ...parts }) => {
+    const app = buildApi({
+      ...parts,
+      readiness: new Readiness(),
+      clock: systemClock,
+      random: Math.random,
+      pageTokenKey: pageTokenKey(config.DATABASE_URL ?? ''),
+      limits: limitsOf(config),
+      knowledge: { files: storage, jobs, search, profiles: config.PARLEY_EMBEDDING_PROFILES },
+    });
+    await app.close();
+  });
+
+const workerRows = () =>
+  rowsOf('worker', async ({ registry, logger, store, knowledge }) => {
+    parserMetrics(registry);
+    const egress = createEgress({ registry, logger });
+    createHousekeepingActivities({ store, registry });
+    createIngestionActivities({ ...knowledge, egress, parsers: { parse: () => ({}) as never }, registry });
+    egress.close();
+  });
