@@ -1,6 +1,7 @@
 /** Whole documents through a worker, from their upload to `completed`. */
 import { makePdf } from '../../knowledge/parsing/testing/make-pdf.ts';
 import type { Collection } from '../../store/index.ts';
+import { forEachOf } from '../harness/rounds.ts';
 import { median, percentile } from '../harness/stats.ts';
 import { duration, figure, times } from '../harness/table.ts';
 import type { Part } from './part.ts';
@@ -17,6 +18,13 @@ async function ingest(worker: Worker, to: Collection, file: File): Promise<Done>
   const id = await worker.add(to, file);
   const { document, at } = await worker.ended(to, id);
   return { ms: at - startedAt, chunks: document.chunkCount };
+}
+
+/** One after the other: a hundred that look would be a load of their own. */
+async function lastEnd(worker: Worker, documents: readonly { readonly collection: Collection; readonly id: string }[]): Promise<number> {
+  let last = 0;
+  for (const { collection, id } of documents) last = Math.max(last, (await worker.ended(collection, id)).at);
+  return last;
 }
 
 /** Text in paragraphs, of about so many bytes. */
@@ -106,9 +114,11 @@ export const queue: Part = async ({ host: startedHost, scale, progress }) => {
       behind.push((await ingest(worker, quiet, small())).ms);
       const { items } = await host.store.knowledge.documents.list({ org: 'greedy', collectionId: greedy.id, pageSize: 1_000 });
       left.push(items.filter(({ status }) => status === 'processing').length);
-      const ended = await Promise.all(ids.map((id) => worker.ended(greedy, id)));
-      bigMs.push(Math.max(...ended.map(({ at }) => at)) - startedAt);
-      chunks = ended.reduce((sum, { document }) => sum + document.chunkCount, 0);
+      const documents = ids.map((id) => ({ collection: greedy, id }));
+      bigMs.push((await lastEnd(worker, documents)) - startedAt);
+      chunks = (await host.store.knowledge.documents.list({ org: 'greedy', collectionId: greedy.id, pageSize: 1_000 })).items
+        .filter(({ id }) => ids.includes(id))
+        .reduce((sum, document) => sum + document.chunkCount, 0);
     }
     return {
       figures: { alone, behind, bigMs, left, chunks },
@@ -148,15 +158,17 @@ export const throughput: Part = async ({ host: startedHost, scale, progress }) =
         Array.from({ length: spread }, (_, number) => host.collection({ org: `bench-${number}`, ranking: 'words' })),
       );
       const startedAt = performance.now();
-      const ends = await Promise.all(
-        Array.from({ length: scale.smallFiles }, async (_, number) => {
+      const ids: { readonly collection: Collection; readonly id: string }[] = [];
+      await forEachOf(
+        Array.from({ length: scale.smallFiles }, (_, number) => number),
+        8,
+        async (number) => {
           const collection = collections[number % spread];
           if (collection === undefined) throw new Error('there is no knowledge base');
-          const { at } = await worker.ended(collection, await worker.add(collection, textFile(`note-${number}.txt`, smallBytes, texts)));
-          return at;
-        }),
+          ids.push({ collection, id: await worker.add(collection, textFile(`note-${number}.txt`, smallBytes, texts)) });
+        },
       );
-      return Math.max(...ends) - startedAt;
+      return (await lastEnd(worker, ids)) - startedAt;
     };
     await run(1);
     const one: number[] = [];

@@ -46,19 +46,19 @@ export const search: Part = async ({ host: startedHost, scale, progress }) => {
       ...(filtered && { filter: { part: `part-${at % documentsInBase}` } }),
     });
 
-  const alike = Object.fromEntries(
-    await Promise.all(
-      rankings.map(async (ranking) => {
-        let same = 0;
-        for (const [at, question] of questions.slice(0, compared).entries()) {
-          const answers = await Promise.all(stores.map((store) => ask({ store, ranking, filtered: at % 2 === 0 }, question, at)));
-          const [first, ...others] = answers.map((hits) => JSON.stringify(hits?.map(({ chunkId }) => chunkId)));
-          if (others.every((other) => other === first)) same += 1;
-        }
-        return [ranking, same / compared] as const;
-      }),
-    ),
-  );
+  const alike: Record<string, number> = {};
+  for (const ranking of rankings) {
+    let same = 0;
+    for (const [at, question] of questions.slice(0, compared).entries()) {
+      const answers: string[] = [];
+      for (const store of stores) {
+        const hits = await ask({ store, ranking, filtered: at % 2 === 0 }, question, at);
+        answers.push(JSON.stringify(hits?.map(({ chunkId }) => chunkId)));
+      }
+      if (new Set(answers).size === 1) same += 1;
+    }
+    alike[ranking] = same / compared;
+  }
 
   const contenders = [scale.concurrent, 1].flatMap((inFlight) =>
     [false, true].flatMap((filtered) =>
