@@ -43,6 +43,14 @@ describe('text in any encoding', () => {
   });
 
   it.each([
+    ['4c6520636166e9206ff9206c92e96ce8766520612064ee6ee920636ffb746520313220802e', 'Le café où l’élève a dîné coûte 12 €.'],
+    ['4ee36f2068e12070e36f206e656d206d61e7e320e0206d6573612e', 'Não há pão nem maçã à mesa.'],
+    ['48e56b6f6e2070e520f879612073706973657220626ce562e672', 'Håkon på øya spiser blåbær'],
+  ])('reads a single sentence of windows-1252: %#', (hex, expected) => {
+    expect(decodeText(Buffer.from(hex, 'hex'))).toBe(expected);
+  });
+
+  it.each([
     [
       'gb18030',
       'd6d0b9fad6c7c4dcd3efd2f4b4fac0edc6bdcca8a3acd6a7b3d6b6e0d6d6d3efd1d4a1a3c7ebcae4c8ebc4fab5c4cec4bcfea1a3',
@@ -73,6 +81,21 @@ describe('text in any encoding', () => {
       'euc_jp',
       'cad6c9caa4cfbbb0bdbdc6fcb0cac6e2a4cbbcf5a4b1c9d5a4b1a4dea4b9a1a3a4aacce4a4a4b9e7a4efa4bba4cfa5e1a1bca5eba4c7a4aab4eaa4a4a4b7a4dea4b9a1a3',
       '返品は三十日以内に受け付けます。お問い合わせはメールでお願いします。',
+    ],
+    [
+      'windows-1250',
+      '437aea9ce6207a6f737461b36120646f73746172637a6f6e612070f39f6e69656a206e69bf206f637a656b6977616e6f2c2070726f737aea206f207a77726f74207069656e69ea647a792e',
+      'Część została dostarczona później niż oczekiwano, proszę o zwrot pieniędzy.',
+    ],
+    [
+      'windows-1250',
+      '52656b6c616de163696120746f76617275206a65206d6f9e6ee120646f209a74726ee1737469636820646eed206f6420707265767a61746961207ae17369656c6b792e',
+      'Reklamácia tovaru je možná do štrnástich dní od prevzatia zásielky.',
+    ],
+    [
+      'windows-1254',
+      'de69fe6c699264652067fc6e65fe6c69206269722067fc6e2c2061f061e76c6172fd6e20616c74fd6e646120e76f63756b6c61722e',
+      'Şişli’de güneşli bir gün, ağaçların altında çocuklar.',
     ],
   ] as const)('guesses %s', (_, hex, expected) => {
     expect(decodeText(Buffer.from(hex, 'hex'))).toBe(expected);
