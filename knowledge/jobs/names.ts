@@ -11,8 +11,19 @@ export function ingestionQueues(prefix: string): TaskQueues {
   return { small: `${prefix}-ingestion-small`, bulk: `${prefix}-ingestion` };
 }
 
+/** Where work goes on that began on the queue for small files and turned out to be long. @returns undefined for any other queue */
+export function queueForLongWork(queue: string): string | undefined {
+  return queue.endsWith('-ingestion-small') ? queue.slice(0, -'-small'.length) : undefined;
+}
+
 /** A file of at most this many bytes is small. */
 export const SMALL_FILE_BYTES = 512 * 1024;
+
+/**
+ * Reading a small file takes a second. One that takes longer than this, in milliseconds, is an archive that unfolds or is meant to keep the
+ * parser busy: it goes on among the big ones, so that nobody's small files wait behind it.
+ */
+export const SMALL_FILE_MS = 4_000;
 
 export const workflowIds = {
   ingestion: (documentId: string) => `ingest/${documentId}`,

@@ -99,7 +99,12 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
       return document?.status === 'processing' ? document.kind : undefined;
     },
     fetchPages: (job) => onDocument(job, 'fetching', (step) => fetchDocumentPages(step, dependencies)),
-    parseDocument: (job) => onDocument(job, 'parsing', (step) => readDocument(step, dependencies)),
+    parseDocument: (job, patience) =>
+      onDocument(job, 'parsing', (step) =>
+        patience === undefined
+          ? readDocument(step, dependencies)
+          : within(patience.withinMs, step.signal, (signal) => readDocument({ ...step, signal }, dependencies)),
+      ),
     indexDocument: (job) =>
       onDocument(job, 'indexing', async (step, last) =>
         indexDocument(
@@ -133,6 +138,21 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
   };
 }
 
+/** The work took longer than it was given. */
+class SlowDocument extends Error {
+  override readonly name = 'SlowDocument';
+}
+
+async function within<T>(ms: number, outer: AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const late = new AbortController();
+  const timer = setTimeout(() => late.abort(new SlowDocument(`not done within ${ms} ms`)), ms);
+  try {
+    return await work(AbortSignal.any([outer, late.signal]));
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 function requireProgress(progressAt: Date, stage: DocumentStage, now: number, stalledAfterMs: number): void {
   const stoodStillMs = now - progressAt.getTime();
   if (stoodStillMs < stalledAfterMs) return;
@@ -144,6 +164,7 @@ function requireProgress(progressAt: Date, stage: DocumentStage, now: number, st
 
 /** What no further attempt mends is the document's end; all else is tried again. */
 function inTemporalsWords(error: unknown): unknown {
+  if (error instanceof SlowDocument) return ApplicationFailure.nonRetryable(error.message, failureTypes.slow);
   if (error instanceof DocumentGone) return ApplicationFailure.nonRetryable(error.message, failureTypes.gone);
   if (error instanceof IngestionFailure) return ApplicationFailure.nonRetryable(error.message, failureTypes.document, error.code);
   // The embedder has made its own attempts by now.

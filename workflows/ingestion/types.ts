@@ -5,15 +5,18 @@ import type { CollectionJob, DocumentJob } from '../../knowledge/jobs/names.ts';
 export type IngestionOutcome = 'completed' | 'failed' | 'gone';
 
 /** Types of failures that activities tell apart for the workflow. */
-export const failureTypes = { document: 'IngestionFailure', gone: 'DocumentGone' } as const;
+export const failureTypes = { document: 'IngestionFailure', gone: 'DocumentGone', slow: 'SlowDocument' } as const;
 
 export interface IngestionActivities {
   /** @returns what kind of content it is, or undefined when there is nothing (left) to do */
   beginIngestion(job: DocumentJob): Promise<'file' | 'website' | 'text' | undefined>;
   /** Reads a website's addresses into the storage, with an outcome each. */
   fetchPages(job: DocumentJob): Promise<void>;
-  /** Reads the stored content and cuts it into chunks, in Postgres. */
-  parseDocument(job: DocumentJob): Promise<void>;
+  /**
+   * Reads the stored content and cuts it into chunks, in Postgres. What takes longer than `withinMs` fails as `slow`, and is to be done
+   * again from the start where there is time for it.
+   */
+  parseDocument(job: DocumentJob, patience?: { readonly withinMs: number }): Promise<void>;
   /** Embeds the chunks and puts them into the vector store, batch by batch. */
   indexDocument(job: DocumentJob): Promise<void>;
   /** Asks the store for the chunks the way a search does. */

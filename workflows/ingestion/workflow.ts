@@ -8,10 +8,11 @@ import {
   ParentClosePolicy,
   proxyActivities,
   startChild,
+  workflowInfo,
   type ActivityOptions,
 } from '@temporalio/workflow';
 
-import { workflowIds, type DocumentJob } from '../../knowledge/jobs/names.ts';
+import { queueForLongWork, SMALL_FILE_MS, workflowIds, type DocumentJob } from '../../knowledge/jobs/names.ts';
 import { clearDocument } from '../clearing/workflow.ts';
 import { failureTypes, type IngestionActivities, type IngestionOutcome } from './types.ts';
 
@@ -23,19 +24,22 @@ const quick = proxyActivities<Pick<IngestionActivities, 'beginIngestion' | 'veri
   retry: patiently,
 });
 
-const long = proxyActivities<Pick<IngestionActivities, 'fetchPages' | 'parseDocument' | 'indexDocument'>>({
-  startToCloseTimeout: '6 hours',
-  heartbeatTimeout: '20 seconds',
-  retry: patiently,
-});
+/** @param taskQueue the workflow's own when left out */
+const long = (taskQueue?: string): Pick<IngestionActivities, 'fetchPages' | 'parseDocument' | 'indexDocument'> =>
+  proxyActivities({
+    startToCloseTimeout: '6 hours',
+    heartbeatTimeout: '20 seconds',
+    retry: patiently,
+    ...(taskQueue !== undefined && { taskQueue }),
+  });
 
 export async function ingestDocument(job: DocumentJob): Promise<IngestionOutcome> {
   try {
     const kind = await quick.beginIngestion(job);
     if (kind === undefined) return 'gone';
-    if (kind === 'website') await long.fetchPages(job);
-    await long.parseDocument(job);
-    await long.indexDocument(job);
+    if (kind === 'website') await long().fetchPages(job);
+    const movedTo = await read(job);
+    await long(movedTo).indexDocument(job);
     await quick.verifyDocument(job);
     for (const documentId of await quick.completeDocument(job)) await clearReplaced({ ...job, documentId });
     return 'completed';
@@ -46,6 +50,23 @@ export async function ingestDocument(job: DocumentJob): Promise<IngestionOutcome
     const [code] = (failure.details ?? []) as readonly string[];
     await quick.failDocument(job, { code: code ?? 'corrupt_file', message: failure.message });
     return 'failed';
+  }
+}
+
+/** A small file that takes long leaves the place that it holds to others. @returns the queue that it moved to, if it did */
+async function read(job: DocumentJob): Promise<string | undefined> {
+  const elsewhere = queueForLongWork(workflowInfo().taskQueue);
+  if (elsewhere === undefined) {
+    await long().parseDocument(job);
+    return undefined;
+  }
+  try {
+    await long().parseDocument(job, { withinMs: SMALL_FILE_MS });
+    return undefined;
+  } catch (error) {
+    if (causeOf(error)?.type !== failureTypes.slow) throw error;
+    await long(elsewhere).parseDocument(job);
+    return elsewhere;
   }
 }
 

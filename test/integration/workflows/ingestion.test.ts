@@ -1,11 +1,11 @@
 import { WorkflowFailedError } from '@temporalio/client';
 import { describe, expect, it } from 'vitest';
 
-import { workflowIds } from '../../../knowledge/jobs/names.ts';
+import { ingestionQueues, workflowIds } from '../../../knowledge/jobs/names.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 import { clearCollection, clearDocument, ingestDocument, reindexCollection } from '../../../workflows/catalogue.ts';
-import { broken, gone, job, pretendedIngestion, type Pretence } from './pretended-ingestion.ts';
+import { broken, gone, job, pretendedIngestion, slow, type Pretence } from './pretended-ingestion.ts';
 import { unique, whileWorking } from './support.ts';
 
 async function ingest(pretence: Pretence) {
@@ -29,6 +29,21 @@ describe('the ingestion of a document', () => {
     expect(outcome).toBe('completed');
     expect(diary.filter((step) => step === 'indexDocument')).toHaveLength(3);
     expect(diary.filter((step) => step === 'parseDocument')).toHaveLength(1);
+  });
+
+  it('moves a small file that takes long to where the big ones are', async () => {
+    const address = await temporalAddress();
+    const queues = ingestionQueues(unique('test'));
+    const small = pretendedIngestion({ failing: { parseDocument: [slow()] } });
+    const bulk = pretendedIngestion();
+    const outcome = await whileWorking({ address, activities: small, worker: { taskQueue: queues.small } }, () =>
+      whileWorking({ address, activities: bulk, worker: { taskQueue: queues.bulk } }, (client) =>
+        client.workflow.execute(ingestDocument, { taskQueue: queues.small, workflowId: unique('ingest'), args: [job] }),
+      ),
+    );
+    expect(outcome).toBe('completed');
+    expect(bulk.diary).toEqual(['parseDocument', 'indexDocument']);
+    expect(small.diary).toEqual(['beginIngestion', 'parseDocument', 'verifyDocument', 'completeDocument']);
   });
 
   it('ends a document that cannot be read, with its code', async () => {

@@ -16,6 +16,7 @@ export interface Pretence {
 export const job: DocumentJob = { org: 'acme', knowledgeBase: 'manuals', collectionId: 'col_1', documentId: 'doc_1' };
 
 export const broken = (code: string): ApplicationFailure => ApplicationFailure.nonRetryable('the file is broken', 'IngestionFailure', code);
+export const slow = (): ApplicationFailure => ApplicationFailure.nonRetryable('not done within 4000 ms', 'SlowDocument');
 export const gone = (): ApplicationFailure => ApplicationFailure.nonRetryable('deleted', 'DocumentGone');
 
 export function pretendedIngestion(
