@@ -19,13 +19,17 @@ import { failureTypes, type IngestionActivities, type IngestionOutcome } from '.
 /** What stands still for 30 minutes is given up by the activities themselves: only they know when it last got anywhere. */
 const patiently: ActivityOptions['retry'] = { initialInterval: '500 milliseconds', backoffCoefficient: 2, maximumInterval: '20 seconds' };
 
-const quick = proxyActivities<Pick<IngestionActivities, 'beginIngestion' | 'verifyDocument' | 'completeDocument' | 'failDocument'>>({
+const quick = proxyActivities<Pick<IngestionActivities, 'beginIngestion' | 'completeDocument' | 'failDocument'>>({
   startToCloseTimeout: '2 minutes',
   retry: patiently,
 });
 
-/** @param taskQueue the workflow's own when left out */
-const long = (taskQueue?: string): Pick<IngestionActivities, 'fetchPages' | 'parseDocument' | 'indexDocument'> =>
+/**
+ * They say that they are alive, so that a worker which dies in one is noticed in seconds.
+ *
+ * @param taskQueue the workflow's own when left out
+ */
+const long = (taskQueue?: string): Pick<IngestionActivities, 'fetchPages' | 'parseDocument' | 'indexDocument' | 'verifyDocument'> =>
   proxyActivities({
     startToCloseTimeout: '6 hours',
     heartbeatTimeout: '20 seconds',
@@ -40,7 +44,7 @@ export async function ingestDocument(job: DocumentJob): Promise<IngestionOutcome
     if (kind === 'website') await long().fetchPages(job);
     const movedTo = await read(job);
     await long(movedTo).indexDocument(job);
-    await quick.verifyDocument(job);
+    await long().verifyDocument(job);
     for (const documentId of await quick.completeDocument(job)) await clearReplaced({ ...job, documentId });
     return 'completed';
   } catch (error) {
