@@ -171,8 +171,11 @@ function spawnChild(otherEntry?: string): ChildProcess {
     '--disable-warning=SecurityWarning',
     entry,
   ];
-  // A shell, where there is one, to set what the kernel itself enforces: processor time, no dumps of memory, no files.
-  const limits = `ulimit -t ${processorSeconds}; ulimit -c 0; ulimit -f 0; exec "$0" "$@"`;
+  // A shell, where there is one, to set what the kernel itself enforces: processor time, no dumps of memory, no files. And, where util-linux
+  // is there, an end with the parent's: a busy child does not see that nobody listens any more.
+  const limits = `ulimit -t ${processorSeconds}; ulimit -c 0; ulimit -f 0
+    setpriv --pdeathsig KILL true 2>&- && exec setpriv --pdeathsig KILL "$0" "$@"
+    exec "$0" "$@"`;
   const [file = '', ...args] = existsSync('/bin/sh') ? ['/bin/sh', '-c', limits, ...node] : node;
   return spawn(file, args, { env: {}, cwd: '/', stdio: ['pipe', 'ignore', 'pipe', 'pipe'] });
 }
