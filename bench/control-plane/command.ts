@@ -1,5 +1,6 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 
+import { partsOf, wholeNumber } from '../harness/flags.ts';
 import type { Scale } from './part.ts';
 
 export const partNames = ['a', 'b', 'c', 'd', 'e'] as const;
@@ -52,7 +53,7 @@ export function registerControlPlane(program: Command): void {
       'own Kubernetes client beside the stock one (a), REST facade beside the raw API (b), time from apply to Ready and the cost of rest (c), status loop beside a Go controller (d), lists of tools over REST (e)',
     )
     .option('--quick', 'a short run that shows that everything works; its figures mean little')
-    .option('--only <parts>', 'which comparisons to run, e.g. a,d', parseParts, partNames)
+    .option('--only <parts>', 'which comparisons to run, e.g. a,d', partsOf(partNames), partNames)
     .option('--rounds <n>', `turns of each contender in (a) and (b) (${full.rounds})`, wholeNumber)
     .option('--objects <n>', `Agents that exist during (c) (${full.objects})`, wholeNumber)
     .option('--rate <n>', `changes a second in the steady part of (c) (${full.changesPerSecond})`, wholeNumber)
@@ -82,17 +83,4 @@ function scaleOf(flags: Flags): Scale {
     changesPerSecond: flags.rate ?? base.changesPerSecond,
     steadySeconds: flags.steadySeconds ?? base.steadySeconds,
   };
-}
-
-function parseParts(text: string): readonly PartName[] {
-  const wanted = text.split(',').map((part) => part.trim());
-  const unknown = wanted.filter((part) => !partNames.some((known) => known === part));
-  if (unknown.length > 0) throw new InvalidArgumentError(`there is no ${unknown.join(', ')}; allowed are ${partNames.join(', ')}.`);
-  return partNames.filter((part) => wanted.includes(part));
-}
-
-function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('must be a whole number from 1.');
-  return value;
 }

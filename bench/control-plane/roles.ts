@@ -2,11 +2,10 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 
-import { Client } from 'pg';
-
 import { freePorts } from '../../cli/dev/ports.ts';
 import { migrate, openStore, type Store } from '../../store/index.ts';
 import { bundle, ensureBundle } from '../harness/bundle.ts';
+import { query } from '../harness/sql.ts';
 import { startChild, type Child } from '../harness/child.ts';
 import { Metrics } from '../harness/prometheus.ts';
 import type { PartContext } from './part.ts';
@@ -117,15 +116,5 @@ export class RoleHost {
   async close(): Promise<void> {
     await this.#store.close();
     await this.#drop();
-  }
-}
-
-async function query(url: string, sql: string): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(sql);
-  } finally {
-    await client.end();
   }
 }

@@ -1,7 +1,7 @@
-import { fileURLToPath } from 'node:url';
-
 import { machineFacts, watchMachine } from '../harness/machine.ts';
-import { renderReport, writeReport, type Report } from '../harness/report.ts';
+import { progress } from '../harness/progress.ts';
+import { publishReport, type Report } from '../harness/report.ts';
+import { watchSignals } from '../harness/signals.ts';
 import type { Table } from '../harness/table.ts';
 import { clients } from './clients.ts';
 import { Cluster } from './cluster.ts';
@@ -62,40 +62,11 @@ export async function runControlPlane(options: ControlPlaneOptions): Promise<voi
     results: outcome.results,
     failures: outcome.failures,
   };
-  const path =
-    options.out ?? fileURLToPath(new URL(`../results/control-plane-${report.startedAt.replaceAll(/[:.]/g, '-')}.json`, import.meta.url));
-  await writeReport(report, path);
-  process.stdout.write(renderReport(report, outcome.tables));
-  progress(`the figures in full: ${path}`);
-  const failed = Object.values(outcome.failures);
-  if (failed.length > 0) throw new Error(failed.join('\n'));
+  await publishReport(report, outcome.tables, options.out);
 }
 
 /** (c) comes last: it leaves a full server behind. */
 const order: readonly PartName[] = ['a', 'b', 'e', 'd', 'c'];
-
-/** Ctrl-C in the middle leaves no server behind. */
-function watchSignals(stop: () => Promise<void>): { readonly interrupted: () => boolean; readonly forget: () => void } {
-  let interrupted = false;
-  const handle = (signal: NodeJS.Signals): void => {
-    interrupted = true;
-    progress(`${signal}: stopping the servers`);
-    void stop().finally(() => process.exit(1));
-  };
-  process.once('SIGINT', handle);
-  process.once('SIGTERM', handle);
-  return {
-    interrupted: () => interrupted,
-    forget: () => {
-      process.off('SIGINT', handle);
-      process.off('SIGTERM', handle);
-    },
-  };
-}
-
-function progress(line: string): void {
-  process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
-}
 
 const parts: Readonly<Record<PartName, (context: PartContext, outcome: Outcome) => Promise<void>>> = {
   a: runner('a', clients),

@@ -1,8 +1,10 @@
 /** What a benchmark leaves behind: Markdown for people, JSON for whoever compares runs. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
 
 import type { Disturbance, MachineFacts } from './machine.ts';
+import { progress } from './progress.ts';
 import { percent, renderTable, type Table } from './table.ts';
 
 export interface Report {
@@ -37,4 +39,18 @@ export function renderReport(report: Report, tables: readonly Table[]): string {
 export async function writeReport(report: Report, path: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   await writeFile(path, `${JSON.stringify(report, null, 2)}\n`);
+}
+
+/**
+ * Writes the JSON to `out`, or under `bench/results/` with the time in its name, and prints the tables.
+ * @throws Error when a part could not be measured
+ */
+export async function publishReport(report: Report, tables: readonly Table[], out?: string): Promise<void> {
+  const name = `${report.benchmark}-${report.startedAt.replaceAll(/[:.]/g, '-')}.json`;
+  const path = out ?? fileURLToPath(new URL(`../results/${name}`, import.meta.url));
+  await writeReport(report, path);
+  process.stdout.write(renderReport(report, tables));
+  progress(`the figures in full: ${path}`);
+  const failures = Object.values(report.failures);
+  if (failures.length > 0) throw new Error(failures.join('\n'));
 }

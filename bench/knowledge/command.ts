@@ -1,5 +1,6 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 
+import { partsOf, wholeNumber } from '../harness/flags.ts';
 import type { Scale } from './part.ts';
 
 export const partNames = ['quality', 'indexing', 'search', 'pdf', 'queue', 'throughput'] as const;
@@ -44,7 +45,7 @@ export function registerKnowledge(program: Command): void {
       'knowledge bases: how good the offline ranking is beside plain BM25 (quality), indexing of 1,000 chunks (indexing), search in both stores (search), a long PDF (pdf), a small file behind big ones (queue), many small files (throughput)',
     )
     .option('--quick', 'a short run that shows that everything works; its figures mean little')
-    .option('--only <parts>', `which parts to run: ${partNames.join(', ')}`, parseParts, partNames)
+    .option('--only <parts>', `which parts to run: ${partNames.join(', ')}`, partsOf(partNames), partNames)
     .option('--rounds <n>', `turns of each contender (${full.rounds})`, wholeNumber)
     .option('--chunks <n>', `chunks that are searched, in tens (${full.chunks})`, wholeNumber)
     .option('--data <folder>', 'where the test collections are; BENCH_DATA unless set (see docs/benchmarks.md)')
@@ -59,17 +60,4 @@ export function registerKnowledge(program: Command): void {
         ...(flags.out === undefined ? {} : { out: flags.out }),
       });
     });
-}
-
-function parseParts(text: string): readonly PartName[] {
-  const wanted = text.split(',').map((part) => part.trim());
-  const unknown = wanted.filter((part) => !partNames.some((known) => known === part));
-  if (unknown.length > 0) throw new InvalidArgumentError(`there is no ${unknown.join(', ')}; allowed are ${partNames.join(', ')}.`);
-  return partNames.filter((part) => wanted.includes(part));
-}
-
-function wholeNumber(text: string): number {
-  const value = Number(text);
-  if (!Number.isInteger(value) || value < 1) throw new InvalidArgumentError('must be a whole number from 1.');
-  return value;
 }

@@ -5,8 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import { Client } from 'pg';
-
 import { createVectorStore } from '../../knowledge/vector-stores/index.ts';
 import type { VectorStore } from '../../knowledge/vector-stores/vector-store.ts';
 import { migrate, openStore, type Collection, type Store } from '../../store/index.ts';
@@ -14,6 +12,7 @@ import { startMilvusLite } from '../../test/support/milvus-lite.ts';
 import { findPython } from '../../test/support/python.ts';
 import { readSharedStack } from '../../test/support/shared-stack.ts';
 import { TestStack } from '../../test/support/test-stack.ts';
+import { query } from '../harness/sql.ts';
 import { randomDimension, randomEmbedder } from './random-embedder.ts';
 
 export type Ranking = 'words' | 'hybrid';
@@ -99,14 +98,4 @@ async function openStores(
   const milvus = createVectorStore({ url: `milvus://${server.host}:${server.port}`, database: store.database });
   stopping.push(() => milvus.close());
   return { pgvector, 'milvus-lite': milvus };
-}
-
-async function query(url: string, sql: string): Promise<void> {
-  const client = new Client({ connectionString: url });
-  await client.connect();
-  try {
-    await client.query(sql);
-  } finally {
-    await client.end();
-  }
 }

@@ -1,7 +1,7 @@
-import { fileURLToPath } from 'node:url';
-
 import { machineFacts, watchMachine } from '../harness/machine.ts';
-import { renderReport, writeReport, type Report } from '../harness/report.ts';
+import { progress } from '../harness/progress.ts';
+import { publishReport, type Report } from '../harness/report.ts';
+import { watchSignals } from '../harness/signals.ts';
 import type { Table } from '../harness/table.ts';
 import type { PartName } from './command.ts';
 import { pdf, queue, throughput } from './documents.ts';
@@ -69,33 +69,5 @@ export async function runKnowledge(options: KnowledgeOptions): Promise<void> {
     results,
     failures,
   };
-  const name = `knowledge-${report.startedAt.replaceAll(/[:.]/g, '-')}.json`;
-  const path = options.out ?? fileURLToPath(new URL(`../results/${name}`, import.meta.url));
-  await writeReport(report, path);
-  process.stdout.write(renderReport(report, tables));
-  progress(`the figures in full: ${path}`);
-  if (Object.keys(failures).length > 0) throw new Error(Object.values(failures).join('\n'));
-}
-
-/** Ctrl-C in the middle leaves no server behind. */
-function watchSignals(stop: () => Promise<void>): { readonly interrupted: () => boolean; readonly forget: () => void } {
-  let interrupted = false;
-  const handle = (signal: NodeJS.Signals): void => {
-    interrupted = true;
-    progress(`${signal}: stopping the servers`);
-    void stop().finally(() => process.exit(1));
-  };
-  process.once('SIGINT', handle);
-  process.once('SIGTERM', handle);
-  return {
-    interrupted: () => interrupted,
-    forget: () => {
-      process.off('SIGINT', handle);
-      process.off('SIGTERM', handle);
-    },
-  };
-}
-
-function progress(line: string): void {
-  process.stderr.write(`${new Date().toISOString().slice(11, 19)} ${line}\n`);
+  await publishReport(report, tables, options.out);
 }
