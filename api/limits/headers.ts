@@ -25,6 +25,7 @@ function policyOf({ class: { name, limit } }: Counted): string {
   return `${limit.burst};w=${Math.max(1, Math.ceil(limit.burst / limit.perSecond))};comment="${name}"`;
 }
 
+/** Less than a microsecond above two seconds is two seconds: sums of fractions come out a hair too large. */
 function seconds(ms: number): number {
-  return Math.ceil(ms / 1000);
+  return Math.ceil(Math.round(ms * 1000) / 1_000_000);
 }

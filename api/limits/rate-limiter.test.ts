@@ -91,6 +91,17 @@ describe('one replica', () => {
     expect(allowedOf(from, 100)).toBe(10);
   });
 
+  it('tells whole seconds whatever fraction of one the clock stands at', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.double({ min: 0, max: 1e9, noNaN: true }), async (startedAt) => {
+        const clock = new FakeClock();
+        await clock.advance(startedAt);
+        const from = limiter([{ ...perKey, limit: { perSecond: 0.5, burst: 10 } }], clock);
+        expect(limitHeaders(from.take(alice, get))['ratelimit-reset']).toBe('2');
+      }),
+    );
+  });
+
   it('counts for each limit that a request is under, and for none when one is reached', async () => {
     const clock = new FakeClock();
     const from = limiter([perKey, perOrganization, search], clock);
