@@ -1,0 +1,25 @@
+/** The keys of Standard Webhooks: how they are written, made, and kept in a Secret. */
+import { createSecretKey, type KeyObject, randomBytes } from 'node:crypto';
+
+/** Ready to sign with; what it holds can't be printed by accident. */
+export type SigningKey = KeyObject;
+
+/** What every key begins with. Source: Standard Webhooks 1.0.0, "Signature scheme". */
+const prefix = 'whsec_';
+
+/** Of keys that are made here, as Standard Webhooks recommends; it allows 24 to 64. */
+const generatedBytes = 32;
+
+/** @returns a new key in its written form, `whsec_` and base64 */
+export function generateSigningKey(random: (size: number) => Buffer = randomBytes): string {
+  return `${prefix}${random(generatedBytes).toString('base64')}`;
+}
+
+/** @returns undefined for what is no key: no prefix, no base64, or nothing behind it */
+export function parseSigningKey(text: string): SigningKey | undefined {
+  const trimmed = text.trim();
+  if (!trimmed.startsWith(prefix)) return undefined;
+  const encoded = trimmed.slice(prefix.length);
+  if (!/^[A-Za-z0-9+/]+={0,2}$/.test(encoded) || encoded.replace(/=+$/, '').length % 4 === 1) return undefined;
+  return createSecretKey(Buffer.from(encoded, 'base64'));
+}

@@ -1,0 +1,20 @@
+import type { SigningKey } from '../signing/signing-keys.ts';
+
+/** What goes into the head of a request beside what every delivery has. */
+export interface Credentials {
+  /** Newest first; empty: unsigned. */
+  readonly keys: readonly SigningKey[];
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** A Secret that a delivery needs can't be had at the moment. No fault of the endpoint: the delivery waits. */
+export class CredentialsError extends Error {
+  override readonly name = 'CredentialsError';
+  readonly reason: 'missing' | 'invalid' | 'forbidden' | 'unreachable';
+
+  /** @param options.message names the Secret and the key, never a value */
+  constructor(options: { readonly reason: CredentialsError['reason']; readonly message: string; readonly cause?: unknown }) {
+    super(options.message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.reason = options.reason;
+  }
+}

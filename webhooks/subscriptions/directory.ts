@@ -1,0 +1,44 @@
+import type { Credentials } from './credentials.ts';
+import type { Endpoint, EventToMatch } from './endpoint.ts';
+
+/** How far a process must have read the API server's history before it may decide about an organisation's events. */
+export interface Watermark {
+  /** resourceVersion of the last write to a subscription of the organisation; absent or empty: none. */
+  readonly subscriptions?: string;
+  /** resourceVersion of the last write to one of its Secrets. */
+  readonly secrets?: string;
+}
+
+export interface EndpointChange {
+  readonly uid: string;
+  /** Absent: it is no endpoint any more. */
+  readonly endpoint?: Endpoint;
+  readonly previous?: Endpoint;
+}
+
+/** Every endpoint of the installation, from watch caches: answers without asking anybody. */
+export interface EndpointDirectory {
+  /** Those that get the event, also inactive ones: what becomes of their deliveries is the caller's decision. In no particular order. */
+  matching(event: EventToMatch): readonly Endpoint[];
+  byUid(uid: string): Endpoint | undefined;
+  /** Of one organisation, or of all. */
+  list(org?: string): readonly Endpoint[];
+  /**
+   * The signing keys and headers as they are now.
+   *
+   * @throws CredentialsError
+   */
+  credentials(endpoint: Endpoint): Promise<Credentials>;
+  /** Called after the directory has changed; not for what is there already. @returns a function that takes the listener out again */
+  onChange(listener: (change: EndpointChange) => void): () => void;
+  /** Resolves once the first listings are complete. Rejects with the signal's reason or when stopped. */
+  synced(signal?: AbortSignal): Promise<void>;
+  /** Whether what was written up to the watermark may be missing here. */
+  behind(org: string, watermark: Watermark): boolean;
+  /** Resolves once it is not behind any more. Rejects with the signal's reason or when stopped. */
+  waitFor(org: string, watermark: Watermark, signal?: AbortSignal): Promise<void>;
+  /** Changes of subscriptions arrive as they happen. */
+  readonly connected: boolean;
+  start(): void;
+  stop(): Promise<void>;
+}

@@ -1,0 +1,50 @@
+/** Where events go: a WebhookSubscription, or the address that an Agent has for the events of its calls. */
+import type { RetryPolicy } from '../retry/retry-policy.ts';
+
+/** A header as it is configured; its value may have to be read first. */
+export type HeaderSource =
+  | { readonly name: string; readonly value: string }
+  | { readonly name: string; readonly secret: { readonly name: string; readonly key: string } };
+
+export interface Scope {
+  /** Names of Agents. */
+  readonly agents?: readonly string[];
+  readonly workspaces?: readonly string[];
+}
+
+export interface Endpoint {
+  /** Of the subscription, or of the agent. */
+  readonly uid: string;
+  /** The organisation: the namespace. */
+  readonly org: string;
+  /** `metadata.name`: the subscription's or agent's id in the API. */
+  readonly name: string;
+  readonly kind: 'WebhookSubscription' | 'Agent';
+  readonly url: string;
+  /** Names of events; empty means all that its kind gets. */
+  readonly events: readonly string[];
+  /** Neither `active: false` nor suspended. What disabled it by itself is in the database. */
+  readonly active: boolean;
+  /** Absent: the whole organisation. */
+  readonly scope?: Scope;
+  readonly timeoutMs: number;
+  readonly retry: RetryPolicy;
+  /** Name of the Secret with the signing keys; absent: unsigned. */
+  readonly signingSecret?: string;
+  readonly headers: readonly HeaderSource[];
+  readonly generation: number;
+  readonly resourceVersion: string;
+}
+
+/** What is matched of an event. */
+export interface EventToMatch {
+  readonly org: string;
+  readonly name: string;
+  /** `metadata.name` of the agent it is about. */
+  readonly agent?: string;
+  readonly workspace?: string;
+  /** `metadata.uid` of the one subscription it is for. */
+  readonly onlySubscription?: string;
+  /** `metadata.uid` of the one subscription that does not get it. */
+  readonly exceptSubscription?: string;
+}
