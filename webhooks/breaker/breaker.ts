@@ -1,0 +1,109 @@
+/**
+ * Keeps an endpoint that does nothing but fail from being called all the time.
+ *
+ * While it is open, deliveries stay where they are: parked rows, which cost nothing. One of them is tried now and then, and
+ * once one gets through the others follow in growing numbers, so that a server that has just come back isn't knocked over
+ * by everything that waited for it.
+ */
+
+/** As it is stored, one for each endpoint. Times are milliseconds since the Unix epoch. */
+export type Breaker =
+  | { readonly state: 'closed' }
+  | {
+      readonly state: 'open';
+      /** No delivery is tried before. */
+      readonly probeAt: number;
+      /** How often it has opened or been probed in vain since it was last closed. */
+      readonly opened: number;
+    }
+  | {
+      readonly state: 'half_open';
+      readonly opened: number;
+      /** Deliveries that may be on their way at once. */
+      readonly ramp: number;
+      /** Successes that are still missing before there may be more. */
+      readonly rampLeft: number;
+    };
+
+/** What the attempts of the last {@link WINDOW_MS} came to. */
+export interface AttemptWindow {
+  readonly attempts: number;
+  readonly failures: number;
+  /** Different events among the failures. */
+  readonly events: number;
+}
+
+export const WINDOW_MS = 60_000;
+const LEAST_ATTEMPTS = 20;
+const LEAST_EVENTS = 5;
+const FAILING_SHARE = 0.9;
+const FIRST_PROBE_MS = 5_000;
+const LONGEST_PROBE_MS = 300_000;
+/** A stage this wide has shown that the endpoint bears what any other gets. */
+const LAST_RAMP = 8;
+
+export const closed: Breaker = { state: 'closed' };
+
+/** What follows from attempts that have ended. */
+export function afterAttempts(
+  breaker: Breaker,
+  attempts: { readonly succeeded: number; readonly failed: number; readonly window?: AttemptWindow | undefined },
+  now: number,
+): Breaker {
+  const { succeeded, failed, window } = attempts;
+  switch (breaker.state) {
+    case 'closed':
+      return failed > 0 && window !== undefined && isFailing(window) ? open(1, now) : breaker;
+    case 'open':
+      // Failures are those of the probe, which has been counted when it was taken, or of what was on its way before.
+      return succeeded > 0 ? { state: 'half_open', opened: breaker.opened, ramp: 2, rampLeft: 2 } : breaker;
+    case 'half_open':
+      return failed > 0 ? open(breaker.opened + 1, now) : climb(breaker, succeeded);
+  }
+}
+
+/**
+ * One delivery is about to be tried. The next one may be later than this one can last: it counts as having failed from now on,
+ * so that a process that dies with it leaves nothing to put right.
+ */
+export function probeTaken(breaker: Breaker & { readonly state: 'open' }, { now, leaseMs }: { now: number; leaseMs: number }): Breaker {
+  const opened = breaker.opened + 1;
+  return { state: 'open', opened, probeAt: now + Math.max(probeDelayMs(opened), leaseMs) };
+}
+
+export function probeDue(breaker: Breaker, now: number): boolean {
+  return breaker.state === 'open' && breaker.probeAt <= now;
+}
+
+/** How many deliveries may be on their way at once, of `limit` that any endpoint may have. */
+export function admitted(breaker: Breaker, limit: number): number {
+  switch (breaker.state) {
+    case 'closed':
+      return limit;
+    case 'open':
+      return 0;
+    case 'half_open':
+      return Math.min(limit, breaker.ramp);
+  }
+}
+
+export function isFailing({ attempts, failures, events }: AttemptWindow): boolean {
+  return attempts >= LEAST_ATTEMPTS && failures >= FAILING_SHARE * attempts && events >= LEAST_EVENTS;
+}
+
+const open = (opened: number, now: number): Breaker => ({ state: 'open', opened, probeAt: now + probeDelayMs(opened) });
+
+function probeDelayMs(opened: number): number {
+  return Math.min(FIRST_PROBE_MS * 2 ** Math.min(opened - 1, 30), LONGEST_PROBE_MS);
+}
+
+function climb(from: Breaker & { readonly state: 'half_open' }, succeeded: number): Breaker {
+  let { ramp } = from;
+  let left = from.rampLeft - succeeded;
+  while (left <= 0) {
+    if (ramp >= LAST_RAMP) return closed;
+    ramp *= 2;
+    left += ramp;
+  }
+  return { state: 'half_open', opened: from.opened, ramp, rampLeft: left };
+}
