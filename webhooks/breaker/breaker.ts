@@ -51,15 +51,10 @@ export function afterAttempts(
   now: number,
 ): Breaker {
   const { succeeded, failed, window } = attempts;
-  switch (breaker.state) {
-    case 'closed':
-      return failed > 0 && window !== undefined && isFailing(window) ? open(1, now) : breaker;
-    case 'open':
-      // Failures are those of the probe, which has been counted when it was taken, or of what was on its way before.
-      return succeeded > 0 ? { state: 'half_open', opened: breaker.opened, ramp: 2, rampLeft: 2 } : breaker;
-    case 'half_open':
-      return failed > 0 ? open(breaker.opened + 1, now) : climb(breaker, succeeded);
-  }
+  if (breaker.state === 'closed') return failed > 0 && window !== undefined && isFailing(window) ? open(1, now) : breaker;
+  if (breaker.state === 'half_open') return failed > 0 ? open(breaker.opened + 1, now) : climb(breaker, succeeded);
+  // Failures are those of the probe, which has been counted when it was taken, or of what was on its way before.
+  return succeeded > 0 ? { state: 'half_open', opened: breaker.opened, ramp: 2, rampLeft: 2 } : breaker;
 }
 
 /**
@@ -77,14 +72,8 @@ export function probeDue(breaker: Breaker, now: number): boolean {
 
 /** How many deliveries may be on their way at once, of `limit` that any endpoint may have. */
 export function admitted(breaker: Breaker, limit: number): number {
-  switch (breaker.state) {
-    case 'closed':
-      return limit;
-    case 'open':
-      return 0;
-    case 'half_open':
-      return Math.min(limit, breaker.ramp);
-  }
+  if (breaker.state === 'closed') return limit;
+  return breaker.state === 'open' ? 0 : Math.min(limit, breaker.ramp);
 }
 
 export function isFailing({ attempts, failures, events }: AttemptWindow): boolean {
