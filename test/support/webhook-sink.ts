@@ -1,0 +1,106 @@
+/** A server that receives deliveries, for tests: it keeps what came, and behaves as it is told to, each path by itself. */
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+import { eventually } from './eventually.ts';
+
+export interface Received {
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  /** The bytes as they came, for checking signatures. */
+  readonly body: Buffer;
+  /** `webhook-id`. */
+  readonly id: string;
+  /** Milliseconds since the Unix epoch, when the last byte had come. */
+  readonly at: number;
+}
+
+/** A status, `hang` (takes the request and never answers), or a handler that answers by itself. */
+export type Behaviour = number | 'hang' | ((received: Received, response: ServerResponse, request: IncomingMessage) => void);
+
+export interface WebhookSink {
+  readonly port: number;
+  /** `http://127.0.0.1:<port><path>`. */
+  url(path: string): string;
+  /** 200 where nothing is said. Holds for requests that come from now on. */
+  behave(path: string, behaviour: Behaviour): void;
+  /** In the order in which they came; of one path, or of all. */
+  received(path?: string): readonly Received[];
+  /** The different `webhook-id`s that came to a path. */
+  ids(path: string): ReadonlySet<string>;
+  /** Requests that are being answered now. */
+  inFlight(path: string): number;
+  /** The most that ever were at the same time. */
+  mostInFlight(path: string): number;
+  /** Resolves once that many different events have come to the path. */
+  arrived(path: string, count: number, limitMs?: number): Promise<void>;
+  /** Forgets what came. */
+  clear(): void;
+  /** Breaks every connection and stops. */
+  close(): Promise<void>;
+}
+
+interface PathState {
+  behaviour: Behaviour;
+  readonly received: Received[];
+  readonly ids: Set<string>;
+  inFlight: number;
+  most: number;
+}
+
+export async function startWebhookSink({ port = 0 }: { readonly port?: number } = {}): Promise<WebhookSink> {
+  const paths = new Map<string, PathState>();
+  const all: Received[] = [];
+  const stateOf = (path: string): PathState => {
+    const found = paths.get(path) ?? { behaviour: 200, received: [], ids: new Set<string>(), inFlight: 0, most: 0 };
+    paths.set(path, found);
+    return found;
+  };
+
+  const server = createServer((request, response) => {
+    const path = request.url ?? '/';
+    const state = stateOf(path);
+    state.inFlight += 1;
+    state.most = Math.max(state.most, state.inFlight);
+    response.once('close', () => (state.inFlight -= 1));
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('error', () => undefined);
+    request.on('end', () => {
+      const { headers } = request;
+      const received: Received = { path, headers, body: Buffer.concat(chunks), id: String(headers['webhook-id']), at: Date.now() };
+      all.push(received);
+      state.received.push(received);
+      state.ids.add(received.id);
+      const { behaviour } = state;
+      if (typeof behaviour === 'function') behaviour(received, response, request);
+      else if (behaviour !== 'hang') response.writeHead(behaviour).end();
+    });
+  });
+  server.keepAliveTimeout = 30_000;
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  const address = server.address() as AddressInfo;
+
+  return {
+    port: address.port,
+    url: (path) => `http://127.0.0.1:${address.port}${path}`,
+    behave: (path, behaviour) => void (stateOf(path).behaviour = behaviour),
+    received: (path) => [...(path === undefined ? all : stateOf(path).received)],
+    ids: (path) => stateOf(path).ids,
+    inFlight: (path) => stateOf(path).inFlight,
+    mostInFlight: (path) => stateOf(path).most,
+    arrived: (path, count, limitMs) =>
+      eventually(() => {
+        const { size } = stateOf(path).ids;
+        if (size < count) throw new Error(`${size} of ${count} events have come to ${path}`);
+      }, limitMs),
+    clear() {
+      all.length = 0;
+      for (const state of paths.values()) {
+        state.received.length = 0;
+        state.ids.clear();
+      }
+    },
+    close: () => new Promise((resolve) => server.close(() => resolve()).closeAllConnections()),
+  };
+}
