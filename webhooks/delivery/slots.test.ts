@@ -1,0 +1,53 @@
+import * as fc from 'fast-check';
+import { expect, it } from 'vitest';
+
+import { Slots } from './slots.ts';
+
+it('gives one endpoint eight slots, and its neighbour as many', () => {
+  const slots = new Slots();
+  const takeAll = (uid: string): number => {
+    let count = 0;
+    while (slots.take(uid)) count += 1;
+    return count;
+  };
+  expect([takeAll('a'), takeAll('b')]).toEqual([8, 8]);
+  expect(slots.take('a')).toBe(false);
+  slots.give('a');
+  expect(slots.take('a')).toBe(true);
+});
+
+it('keeps room for those who answer, however many endpoints hang', () => {
+  for (const hanging of [1, 32, 100, 200]) {
+    const slots = new Slots();
+    for (let round = 0; round < 8; round += 1) for (let index = 0; index < hanging; index += 1) slots.take(`hangs-${index}`);
+    expect(slots.take('healthy'), `${hanging} endpoints hang`).toBe(true);
+  }
+});
+
+it('never gives out more than there are, and counts right whatever happens', () => {
+  const step = fc.record({ uid: fc.constantFrom('a', 'b', 'c', 'd', 'e'), give: fc.boolean(), limit: fc.integer({ min: 0, max: 10 }) });
+  fc.assert(
+    fc.property(fc.array(step, { maxLength: 200 }), fc.integer({ min: 1, max: 20 }), (steps, inAll) => {
+      const slots = new Slots({ perEndpoint: 4, inAll });
+      const model = new Map<string, number>();
+      for (const { uid, give, limit } of steps) {
+        const before = model.get(uid) ?? 0;
+        if (give && before > 0) {
+          slots.give(uid);
+          model.set(uid, before - 1);
+        } else if (!give && slots.take(uid, limit)) {
+          model.set(uid, before + 1);
+          expect(before).toBeLessThan(Math.min(4, limit));
+        }
+        const total = [...model.values()].reduce((sum, count) => sum + count, 0);
+        expect(slots.total).toBe(total);
+        expect(total).toBeLessThanOrEqual(inAll);
+        expect(slots.of(uid)).toBe(model.get(uid) ?? 0);
+      }
+    }),
+  );
+});
+
+it('says so when a slot is given back that nobody has', () => {
+  expect(() => new Slots().give('a')).toThrow(RangeError);
+});
