@@ -6,6 +6,7 @@ import { toolKind } from './tool.ts';
 import { webhookSubscriptionKind } from './webhook-subscription.ts';
 
 export * from './agent.ts';
+export * from './delivery-header.ts';
 export * from './kind.ts';
 export * from './knowledge-base.ts';
 export * from './phone-number.ts';
@@ -27,5 +28,7 @@ export const wellKnown = {
   forceRelease: 'parley.dev/force-release',
   /** Annotation: `created_by_user_id` of an object made over REST. */
   createdBy: 'parley.dev/created-by',
+  /** Annotation of a signing Secret: until when each former key signs along, `{"previous-1": "RFC 3339"}`. Without a date: until it is taken out. */
+  signingExpiry: 'parley.dev/signing-expiry',
   finalizer: 'parley.dev/finalizer',
 } as const;

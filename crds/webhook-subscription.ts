@@ -1,27 +1,17 @@
 import { z } from 'zod';
 
+import { reservedHeaderMessage, reservedHeaderPrefixes, reservedHeaders } from './delivery-header.ts';
 import { ageColumn, defineKind, readyColumn, reasonColumn, type Resource } from './kind.ts';
 import { atomic, cel, duration, exactlyOneOf, header, localRef, mapOf, name, setOf, text, url } from './schema.ts';
 import { commonStatus, suspend, timestamp } from './status.ts';
 
-const reservedHeaders = [
-  'host',
-  'content-length',
-  'content-type',
-  'transfer-encoding',
-  'connection',
-  'keep-alive',
-  'te',
-  'trailer',
-  'upgrade',
-  'expect',
-  'user-agent',
-] as const;
-
 /** Headers that HTTP or the delivery itself sets can't be set by a subscriber. */
 const deliveryHeader = cel(header(), {
-  rule: `!(self.name.lowerAscii() in [${reservedHeaders.map((word) => `'${word}'`).join(', ')}]) && !self.name.lowerAscii().startsWith('proxy-') && !self.name.lowerAscii().startsWith('webhook-')`,
-  message: `name is reserved: it can be none of ${reservedHeaders.join(', ')}, nor begin with proxy- or webhook-`,
+  rule: [
+    `!(self.name.lowerAscii() in [${reservedHeaders.map((word) => `'${word}'`).join(', ')}])`,
+    ...reservedHeaderPrefixes.map((prefix) => `!self.name.lowerAscii().startsWith('${prefix}')`),
+  ].join(' && '),
+  message: `name ${reservedHeaderMessage}`,
   fieldPath: '.name',
 });
 

@@ -87,6 +87,11 @@ export interface Egress {
   check(url: string): UrlProblem | undefined;
   /** @throws EgressError, or the signal's own reason */
   request(request: EgressRequest): Promise<EgressResponse>;
+  /**
+   * Whether DNS has answered anything since `since` (monotonic, in milliseconds). For who was timed out while waiting for it, and wants to know
+   * whose fault that is: a slow name's, or that of our DNS servers. Takes some seconds in the worst case.
+   */
+  dnsAnswered(since: number): Promise<boolean>;
   /** Ends every connection; requests under way fail with `closed`. */
   close(): void;
 }
@@ -223,6 +228,8 @@ export function createEgress(options: EgressOptions = {}): Egress {
         running.delete(run);
       }
     },
+
+    dnsAnswered: async (since) => (await resolver.answeredSince?.(since)) ?? true,
 
     close() {
       closed = true;

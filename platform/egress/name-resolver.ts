@@ -2,6 +2,7 @@
 import { promises as dns } from 'node:dns';
 
 import { type Clock, sleep } from '../clock.ts';
+import { DnsLiveness, isSilence } from './dns-liveness.ts';
 import { EgressError } from './egress-error.ts';
 
 export interface NameAnswer {
@@ -17,6 +18,8 @@ export interface NameResolver {
    * @throws EgressError `dns` or `dns_unavailable`
    */
   resolve(name: string): Promise<NameAnswer>;
+  /** Whether DNS works at all: anything has been answered since then, on the monotonic clock. May take seconds to find out. Absent: it always does. */
+  answeredSince?(since: number): Promise<boolean>;
 }
 
 /**
@@ -32,6 +35,9 @@ export function parseDnsServer(text: string): void {
   }
 }
 
+/** How long a question is open before another one shows whether anybody listens, in milliseconds. */
+const slowMs = 250;
+
 /** How long an answer with IPv4 addresses waits for the IPv6 ones, in milliseconds: many name servers never answer those. */
 const graceMs = 100;
 
@@ -45,18 +51,26 @@ export function createNameResolver(options: { readonly servers?: readonly string
   const resolver = new dns.Resolver({ timeout: 1500, tries: 3 });
   if (options.servers !== undefined && options.servers.length > 0) resolver.setServers([...options.servers]);
 
+  const liveness = new DnsLiveness({ servers: options.servers ?? [], clock: options.clock });
+
   const family = async (query: Promise<readonly { address: string; ttl: number }[]>): Promise<Family> => {
     try {
       const records = await query;
+      liveness.heard();
       return records.length === 0 ? { outcome: 'none' } : { outcome: 'found', records };
     } catch (error) {
       const code = (error as NodeJS.ErrnoException).code ?? 'EUNKNOWN';
+      if (!isSilence(code)) liveness.heard();
       return code === 'ENOTFOUND' || code === 'ENODATA' ? { outcome: 'none' } : { outcome: 'failed', code };
     }
   };
 
   return {
+    answeredSince: (since) => liveness.answeredSince(since),
+
     async resolve(name) {
+      const begin = options.clock.monotonic();
+      const slow = options.clock.after(slowMs, () => liveness.probe());
       // With the final dot no search domain is ever appended.
       const absolute = `${name}.`;
       const v4 = family(resolver.resolve4(absolute, { ttl: true }));
@@ -66,22 +80,23 @@ export function createNameResolver(options: { readonly servers?: readonly string
         first.outcome === 'found'
           ? await Promise.race([v6, sleep(options.clock, graceMs).then((): Family => ({ outcome: 'none' }))])
           : await v6;
+      slow.cancel();
       const records = [first, second].flatMap((answer) => (answer.outcome === 'found' ? answer.records : []));
       if (records.length > 0) {
         return { addresses: records.map(({ address }) => address), ttlSeconds: Math.min(...records.map(({ ttl }) => ttl)) };
       }
-      throw failure(name, first.outcome === 'failed' ? first : second);
+      const answer = first.outcome === 'failed' ? first : second;
+      const silent = answer.outcome === 'failed' && isSilence(answer.code);
+      throw failure(name, answer, silent && !(await liveness.answeredSince(begin)));
     },
   };
 }
 
-function failure(name: string, answer: Family): EgressError {
+/** @param dead nothing at all has been answered: that is our servers, not those of the name */
+function failure(name: string, answer: Family, dead: boolean): EgressError {
   const error = (kind: 'dns' | 'dns_unavailable', message: string): EgressError =>
     new EgressError({ kind, phase: 'dns', host: name, message });
   if (answer.outcome !== 'failed') return error('dns', `${name} has no address in DNS: check its spelling`);
-  // Refused or silent: that is the server that was asked; one that answers, says SERVFAIL where others are silent.
-  if (answer.code === 'ECONNREFUSED' || answer.code === 'ETIMEOUT' || answer.code === 'ECANCELLED') {
-    return error('dns_unavailable', `no DNS server answers (${answer.code}), so ${name} could not be looked up`);
-  }
-  return error('dns', `${name} could not be looked up: its name servers answered ${answer.code}; check its DNS`);
+  if (dead) return error('dns_unavailable', `no DNS server answers (${answer.code}), so ${name} could not be looked up`);
+  return error('dns', `${name} could not be looked up (${answer.code}): its name servers fail or don't answer; check its DNS`);
 }

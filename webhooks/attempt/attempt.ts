@@ -1,7 +1,20 @@
-/** One attempt to deliver one event to one endpoint. */
+/**
+ * One attempt to deliver one event to one endpoint: one POST, one clock, one outcome.
+ *
+ * What is sent at all is sent once. A kept connection that the server resets before it has answered is a failed attempt like
+ * any other, although the server may merely have been closing it: it may as well have read the request, and then a second
+ * one would be a delivery that no attempt row tells of. Kept connections are instead used only while they are fresh, so that
+ * servers hardly ever close one just then.
+ */
+import { isReservedHeader } from '../../crds/delivery-header.ts';
+import { type Clock, systemClock } from '../../platform/clock.ts';
+import type { Egress, EgressResponse } from '../../platform/egress/egress.ts';
+import { EgressError, type EgressErrorKind } from '../../platform/egress/egress-error.ts';
+import { retryAfterMs } from '../retry/retry-after.ts';
+import { sign } from '../signing/sign.ts';
 import type { Credentials } from '../subscriptions/credentials.ts';
 import type { Endpoint } from '../subscriptions/endpoint.ts';
-import type { AttemptOutcome } from './outcome.ts';
+import type { AttemptOutcome, FailedAttempt, FailureReason, NoFault } from './outcome.ts';
 
 export interface AttemptRequest {
   readonly endpoint: Pick<Endpoint, 'url' | 'timeoutMs'>;
@@ -14,3 +27,126 @@ export interface AttemptRequest {
 
 /** Never rejects: whatever happens is an outcome. */
 export type Attempt = (request: AttemptRequest) => Promise<AttemptOutcome>;
+
+export interface AttemptOptions {
+  readonly egress: Egress;
+  readonly clock?: Clock;
+  /** Default `Parley-Webhooks/1.0`. */
+  readonly userAgent?: string;
+}
+
+/** How much of an answer is waited for, in bytes. Its status decides; the rest only shows that the answer is sound. */
+const mostBodyBytes = 4096;
+
+/** Longest message of an outcome, in characters. */
+const longestMessage = 1024;
+
+export function createAttempt(options: AttemptOptions): Attempt {
+  const { egress, clock = systemClock, userAgent = 'Parley-Webhooks/1.0' } = options;
+
+  return async ({ endpoint, credentials, eventId, body }) => {
+    const startedAt = clock.now();
+    const begin = clock.monotonic();
+    const timing = (): Timing => ({ startedAt, durationMs: Math.round(clock.monotonic() - begin) });
+    try {
+      const response = await egress.request({
+        url: endpoint.url,
+        method: 'POST',
+        headers: headersOf(credentials, { eventId, body, userAgent, startedAt }),
+        body,
+        timeoutMs: endpoint.timeoutMs,
+        maxBodyBytes: mostBodyBytes,
+        overflow: 'truncate',
+        repeatable: false,
+      });
+      return judge(response, clock.now(), timing());
+    } catch (error) {
+      // Taken now: what follows may have to wait for DNS.
+      const ended = timing();
+      const failure = outcomeOf(error, ended);
+      if (!(error instanceof EgressError) || error.kind !== 'timeout' || error.phase !== 'dns') return failure;
+      if (await egress.dnsAnswered(begin)) return failure;
+      const message = `no DNS server answered within ${endpoint.timeoutMs} ms, so ${error.host} could not be looked up`;
+      return { ...ended, succeeded: false, ours: true, reason: 'dns_unavailable', message };
+    }
+  };
+}
+
+interface Timing {
+  readonly startedAt: number;
+  readonly durationMs: number;
+}
+
+/** @throws EgressError `forbidden_header` for one that only a resource older than the rules can have */
+function headersOf(
+  credentials: Credentials,
+  delivery: { readonly eventId: string; readonly body: Uint8Array; readonly userAgent: string; readonly startedAt: number },
+): Record<string, string> {
+  const timestamp = Math.floor(delivery.startedAt / 1000);
+  const reserved = Object.keys(credentials.headers).find(isReservedHeader);
+  if (reserved !== undefined) {
+    const message = `the header ${reserved} can't be set: Parley sets it itself. Remove it from the subscription`;
+    throw new EgressError({ kind: 'forbidden_header', phase: 'check', host: '', message });
+  }
+  const headers: Record<string, string> = {
+    ...credentials.headers,
+    'content-type': 'application/json',
+    'user-agent': delivery.userAgent,
+    'webhook-id': delivery.eventId,
+    'webhook-timestamp': String(timestamp),
+  };
+  if (credentials.keys.length > 0) {
+    headers['webhook-signature'] = sign(credentials.keys, { id: delivery.eventId, timestamp, body: delivery.body });
+  }
+  return headers;
+}
+
+function judge(response: EgressResponse, now: number, timing: Timing): AttemptOutcome {
+  const { status, url } = response;
+  if (status >= 200 && status < 300) return { ...timing, succeeded: true, statusCode: status };
+  const host = URL.parse(url)?.host ?? '';
+  const retryAfter = retryAfterMs(status, response.headers['retry-after'], now);
+  return {
+    ...timing,
+    succeeded: false,
+    ours: false,
+    ...verdictOn(status, host),
+    statusCode: status,
+    ...(retryAfter === undefined ? {} : { retryAfterMs: retryAfter }),
+  };
+}
+
+function verdictOn(status: number, host: string): Pick<FailedAttempt, 'reason' | 'message'> {
+  if (status === 410) {
+    return { reason: 'gone', message: `${host} answered 410: it wants no events any more. Enable the subscription again when it does` };
+  }
+  if (status >= 300 && status < 400 && status !== 304) {
+    return { reason: 'redirect', message: `${host} answered ${status}: redirects are not followed. Use the address that it leads to` };
+  }
+  return { reason: 'http_status', message: `${host} answered ${status}; events are taken by any status from 200 to 299` };
+}
+
+function outcomeOf(error: unknown, timing: Timing): AttemptOutcome {
+  if (!(error instanceof EgressError)) {
+    // Not known to the guard: a fault of this program, and none of the endpoint.
+    return { ...timing, succeeded: false, ours: true, reason: 'local', message: `the request could not be made: ${String(error)}` };
+  }
+  const message = shorten(error.message);
+  switch (error.kind) {
+    case 'dns_unavailable':
+    case 'local':
+    case 'closed':
+      return { ...timing, succeeded: false, ours: true, reason: error.kind, message };
+    default:
+      return { ...timing, succeeded: false, ours: false, reason: reasonOf(error.kind), message };
+  }
+}
+
+/** Neither redirects nor long bodies are errors to an attempt, so the first two never come. */
+function reasonOf(kind: Exclude<EgressErrorKind, NoFault>): FailureReason {
+  return kind === 'redirect' || kind === 'too_large' ? 'protocol' : kind;
+}
+
+function shorten(message: string): string {
+  return message.length <= longestMessage ? message : `${message.slice(0, longestMessage - 1)}…`;
+}

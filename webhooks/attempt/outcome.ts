@@ -9,9 +9,10 @@ export type FailureReason =
   | 'redirect'
   /** Answered 410: nobody wants events there any more. */
   | 'gone'
-  | Exclude<EgressErrorKind, OursKind | 'redirect' | 'too_large'>;
+  | Exclude<EgressErrorKind, NoFault | 'redirect' | 'too_large'>;
 
-type OursKind = 'dns_unavailable' | 'local' | 'closed';
+/** Faults of this installation: no fault of the endpoint. */
+export type NoFault = 'dns_unavailable' | 'local' | 'closed';
 
 interface Common {
   /** Milliseconds since the Unix epoch. */
@@ -40,7 +41,7 @@ export interface FailedAttempt extends Common {
 export interface NoAttempt extends Common {
   readonly succeeded: false;
   readonly ours: true;
-  readonly reason: OursKind;
+  readonly reason: NoFault;
   readonly message: string;
 }
 
