@@ -1,12 +1,23 @@
-/** The pool of connections and the two ways to use it: as one organisation, and as the directory of all of them. */
+/** The pool of connections and the ways to use it: as one organisation, as the directory of all of them, and as the role that the sessions have. */
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { Client, type ClientBase, type ClientConfig, DatabaseError, escapeLiteral, Pool, type PoolClient, type QueryResultRow } from 'pg';
+import {
+  Client,
+  type ClientBase,
+  type ClientConfig,
+  DatabaseError,
+  escapeIdentifier,
+  escapeLiteral,
+  Pool,
+  type PoolClient,
+  type QueryResultRow,
+} from 'pg';
 
 import { systemClock, type Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logging.ts';
 import { StoreError, toStoreError } from './error.ts';
-import { inspectRole, requireHarmlessRole } from './roles.ts';
+import { Hints } from './hints.ts';
+import { inspectRole, requireHarmlessRole, type RoleName } from './roles.ts';
 
 /** Runs statements inside one transaction. Values travel only as parameters. */
 export interface Transaction {
@@ -16,6 +27,11 @@ export interface Transaction {
     values?: readonly unknown[],
     options?: StatementOptions,
   ): Promise<{ readonly rows: readonly R[]; readonly rowCount: number }>;
+  /**
+   * Tells a channel once the transaction is committed, as a hint: what is told while the last hint is still on its way goes with the next one.
+   * A NOTIFY within the transaction would make all that do so commit one after the other, through the log on disk.
+   */
+  notifyAfterCommit(channel: string): void;
 }
 
 export interface StatementOptions {
@@ -31,12 +47,19 @@ export interface TransactionOptions {
   readonly snapshot?: boolean;
   /** Statements that take milliseconds are not compiled, which takes longer than any of them. */
   readonly quick?: boolean;
+  /**
+   * Prepared statements are run by the one plan that fits all values, and planned no more: for look-ups by whole keys, whose planning
+   * takes longer than they do. Postgres by itself would compare costs that it can't know, and plan each time.
+   */
+  readonly samePlans?: boolean;
 }
 
 export interface DatabaseOptions {
   readonly databaseUrl: string;
   /** Connections at most; 10 by default. */
   readonly poolSize?: number | undefined;
+  /** Whom every session runs as; `parley_app` by default. */
+  readonly role?: 'parley_app' | 'parley_dispatcher' | undefined;
   /** Shown in `pg_stat_activity`. */
   readonly applicationName?: string | undefined;
   /** Longest statement, in milliseconds; 10,000 by default. */
@@ -77,15 +100,17 @@ export class Database {
   readonly #wait: (ms: number) => Promise<void>;
   readonly #retryForMs: number;
   readonly #connection: ClientConfig;
+  readonly #hints = new Hints((channel) => this.#notify(channel));
 
   constructor(options: DatabaseOptions) {
+    const role = options.role ?? 'parley_app';
     const statementTimeoutMs = options.statementTimeoutMs ?? 10_000;
     this.#clock = options.clock ?? systemClock;
     this.#random = options.random ?? Math.random;
     this.#wait = options.wait ?? ((ms) => delay(ms));
     this.#retryForMs = options.retryForMs ?? 2_000;
     this.#connection = {
-      ...asRole(options.databaseUrl, 'parley_app'),
+      ...asRole(options.databaseUrl, role),
       application_name: options.applicationName ?? 'parley',
       connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
       keepAlive: true,
@@ -94,7 +119,7 @@ export class Database {
       // The server's limit comes first; this one is for a server that no longer answers at all.
       query_timeout: statementTimeoutMs + 2_000,
     };
-    this.#pool = new Pool({ ...this.#connection, max: options.poolSize ?? 10, idleTimeoutMillis: 30_000, onConnect: checkRole });
+    this.#pool = new Pool({ ...this.#connection, max: options.poolSize ?? 10, idleTimeoutMillis: 30_000, onConnect: checkRole(role) });
     // An idle connection that breaks is dropped by the pool; without a listener it would end the process.
     this.#pool.on('error', (err) => options.logger?.warn({ err }, 'an idle connection to Postgres broke'));
   }
@@ -110,11 +135,16 @@ export class Database {
   asOrganization<T>(
     org: string,
     work: (transaction: Transaction) => Promise<T>,
-    { snapshot = false, quick = false }: TransactionOptions = {},
+    { snapshot = false, quick = false, samePlans = false }: TransactionOptions = {},
   ): Promise<T> {
     requireOrganizationName(org);
     const begin = snapshot ? 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY' : 'BEGIN';
-    return this.#transaction(`${begin}; SET LOCAL parley.org = ${escapeLiteral(org)}${quick ? '; SET LOCAL jit = off' : ''}`, work);
+    const settings = [
+      `SET LOCAL parley.org = ${escapeLiteral(org)}`,
+      ...(quick ? ['SET LOCAL jit = off'] : []),
+      ...(samePlans ? ['SET LOCAL plan_cache_mode = force_generic_plan'] : []),
+    ];
+    return this.#transaction([begin, ...settings].join('; '), work);
   }
 
   /** Runs `work` in a transaction that sees the names of all organisations and nothing of what is theirs. */
@@ -122,9 +152,20 @@ export class Database {
     return this.#transaction('BEGIN READ ONLY; SET LOCAL ROLE parley_directory', work);
   }
 
-  /** One statement with no organisation set: it sees no row of any tenant table. */
-  query<R extends QueryResultRow>(sql: string, values: readonly unknown[] = []): Promise<readonly R[]> {
-    return this.#withClient(async (client) => (await client.query<R>(sql, [...values])).rows);
+  /** Runs `work` in a transaction with no organisation set: `parley_app` sees no row of any tenant table then. `work` may run more than once. */
+  transaction<T>(work: (transaction: Transaction) => Promise<T>): Promise<T> {
+    return this.#transaction('BEGIN', work);
+  }
+
+  /** One statement with no organisation set: as `parley_app` it sees no row of any tenant table. */
+  query<R extends QueryResultRow>(
+    sql: string,
+    values: readonly unknown[] = [],
+    { prepared = false }: StatementOptions = {},
+  ): Promise<readonly R[]> {
+    return this.#withClient(
+      async (client) => (await client.query<R>({ text: sql, values: [...values], ...(prepared && { name: statementName(sql) }) })).rows,
+    );
   }
 
   /** A connection of its own, outside the pool and not yet opened: for LISTEN, which lasts. */
@@ -134,14 +175,17 @@ export class Database {
 
   /** Waits for what is running and closes the connections. */
   async close(): Promise<void> {
+    await this.#hints.told();
     if (!this.#pool.ending) await this.#pool.end();
   }
 
   #transaction<T>(begin: string, work: (transaction: Transaction) => Promise<T>): Promise<T> {
     return this.#withClient(async (client) => {
       await client.query(begin);
+      const channels = new Set<string>();
       try {
         const result = await work({
+          notifyAfterCommit: (channel) => void channels.add(channel),
           // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as in the interface
           async query<R extends QueryResultRow>(sql: string, values: readonly unknown[] = [], { prepared = false }: StatementOptions = {}) {
             const answer = await client.query<R>({ text: sql, values: [...values], ...(prepared && { name: statementName(sql) }) });
@@ -149,6 +193,7 @@ export class Database {
           },
         });
         await client.query('COMMIT');
+        for (const channel of channels) this.#hints.tell(channel);
         return result;
       } catch (error) {
         // Only a connection that answers the ROLLBACK may go back into the pool.
@@ -158,6 +203,11 @@ export class Database {
         throw error;
       }
     });
+  }
+
+  /** Not worth waiting for the disk: a hint that a crash loses is made up for by whoever listens. */
+  async #notify(channel: string): Promise<void> {
+    await this.#once((client) => client.query(`BEGIN; SET LOCAL synchronous_commit = off; NOTIFY ${escapeIdentifier(channel)}; COMMIT`));
   }
 
   async #withClient<T>(use: (client: PoolClient) => Promise<T>): Promise<T> {
@@ -211,9 +261,8 @@ class ConnectionLost extends Error {
 }
 
 /** The pool waits for this and drops the connection when it throws, although its types speak of a plain callback. */
-const checkRole = (async (client: ClientBase) => requireHarmlessRole(await inspectRole(client), 'parley_app')) as (
-  client: ClientBase,
-) => void;
+const checkRole = (role: RoleName) =>
+  (async (client: ClientBase) => requireHarmlessRole(await inspectRole(client), role)) as (client: ClientBase) => void;
 
 /** An ERROR is an answer, and the session goes on; after a FATAL, or no answer at all, it does not. */
 function leavesConnectionUsable(error: unknown): boolean {

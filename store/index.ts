@@ -22,6 +22,36 @@ export { newDocumentId, type DocumentRecord, type DocumentStage, type NewDocumen
 export type { StoredChunk } from './knowledge/ingestion.ts';
 export type { KnowledgeStore } from './knowledge/index.ts';
 export { StoreError } from './error.ts';
+export { deliveryIdOf } from './webhooks/delivery-id.ts';
+export type { DispatchStore, KeepDays, Maintained, Transition } from './webhooks/dispatch.ts';
+export { insertEvents, OUTBOX_CHANNEL } from './webhooks/events.ts';
+export {
+  deliveryStates,
+  liveStates,
+  type AttemptRecord,
+  type AttemptResult,
+  type AttemptWindow,
+  type BreakerChange,
+  type BreakerState,
+  type ClaimedDelivery,
+  type DeliveryCounts,
+  type DeliveryRecord,
+  type DeliveryState,
+  type Disabling,
+  type EndpointRecord,
+  type NewDelivery,
+  type NewEvent,
+  type NextStep,
+  type OutboxEvent,
+  type PlannedDelivery,
+  type RecordedAttempt,
+  type RecordResult,
+  type RelayDecision,
+  type RelayResult,
+  type RetryToStart,
+  type Watermark,
+} from './webhooks/types.ts';
+export type { EventRecord, WebhookStore } from './webhooks/webhook-store.ts';
 export { migrate, migrationStatus } from './migrate.ts';
 export { covers, isPermission, permissions, type Permission } from './permissions.ts';
 

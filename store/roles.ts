@@ -1,10 +1,13 @@
-/** The two roles that Parley works as, neither of which can log in or get round row-level security. */
+/** The roles that Parley works as, none of which can log in or get round row-level security. */
 import { type ClientBase, DatabaseError } from 'pg';
 
 import { StoreError } from './error.ts';
 
-/** `parley_app`: every tenant query. `parley_directory`: the names of organisations, and the lookup of a key by its public part. */
-const roles = ['parley_app', 'parley_directory'] as const;
+/**
+ * `parley_app`: every tenant query. `parley_directory`: the names of organisations, and the lookup of a key by its public part.
+ * `parley_dispatcher`: the events of all organisations and what becomes of them, and no other table.
+ */
+const roles = ['parley_app', 'parley_directory', 'parley_dispatcher'] as const;
 
 export type RoleName = (typeof roles)[number];
 

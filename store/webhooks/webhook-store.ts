@@ -1,0 +1,74 @@
+/** What the api and the operator ask of events and deliveries: as one organisation. */
+import type { Disabling, AttemptRecord, DeliveryRecord, DeliveryState, EndpointRecord } from './types.ts';
+
+interface SubscriptionRef {
+  readonly org: string;
+  readonly subscriptionUid: string;
+}
+
+export interface WebhookStore {
+  /** Newest first, by the time of the event; those before `before`, an id. */
+  deliveries(
+    page: SubscriptionRef & {
+      readonly states?: readonly DeliveryState[] | undefined;
+      readonly eventName?: string | undefined;
+      readonly before?: string | undefined;
+      readonly limit: number;
+    },
+  ): Promise<readonly DeliveryRecord[]>;
+  /** Undefined for another organisation's, and for what is no UUID. */
+  delivery(ref: { readonly org: string; readonly deliveryId: string }): Promise<DeliveryRecord | undefined>;
+  /** By number. There are few of each delivery: its series are short. */
+  attempts(ref: {
+    readonly org: string;
+    readonly deliveryId: string;
+    readonly limit?: number | undefined;
+  }): Promise<readonly AttemptRecord[]>;
+  /**
+   * Sends a delivery anew that is at an end, with its full number of retries. One that is still on its way, paused included, is due at once instead.
+   * @returns the delivery as it is then; `gone` when its body is no longer kept; undefined where there is none
+   */
+  redeliver(ref: { readonly org: string; readonly deliveryId: string }): Promise<DeliveryRecord | 'gone' | undefined>;
+  /**
+   * The same for the deliveries of a span of time: those in `states`, by default the failed and the skipped ones.
+   * @param span of the events; `until` is exclusive, now by default
+   * @returns how many are sent anew
+   */
+  recover(
+    span: SubscriptionRef & {
+      readonly since: Date;
+      readonly until?: Date | undefined;
+      readonly states?: readonly DeliveryState[] | undefined;
+    },
+  ): Promise<number>;
+  /** Undefined while nothing is known of it. */
+  endpoint(ref: SubscriptionRef): Promise<EndpointRecord | undefined>;
+  endpoints(ref: { readonly org: string; readonly subscriptionUids?: readonly string[] | undefined }): Promise<readonly EndpointRecord[]>;
+  disable(ref: SubscriptionRef & Disabling): Promise<boolean>;
+  /** @returns false when it wasn't disabled */
+  enable(ref: SubscriptionRef): Promise<boolean>;
+  /** One of all processes gets to write a status, at most once in `everyMs`. */
+  takeStatusWrite(ref: SubscriptionRef, everyMs: number): Promise<boolean>;
+  /** See `DispatchStore.removeSubscription`. */
+  removeSubscription(ref: SubscriptionRef & { readonly limit?: number | undefined }): Promise<boolean>;
+  /**
+   * A write of a subscription came to this resource version (of WebhookSubscriptions, or of Secrets). Events that are committed from now on are
+   * relayed by who has seen as much. Versions only grow, unless the last one is older than 10 minutes.
+   */
+  raiseWatermark(
+    org: string,
+    versions: { readonly subscriptions?: string | undefined; readonly secrets?: string | undefined },
+  ): Promise<void>;
+  /** Events of one organisation by id, for those who watch: committed ones after `after`, oldest first. */
+  events(page: { readonly org: string; readonly after: string; readonly limit: number }): Promise<readonly EventRecord[]>;
+}
+
+export interface EventRecord {
+  readonly id: string;
+  readonly name: string;
+  readonly agent: string | undefined;
+  readonly workspace: string | undefined;
+  readonly createdAt: Date;
+  /** Undefined once it is no longer kept. */
+  readonly body: Buffer | undefined;
+}

@@ -1,0 +1,111 @@
+/** Every event that there is: its name, what it says, and when. REST lists it, subscriptions choose from it, emitters are typed by it. */
+import { z } from 'zod';
+
+const callId = z.string().min(1).max(128).describe('The call.');
+const agentId = z.string().min(1).max(253).describe('The agent of the call.');
+const callStatus = z.enum(['registered', 'ongoing', 'ended', 'error']).describe('State of the call after what happened.');
+const callType = z.enum(['web_call', 'phone_call']).describe('How the call came about.');
+const durationSeconds = z.number().min(0).describe('In seconds.');
+const knowledgeBaseId = z.string().min(1).max(253).describe('The knowledge base.');
+const documentId = z.string().min(1).max(128).describe('The document.');
+const subscriptionId = z.string().min(1).max(253).describe('The subscription.');
+
+interface EventDefinition<P extends z.ZodObject = z.ZodObject> {
+  /** When it happens, in one sentence. */
+  readonly description: string;
+  readonly payload: P;
+}
+
+const define = <P extends z.ZodObject>(description: string, payload: P): EventDefinition<P> => ({ description, payload });
+
+export const eventCatalogue = {
+  'CallHandler.CallStarted': define(
+    'The first media of a call has arrived: the agent and the other side can hear each other.',
+    z.strictObject({
+      call_id: callId,
+      agent_id: agentId,
+      status: callStatus,
+      call_type: callType,
+      direction: z.enum(['inbound', 'outbound']).optional().describe('Of a phone call.'),
+    }),
+  ),
+  'CallHandler.CallEnded': define(
+    'A call is over, in whatever way.',
+    z.strictObject({
+      call_id: callId,
+      agent_id: agentId,
+      status: callStatus,
+      reason: z.string().min(1).max(128).describe('Why it ended.'),
+      call_type: callType,
+      duration_seconds: durationSeconds,
+    }),
+  ),
+  'CallHandler.CallTransferred': define(
+    'A call was handed on to somebody else.',
+    z.strictObject({
+      call_id: callId,
+      agent_id: agentId,
+      status: callStatus,
+      transfer_to: z.string().min(1).max(512).describe('A phone number or a SIP address.'),
+      reason: z.string().max(512).describe('Why.'),
+    }),
+  ),
+  'CallHandler.RecordingReady': define(
+    'The recording of a call can be downloaded.',
+    z.strictObject({ call_id: callId, agent_id: agentId, duration_seconds: durationSeconds }),
+  ),
+  'CallAnalysis.Completed': define(
+    'What the agent asks of a call afterwards has been found out and stored.',
+    z.strictObject({
+      call_id: callId,
+      agent_id: agentId,
+      items: z
+        .array(
+          z.strictObject({
+            name: z.string().min(1).max(128),
+            result: z
+              .union([z.string().max(16_384), z.number(), z.boolean(), z.null()])
+              .describe('Null where the call says nothing of it.'),
+          }),
+        )
+        .max(32),
+    }),
+  ),
+  'KnowledgeBase.DocumentCompleted': define(
+    'A document can be found.',
+    z.strictObject({
+      knowledge_base_id: knowledgeBaseId,
+      document_id: documentId,
+      status: z.literal('completed'),
+      chunk_count: z.int().min(0).describe('Chunks that can be found.'),
+    }),
+  ),
+  'KnowledgeBase.DocumentFailed': define(
+    'A document could not be taken in.',
+    z.strictObject({
+      knowledge_base_id: knowledgeBaseId,
+      document_id: documentId,
+      status: z.literal('failed'),
+      error: z.strictObject({ code: z.string().min(1).max(64), message: z.string().max(4096) }).describe('What is wrong with it.'),
+    }),
+  ),
+  'Webhook.SubscriptionDisabled': define(
+    'A subscription was switched off because its address fails; told to the other subscriptions.',
+    z.strictObject({ subscription_id: subscriptionId, reason: z.string().min(1).max(256) }),
+  ),
+  'Webhook.Test': define(
+    'Somebody wants to see whether a subscription works; told to this one alone.',
+    z.strictObject({ subscription_id: subscriptionId }),
+  ),
+} as const satisfies Readonly<Record<string, EventDefinition>>;
+
+export type EventName = keyof typeof eventCatalogue;
+
+export type EventPayload<N extends EventName> = z.output<(typeof eventCatalogue)[N]['payload']>;
+
+/** In the order of the catalogue. */
+export const eventNames = Object.keys(eventCatalogue) as readonly EventName[];
+
+export function isEventName(name: string): name is EventName {
+  return Object.hasOwn(eventCatalogue, name);
+}

@@ -1,0 +1,44 @@
+/** Makes events that can't be wrong: name and payload belong together, and the body is made once. */
+import { uuidv7 } from '../../platform/uuid.ts';
+import type { NewEvent } from '../../store/index.ts';
+import { eventCatalogue, type EventName, type EventPayload } from './catalogue.ts';
+import { envelopeBytes } from './envelope.ts';
+
+export interface EventToBuild<N extends EventName> {
+  readonly name: N;
+  readonly org: string;
+  readonly payload: EventPayload<N>;
+  /** Name of the Agent it is about: subscriptions of single agents go by it, and so does an agent's own address. */
+  readonly agent?: string | undefined;
+  /** Label `parley.dev/workspace` of what it is about. */
+  readonly workspace?: string | undefined;
+  /** Uid of the one subscription that is to get it. */
+  readonly onlySubscription?: string | undefined;
+  /** Uid of the one subscription that is not to get it. */
+  readonly exceptSubscription?: string | undefined;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** UUIDv7; a new one by default. */
+  readonly id?: string | undefined;
+}
+
+/**
+ * An event for `insertEvents`, in the transaction of what it tells of.
+ *
+ * @throws ZodError for a payload that isn't the event's: a defect of the caller
+ */
+export function buildEvent<N extends EventName>(event: EventToBuild<N>): NewEvent {
+  const { name, org, agent, workspace, onlySubscription, exceptSubscription, now } = event;
+  const payload = eventCatalogue[name].payload.parse(event.payload);
+  const id = event.id ?? uuidv7({ now: () => now });
+  return {
+    id,
+    org,
+    name,
+    agent,
+    workspace,
+    onlySubscription,
+    exceptSubscription,
+    body: envelopeBytes({ id, org, name, at: now, payload }),
+  };
+}
