@@ -6,6 +6,7 @@ import { toolKind } from './tool.ts';
 import { webhookSubscriptionKind } from './webhook-subscription.ts';
 
 export * from './agent.ts';
+export * from './companion-name.ts';
 export * from './delivery-header.ts';
 export * from './kind.ts';
 export * from './knowledge-base.ts';

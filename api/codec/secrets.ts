@@ -1,7 +1,10 @@
 /** How codecs meet secrets without doing any I/O: what is known is handed in, what is to be stored is collected. */
 import { createHash } from 'node:crypto';
 
+import { companionName } from '../../crds/companion-name.ts';
 import { mask } from '../http/caller.ts';
+
+export { companionName };
 
 /** One key of a Secret or ConfigMap in the same namespace. */
 export interface KeyRef {
@@ -68,11 +71,4 @@ export function ownCompanionName(kind: string, name: string, uid: string): strin
     .slice(0, 240)
     .replace(/[-.]+$/, '');
   return `${usual}-${createHash('sha256').update(uid).digest('hex').slice(0, 12)}`;
-}
-
-/** Usual name of the Secret or ConfigMap that the facade keeps for an object. */
-export function companionName(kind: string, name: string): string {
-  const full = `${kind.toLowerCase()}-${name}`;
-  if (full.length <= 253) return full;
-  return `${full.slice(0, 230).replace(/[-.]+$/, '')}-${createHash('sha256').update(full).digest('hex').slice(0, 12)}`;
 }

@@ -1,7 +1,5 @@
 /** What an object names in its own namespace. Pure, and the one place that knows where the kinds keep their references. */
-import { createHash } from 'node:crypto';
-
-import type { Agent, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } from '../../crds/index.ts';
+import { companionName, type Agent, type KnowledgeBase, type PhoneNumber, type Tool, type WebhookSubscription } from '../../crds/index.ts';
 
 export type ReferenceKind = 'Secret' | 'ConfigMap' | 'Agent' | 'KnowledgeBase';
 
@@ -91,17 +89,11 @@ export function webhookSubscriptionReferences({ spec }: Pick<WebhookSubscription
   ];
 }
 
-/** Longest name of a Secret. */
-const NAME_LIMIT = 253;
-
 /** Name of the Secret that is generated for `signing: {}`; absent where the spec names its own, or wants no signature. */
 export function generatedSigningSecret(subscription: Pick<WebhookSubscription, 'spec' | 'metadata'>): string | undefined {
   const { signing } = subscription.spec;
   if (signing === undefined || signing.secretRef !== undefined) return undefined;
-  const name = `webhooksubscription-${subscription.metadata.name}`;
-  if (name.length <= NAME_LIMIT) return name;
-  const digest = createHash('sha256').update(name).digest('hex').slice(0, 10);
-  return `${name.slice(0, NAME_LIMIT - 11).replace(/[.-]+$/, '')}-${digest}`;
+  return companionName('WebhookSubscription', subscription.metadata.name);
 }
 
 /** Every reference of an object of any of the five kinds, including the Secret the operator generates for it. */
