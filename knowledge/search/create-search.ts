@@ -7,6 +7,7 @@ import { termsOf } from '../lexical/terms.ts';
 import { dimensionsOf, queryVector, relevance } from '../lexical/vectors.ts';
 import { VectorStoreError } from '../vector-stores/vector-store-error.ts';
 import type { CollectionRef, VectorHit, VectorQuery, VectorStore } from '../vector-stores/vector-store.ts';
+import { KnownCollections } from './known-collections.ts';
 import { bestReciprocalRank } from './reciprocal-rank.ts';
 import { SearchUnavailable, type Search, type SearchHit, type SearchRequest } from './search.ts';
 
@@ -27,36 +28,60 @@ export function collectionRef(collection: Pick<Collection, 'org' | 'id' | 'model
 }
 
 export function createSearch(dependencies: SearchDependencies): Search {
-  const { knowledge } = dependencies;
+  const { collections } = dependencies.knowledge;
+  const known = new KnownCollections();
   return {
     async search(request) {
       return available(async () => {
-        const collection = await knowledge.collections.byName({ org: request.org, name: request.knowledgeBase });
-        return collection && searchIn(collection, request, dependencies);
+        const { org, knowledgeBase: name } = request;
+        for (;;) {
+          const before = known.get(org, name) ?? (await collections.byName({ org, name }));
+          if (before === undefined) return undefined;
+          known.set(before);
+          const asked = await ask(before, request, dependencies);
+          if (asked.outcome === 'answered') return asked.hits;
+          if (asked.outcome === 'changed') known.set(asked.collection);
+          else known.delete(org, name);
+        }
       });
     },
   };
 }
 
-async function searchIn(collection: Collection, request: SearchRequest, dependencies: SearchDependencies): Promise<readonly SearchHit[]> {
+type Asked =
+  | { readonly outcome: 'answered'; readonly hits: readonly SearchHit[] }
+  /** What was known of it is no longer so: the question has to be read anew. */
+  | { readonly outcome: 'changed'; readonly collection: Collection }
+  | { readonly outcome: 'gone' };
+
+/** @param before what tells how to read the question; everything else is read when it is asked */
+async function ask(before: Collection, request: SearchRequest, dependencies: SearchDependencies): Promise<Asked> {
   const { lookup } = dependencies.knowledge;
   const { org } = request;
-  const terms = termsOf(request.query, collection.language);
-  const prepare = () => lookup.prepare({ org, collectionId: collection.id, terms: dimensionsOf(terms) });
-  const [first, dense] = await Promise.all([prepare(), embedQuery(dependencies.embedderOf(collection), request)]);
-  let prepared = first;
+  const terms = termsOf(request.query, before.language);
+  const prepare = () => lookup.prepare({ org, name: before.name, terms: dimensionsOf(terms) });
+  const embedding = embedQuery(() => dependencies.embedderOf(before), request);
+  // Whether it was of any use is known only when Postgres has answered.
+  embedding.catch(() => undefined);
+  let prepared = await prepare();
   for (let attempt = 1; ; attempt += 1) {
-    const { hits, dropped } = await rank(collection, { request, terms, dense, prepared }, dependencies);
+    if (prepared === undefined) return { outcome: 'gone' };
+    if (!readsAlike(prepared.collection, before)) return { outcome: 'changed', collection: prepared.collection };
+    const { hits, dropped } = await rank({ request, terms, dense: await embedding, prepared }, dependencies);
     // A document that took another one's place after the search had begun: neither of the two was found.
     const missed = (dropped && prepared.allHidden) || (await lookup.arrived({ org, ids: prepared.arriving }));
-    if (!missed || attempt === ATTEMPTS) return hits;
+    if (!missed || attempt === ATTEMPTS) return { outcome: 'answered', hits };
     prepared = await prepare();
   }
 }
 
+/** Whether a question has the same terms and the same vector in both. */
+function readsAlike(one: Collection, other: Collection): boolean {
+  return one.language === other.language && one.profile === other.profile && one.model === other.model && one.dimension === other.dimension;
+}
+
 /** @returns with `dropped` whether hits were left out that could be found when the search began */
 async function rank(
-  collection: Collection,
   {
     request,
     terms,
@@ -71,7 +96,7 @@ async function rank(
   { knowledge, vectors }: SearchDependencies,
 ): Promise<{ readonly hits: readonly SearchHit[]; readonly dropped: boolean }> {
   const { org } = request;
-  const { frequencies, hidden } = prepared;
+  const { collection, frequencies, hidden } = prepared;
   const sparse = queryVector(terms, {
     documentCount: collection.chunkCount,
     frequencyOf: (dimension) => frequencies.get(dimension) ?? 0,
@@ -104,8 +129,8 @@ async function rank(
   }
 }
 
-async function embedQuery(embedder: Embedder | undefined, { query, signal }: SearchRequest): Promise<Float32Array | undefined> {
-  const vectors = await embedder?.embed([query], 'query', signal && { signal });
+async function embedQuery(embedderOf: () => Embedder | undefined, { query, signal }: SearchRequest): Promise<Float32Array | undefined> {
+  const vectors = await embedderOf()?.embed([query], 'query', signal && { signal });
   return vectors?.[0];
 }
 

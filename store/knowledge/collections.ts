@@ -39,7 +39,7 @@ export interface CollectionOverview {
   readonly chunks: number;
 }
 
-interface Row {
+export interface CollectionRow {
   readonly org: string;
   readonly id: string;
   readonly name: string;
@@ -56,6 +56,30 @@ interface Row {
   readonly created_at: Date;
   readonly released_at: Date | null;
   readonly deleted_at: Date | null;
+}
+
+const columns = [
+  'org',
+  'id',
+  'name',
+  'uid',
+  'profile',
+  'model',
+  'dimension',
+  'language',
+  'max_tokens',
+  'overlap_tokens',
+  'chunk_count',
+  'term_total',
+  'average_length',
+  'created_at',
+  'released_at',
+  'deleted_at',
+];
+
+/** By name, so that a plan that a connection keeps stands when a column is added. */
+export function collectionColumns(table: string): string {
+  return columns.map((column) => `${table}.${column}`).join(', ');
 }
 
 /** Channel on which every change of a collection or its documents is told, as `organisation/name`. */
@@ -109,8 +133,8 @@ export class Collections {
   /** Whatever its state. */
   async get({ org, id }: { readonly org: string; readonly id: string }): Promise<Collection | undefined> {
     return this.#database.asOrganization(org, async (transaction) => {
-      const { rows } = await transaction.query<Row>('SELECT * FROM parley.collections WHERE org = $1 AND id = $2', [org, id]);
-      return rows[0] && fromRow(rows[0]);
+      const { rows } = await transaction.query<CollectionRow>('SELECT * FROM parley.collections WHERE org = $1 AND id = $2', [org, id]);
+      return rows[0] && fromCollectionRow(rows[0]);
     });
   }
 
@@ -145,21 +169,22 @@ export class Collections {
   /** Deleted ones that still have rows. */
   async tombstoned(org: string): Promise<readonly Collection[]> {
     return this.#database.asOrganization(org, async (transaction) => {
-      const { rows } = await transaction.query<Row>(
+      const { rows } = await transaction.query<CollectionRow>(
         'SELECT * FROM parley.collections WHERE org = $1 AND deleted_at IS NOT NULL ORDER BY id LIMIT 100',
         [org],
       );
-      return rows.map(fromRow);
+      return rows.map(fromCollectionRow);
     });
   }
 
   /** All that are not deleted, by id. */
   async list(org: string): Promise<readonly Collection[]> {
     return this.#database.asOrganization(org, async (transaction) => {
-      const { rows } = await transaction.query<Row>('SELECT * FROM parley.collections WHERE org = $1 AND deleted_at IS NULL ORDER BY id', [
-        org,
-      ]);
-      return rows.map(fromRow);
+      const { rows } = await transaction.query<CollectionRow>(
+        'SELECT * FROM parley.collections WHERE org = $1 AND deleted_at IS NULL ORDER BY id',
+        [org],
+      );
+      return rows.map(fromCollectionRow);
     });
   }
 
@@ -214,11 +239,11 @@ export class Collections {
   }
 
   async #byName(transaction: Transaction, org: string, name: string): Promise<Collection | undefined> {
-    const { rows } = await transaction.query<Row>('SELECT * FROM parley.collections WHERE org = $1 AND name = $2 AND deleted_at IS NULL', [
-      org,
-      name,
-    ]);
-    return rows[0] && fromRow(rows[0]);
+    const { rows } = await transaction.query<CollectionRow>(
+      'SELECT * FROM parley.collections WHERE org = $1 AND name = $2 AND deleted_at IS NULL',
+      [org, name],
+    );
+    return rows[0] && fromCollectionRow(rows[0]);
   }
 }
 
@@ -244,7 +269,7 @@ function requireSameModel(known: Collection, spec: CollectionSpec): void {
   );
 }
 
-function fromRow(row: Row): Collection {
+export function fromCollectionRow(row: CollectionRow): Collection {
   return {
     org: row.org,
     id: row.id,

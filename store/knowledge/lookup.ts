@@ -1,17 +1,18 @@
 /** What a search asks of Postgres: how rare its terms are, and what stands behind the hits of the vector store. */
-import type { Database } from '../database.ts';
+import type { Database, TransactionOptions } from '../database.ts';
+import { collectionColumns, fromCollectionRow, type Collection, type CollectionRow } from './collections.ts';
 import { readChunks, type StoredChunk } from './ingestion.ts';
 
-export interface FoundChunk extends StoredChunk {
+export interface FoundChunk extends Omit<StoredChunk, 'indexedText' | 'tokens'> {
   readonly documentId: string;
   readonly filename: string;
   readonly title: string | null;
   readonly metadata: Readonly<Record<string, string | number | boolean>>;
-  readonly documentCreatedAt: Date;
 }
 
 /** How a collection stands at the moment a search begins. */
 export interface Prepared {
+  readonly collection: Collection;
   /** For each of the terms that is in a findable chunk at all, in how many. */
   readonly frequencies: ReadonlyMap<number, number>;
   /** Documents that may have vectors and are not to be found. */
@@ -22,8 +23,15 @@ export interface Prepared {
   readonly arriving: readonly string[];
 }
 
+interface PreparedRow extends CollectionRow {
+  readonly frequencies: readonly (readonly [number, number])[] | null;
+  readonly hidden: readonly (readonly [string, boolean])[] | null;
+}
+
 /** Documents that are kept out of a search by name; beyond these the wall behind the search has to do. */
 const HIDDEN_LIMIT = 1_000;
+
+const searching: TransactionOptions = { quick: true, samePlans: true };
 
 export class Lookup {
   readonly #database: Database;
@@ -32,33 +40,43 @@ export class Lookup {
     this.#database = database;
   }
 
+  /** In one statement, so that all of it is of one moment. @returns undefined for a collection that is not there, deleted or released */
   async prepare({
     org,
-    collectionId,
+    name,
     terms,
   }: {
     readonly org: string;
-    readonly collectionId: string;
+    readonly name: string;
     readonly terms: readonly number[];
-  }): Promise<Prepared> {
-    return this.#database.asOrganization(org, async (transaction) => {
-      const { rows } = await transaction.query<{ term: number; chunks: number }>(
-        'SELECT term, chunks FROM parley.term_frequencies WHERE org = $1 AND collection_id = $2 AND term = ANY ($3)',
-        [org, collectionId, terms],
-        { prepared: true },
-      );
-      const hidden = await transaction.query<{ id: string; arriving: boolean }>(
-        `SELECT id, source IS NOT NULL AND status = 'processing' AND deleted_at IS NULL AS arriving FROM parley.documents WHERE org = $1 AND collection_id = $2 AND (status <> 'completed' OR deleted_at IS NOT NULL) LIMIT $3`,
-        [org, collectionId, HIDDEN_LIMIT],
-        { prepared: true },
-      );
-      return {
-        frequencies: new Map(rows.map(({ term, chunks }) => [term, chunks])),
-        hidden: hidden.rows.map(({ id }) => id),
-        allHidden: hidden.rows.length < HIDDEN_LIMIT,
-        arriving: hidden.rows.filter(({ arriving }) => arriving).map(({ id }) => id),
-      };
-    });
+  }): Promise<Prepared | undefined> {
+    return this.#database.asOrganization(
+      org,
+      async (transaction) => {
+        const { rows } = await transaction.query<PreparedRow>(
+          `SELECT ${collectionColumns('c')},
+           (SELECT jsonb_agg(jsonb_build_array(f.term, f.chunks)) FROM parley.term_frequencies f
+            WHERE f.org = $1 AND f.collection_id = c.id AND f.term = ANY ($3::int[])) AS frequencies,
+           (SELECT jsonb_agg(jsonb_build_array(d.id, d.arriving)) FROM (
+              SELECT id, source IS NOT NULL AND status = 'processing' AND deleted_at IS NULL AS arriving FROM parley.documents
+              WHERE org = $1 AND collection_id = c.id AND (status <> 'completed' OR deleted_at IS NOT NULL) LIMIT $4) AS d) AS hidden
+         FROM parley.collections AS c WHERE c.org = $1 AND c.name = $2 AND c.deleted_at IS NULL AND c.released_at IS NULL`,
+          [org, name, terms, HIDDEN_LIMIT],
+          { prepared: true },
+        );
+        const [row] = rows;
+        if (row === undefined) return undefined;
+        const hidden = row.hidden ?? [];
+        return {
+          collection: fromCollectionRow(row),
+          frequencies: new Map(row.frequencies),
+          hidden: hidden.map(([id]) => id),
+          allHidden: hidden.length < HIDDEN_LIMIT,
+          arriving: hidden.filter(([, arriving]) => arriving).map(([id]) => id),
+        };
+      },
+      searching,
+    );
   }
 
   /** Whether one of these documents can be found by now. */
@@ -83,19 +101,29 @@ export class Lookup {
     readonly collectionId: string;
     readonly hits: readonly { readonly documentId: string; readonly ordinal: number }[];
   }): Promise<readonly FoundChunk[]> {
-    return this.#database.asOrganization(org, async (transaction) => {
-      const { rows } = await transaction.query<FoundChunk & { [column: string]: unknown }>(
-        `SELECT k.document_id AS "documentId", k.ordinal, k.text, k.indexed_text AS "indexedText", k.tokens, k.heading_path AS "headingPath", k.page, k.sheet,
-           k.url, k.first_row AS "firstRow", k.last_row AS "lastRow", d.filename, d.title, d.metadata, d.created_at AS "documentCreatedAt"
+    if (hits.length === 0) return [];
+    return this.#database.asOrganization(
+      org,
+      async (transaction) => {
+        // Each row by its whole key: the one plan that is always right, which need not be thought out again each time.
+        const { rows } = await transaction.query<FoundChunk & { [column: string]: unknown }>(
+          `SELECT h.document_id AS "documentId", h.ordinal, k.text, k.heading_path AS "headingPath", k.page, k.sheet, k.url, k.first_row AS "firstRow",
+           k.last_row AS "lastRow", d.filename, d.title, d.metadata
          FROM unnest($3::text[], $4::int[]) AS h (document_id, ordinal)
-         JOIN parley.chunks k ON k.org = $1 AND k.document_id = h.document_id AND k.ordinal = h.ordinal
-         JOIN parley.documents d ON d.org = $1 AND d.id = k.document_id AND d.collection_id = $2 AND d.status = 'completed' AND d.deleted_at IS NULL
-         JOIN parley.collections c ON c.org = $1 AND c.id = $2 AND c.deleted_at IS NULL AND c.released_at IS NULL`,
-        [org, collectionId, hits.map(({ documentId }) => documentId), hits.map(({ ordinal }) => ordinal)],
-        { prepared: true },
-      );
-      return rows;
-    });
+         CROSS JOIN LATERAL (
+           SELECT filename, title, metadata FROM parley.documents
+           WHERE org = $1 AND id = h.document_id AND collection_id = $2 AND status = 'completed' AND deleted_at IS NULL OFFSET 0) AS d
+         CROSS JOIN LATERAL (
+           SELECT text, heading_path, page, sheet, url, first_row, last_row FROM parley.chunks
+           WHERE org = $1 AND document_id = h.document_id AND ordinal = h.ordinal OFFSET 0) AS k
+         WHERE EXISTS (SELECT FROM parley.collections WHERE org = $1 AND id = $2 AND deleted_at IS NULL AND released_at IS NULL)`,
+          [org, collectionId, hits.map(({ documentId }) => documentId), hits.map(({ ordinal }) => ordinal)],
+          { prepared: true },
+        );
+        return rows;
+      },
+      searching,
+    );
   }
 
   /** A document's chunks, all of them in pages: for people and for exports. */

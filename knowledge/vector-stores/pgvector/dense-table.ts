@@ -2,7 +2,8 @@
 import type { Transaction } from '../../../store/database.ts';
 import { byRank } from '../fuse-rankings.ts';
 import type { VectorHit, VectorQuery } from '../vector-store.ts';
-import { numbersOf, numbersThatMeet, type Scope } from './scope.ts';
+import type { RankOptions } from './rank-words.ts';
+import { numbersOf, type Scope } from './scope.ts';
 
 /** An index takes no more dimensions: such collections are scanned whatever their size. */
 const mostInGraph = 4_000;
@@ -102,33 +103,43 @@ export class DenseTable {
     scope: Scope,
     units: Float32Array,
     query: VectorQuery,
-    limit: number,
+    { limit, meeting: wanted }: RankOptions,
   ): Promise<readonly VectorHit[]> {
     const graph = await graphOf(transaction, scope);
-    const wanted =
-      query.filter === undefined && query.document === undefined ? undefined : await numbersThatMeet(transaction, scope, query);
     const unwanted = wanted === undefined && query.exclude?.length ? await numbersOf(transaction, scope, query.exclude) : [];
     const distance = `dense.embedding OPERATOR(${this.#home}.<#>) $3::${this.#type}`;
     const own = 'dense.org = $1 AND dense.collection_id = $2';
-    const chosen = `${own} AND ${wanted === undefined ? 'dense.number <> ALL($5::int[])' : 'dense.number = ANY($5::int[])'}`;
+    const among = wanted === undefined ? 'dense.number <> ALL($5::int[])' : 'dense.number = ANY($5::int[])';
+    const chosen = `${own} AND ${among}`;
+    // A scan of the graph for something rare gives up; few vectors are compared one by one.
+    const few = wanted !== undefined && wanted.length < this.#graphFrom;
+    // Long lists are hashed only in a plan made for them; and each graph has statements of its own, of which a connection must not keep all.
+    const prepared = graph === null && (few || (wanted === undefined && unwanted.length === 0));
     const hitsFrom = async (source: string): Promise<readonly VectorHit[]> => {
-      // With ties, so that which of two equal chunks is the last one is decided by their ids.
-      const { rows } = await transaction.query<HitRow>(
-        `SELECT chunk.chunk_id, chunk.document_id, chunk.ordinal, -near.distance AS score
-         FROM (${source} FETCH FIRST ($4::int) ROWS WITH TIES) AS near
-         CROSS JOIN LATERAL (
-           SELECT * FROM parley.vector_chunks AS chunk WHERE chunk.org = $1 AND chunk.collection_id = $2 AND chunk.number = near.number OFFSET 0
-         ) AS chunk`,
-        [scope.org, scope.collectionId, literal(units), limit, wanted ?? unwanted],
-      );
+      const nearest = async (fetched: string, rows: number): Promise<readonly HitRow[]> => {
+        const answer = await transaction.query<HitRow>(
+          `SELECT chunk.chunk_id, chunk.document_id, chunk.ordinal, -near.distance AS score
+           FROM (${source} ${fetched}) AS near
+           CROSS JOIN LATERAL (
+             SELECT chunk_id, document_id, ordinal FROM parley.vector_chunks
+             WHERE org = $1 AND collection_id = $2 AND number = near.number OFFSET 0
+           ) AS chunk`,
+          [scope.org, scope.collectionId, literal(units), rows, wanted ?? unwanted],
+          { prepared },
+        );
+        return answer.rows.toSorted((one, other) => other.score - one.score);
+      };
+      // One more than asked for: if it is as near as the last one, their ids decide, and those of all that are as near.
+      let rows = await nearest('FETCH FIRST ($4::int) ROWS ONLY', limit + 1);
+      // Only then, for Postgres sorts everything that it is to return ties of, and only the best of the rest.
+      if (rows.length > limit && rows[limit]?.score === rows[limit - 1]?.score)
+        rows = await nearest('FETCH FIRST ($4::int) ROWS WITH TIES', limit);
       return rows
         .map((row) => ({ chunkId: row.chunk_id, documentId: row.document_id, ordinal: row.ordinal, score: row.score }))
         .toSorted(byRank)
         .slice(0, limit);
     };
 
-    // A scan of the graph for something rare gives up; few vectors are compared one by one.
-    const few = wanted !== undefined && wanted.length < this.#graphFrom;
     if (graph !== null && !few && (await this.#isEmpty(transaction, scope))) {
       // A plain scan of the graph ends after `ef_search` vectors, wanted or not. Sorting is what a scan of the table would need.
       await transaction.query(
@@ -154,10 +165,11 @@ export class DenseTable {
   }
 
   async #isEmpty(transaction: Transaction, { org, collectionId }: Scope): Promise<boolean> {
-    const { rows } = await transaction.query(`SELECT FROM ${this.#flat} WHERE org = $1 AND collection_id = $2 LIMIT 1`, [
-      org,
-      collectionId,
-    ]);
+    const { rows } = await transaction.query(
+      `SELECT FROM ${this.#flat} WHERE org = $1 AND collection_id = $2 LIMIT 1`,
+      [org, collectionId],
+      { prepared: true },
+    );
     return rows.length === 0;
   }
 }
@@ -166,6 +178,7 @@ async function graphOf(transaction: Transaction, { org, collectionId }: Scope): 
   const { rows } = await transaction.query<{ graph: Graph }>(
     'SELECT graph FROM parley.vector_collections WHERE org = $1 AND collection_id = $2',
     [org, collectionId],
+    { prepared: true },
   );
   return rows[0]?.graph ?? null;
 }

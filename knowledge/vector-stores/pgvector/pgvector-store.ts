@@ -9,7 +9,7 @@ import type { CollectionRef, VectorHit, VectorQuery, VectorRecord, VectorStore }
 import { DenseTable } from './dense-table.ts';
 import { addPostings, blockOf, compactBlock, startOf } from './postings.ts';
 import { rankWords } from './rank-words.ts';
-import { documentIs } from './scope.ts';
+import { documentIs, numbersThatMeet } from './scope.ts';
 
 /** Chunks written in one transaction: it holds up other writers of the same collection, and nobody else. */
 const writtenAtOnce = 250;
@@ -83,14 +83,18 @@ export class PgvectorStore implements VectorStore {
     const units = query.dense && denseUnits(query.dense, collection.space.dimension);
     const dense = units && (await this.#dense(collection));
     // What was scored and what is looked up afterwards have to be of one moment: a chunk may be replaced in between.
-    const oneMoment = { snapshot: true, quick: true };
+    // Whether a graph is worth a scan depends on the values; the look-ups of words don't.
+    const oneMoment = { snapshot: true, quick: true, samePlans: dense === undefined };
     return this.#run(
       collection,
       async (transaction) => {
-        if (units === undefined || dense === undefined) return rankWords(transaction, collection, query, query.topK);
+        if (units === undefined || dense === undefined) return rankWords(transaction, collection, query, { limit: query.topK });
         const limit = candidatesFor(query.topK);
-        const words = await rankWords(transaction, collection, query, limit);
-        return fuseRankings([await dense.rank(transaction, collection, units, query, limit), words], query.topK);
+        // Both rankings have to know which chunks a filter leaves.
+        const selective = query.filter !== undefined || query.document !== undefined;
+        const meeting = selective ? await numbersThatMeet(transaction, collection, query) : undefined;
+        const near = await dense.rank(transaction, collection, units, query, { limit, meeting });
+        return fuseRankings([near, await rankWords(transaction, collection, query, { limit, meeting })], query.topK);
       },
       oneMoment,
     );

@@ -44,14 +44,19 @@ export async function addPostings(
   );
 }
 
-/** Numbers of chunks, and what each scores, in units. */
-export interface Scores {
-  readonly numbers: Int32Array;
+/** What the chunks of a block score, in units; 0 for those that share no term with the query. */
+export interface BlockScores {
+  /** Number of the first. */
+  readonly start: number;
   readonly scores: Float64Array;
 }
 
 /** Inner products of a query with every chunk that shares a term with it. Chunks that are gone may be among them. */
-export async function scorePostings(transaction: Transaction, { org, collectionId }: Scope, query: QueryUnits): Promise<Scores> {
+export async function scorePostings(
+  transaction: Transaction,
+  { org, collectionId }: Scope,
+  query: QueryUnits,
+): Promise<readonly BlockScores[]> {
   const weights = new Map(query.indices.map((term, position) => [term, query.units[position] ?? 0]));
   // One look-up by the whole key for each term: a plan that needs no statistics, which a table that has just been filled doesn't have.
   const { rows } = await transaction.query<{ term: number; block: number; entries: Buffer }>(
@@ -63,29 +68,19 @@ export async function scorePostings(transaction: Transaction, { org, collectionI
   );
   const blocks = new Map<number, Float64Array>();
   for (const { term, block, entries } of rows) {
-    let sums = blocks.get(block);
-    if (sums === undefined) blocks.set(block, (sums = new Float64Array(blockSize)));
-    const weight = weights.get(term) ?? 0;
-    for (let offset = 0; offset < entries.length; offset += 4) {
-      const entry = entries.readUInt32LE(offset);
-      const local = entry >>> 16;
-      sums[local] = (sums[local] ?? 0) + weight * (entry & 0xffff);
-    }
+    let scores = blocks.get(block);
+    if (scores === undefined) blocks.set(block, (scores = new Float64Array(blockSize)));
+    addTo(scores, entries, weights.get(term) ?? 0);
   }
-  const numbers = new Int32Array(blocks.size * blockSize);
-  const scores = new Float64Array(blocks.size * blockSize);
-  let size = 0;
-  for (const [block, sums] of blocks) {
-    const start = startOf(block);
-    for (let local = 0; local < blockSize; local += 1) {
-      const sum = sums[local] ?? 0;
-      if (sum === 0) continue;
-      numbers[size] = start + local;
-      scores[size] = sum;
-      size += 1;
-    }
+  return [...blocks].map(([block, scores]) => ({ start: startOf(block), scores }));
+}
+
+function addTo(scores: Float64Array, entries: Buffer, weight: number): void {
+  const view = new DataView(entries.buffer, entries.byteOffset, entries.length);
+  for (let offset = 0; offset < entries.length; offset += 4) {
+    const local = view.getUint16(offset + 2, true);
+    scores[local] = (scores[local] ?? 0) + weight * view.getUint16(offset, true);
   }
-  return { numbers: numbers.subarray(0, size), scores: scores.subarray(0, size) };
 }
 
 /** Drops what is left of chunks that are gone from a block that nobody appends to any more. */

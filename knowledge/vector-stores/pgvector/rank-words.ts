@@ -1,10 +1,16 @@
 /** The ranking by words: BM25 from the inverted index. */
 import type { Transaction } from '../../../store/database.ts';
-import { passageUnit, queryUnits } from '../exact-weights.ts';
+import { passageUnit, queryUnits, type QueryUnits } from '../exact-weights.ts';
 import { byRank } from '../fuse-rankings.ts';
 import type { VectorHit, VectorQuery } from '../vector-store.ts';
-import { scorePostings } from './postings.ts';
+import { blockOf, scorePostings, startOf, type BlockScores } from './postings.ts';
 import { conditionOf, type Scope } from './scope.ts';
+
+export interface RankOptions {
+  readonly limit: number;
+  /** The numbers of all chunks that meet the query's conditions, where they are known already. */
+  readonly meeting?: readonly number[] | undefined;
+}
 
 interface ChunkRow {
   readonly number: number;
@@ -13,11 +19,21 @@ interface ChunkRow {
   readonly ordinal: number;
 }
 
+/** Units of a term in a passage: BM25 weighs it with less than 2.2. Where another weighting gives more, the highest scores share a step. */
+const usualMost = 2.2 * passageUnit;
+
 /** The best `limit` chunks that share a term with the query and meet its conditions. */
-export async function rankWords(transaction: Transaction, scope: Scope, query: VectorQuery, limit: number): Promise<readonly VectorHit[]> {
+export async function rankWords(
+  transaction: Transaction,
+  scope: Scope,
+  query: VectorQuery,
+  { limit, meeting }: RankOptions,
+): Promise<readonly VectorHit[]> {
   const units = queryUnits(query.sparse);
   if (units.indices.length === 0) return [];
-  const { numbers, scores } = await scorePostings(transaction, scope, units);
+  const blocks = await scorePostings(transaction, scope, units);
+  if (meeting !== undefined) keepOnly(blocks, meeting);
+  const counted = stepsOf(blocks, units);
   const hit = (row: ChunkRow, score: number): VectorHit => ({
     chunkId: row.chunk_id,
     documentId: row.document_id,
@@ -29,49 +45,76 @@ export async function rankWords(transaction: Transaction, scope: Scope, query: V
   const found: VectorHit[] = [];
   let upper = Infinity;
   // The best first: mostly enough of them are still there and wanted. A document's are few among all.
-  const atFirst = Math.max(100, 2 * limit) * (query.filter === undefined ? 1 : 5);
+  const atFirst = query.filter === undefined || meeting !== undefined ? 16 + 2 * limit : 64 + 16 * limit;
   for (let wanted = atFirst; query.document === undefined; wanted *= 8) {
     // Down to a score and not to a number of chunks: all that share the last score are in.
-    const lower = scoreOfRank(scores, wanted);
+    const lower = counted.scoreOfRank(wanted);
     const batch = new Map<number, number>();
-    for (let position = 0; position < numbers.length; position += 1) {
-      const score = scores[position] ?? 0;
-      if (score >= lower && score < upper) batch.set(numbers[position] ?? 0, score);
+    for (const { start, scores } of blocks) {
+      for (let local = 0; local < scores.length; local += 1) {
+        const score = scores[local] ?? 0;
+        if (score >= lower && score > 0 && score < upper) batch.set(start + local, score);
+      }
     }
     for (const row of await lookUp(transaction, scope, query, [...batch.keys()])) found.push(hit(row, batch.get(row.number) ?? 0));
-    if (found.length >= limit || wanted >= scores.length) return best(found);
+    if (found.length >= limit || wanted >= counted.chunks) return best(found);
     // Conditions that few meet: cheaper asked of every chunk than of one after another.
-    if (conditionOf(query, 3).sql !== '') break;
+    if (wanted > atFirst && conditionOf(query, 3).sql !== '') break;
     upper = lower;
   }
-  const scoreOf = new Map<number, number>();
-  for (let position = 0; position < numbers.length; position += 1) scoreOf.set(numbers[position] ?? 0, scores[position] ?? 0);
+  const scoresOf = new Map(blocks.map(({ start, scores }) => [start, scores]));
   return best(
     (await allThatMeet(transaction, scope, query)).flatMap((row) => {
-      const score = scoreOf.get(row.number);
-      return score === undefined ? [] : [hit(row, score)];
+      const start = startOf(blockOf(row.number));
+      const score = scoresOf.get(start)?.[row.number - start] ?? 0;
+      return score === 0 ? [] : [hit(row, score)];
     }),
   );
 }
 
-/** A score that at least `rank` of them reach, and not many more: counted in steps of a thousandth of the best, which is far quicker than sorting. */
-function scoreOfRank(scores: Float64Array, rank: number): number {
-  if (rank >= scores.length) return 0;
-  const steps = 1_000;
-  let best = 0;
-  for (const score of scores) if (score > best) best = score;
+const steps = 4_096;
+
+/** Scores counted in steps between 0 and what they can hardly exceed, which is far quicker than sorting them. */
+function stepsOf(blocks: readonly BlockScores[], units: QueryUnits): { readonly chunks: number; scoreOfRank(rank: number): number } {
+  const scale = steps / (units.units.reduce((sum, weight) => sum + weight, 0) * usualMost);
   const counts = new Uint32Array(steps + 1);
-  for (const score of scores) {
-    const step = Math.floor((score * steps) / best);
-    counts[step] = (counts[step] ?? 0) + 1;
+  let chunks = 0;
+  for (const { scores } of blocks) {
+    // By index: an iterator takes several times as long, and this is done for each chunk.
+    for (let local = 0; local < scores.length; local += 1) {
+      const score = scores[local] ?? 0;
+      if (score === 0) continue;
+      chunks += 1;
+      const step = Math.min(steps, Math.floor(score * scale));
+      counts[step] = (counts[step] ?? 0) + 1;
+    }
   }
-  let reached = 0;
-  let step = steps;
-  for (; step > 0; step -= 1) {
-    reached += counts[step] ?? 0;
-    if (reached >= rank) break;
+  return {
+    chunks,
+    /** A score that at least `rank` of them reach, and not many more. */
+    scoreOfRank(rank) {
+      if (rank >= chunks) return 0;
+      let reached = 0;
+      for (let step = steps; step > 0; step -= 1) {
+        reached += counts[step] ?? 0;
+        // A hair lower, as far as rounding may have lifted a score into its step.
+        if (reached >= rank) return (step / scale) * (1 - 1e-12);
+      }
+      return 0;
+    },
+  };
+}
+
+/** Sets the scores of all other chunks to 0. */
+function keepOnly(blocks: readonly BlockScores[], numbers: readonly number[]): void {
+  const before = new Map(blocks.map(({ start, scores }) => [start, scores.slice()]));
+  for (const { scores } of blocks) scores.fill(0);
+  const after = new Map(blocks.map(({ start, scores }) => [start, scores]));
+  for (const number of numbers) {
+    const start = startOf(blockOf(number));
+    const scores = after.get(start);
+    if (scores !== undefined) scores[number - start] = before.get(start)?.[number - start] ?? 0;
   }
-  return (step * best) / steps;
 }
 
 const columns = 'chunk.number, chunk.chunk_id, chunk.document_id, chunk.ordinal';
