@@ -7,7 +7,7 @@ export type SigningKey = KeyObject;
 /** What every key begins with. Source: Standard Webhooks 1.0.0, "Signature scheme". */
 const prefix = 'whsec_';
 
-/** Of keys that are made here, as Standard Webhooks recommends; it allows 24 to 64. */
+/** Of keys that are made here. */
 const generatedBytes = 32;
 
 /** @returns a new key in its written form, `whsec_` and base64 */
@@ -15,11 +15,16 @@ export function generateSigningKey(random: (size: number) => Buffer = randomByte
   return `${prefix}${random(generatedBytes).toString('base64')}`;
 }
 
-/** @returns undefined for what is no key: no prefix, no base64, or nothing behind it */
+/** In bytes. Source: as above. */
+const shortest = 24;
+const longest = 64;
+
+/** @returns undefined for what is no key: no prefix, no base64, fewer than 24 or more than 64 bytes */
 export function parseSigningKey(text: string): SigningKey | undefined {
   const trimmed = text.trim();
   if (!trimmed.startsWith(prefix)) return undefined;
   const encoded = trimmed.slice(prefix.length);
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(encoded) || encoded.replace(/=+$/, '').length % 4 === 1) return undefined;
-  return createSecretKey(Buffer.from(encoded, 'base64'));
+  const bytes = Buffer.from(encoded, 'base64');
+  return bytes.length < shortest || bytes.length > longest ? undefined : createSecretKey(bytes);
 }

@@ -1,4 +1,11 @@
+/** What signs a delivery, and the headers that its owner adds to it. */
 import type { SigningKey } from '../signing/signing-keys.ts';
+import { currentKeyName, keysAt, readSigningSecret, type DatedKey } from '../signing/signing-secret.ts';
+import { CredentialsError } from './credentials-error.ts';
+import type { Endpoint } from './endpoint.ts';
+import { versionOf, type SecretValues } from './secret-values.ts';
+
+export { CredentialsError };
 
 /** What goes into the head of a request beside what every delivery has. */
 export interface Credentials {
@@ -7,14 +14,68 @@ export interface Credentials {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** A Secret that a delivery needs can't be had at the moment. No fault of the endpoint: the delivery waits. */
-export class CredentialsError extends Error {
-  override readonly name = 'CredentialsError';
-  readonly reason: 'missing' | 'invalid' | 'forbidden' | 'unreachable';
+/** What an endpoint's own spec and these versions of Secrets come to. */
+export interface CredentialSet {
+  /** Of the Secrets that it was made of, by name. */
+  readonly versions: Readonly<Record<string, string>>;
+  readonly keys: readonly DatedKey[];
+  readonly headers: Readonly<Record<string, string>>;
+}
 
-  /** @param options.message names the Secret and the key, never a value */
-  constructor(options: { readonly reason: CredentialsError['reason']; readonly message: string; readonly cause?: unknown }) {
-    super(options.message, options.cause === undefined ? undefined : { cause: options.cause });
-    this.reason = options.reason;
-  }
+/** Names of the Secrets that the endpoint needs, each once. */
+export function secretsOf({ signingSecret, headers }: Endpoint): readonly string[] {
+  if (signingSecret === undefined && headers.length === 0) return [];
+  const names = headers.flatMap((header) => ('secret' in header ? [header.secret.name] : []));
+  return [...new Set(signingSecret === undefined ? names : [signingSecret, ...names])];
+}
+
+/**
+ * @param secrets by name, every one that {@link secretsOf} names
+ * @throws CredentialsError `missing` for a key that isn't there, `invalid` for a signing key that is none
+ */
+export function makeCredentials(endpoint: Endpoint, secrets: ReadonlyMap<string, SecretValues>): CredentialSet {
+  const { org, signingSecret } = endpoint;
+  const headers = endpoint.headers.map((header): readonly [string, string] => {
+    if ('value' in header) return [header.name, header.value];
+    const { name, key } = header.secret;
+    const value = textOf(secrets.get(name), key);
+    if (value !== undefined) return [header.name, value];
+    throw new CredentialsError({
+      reason: 'missing',
+      message: `Secret ${org}/${name} has no key "${key}", which the header ${header.name} is read from`,
+    });
+  });
+  const versions = Object.fromEntries([...secrets].map(([name, values]) => [name, versionOf(values)]));
+  return {
+    versions,
+    keys: signingSecret === undefined ? [] : signingKeys(org, signingSecret, secrets),
+    headers: Object.fromEntries(headers),
+  };
+}
+
+function signingKeys(org: string, name: string, secrets: ReadonlyMap<string, SecretValues>): readonly DatedKey[] {
+  const secret = secrets.get(name);
+  const keys = readSigningSecret((key) => textOf(secret, key), secret?.signingExpiry);
+  if (keys !== undefined) return keys;
+  const there = secret?.data[currentKeyName] !== undefined;
+  throw new CredentialsError({
+    reason: there ? 'invalid' : 'missing',
+    message: there
+      ? `key "${currentKeyName}" of Secret ${org}/${name} cannot sign; write whsec_ followed by 24 to 64 random bytes in base64`
+      : `Secret ${org}/${name} has no key "${currentKeyName}" to sign with`,
+  });
+}
+
+/** Without a line break at the end, which editors and `kubectl create secret --from-file` leave there. */
+function textOf(secret: SecretValues | undefined, key: string): string | undefined {
+  const value = secret?.data[key];
+  return value === undefined
+    ? undefined
+    : Buffer.from(value, 'base64')
+        .toString('utf8')
+        .replace(/\r?\n$/, '');
+}
+
+export function credentialsAt({ keys, headers }: CredentialSet, now: number): Credentials {
+  return { keys: keysAt(keys, now), headers };
 }

@@ -1,0 +1,51 @@
+/** How the keys of a subscription lie in its Secret. Pure. */
+import { parseSigningKey, type SigningKey } from './signing-keys.ts';
+
+/** The key that signs. */
+export const currentKeyName = 'current';
+
+/** Former keys that sign along, newest first. */
+export const previousKeyNames = ['previous-1', 'previous-2', 'previous-3', 'previous-4'] as const;
+
+export interface DatedKey {
+  readonly key: SigningKey;
+  /** Until when it signs, in milliseconds since the Unix epoch; absent: until it is taken out of the Secret. */
+  readonly until?: number;
+}
+
+/**
+ * @param value the text behind a key of the Secret, undefined where there is none
+ * @param expiry the annotation {@link wellKnown.signingExpiry}: JSON, an RFC 3339 instant by the name of a former key
+ * @returns newest first; undefined where the current key is missing or none. A former key that can't be read signs nothing: it held nobody up either when it was written
+ */
+export function readSigningSecret(
+  value: (keyName: string) => string | undefined,
+  expiry: string | undefined,
+): readonly DatedKey[] | undefined {
+  const current = parseSigningKey(value(currentKeyName) ?? '');
+  if (current === undefined) return undefined;
+  const dates = readExpiry(expiry);
+  const former = previousKeyNames.flatMap((name): DatedKey[] => {
+    const key = parseSigningKey(value(name) ?? '');
+    if (key === undefined) return [];
+    const until = Date.parse(dates[name] ?? '');
+    return [{ key, ...(Number.isNaN(until) ? {} : { until }) }];
+  });
+  return [{ key: current }, ...former];
+}
+
+/** The instants of the annotation by key. What can't be read is no date: a slip of the pen must not end a key that somebody still relies on. */
+export function readExpiry(expiry: string | undefined): Readonly<Record<string, string | undefined>> {
+  try {
+    const dates: unknown = JSON.parse(expiry ?? '{}');
+    const entries = typeof dates === 'object' && dates !== null ? Object.entries(dates) : [];
+    return Object.fromEntries(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
+  } catch {
+    return {};
+  }
+}
+
+/** Those that sign at `now`, in milliseconds since the Unix epoch. */
+export function keysAt(keys: readonly DatedKey[], now: number): readonly SigningKey[] {
+  return keys.filter(({ until }) => until === undefined || until > now).map(({ key }) => key);
+}

@@ -1,0 +1,64 @@
+/** Reads the resources that events go to. */
+import { millisecondsOf } from '../../crds/duration.ts';
+import { companionName, type Agent, type WebhookSubscription } from '../../crds/index.ts';
+import type { Stored } from '../../kube/index.ts';
+import { defaultRetryPolicy } from '../retry/retry-policy.ts';
+import type { Endpoint, HeaderSource, Scope } from './endpoint.ts';
+
+/** What the implicit endpoint of an agent has, and a subscription by default. */
+const defaultTimeoutMs = 1000;
+
+const noEvents: readonly string[] = [];
+const noHeaders: readonly HeaderSource[] = [];
+
+/** @returns undefined for one that is being deleted: it gets nothing more */
+export function endpointOfSubscription({ metadata, spec }: Stored<WebhookSubscription>): Endpoint | undefined {
+  if (metadata.deletionTimestamp !== undefined) return undefined;
+  const { strategy, maxAttempts, maxDelay } = spec.retryPolicy;
+  const scope = scopeOf(spec.scope);
+  const signingSecret =
+    spec.signing === undefined ? undefined : (spec.signing.secretRef?.name ?? companionName('WebhookSubscription', metadata.name));
+  return {
+    ...identity(metadata),
+    kind: 'WebhookSubscription',
+    url: spec.url,
+    events: spec.events === undefined || spec.events.includes('*') ? noEvents : spec.events,
+    active: spec.active && spec.suspend !== true,
+    ...(scope === undefined ? {} : { scope }),
+    timeoutMs: millisecondsOf(spec.requestTimeout),
+    retry: { strategy, maxRetries: maxAttempts, maxDelayMs: millisecondsOf(maxDelay) },
+    ...(signingSecret === undefined ? {} : { signingSecret }),
+    headers: spec.headers === undefined || spec.headers.length === 0 ? noHeaders : spec.headers.flatMap(headerOf),
+  };
+}
+
+/** @returns undefined for one that has no address for events, or is being deleted */
+export function endpointOfAgent({ metadata, spec }: Stored<Agent>): Endpoint | undefined {
+  if (metadata.deletionTimestamp !== undefined || spec.webhookURL === undefined) return undefined;
+  return {
+    ...identity(metadata),
+    kind: 'Agent',
+    url: spec.webhookURL,
+    events: noEvents,
+    active: true,
+    timeoutMs: defaultTimeoutMs,
+    retry: defaultRetryPolicy,
+    headers: noHeaders,
+  };
+}
+
+function identity(metadata: Stored<Agent>['metadata']): Pick<Endpoint, 'uid' | 'org' | 'name' | 'generation' | 'resourceVersion'> {
+  const { uid, namespace = '', name, generation = 0, resourceVersion } = metadata;
+  return { uid, org: namespace, name, generation, resourceVersion };
+}
+
+function headerOf(header: NonNullable<WebhookSubscription['spec']['headers']>[number]): readonly HeaderSource[] {
+  const { name, value, valueFrom } = header;
+  if (valueFrom !== undefined) return [{ name, secret: valueFrom.secretKeyRef }];
+  return value === undefined ? [] : [{ name, value }];
+}
+
+function scopeOf(scope: WebhookSubscription['spec']['scope']): Scope | undefined {
+  if (scope?.agentRefs !== undefined) return { agents: scope.agentRefs.map(({ name }) => name) };
+  return scope?.workspaces === undefined ? undefined : { workspaces: scope.workspaces };
+}

@@ -1,0 +1,59 @@
+/** Which endpoint gets which event. {@link matches} is the rule; the index only spares asking every endpoint. */
+import type { Endpoint, EventToMatch } from './endpoint.ts';
+
+/** What the implicit endpoint of an agent gets. */
+const callEvents = ['CallHandler.', 'CallAnalysis.'] as const;
+
+const isCallEvent = (name: string): boolean => callEvents.some((prefix) => name.startsWith(prefix));
+
+export function matches(endpoint: Endpoint, event: EventToMatch): boolean {
+  if (endpoint.org !== event.org) return false;
+  // Meant for one subscription, whatever it has asked for otherwise.
+  if (event.onlySubscription !== undefined) return endpoint.uid === event.onlySubscription;
+  if (endpoint.uid === event.exceptSubscription) return false;
+  if (endpoint.kind === 'Agent') return event.agent === endpoint.name && isCallEvent(event.name);
+  return hasEvent(endpoint, event.name) && inScope(endpoint, event);
+}
+
+function hasEvent({ events }: Endpoint, name: string): boolean {
+  return events.length === 0 || events.includes(name);
+}
+
+function inScope({ scope }: Endpoint, { agent, workspace }: EventToMatch): boolean {
+  if (scope?.agents !== undefined) return agent !== undefined && scope.agents.includes(agent);
+  if (scope?.workspaces !== undefined) return workspace !== undefined && scope.workspaces.includes(workspace);
+  return true;
+}
+
+/** None of their parts can hold it. */
+const separator = '\n';
+const every = '*';
+
+const key = (...parts: readonly string[]): string => parts.join(separator);
+
+/** Of one endpoint; more for one with many agents or workspaces. */
+const mostKeys = 100;
+
+/** Under which keys of an index an endpoint stands: organisation, event and scope. */
+export function indexKeys({ org, kind, name, events, scope }: Endpoint): readonly string[] {
+  if (kind === 'Agent') return [key(org, 'calls', name)];
+  const places =
+    scope?.agents !== undefined
+      ? scope.agents.map((agent) => key('agent', agent))
+      : scope?.workspaces !== undefined
+        ? scope.workspaces.map((workspace) => key('workspace', workspace))
+        : [every];
+  // Rather looked at in vain now and then than entered under thousands of keys.
+  const names = events.length === 0 || events.length * places.length > mostKeys ? [every] : events;
+  return names.flatMap((event) => places.map((place) => key(org, event, place)));
+}
+
+/** Under which keys those are to be looked for that may get an event which is not for one subscription alone. No endpoint stands under two of them. */
+export function lookupKeys({ org, name, agent, workspace }: EventToMatch): readonly string[] {
+  const places = [every];
+  if (agent !== undefined) places.push(key('agent', agent));
+  if (workspace !== undefined) places.push(key('workspace', workspace));
+  const keys = [every, name].flatMap((event) => places.map((place) => key(org, event, place)));
+  if (agent !== undefined && isCallEvent(name)) keys.push(key(org, 'calls', agent));
+  return keys;
+}

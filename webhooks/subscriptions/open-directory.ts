@@ -1,0 +1,199 @@
+import type { Registry } from 'prom-client';
+
+import { agentKind, webhookSubscriptionKind, type Agent, type WebhookSubscription } from '../../crds/index.ts';
+import {
+  compareResourceVersions,
+  createInformer,
+  ResourceClient,
+  type Change,
+  type Informer,
+  type KubeObject,
+  type ResourceDescriptor,
+  type Stored,
+  type Transport,
+} from '../../kube/index.ts';
+import { systemClock, type Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logging.ts';
+import { credentialsAt, makeCredentials, secretsOf, type Credentials, type CredentialSet } from './credentials.ts';
+import type { EndpointChange, EndpointDirectory, Watermark } from './directory.ts';
+import type { Endpoint, EventToMatch } from './endpoint.ts';
+import { endpointOfAgent, endpointOfSubscription } from './endpoint-of.ts';
+import { indexKeys, lookupKeys, matches } from './match.ts';
+import { versionOf, WatchedSecrets, type SecretValues } from './secret-values.ts';
+
+export interface EndpointDirectoryOptions {
+  readonly transport: Transport;
+  readonly logger: Logger;
+  readonly registry?: Registry;
+  readonly clock?: Clock;
+}
+
+/** Nothing is sent before {@link EndpointDirectory.start}. */
+export function createEndpointDirectory(options: EndpointDirectoryOptions): EndpointDirectory {
+  return new WatchedDirectory(options);
+}
+
+/** A resource, of which only the endpoint is kept: with ten thousand subscriptions their specs would be most of this process's memory. */
+interface Listed extends KubeObject {
+  readonly endpoint?: Endpoint;
+}
+
+const fieldManager = 'parley-dispatcher';
+
+class WatchedDirectory implements EndpointDirectory {
+  readonly #clock: Clock;
+  readonly #secrets: WatchedSecrets;
+  readonly #subscriptions: Informer<Listed>;
+  readonly #agents: Informer<Listed>;
+  readonly #listeners = new Set<(change: EndpointChange) => void>();
+  /** By uid. */
+  readonly #credentials = new Map<string, { readonly generation: number; readonly set: CredentialSet }>();
+
+  constructor(options: EndpointDirectoryOptions) {
+    const { clock = systemClock } = options;
+    this.#clock = clock;
+    this.#secrets = new WatchedSecrets({ ...options, clock });
+    this.#subscriptions = this.#informer(options, webhookSubscriptionKind.descriptor, (object) =>
+      endpointOfSubscription(object as unknown as Stored<WebhookSubscription>),
+    );
+    this.#agents = this.#informer(options, agentKind.descriptor, (object) => endpointOfAgent(object as unknown as Stored<Agent>));
+  }
+
+  get connected(): boolean {
+    return this.#subscriptions.connected;
+  }
+
+  start(): void {
+    this.#subscriptions.start();
+    this.#agents.start();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.#subscriptions.stop(), this.#agents.stop(), this.#secrets.stop()]);
+  }
+
+  async synced(signal?: AbortSignal): Promise<void> {
+    await Promise.all([this.#subscriptions.synced(signal), this.#agents.synced(signal)]);
+  }
+
+  matching(event: EventToMatch): readonly Endpoint[] {
+    if (event.onlySubscription !== undefined) {
+      const endpoint = this.byUid(event.onlySubscription);
+      return endpoint !== undefined && matches(endpoint, event) ? [endpoint] : [];
+    }
+    const found: Endpoint[] = [];
+    for (const key of lookupKeys(event)) {
+      for (const { cache } of this.#informers) {
+        for (const { endpoint } of cache.byIndex('match', key))
+          if (endpoint !== undefined && matches(endpoint, event)) found.push(endpoint);
+      }
+    }
+    return found;
+  }
+
+  byUid(uid: string): Endpoint | undefined {
+    for (const { cache } of this.#informers) {
+      const [object] = cache.byIndex('uid', uid);
+      if (object !== undefined) return object.endpoint;
+    }
+    return undefined;
+  }
+
+  list(org?: string): readonly Endpoint[] {
+    return this.#informers
+      .flatMap(({ cache }) => (org === undefined ? cache.list() : cache.byIndex('org', org)))
+      .flatMap(({ endpoint }) => endpoint ?? []);
+  }
+
+  async credentials(endpoint: Endpoint): Promise<Credentials> {
+    const { org, uid, generation } = endpoint;
+    const known = this.#credentials.get(uid);
+    if (known?.generation === generation && this.#current(org, known.set)) return credentialsAt(known.set, this.#clock.now());
+    const names = secretsOf(endpoint);
+    const secrets = await Promise.all(
+      names.map(async (name): Promise<[string, SecretValues]> => [
+        name,
+        this.#secrets.known(org, name) ?? (await this.#secrets.read(org, name)),
+      ]),
+    );
+    const set = makeCredentials(endpoint, new Map(secrets));
+    // What is gone needs none any more, and would never be forgotten.
+    if (this.byUid(uid) !== undefined) this.#credentials.set(uid, { generation, set });
+    return credentialsAt(set, this.#clock.now());
+  }
+
+  onChange(listener: (change: EndpointChange) => void): () => void {
+    const own = (change: EndpointChange): void => listener(change);
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
+  }
+
+  behind(org: string, { subscriptions, secrets }: Watermark): boolean {
+    if (isSet(subscriptions)) {
+      const { cache } = this.#subscriptions;
+      if (!cache.synced || compareResourceVersions(cache.resourceVersion, subscriptions) < 0) return true;
+    }
+    return isSet(secrets) && this.#secrets.behind(org, secrets);
+  }
+
+  async waitFor(org: string, { subscriptions, secrets }: Watermark, signal?: AbortSignal): Promise<void> {
+    if (isSet(subscriptions)) await this.#subscriptions.cache.waitFor(subscriptions, signal);
+    if (isSet(secrets)) await this.#secrets.waitFor(org, secrets, signal);
+  }
+
+  get #informers(): readonly Informer<Listed>[] {
+    return [this.#subscriptions, this.#agents];
+  }
+
+  #current(org: string, { versions }: CredentialSet): boolean {
+    for (const name in versions) {
+      const values = this.#secrets.known(org, name);
+      if (values === undefined || versions[name] !== versionOf(values)) return false;
+    }
+    return true;
+  }
+
+  #informer(
+    { transport, logger, registry, clock }: EndpointDirectoryOptions,
+    descriptor: ResourceDescriptor,
+    endpointOf: (object: Stored<KubeObject>) => Endpoint | undefined,
+  ): Informer<Listed> {
+    const informer = createInformer<Listed>({
+      client: new ResourceClient<Listed>({ transport, descriptor, fieldManager }),
+      transform: (object) => lean(object, endpointOf(object)),
+      indexes: {
+        match: ({ endpoint }) => (endpoint === undefined ? [] : indexKeys(endpoint)),
+        uid: ({ endpoint }) => (endpoint === undefined ? [] : [endpoint.uid]),
+        org: ({ endpoint }) => (endpoint === undefined ? [] : [endpoint.org]),
+      },
+      logger,
+      ...(registry === undefined ? {} : { registry }),
+      ...(clock === undefined ? {} : { clock }),
+    });
+    informer.onChange((change) => this.#changed(change));
+    return informer;
+  }
+
+  #changed({ type, object, previous }: Change<Stored<Listed>>): void {
+    const before = type === 'deleted' ? object.endpoint : previous?.endpoint;
+    const after = type === 'deleted' ? undefined : object.endpoint;
+    if (after !== undefined && before?.generation === after.generation) return;
+    if (needsSecrets(after)) this.#secrets.watch(object.metadata.namespace ?? '');
+    if (needsSecrets(before)) this.#secrets.unwatch(object.metadata.namespace ?? '');
+    const uid = after?.uid ?? before?.uid;
+    if (uid === undefined) return;
+    this.#credentials.delete(uid);
+    const change = { uid, ...(after === undefined ? {} : { endpoint: after }), ...(before === undefined ? {} : { previous: before }) };
+    for (const listener of this.#listeners) listener(change);
+  }
+}
+
+const needsSecrets = (endpoint: Endpoint | undefined): boolean => endpoint !== undefined && secretsOf(endpoint).length > 0;
+
+const isSet = (version: string | undefined): version is string => version !== undefined && version !== '';
+
+function lean(object: Stored<KubeObject>, endpoint: Endpoint | undefined): Stored<Listed> {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
+  const metadata = { name, uid, resourceVersion, creationTimestamp, ...(namespace === undefined ? {} : { namespace }) };
+  return { apiVersion: object.apiVersion, kind: object.kind, metadata, ...(endpoint === undefined ? {} : { endpoint }) };
+}
