@@ -1,0 +1,83 @@
+/** Writes what comes in one after another, in batches: as many as have come while the last batch was written. */
+import { sleep, type Clock } from '../../platform/clock.ts';
+
+export interface BatcherOptions<T> {
+  readonly write: (batch: readonly T[]) => Promise<void>;
+  readonly most: number;
+  /** Whether the same write may succeed later, unchanged. */
+  readonly isTemporary: (error: unknown) => boolean;
+  /** A batch could not be written and is tried again after `waitMs`. */
+  readonly onDelay: (error: unknown, waitMs: number) => void;
+  /** This one will never be written. */
+  readonly onRefused: (item: T, error: unknown) => void;
+  readonly clock: Clock;
+}
+
+const FIRST_WAIT_MS = 50;
+const LONGEST_WAIT_MS = 2_000;
+
+export class Batcher<T> {
+  readonly #options: BatcherOptions<T>;
+  #waiting: T[] = [];
+  #writing = 0;
+  #running: Promise<void> | undefined;
+
+  constructor(options: BatcherOptions<T>) {
+    this.#options = options;
+  }
+
+  /** Items that aren't written yet. */
+  get size(): number {
+    return this.#waiting.length + this.#writing;
+  }
+
+  add(item: T): void {
+    this.#waiting.push(item);
+    this.#running ??= this.#run().finally(() => (this.#running = undefined));
+  }
+
+  /** Resolves once all is written that came before it does. */
+  async idle(): Promise<void> {
+    while (this.#running !== undefined) await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    // What ends in the same turn of the event loop goes together.
+    await new Promise<void>((resolve) => setImmediate(resolve));
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, this.#options.most);
+      this.#writing = batch.length;
+      try {
+        await this.#write(batch);
+      } finally {
+        this.#writing = 0;
+      }
+    }
+  }
+
+  /** One item that can't be written keeps none of the others from it: the batch is halved until it stands alone. */
+  async #write(batch: readonly T[]): Promise<void> {
+    const { write, isTemporary, onDelay, onRefused, clock } = this.#options;
+    for (let failures = 0; ; failures += 1) {
+      try {
+        await write(batch);
+        return;
+      } catch (error) {
+        if (!isTemporary(error)) {
+          const [only] = batch;
+          if (batch.length === 1 && only !== undefined) {
+            onRefused(only, error);
+            return;
+          }
+          const middle = Math.ceil(batch.length / 2);
+          await this.#write(batch.slice(0, middle));
+          await this.#write(batch.slice(middle));
+          return;
+        }
+        const waitMs = Math.min(FIRST_WAIT_MS * 2 ** Math.min(failures, 10), LONGEST_WAIT_MS);
+        onDelay(error, waitMs);
+        await sleep(clock, waitMs);
+      }
+    }
+  }
+}

@@ -1,0 +1,178 @@
+/**
+ * Looks regularly after what nothing else tells of: rows that another process left behind, endpoints to try again, subscriptions that
+ * were switched on or off or are gone, retries that no workflow has.
+ */
+import { sleep, type Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logging.ts';
+import type { DispatchStore } from '../../store/webhooks/dispatch.ts';
+import { probeDue, probeTaken } from '../breaker/breaker.ts';
+import type { EndpointChange, EndpointDirectory } from '../subscriptions/directory.ts';
+import type { Endpoint } from '../subscriptions/endpoint.ts';
+import type { Dispatcher } from './dispatcher.ts';
+import { breakerOf, type EndpointBook } from './endpoint-book.ts';
+
+export interface CaretakerOptions {
+  readonly store: DispatchStore;
+  readonly directory: EndpointDirectory;
+  readonly book: EndpointBook;
+  readonly dispatcher: Dispatcher;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+}
+
+/** Between two looks for due rows, in milliseconds. */
+const DUE_MS = 1_000;
+/** Between two looks for everything else. */
+const SWEEP_MS = 5_000;
+/** An endpoint that is not known here for so long, while changes arrive, is gone. */
+const GONE_AFTER_MS = 60_000;
+
+export class Caretaker {
+  readonly #options: CaretakerOptions;
+  readonly #stopping = new AbortController();
+  /** When an endpoint with due rows was first found missing, by the monotonic clock. */
+  readonly #missing = new Map<string, number>();
+  #running: Promise<unknown> | undefined;
+
+  constructor(options: CaretakerOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const { directory } = this.#options;
+    const unsubscribe = directory.onChange((change) => void this.#changed(change));
+    this.#running ??= Promise.all([
+      this.#regularly(DUE_MS, 'due deliveries were not looked for', () => this.#lookForDue()),
+      this.#regularly(SWEEP_MS, 'what was left behind was not looked for', () => this.#sweep()),
+    ]).finally(unsubscribe);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error('the caretaker stops'));
+    await this.#running;
+  }
+
+  async #regularly(everyMs: number, complaint: string, look: () => Promise<void>): Promise<void> {
+    const { clock, random, logger } = this.#options;
+    const { signal } = this.#stopping;
+    for (let failing = false; !signal.aborted;) {
+      try {
+        await look();
+        failing = false;
+      } catch (err) {
+        if (!failing) logger.warn({ err }, `${complaint}; the next round looks again`);
+        failing = true;
+      }
+      // Replicas don't look all at the same time.
+      await sleep(clock, everyMs * (0.75 + random() / 2), signal).catch(() => undefined);
+    }
+  }
+
+  async #lookForDue(): Promise<void> {
+    const { store, directory, book, dispatcher } = this.#options;
+    await book.refresh();
+    const ready: string[] = [];
+    const missing = new Set<string>();
+    for (const uid of await store.dueSubscriptions()) {
+      const endpoint = directory.byUid(uid);
+      if (endpoint === undefined) {
+        missing.add(uid);
+        continue;
+      }
+      const gate = book.gate(endpoint);
+      if (gate === 'open') ready.push(uid);
+      else if (gate === 'parked') await this.#probe(endpoint);
+      else if (gate === 'disabled') await this.#endAll(uid);
+    }
+    if (ready.length > 0) dispatcher.fetcher.due(ready);
+    await this.#endMissing(missing);
+  }
+
+  /** One delivery of an endpoint that is left alone is tried when its time has come, by one of all processes. */
+  async #probe(endpoint: Endpoint): Promise<void> {
+    const { store, book, dispatcher, clock } = this.#options;
+    const { deliverer } = dispatcher;
+    const { uid } = endpoint;
+    const now = clock.now();
+    const record = book.get(uid);
+    const breaker = breakerOf(record);
+    if (record === undefined || breaker.state !== 'open' || !probeDue(breaker, now)) return;
+    const leaseMs = deliverer.leaseMs(uid);
+    const after = probeTaken(breaker, { now, leaseMs });
+    if (after.state !== 'open' || !(await store.takeProbe(uid, after.probeAt - now))) return;
+    const [current] = await store.endpoints({ uids: [uid] });
+    if (current?.breaker === 'open') {
+      const { org, version } = current;
+      const probeInMs = after.probeAt - now;
+      const changed = await store.changeBreaker({
+        org,
+        subscriptionUid: uid,
+        version,
+        breaker: 'open',
+        probeInMs,
+        opened: after.opened,
+        ramp: 0,
+        rampLeft: 0,
+      });
+      if (changed !== undefined) book.take([changed]);
+    }
+    const claimed = await store.claim(new Map([[uid, 1]]), () => leaseMs, 1);
+    for (const { subscriptionUid } of claimed) deliverer.lanes.hold(subscriptionUid);
+    deliverer.accept(claimed, { leaseMs: () => leaseMs, probe: true });
+  }
+
+  async #sweep(): Promise<void> {
+    const { store, directory, book, dispatcher } = this.#options;
+    await book.enableChanged((uid) => directory.byUid(uid));
+    for (const uid of await store.subscriptionsIn(['paused'])) {
+      const endpoint = directory.byUid(uid);
+      const gate = endpoint && book.gate(endpoint);
+      if (gate === 'open' || gate === 'parked') await this.#resume(uid);
+      else if (gate === 'disabled') await this.#endAll(uid);
+    }
+    await dispatcher.handOver.sweep();
+  }
+
+  async #changed({ uid, endpoint, previous }: EndpointChange): Promise<void> {
+    const { book, dispatcher, logger } = this.#options;
+    try {
+      if (endpoint === undefined) await this.#remove(uid);
+      else if (previous !== undefined && !previous.active && endpoint.active) await this.#resume(uid);
+      else if (endpoint.active && book.gate(endpoint) === 'open' && dispatcher.deliverer.lanes.isHot(uid)) dispatcher.fetcher.wake();
+    } catch (err) {
+      logger.warn({ err, uid }, 'a change of a subscription was not followed; the next round does it');
+    }
+  }
+
+  async #resume(uid: string): Promise<void> {
+    const { store, dispatcher } = this.#options;
+    await store.transition({ subscriptionUid: uid, from: ['paused'], to: 'pending', due: 'now' });
+    dispatcher.fetcher.due([uid]);
+  }
+
+  /** Nothing is sent to an endpoint that switched itself off; what waited for it can be sent anew later. */
+  async #endAll(uid: string): Promise<void> {
+    const { store } = this.#options;
+    await store.transition({ subscriptionUid: uid, from: ['pending', 'paused', 'retry_pending'], to: 'skipped', reason: 'disabled' });
+  }
+
+  async #endMissing(missing: ReadonlySet<string>): Promise<void> {
+    const { directory, clock } = this.#options;
+    const now = clock.monotonic();
+    for (const uid of this.#missing.keys()) if (!missing.has(uid)) this.#missing.delete(uid);
+    for (const uid of missing) {
+      const since = this.#missing.get(uid) ?? now;
+      this.#missing.set(uid, since);
+      // While nothing is heard from the API server, nothing is known of what is gone.
+      if (!directory.connected) this.#missing.set(uid, now);
+      else if (now - since >= GONE_AFTER_MS) await this.#remove(uid);
+    }
+  }
+
+  async #remove(uid: string): Promise<void> {
+    const { store, book } = this.#options;
+    book.forget(uid);
+    while (await store.removeSubscription(uid));
+  }
+}

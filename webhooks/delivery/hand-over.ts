@@ -1,0 +1,118 @@
+/** Hands retries over to workflows: at once where that works, and by a sweep where it didn't. */
+import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logging.ts';
+import type { DispatchStore } from '../../store/webhooks/dispatch.ts';
+import { RetriesUnavailable, type Retry, type RetryStarter } from './retry-starter.ts';
+
+export interface HandOverOptions {
+  readonly store: Pick<DispatchStore, 'retriesToStart' | 'markRetrying'>;
+  readonly starter: RetryStarter;
+  /** Endpoints whose retries wait: switched off, or left alone. */
+  readonly waiting: () => readonly string[];
+  /** Why retries can't be handed over; undefined once they can. */
+  readonly onAvailability: (reason: string | undefined) => void;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Starts under way at once. */
+const AT_ONCE = 16;
+/** What waits here at most: the rest is left to the sweep. */
+const MOST_WAITING = 5_000;
+/** After a failure nobody tries for so long, in milliseconds. */
+const PAUSE_MS = 3_000;
+const SWEEP_LIMIT = 500;
+/** How long before its time a retry gets its workflow, where it has none yet, in milliseconds. */
+const SWEEP_AHEAD_MS = 10_000;
+/** A workflow that hasn't been heard of for so long after its retry was due is begun again, in milliseconds. */
+const LOST_MS = 120_000;
+
+interface Waiting {
+  readonly retry: Retry;
+  /** By the monotonic clock. */
+  readonly dueAt: number;
+}
+
+export class HandOver {
+  readonly #options: HandOverOptions;
+  #waiting: Waiting[] = [];
+  #pausedUntil = -Infinity;
+  #running: Promise<void> | undefined;
+  #stopped = false;
+
+  constructor(options: HandOverOptions) {
+    this.#options = options;
+  }
+
+  /** Rows are `retry_pending` already: what isn't begun here, a sweep begins. */
+  add(retries: readonly Retry[]): void {
+    const now = this.#options.clock.monotonic();
+    if (this.#stopped || now < this.#pausedUntil) return;
+    const room = MOST_WAITING - this.#waiting.length;
+    for (const retry of retries.slice(0, Math.max(0, room))) this.#waiting.push({ retry, dueAt: now + retry.delayMs });
+    if (this.#waiting.length > 0) this.#running ??= this.#run().finally(() => (this.#running = undefined));
+  }
+
+  /** Begins what nobody has begun, and begins again what got lost. @throws StoreError */
+  async sweep(): Promise<void> {
+    const { store, clock, waiting } = this.#options;
+    if (this.#stopped || clock.monotonic() < this.#pausedUntil || this.#waiting.length > 0) return;
+    for (let more = true; more;) {
+      const rows = await store.retriesToStart({ aheadMs: SWEEP_AHEAD_MS, lostMs: LOST_MS, limit: SWEEP_LIMIT, except: waiting() });
+      this.add(
+        rows.map(({ id, org, eventId, subscriptionUid, seriesStart, dueInMs }) => ({
+          deliveryId: id,
+          org,
+          eventId,
+          subscriptionUid,
+          seriesStart,
+          delayMs: dueInMs,
+        })),
+      );
+      await this.#running;
+      more = rows.length === SWEEP_LIMIT && !this.#stopped && clock.monotonic() >= this.#pausedUntil;
+    }
+  }
+
+  /** Nothing more is begun; resolves when what is under way has ended. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#waiting = [];
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting.splice(0, AT_ONCE);
+      const begun = await Promise.all(batch.map((one) => this.#begin(one)));
+      const ids = batch.flatMap(({ retry }, index) => (begun[index] === true ? [retry.deliveryId] : []));
+      if (ids.length > 0) await this.#mark(ids);
+      if (begun.includes(false)) this.#waiting = [];
+    }
+  }
+
+  async #begin({ retry, dueAt }: Waiting): Promise<boolean> {
+    const { starter, clock, logger, onAvailability } = this.#options;
+    try {
+      await starter.start({ ...retry, delayMs: Math.max(0, dueAt - clock.monotonic()) });
+      onAvailability(undefined);
+      return true;
+    } catch (err) {
+      const reason = err instanceof Error ? err.message : String(err);
+      if (clock.monotonic() >= this.#pausedUntil) logger.warn({ err }, 'retries are not handed over; they wait in Postgres');
+      if (!(err instanceof RetriesUnavailable)) logger.error({ err, delivery: `dlv_${retry.deliveryId}` }, 'a retry was not taken on');
+      this.#pausedUntil = clock.monotonic() + PAUSE_MS;
+      onAvailability(reason);
+      return false;
+    }
+  }
+
+  async #mark(ids: readonly string[]): Promise<void> {
+    try {
+      await this.#options.store.markRetrying(ids);
+    } catch (err) {
+      // They stay as they are, and the sweep begins them again: that does nothing to a workflow that runs.
+      this.#options.logger.warn({ err, count: ids.length }, 'it was not written down that retries were handed over');
+    }
+  }
+}

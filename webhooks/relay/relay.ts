@@ -1,0 +1,163 @@
+/** Takes events out of the outbox, as soon as they are committed, and makes deliveries of them. */
+import { sleep, type Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logging.ts';
+import type { DispatchStore } from '../../store/webhooks/dispatch.ts';
+import type { NewDelivery, OutboxEvent } from '../../store/webhooks/types.ts';
+import type { Gate } from '../delivery/endpoint-book.ts';
+import { Wake } from '../delivery/wake.ts';
+import type { EndpointDirectory } from '../subscriptions/directory.ts';
+import type { Endpoint } from '../subscriptions/endpoint.ts';
+import { decide, type Decision } from './decide.ts';
+
+export interface RelayOptions {
+  readonly store: Pick<DispatchStore, 'takeOutbox' | 'listen'>;
+  readonly directory: Pick<EndpointDirectory, 'matching' | 'behind'>;
+  readonly gate: (endpoint: Endpoint) => Gate;
+  /** Room for one delivery, kept for it until it is taken or given back; undefined where there is none. @returns the lease in milliseconds */
+  readonly reserve: (endpoint: Endpoint) => number | undefined;
+  readonly unreserve: (uid: string) => void;
+  /** Deliveries that were claimed as they were made. */
+  readonly onClaimed: (deliveries: readonly NewDelivery[]) => void;
+  /** There are deliveries that wait for a place. */
+  readonly onLeft: (uids: ReadonlySet<string>) => void;
+  readonly onRelayed: (events: number) => void;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Events at a time: enough to make a transaction worth its while, and few enough that their bodies fit into memory, whatever their size. */
+const BATCH = 128;
+/** Notifications may be lost with their connection. */
+const POLL_MS = 1_000;
+/** An event for thousands of endpoints is worth as many rows as thousands of events for one: so many deliveries are made at a time. */
+const DELIVERIES_AT_ONCE = 2_000;
+/** How long events wait at first for a subscription to become known here: usually it does within milliseconds. */
+const FIRST_BEHIND_MS = 20;
+const LONGEST_BEHIND_MS = 2_000;
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 5_000;
+
+export class Relay {
+  readonly #options: RelayOptions;
+  readonly #wake: Wake;
+  readonly #stopping = new AbortController();
+  /** By organisation: how often its events were put back in a row. */
+  readonly #behind = new Map<string, number>();
+  #batch = BATCH;
+  #running: Promise<void> | undefined;
+
+  constructor(options: RelayOptions) {
+    this.#options = options;
+    this.#wake = new Wake(options.clock);
+  }
+
+  start(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** Resolves when nothing more is taken. */
+  async stop(): Promise<void> {
+    this.#stopping.abort(new Error('the relay stops'));
+    this.#wake.call();
+    await this.#running;
+  }
+
+  async #run(): Promise<void> {
+    const { store, logger, clock } = this.#options;
+    const { signal } = this.#stopping;
+    const listener = store.listen(() => this.#wake.call());
+    for (let failures = 0; !signal.aborted;) {
+      try {
+        const full = await this.#once();
+        if (failures > 0) logger.info('events are relayed again');
+        failures = 0;
+        if (!full) await this.#wake.wait(POLL_MS);
+      } catch (err) {
+        const waitMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures, 10), LONGEST_PAUSE_MS);
+        if (failures === 0) logger.warn({ err, waitMs }, 'events are not relayed; they wait in the outbox');
+        failures += 1;
+        await sleep(clock, waitMs, signal).catch(() => undefined);
+      }
+    }
+    await listener.stop();
+  }
+
+  /** @returns whether there may be more */
+  async #once(): Promise<boolean> {
+    const { store, onClaimed, onLeft, onRelayed } = this.#options;
+    const reserved = new Reservations(this.#options.unreserve);
+    let decision: Decision | undefined;
+    const limit = this.#batch;
+    try {
+      const result = await store.takeOutbox(limit, (events) => {
+        // Asked again after a lost connection: what was promised to the first answer is free again.
+        reserved.giveBack();
+        decision = this.#decide(events, reserved);
+        return decision;
+      });
+      const claimed = result.deliveries.filter(({ planned }) => planned.leaseMs !== undefined);
+      for (const { planned } of claimed) reserved.used(planned.subscriptionUid);
+      onRelayed(result.taken);
+      onClaimed(claimed);
+      if (decision !== undefined) {
+        onLeft(decision.left);
+        this.#wakeFor(decision);
+        const each = decision.deliveries.length / Math.max(1, result.taken);
+        this.#batch = Math.max(1, Math.min(BATCH, Math.floor(DELIVERIES_AT_ONCE / Math.max(1, each))));
+      }
+      return result.taken + result.postponed >= limit;
+    } finally {
+      // Those that were there before: whoever made them has claimed them.
+      reserved.giveBack();
+    }
+  }
+
+  #decide(events: readonly OutboxEvent[], reserved: Reservations): Decision {
+    const { directory, gate, reserve } = this.#options;
+    return decide(events, {
+      directory,
+      gate,
+      behindDelayMs: (org) => Math.min(FIRST_BEHIND_MS * 2 ** Math.min(this.#behind.get(org) ?? 0, 10), LONGEST_BEHIND_MS),
+      reserve: (endpoint) => {
+        const leaseMs = reserve(endpoint);
+        if (leaseMs !== undefined) reserved.add(endpoint.uid);
+        return leaseMs;
+      },
+    });
+  }
+
+  #wakeFor({ behind, postponed }: Decision): void {
+    const { clock, logger } = this.#options;
+    const orgs = new Set(behind.map(({ org }) => org));
+    for (const org of this.#behind.keys()) if (!orgs.has(org)) this.#behind.delete(org);
+    for (const org of orgs) {
+      const times = (this.#behind.get(org) ?? 0) + 1;
+      this.#behind.set(org, times);
+      if (times === 10) logger.warn({ org }, 'events wait for a subscription that was written, but is not known here yet');
+    }
+    for (const delayMs of new Set(postponed.map((one) => one.delayMs))) clock.after(delayMs + 1, () => this.#wake.call());
+  }
+}
+
+/** Places that were promised to deliveries which may never come to be. */
+class Reservations {
+  readonly #counts = new Map<string, number>();
+  readonly #unreserve: (uid: string) => void;
+
+  constructor(unreserve: (uid: string) => void) {
+    this.#unreserve = unreserve;
+  }
+
+  add(uid: string): void {
+    this.#counts.set(uid, (this.#counts.get(uid) ?? 0) + 1);
+  }
+
+  used(uid: string): void {
+    this.#counts.set(uid, (this.#counts.get(uid) ?? 0) - 1);
+  }
+
+  giveBack(): void {
+    for (const [uid, count] of this.#counts) for (let left = count; left > 0; left -= 1) this.#unreserve(uid);
+    this.#counts.clear();
+  }
+}
