@@ -39,6 +39,7 @@ const consequences: ReadonlySet<string> = new Set<Reason>([
   'RevisionPending',
   'CollectionWithheld',
   'CollectionPending',
+  'DeliveryHeldUp',
 ]);
 const stages: ReadonlySet<string> = new Set(['Accepted', 'ResolvedRefs', 'Synced']);
 
@@ -131,7 +132,10 @@ function planNow(object: ParleyObject, world: World, reported: readonly Conditio
         ).status;
       }
       case 'WebhookSubscription':
-        return planWebhookSubscription(object as WebhookSubscription, world, now).status;
+        return planWebhookSubscription(object as WebhookSubscription, world, {
+          now,
+          addressProblem: () => (reasonOf('Accepted') === 'AddressForbidden' ? 'it is forbidden' : undefined),
+        }).status;
       default:
         return undefined;
     }
@@ -145,7 +149,7 @@ function planNow(object: ParleyObject, world: World, reported: readonly Conditio
 }
 
 function isOperatorsOwn({ type, reason }: Condition): boolean {
-  return type === 'Synced' || reason === 'UnknownEmbeddingProfile';
+  return type === 'Synced' || reason === 'UnknownEmbeddingProfile' || reason === 'AddressForbidden';
 }
 
 function servingAsReported(agent: Agent): StoreView {

@@ -26,6 +26,7 @@ import { memoryWorld, type KeyedEntry } from '../../operator/references/memory-w
 import { referencesOf, type ParleyObject, type Reference } from '../../operator/references/references-of.ts';
 import type { World } from '../../operator/references/world.ts';
 import { attachments } from '../../operator/tool/attachment.ts';
+import { unfitKeys } from '../../operator/webhook-subscription/signing-keys.ts';
 import { UserError } from '../failure.ts';
 import type { Target } from './target.ts';
 
@@ -144,7 +145,7 @@ class Reader {
     return labelled.flat();
   }
 
-  /** Of Secrets only the names of the keys are kept. */
+  /** Of Secrets only the names of the keys are kept, and what their values can't be used for. */
   async keyed(kind: 'Secret' | 'ConfigMap', references: readonly Reference[]): Promise<readonly KeyedEntry[]> {
     const descriptor = kind === 'Secret' ? core('Secret', 'secrets') : core('ConfigMap', 'configmaps');
     const namespace = this.#namespace;
@@ -178,6 +179,7 @@ class Reader {
             keys,
             owners: (ownerReferences ?? []).map((owner) => owner.uid),
             ...(kind === 'ConfigMap' && found.data ? { data: found.data } : {}),
+            ...(kind === 'Secret' && { unfit: unfitKeys(found.data ?? {}) }),
           },
         ];
       }),

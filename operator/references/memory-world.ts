@@ -1,6 +1,6 @@
 /** A world held in plain lists: for `parley explain`, which reads one namespace once, and for tests. */
 import type { Agent, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } from '../../crds/index.ts';
-import { displayNameOf, TEXT_LIMIT, type ConfigText, type KeyedObject, type World } from './world.ts';
+import { displayNameOf, TEXT_LIMIT, type ConfigText, type KeyedObject, type UnfitKeys, type World } from './world.ts';
 
 /** A Secret or ConfigMap by its metadata and keys; `data` only of ConfigMaps. */
 export interface KeyedEntry {
@@ -10,6 +10,8 @@ export interface KeyedEntry {
   readonly resourceVersion: string;
   readonly keys: readonly string[];
   readonly owners?: readonly string[];
+  readonly unfit?: UnfitKeys;
+  readonly signingExpiry?: string;
   readonly data?: Readonly<Record<string, string>>;
 }
 
@@ -47,6 +49,8 @@ export function memoryWorld(contents: WorldContents): World {
       resourceVersion: entry.resourceVersion,
       keys: new Set(entry.keys),
       owners: entry.owners ?? [],
+      ...(entry.unfit !== undefined && { unfit: entry.unfit }),
+      ...(entry.signingExpiry !== undefined && { signingExpiry: entry.signingExpiry }),
     };
   };
   return {

@@ -2,6 +2,13 @@
 import type { Agent, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } from '../../crds/index.ts';
 import { isDeleting } from '../status/common.ts';
 
+export interface UnfitKeys {
+  /** Are called like signing keys, and are none. */
+  readonly signing: ReadonlySet<string>;
+  /** Can't be the value of a header. */
+  readonly header: ReadonlySet<string>;
+}
+
 /** A Secret or ConfigMap as far as it is known: never its values. */
 export type KeyedObject =
   | { readonly state: 'absent' }
@@ -12,6 +19,10 @@ export type KeyedObject =
       readonly keys: ReadonlySet<string>;
       /** Uids of its owners. */
       readonly owners: readonly string[];
+      /** Keys of a Secret whose values can't be what the name says; judged when they were read. */
+      readonly unfit?: UnfitKeys;
+      /** The annotation that says until when former signing keys are used, as it is written. */
+      readonly signingExpiry?: string;
     }
   | { readonly state: 'forbidden' };
 

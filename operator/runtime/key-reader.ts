@@ -3,8 +3,10 @@
  * its versions; of a Secret only the names of its keys are kept, and the values are let go before this module returns.
  */
 import { compareResourceVersions, KubeError, ResourceClient, type KubeObject, type Stored, type Transport } from '../../kube/index.ts';
+import { wellKnown } from '../../crds/index.ts';
 import { textOf } from '../references/memory-world.ts';
-import type { ConfigText, KeyedObject } from '../references/world.ts';
+import type { ConfigText, KeyedObject, UnfitKeys } from '../references/world.ts';
+import { unfitKeys } from '../webhook-subscription/signing-keys.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import { FIELD_MANAGER } from './caches.ts';
 import { keyedDescriptors, type KeyedKind } from './keyed-watch.ts';
@@ -21,6 +23,8 @@ interface Known {
   readonly resourceVersion: string;
   readonly keys: ReadonlySet<string>;
   readonly owners: readonly string[];
+  readonly unfit?: UnfitKeys;
+  readonly signingExpiry?: string;
   readonly texts: ReadonlyMap<string, ConfigText>;
 }
 
@@ -80,7 +84,7 @@ export class KeyReader {
       const payload = await this.#clients[kind].get({ namespace, name }, { signal, timeoutMs: 10_000 });
       this.#denied.delete(id);
       // Those that share a ConfigMap must not push each other's texts out.
-      const fresh = digest(payload, [...new Set([...(known?.texts.keys() ?? []), ...texts])]);
+      const fresh = digest(kind, payload, [...new Set([...(known?.texts.keys() ?? []), ...texts])]);
       this.#remember(id, fresh);
       return factsOf(fresh);
     } catch (error) {
@@ -130,20 +134,23 @@ function isCurrent(known: Known, seen: Stored<KubeObject>): boolean {
   return known.uid === seen.metadata.uid && compareResourceVersions(known.resourceVersion, seen.metadata.resourceVersion) >= 0;
 }
 
-function digest(payload: Stored<KeyedPayload>, texts: readonly string[]): Known {
+function digest(kind: KeyedKind, payload: Stored<KeyedPayload>, texts: readonly string[]): Known {
   const keys = new Set([...Object.keys(payload.data ?? {}), ...Object.keys(payload.binaryData ?? {})]);
+  const signingExpiry = payload.metadata.annotations?.[wellKnown.signingExpiry];
   return {
     uid: payload.metadata.uid,
     resourceVersion: payload.metadata.resourceVersion,
     keys,
     owners: (payload.metadata.ownerReferences ?? []).map((owner) => owner.uid),
+    ...(kind === 'Secret' && { unfit: unfitKeys(payload.data ?? {}) }),
+    ...(signingExpiry !== undefined && { signingExpiry }),
     texts: new Map(texts.map((key) => [key, keys.has(key) ? textOf(payload.data, key) : { state: 'absent' }])),
   };
 }
 
 function factsOf(known: Known): KeyedFacts {
-  const { uid, resourceVersion, keys, owners, texts } = known;
-  return { object: { state: 'present', uid, resourceVersion, keys, owners }, texts };
+  const { texts, ...object } = known;
+  return { object: { state: 'present', ...object }, texts };
 }
 
 function sizeOf(known: Known): number {

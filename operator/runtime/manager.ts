@@ -30,6 +30,7 @@ import { NumberPool } from '../../platform/number-pool.ts';
 import { conditionOf } from '../status/conditions.ts';
 import type { Store } from '../../store/index.ts';
 import { toolLogic } from '../tool/index.ts';
+import { addressCheck } from '../webhook-subscription/address-check.ts';
 import { webhookSubscriptionLogic } from '../webhook-subscription/index.ts';
 import type { SigningSecretAction } from '../webhook-subscription/plan.ts';
 import { SigningSecrets } from '../webhook-subscription/signing-secret.ts';
@@ -214,7 +215,7 @@ export class Manager {
         ...shared,
       }),
       subscriptions: new Controller({
-        logic: webhookSubscriptionLogic({ worlds, secrets }),
+        logic: webhookSubscriptionLogic({ worlds, secrets, addressProblem: addressCheck(config) }),
         informer: caches.subscriptions,
         client: clients.subscriptions,
         ...shared,

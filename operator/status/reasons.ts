@@ -123,6 +123,20 @@ const table = {
     cure: 'Create the knowledge base with a profile that the message lists, or add the profile to PARLEY_EMBEDDING_PROFILES.',
     blocks: 'person',
   },
+  UnknownEvents: {
+    condition: 'Accepted',
+    status: 'False',
+    meaning: '`spec.events` names an event that this version does not know. The events that it does know are delivered all the same.',
+    cure: 'Correct the name; the message lists those that there are.',
+    blocks: 'person',
+  },
+  AddressForbidden: {
+    condition: 'Accepted',
+    status: 'False',
+    meaning: 'The address may not be called: it is not on the public internet, has a port that is not allowed, or is no web address.',
+    cure: 'Use an address that the message allows, or have the operator of the installation allow it (PARLEY_EGRESS_ALLOW_CIDRS, PARLEY_EGRESS_PORTS).',
+    blocks: 'person',
+  },
 
   ReferencesResolved: { condition: 'ResolvedRefs', status: 'True', meaning: 'Everything the object names exists and can be used.' },
   SecretNotFound: {
@@ -202,6 +216,20 @@ const table = {
     cure: 'Delete that Secret, add the key `current` to it, or name another one in `spec.signing.secretRef`.',
     blocks: 'person',
   },
+  SigningKeyInvalid: {
+    condition: 'ResolvedRefs',
+    status: 'False',
+    meaning: 'A signing key in the Secret cannot be used. Deliveries wait where it is the current one.',
+    cure: 'Write each key as `whsec_` followed by 24 to 64 random bytes in base64.',
+    blocks: 'person',
+  },
+  HeaderValueInvalid: {
+    condition: 'ResolvedRefs',
+    status: 'False',
+    meaning: 'What a Secret holds for a header cannot be sent as one. Deliveries wait.',
+    cure: 'Keep a single line of text without control characters in the Secret.',
+    blocks: 'person',
+  },
 
   RevisionServed: { condition: 'Synced', status: 'True', meaning: 'New calls start with the revision that the spec asks for.' },
   RevisionPending: {
@@ -266,11 +294,27 @@ const table = {
     cure: 'Give the profile its former model again, or create a knowledge base of another name.',
     blocks: 'person',
   },
-  DeliveryNotConfigured: {
+  Delivering: { condition: 'Synced', status: 'True', meaning: 'Events that match the subscription are delivered to its address.' },
+  DeliveryPaused: {
+    condition: 'Synced',
+    status: 'True',
+    meaning: '`spec.active` is false: nothing is sent. Events are recorded meanwhile and can be redelivered; retries that were due wait.',
+    cure: 'Set `spec.active` to true, or remove it, to go on.',
+  },
+  DeliveryHeldUp: {
     condition: 'Synced',
     status: 'False',
-    meaning: 'This version runs no dispatcher, so no event is delivered yet. Does not affect Ready.',
-    cure: 'Use a version that delivers events.',
+    meaning: 'Deliveries wait, because a Secret that they need is missing or cannot be used. They go on by themselves once it can.',
+    cure: 'See the condition ResolvedRefs.',
+    blocks: 'person',
+  },
+  AutoDisabled: {
+    condition: 'Synced',
+    status: 'False',
+    meaning:
+      'Nothing is sent any more, because nothing but failures came back for days, or because the endpoint answered 410 Gone. `status.autoDisabled` says since when and why.',
+    cure: 'Mend the endpoint, then change anything in the spec, or set `active` to true over REST: either switches the subscription on again. What was not delivered can be recovered.',
+    blocks: 'person',
   },
 
   Retrying: {

@@ -1,25 +1,48 @@
 import type { WebhookSubscription, WebhookSubscriptionStatus } from '../../crds/index.ts';
 import { generatedSigningSecret, SIGNING_KEY, webhookSubscriptionReferences } from '../references/references-of.ts';
 import { notAnOrganization, unresolved } from '../references/resolve.ts';
-import { displayNameOf, ownerAmong, type World } from '../references/world.ts';
+import { displayNameOf, ownerAmong, type KeyedObject, type World } from '../references/world.ts';
 import type { Plan } from '../runtime/plan.ts';
 import { commonFields, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
 import { summarize } from '../status/conditions.ts';
 import type { Problem } from '../status/reasons.ts';
-import { accepted, notSynced, resolvedRefs } from '../status/stages.ts';
+import { accepted, resolvedRefs } from '../status/stages.ts';
+import { addressProblems, eventProblems, headerProblems, holdUp, synced } from './judgement.ts';
+import { cannotSign, expiryOf, signingKeyProblems } from './signing-keys.ts';
 
-export interface SigningSecretAction {
-  readonly type: 'generateSigningSecret';
-  readonly name: string;
-  /** The Secret is there and ours, only the key is missing: add it to this very state. Absent: create the Secret. */
-  readonly extend?: { readonly uid: string; readonly resourceVersion: string };
+interface SecretState {
+  readonly uid: string;
+  readonly resourceVersion: string;
 }
 
-/** @param now - milliseconds since the epoch */
+export type SigningSecretAction =
+  | {
+      readonly type: 'generateSigningSecret';
+      readonly name: string;
+      /** The Secret is there and ours, only the key is missing: add it to this very state. Absent: create the Secret. */
+      readonly extend?: SecretState;
+    }
+  /** Former keys of a generated Secret have had their time. */
+  | { readonly type: 'removeSigningKeys'; readonly name: string; readonly keys: readonly string[]; readonly from: SecretState };
+
+export interface SubscriptionPlanOptions {
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** What is wrong with an address as far as that can be seen without the network; undefined: nothing. */
+  readonly addressProblem: (url: string) => string | undefined;
+}
+
+/** A timer can't be set for longer; a planner's pass costs nothing. */
+const LONGEST_REQUEUE_MS = 3_600_000;
+
+/**
+ * Nothing is kept in Postgres on behalf of the resource that a deletion would have to wait for: who delivers sees that it is
+ * gone and ends what waited for it. So there is no finalizer.
+ */
 export function planWebhookSubscription(
   subscription: WebhookSubscription,
   world: World,
-  now: number,
+  { now, addressProblem }: SubscriptionPlanOptions,
 ): Plan<SigningSecretAction, WebhookSubscriptionStatus> {
   if (isDeleting(subscription)) return { actions: [] };
   if (isSuspended(subscription)) return { actions: [], status: suspendedStatus(subscription, now) };
@@ -28,18 +51,36 @@ export function planWebhookSubscription(
   if (foreign.length > 0) return { actions: [], status: commonFields(subscription, summarize([accepted(foreign)], { message: '' }), now) };
 
   const generated = generatedSigningSecret(subscription);
-  const signing = generated === undefined ? { actions: [], problems: [] } : planSigningSecret(subscription, generated, world);
-  const signingName = generated ?? subscription.spec.signing?.secretRef?.name;
+  const own = subscription.spec.signing?.secretRef?.name;
+  const signing = generated === undefined ? nothingToGenerate : planSigningSecret(subscription, generated, world, now);
+  const signingName = generated ?? own;
+  const secret = signingName === undefined ? undefined : world.secret(namespace, signingName);
+  const missing = [
+    ...unresolved(namespace, webhookSubscriptionReferences(subscription), world),
+    ...signing.problems,
+    ...headerProblems(subscription, world),
+  ];
+  const keys = secret === undefined || signingName === undefined ? [] : signingKeyProblems(namespace, signingName, secret);
+  const heldUp = missing.some(({ reason }) => holdUp.has(reason)) || (secret !== undefined && cannotSign(secret));
   const verdicts = summarize(
     [
-      accepted(displayNameTaken(subscription, world)),
-      resolvedRefs([...unresolved(namespace, webhookSubscriptionReferences(subscription), world), ...signing.problems]),
-      notSynced({ reason: 'DeliveryNotConfigured', message: 'this version runs no dispatcher, so no event is delivered yet' }),
+      accepted([
+        ...displayNameTaken(subscription, world),
+        ...eventProblems(subscription),
+        ...addressProblems(subscription, addressProblem),
+      ]),
+      resolvedRefs([...missing, ...keys]),
+      synced(subscription, { heldUp }),
     ],
-    { message: 'the spec is accepted and everything it names exists' },
+    {
+      message: subscription.spec.active
+        ? 'events that match are delivered'
+        : 'the spec is accepted; nothing is sent while spec.active is false',
+    },
   );
   return {
     actions: signing.actions,
+    ...(signing.nextAt !== undefined && { requeueAfterMs: Math.min(signing.nextAt - now, LONGEST_REQUEUE_MS) }),
     status: {
       ...commonFields(subscription, verdicts, now),
       ...(signingName === undefined ? {} : { signingSecretRef: { name: signingName } }),
@@ -47,16 +88,21 @@ export function planWebhookSubscription(
   };
 }
 
+interface SigningPlan {
+  readonly actions: readonly SigningSecretAction[];
+  readonly problems: readonly Problem[];
+  /** When the next former key has had its time, in milliseconds since the epoch. */
+  readonly nextAt?: number;
+}
+
+const nothingToGenerate: SigningPlan = { actions: [], problems: [] };
+
 /**
  * Generated once, and again only when somebody deleted it. A Secret of that name that belongs to something else is
  * left alone; one that belongs to this subscription but lacks the key (it also keeps header values that came over
  * REST) is given the key.
  */
-function planSigningSecret(
-  subscription: WebhookSubscription,
-  name: string,
-  world: World,
-): { readonly actions: readonly SigningSecretAction[]; readonly problems: readonly Problem[] } {
+function planSigningSecret(subscription: WebhookSubscription, name: string, world: World, now: number): SigningPlan {
   const namespace = subscription.metadata.namespace ?? '';
   const found = world.secret(namespace, name);
   switch (found.state) {
@@ -73,7 +119,7 @@ function planSigningSecret(
         ],
       };
     default:
-      if (found.keys.has(SIGNING_KEY)) return { actions: [], problems: [] };
+      if (found.keys.has(SIGNING_KEY)) return planExpiry(subscription, name, found, now);
       if (found.owners.includes(subscription.metadata.uid ?? '')) {
         return {
           actions: [{ type: 'generateSigningSecret', name, extend: { uid: found.uid, resourceVersion: found.resourceVersion } }],
@@ -90,6 +136,23 @@ function planSigningSecret(
         ],
       };
   }
+}
+
+/** Only in a Secret that was generated for it: what people keep themselves is theirs to tidy up, and isn't used once its time is over. */
+function planExpiry(
+  subscription: WebhookSubscription,
+  name: string,
+  found: Extract<KeyedObject, { readonly state: 'present' }>,
+  now: number,
+): SigningPlan {
+  if (!found.owners.includes(subscription.metadata.uid ?? '')) return nothingToGenerate;
+  const { over, next } = expiryOf(found, now);
+  const { uid, resourceVersion } = found;
+  return {
+    actions: over.length === 0 ? [] : [{ type: 'removeSigningKeys', name, keys: over, from: { uid, resourceVersion } }],
+    problems: [],
+    ...(next !== undefined && { nextAt: next }),
+  };
 }
 
 function displayNameTaken(subscription: WebhookSubscription, world: World): readonly Problem[] {

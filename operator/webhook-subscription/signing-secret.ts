@@ -1,33 +1,30 @@
-import { randomBytes as nodeRandomBytes } from 'node:crypto';
-
-import type { WebhookSubscription } from '../../crds/index.ts';
+import { wellKnown, type WebhookSubscription } from '../../crds/index.ts';
 import { KubeError, ResourceClient, type KubeObject, type Stored, type Transport } from '../../kube/index.ts';
+import { generateSigningKey } from '../../webhooks/signing/signing-keys.ts';
 import { SIGNING_KEY } from '../references/references-of.ts';
 import { FIELD_MANAGER } from '../runtime/caches.ts';
 import { namespaceOf } from '../runtime/cluster-world.ts';
 import { keyedDescriptors } from '../runtime/keyed-watch.ts';
 import type { SigningSecretAction } from './plan.ts';
+import { expiryWithout } from './signing-keys.ts';
+
+type ActionOf<T extends SigningSecretAction['type']> = Extract<SigningSecretAction, { readonly type: T }>;
 
 interface Secret extends KubeObject {
   readonly type?: string;
   readonly data: Readonly<Record<string, string>>;
 }
 
-/** Bytes of a signing key, as Standard Webhooks recommends. */
-const KEY_BYTES = 32;
-
 /** Writes generated signing keys; the one place where the operator has a value of a Secret in its hands. */
 export class SigningSecrets {
   readonly #client: ResourceClient<Secret>;
-  readonly #randomBytes: (size: number) => Buffer;
 
-  constructor(options: { readonly transport: Transport; readonly randomBytes?: (size: number) => Buffer }) {
+  constructor(options: { readonly transport: Transport }) {
     this.#client = new ResourceClient<Secret>({
       transport: options.transport,
       descriptor: keyedDescriptors.Secret,
       fieldManager: FIELD_MANAGER,
     });
-    this.#randomBytes = options.randomBytes ?? nodeRandomBytes;
   }
 
   /**
@@ -36,9 +33,12 @@ export class SigningSecrets {
    *
    * @returns the resourceVersion from which on the key is there
    */
-  async generate(action: SigningSecretAction, subscription: Stored<WebhookSubscription>, signal: AbortSignal): Promise<string> {
-    const key = `whsec_${this.#randomBytes(KEY_BYTES).toString('base64')}`;
-    const data = { [SIGNING_KEY]: Buffer.from(key).toString('base64') };
+  async generate(
+    action: ActionOf<'generateSigningSecret'>,
+    subscription: Stored<WebhookSubscription>,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const data = { [SIGNING_KEY]: Buffer.from(generateSigningKey()).toString('base64') };
     const metadata = { namespace: namespaceOf(subscription), name: action.name };
     if (action.extend !== undefined) {
       const extended = await this.#client.apply(
@@ -59,5 +59,30 @@ export class SigningSecrets {
       if (!(error instanceof KubeError) || error.reason !== 'AlreadyExists') throw error;
       return (await this.#client.get(metadata, { signal })).metadata.resourceVersion;
     }
+  }
+
+  /**
+   * Takes keys out, whoever wrote them: by the whole object, at the very version that was looked at, because an apply takes away
+   * nothing that another manager owns.
+   *
+   * @returns the resourceVersion from which on they are gone
+   */
+  async removeKeys(action: ActionOf<'removeSigningKeys'>, subscription: Stored<WebhookSubscription>, signal: AbortSignal): Promise<string> {
+    const { name, keys, from } = action;
+    const found = await this.#client.get({ namespace: namespaceOf(subscription), name }, { signal });
+    // Somebody was at it meanwhile, perhaps to rotate: the next look decides anew.
+    if (found.metadata.uid !== from.uid || found.metadata.resourceVersion !== from.resourceVersion) return found.metadata.resourceVersion;
+    const { [wellKnown.signingExpiry]: expiry, ...annotations } = found.metadata.annotations ?? {};
+    const left = expiryWithout(expiry, keys);
+    const { managedFields: _managed, ...metadata } = found.metadata;
+    const updated = await this.#client.update(
+      {
+        ...found,
+        metadata: { ...metadata, annotations: { ...annotations, ...(left !== undefined && { [wellKnown.signingExpiry]: left }) } },
+        data: Object.fromEntries(Object.entries(found.data).filter(([key]) => !keys.includes(key))),
+      },
+      { signal },
+    );
+    return updated.metadata.resourceVersion;
   }
 }

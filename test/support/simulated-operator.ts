@@ -262,7 +262,7 @@ export class SimulatedOperator {
           deletionGraceMs: 1_000,
         });
       default:
-        return planWebhookSubscription(object as WebhookSubscription, world, now);
+        return planWebhookSubscription(object as WebhookSubscription, world, { now, addressProblem: () => undefined });
     }
   }
 
@@ -343,7 +343,8 @@ export class SimulatedOperator {
       case 'discard':
       case 'deleteCollection':
       case 'releaseCollection':
-        throw new Error(`nothing here is ever deleted: ${action.type}`);
+      case 'removeSigningKeys':
+        throw new Error(`nothing here is ever taken away: ${action.type}`);
       case 'generateSigningSecret': {
         const namespace = object.metadata.namespace ?? '';
         this.arrive({

@@ -1,0 +1,73 @@
+/** What the operator thinks of a subscription, beyond what the schema and CEL can say. */
+import type { WebhookSubscription } from '../../crds/index.ts';
+import { eventNames } from '../../webhooks/events/catalogue.ts';
+import type { World } from '../references/world.ts';
+import type { Stage } from '../status/conditions.ts';
+import type { Problem, Reason } from '../status/reasons.ts';
+
+/** The schema takes any well-formed name, so that a manifest for a newer version can be applied to an older one. */
+export function eventProblems({ spec }: Pick<WebhookSubscription, 'spec'>): readonly Problem[] {
+  const known: ReadonlySet<string> = new Set(['*', ...eventNames]);
+  const unknown = (spec.events ?? []).filter((name) => !known.has(name));
+  if (unknown.length === 0) return [];
+  return [
+    {
+      reason: 'UnknownEvents',
+      message: `spec.events names ${unknown.map((name) => `"${name}"`).join(', ')}, which this version does not know; there are ${[...eventNames].sort().join(', ')}`,
+    },
+  ];
+}
+
+export function addressProblems(
+  { spec }: Pick<WebhookSubscription, 'spec'>,
+  problemWith: (url: string) => string | undefined,
+): readonly Problem[] {
+  const message = problemWith(spec.url);
+  return message === undefined ? [] : [{ reason: 'AddressForbidden', message: `spec.url cannot be called: ${message}` }];
+}
+
+/** Values that come from Secrets; those in the spec have been looked at by the schema. */
+export function headerProblems(subscription: Pick<WebhookSubscription, 'spec' | 'metadata'>, world: World): readonly Problem[] {
+  const namespace = subscription.metadata.namespace ?? '';
+  return (subscription.spec.headers ?? []).flatMap(({ name, valueFrom }): readonly Problem[] => {
+    const ref = valueFrom?.secretKeyRef;
+    if (ref === undefined) return [];
+    const found = world.secret(namespace, ref.name);
+    if (found.state !== 'present' || found.unfit?.header.has(ref.key) !== true) return [];
+    return [
+      {
+        reason: 'HeaderValueInvalid',
+        message: `key "${ref.key}" of Secret ${namespace}/${ref.name} cannot be the value of the header ${name}; keep one line of text without control characters in it`,
+      },
+    ];
+  });
+}
+
+/** What is wrong with the things that the spec names so that a delivery cannot even be attempted. */
+export const holdUp: ReadonlySet<string> = new Set<Reason>([
+  'SecretNotFound',
+  'SecretKeyNotFound',
+  'SecretNotOwned',
+  'ReferenceForbidden',
+  'HeaderValueInvalid',
+]);
+
+/** @param options.heldUp nothing can be sent until a Secret is put right */
+export function synced({ spec, status }: Pick<WebhookSubscription, 'spec' | 'status'>, { heldUp }: { readonly heldUp: boolean }): Stage {
+  const good = spec.active
+    ? ({ reason: 'Delivering', message: 'events that match are delivered to the address' } as const)
+    : ({ reason: 'DeliveryPaused', message: 'spec.active is false: events are recorded and nothing is sent' } as const);
+  const stage = (problems: readonly Problem[]): Stage => ({ type: 'Synced', good, problems });
+  const disabled = status?.autoDisabled;
+  if (disabled !== undefined) {
+    const cure = 'mend the endpoint, then change anything in the spec or set active to true over REST';
+    return stage([{ reason: 'AutoDisabled', message: `nothing is sent since ${disabled.since}: ${disabled.reason}; ${cure}` }]);
+  }
+  if (!heldUp) return stage([]);
+  return stage([
+    {
+      reason: 'DeliveryHeldUp',
+      message: 'deliveries wait until every Secret that they need is there and can be used; see the condition ResolvedRefs',
+    },
+  ]);
+}

@@ -1,0 +1,185 @@
+import { describe, expect, it } from 'vitest';
+
+import type { WebhookSubscription } from '../../crds/index.ts';
+import { storedObject } from '../../test/support/simulated-operator.ts';
+import { eventNames } from '../../webhooks/events/catalogue.ts';
+import { memoryWorld, type KeyedEntry } from '../references/memory-world.ts';
+import { conditionOf } from '../status/conditions.ts';
+import { planWebhookSubscription } from './plan.ts';
+import { unfitKeys } from './signing-keys.ts';
+
+const now = Date.parse('2026-11-21T12:00:00Z');
+const goodKey = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+
+function subscriptionOf(spec: object, status?: object): WebhookSubscription {
+  const stored = storedObject('WebhookSubscription', 'orders', { url: 'https://hooks.example.com/', ...spec });
+  return { ...stored, ...(status && { status }) } as WebhookSubscription;
+}
+
+function secretOf(values: Readonly<Record<string, string>>, more: Partial<KeyedEntry> = {}): KeyedEntry {
+  const data = Object.fromEntries(Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString('base64')]));
+  return {
+    namespace: 'acme',
+    name: 'keys',
+    uid: 'uid-keys',
+    resourceVersion: '5',
+    keys: Object.keys(values),
+    unfit: unfitKeys(data),
+    ...more,
+  };
+}
+
+function planned(
+  spec: object,
+  { secrets = [], status, addressProblem }: { secrets?: readonly KeyedEntry[]; status?: object; addressProblem?: string } = {},
+) {
+  const subscription = subscriptionOf(spec, status);
+  const world = memoryWorld({ organizations: ['acme'], subscriptions: [subscription], secrets });
+  const plan = planWebhookSubscription(subscription, world, { now, addressProblem: () => addressProblem });
+  const condition = (type: 'Ready' | 'Accepted' | 'ResolvedRefs' | 'Synced' | 'Stalled') => {
+    const found = conditionOf({ status: plan.status ?? {} }, type);
+    return found && `${found.status} ${found.reason}`;
+  };
+  const message = (type: 'Ready' | 'Accepted' | 'ResolvedRefs' | 'Synced') =>
+    conditionOf({ status: plan.status ?? {} }, type)?.message ?? '';
+  return { plan, condition, message };
+}
+
+describe('events', () => {
+  it.each([
+    ['absent', {}],
+    ['none', { events: [] }],
+    ['all', { events: ['*'] }],
+    ['each that there is', { events: [...eventNames] }],
+  ])('takes %s', (_name, spec) => {
+    const { condition } = planned(spec);
+    expect([condition('Accepted'), condition('Ready')]).toEqual(['True SpecAccepted', 'True Available']);
+  });
+
+  it('names those that there are not, and those that there are', () => {
+    const { condition, message } = planned({ events: ['Webhook.Test', 'Webhook.Tset', 'Nobody.Knows'] });
+    expect([condition('Accepted'), condition('Ready'), condition('Stalled')]).toEqual([
+      'False UnknownEvents',
+      'False UnknownEvents',
+      'True UnknownEvents',
+    ]);
+    expect(message('Accepted')).toContain('"Webhook.Tset", "Nobody.Knows"');
+    for (const name of eventNames) expect(message('Accepted')).toContain(name);
+    // What is known is delivered all the same.
+    expect(condition('Synced')).toBe('True Delivering');
+  });
+});
+
+describe('the address', () => {
+  it('is judged by the guard of outgoing calls', () => {
+    const { condition, message } = planned({}, { addressProblem: 'it is not on the public internet' });
+    expect(condition('Accepted')).toBe('False AddressForbidden');
+    expect(message('Ready')).toBe('spec.url cannot be called: it is not on the public internet');
+  });
+});
+
+describe('signing keys', () => {
+  const spec = { signing: { secretRef: { name: 'keys' } } };
+  const short = `whsec_${Buffer.alloc(23).toString('base64')}`;
+
+  it.each([
+    ['a good key', { current: goodKey }, 'True ReferencesResolved', 'True Delivering'],
+    ['the shortest', { current: `whsec_${Buffer.alloc(24).toString('base64')}` }, 'True ReferencesResolved', 'True Delivering'],
+    ['the longest', { current: `whsec_${Buffer.alloc(64).toString('base64')}` }, 'True ReferencesResolved', 'True Delivering'],
+    ['keys that no one asked about', { current: goodKey, 'previous-5': 'x', other: '\0' }, 'True ReferencesResolved', 'True Delivering'],
+    ['no current key', { 'previous-1': goodKey }, 'False SecretKeyNotFound', 'False DeliveryHeldUp'],
+    ['no key at all', { current: 'sesame' }, 'False SigningKeyInvalid', 'False DeliveryHeldUp'],
+    ['one without its prefix', { current: goodKey.slice(6) }, 'False SigningKeyInvalid', 'False DeliveryHeldUp'],
+    ['one that is too short', { current: short }, 'False SigningKeyInvalid', 'False DeliveryHeldUp'],
+    [
+      'one that is too long',
+      { current: `whsec_${Buffer.alloc(65).toString('base64')}` },
+      'False SigningKeyInvalid',
+      'False DeliveryHeldUp',
+    ],
+    // It was to sign along only.
+    ['a former one that is none', { current: goodKey, 'previous-2': 'sesame' }, 'False SigningKeyInvalid', 'True Delivering'],
+  ] as const)('%s', (_name, values, resolvedRefs, synced) => {
+    const { condition, message } = planned(spec, { secrets: [secretOf(values)] });
+    expect([condition('ResolvedRefs'), condition('Synced')]).toEqual([resolvedRefs, synced]);
+    for (const value of Object.values(values)) if (value.length > 5) expect(message('ResolvedRefs')).not.toContain(value);
+  });
+
+  it('waits for a Secret that is missing', () => {
+    const { condition } = planned(spec);
+    expect([condition('ResolvedRefs'), condition('Synced')]).toEqual(['False SecretNotFound', 'False DeliveryHeldUp']);
+  });
+});
+
+describe('former keys', () => {
+  const generated = { name: 'webhooksubscription-orders', owners: ['uid-WebhookSubscription-acme-orders'] };
+  const keys = { current: goodKey, 'previous-1': goodKey, 'previous-2': goodKey, 'previous-3': goodKey };
+  const signingExpiry = JSON.stringify({
+    'previous-1': '2026-11-21T12:30:00Z',
+    'previous-2': '2026-11-21T12:00:00Z',
+    'previous-3': 'soon',
+  });
+
+  it('go from a generated Secret when their time is over, and the next one is waited for', () => {
+    const { plan } = planned({ signing: {} }, { secrets: [secretOf(keys, { ...generated, signingExpiry })] });
+    expect(plan.actions).toEqual([
+      {
+        type: 'removeSigningKeys',
+        name: 'webhooksubscription-orders',
+        keys: ['previous-2'],
+        from: { uid: 'uid-keys', resourceVersion: '5' },
+      },
+    ]);
+    expect(plan.requeueAfterMs).toBe(30 * 60_000);
+  });
+
+  it.each([
+    ['stay without a date', { signing: {} }, { ...generated }],
+    ['stay with a date that cannot be read', { signing: {} }, { ...generated, signingExpiry: 'tomorrow' }],
+    ["stay in somebody's own Secret", { signing: { secretRef: { name: 'webhooksubscription-orders' } } }, { ...generated, signingExpiry }],
+    ['stay in a Secret that belongs to something else', { signing: {} }, { name: generated.name, signingExpiry }],
+  ])('%s', (_name, spec, more) => {
+    const { plan } = planned(spec, { secrets: [secretOf(keys, more)] });
+    expect(plan.actions).toEqual([]);
+  });
+});
+
+describe('header values', () => {
+  const spec = { headers: [{ name: 'x-token', valueFrom: { secretKeyRef: { name: 'keys', key: 'token' } } }] };
+
+  it.each([
+    ['plain', 'abc', 'True ReferencesResolved'],
+    ['with a line break', 'abc\nx-other: 1', 'False HeaderValueInvalid'],
+    ['with a NUL', 'abc\0', 'False HeaderValueInvalid'],
+    ['of 20 KB', 'x'.repeat(20_000), 'False HeaderValueInvalid'],
+  ])('%s', (_name, token, expected) => {
+    const { condition, message } = planned(spec, { secrets: [secretOf({ token })] });
+    expect(condition('ResolvedRefs')).toBe(expected);
+    expect(message('ResolvedRefs')).not.toContain(token);
+  });
+});
+
+describe('what is delivered', () => {
+  it('nothing while it is paused, which is as it should be', () => {
+    const { condition } = planned({ active: false });
+    expect([condition('Synced'), condition('Ready')]).toEqual(['True DeliveryPaused', 'True Available']);
+  });
+
+  it('nothing since it was switched off, until somebody does something', () => {
+    const autoDisabled = { since: '2026-11-20T08:00:00Z', reason: 'the endpoint answered 410 Gone' };
+    const { condition, message } = planned({}, { status: { autoDisabled } });
+    expect([condition('Synced'), condition('Ready'), condition('Stalled')]).toEqual([
+      'False AutoDisabled',
+      'False AutoDisabled',
+      'True AutoDisabled',
+    ]);
+    expect(message('Ready')).toContain('since 2026-11-20T08:00:00Z: the endpoint answered 410 Gone');
+  });
+
+  it('needs no finalizer', () => {
+    const subscription = subscriptionOf({});
+    const going = { ...subscription, metadata: { ...subscription.metadata, deletionTimestamp: '2026-11-21T11:00:00Z' } };
+    const world = memoryWorld({ organizations: ['acme'] });
+    expect(planWebhookSubscription(going, world, { now, addressProblem: () => undefined })).toEqual({ actions: [] });
+  });
+});

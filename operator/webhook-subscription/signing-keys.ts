@@ -1,0 +1,69 @@
+/** What the operator makes of the keys in a signing Secret: which can't be used, and which have had their time. */
+import { currentKeyName, previousKeyNames, readExpiry } from '../../webhooks/signing/signing-secret.ts';
+import { parseSigningKey } from '../../webhooks/signing/signing-keys.ts';
+import type { KeyedObject, UnfitKeys } from '../references/world.ts';
+import type { Problem } from '../status/reasons.ts';
+
+type Present = Extract<KeyedObject, { readonly state: 'present' }>;
+
+const keyNames: readonly string[] = [currentKeyName, ...previousKeyNames];
+
+/** In bytes; most servers take no more in all headers together. */
+const LONGEST_HEADER = 8_192;
+
+/** One line of printable characters. */
+function isHeaderValue(text: string): boolean {
+  return text.length <= LONGEST_HEADER && /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
+}
+
+/** Judges the values of a Secret, in base64; keeps none. */
+export function unfitKeys(data: Readonly<Record<string, string>>): UnfitKeys {
+  const texts = Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('latin1')] as const);
+  return {
+    signing: new Set(texts.flatMap(([key, text]) => (keyNames.includes(key) && parseSigningKey(text) === undefined ? [key] : []))),
+    header: new Set(texts.flatMap(([key, text]) => (isHeaderValue(text) ? [] : [key]))),
+  };
+}
+
+/** Names the Secret and the keys, never what is in them. */
+export function signingKeyProblems(namespace: string, name: string, secret: KeyedObject): readonly Problem[] {
+  if (secret.state !== 'present') return [];
+  return keyNames
+    .filter((key) => secret.keys.has(key) && secret.unfit?.signing.has(key))
+    .map((key) => ({
+      reason: 'SigningKeyInvalid',
+      message: `key "${key}" of Secret ${namespace}/${name} is no signing key; write whsec_ followed by 24 to 64 random bytes in base64`,
+    }));
+}
+
+/** Nothing can be sent without a key that signs; former ones only sign along. */
+export function cannotSign(secret: KeyedObject): boolean {
+  return secret.state === 'present' && secret.unfit?.signing.has(currentKeyName) === true;
+}
+
+export interface Expiry {
+  /** Keys whose time is over. */
+  readonly over: readonly string[];
+  /** When the next one's will be, in milliseconds since the epoch. */
+  readonly next?: number;
+}
+
+/** Keys without a date, or with one that can't be read, stay until somebody takes them out. */
+export function expiryOf({ keys, signingExpiry }: Pick<Present, 'keys' | 'signingExpiry'>, now: number): Expiry {
+  const dates = readExpiry(signingExpiry);
+  const timed = previousKeyNames.flatMap((key) => {
+    const at = keys.has(key) ? Date.parse(dates[key] ?? '') : NaN;
+    return Number.isNaN(at) ? [] : [{ key, at }];
+  });
+  const left = timed.filter(({ at }) => at > now).map(({ at }) => at);
+  return {
+    over: timed.filter(({ at }) => at <= now).map(({ key }) => key),
+    ...(left.length > 0 && { next: Math.min(...left) }),
+  };
+}
+
+/** The annotation without the keys that are taken out; undefined where nothing is left of it. */
+export function expiryWithout(text: string | undefined, removed: readonly string[]): string | undefined {
+  const left = Object.entries(readExpiry(text)).filter(([key]) => !removed.includes(key));
+  return left.length === 0 ? undefined : JSON.stringify(Object.fromEntries(left));
+}
