@@ -3,7 +3,7 @@ import { Client, Connection, WorkflowIdConflictPolicy, WorkflowIdReusePolicy, ty
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
 
 import type { Logger } from '../../platform/logging.ts';
-import { ensureSearchAttributes } from './ensure-search-attributes.ts';
+import { ensureSearchAttributes } from '../../platform/search-attributes.ts';
 import { ingestionQueues, searchAttributes, workflowIds, type CollectionJob, type DocumentJob } from './names.ts';
 
 /** Temporal doesn't answer. Whoever sweeps up starts the work later: nothing is lost. */
@@ -63,7 +63,7 @@ export function createKnowledgeJobs(options: KnowledgeJobsOptions): KnowledgeJob
   ): Promise<void> => {
     try {
       await connection.withDeadline(Date.now() + timeoutMs, async () => {
-        searchable ??= ensureSearchAttributes(connection, { namespace, logger });
+        searchable ??= ensureSearchAttributes(connection, { namespace, names: searchAttributes, logger });
         const typedSearchAttributes = (await searchable) ? attributesOf(job) : undefined;
         await client.workflow.start(workflow, {
           workflowId,

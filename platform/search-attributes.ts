@@ -1,21 +1,21 @@
 import type { Connection } from '@temporalio/client';
 
-import type { Logger } from '../../platform/logging.ts';
-import { searchAttributes } from './names.ts';
+import type { Logger } from './logging.ts';
 
 /** `INDEXED_VALUE_TYPE_KEYWORD`. */
 const KEYWORD = 2;
 
 /**
- * Makes the search attributes known to a namespace, where it may.
+ * Makes keyword search attributes known to a Temporal namespace, where it may.
+ *
  * @returns false where they are neither known nor can be made: workflows are started without them then
  */
 export async function ensureSearchAttributes(
   connection: Connection,
-  { namespace, logger }: { readonly namespace: string; readonly logger: Logger },
+  { namespace, names, logger }: { readonly namespace: string; readonly names: readonly string[]; readonly logger: Logger },
 ): Promise<boolean> {
   const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace });
-  const missing = searchAttributes.filter((name) => customAttributes[name] === undefined);
+  const missing = names.filter((name) => customAttributes[name] === undefined);
   if (missing.length === 0) return true;
   try {
     await connection.operatorService.addSearchAttributes({
