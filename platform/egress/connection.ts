@@ -36,6 +36,8 @@ const idleMs = 4000;
 export class Connection {
   /** Where it really leads. */
   readonly address: string;
+  /** Since when nobody uses it, on the monotonic clock. The pool's to set. */
+  idleSince = 0;
   readonly #host: string;
   readonly #client: Client;
   readonly #socket: Socket;

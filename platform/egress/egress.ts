@@ -103,7 +103,7 @@ export function createEgress(options: EgressOptions = {}): Egress {
   const rules = { policy, ports: parsePorts(options.allowedPorts ?? defaultPorts) };
   const resolver = options.resolver ?? createNameResolver({ clock, ...(options.dnsServers && { servers: options.dnsServers }) });
   const names = new VettedNames({ resolver, policy, clock });
-  const pool = new ConnectionPool();
+  const pool = new ConnectionPool({ clock });
   const secureContext = createSecureContext(options.ca === undefined ? {} : { ca: options.ca });
   const running = new Set<Run>();
   let closed = false;
@@ -150,8 +150,11 @@ export function createEgress(options: EgressOptions = {}): Egress {
       overflow: request.overflow ?? 'fail',
       onHead: () => (run.phase = 'body'),
     } as const;
-    for (;;) {
-      const connection = pool.take(target.origin, addresses) ?? (await open(run, target, addresses));
+    const repeatable = request.repeatable ?? (method === 'GET' || method === 'HEAD');
+    for (let stale = false; ; stale = true) {
+      // One that was stale says enough about its like: at most two requests are sent in all.
+      const kept = stale ? undefined : pool.take(target.origin, addresses, { fresh: !repeatable });
+      const connection = kept ?? (await open(run, target, addresses));
       run.cleanUp = () => connection.destroy();
       run.throwIfStopped();
       run.phase = 'head';
@@ -161,8 +164,6 @@ export function createEgress(options: EgressOptions = {}): Egress {
         run.cleanUp = undefined;
         return { ...response, address: connection.address };
       } catch (error) {
-        // Each failure uses up one kept connection, so this ends with a new one.
-        const repeatable = request.repeatable ?? (method === 'GET' || method === 'HEAD');
         if (run.stopped || !repeatable || !wentStale(error, connection)) throw error;
       }
     }
