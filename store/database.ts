@@ -163,10 +163,11 @@ export class Database {
     values: readonly unknown[] = [],
     { prepared = false }: StatementOptions = {},
   ): Promise<readonly R[]> {
-    return this.#withClient(
-      async (client) => (await client.query<R>({ text: sql, values: [...values], ...(prepared && { name: statementName(sql) }) })).rows,
-    );
+    return this.#statement<R>(sql, values, { prepared }).then(({ rows }) => rows);
   }
+
+  /** The same, with the count of rows that were written. */
+  readonly statements: Pick<Transaction, 'query'> = { query: (sql, values, options) => this.#statement(sql, values, options) };
 
   /** A connection of its own, outside the pool and not yet opened: for LISTEN, which lasts. */
   dedicatedClient(): Client {
@@ -179,6 +180,15 @@ export class Database {
     if (!this.#pool.ending) await this.#pool.end();
   }
 
+  // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as in Transaction
+  #statement<R extends QueryResultRow>(
+    sql: string,
+    values: readonly unknown[] = [],
+    options: StatementOptions = {},
+  ): Promise<{ readonly rows: readonly R[]; readonly rowCount: number }> {
+    return this.#withClient((client) => runStatement<R>(client, sql, values, options));
+  }
+
   #transaction<T>(begin: string, work: (transaction: Transaction) => Promise<T>): Promise<T> {
     return this.#withClient(async (client) => {
       await client.query(begin);
@@ -187,10 +197,8 @@ export class Database {
         const result = await work({
           notifyAfterCommit: (channel) => void channels.add(channel),
           // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as in the interface
-          async query<R extends QueryResultRow>(sql: string, values: readonly unknown[] = [], { prepared = false }: StatementOptions = {}) {
-            const answer = await client.query<R>({ text: sql, values: [...values], ...(prepared && { name: statementName(sql) }) });
-            return { rows: answer.rows, rowCount: answer.rowCount ?? 0 };
-          },
+          query: <R extends QueryResultRow>(sql: string, values: readonly unknown[] = [], options: StatementOptions = {}) =>
+            runStatement<R>(client, sql, values, options),
         });
         await client.query('COMMIT');
         for (const channel of channels) this.#hints.tell(channel);
@@ -242,6 +250,17 @@ export class Database {
   }
 }
 
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as in Transaction
+async function runStatement<R extends QueryResultRow>(
+  client: ClientBase,
+  sql: string,
+  values: readonly unknown[],
+  { prepared = false }: StatementOptions,
+): Promise<{ readonly rows: readonly R[]; readonly rowCount: number }> {
+  const answer = await client.query<R>({ text: sql, values: [...values], ...(prepared && { name: statementName(sql) }) });
+  return { rows: answer.rows, rowCount: answer.rowCount ?? 0 };
+}
+
 const statementNames = new Map<string, string>();
 
 /** The same text always has the same name, and no other one has it. */
@@ -270,10 +289,18 @@ function leavesConnectionUsable(error: unknown): boolean {
 }
 
 /**
+ * What the dispatcher asks is look-ups by whole keys, of tables whose statistics are always behind: its plans go by indexes, and are made once.
+ */
+const sessionSettings: Partial<Record<RoleName, string>> = {
+  parley_dispatcher:
+    ' -c jit=off -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off',
+};
+
+/**
  * Makes the server start every session in `role`, so that RESET ROLE comes back to it and not to the login user.
  * What the address already says under `options` is kept, before ours: the last word counts.
  */
-function asRole(databaseUrl: string, role: string): { readonly connectionString: string } {
+function asRole(databaseUrl: string, role: RoleName): { readonly connectionString: string } {
   if (!URL.canParse(databaseUrl)) {
     throw new StoreError(
       'refused',
@@ -282,6 +309,6 @@ function asRole(databaseUrl: string, role: string): { readonly connectionString:
   }
   const url = new URL(databaseUrl);
   const given = url.searchParams.get('options');
-  url.searchParams.set('options', `${given === null ? '' : `${given} `}-c role=${role} -c timezone=UTC`);
+  url.searchParams.set('options', `${given === null ? '' : `${given} `}-c role=${role} -c timezone=UTC${sessionSettings[role] ?? ''}`);
   return { connectionString: url.href };
 }

@@ -8,12 +8,13 @@ import { ApiKeys, REVOKED_CHANNEL } from './api-keys.ts';
 import { Authenticator, type Authentication, type AuthenticateOptions } from './authenticator.ts';
 import { ChannelListener } from './channel-listener.ts';
 import { Database, type DatabaseOptions } from './database.ts';
-import { StoreError } from './error.ts';
 import { registerStoreMetrics } from './metrics.ts';
-import { readMigrations } from './migration-files.ts';
 import { Organizations } from './organizations.ts';
 import { createKnowledgeStore, type KnowledgeStore } from './knowledge/index.ts';
 import { RateLimits } from './rate-limits.ts';
+import { requireSchema } from './schema-version.ts';
+import { createWebhookStore } from './webhooks/create-webhook-store.ts';
+import type { WebhookStore } from './webhooks/webhook-store.ts';
 
 export type { ApiKeyPosition, ApiKeyRecord } from './api-keys.ts';
 export type { RateLimits } from './rate-limits.ts';
@@ -51,6 +52,7 @@ export {
   type RetryToStart,
   type Watermark,
 } from './webhooks/types.ts';
+export { openDispatchStore, type DispatchStoreOptions } from './webhooks/open-dispatch-store.ts';
 export type { EventRecord, WebhookStore } from './webhooks/webhook-store.ts';
 export { migrate, migrationStatus } from './migrate.ts';
 export { covers, isPermission, permissions, type Permission } from './permissions.ts';
@@ -79,6 +81,7 @@ export interface Store {
   readonly agentRevisions: AgentRevisions;
   readonly rateLimits: RateLimits;
   readonly knowledge: KnowledgeStore;
+  readonly webhooks: WebhookStore;
   /** For what keeps its own tables in the same database: the vectors. */
   readonly database: Database;
   /** @throws StoreError `unavailable`, `refused`, or `schema` when migrations are missing */
@@ -107,13 +110,13 @@ export function openStore(options: StoreOptions): Store {
     onFirstUse: () => listener.start(),
   });
   if (options.registry !== undefined) registerStoreMetrics(options.registry, database);
-  const newest = readMigrations().at(-1);
 
   return {
     organizations: new Organizations(database),
     agentRevisions: new AgentRevisions(database),
     rateLimits: new RateLimits(database),
     knowledge: createKnowledgeStore(database, { clock, logger: options.logger }),
+    webhooks: createWebhookStore(database),
     database,
     apiKeys: {
       create: (key) => keys.create(key),
@@ -128,13 +131,7 @@ export function openStore(options: StoreOptions): Store {
       purge: (what) => keys.purge(what),
       authenticate: (apiKey, given) => authenticator.authenticate(apiKey, given),
     },
-    async health() {
-      const [row] = await database.query<{ version: number | null }>('SELECT max(version) AS version FROM parley.schema_migrations');
-      // A newer database is fine here: during an upgrade the old processes go on until they are replaced.
-      if (newest !== undefined && (row?.version ?? 0) < newest.version) {
-        throw new StoreError('schema', `the database lacks migrations up to ${newest.name}: run \`parley migrate\``);
-      }
-    },
+    health: () => requireSchema(database),
     async close() {
       await listener.stop();
       await database.close();

@@ -42,8 +42,14 @@ export interface DispatchStore {
     leaseMs: (subscriptionUid: string) => number,
     limit: number,
   ): Promise<readonly ClaimedDelivery[]>;
-  /** For the activity of a retry: the delivery if it is to be retried, or the state that says that it isn't; undefined when it is gone. */
-  claimOne(deliveryId: string, leaseMs: number): Promise<ClaimedDelivery | { readonly state: DeliveryState } | undefined>;
+  /**
+   * For the activity of a retry: the delivery if it is to be retried (`retry_pending` or `retrying`) and is due; otherwise its state, and in how
+   * many milliseconds it is due (0 for what isn't live): somebody else may have it until then. Undefined when it is gone.
+   */
+  claimOne(
+    deliveryId: string,
+    leaseMs: number,
+  ): Promise<ClaimedDelivery | { readonly state: DeliveryState; readonly dueInMs: number } | undefined>;
   /** Uids of the subscriptions that have a due `pending` delivery. */
   dueSubscriptions(): Promise<readonly string[]>;
   /** Attempts, deliveries, endpoints and disablings, all in one transaction. May be repeated: an attempt counts once. */
@@ -85,8 +91,10 @@ export interface DispatchStore {
   disable(endpoint: { readonly org: string; readonly subscriptionUid: string } & Disabling): Promise<boolean>;
   /** The disabling, and with it what was counted of failures, is forgotten. @returns false when it wasn't disabled */
   enable(endpoint: { readonly org: string; readonly subscriptionUid: string }): Promise<boolean>;
-  /** One of all processes gets to write a status, at most once in `everyMs`. */
-  takeStatusWrite(endpoint: { readonly org: string; readonly subscriptionUid: string }, everyMs: number): Promise<boolean>;
+  /** Endpoints that have changed since their status was last written, `everyMs` ago or longer: of all processes the caller gets to write them. */
+  takeStatusWrites(which: { readonly everyMs: number; readonly limit: number }): Promise<readonly EndpointRecord[]>;
+  /** They could not be written: somebody else may, at once. */
+  giveBackStatusWrites(subscriptionUids: readonly string[]): Promise<void>;
   /**
    * What is left to do for a subscription that is gone ends as `skipped`, reason `subscription_deleted`, and its endpoint is forgotten.
    * @returns whether there may be more: call again

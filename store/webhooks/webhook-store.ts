@@ -1,5 +1,5 @@
 /** What the api and the operator ask of events and deliveries: as one organisation. */
-import type { Disabling, AttemptRecord, DeliveryRecord, DeliveryState, EndpointRecord } from './types.ts';
+import type { Disabling, AttemptRecord, DeliveryRecord, DeliveryState, EndpointRecord, NewEvent } from './types.ts';
 
 interface SubscriptionRef {
   readonly org: string;
@@ -7,6 +7,8 @@ interface SubscriptionRef {
 }
 
 export interface WebhookStore {
+  /** Events with no change of this database behind them, in a transaction of their own. See `insertEvents`. */
+  insert(org: string, events: readonly NewEvent[]): Promise<void>;
   /** Newest first, by the time of the event; those before `before`, an id. */
   deliveries(
     page: SubscriptionRef & {

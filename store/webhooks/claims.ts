@@ -1,0 +1,173 @@
+/** Who may attempt which delivery until when. */
+import { liveStates, type ClaimedDelivery, type DeliveryState, type NextStep } from './types.ts';
+import { spanOf, stateList, type Statements } from './statements.ts';
+
+/** Of one claim, whatever is asked for. Stands in the text of the statement: a plan has to know that these are few. */
+const LARGEST_CLAIM = 1_000;
+
+const claimStatement = `
+  WITH picked AS MATERIALIZED (
+    SELECT * FROM (SELECT d.id, w.lease_ms
+    FROM unnest($1::text[], $2::int[], $3::int[]) AS w (uid, room, lease_ms)
+    CROSS JOIN LATERAL (
+      SELECT d.id FROM parley.deliveries d
+      WHERE d.subscription_uid = w.uid AND d.state = 'pending' AND d.due_at <= statement_timestamp()
+      ORDER BY d.due_at LIMIT w.room FOR UPDATE SKIP LOCKED) d
+    LIMIT $4) AS due
+    LIMIT ${LARGEST_CLAIM}
+  ), claimed AS (
+    UPDATE parley.deliveries d SET due_at = statement_timestamp() + p.lease_ms * interval '1 millisecond'
+    FROM picked p WHERE d.id = p.id
+    RETURNING d.id, d.org, d.event_id, d.event_name, d.subscription_uid, d.attempts, d.series_start, d.created_at
+  )
+  SELECT c.*, b.body FROM claimed c
+  LEFT JOIN LATERAL (SELECT b.body FROM parley.event_bodies b WHERE b.id = c.event_id LIMIT 1) b ON true
+  ORDER BY c.id`;
+
+const claimOneStatement = `
+  WITH claimed AS (
+    UPDATE parley.deliveries d SET state = 'retrying', due_at = statement_timestamp() + $2 * interval '1 millisecond'
+    WHERE d.id = $1 AND d.state IN ('retry_pending', 'retrying') AND d.due_at <= statement_timestamp()
+    RETURNING d.id, d.org, d.event_id, d.event_name, d.subscription_uid, d.attempts, d.series_start, d.created_at
+  )
+  SELECT c.*, b.body FROM claimed c
+  LEFT JOIN LATERAL (SELECT b.body FROM parley.event_bodies b WHERE b.id = c.event_id LIMIT 1) b ON true`;
+
+/** From one subscription to the next through the index, however many rows each of them has. */
+const pendingSubscriptions = `
+  WITH RECURSIVE subscriptions (uid) AS (
+    (SELECT d.subscription_uid FROM parley.deliveries d WHERE d.state = 'pending' ORDER BY d.subscription_uid LIMIT 1)
+    UNION ALL
+    SELECT (SELECT d.subscription_uid FROM parley.deliveries d WHERE d.state = 'pending' AND d.subscription_uid > s.uid ORDER BY d.subscription_uid LIMIT 1)
+    FROM subscriptions s WHERE s.uid IS NOT NULL
+  )`;
+
+const dueStatement = `${pendingSubscriptions}
+  SELECT s.uid FROM subscriptions s
+  WHERE s.uid IS NOT NULL
+    AND (SELECT d.due_at FROM parley.deliveries d WHERE d.state = 'pending' AND d.subscription_uid = s.uid ORDER BY d.due_at LIMIT 1) <= statement_timestamp()`;
+
+const subscriptionsInStatement = (states: string): string => `
+  WITH RECURSIVE subscriptions (uid) AS (
+    (SELECT d.subscription_uid FROM parley.deliveries d WHERE d.state NOT IN ('pending', 'succeeded') ORDER BY d.subscription_uid LIMIT 1)
+    UNION ALL
+    SELECT (SELECT d.subscription_uid FROM parley.deliveries d
+      WHERE d.state NOT IN ('pending', 'succeeded') AND d.subscription_uid > s.uid ORDER BY d.subscription_uid LIMIT 1)
+    FROM subscriptions s WHERE s.uid IS NOT NULL
+  )
+  SELECT s.uid FROM subscriptions s
+  WHERE s.uid IS NOT NULL AND EXISTS (SELECT FROM parley.deliveries d WHERE d.subscription_uid = s.uid AND d.state IN (${states}))`;
+
+interface ClaimedRow {
+  readonly id: string;
+  readonly org: string;
+  readonly event_id: string;
+  readonly event_name: string;
+  readonly subscription_uid: string;
+  readonly attempts: number;
+  readonly series_start: number;
+  readonly created_at: Date;
+  readonly body: Buffer | null;
+}
+
+export async function claim(
+  statements: Statements,
+  rooms: ReadonlyMap<string, number>,
+  leaseMs: (subscriptionUid: string) => number,
+  limit: number,
+): Promise<readonly ClaimedDelivery[]> {
+  const wanted = [...rooms].filter(([, room]) => room >= 1);
+  if (wanted.length === 0 || limit < 1) return [];
+  const uids = wanted.map(([uid]) => uid);
+  const shares = wanted.map(([, room]) => Math.trunc(room));
+  const leases = uids.map((uid) => Math.round(leaseMs(uid)));
+  const { rows } = await statements.query<ClaimedRow>(claimStatement, [uids, shares, leases, Math.trunc(limit)], { prepared: true });
+  return withBodies(statements, rows);
+}
+
+export async function claimOne(
+  statements: Statements,
+  deliveryId: string,
+  leaseMs: number,
+): Promise<ClaimedDelivery | { readonly state: DeliveryState; readonly dueInMs: number } | undefined> {
+  const { rows } = await statements.query<ClaimedRow>(claimOneStatement, [deliveryId, Math.round(leaseMs)], { prepared: true });
+  const [claimed] = await withBodies(statements, rows);
+  if (claimed !== undefined) return claimed;
+  const found = await statements.query<{ state: DeliveryState; due_in_ms: number }>(
+    `SELECT state, CASE WHEN ended_at IS NULL THEN greatest(0, coalesce(extract(epoch FROM due_at - statement_timestamp()), 0) * 1000) ELSE 0 END::float8 AS due_in_ms
+     FROM parley.deliveries WHERE id = $1`,
+    [deliveryId],
+    { prepared: true },
+  );
+  const row = found.rows[0];
+  return row && { state: row.state, dueInMs: row.due_in_ms };
+}
+
+/** What can't be sent any more, because its body is no longer kept, ends here. */
+async function withBodies(statements: Statements, rows: readonly ClaimedRow[]): Promise<readonly ClaimedDelivery[]> {
+  const bare = rows.filter(({ body }) => body === null).map(({ id }) => id);
+  await settle(statements, bare, { state: 'failed' }, 'body_expired');
+  return rows.flatMap(({ body, ...row }) =>
+    body === null
+      ? []
+      : [
+          {
+            id: row.id,
+            org: row.org,
+            eventId: row.event_id,
+            eventName: row.event_name,
+            subscriptionUid: row.subscription_uid,
+            attempts: row.attempts,
+            seriesStart: row.series_start,
+            createdAt: row.created_at,
+            body,
+          },
+        ],
+  );
+}
+
+export async function dueSubscriptions(statements: Statements): Promise<readonly string[]> {
+  const { rows } = await statements.query<{ uid: string }>(dueStatement, [], { prepared: true });
+  return rows.map(({ uid }) => uid);
+}
+
+export async function subscriptionsIn(statements: Statements, states: readonly DeliveryState[]): Promise<readonly string[]> {
+  const found = new Set<string>();
+  if (states.includes('pending')) {
+    const { rows } = await statements.query<{ uid: string }>(`${pendingSubscriptions} SELECT uid FROM subscriptions WHERE uid IS NOT NULL`);
+    for (const { uid } of rows) found.add(uid);
+  }
+  const others = states.filter((state) => state !== 'pending' && state !== 'succeeded');
+  if (others.length > 0) {
+    const { rows } = await statements.query<{ uid: string }>(subscriptionsInStatement(stateList(others)));
+    for (const { uid } of rows) found.add(uid);
+  }
+  return [...found];
+}
+
+export async function release(statements: Statements, deliveryIds: readonly string[], delayMs: number): Promise<void> {
+  if (deliveryIds.length === 0) return;
+  await statements.query(
+    `UPDATE parley.deliveries SET due_at = statement_timestamp() + $4 * interval '1 millisecond'
+     WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 AND state IN ('pending', 'retrying')`,
+    [deliveryIds, ...spanOf(deliveryIds), Math.round(delayMs)],
+    { prepared: true },
+  );
+}
+
+export async function settle(
+  statements: Statements,
+  deliveryIds: readonly string[],
+  next: NextStep | { readonly state: 'skipped' },
+  reason?: string,
+): Promise<void> {
+  if (deliveryIds.length === 0) return;
+  const ended = next.state === 'succeeded' || next.state === 'failed' || next.state === 'skipped';
+  await statements.query(
+    `UPDATE parley.deliveries SET state = $4, reason = $5, ended_at = CASE WHEN $6 THEN statement_timestamp() END,
+       due_at = statement_timestamp() + $7::float8 * interval '1 millisecond'
+     WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 AND state IN (${stateList(liveStates)})`,
+    [deliveryIds, ...spanOf(deliveryIds), next.state, reason ?? null, ended, 'delayMs' in next ? next.delayMs : null],
+    { prepared: true },
+  );
+}

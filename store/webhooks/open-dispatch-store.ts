@@ -1,0 +1,93 @@
+import type { Registry } from 'prom-client';
+
+import { systemClock } from '../../platform/clock.ts';
+import { ChannelListener } from '../channel-listener.ts';
+import { Database, type DatabaseOptions } from '../database.ts';
+import { registerStoreMetrics } from '../metrics.ts';
+import { requireSchema } from '../schema-version.ts';
+import { claim, claimOne, dueSubscriptions, release, settle, subscriptionsIn } from './claims.ts';
+import { countDeliveries } from './counts.ts';
+import type { DispatchStore } from './dispatch.ts';
+import { attemptWindows, changeBreaker, disableEndpoint, enableEndpoint, readEndpoints, takeProbe, takeRamp } from './endpoints.ts';
+import { insertEventsAsDispatcher, OUTBOX_CHANNEL } from './events.ts';
+import { maintainPartitions } from './partitions.ts';
+import { LARGEST_RECORD, record } from './record.ts';
+import { takeOutbox } from './relay.ts';
+import { giveBackStatusWrites, takeStatusWrites } from './status-writes.ts';
+import { markRetrying, removeSubscription, retriesToStart, transition } from './transitions.ts';
+import type { RecordResult } from './types.ts';
+
+export interface DispatchStoreOptions extends Omit<DatabaseOptions, 'role'> {
+  /** Where the pool's metrics go; left out where another pool of the process has them. */
+  readonly registry?: Registry | undefined;
+}
+
+/** Connects when it is first used: opening never fails for want of a server. */
+export function openDispatchStore(options: DispatchStoreOptions): DispatchStore {
+  const database = new Database({ applicationName: 'parley dispatcher', ...options, role: 'parley_dispatcher' });
+  if (options.registry !== undefined) registerStoreMetrics(options.registry, database);
+  const alone = database.statements;
+  const listeners = new Set<ChannelListener>();
+
+  return {
+    takeOutbox: (limit, decide) => database.transaction((transaction) => takeOutbox(transaction, limit, decide)),
+    claim: (rooms, leaseMs, limit) => claim(alone, rooms, leaseMs, limit),
+    claimOne: (deliveryId, leaseMs) => claimOne(alone, deliveryId, leaseMs),
+    dueSubscriptions: () => dueSubscriptions(alone),
+    async record(results) {
+      let all: RecordResult = { attempts: [], endpoints: [], disabled: [] };
+      for (let from = 0; from < results.length; from += LARGEST_RECORD) {
+        const chunk = results.slice(from, from + LARGEST_RECORD);
+        const done = await database.transaction((transaction) => record(transaction, chunk));
+        all = {
+          attempts: [...all.attempts, ...done.attempts],
+          endpoints: [...all.endpoints, ...done.endpoints],
+          disabled: [...all.disabled, ...done.disabled],
+        };
+      }
+      return all;
+    },
+    release: (deliveryIds, delayMs) => release(alone, deliveryIds, delayMs),
+    settle: (deliveryIds, next, reason) => settle(alone, deliveryIds, next, reason),
+    transition: (change) => transition(alone, change),
+    retriesToStart: (which) => retriesToStart(alone, which),
+    markRetrying: (deliveryIds) => markRetrying(alone, deliveryIds),
+    subscriptionsIn: (states) => subscriptionsIn(alone, states),
+    endpoints: (which) => readEndpoints(alone, which),
+    changeBreaker: (change) => changeBreaker(alone, change),
+    takeProbe: (subscriptionUid, leaseMs) => takeProbe(alone, subscriptionUid, leaseMs),
+    takeRamp: (subscriptionUid, wanted) => takeRamp(alone, subscriptionUid, wanted),
+    attemptWindows: (uids, windowMs) => attemptWindows(alone, uids, windowMs),
+    disable: (endpoint) => database.transaction((transaction) => disableEndpoint(transaction, endpoint, insertEventsAsDispatcher)),
+    enable: ({ subscriptionUid }) => enableEndpoint(alone, subscriptionUid),
+    takeStatusWrites: (which) => takeStatusWrites(alone, which),
+    giveBackStatusWrites: (subscriptionUids) => giveBackStatusWrites(alone, subscriptionUids),
+    removeSubscription: (subscriptionUid, limit) => removeSubscription(alone, subscriptionUid, limit),
+    counts: () => countDeliveries(alone),
+    maintainPartitions: (keep) => maintainPartitions(alone, keep),
+    listen(onOutbox) {
+      const listener = new ChannelListener({
+        database,
+        channel: OUTBOX_CHANNEL,
+        words: { what: 'events in the outbox', meanwhile: 'they are looked for every now and then meanwhile' },
+        clock: options.clock ?? systemClock,
+        logger: options.logger,
+        onMessage: onOutbox,
+        onListening: onOutbox,
+      });
+      listeners.add(listener);
+      listener.start();
+      return {
+        async stop() {
+          listeners.delete(listener);
+          await listener.stop();
+        },
+      };
+    },
+    health: () => requireSchema(database),
+    async close() {
+      await Promise.all([...listeners].map((listener) => listener.stop()));
+      await database.close();
+    },
+  };
+}

@@ -1,0 +1,124 @@
+/** From the outbox to deliveries. */
+import type { Transaction } from '../database.ts';
+import { deliveryIdOf } from './delivery-id.ts';
+import type { NewDelivery, OutboxEvent, PlannedDelivery, RelayDecision, RelayResult } from './types.ts';
+
+interface Row {
+  readonly event_id: string;
+  readonly org: string;
+  readonly name: string | null;
+  readonly agent: string | null;
+  readonly workspace: string | null;
+  readonly only_subscription: string | null;
+  readonly except_subscription: string | null;
+  readonly created_at: Date | null;
+  readonly body: Buffer | null;
+  readonly subscriptions_version: string | null;
+  readonly secrets_version: string | null;
+  readonly at: Date | null;
+}
+
+/**
+ * Deleted rows are locked rows: another relay skips them, and a rollback brings them back. The watermark is read by the same statement, so that
+ * an event that was committed after a watermark is never seen without it.
+ */
+const take = `
+  WITH taken AS (
+    DELETE FROM parley.outbox WHERE event_id = ANY (ARRAY(
+      SELECT event_id FROM parley.outbox WHERE due_at <= statement_timestamp() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED))
+    RETURNING event_id, org
+  )
+  SELECT t.event_id, t.org, e.name, e.agent, e.workspace, e.only_subscription, e.except_subscription, e.created_at, b.body,
+    w.subscriptions_version, w.secrets_version, w.at
+  FROM taken t
+  LEFT JOIN LATERAL (SELECT * FROM parley.events e WHERE e.id = t.event_id LIMIT 1) e ON true
+  LEFT JOIN LATERAL (SELECT b.body FROM parley.event_bodies b WHERE b.id = t.event_id LIMIT 1) b ON true
+  LEFT JOIN LATERAL (
+    SELECT * FROM parley.webhook_watermarks w WHERE w.org = t.org AND w.at > statement_timestamp() - interval '10 minutes' LIMIT 1) w ON true
+  ORDER BY t.event_id`;
+
+const insert = `
+  INSERT INTO parley.deliveries (id, org, event_id, event_name, subscription_uid, state, reason, due_at, ended_at)
+  SELECT g.id, g.org, g.event_id, g.event_name, g.subscription_uid, g.state, g.reason,
+    CASE WHEN g.state = 'pending' THEN statement_timestamp() + g.lease_ms * interval '1 millisecond' END,
+    CASE WHEN g.state = 'skipped' THEN statement_timestamp() END
+  FROM unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::int[])
+    AS g (id, org, event_id, event_name, subscription_uid, state, reason, lease_ms)
+  ON CONFLICT (id) DO NOTHING RETURNING id`;
+
+const putBack = `
+  INSERT INTO parley.outbox (event_id, org, due_at)
+  SELECT g.event_id, g.org, statement_timestamp() + g.delay_ms * interval '1 millisecond'
+  FROM unnest($1::uuid[], $2::text[], $3::int[]) AS g (event_id, org, delay_ms)`;
+
+/** Rows in one statement: an event of an organisation with many subscriptions makes many. */
+const CHUNK = 2_000;
+
+export async function takeOutbox(
+  transaction: Transaction,
+  limit: number,
+  decide: (events: readonly OutboxEvent[]) => RelayDecision | Promise<RelayDecision>,
+): Promise<RelayResult> {
+  const { rows } = await transaction.query<Row>(take, [limit], { prepared: true });
+  if (rows.length === 0) return { taken: 0, postponed: 0, deliveries: [], lost: 0 };
+  const events = rows.flatMap(fromRow);
+  const { deliveries: planned, postponed = [] } = await decide(events);
+  const later = new Map(postponed.map(({ eventId, delayMs }) => [eventId, delayMs]));
+  const back = events.filter(({ id }) => later.has(id));
+  if (back.length > 0) {
+    const delays = back.map(({ id }) => Math.max(0, Math.round(later.get(id) ?? 0)));
+    await transaction.query(putBack, [back.map(({ id }) => id), back.map(({ org }) => org), delays], { prepared: true });
+  }
+  const wanted = planned.filter(({ event }) => !later.has(event.id));
+  const deliveries: NewDelivery[] = [];
+  for (let from = 0; from < wanted.length; from += CHUNK) {
+    deliveries.push(...(await insertDeliveries(transaction, wanted.slice(from, from + CHUNK))));
+  }
+  return { taken: events.length - back.length, postponed: back.length, deliveries, lost: rows.length - events.length };
+}
+
+async function insertDeliveries(transaction: Transaction, planned: readonly PlannedDelivery[]): Promise<readonly NewDelivery[]> {
+  const ids = planned.map(({ event, subscriptionUid }) => deliveryIdOf(event.id, subscriptionUid));
+  const { rows } = await transaction.query<{ id: string }>(
+    insert,
+    [
+      ids,
+      planned.map(({ event }) => event.org),
+      planned.map(({ event }) => event.id),
+      planned.map(({ event }) => event.name),
+      planned.map(({ subscriptionUid }) => subscriptionUid),
+      planned.map(({ state }) => state),
+      planned.map(({ state, reason }) => (state === 'skipped' ? (reason ?? null) : null)),
+      planned.map(({ leaseMs }) => Math.round(leaseMs ?? 0)),
+    ],
+    { prepared: true },
+  );
+  const inserted = new Set(rows.map(({ id }) => id));
+  return planned.flatMap((delivery, index) => {
+    const id = ids[index];
+    // A plan that names a subscription twice for an event is one delivery.
+    return id !== undefined && inserted.delete(id) ? [{ id, planned: delivery }] : [];
+  });
+}
+
+/** Nothing for an event that has outlived its tables. */
+function fromRow(row: Row): readonly OutboxEvent[] {
+  if (row.name === null || row.created_at === null || row.body === null) return [];
+  return [
+    {
+      id: row.event_id,
+      org: row.org,
+      name: row.name,
+      agent: row.agent ?? undefined,
+      workspace: row.workspace ?? undefined,
+      onlySubscription: row.only_subscription ?? undefined,
+      exceptSubscription: row.except_subscription ?? undefined,
+      body: row.body,
+      createdAt: row.created_at,
+      watermark:
+        row.at === null
+          ? undefined
+          : { subscriptions: row.subscriptions_version ?? undefined, secrets: row.secrets_version ?? undefined, at: row.at },
+    },
+  ];
+}

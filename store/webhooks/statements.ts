@@ -1,0 +1,27 @@
+/** What the statements about deliveries have in common. */
+import type { Transaction } from '../database.ts';
+import type { DeliveryState } from './types.ts';
+
+/** Runs one statement after the other, in a transaction or each by itself. */
+export type Statements = Pick<Transaction, 'query'>;
+
+/**
+ * States as they are written into a statement. Parameters would do for the result and not for the indexes: those of a few states are used
+ * only where the plan can tell that no other one is meant.
+ */
+export function stateList(states: readonly DeliveryState[]): string {
+  return states.length === 0 ? 'NULL' : [...new Set(states)].map((state) => `'${state}'`).join(', ');
+}
+
+/** The smallest and the largest of the ids, with which a statement looks into the one or two partitions that have them. */
+export function spanOf(ids: readonly string[]): readonly [string, string] {
+  let least = ids[0] ?? '00000000-0000-0000-0000-000000000000';
+  let most = least;
+  for (const id of ids) {
+    if (id < least) least = id;
+    if (id > most) most = id;
+  }
+  return [least, most];
+}
+
+export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

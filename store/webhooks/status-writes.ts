@@ -1,0 +1,29 @@
+/** Who may copy what is known of endpoints into the status of their resources, and when. */
+import { endpointColumns, endpointOf, type EndpointRow } from './endpoints.ts';
+import type { Statements } from './statements.ts';
+import type { EndpointRecord } from './types.ts';
+
+/** Endpoints that have changed since their status was written, if that is `everyMs` ago: of all processes the caller gets to write them. */
+export async function takeStatusWrites(
+  statements: Statements,
+  { everyMs, limit }: { readonly everyMs: number; readonly limit: number },
+): Promise<readonly EndpointRecord[]> {
+  const { rows } = await statements.query<EndpointRow>(
+    `UPDATE parley.webhook_endpoints SET status_written_at = clock_timestamp()
+     WHERE subscription_uid = ANY (ARRAY(
+       SELECT subscription_uid FROM parley.webhook_endpoints
+       WHERE changed_at > coalesce(status_written_at, '-infinity')
+         AND (status_written_at IS NULL OR status_written_at <= statement_timestamp() - $1 * interval '1 millisecond')
+       ORDER BY status_written_at NULLS FIRST LIMIT $2 FOR UPDATE SKIP LOCKED))
+     RETURNING ${endpointColumns}`,
+    [everyMs, limit],
+  );
+  return rows.map(endpointOf);
+}
+
+/** They could not be written after all: somebody else may, at once. */
+export async function giveBackStatusWrites(statements: Statements, subscriptionUids: readonly string[]): Promise<void> {
+  await statements.query('UPDATE parley.webhook_endpoints SET status_written_at = NULL WHERE subscription_uid = ANY ($1::text[])', [
+    subscriptionUids,
+  ]);
+}

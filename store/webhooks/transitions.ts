@@ -1,0 +1,93 @@
+/** Deliveries that are moved together, and retries that workflows are to have. */
+import { spanOf, stateList, type Statements } from './statements.ts';
+import type { Transition } from './dispatch.ts';
+import { liveStates, type DeliveryState, type RetryToStart } from './types.ts';
+
+const DEFAULT_LIMIT = 1_000;
+
+/** Rows that somebody else holds at this moment are left for the next call. */
+export async function transition(statements: Statements, change: Transition, org?: string): Promise<number> {
+  const { subscriptionUid, from, to, reason, due = 'keep', limit = DEFAULT_LIMIT } = change;
+  const ends = to === 'failed' || to === 'skipped';
+  let moved = 0;
+  // Each through the index that has it.
+  for (const group of [from.filter((state) => state === 'pending'), from.filter((state) => state !== 'pending')]) {
+    if (group.length === 0 || moved >= limit) continue;
+    const { rowCount } = await statements.query(
+      `UPDATE parley.deliveries SET state = $2, reason = $3, due_at = CASE WHEN $4 THEN statement_timestamp() ELSE due_at END,
+         ended_at = CASE WHEN $5 THEN statement_timestamp() END
+       WHERE id = ANY (ARRAY(
+         SELECT d.id FROM parley.deliveries d
+         WHERE d.subscription_uid = $1 AND d.state IN (${stateList(group)}) AND ($7::text IS NULL OR d.org = $7) LIMIT $6 FOR UPDATE SKIP LOCKED))`,
+      [subscriptionUid, to, reason ?? null, due === 'now', ends, limit - moved, org ?? null],
+    );
+    moved += rowCount;
+  }
+  return moved;
+}
+
+export async function removeSubscription(statements: Statements, subscriptionUid: string, limit = 5_000, org?: string): Promise<boolean> {
+  const change = { subscriptionUid, from: liveStates, to: 'skipped', reason: 'subscription_deleted', limit } as const;
+  const moved = await transition(statements, change, org);
+  if (moved >= limit) return true;
+  const { rows } = await statements.query<{ left: boolean }>(
+    `SELECT EXISTS (SELECT FROM parley.deliveries WHERE subscription_uid = $1 AND state = 'pending')
+         OR EXISTS (SELECT FROM parley.deliveries WHERE subscription_uid = $1 AND state IN ('retry_pending', 'retrying', 'paused')) AS left`,
+    [subscriptionUid],
+  );
+  if (rows[0]?.left === true) return true;
+  await statements.query('DELETE FROM parley.webhook_endpoints WHERE subscription_uid = $1', [subscriptionUid]);
+  return false;
+}
+
+interface RetryRow {
+  readonly id: string;
+  readonly org: string;
+  readonly event_id: string;
+  readonly subscription_uid: string;
+  readonly state: 'retry_pending' | 'retrying';
+  readonly due_at: Date;
+  readonly due_in_ms: number;
+  readonly series_start: number;
+}
+
+export async function retriesToStart(
+  statements: Statements,
+  options: { readonly aheadMs: number; readonly lostMs: number; readonly limit: number; readonly except?: readonly string[] | undefined },
+): Promise<readonly RetryToStart[]> {
+  const { rows } = await statements.query<RetryRow>(
+    `SELECT id, org, event_id, subscription_uid, state, due_at, series_start,
+       greatest(0, extract(epoch FROM due_at - statement_timestamp()) * 1000)::float8 AS due_in_ms
+     FROM parley.deliveries
+     WHERE state IN ('retry_pending', 'retrying') AND due_at <= statement_timestamp() + $1 * interval '1 millisecond'
+       AND (state = 'retry_pending' OR due_at <= statement_timestamp() - $2 * interval '1 millisecond')
+       AND subscription_uid <> ALL ($4::text[])
+     ORDER BY due_at LIMIT $3`,
+    [options.aheadMs, options.lostMs, options.limit, options.except ?? []],
+    { prepared: true },
+  );
+  return rows.map((row) => ({
+    id: row.id,
+    org: row.org,
+    eventId: row.event_id,
+    subscriptionUid: row.subscription_uid,
+    state: row.state,
+    dueAt: row.due_at,
+    dueInMs: row.due_in_ms,
+    seriesStart: row.series_start,
+  }));
+}
+
+export async function markRetrying(statements: Statements, deliveryIds: readonly string[]): Promise<void> {
+  if (deliveryIds.length === 0) return;
+  await statements.query(
+    `UPDATE parley.deliveries SET state = 'retrying' WHERE id = ANY ($1::uuid[]) AND id BETWEEN $2 AND $3 AND state = 'retry_pending'`,
+    [deliveryIds, ...spanOf(deliveryIds)],
+    { prepared: true },
+  );
+}
+
+/** States that a delivery can be sent anew from. */
+export function endedAmong(states: readonly DeliveryState[]): readonly DeliveryState[] {
+  return states.filter((state) => state === 'succeeded' || state === 'failed' || state === 'skipped');
+}
