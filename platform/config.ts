@@ -103,6 +103,7 @@ const schema = z.object({
   PARLEY_API_PORT: port(8080).describe('Port of the REST API, with /healthz, /readyz and /metrics; 0 takes a free one.'),
   PARLEY_OPERATOR_PORT: port(8081).describe("Port of the operator's /healthz, /readyz and /metrics."),
   PARLEY_WORKER_PORT: port(8082).describe("Port of the worker's /healthz, /readyz and /metrics."),
+  PARLEY_DISPATCHER_PORT: port(8083).describe("Port of the dispatcher's /healthz, /readyz and /metrics."),
   PARLEY_SHUTDOWN_TIMEOUT_MS: milliseconds(25_000).describe('Longest orderly stop after SIGTERM, in milliseconds.'),
   DATABASE_URL: z
     .string()
@@ -229,6 +230,20 @@ const schema = z.object({
     .describe(
       'DNS servers to ask for the hosts of webhooks, tools and websites, address or address:port, separated by commas; those of the system where absent.',
     ),
+  PARLEY_EVENTS_KEEP_DAYS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(3650)
+    .default(30)
+    .describe('How long events are kept with their deliveries and attempts, in days.'),
+  PARLEY_EVENT_BODIES_KEEP_DAYS: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(3650)
+    .default(7)
+    .describe('How long the bodies of events are kept, and deliveries can be sent anew, in days.'),
   LIVEKIT_URL: z
     .string()
     .regex(/^(wss?|https?):\/\//, 'must be a ws:// or http:// address')

@@ -65,6 +65,7 @@ function wantedPorts(flags: DevFlags, env: NodeJS.ProcessEnv): Partial<Ports> {
   take('api', flags.apiPort, 'PARLEY_API_PORT');
   take('operator', undefined, 'PARLEY_OPERATOR_PORT');
   take('worker', undefined, 'PARLEY_WORKER_PORT');
+  take('dispatcher', undefined, 'PARLEY_DISPATCHER_PORT');
   take('kube-apiserver', flags.kubePort);
   take('postgres', flags.postgresPort);
   take('temporal', flags.temporalPort);

@@ -4,7 +4,7 @@ import type { Finding } from '../dev/doctor/finding.ts';
 
 interface DoctorFlags {
   readonly machine?: true;
-  readonly role: 'installer' | 'operator' | 'api';
+  readonly role: 'installer' | 'operator' | 'api' | 'dispatcher';
   readonly json?: true;
 }
 
@@ -17,7 +17,7 @@ export function registerDoctor(program: Command): void {
     .option('--machine', 'check the machine even though KUBECONFIG is set')
     .addOption(
       new Option('--role <role>', 'whose permissions the kubeconfig should have')
-        .choices(['installer', 'operator', 'api'])
+        .choices(['installer', 'operator', 'api', 'dispatcher'])
         .default('installer'),
     )
     .option('--json', 'print JSON')

@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { registerApi } from './api.ts';
 import { registerConfig } from './config.ts';
 import { registerDev } from './dev.ts';
+import { registerDispatcher } from './dispatcher.ts';
 import { registerDoctor } from './doctor.ts';
 import { registerEnv } from './env.ts';
 import { registerExplain } from './explain.ts';
@@ -25,6 +26,7 @@ export const commands: readonly Register[] = [
   registerOperator,
   registerApi,
   registerWorker,
+  registerDispatcher,
   registerMigrate,
   registerOrg,
   registerKeys,

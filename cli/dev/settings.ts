@@ -7,6 +7,7 @@ export const portNames = [
   'api',
   'operator',
   'worker',
+  'dispatcher',
   'kube-apiserver',
   'kube-controller-manager',
   'etcd',

@@ -108,7 +108,7 @@ export function describeStack(options: StackOptions): Stack {
   }
 
   const database = ownPostgres === undefined ? [] : ['postgres'];
-  const roleEnv = (role: 'operator' | 'api' | 'worker'): NodeJS.ProcessEnv => ({
+  const roleEnv = (role: 'operator' | 'api' | 'worker' | 'dispatcher'): NodeJS.ProcessEnv => ({
     ...withoutStackVariables(options.env),
     DATABASE_URL: databaseUrl,
     STORAGE_URL: storageUrl,
@@ -119,15 +119,29 @@ export function describeStack(options: StackOptions): Stack {
     PARLEY_API_PORT: String(ports.api),
     PARLEY_OPERATOR_PORT: String(ports.operator),
     PARLEY_WORKER_PORT: String(ports.worker),
+    PARLEY_DISPATCHER_PORT: String(ports.dispatcher),
     // A single operator: waiting for the Lease of one that was killed would only cost time.
     PARLEY_LEADER_ELECTION: 'false',
-    ...(role === 'worker' ? {} : { KUBECONFIG: kubeconfigOf(role) }),
+    KUBECONFIG: kubeconfigOf(role),
   });
   const command = options.parley;
   const roles: Part[] = [
     rolePart({ role: 'operator', dependsOn: ['kube-apiserver', ...database], command, port: ports.operator, env: roleEnv('operator') }),
     rolePart({ role: 'api', dependsOn: ['kube-apiserver', ...database], command, port: ports.api, env: roleEnv('api') }),
-    rolePart({ role: 'worker', dependsOn: ['temporal', ...database], command, port: ports.worker, env: roleEnv('worker') }),
+    rolePart({
+      role: 'worker',
+      dependsOn: ['kube-apiserver', 'temporal', ...database],
+      command,
+      port: ports.worker,
+      env: roleEnv('worker'),
+    }),
+    rolePart({
+      role: 'dispatcher',
+      dependsOn: ['kube-apiserver', 'temporal', ...database],
+      command,
+      port: ports.dispatcher,
+      env: roleEnv('dispatcher'),
+    }),
   ];
   return { parts: [...servers, ...roles], databaseUrl, storageUrl, server, credentials };
 }

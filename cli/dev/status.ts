@@ -80,6 +80,7 @@ const livePaths: Partial<Readonly<Record<string, readonly ['http' | 'https', str
   operator: ['http', '/healthz'],
   api: ['http', '/healthz'],
   worker: ['http', '/healthz'],
+  dispatcher: ['http', '/healthz'],
 };
 
 /** True for a part that is asked over HTTP and gives no answer at all, whatever it would say. */

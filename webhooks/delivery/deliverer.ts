@@ -4,6 +4,7 @@ import type { Logger } from '../../platform/logging.ts';
 import type { ClaimedDelivery } from '../../store/webhooks/types.ts';
 import type { Attempt } from '../attempt/attempt.ts';
 import type { FailedAttempt, SuccessfulAttempt } from '../attempt/outcome.ts';
+import { deliveryIdText, eventIdOf } from '../events/envelope.ts';
 import { CredentialsError } from '../subscriptions/credentials.ts';
 import type { EndpointDirectory } from '../subscriptions/directory.ts';
 import type { Endpoint } from '../subscriptions/endpoint.ts';
@@ -144,7 +145,7 @@ export class Deliverer {
       }
     } catch (err) {
       // A defect: it must not cost the others their delivery, nor this one its next chance.
-      this.#options.logger.error({ err, delivery: `dlv_${delivery.id}` }, 'a delivery could not be attempted; it is tried again');
+      this.#options.logger.error({ err, delivery: deliveryIdText(delivery.id) }, 'a delivery could not be attempted; it is tried again');
       this.#handBack(held, 'local');
     } finally {
       this.#slots.give(uid);
@@ -169,7 +170,7 @@ export class Deliverer {
     }
     // It waited for too long: somebody else may have it before this attempt is recorded.
     if (leaseEndsAt - clock.monotonic() < endpoint.timeoutMs + LEAST_SLACK_MS) return 'late';
-    const outcome = await attempt({ endpoint, credentials, eventId: `evt_${delivery.eventId}`, body: delivery.body });
+    const outcome = await attempt({ endpoint, credentials, eventId: eventIdOf(delivery.eventId), body: delivery.body });
     if (!outcome.succeeded && outcome.ours) return 'local';
     return { delivery, endpoint, outcome };
   }

@@ -5,6 +5,7 @@ import { StoreError } from '../../store/error.ts';
 import type { DispatchStore } from '../../store/webhooks/dispatch.ts';
 import type { AttemptResult, ClaimedDelivery, DeliveryState, NewDelivery } from '../../store/webhooks/types.ts';
 import type { Attempt } from '../attempt/attempt.ts';
+import { deliveryIdText, eventIdOf } from '../events/envelope.ts';
 import { Relay } from '../relay/relay.ts';
 import type { EndpointDirectory } from '../subscriptions/directory.ts';
 import { Batcher } from './batcher.ts';
@@ -104,7 +105,7 @@ export class Dispatcher {
       onDelay: (err, waitMs) => logger.warn({ err, waitMs, attempts: this.#recorder.size }, 'attempts are not written down yet'),
       onRefused: ({ result }, err) => {
         this.deliverer.forget(result.deliveryId);
-        logger.error({ err, delivery: `dlv_${result.deliveryId}` }, 'an attempt could not be written down; it is made again');
+        logger.error({ err, delivery: deliveryIdText(result.deliveryId) }, 'an attempt could not be written down; it is made again');
       },
       clock,
     });
@@ -124,7 +125,7 @@ export class Dispatcher {
       // Its lease runs out by itself.
       onRefused: ({ id }, err) => {
         this.deliverer.forget(id);
-        logger.error({ err, delivery: `dlv_${id}` }, 'a delivery could not be handed back');
+        logger.error({ err, delivery: deliveryIdText(id) }, 'a delivery could not be handed back');
       },
       clock,
     });
@@ -202,8 +203,8 @@ export class Dispatcher {
     metrics.finished(state);
     logger.info(
       {
-        delivery: `dlv_${delivery.id}`,
-        event: `evt_${delivery.eventId}`,
+        delivery: deliveryIdText(delivery.id),
+        event: eventIdOf(delivery.eventId),
         name: delivery.eventName,
         org: delivery.org,
         [endpoint.kind === 'Agent' ? 'agent' : 'subscription']: endpoint.name,

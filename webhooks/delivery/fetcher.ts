@@ -54,7 +54,7 @@ export class Fetcher {
     const { deliverer, logger, clock } = this.#options;
     const { signal } = this.#stopping;
     for (let failures = 0; !signal.aborted;) {
-      const { rooms, waitMs } = deliverer.lanes.toFetch();
+      const { rooms, waitMs } = deliverer.lanes.toFetch(BATCH);
       if (rooms.size === 0) {
         await this.#wake.wait(waitMs ?? POLL_MS);
         continue;
@@ -90,11 +90,9 @@ export class Fetcher {
       lanes.hold(uid);
       got.set(uid, (got.get(uid) ?? 0) + 1);
     }
-    const all = claimed.length >= BATCH;
     for (const [uid, asked] of rooms) {
       const count = got.get(uid) ?? 0;
-      // Where the batch was full, who got less than he asked for may have been cut short.
-      if (count >= asked || all) lanes.markHot(uid);
+      if (count >= asked) lanes.markHot(uid);
       lanes.fetched(uid, { asked, got: count });
     }
     deliverer.accept(claimed, { leaseMs });

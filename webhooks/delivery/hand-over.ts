@@ -2,6 +2,7 @@
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { DispatchStore } from '../../store/webhooks/dispatch.ts';
+import { deliveryIdText } from '../events/envelope.ts';
 import { RetriesUnavailable, type Retry, type RetryStarter } from './retry-starter.ts';
 
 export interface HandOverOptions {
@@ -100,7 +101,8 @@ export class HandOver {
     } catch (err) {
       const reason = err instanceof Error ? err.message : String(err);
       if (clock.monotonic() >= this.#pausedUntil) logger.warn({ err }, 'retries are not handed over; they wait in Postgres');
-      if (!(err instanceof RetriesUnavailable)) logger.error({ err, delivery: `dlv_${retry.deliveryId}` }, 'a retry was not taken on');
+      if (!(err instanceof RetriesUnavailable))
+        logger.error({ err, delivery: deliveryIdText(retry.deliveryId) }, 'a retry was not taken on');
       this.#pausedUntil = clock.monotonic() + PAUSE_MS;
       onAvailability(reason);
       return false;

@@ -110,21 +110,25 @@ export class Lanes {
   }
 
   /**
-   * For whom to fetch now, and how many. A lane that isn't half empty waits a moment, so that rows are fetched by the handful.
+   * For whom to fetch now, and how many, `most` in all: who was fetched for longest ago comes first. A lane that isn't half empty waits
+   * a moment, so that rows are fetched by the handful.
    *
    * @returns `waitMs`: when to ask again if nothing happens before; undefined: not before something happens
    */
-  toFetch(): { readonly rooms: ReadonlyMap<string, number>; readonly waitMs: number | undefined } {
+  toFetch(most: number): { readonly rooms: ReadonlyMap<string, number>; readonly waitMs: number | undefined } {
     const now = this.#options.clock.monotonic();
     const rooms = new Map<string, number>();
+    let left = Math.min(most, this.#options.mostHeld - this.#held);
     let waitMs: number | undefined;
     for (const lane of this.#lanes.values()) {
       if (!lane.hot) continue;
-      const room = this.room(lane.uid);
+      const room = Math.min(this.room(lane.uid), left);
       if (room === 0) continue;
       const pause = lane.fetchedAt + FETCH_PAUSE_MS - now;
-      if (room * 2 >= lane.window || pause <= 0) rooms.set(lane.uid, room);
-      else waitMs = Math.min(waitMs ?? pause, pause);
+      if (room * 2 >= lane.window || pause <= 0) {
+        rooms.set(lane.uid, room);
+        left -= room;
+      } else waitMs = Math.min(waitMs ?? pause, pause);
     }
     return { rooms, waitMs };
   }
@@ -133,6 +137,9 @@ export class Lanes {
   fetched(uid: string, { asked, got }: { readonly asked: number; readonly got: number }): void {
     const lane = this.#lane(uid);
     lane.fetchedAt = this.#options.clock.monotonic();
+    // To the end of the row.
+    this.#lanes.delete(uid);
+    this.#lanes.set(uid, lane);
     if (got >= asked && lane.queue.length === 0) lane.window = Math.min(lane.window * 2, WIDEST_WINDOW);
     this.#tidy(lane);
   }

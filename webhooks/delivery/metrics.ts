@@ -1,5 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
+import type { DeliveryCounts } from '../../store/webhooks/types.ts';
+
 export interface DeliveryMetrics {
   /** @param outcome `ok`, or the reason of the failure */
   attempted(outcome: string): void;
@@ -17,8 +19,8 @@ export interface Observed {
   readonly claimed: () => number;
   /** Attempts that are not recorded yet. */
   readonly unrecorded: () => number;
-  /** Events that nobody has relayed yet, and deliveries that are due; undefined while that isn't known. */
-  readonly backlog: () => { readonly events: number; readonly deliveries: number } | undefined;
+  /** What waits in Postgres; undefined while that isn't known. */
+  readonly counts: () => DeliveryCounts | undefined;
   readonly breakers: () => Readonly<Record<'open' | 'half_open', number>>;
 }
 
@@ -73,14 +75,26 @@ export function createDeliveryMetrics(registry: Registry, observed: Observed): D
   });
   const backlog = new Gauge({
     name: 'parley_webhook_backlog',
-    help: 'What waits in Postgres, of all processes: events that are not relayed, and deliveries that are due. Counted every few seconds, up to 100,000.',
+    help: 'What waits in Postgres, of all processes: events that are not relayed (outbox), and deliveries by state. Counted every few seconds.',
+    labelNames: ['state'],
+    registers: [],
+    collect() {
+      const counted = observed.counts();
+      if (counted === undefined) return;
+      this.set({ state: 'outbox' }, counted.outbox);
+      for (const [state, count] of Object.entries(counted.byState)) this.set({ state }, count);
+    },
+  });
+  const oldest = new Gauge({
+    name: 'parley_webhook_oldest_seconds',
+    help: 'How long the oldest event that is not relayed, and the delivery that has been due for longest, have been waiting.',
     labelNames: ['of'],
     registers: [],
     collect() {
-      const counted = observed.backlog();
+      const counted = observed.counts();
       if (counted === undefined) return;
-      this.set({ of: 'events' }, counted.events);
-      this.set({ of: 'deliveries' }, counted.deliveries);
+      this.set({ of: 'outbox' }, counted.oldestOutboxMs / 1000);
+      this.set({ of: 'pending' }, counted.oldestPendingMs / 1000);
     },
   });
   const breakers = new Gauge({
@@ -92,7 +106,7 @@ export function createDeliveryMetrics(registry: Registry, observed: Observed): D
       for (const [state, count] of Object.entries(observed.breakers())) this.set({ state }, count);
     },
   });
-  for (const gauge of [inFlight, backlog, breakers]) registry.registerMetric(gauge);
+  for (const gauge of [inFlight, backlog, oldest, breakers]) registry.registerMetric(gauge);
 
   return {
     attempted: (outcome) => attempts.inc({ outcome }),

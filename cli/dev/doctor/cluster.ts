@@ -106,7 +106,7 @@ async function* checkPermissions(transport: Transport, audience: Audience): Asyn
     : fail(
         'permissions',
         `missing for ${audience === 'installer' ? 'an installation and its roles' : `the ${audience}`}: ${missing.join(', ')}`,
-        'grant them (the chart does, as cli/dev/rbac/ shows), or name the role whose kubeconfig this is: --role operator or --role api',
+        'grant them (the chart does, as cli/dev/rbac/ shows), or name the role whose kubeconfig this is: --role operator, --role api or --role dispatcher',
       );
 }
 

@@ -1,7 +1,7 @@
 import { GROUP, kinds } from '../../../crds/index.ts';
 
-/** Who is asked about: a role, or the person who installs and therefore grants to both. */
-export type Audience = 'installer' | 'operator' | 'api';
+/** Who is asked about: a role, or the person who installs and therefore grants to all. */
+export type Audience = 'installer' | 'operator' | 'api' | 'dispatcher';
 
 export interface Access {
   readonly verb: string;
@@ -35,6 +35,13 @@ const api: readonly Access[] = [
   ...every('', ['namespaces'], ['get', 'list', 'watch']),
 ];
 
+/** The worker, too: both make deliveries. */
+const dispatcher: readonly Access[] = [
+  ...every(GROUP, ['webhooksubscriptions', 'agents'], ['get', 'list', 'watch']),
+  ...every(GROUP, ['webhooksubscriptions/status'], ['patch']),
+  ...every('', ['secrets'], ['get', 'list', 'watch']),
+];
+
 const installer: readonly Access[] = [
   ...every('apiextensions.k8s.io', ['customresourcedefinitions'], ['get', 'create', 'patch']),
   ...every('rbac.authorization.k8s.io', ['clusterroles', 'clusterrolebindings'], ['get', 'create', 'patch']),
@@ -43,6 +50,7 @@ const installer: readonly Access[] = [
 
 /** What `audience` has to be allowed, without repetitions. */
 export function accessOf(audience: Audience): readonly Access[] {
-  const all = audience === 'operator' ? operator : audience === 'api' ? api : [...installer, ...operator, ...api];
+  const roles = { operator, api, dispatcher };
+  const all = audience === 'installer' ? [...installer, ...operator, ...api, ...dispatcher] : roles[audience];
   return [...new Map(all.map((access) => [JSON.stringify(access), access])).values()];
 }

@@ -10,6 +10,8 @@ export const users = {
   controllerManager: { name: 'system:kube-controller-manager', groups: ['system:masters'] },
   operator: { name: 'parley-operator', groups: [] },
   api: { name: 'parley-api', groups: [] },
+  worker: { name: 'parley-worker', groups: [] },
+  dispatcher: { name: 'parley-dispatcher', groups: [] },
 } as const satisfies Record<string, { readonly name: string; readonly groups: readonly string[] }>;
 
 export type UserKey = keyof typeof users;

@@ -1,0 +1,209 @@
+/** The dispatcher role: relays events and sends them to webhook subscriptions. */
+import { Gauge, type Registry } from 'prom-client';
+
+import { sleep, systemClock, type Clock } from '../platform/clock.ts';
+import type { Config } from '../platform/config.ts';
+import { Readiness, runUntilStopped, startProbeServer } from '../platform/lifecycle.ts';
+import type { Logger } from '../platform/logging.ts';
+import type { DeliveryCounts } from '../store/index.ts';
+import { Caretaker } from '../webhooks/delivery/caretaker.ts';
+import { Dispatcher } from '../webhooks/delivery/dispatcher.ts';
+import { createDeliveryMetrics } from '../webhooks/delivery/metrics.ts';
+import { openWebhooks, type Webhooks } from '../webhooks/open-webhooks.ts';
+
+export interface RunDispatcherOptions {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly registry: Registry;
+  /** Stops the dispatcher, as SIGTERM does. */
+  readonly signal?: AbortSignal;
+  readonly clock?: Clock;
+  /** Told the port of the probes once they answer. */
+  readonly onListening?: (port: number) => void;
+}
+
+/** Between two looks whether Postgres answers, and how much waits there, in milliseconds. */
+const CHECK_MS = 5_000;
+/** Between two times that tables for the days to come are made and old ones dropped. */
+const PARTITIONS_MS = 3_600_000;
+
+/**
+ * Runs until SIGTERM, SIGINT or `signal`. Postgres, the API server and Temporal may be away at the start or later: it is unready
+ * then, says why, and tries again. Without Temporal first attempts go on; without the API server it goes by what it knew last.
+ *
+ * @throws ConfigError when there is no DATABASE_URL, or no API server is configured
+ */
+export async function runDispatcher(options: RunDispatcherOptions): Promise<void> {
+  const { config, logger, registry, clock = systemClock } = options;
+  const readiness = new Readiness();
+  readiness.notReady('postgres', 'not yet asked');
+  readiness.notReady('subscriptions', 'the first listing from the API server is not complete');
+
+  let dispatcher: Dispatcher | undefined;
+  const webhooks = openWebhooks({
+    config,
+    applicationName: 'parley dispatcher',
+    onCleared: (uid) => dispatcher?.fetcher.due([uid]),
+    logger,
+    registry,
+    clock,
+  });
+  const { store, directory, book, attempt, recordAttempts, starter, transport } = webhooks;
+  let counts: DeliveryCounts | undefined;
+  const metrics = createDeliveryMetrics(registry, {
+    inFlight: () => dispatcher?.deliverer.inFlight ?? 0,
+    claimed: () => dispatcher?.held ?? 0,
+    unrecorded: () => dispatcher?.unrecorded ?? 0,
+    counts: () => counts,
+    breakers: () => book.counts(),
+  });
+  dispatcher = new Dispatcher({
+    store,
+    directory,
+    book,
+    attempt,
+    recordAttempts,
+    starter,
+    onRetriesAvailable: (reason) => (reason === undefined ? readiness.ready('temporal') : readiness.notReady('temporal', reason)),
+    metrics,
+    clock,
+    random: Math.random,
+    logger,
+  });
+  const caretaker = new Caretaker({ store, directory, book, dispatcher, clock, random: Math.random, logger });
+  registry.registerMetric(readyGauge(readiness));
+
+  const probes = await startProbeServer({ host: config.PARLEY_HOST, port: config.PARLEY_DISPATCHER_PORT, readiness, registry });
+  logger.info({ port: probes.port, server: transport.server }, 'probes and metrics are served');
+  options.onListening?.(probes.port);
+
+  const stopping = new AbortController();
+  directory.start();
+  const started = startWhenKnown({ webhooks, dispatcher, caretaker, readiness, logger, clock, signal: stopping.signal });
+  const watching = watchDatabase({ store, readiness, logger, clock, onCounts: (latest) => (counts = latest) }, stopping.signal);
+  const maintaining = maintain({ store, config, logger, clock }, stopping.signal);
+
+  await runUntilStopped({
+    logger,
+    readiness,
+    timeoutMs: config.PARLEY_SHUTDOWN_TIMEOUT_MS,
+    ...(options.signal === undefined ? {} : { signal: options.signal }),
+    // Run last to first: take nothing more and finish what is on its way, then let go of what that needs.
+    steps: [
+      { name: 'probes', stop: () => probes.close() },
+      { name: 'connections', stop: () => webhooks.close() },
+      { name: 'watching', stop: () => Promise.all([watching, maintaining]).then(() => undefined) },
+      { name: 'deliveries', stop: () => dispatcher.stop() },
+      {
+        name: 'caretaker',
+        stop: async () => {
+          stopping.abort(new Error('the dispatcher stops'));
+          await started;
+          await caretaker.stop();
+        },
+      },
+    ],
+  });
+}
+
+/** Who gets an event can be decided once all subscriptions are known, and not before. */
+async function startWhenKnown(options: {
+  readonly webhooks: Webhooks;
+  readonly dispatcher: Dispatcher;
+  readonly caretaker: Caretaker;
+  readonly readiness: Readiness;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}): Promise<void> {
+  const { webhooks, dispatcher, caretaker, readiness, logger, clock, signal } = options;
+  try {
+    await webhooks.directory.synced(signal);
+  } catch (error) {
+    if (signal.aborted) return;
+    throw error;
+  }
+  readiness.ready('subscriptions');
+  // Also what is wrong with endpoints has to be known before the first one is called.
+  while (!signal.aborted) {
+    try {
+      await webhooks.book.refresh();
+      break;
+    } catch {
+      // Readiness tells of it.
+      await sleep(clock, 500, signal).catch(() => undefined);
+    }
+  }
+  if (signal.aborted) return;
+  dispatcher.start();
+  caretaker.start();
+  logger.info({ endpoints: webhooks.directory.list().length }, 'events are delivered');
+}
+
+/** Readiness shows whether Postgres answers and has the schema; the reason is what a person reads at `/readyz`. */
+async function watchDatabase(
+  {
+    store,
+    readiness,
+    logger,
+    clock,
+    onCounts,
+  }: {
+    readonly store: Webhooks['store'];
+    readonly readiness: Readiness;
+    readonly logger: Logger;
+    readonly clock: Clock;
+    readonly onCounts: (counts: DeliveryCounts | undefined) => void;
+  },
+  signal: AbortSignal,
+): Promise<void> {
+  let reason: string | undefined;
+  while (!signal.aborted) {
+    try {
+      await store.health();
+      onCounts(await store.counts());
+      reason = undefined;
+      readiness.ready('postgres');
+    } catch (err) {
+      const message = err instanceof Error ? err.message : String(err);
+      if (message !== reason) logger.warn({ err }, 'Postgres is not usable');
+      reason = message;
+      onCounts(undefined);
+      readiness.notReady('postgres', message);
+    }
+    await sleep(clock, CHECK_MS, signal).catch(() => undefined);
+  }
+}
+
+async function maintain(
+  {
+    store,
+    config,
+    logger,
+    clock,
+  }: { readonly store: Webhooks['store']; readonly config: Config; readonly logger: Logger; readonly clock: Clock },
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      const done = await store.maintainPartitions({
+        eventsKeepDays: config.PARLEY_EVENTS_KEEP_DAYS,
+        bodiesKeepDays: config.PARLEY_EVENT_BODIES_KEEP_DAYS,
+      });
+      if (done.made + done.dropped > 0) logger.info(done, 'tables of events were made and dropped');
+    } catch (err) {
+      logger.warn({ err }, 'the tables of events were not looked after; they are within the hour');
+    }
+    await sleep(clock, PARTITIONS_MS * (0.75 + Math.random() / 2), signal).catch(() => undefined);
+  }
+}
+
+const readyGauge = (readiness: Readiness): Gauge =>
+  new Gauge({
+    name: 'parley_dispatcher_ready',
+    help: '1 while Postgres and the API server answer and events are delivered.',
+    registers: [],
+    collect() {
+      this.set(readiness.isReady ? 1 : 0);
+    },
+  });

@@ -1,0 +1,159 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+
+import { createLogger } from '../../platform/logging.ts';
+import type { ClaimedDelivery } from '../../store/webhooks/types.ts';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { endpoint } from '../../test/support/webhook-endpoint.ts';
+import type { AttemptOutcome } from '../attempt/outcome.ts';
+import { CredentialsError } from '../subscriptions/credentials-error.ts';
+import type { Endpoint } from '../subscriptions/endpoint.ts';
+import { Deliverer, type Attempted, type HandBack } from './deliverer.ts';
+import { EndpointBook } from './endpoint-book.ts';
+
+const ok = (startedAt: number, durationMs = 1): AttemptOutcome => ({ succeeded: true, statusCode: 200, startedAt, durationMs });
+
+const delivery = (id: string, subscriptionUid: string): ClaimedDelivery => ({
+  id,
+  org: 'acme',
+  eventId: id,
+  eventName: 'Webhook.Test',
+  subscriptionUid,
+  attempts: 0,
+  seriesStart: 0,
+  createdAt: new Date(0),
+  body: Buffer.from('{}'),
+});
+
+let clock: FakeClock;
+let endpoints: Map<string, Endpoint>;
+let attempted: Attempted[];
+let handedBack: { readonly id: string; readonly why: HandBack }[];
+/** Endpoints that don't answer before they are told to. */
+let hanging: Map<string, ((outcome: AttemptOutcome) => void)[]>;
+let deliverer: Deliverer;
+const book = new EndpointBook({ store: { endpoints: async () => [], enable: async () => true }, onCleared: () => undefined });
+
+beforeEach(() => {
+  clock = new FakeClock();
+  endpoints = new Map();
+  attempted = [];
+  handedBack = [];
+  hanging = new Map();
+  deliverer = new Deliverer({
+    directory: {
+      byUid: (uid) => endpoints.get(uid),
+      credentials: async ({ signingSecret }) => {
+        if (signingSecret !== undefined) throw new CredentialsError({ reason: 'missing', message: 'there is no such Secret' });
+        return { keys: [], headers: {} };
+      },
+    },
+    book,
+    attempt: ({ endpoint: { url } }) => {
+      const waiting = hanging.get(url);
+      return waiting === undefined ? Promise.resolve(ok(clock.now())) : new Promise((resolve) => waiting.push(resolve));
+    },
+    onAttempted: (one) => attempted.push(one),
+    onHandedBack: ({ id }, why) => handedBack.push({ id, why }),
+    onRoom: () => undefined,
+    clock,
+    logger: createLogger({ role: 'test', level: 'silent' }),
+  });
+});
+
+function know(uid: string, more: Partial<Endpoint> = {}): void {
+  endpoints.set(uid, endpoint({ uid, url: `http://${uid}/`, ...more }));
+}
+
+function accept(deliveries: readonly ClaimedDelivery[], leaseMs = 6_000): void {
+  for (const { subscriptionUid } of deliveries) deliverer.lanes.hold(subscriptionUid);
+  deliverer.accept(deliveries, { leaseMs: () => leaseMs });
+}
+
+const settle = () => clock.advance(0);
+
+describe('a deliverer', () => {
+  it('sends at most eight at once to an endpoint that hangs, and everything to the others meanwhile', async () => {
+    know('hangs');
+    know('healthy');
+    hanging.set('http://hangs/', []);
+    accept(Array.from({ length: 30 }, (_, index) => delivery(`h${index}`, 'hangs')));
+    accept(Array.from({ length: 100 }, (_, index) => delivery(`ok${index}`, 'healthy')));
+    await settle();
+    expect(hanging.get('http://hangs/')).toHaveLength(8);
+    expect(attempted).toHaveLength(100);
+    expect(deliverer.inFlight).toBe(8);
+    hanging.get('http://hangs/')?.shift()?.(ok(clock.now()));
+    await settle();
+    expect(hanging.get('http://hangs/')).toHaveLength(8);
+    expect(deliverer.lanes.held).toBe(29);
+  });
+
+  it('sends one that comes twice once', async () => {
+    know('a');
+    accept([delivery('1', 'a'), delivery('1', 'a')]);
+    await settle();
+    expect(attempted).toHaveLength(1);
+    expect(deliverer.lanes.held).toBe(0);
+  });
+
+  it.each<[string, Partial<Endpoint> | undefined, HandBack]>([
+    ['of an endpoint that nobody knows', undefined, 'unknown_endpoint'],
+    ['of one that was switched off', { active: false }, 'closed_endpoint'],
+    ['whose Secret is missing', { signingSecret: 'gone' }, 'credentials'],
+  ])('hands back a delivery %s, and sends the others', async (_name, more, why) => {
+    know('a');
+    if (more !== undefined) know('b', more);
+    accept([delivery('1', 'b'), delivery('2', 'a'), delivery('3', 'b')]);
+    await settle();
+    expect(attempted.map((one) => one.delivery.id)).toEqual(['2']);
+    expect(handedBack).toEqual([
+      { id: '1', why },
+      { id: '3', why },
+    ]);
+    expect([deliverer.inFlight, deliverer.lanes.held]).toEqual([0, 0]);
+  });
+
+  it('hands back what is our own fault: it says nothing about the endpoint', async () => {
+    know('a');
+    const waiting: ((outcome: AttemptOutcome) => void)[] = [];
+    hanging.set('http://a/', waiting);
+    accept([delivery('1', 'a')]);
+    await settle();
+    waiting[0]?.({ succeeded: false, ours: true, reason: 'dns_unavailable', message: 'no DNS', startedAt: clock.now(), durationMs: 3 });
+    await settle();
+    expect(handedBack).toEqual([{ id: '1', why: 'local' }]);
+    expect(attempted).toEqual([]);
+  });
+
+  it('does not begin what its lease may not outlast', async () => {
+    know('a', { timeoutMs: 1_000 });
+    const waiting: ((outcome: AttemptOutcome) => void)[] = [];
+    hanging.set('http://a/', waiting);
+    accept(
+      Array.from({ length: 9 }, (_, index) => delivery(String(index), 'a')),
+      6_000,
+    );
+    await clock.advance(4_500);
+    waiting[0]?.(ok(clock.now()));
+    await settle();
+    expect(handedBack).toEqual([{ id: '8', why: 'late' }]);
+  });
+
+  it('finishes what is on its way when it stops, and hands back the rest', async () => {
+    know('a');
+    const waiting: ((outcome: AttemptOutcome) => void)[] = [];
+    hanging.set('http://a/', waiting);
+    accept(Array.from({ length: 10 }, (_, index) => delivery(String(index), 'a')));
+    await settle();
+    let stopped = false;
+    const stopping = deliverer.stop().then(() => (stopped = true));
+    await settle();
+    expect(handedBack.map(({ id, why }) => `${id} ${why}`)).toEqual(['8 stopping', '9 stopping']);
+    expect(stopped).toBe(false);
+    for (const resolve of waiting) resolve(ok(clock.now()));
+    await stopping;
+    expect(attempted).toHaveLength(8);
+    accept([delivery('late', 'a')]);
+    expect(handedBack.at(-1)).toEqual({ id: 'late', why: 'stopping' });
+  });
+});

@@ -1,0 +1,96 @@
+import { expect, it } from 'vitest';
+
+import { createLogger } from '../../platform/logging.ts';
+import type { RetryToStart } from '../../store/webhooks/types.ts';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { HandOver } from './hand-over.ts';
+import { RetriesUnavailable, type Retry } from './retry-starter.ts';
+
+const retry = (deliveryId: string, delayMs = 10_000): Retry => ({
+  deliveryId,
+  org: 'acme',
+  eventId: deliveryId,
+  subscriptionUid: 'a',
+  seriesStart: 0,
+  delayMs,
+});
+
+function create() {
+  const clock = new FakeClock();
+  const state = {
+    away: false,
+    started: [] as Retry[],
+    marked: [] as string[],
+    waiting: [] as RetryToStart[],
+    reasons: [] as (string | undefined)[],
+    asked: 0,
+  };
+  const handOver = new HandOver({
+    store: {
+      retriesToStart: async ({ limit }) => {
+        state.asked += 1;
+        return state.waiting.slice(0, limit);
+      },
+      markRetrying: async (ids) => {
+        state.marked.push(...ids);
+        state.waiting = state.waiting.filter(({ id }) => !ids.includes(id));
+      },
+    },
+    starter: {
+      start: async (one) => {
+        if (state.away) throw new RetriesUnavailable('Temporal is away');
+        state.started.push(one);
+      },
+      close: async () => undefined,
+    },
+    waiting: () => [],
+    onAvailability: (reason) => state.reasons.push(reason),
+    clock,
+    logger: createLogger({ role: 'test', level: 'silent' }),
+  });
+  return { clock, handOver, state };
+}
+
+it('begins a retry and writes that down', async () => {
+  const { handOver, state, clock } = create();
+  handOver.add([retry('1'), retry('2')]);
+  await clock.advance(0);
+  expect(state.started.map(({ deliveryId, delayMs }) => [deliveryId, delayMs])).toEqual([
+    ['1', 10_000],
+    ['2', 10_000],
+  ]);
+  expect(state.marked).toEqual(['1', '2']);
+});
+
+it('leaves retries where they are while Temporal is away, asks rarely, and begins all of them afterwards', async () => {
+  const { handOver, state, clock } = create();
+  state.away = true;
+  state.waiting = Array.from({ length: 1_200 }, (_, index) => ({
+    ...retry(String(index)),
+    id: String(index),
+    state: 'retry_pending' as const,
+    dueAt: new Date(0),
+    dueInMs: 0,
+  }));
+  handOver.add([retry('0')]);
+  await clock.advance(0);
+  for (let round = 0; round < 10; round += 1) handOver.add([retry(String(round))]);
+  await handOver.sweep();
+  expect([state.asked, state.started.length, state.marked.length]).toEqual([0, 0, 0]);
+  expect(state.reasons).toEqual(['Temporal is away']);
+  state.away = false;
+  await clock.advance(3_000);
+  await handOver.sweep();
+  expect(new Set(state.started.map(({ deliveryId }) => deliveryId)).size).toBe(1_200);
+  expect(state.waiting).toEqual([]);
+  expect(state.reasons.at(-1)).toBe(undefined);
+});
+
+it('begins nothing more once it is stopped', async () => {
+  const { handOver, state, clock } = create();
+  await handOver.stop();
+  handOver.add([retry('1')]);
+  await handOver.sweep();
+  await clock.advance(0);
+  expect(state.started).toEqual([]);
+});

@@ -1,0 +1,73 @@
+import { expect, it } from 'vitest';
+
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { Lanes } from './lanes.ts';
+
+function create(admitted: (uid: string) => number = () => 8, mostHeld = 1_000) {
+  const clock = new FakeClock();
+  return { clock, lanes: new Lanes({ clock, perEndpoint: 8, mostHeld, admitted }) };
+}
+
+const asked = (lanes: Lanes, most = 256) => [...lanes.toFetch(most).rooms];
+
+it('asks for endpoints that may have due rows, as many as they have room for', () => {
+  const { lanes } = create();
+  lanes.markHot('a');
+  for (let held = 0; held < 3; held += 1) expect(lanes.reserve('a')).toBe(true);
+  lanes.markHot('b');
+  expect(asked(lanes)).toEqual([
+    ['a', 5],
+    ['b', 8],
+  ]);
+});
+
+it('asks for few rows only after a moment', () => {
+  const { lanes, clock } = create();
+  for (let held = 0; held < 6; held += 1) lanes.hold('a');
+  lanes.markHot('a');
+  lanes.fetched('a', { asked: 1, got: 0 });
+  lanes.markHot('a');
+  expect(lanes.toFetch(256)).toEqual({ rooms: new Map(), waitMs: 10 });
+  clock.tick(10);
+  expect(asked(lanes)).toEqual([['a', 2]]);
+});
+
+it('lets an endpoint have more as long as it empties its queue faster than rows come, and no longer', () => {
+  const { lanes } = create();
+  lanes.markHot('a');
+  expect(lanes.room('a')).toBe(8);
+  for (let times = 0; times < 9; times += 1) lanes.fetched('a', { asked: 8, got: 8 });
+  expect(lanes.room('a')).toBe(64);
+  lanes.narrow('a');
+  expect(lanes.room('a')).toBe(8);
+  lanes.fetched('a', { asked: 8, got: 7 });
+  expect(lanes.room('a')).toBe(8);
+});
+
+it('gives every endpoint its turn when there is not room for all', () => {
+  const { lanes } = create(() => 8, 16);
+  const uids = ['a', 'b', 'c', 'd', 'e'];
+  for (const uid of uids) lanes.markHot(uid);
+  const turns: string[] = [];
+  for (let round = 0; round < 5; round += 1) {
+    for (const [uid, count] of asked(lanes, 16)) {
+      turns.push(uid);
+      lanes.fetched(uid, { asked: count, got: count - 1 });
+      lanes.markHot(uid);
+    }
+  }
+  expect(turns.join('')).toBe('abcdeabcde');
+});
+
+it('has room for no more than the breaker lets through, and for none in all beyond the limit', () => {
+  const { lanes } = create((uid) => (uid === 'half' ? 2 : uid === 'open' ? 0 : 8), 5);
+  expect([lanes.room('half'), lanes.room('open'), lanes.room('fine')]).toEqual([2, 0, 5]);
+  for (let held = 0; held < 5; held += 1) lanes.hold('fine');
+  expect(lanes.room('half')).toBe(0);
+  lanes.release('fine');
+  expect(lanes.room('half')).toBe(1);
+});
+
+it('says so when something is let go of that nobody holds', () => {
+  expect(() => create().lanes.release('a')).toThrow(RangeError);
+});

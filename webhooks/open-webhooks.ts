@@ -1,0 +1,114 @@
+/** Everything that deliveries need, as the configuration names it: the same for the dispatcher and for the worker's retries. */
+import type { Registry } from 'prom-client';
+
+import { createTransport, KubeError, loadKubeConfig, type KubeConfig, type Transport } from '../kube/index.ts';
+import { systemClock, type Clock } from '../platform/clock.ts';
+import { ConfigError, type Config } from '../platform/config.ts';
+import { createEgress, type Egress } from '../platform/egress/egress.ts';
+import type { Logger } from '../platform/logging.ts';
+import { openDispatchStore, type DispatchStore, type EndpointRecord } from '../store/index.ts';
+import { createAttempt, type Attempt } from './attempt/attempt.ts';
+import { EndpointBook } from './delivery/endpoint-book.ts';
+import { createRecordAttempts, type RecordAttempts } from './delivery/record-attempts.ts';
+import type { RetryStarter } from './delivery/retry-starter.ts';
+import { createTemporalStarter } from './retries/temporal-starter.ts';
+import type { EndpointDirectory } from './subscriptions/directory.ts';
+import { createEndpointDirectory } from './subscriptions/open-directory.ts';
+
+export interface Webhooks {
+  readonly store: DispatchStore;
+  readonly directory: EndpointDirectory;
+  /** What is wrong with which endpoint. Nobody reads it anew by itself: call `refresh` now and then. */
+  readonly book: EndpointBook;
+  readonly attempt: Attempt;
+  readonly recordAttempts: RecordAttempts;
+  readonly starter: RetryStarter;
+  readonly transport: Transport;
+  close(): Promise<void>;
+}
+
+export interface OpenWebhooksOptions {
+  readonly config: Config;
+  /** Shown in `pg_stat_activity`. */
+  readonly applicationName: string;
+  /** One that the role has already; otherwise one of its own, which is closed with the rest. */
+  readonly egress?: Egress;
+  readonly onEndpoints?: (records: readonly EndpointRecord[], webhooks: Pick<Webhooks, 'store' | 'directory' | 'transport'>) => void;
+  /** Told when an endpoint may be called again that was left alone or switched off. */
+  readonly onCleared?: (uid: string) => void;
+  readonly logger: Logger;
+  readonly registry: Registry;
+  readonly clock?: Clock;
+}
+
+/**
+ * Connects to nothing before it is used; the directory has to be started.
+ *
+ * @throws ConfigError when there is no DATABASE_URL, or no API server is configured
+ */
+export function openWebhooks(options: OpenWebhooksOptions): Webhooks {
+  const { config, logger, registry, clock = systemClock, applicationName } = options;
+  if (config.DATABASE_URL === undefined) {
+    throw new ConfigError(
+      'DATABASE_URL is not set: events and their deliveries are in Postgres. Set it to postgres://user:password@host:port/database',
+    );
+  }
+  const transport = createTransport({ kubeConfig: kubeConfigOf(config), registry, logger });
+  const store = openDispatchStore({
+    databaseUrl: config.DATABASE_URL,
+    poolSize: config.PARLEY_DATABASE_POOL,
+    applicationName,
+    logger,
+    registry,
+  });
+  const directory = createEndpointDirectory({ transport, logger, registry, clock });
+  const egress = options.egress ?? egressOf(config, logger, registry);
+  const book = new EndpointBook({ store, onCleared: (uid) => options.onCleared?.(uid) });
+  const recordAttempts = createRecordAttempts({
+    store,
+    book,
+    onEndpoints: (records) => options.onEndpoints?.(records, { store, directory, transport }),
+    clock,
+    logger,
+  });
+  const starter = createTemporalStarter({
+    address: config.TEMPORAL_ADDRESS,
+    namespace: config.TEMPORAL_NAMESPACE,
+    taskQueue: config.TEMPORAL_TASK_QUEUE,
+    logger,
+  });
+  return {
+    store,
+    directory,
+    book,
+    attempt: createAttempt({ egress, clock }),
+    recordAttempts,
+    starter,
+    transport,
+    async close() {
+      await starter.close();
+      if (options.egress === undefined) egress.close();
+      await directory.stop();
+      await transport.close();
+      await store.close();
+    },
+  };
+}
+
+const egressOf = (config: Config, logger: Logger, registry: Registry): Egress =>
+  createEgress({
+    allowCidrs: config.PARLEY_EGRESS_ALLOW_CIDRS,
+    allowedPorts: config.PARLEY_EGRESS_PORTS,
+    dnsServers: config.PARLEY_EGRESS_DNS_SERVERS,
+    logger,
+    registry,
+  });
+
+function kubeConfigOf(config: Config): KubeConfig {
+  try {
+    return loadKubeConfig(config.KUBECONFIG === undefined ? {} : { path: config.KUBECONFIG });
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    throw new ConfigError(`KUBECONFIG: ${error.message}`, { cause: error });
+  }
+}
