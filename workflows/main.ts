@@ -39,6 +39,8 @@ export interface RunWorkerOptions {
   readonly onListening?: (port: number) => void;
 }
 
+/** Websites that are fetched at once, for each file that is read at once: they mostly wait. */
+const SITES_FOR_EACH = 4;
 const DATABASE_CHECK_MS = 5_000;
 /** Between two looks for lost work, in milliseconds. */
 const SWEEP_MS = 30_000;
@@ -114,6 +116,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
           maxConcurrentActivityTaskExecutions: config.PARLEY_DATABASE_POOL,
         },
         { ...common, taskQueue: queues.small, activities: ingestion, maxConcurrentActivityTaskExecutions: atOnce },
+        { ...common, taskQueue: queues.websites, activities: ingestion, maxConcurrentActivityTaskExecutions: SITES_FOR_EACH * atOnce },
         { ...common, taskQueue: queues.bulk, activities: ingestion, maxConcurrentActivityTaskExecutions: atOnce },
       ],
       prepare: (client) => ensureHousekeepingSchedule(client, { taskQueue, scheduleId: options.scheduleId }),

@@ -1,6 +1,6 @@
 /** Finds what fell between two steps: work that nobody started, and things that nobody owns. */
 import { JobsUnavailable, type KnowledgeJobs } from '../jobs/jobs.ts';
-import { SMALL_FILE_BYTES } from '../jobs/names.ts';
+import { beginsSmall } from '../jobs/names.ts';
 import { collectionRef } from '../search/create-search.ts';
 import type { IngestionDependencies } from './dependencies.ts';
 
@@ -25,7 +25,7 @@ export async function restartLost(
     const { name: knowledgeBase = '' } = (await knowledge.collections.get({ org, id: collectionId })) ?? {};
     const job = { org, knowledgeBase, collectionId, documentId: document.id };
     if (document.deleted) await jobs.clearDocument(job);
-    else await jobs.ingest({ ...job, small: document.kind !== 'website' && (document.bytes ?? 0) <= SMALL_FILE_BYTES });
+    else await jobs.ingest({ ...job, small: beginsSmall(document) });
   }
   for (const { id, name } of await knowledge.collections.tombstoned(org))
     await jobs.clearCollection({ org, knowledgeBase: name, collectionId: id });

@@ -1,5 +1,5 @@
 import type { KnowledgeJobs } from './jobs.ts';
-import { SMALL_FILE_BYTES, type CollectionJob, type DocumentJob } from './names.ts';
+import { beginsSmall, type CollectionJob, type DocumentJob } from './names.ts';
 import type { Logger } from '../../platform/logging.ts';
 
 export interface JobStarterOptions {
@@ -27,10 +27,9 @@ export class JobStarter {
     this.#options = options;
   }
 
-  /** @param job - `bytes`: size of the content, where it is known already */
+  /** @param job - `bytes`: size of the content, where there is one before it is fetched */
   ingest({ bytes, ...job }: DocumentJob & { readonly bytes?: number }): void {
-    const small = bytes !== undefined && bytes <= SMALL_FILE_BYTES;
-    this.#add(() => this.#options.jobs.ingest({ ...job, small }));
+    this.#add(() => this.#options.jobs.ingest({ ...job, small: beginsSmall({ bytes }) }));
   }
 
   clearDocument(job: DocumentJob): void {

@@ -3,17 +3,28 @@
 export interface TaskQueues {
   /** Small files have workers of their own: they don't wait behind big ones. */
   readonly small: string;
+  /** Where pages are fetched, which is mostly waiting: nothing that computes waits behind a site that is slow to answer. */
+  readonly websites: string;
   readonly bulk: string;
 }
 
 /** @param prefix the installation's task queue, `parley` by default */
 export function ingestionQueues(prefix: string): TaskQueues {
-  return { small: `${prefix}-ingestion-small`, bulk: `${prefix}-ingestion` };
+  return { small: `${prefix}-ingestion-small`, websites: `${prefix}-ingestion-websites`, bulk: `${prefix}-ingestion` };
 }
 
-/** Where work goes on that began on the queue for small files and turned out to be long. @returns undefined for any other queue */
-export function queueForLongWork(queue: string): string | undefined {
-  return queue.endsWith('-ingestion-small') ? queue.slice(0, -'-small'.length) : undefined;
+/** Where the rest of an ingestion runs that began on the queue for small files. @returns undefined for any other queue */
+export function queuesBeside(queue: string): TaskQueues | undefined {
+  const suffix = '-ingestion-small';
+  return queue.endsWith(suffix) ? ingestionQueues(queue.slice(0, -suffix.length)) : undefined;
+}
+
+/**
+ * Whether an ingestion begins on the queue for small files. So does that of a website, of which nothing is known yet: what turns out to be
+ * long when it has been fetched moves on from there.
+ */
+export function beginsSmall({ bytes }: { readonly bytes?: number | null | undefined }): boolean {
+  return (bytes ?? 0) <= SMALL_FILE_BYTES;
 }
 
 /** A file of at most this many bytes is small. */

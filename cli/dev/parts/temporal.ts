@@ -31,6 +31,8 @@ export function temporalPart(options: TemporalOptions): Part {
         `--db-filename=${options.databaseFile}`,
         ...(options.uiPort === undefined ? ['--headless'] : ['--ui-ip=127.0.0.1', `--ui-port=${options.uiPort}`]),
         '--log-level=warn',
+        // Work that is queued takes turns by the keys that it was started with: for Parley's, organisations.
+        '--dynamic-config-value=matching.enableFairness=true',
       ],
       // The command would otherwise read and write the person's own Temporal configuration.
       env: { ...process.env, TEMPORAL_DISABLE_CONFIG_FILE: 'true', HOME: process.env['HOME'] ?? '/' },

@@ -32,7 +32,12 @@ export interface KnowledgeHarness {
   add(
     filename: string,
     content: string | Uint8Array,
-    more?: { readonly metadata?: Readonly<Record<string, string>>; readonly to?: Collection },
+    more?: {
+      readonly metadata?: Readonly<Record<string, string>>;
+      readonly to?: Collection;
+      /** Whether it takes its turn among the small files: follows from its size. */
+      readonly small?: boolean;
+    },
   ): Promise<string>;
   /** Resolves at the document's end. */
   ended(documentId: string, of?: Collection): Promise<DocumentRecord>;
@@ -95,7 +100,7 @@ export async function knowledgeHarness(options: HarnessOptions = {}): Promise<Kn
     knowledge,
     collection,
     another,
-    async add(filename, content, { metadata = {}, to = collection } = {}) {
+    async add(filename, content, { metadata = {}, to = collection, small } = {}) {
       const id = newDocumentId();
       const objectKey = fileKey(to.org, id);
       const stored = await knowledge.storage.put(objectKey, Readable.from([Buffer.from(content)]), { maxBytes: 50e6 });
@@ -103,7 +108,13 @@ export async function knowledgeHarness(options: HarnessOptions = {}): Promise<Kn
       const document = { org: to.org, id, collectionId: to.id, kind: 'file', filename, extension, objectKey, ...stored, metadata } as const;
       await store.knowledge.documents.create(document);
       await knowledge.jobs
-        .ingest({ org: to.org, knowledgeBase: 'manuals', collectionId: to.id, documentId: id, small: stored.bytes <= SMALL_FILE_BYTES })
+        .ingest({
+          org: to.org,
+          knowledgeBase: 'manuals',
+          collectionId: to.id,
+          documentId: id,
+          small: small ?? stored.bytes <= SMALL_FILE_BYTES,
+        })
         // Whoever sweeps up starts it: what these tests are about.
         .catch(() => undefined);
       return id;

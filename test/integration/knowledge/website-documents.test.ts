@@ -59,3 +59,24 @@ it('fails when no page can be read, with the reason for each', async () => {
   expect(document).toMatchObject({ status: 'failed', errorCode: 'all_pages_failed', chunkCount: 0 });
   expect(document.message).toContain('169.254.169.254');
 });
+
+it('lets neither a file nor another website wait for sites that do not answer', async () => {
+  const silent = await site((request, response) => void (request.url === '/robots.txt' && response.writeHead(404).end()));
+  const quick = await site(
+    (_, response) => void response.setHeader('content-type', 'text/html').end(page('Hours', 'We are open until six.')),
+  );
+  const kb = await knowledgeHarness({ env: { PARLEY_INGESTION_CONCURRENCY: '1', PARLEY_SHUTDOWN_TIMEOUT_MS: '2000' } });
+  const slow: string[] = [];
+  for (let index = 0; index < 3; index += 1)
+    slow.push(
+      await addWebsite(
+        kb,
+        ['a', 'b', 'c', 'd', 'e'].map((name) => `${silent}/${index}/${name}`),
+      ),
+    );
+  const website = await addWebsite(kb, [`${quick}/hours`]);
+  const file = await kb.add('hours.txt', 'We are open until six.');
+  expect(await kb.ended(website)).toMatchObject({ status: 'completed' });
+  expect(await kb.ended(file)).toMatchObject({ status: 'completed' });
+  for (const id of slow) expect(await kb.store.knowledge.documents.get({ org: 'acme', id })).toMatchObject({ status: 'processing' });
+});

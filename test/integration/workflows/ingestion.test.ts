@@ -46,6 +46,21 @@ describe('the ingestion of a document', () => {
     expect(small.diary).toEqual(['beginIngestion', 'parseDocument', 'verifyDocument', 'completeDocument']);
   });
 
+  it('fetches pages where nobody waits but for other sites, and reads them as it does any small file', async () => {
+    const address = await temporalAddress();
+    const queues = ingestionQueues(unique('test'));
+    const small = pretendedIngestion({ kind: 'website' });
+    const websites = pretendedIngestion();
+    const outcome = await whileWorking({ address, activities: small, worker: { taskQueue: queues.small } }, () =>
+      whileWorking({ address, activities: websites, worker: { taskQueue: queues.websites } }, (client) =>
+        client.workflow.execute(ingestDocument, { taskQueue: queues.small, workflowId: unique('ingest'), args: [job] }),
+      ),
+    );
+    expect(outcome).toBe('completed');
+    expect(websites.diary).toEqual(['fetchPages']);
+    expect(small.diary).toEqual(way);
+  });
+
   it('ends a document that cannot be read, with its code', async () => {
     const { outcome, diary } = await ingest({ failing: { parseDocument: [broken('password_protected')] } });
     expect(outcome).toBe('failed');
