@@ -1,0 +1,64 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+
+import { retryAfterMs } from './retry-after.ts';
+
+const now = Date.parse('1994-11-06T08:49:30.250Z');
+
+it.each([
+  ['0', 0],
+  ['7', 7000],
+  [' 7 ', 7000],
+  ['007', 7000],
+  ['3600', 3_600_000],
+  ['3601', 3_600_000],
+  ['99999999999999999999999', 3_600_000],
+  ['Sun, 06 Nov 1994 08:49:37 GMT', 6750],
+  ['Sunday, 06-Nov-94 08:49:37 GMT', 6750],
+  ['Sun Nov  6 08:49:37 1994', 6750],
+  ['Sun, 06 Nov 1994 08:49:29 GMT', 0],
+  ['Mon, 07 Nov 1994 08:49:37 GMT', 3_600_000],
+])('reads %j', (header, expected) => {
+  expect(retryAfterMs(429, header, now)).toBe(expected);
+  expect(retryAfterMs(503, [header, '1'], now)).toBe(expected);
+});
+
+it.each([
+  undefined,
+  '',
+  '-5',
+  '1.5',
+  '5s',
+  'soon',
+  '1994-11-06T08:49:37Z',
+  'Sun, 06 Nov 1994 08:49:37 +0000',
+  'Sun, 99 Foo 1994 08:49:37 GMT',
+  '0x10',
+  '1e3',
+])('does not read %j', (header) => {
+  expect(retryAfterMs(503, header, now)).toBeUndefined();
+});
+
+it('is heeded with 429 and 503 alone', () => {
+  for (let status = 100; status < 600; status += 1) {
+    expect(retryAfterMs(status, '5', now)).toBe(status === 429 || status === 503 ? 5000 : undefined);
+  }
+});
+
+it('is between nothing and an hour, whatever comes', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(
+        fc.string(),
+        fc.nat().map(String),
+        fc.date({ noInvalidDate: true }).map((date) => date.toUTCString()),
+      ),
+      (header) => {
+        const ms = retryAfterMs(503, header, now);
+        if (ms === undefined) return;
+        expect(ms).toBeGreaterThanOrEqual(0);
+        expect(ms).toBeLessThanOrEqual(3_600_000);
+      },
+    ),
+  );
+});
