@@ -11,6 +11,7 @@ import { createAttempt, type Attempt } from './attempt/attempt.ts';
 import { EndpointBook } from './delivery/endpoint-book.ts';
 import { createRecordAttempts, type RecordAttempts } from './delivery/record-attempts.ts';
 import type { RetryStarter } from './delivery/retry-starter.ts';
+import { giveUpHopeless } from './health/give-up.ts';
 import { createTemporalStarter } from './retries/temporal-starter.ts';
 import type { EndpointDirectory } from './subscriptions/directory.ts';
 import { createEndpointDirectory } from './subscriptions/open-directory.ts';
@@ -33,7 +34,8 @@ export interface OpenWebhooksOptions {
   readonly applicationName: string;
   /** One that the role has already; otherwise one of its own, which is closed with the rest. */
   readonly egress?: Egress;
-  readonly onEndpoints?: (records: readonly EndpointRecord[], webhooks: Pick<Webhooks, 'store' | 'directory' | 'transport'>) => void;
+  /** Whether another pool of the process has the metrics of the store already; default false. */
+  readonly storeMeasured?: boolean;
   /** Told when an endpoint may be called again that was left alone or switched off. */
   readonly onCleared?: (uid: string) => void;
   readonly logger: Logger;
@@ -59,18 +61,19 @@ export function openWebhooks(options: OpenWebhooksOptions): Webhooks {
     poolSize: config.PARLEY_DATABASE_POOL,
     applicationName,
     logger,
-    registry,
+    ...(options.storeMeasured === true ? {} : { registry }),
   });
   const directory = createEndpointDirectory({ transport, logger, registry, clock });
   const egress = options.egress ?? egressOf(config, logger, registry);
   const book = new EndpointBook({ store, onCleared: (uid) => options.onCleared?.(uid) });
-  const recordAttempts = createRecordAttempts({
-    store,
-    book,
-    onEndpoints: (records) => options.onEndpoints?.(records, { store, directory, transport }),
-    clock,
-    logger,
-  });
+  const giveUp = async (records: readonly EndpointRecord[]): Promise<void> => {
+    try {
+      book.take(await giveUpHopeless(records, { store, directory, clock, logger }));
+    } catch (err) {
+      logger.warn({ err }, 'an endpoint that has failed for days was not switched off; its next failure does it');
+    }
+  };
+  const recordAttempts = createRecordAttempts({ store, book, onEndpoints: (records) => void giveUp(records), clock, logger });
   const starter = createTemporalStarter({
     address: config.TEMPORAL_ADDRESS,
     namespace: config.TEMPORAL_NAMESPACE,

@@ -1,5 +1,6 @@
 /** Every workflow of the worker: what is exported here is what Temporal can start by name. */
 export { clearCollection, clearDocument } from './clearing/workflow.ts';
+export { deliverWithRetries } from './delivery/workflow.ts';
 export { housekeeping } from './housekeeping/workflow.ts';
 export { ingestDocument } from './ingestion/workflow.ts';
 export { reindexCollection } from './reindex/workflow.ts';

@@ -1,0 +1,120 @@
+/**
+ * Copies what is known of endpoints into the status of their subscriptions: for people who look with kubectl, and for the operator's
+ * conditions. Postgres has the truth, so that a copy may be late by half a minute, and costs the API server no more than that.
+ */
+import { API_VERSION, webhookSubscriptionKind, type WebhookSubscription, type WebhookSubscriptionStatus } from '../../crds/index.ts';
+import { KubeError, ResourceClient, type Transport } from '../../kube/index.ts';
+import { sleep, type Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logging.ts';
+import type { DispatchStore, EndpointRecord } from '../../store/index.ts';
+import type { EndpointDirectory } from '../subscriptions/directory.ts';
+import type { Endpoint } from '../subscriptions/endpoint.ts';
+
+export interface StatusWriterOptions {
+  readonly store: Pick<DispatchStore, 'takeStatusWrites' | 'giveBackStatusWrites'>;
+  readonly directory: Pick<EndpointDirectory, 'byUid'>;
+  readonly client: Pick<ResourceClient<WebhookSubscription>, 'applyStatus'>;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+}
+
+/** The fields below belong to it; the operator has the others. */
+const FIELD_MANAGER = 'parley-dispatcher';
+
+/** Between two writes of one subscription's status, in milliseconds: of all processes together. */
+export const STATUS_EVERY_MS = 30_000;
+/** Between two looks, in milliseconds. */
+const LOOK_MS = 2_000;
+/** Statuses that are written after one look, and at once. With many subscriptions they are written less often, and the API server stays free. */
+const LIMIT = 100;
+const AT_ONCE = 4;
+
+export function statusClient(transport: Transport): ResourceClient<WebhookSubscription> {
+  return new ResourceClient<WebhookSubscription>({
+    transport,
+    descriptor: webhookSubscriptionKind.descriptor,
+    fieldManager: FIELD_MANAGER,
+  });
+}
+
+/** What a status says of an endpoint. What is left out is taken away. */
+export function statusOf(
+  record: Pick<EndpointRecord, 'disabledAt' | 'disabledReason' | 'lastSuccessAt' | 'lastFailureAt' | 'consecutiveFailures'>,
+): WebhookSubscriptionStatus {
+  const { disabledAt, disabledReason = '', lastSuccessAt, lastFailureAt, consecutiveFailures } = record;
+  return {
+    ...(disabledAt !== undefined && { autoDisabled: { since: seconds(disabledAt), reason: disabledReason } }),
+    ...(lastSuccessAt !== undefined && { lastSuccessAt: seconds(lastSuccessAt) }),
+    ...(lastFailureAt !== undefined && { lastFailureAt: seconds(lastFailureAt) }),
+    consecutiveFailures,
+  };
+}
+
+export class StatusWriter {
+  readonly #options: StatusWriterOptions;
+  #failing = false;
+
+  constructor(options: StatusWriterOptions) {
+    this.#options = options;
+  }
+
+  /** Writes until the signal aborts. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, random } = this.#options;
+    while (!signal.aborted) {
+      await this.look(signal).catch((error: unknown) => this.#complain(error));
+      // Replicas don't look all at the same time.
+      await sleep(clock, LOOK_MS * (0.75 + random() / 2), signal).catch(() => undefined);
+    }
+  }
+
+  /** Writes what is due now. @throws StoreError */
+  async look(signal: AbortSignal): Promise<void> {
+    const { store, directory } = this.#options;
+    const due = await store.takeStatusWrites({ everyMs: STATUS_EVERY_MS, limit: LIMIT });
+    const left = due.flatMap((record) => {
+      const endpoint = directory.byUid(record.subscriptionUid);
+      // An agent's own address has no status.
+      return endpoint?.kind === 'WebhookSubscription' ? [{ record, endpoint }] : [];
+    });
+    const unwritten: string[] = [];
+    const work = async (): Promise<void> => {
+      for (let next = left.shift(); next !== undefined; next = left.shift()) {
+        if (signal.aborted || !(await this.#write(next.endpoint, next.record, signal))) unwritten.push(next.endpoint.uid);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    if (unwritten.length > 0) await store.giveBackStatusWrites(unwritten);
+  }
+
+  /** @returns false when it is to be tried again */
+  async #write({ uid, org, name }: Endpoint, record: EndpointRecord, signal: AbortSignal): Promise<boolean> {
+    try {
+      const body = {
+        apiVersion: API_VERSION,
+        kind: webhookSubscriptionKind.descriptor.kind,
+        metadata: { name, namespace: org, uid },
+        status: statusOf(record),
+      };
+      await this.#options.client.applyStatus(body as WebhookSubscription, { force: true, signal });
+      this.#failing = false;
+      return true;
+    } catch (error) {
+      // It was deleted, or deleted and made anew.
+      if (error instanceof KubeError && (error.notFound || error.code === 409)) return true;
+      this.#complain(error);
+      return false;
+    }
+  }
+
+  #complain(err: unknown): void {
+    if (!this.#failing) this.#options.logger.warn({ err }, 'what became of deliveries does not show in the status of subscriptions');
+    this.#failing = true;
+  }
+}
+
+/** RFC 3339 in whole seconds, as `metav1.Time` prints it. */
+function seconds(date: Date): string {
+  return `${date.toISOString().slice(0, 19)}Z`;
+}

@@ -1,0 +1,31 @@
+/** What the workflows of retries are called and where they run: said once, for those who start them and those who run them. */
+
+/**
+ * Retries have workers and a limit of their own: they wait behind nothing else, and nothing waits behind them.
+ *
+ * @param prefix the installation's task queue, `parley` by default
+ */
+export const deliveryQueue = (prefix: string): string => `${prefix}-delivery`;
+
+/** The workflow's name in the catalogue of workflows. */
+export const DELIVERY_WORKFLOW = 'deliverWithRetries';
+
+/** One for each event and endpoint: whoever starts it twice starts it once. @param delivery.eventId uuid */
+export const deliveryWorkflowId = (delivery: { readonly subscriptionUid: string; readonly eventId: string }): string =>
+  `delivery/${delivery.subscriptionUid}/evt_${delivery.eventId}`;
+
+/** Keyword search attributes of these workflows. */
+export const deliverySearchAttributes = ['ParleyOrganization', 'ParleySubscription'] as const;
+
+/** All that a workflow's history holds of what it delivers. */
+export interface DeliveryJob {
+  /** uuid */
+  readonly deliveryId: string;
+  readonly subscriptionUid: string;
+}
+
+/**
+ * Temporal's timers are up to a second late, in milliseconds: they are set earlier by as much, and who is woken early waits for
+ * the rest himself. Measured on 1.32: a timer of 2 s fires after 2.0 to 3.0 s.
+ */
+export const TIMER_LEAD_MS = 1_000;

@@ -1,0 +1,124 @@
+/**
+ * The retries of one delivery: what a workflow's activity does each time it is woken. The row in Postgres decides about everything, so
+ * that it does no harm to be woken twice, too early, too late, or after somebody else has settled the matter.
+ */
+import { sleep, type Clock } from '../../platform/clock.ts';
+import {
+  StoreError,
+  type AttemptResult,
+  type ClaimedDelivery,
+  type DeliveryState,
+  type DispatchStore,
+  type RecordResult,
+} from '../../store/index.ts';
+import type { Attempt } from '../attempt/attempt.ts';
+import type { EndpointBook } from '../delivery/endpoint-book.ts';
+import { judge } from '../delivery/judge.ts';
+import type { RecordAttempts } from '../delivery/record-attempts.ts';
+import { eventIdOf } from '../events/envelope.ts';
+import { CredentialsError, type Credentials } from '../subscriptions/credentials.ts';
+import type { EndpointDirectory } from '../subscriptions/directory.ts';
+import type { Endpoint } from '../subscriptions/endpoint.ts';
+import { TIMER_LEAD_MS, type DeliveryJob } from './names.ts';
+
+export interface RetryDependencies {
+  readonly store: Pick<DispatchStore, 'claimOne' | 'release' | 'settle'>;
+  readonly directory: Pick<EndpointDirectory, 'byUid' | 'credentials'>;
+  readonly book: Pick<EndpointBook, 'get' | 'gate'>;
+  readonly attempt: Attempt;
+  readonly record: RecordAttempts;
+  readonly clock: Clock;
+  readonly random: () => number;
+}
+
+/** `done`: there is nothing (more) for a workflow to do. `gone`: the delivery is no longer kept. */
+export type RetryOutcome = { readonly done: DeliveryState | 'gone' } | { readonly againInMs: number };
+
+/** A claim lasts longer than the attempt by this, in milliseconds. */
+const LEASE_MARGIN_MS = 5_000;
+/** What the attempt of an unknown endpoint may take. */
+const LONGEST_TIMEOUT_MS = 30_000;
+/** What can't be attempted for want of something on our side is looked at again after this, in milliseconds. */
+const POSTPONE_MS = 5_000;
+/** How long it is tried to write an attempt down, in milliseconds, and how often. */
+const RECORD_FOR_MS = 60_000;
+const RECORD_AGAIN_MS = 500;
+/** What is due within this time, in milliseconds, is waited for: no timer of Temporal's is that exact. */
+const WAITED_FOR_MS = 2 * TIMER_LEAD_MS;
+
+export async function retryDelivery(job: DeliveryJob, dependencies: RetryDependencies, signal: AbortSignal): Promise<RetryOutcome> {
+  const { store, directory, clock } = dependencies;
+  for (;;) {
+    const endpoint = directory.byUid(job.subscriptionUid);
+    const found = await store.claimOne(job.deliveryId, (endpoint?.timeoutMs ?? LONGEST_TIMEOUT_MS) + LEASE_MARGIN_MS);
+    if (found === undefined) return { done: 'gone' };
+    let waitMs: number;
+    if ('state' in found) {
+      if (found.state !== 'retry_pending' && found.state !== 'retrying') return { done: found.state };
+      // Woken early, or somebody has it: a worker that died while it did, perhaps.
+      waitMs = found.dueInMs;
+    } else {
+      const outcome = await attend(found, endpoint, dependencies);
+      if ('done' in outcome) return outcome;
+      waitMs = outcome.againInMs;
+    }
+    if (waitMs > WAITED_FOR_MS) return { againInMs: waitMs };
+    await sleep(clock, waitMs, signal);
+  }
+}
+
+/** Makes the attempt, or does what else is right for a delivery that nobody else has now. */
+async function attend(delivery: ClaimedDelivery, endpoint: Endpoint | undefined, dependencies: RetryDependencies): Promise<RetryOutcome> {
+  const { store, directory, book, attempt, clock, random } = dependencies;
+  const { id, subscriptionUid } = delivery;
+  const postpone = async (delayMs: number): Promise<RetryOutcome> => {
+    await store.release([id], delayMs);
+    return { againInMs: delayMs };
+  };
+  // New to this process, or deleted: who looks after departed endpoints ends the delivery then.
+  if (endpoint === undefined) return postpone(POSTPONE_MS);
+  const gate = book.gate(endpoint);
+  if (gate === 'paused') {
+    await store.settle([id], { state: 'paused' });
+    return { done: 'paused' };
+  }
+  if (gate === 'disabled') {
+    await store.settle([id], { state: 'skipped' }, 'disabled');
+    return { done: 'skipped' };
+  }
+  if (gate === 'parked' || (book.get(subscriptionUid)?.breaker ?? 'closed') !== 'closed') {
+    // The dispatcher lets it go on, in its turn, when the endpoint comes back.
+    await store.settle([id], { state: 'pending', delayMs: 0 });
+    return { done: 'pending' };
+  }
+  let credentials: Credentials;
+  try {
+    credentials = await directory.credentials(endpoint);
+  } catch (error) {
+    if (!(error instanceof CredentialsError)) throw error;
+    return postpone(POSTPONE_MS);
+  }
+  const outcome = await attempt({ endpoint, credentials, eventId: eventIdOf(delivery.eventId), body: delivery.body });
+  if (!outcome.succeeded && outcome.ours) return postpone(POSTPONE_MS);
+  const result = judge({ delivery, endpoint, outcome }, { parked: false, now: clock.now(), random });
+  const delayMs = 'delayMs' in result.next ? result.next.delayMs : undefined;
+  // However short the wait: this workflow has it.
+  const recorded = await recordForSure(delayMs === undefined ? result : { ...result, next: { state: 'retrying', delayMs } }, dependencies);
+  const state = recorded.attempts[0]?.state;
+  if (state === undefined) return { done: 'gone' };
+  // Somebody else may have had the last word: sent it anew, or paused it.
+  return state === 'retrying' && delayMs !== undefined ? { againInMs: delayMs } : { done: state };
+}
+
+/** What has been sent counts, even if Postgres is away for a moment. It may be written down twice, and counts once. */
+async function recordForSure(result: AttemptResult, { record, clock }: RetryDependencies): Promise<RecordResult> {
+  const until = clock.monotonic() + RECORD_FOR_MS;
+  for (;;) {
+    try {
+      return await record([result]);
+    } catch (error) {
+      if (!(error instanceof StoreError) || !error.retryable || clock.monotonic() > until) throw error;
+      await sleep(clock, RECORD_AGAIN_MS);
+    }
+  }
+}

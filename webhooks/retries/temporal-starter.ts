@@ -1,0 +1,81 @@
+/** Starts the workflows of retries in Temporal. */
+import { Client, Connection, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/client';
+import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
+
+import type { Logger } from '../../platform/logging.ts';
+import { ensureSearchAttributes } from '../../platform/search-attributes.ts';
+import { RetriesUnavailable, type Retry, type RetryStarter } from '../delivery/retry-starter.ts';
+import {
+  type DeliveryJob,
+  DELIVERY_WORKFLOW,
+  deliveryQueue,
+  deliverySearchAttributes,
+  deliveryWorkflowId,
+  TIMER_LEAD_MS,
+} from './names.ts';
+
+export interface TemporalStarterOptions {
+  readonly address: string;
+  readonly namespace: string;
+  /** The installation's task queue, as the worker has it. */
+  readonly taskQueue: string;
+  readonly logger: Logger;
+  /** Longest wait for Temporal, in milliseconds; 3,000 by default. */
+  readonly timeoutMs?: number;
+}
+
+const organization = defineSearchAttributeKey(deliverySearchAttributes[0], SearchAttributeType.KEYWORD);
+const subscription = defineSearchAttributeKey(deliverySearchAttributes[1], SearchAttributeType.KEYWORD);
+
+/** Connects when it is first used. */
+export function createTemporalStarter(options: TemporalStarterOptions): RetryStarter {
+  const { logger, namespace, timeoutMs = 3_000 } = options;
+  const taskQueue = deliveryQueue(options.taskQueue);
+  const connection = Connection.lazy({ address: options.address, connectTimeout: timeoutMs });
+  const client = new Client({ connection, namespace });
+  let searchable: Promise<boolean> | undefined;
+
+  return {
+    async start(retry) {
+      const workflowId = deliveryWorkflowId(retry);
+      const startDelay = Math.round(retry.delayMs - TIMER_LEAD_MS);
+      try {
+        await connection.withDeadline(Date.now() + timeoutMs, async () => {
+          searchable ??= ensureSearchAttributes(connection, { namespace, names: deliverySearchAttributes, logger });
+          const typedSearchAttributes = (await searchable)
+            ? new TypedSearchAttributes([
+                { key: organization, value: retry.org },
+                { key: subscription, value: retry.subscriptionUid },
+              ])
+            : undefined;
+          await client.workflow.start(DELIVERY_WORKFLOW, {
+            workflowId,
+            taskQueue,
+            args: [{ deliveryId: retry.deliveryId, subscriptionUid: retry.subscriptionUid } satisfies DeliveryJob],
+            workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+            workflowIdConflictPolicy: conflictPolicy(retry),
+            staticSummary: `dlv_${retry.deliveryId} of ${retry.org}`,
+            ...(startDelay > 0 && { startDelay }),
+            ...(typedSearchAttributes && { typedSearchAttributes }),
+            // Heeded by servers that know fairness: endpoints take turns.
+            priority: { fairnessKey: retry.subscriptionUid },
+          });
+        });
+      } catch (error) {
+        // Asked again next time: the server may be another one by then.
+        searchable = undefined;
+        throw new RetriesUnavailable(`Temporal did not take ${workflowId} on: ${error instanceof Error ? error.message : String(error)}`, {
+          cause: error,
+        });
+      }
+    },
+    close: () => connection.close(),
+  };
+}
+
+/**
+ * Somebody had the delivery sent again while the workflow of the series before was asleep: that one would wake too late for this
+ * series, and is replaced. If it is at work just then, that does no harm, for the row says who may attempt.
+ */
+const conflictPolicy = ({ seriesStart }: Retry): WorkflowIdConflictPolicy =>
+  seriesStart > 0 ? WorkflowIdConflictPolicy.TERMINATE_EXISTING : WorkflowIdConflictPolicy.USE_EXISTING;

@@ -1,0 +1,81 @@
+/** What the worker needs to retry deliveries. */
+import type { Registry } from 'prom-client';
+
+import { sleep, type Clock } from '../../platform/clock.ts';
+import type { Config } from '../../platform/config.ts';
+import type { Egress } from '../../platform/egress/egress.ts';
+import type { Readiness } from '../../platform/lifecycle.ts';
+import type { Logger } from '../../platform/logging.ts';
+import { openWebhooks } from '../../webhooks/open-webhooks.ts';
+import { createDeliveryActivities } from './activities.ts';
+import type { DeliveryActivities } from './types.ts';
+
+export interface Deliveries {
+  readonly activities: DeliveryActivities;
+  /** Keeps what is known of endpoints fresh until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface OpenDeliveriesOptions {
+  readonly config: Config;
+  readonly egress: Egress;
+  readonly readiness: Readiness;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly registry: Registry;
+}
+
+const PART = 'subscriptions';
+/** What is known of endpoints is read again this often, in milliseconds. */
+const REFRESH_MS = 1_000;
+
+/** Whether anybody said where the API server is: a pod knows, and elsewhere `KUBECONFIG` says it. */
+export function knowsCluster(config: Config, env: Readonly<Record<string, string | undefined>>): boolean {
+  return config.KUBECONFIG !== undefined || (env['KUBERNETES_SERVICE_HOST'] ?? '') !== '';
+}
+
+/** @throws ConfigError for a kubeconfig that can't be used */
+export function openDeliveries({ config, egress, readiness, clock, logger, registry }: OpenDeliveriesOptions): Deliveries {
+  const webhooks = openWebhooks({ config, applicationName: 'parley worker', egress, storeMeasured: true, logger, registry, clock });
+  const { store, directory, book, attempt, recordAttempts } = webhooks;
+  readiness.notReady(PART, 'the first listing from the API server is not complete');
+  let ready = false;
+  return {
+    activities: createDeliveryActivities({
+      isReady: () => ready,
+      store,
+      directory,
+      book,
+      attempt,
+      record: recordAttempts,
+      clock,
+      random: Math.random,
+      logger,
+      registry,
+    }),
+    async run(signal) {
+      directory.start();
+      try {
+        await directory.synced(signal);
+      } catch (error) {
+        if (signal.aborted) return;
+        throw error;
+      }
+      let failing = false;
+      while (!signal.aborted) {
+        try {
+          await book.refresh();
+          failing = false;
+          if (!ready) readiness.ready(PART);
+          ready = true;
+        } catch (err) {
+          if (!failing) logger.warn({ err }, 'what is wrong with endpoints was not read; what was known last goes on to count');
+          failing = true;
+        }
+        await sleep(clock, REFRESH_MS, signal).catch(() => undefined);
+      }
+    },
+    close: () => webhooks.close(),
+  };
+}

@@ -1,0 +1,10 @@
+/** What travels through the history of a retry series: ids, and how it ended. */
+import type { DeliveryJob } from '../../webhooks/retries/names.ts';
+
+export interface DeliveryActivities {
+  /**
+   * Makes the attempt that is due, if one is, and ends with the state of the delivery once a workflow has nothing more to do for it.
+   * Until then it fails, and says when it wants to be tried again.
+   */
+  deliver(job: DeliveryJob): Promise<string>;
+}
