@@ -28,7 +28,7 @@ export interface ControlPlaneAddresses {
   /** Path of the administrator's kubeconfig. */
   readonly kubeconfig: string;
   /** Paths of kubeconfigs of the roles' own users, with the permissions that the roles have. */
-  readonly kubeconfigs: { readonly operator: string; readonly api: string };
+  readonly kubeconfigs: { readonly operator: string; readonly api: string; readonly worker: string; readonly dispatcher: string };
   readonly server: string;
   /** Path of kubectl. */
   readonly kubectl: string;
@@ -99,7 +99,12 @@ export class TestStack {
     const credentials = ensureCredentials(join(kube, 'pki'));
     const server = `https://127.0.0.1:${port}`;
     const fileOf = (user: UserKey): string => join(kube, `${user}.kubeconfig`);
-    const addresses = { kubeconfig: fileOf('admin'), kubeconfigs: { operator: fileOf('operator'), api: fileOf('api') }, server, kubectl };
+    const addresses = {
+      kubeconfig: fileOf('admin'),
+      kubeconfigs: { operator: fileOf('operator'), api: fileOf('api'), worker: fileOf('worker'), dispatcher: fileOf('dispatcher') },
+      server,
+      kubectl,
+    };
     await this.#run([
       etcdPart({ binary: etcd, dataDir: join(kube, 'etcd'), port: etcdPort, peerPort, unsafeNoFsync: true }),
       kubeApiserverPart({
