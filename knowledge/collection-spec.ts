@@ -1,4 +1,4 @@
-import type { KnowledgeBase } from '../crds/index.ts';
+import { wellKnown, type KnowledgeBase } from '../crds/index.ts';
 import type { CollectionSpec } from '../store/index.ts';
 import type { EmbeddingProfile } from './embedding/profile.ts';
 
@@ -17,5 +17,7 @@ export function collectionSpecOf(
     language: spec.documentLanguage,
     maxTokens: spec.chunking.maxTokens,
     overlapTokens: spec.chunking.overlapTokens,
+    // An empty label names no workspace.
+    workspace: metadata.labels?.[wellKnown.workspaceLabel] || undefined,
   };
 }

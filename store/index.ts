@@ -20,7 +20,7 @@ export type { ApiKeyPosition, ApiKeyRecord } from './api-keys.ts';
 export type { RateLimits } from './rate-limits.ts';
 export type { Collection, CollectionSpec } from './knowledge/collections.ts';
 export { newDocumentId, type DocumentRecord, type DocumentStage, type NewDocument, type PageOutcome } from './knowledge/documents.ts';
-export type { StoredChunk } from './knowledge/ingestion.ts';
+export type { EndedDocument, StoredChunk } from './knowledge/ingestion.ts';
 export type { KnowledgeStore } from './knowledge/index.ts';
 export { StoreError } from './error.ts';
 export { deliveryIdOf } from './webhooks/delivery-id.ts';

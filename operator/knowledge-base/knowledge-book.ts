@@ -152,10 +152,10 @@ export class KnowledgeBook {
     if (collection === undefined) return { state: 'known', sourceDocuments: [] };
     const { id } = collection;
     const [ofSources, overview] = await Promise.all([documents.ofSources({ org, collectionId: id }), collections.overview({ org, id })]);
-    const { uid, model, dimension, language, maxTokens, overlapTokens } = collection;
+    const { uid, model, dimension, language, maxTokens, overlapTokens, workspace } = collection;
     return {
       state: 'known',
-      collection: { id, uid, model, dimension, language, maxTokens, overlapTokens },
+      collection: { id, uid, model, dimension, language, maxTokens, overlapTokens, workspace },
       ...overview,
       sourceDocuments: ofSources.map(toSourceDocument),
     };

@@ -111,7 +111,7 @@ function actionsFor(
   ];
 }
 
-const followed = ['uid', 'model', 'dimension', 'language', 'maxTokens', 'overlapTokens'] as const;
+const followed = ['uid', 'model', 'dimension', 'language', 'maxTokens', 'overlapTokens', 'workspace'] as const;
 
 /** @param spec - what the collection is to be; absent where the resource is not accepted */
 function synced(knowledgeBase: KnowledgeBase, spec: CollectionSpec | undefined, view: KnowledgeView): Stage {

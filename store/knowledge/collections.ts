@@ -18,6 +18,8 @@ export interface CollectionSpec {
   readonly language: string;
   readonly maxTokens: number;
   readonly overlapTokens: number;
+  /** Value of the resource's label; undefined for none. Its events are of this workspace. */
+  readonly workspace?: string | undefined;
 }
 
 export interface Collection extends CollectionSpec {
@@ -53,6 +55,7 @@ export interface CollectionRow {
   readonly chunk_count: string;
   readonly term_total: string;
   readonly average_length: number;
+  readonly workspace: string | null;
   readonly created_at: Date;
   readonly released_at: Date | null;
   readonly deleted_at: Date | null;
@@ -72,6 +75,7 @@ const columns = [
   'chunk_count',
   'term_total',
   'average_length',
+  'workspace',
   'created_at',
   'released_at',
   'deleted_at',
@@ -99,22 +103,23 @@ export class Collections {
    * @throws StoreError `conflict` when the documents that are there were embedded with another model
    */
   async ensure(spec: CollectionSpec): Promise<Collection> {
-    const { org, name, uid, profile, model, dimension, language, maxTokens, overlapTokens } = spec;
+    const { org, name, uid, profile, model, dimension, language, maxTokens, overlapTokens, workspace = null } = spec;
     return this.#database.asOrganization(org, async (transaction) => {
       const known = await this.#byName(transaction, org, name);
       if (known !== undefined && sameSpec(known, spec) && !known.released) return known;
       if (known === undefined) {
         await transaction.query('INSERT INTO parley.organizations (name) VALUES ($1) ON CONFLICT DO NOTHING', [org]);
         await transaction.query(
-          `INSERT INTO parley.collections (org, id, name, uid, profile, model, dimension, language, max_tokens, overlap_tokens)
-           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) ON CONFLICT (org, name) WHERE deleted_at IS NULL DO NOTHING`,
-          [org, `col_${uuidv7()}`, name, uid, profile, model, dimension, language, maxTokens, overlapTokens],
+          `INSERT INTO parley.collections (org, id, name, uid, profile, model, dimension, language, max_tokens, overlap_tokens, workspace)
+           VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (org, name) WHERE deleted_at IS NULL DO NOTHING`,
+          [org, `col_${uuidv7()}`, name, uid, profile, model, dimension, language, maxTokens, overlapTokens, workspace],
         );
       } else requireSameModel(known, spec);
       await transaction.query(
-        `UPDATE parley.collections SET uid = $3, profile = $4, language = $5, max_tokens = $6, overlap_tokens = $7, released_at = NULL
+        `UPDATE parley.collections SET uid = $3, profile = $4, language = $5, max_tokens = $6, overlap_tokens = $7, workspace = $8,
+           released_at = NULL
          WHERE org = $1 AND name = $2 AND deleted_at IS NULL`,
-        [org, name, uid, profile, language, maxTokens, overlapTokens],
+        [org, name, uid, profile, language, maxTokens, overlapTokens, workspace],
       );
       const made = await this.#byName(transaction, org, name);
       if (made === undefined) throw new StoreError('unavailable', `knowledge base ${name}: deleted at this moment`);
@@ -283,6 +288,7 @@ export function fromCollectionRow(row: CollectionRow): Collection {
     overlapTokens: row.overlap_tokens,
     chunkCount: Number(row.chunk_count),
     termTotal: Number(row.term_total),
+    workspace: row.workspace ?? undefined,
     averageLength: row.average_length,
     createdAt: row.created_at,
     released: row.released_at !== null,

@@ -1,5 +1,7 @@
 /** What an ingestion writes: progress, chunks, and its one end. Every step may be repeated. */
 import type { Database, Transaction } from '../database.ts';
+import { insertEvents } from '../webhooks/events.ts';
+import type { NewEvent } from '../webhooks/types.ts';
 import { tellOfCollection } from './collections.ts';
 import { hideDocument, type DocumentStage, type PageOutcome } from './documents.ts';
 
@@ -22,6 +24,17 @@ export interface DocumentTerms {
   readonly terms: readonly number[];
   /** In how many of the document's chunks each is. */
   readonly chunks: readonly number[];
+}
+
+/** Where a document has come to its end: what the event of it is made from. */
+export interface EndedDocument {
+  readonly org: string;
+  readonly id: string;
+  /** Name of the KnowledgeBase. */
+  readonly knowledgeBase: string;
+  readonly workspace: string | undefined;
+  /** 0 where it failed. */
+  readonly chunkCount: number;
 }
 
 interface DocumentRef {
@@ -155,9 +168,14 @@ export class Ingestion {
 
   /**
    * The document can be found from here on, and what it replaces no more, in one transaction.
+   * @param event what is told of it, in this same transaction
    * @returns the documents that it replaced, or undefined when it was deleted or at an end already
    */
-  async complete(ref: DocumentRef, message: string): Promise<{ readonly replaced: readonly string[] } | undefined> {
+  async complete(
+    ref: DocumentRef,
+    message: string,
+    event?: (ended: EndedDocument) => NewEvent,
+  ): Promise<{ readonly replaced: readonly string[] } | undefined> {
     const { org, id } = ref;
     return this.#database.asOrganization(org, async (transaction) => {
       const collectionId = await lockCollection(transaction, ref);
@@ -183,12 +201,20 @@ export class Ingestion {
       );
       const replaced = done.source === null ? [] : await replaceOlder(transaction, { org, id, collectionId, source: done.source });
       await tellOfCollection(transaction, org, collectionId);
+      if (event !== undefined) await tellOfEnd(transaction, { org, id, collectionId, chunkCount: done.chunk_count }, event);
       return { replaced };
     });
   }
 
-  /** @returns false when the document was deleted or at an end already */
-  async fail({ org, id }: DocumentRef, failure: { readonly code: string; readonly message: string }): Promise<boolean> {
+  /**
+   * @param event what is told of it, in this same transaction
+   * @returns false when the document was deleted or at an end already
+   */
+  async fail(
+    { org, id }: DocumentRef,
+    failure: { readonly code: string; readonly message: string },
+    event?: (ended: EndedDocument) => NewEvent,
+  ): Promise<boolean> {
     return this.#database.asOrganization(org, async (transaction) => {
       const { rows } = await transaction.query<{ collection_id: string }>(
         `UPDATE parley.documents d SET status = 'failed', error_code = $3, message = $4, chunk_count = 0, term_total = 0, updated_at = now(), progress_at = now()
@@ -199,6 +225,7 @@ export class Ingestion {
       await transaction.query('DELETE FROM parley.chunks WHERE org = $1 AND document_id = $2', [org, id]);
       await transaction.query('DELETE FROM parley.document_terms WHERE org = $1 AND document_id = $2', [org, id]);
       await tellOfCollection(transaction, org, rows[0].collection_id);
+      if (event !== undefined) await tellOfEnd(transaction, { org, id, collectionId: rows[0].collection_id, chunkCount: 0 }, event);
       return true;
     });
   }
@@ -215,6 +242,19 @@ export async function readChunks(
     [org, id, after, limit],
   );
   return rows;
+}
+
+async function tellOfEnd(
+  transaction: Transaction,
+  { org, id, collectionId, chunkCount }: DocumentRef & { readonly collectionId: string; readonly chunkCount: number },
+  event: (ended: EndedDocument) => NewEvent,
+): Promise<void> {
+  const { rows } = await transaction.query<{ name: string; workspace: string | null }>(
+    'SELECT name, workspace FROM parley.collections WHERE org = $1 AND id = $2',
+    [org, collectionId],
+  );
+  const { name = '', workspace = null } = rows[0] ?? {};
+  await insertEvents(transaction, [event({ org, id, knowledgeBase: name, workspace: workspace ?? undefined, chunkCount })]);
 }
 
 /** Completions and deletions of one collection come one after the other: its counters and frequencies are shared rows. */

@@ -6,6 +6,7 @@ import { EmbeddingError } from '../../knowledge/embedding/embedding-error.ts';
 import type { IngestionDependencies, Step } from '../../knowledge/ingestion/dependencies.ts';
 import { openDocument } from '../../knowledge/ingestion/dependencies.ts';
 import { completionMessage } from '../../knowledge/ingestion/completion-message.ts';
+import { documentCompleted, documentFailed } from '../../knowledge/ingestion/document-events.ts';
 import { DocumentGone } from '../../knowledge/ingestion/document-gone.ts';
 import { fetchDocumentPages, type FetchingDependencies } from '../../knowledge/ingestion/fetch-document-pages.ts';
 import { indexDocument } from '../../knowledge/ingestion/index-document.ts';
@@ -120,7 +121,8 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
     async completeDocument(job) {
       const ref = { org: job.org, id: job.documentId };
       const document = await knowledge.documents.get(ref);
-      const completed = document && (await knowledge.ingestion.complete(ref, completionMessage(document)));
+      const completed =
+        document && (await knowledge.ingestion.complete(ref, completionMessage(document), (done) => documentCompleted(done, clock.now())));
       if (completed === undefined) return [];
       ended.inc({ outcome: 'completed' });
       const collection = await knowledge.collections.get({ org: job.org, id: job.collectionId });
@@ -133,7 +135,10 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
       return completed.replaced;
     },
     async failDocument(job, failure) {
-      if (await knowledge.ingestion.fail({ org: job.org, id: job.documentId }, failure)) ended.inc({ outcome: failure.code });
+      const failed = await knowledge.ingestion.fail({ org: job.org, id: job.documentId }, failure, (document) =>
+        documentFailed(document, failure, clock.now()),
+      );
+      if (failed) ended.inc({ outcome: failure.code });
     },
   };
 }
