@@ -1,0 +1,196 @@
+/** Subscriptions in a real API server, events in a real Postgres, and dispatchers in this process or as processes of their own. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+import { Client } from 'pg';
+import type { Registry } from 'prom-client';
+import { onTestFinished } from 'vitest';
+
+import { webhookSubscriptionKind } from '../../../crds/index.ts';
+import { runDispatcher } from '../../../dispatcher/main.ts';
+import { createTransport, loadKubeConfig, ResourceClient, type KubeObject, type Stored } from '../../../kube/index.ts';
+import { loadConfig } from '../../../platform/config.ts';
+import { createLogger } from '../../../platform/logging.ts';
+import { createRegistry } from '../../../platform/metrics.ts';
+import { insertEvents, migrate, openStore, type Store } from '../../../store/index.ts';
+import { buildEvent } from '../../../webhooks/events/emit.ts';
+import { controlPlane } from '../../support/control-plane.ts';
+import { eventually } from '../../support/eventually.ts';
+import { organizationNamespace } from '../../support/namespace.ts';
+import { database } from '../../support/postgres.ts';
+import { repository } from '../../support/stack.ts';
+import { startWebhookSink, type WebhookSink } from '../../support/webhook-sink.ts';
+
+interface Subscription extends KubeObject {
+  readonly spec: Readonly<Record<string, unknown>>;
+}
+
+export interface DeliveryRow {
+  readonly state: string;
+  readonly reason: string | null;
+  readonly attempts: number;
+  readonly event_id: string;
+  readonly subscription_uid: string;
+}
+
+export interface RunningDispatcher {
+  readonly port: number;
+  readonly registry: Registry;
+  /** As SIGTERM does. */
+  stop(): Promise<void>;
+}
+
+export interface DispatcherProcess {
+  readonly child: ChildProcess;
+  /** Ends it as a crash does. */
+  kill(): Promise<void>;
+}
+
+export interface DispatchHarness {
+  readonly org: string;
+  readonly store: Store;
+  readonly sink: WebhookSink;
+  readonly env: Readonly<Record<string, string>>;
+  /** Creates or changes a subscription whose events go to `path` of the sink. @returns its uid and resourceVersion */
+  subscribe(name: string, spec?: Readonly<Record<string, unknown>>, path?: string): Promise<Stored<Subscription>>;
+  unsubscribe(name: string): Promise<void>;
+  /** Commits so many events. @returns their ids as a receiver sees them */
+  emit(count: number, options?: { readonly atOnce?: number }): Promise<readonly string[]>;
+  dispatcher(env?: Readonly<Record<string, string>>): Promise<RunningDispatcher>;
+  process(env?: Readonly<Record<string, string>>): Promise<DispatcherProcess>;
+  sql<R extends object>(text: string, values?: readonly unknown[]): Promise<R[]>;
+  deliveries(uid?: string): Promise<DeliveryRow[]>;
+  /** How many deliveries are in which state. */
+  states(uid?: string): Promise<Readonly<Record<string, number>>>;
+}
+
+/** Everything goes with the test that asked for it. */
+export async function dispatchHarness(more: Readonly<Record<string, string>> = {}): Promise<DispatchHarness> {
+  const [{ url }, addresses, org, sink] = await Promise.all([
+    database(),
+    controlPlane(),
+    organizationNamespace('hooks'),
+    startWebhookSink(),
+  ]);
+  await migrate({ databaseUrl: url });
+  const env: Record<string, string> = {
+    DATABASE_URL: url,
+    KUBECONFIG: addresses.kubeconfigs.dispatcher,
+    // Nobody listens there: what needs Temporal waits, and nothing else does.
+    TEMPORAL_ADDRESS: '127.0.0.1:1',
+    PARLEY_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
+    PARLEY_DISPATCHER_PORT: '0',
+    PARLEY_LOG_LEVEL: 'error',
+    ...more,
+  };
+  const store = openStore({ databaseUrl: url, poolSize: 4 });
+  await store.organizations.create({ name: org });
+  const transport = createTransport({ kubeConfig: loadKubeConfig({ path: addresses.kubeconfig }) });
+  const client = new ResourceClient<Subscription>({ transport, descriptor: webhookSubscriptionKind.descriptor, fieldManager: 'test' });
+  const sqlClient = new Client({ connectionString: url });
+  await sqlClient.connect();
+  onTestFinished(async () => {
+    await sqlClient.end();
+    await store.close();
+    await transport.close();
+    await sink.close();
+  });
+
+  const harness: DispatchHarness = {
+    org,
+    store,
+    sink,
+    env,
+    subscribe: (name, spec = {}, path = `/${name}`) =>
+      client.apply(
+        {
+          apiVersion: 'parley.dev/v1alpha1',
+          kind: 'WebhookSubscription',
+          metadata: { namespace: org, name },
+          spec: { url: sink.url(path), retryPolicy: { strategy: 'None' }, ...spec },
+        },
+        { force: true },
+      ),
+    async unsubscribe(name) {
+      await client.delete({ namespace: org, name });
+    },
+    async emit(count, { atOnce = 100 } = {}) {
+      const ids: string[] = [];
+      for (let from = 0; from < count; from += atOnce) {
+        const events = Array.from({ length: Math.min(atOnce, count - from) }, () =>
+          buildEvent({
+            name: 'CallHandler.CallStarted',
+            org,
+            payload: { call_id: randomBytes(8).toString('hex'), agent_id: 'agent-1', status: 'ongoing', call_type: 'web_call' },
+            now: Date.now(),
+          }),
+        );
+        await store.database.asOrganization(org, (transaction) => insertEvents(transaction, events));
+        ids.push(...events.map(({ id }) => `evt_${id}`));
+      }
+      return ids;
+    },
+    async dispatcher(own = {}) {
+      const config = loadConfig({ ...env, ...own });
+      const registry = createRegistry({ role: 'dispatcher', version: 'test' });
+      const stopping = new AbortController();
+      const listening = Promise.withResolvers<number>();
+      const ended = runDispatcher({
+        config,
+        logger: createLogger({ role: 'dispatcher', level: config.PARLEY_LOG_LEVEL }),
+        registry,
+        signal: stopping.signal,
+        onListening: listening.resolve,
+      });
+      ended.catch(listening.reject);
+      const stop = async (): Promise<void> => {
+        stopping.abort();
+        await ended;
+      };
+      onTestFinished(stop);
+      return { port: await listening.promise, registry, stop };
+    },
+    async process(own = {}) {
+      const child = spawn(process.execPath, [join(repository, 'cli/main.ts'), 'dispatcher'], {
+        env: { PATH: process.env['PATH'], ...env, ...own },
+        stdio: ['ignore', 'ignore', 'inherit'],
+      });
+      const exited = once(child, 'exit');
+      const kill = async (): Promise<void> => {
+        child.kill('SIGKILL');
+        await exited;
+      };
+      onTestFinished(kill);
+      return { child, kill };
+    },
+    async sql<R extends object>(text: string, values: readonly unknown[] = []) {
+      return (await sqlClient.query<R>(text, [...values])).rows;
+    },
+    deliveries: (uid) =>
+      harness.sql<DeliveryRow>(
+        'SELECT state, reason, attempts, event_id, subscription_uid FROM parley.deliveries WHERE $1::text IS NULL OR subscription_uid = $1 ORDER BY id',
+        [uid ?? null],
+      ),
+    async states(uid) {
+      const rows = await harness.sql<{ state: string; count: number }>(
+        'SELECT state, count(*)::int AS count FROM parley.deliveries WHERE $1::text IS NULL OR subscription_uid = $1 GROUP BY state',
+        [uid ?? null],
+      );
+      return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
+    },
+  };
+  return harness;
+}
+
+/** Waits until all deliveries are in these states and in no other. */
+export async function settled(harness: DispatchHarness, expected: Readonly<Record<string, number>>, uid?: string): Promise<void> {
+  await eventually(async () => {
+    const states = await harness.states(uid);
+    if (JSON.stringify(sorted(states)) !== JSON.stringify(sorted(expected))) throw new Error(`deliveries are ${JSON.stringify(states)}`);
+  });
+}
+
+const sorted = (record: Readonly<Record<string, number>>): readonly (readonly [string, number])[] =>
+  Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1));
