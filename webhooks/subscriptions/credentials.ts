@@ -35,6 +35,7 @@ export function secretsOf({ signingSecret, headers }: Endpoint): readonly string
  */
 export function makeCredentials(endpoint: Endpoint, secrets: ReadonlyMap<string, SecretValues>): CredentialSet {
   const { org, signingSecret } = endpoint;
+  const keys = signingSecret === undefined ? [] : signingKeys(org, signingSecret, secrets);
   const headers = endpoint.headers.map((header): readonly [string, string] => {
     if ('value' in header) return [header.name, header.value];
     const { name, key } = header.secret;
@@ -46,11 +47,7 @@ export function makeCredentials(endpoint: Endpoint, secrets: ReadonlyMap<string,
     });
   });
   const versions = Object.fromEntries([...secrets].map(([name, values]) => [name, versionOf(values)]));
-  return {
-    versions,
-    keys: signingSecret === undefined ? [] : signingKeys(org, signingSecret, secrets),
-    headers: Object.fromEntries(headers),
-  };
+  return { versions, keys, headers: Object.fromEntries(headers) };
 }
 
 function signingKeys(org: string, name: string, secrets: ReadonlyMap<string, SecretValues>): readonly DatedKey[] {

@@ -25,18 +25,18 @@ function inScope({ scope }: Endpoint, { agent, workspace }: EventToMatch): boole
   return true;
 }
 
-/** None of their parts can hold it. */
 const separator = '\n';
-const every = '*';
+/** No event and no place is called so. */
+const every = '';
 
 const key = (...parts: readonly string[]): string => parts.join(separator);
 
 /** Of one endpoint; more for one with many agents or workspaces. */
 const mostKeys = 100;
 
-/** Under which keys of an index an endpoint stands: organisation, event and scope. */
+/** Under which keys of an index of its kind an endpoint stands: organisation, event and scope; organisation and name of an agent. */
 export function indexKeys({ org, kind, name, events, scope }: Endpoint): readonly string[] {
-  if (kind === 'Agent') return [key(org, 'calls', name)];
+  if (kind === 'Agent') return [key(org, name)];
   const places =
     scope?.agents !== undefined
       ? scope.agents.map((agent) => key('agent', agent))
@@ -48,12 +48,15 @@ export function indexKeys({ org, kind, name, events, scope }: Endpoint): readonl
   return names.flatMap((event) => places.map((place) => key(org, event, place)));
 }
 
-/** Under which keys those are to be looked for that may get an event which is not for one subscription alone. No endpoint stands under two of them. */
+/** Under which keys the subscriptions are to be looked for that may get an event which is not for one subscription alone. No endpoint stands under two of them. */
 export function lookupKeys({ org, name, agent, workspace }: EventToMatch): readonly string[] {
   const places = [every];
   if (agent !== undefined) places.push(key('agent', agent));
   if (workspace !== undefined) places.push(key('workspace', workspace));
-  const keys = [every, name].flatMap((event) => places.map((place) => key(org, event, place)));
-  if (agent !== undefined && isCallEvent(name)) keys.push(key(org, 'calls', agent));
-  return keys;
+  return [every, name].flatMap((event) => places.map((place) => key(org, event, place)));
+}
+
+/** Under which key the implicit endpoint of an agent stands that gets the event. */
+export function agentLookupKey({ org, name, agent }: EventToMatch): string | undefined {
+  return agent !== undefined && isCallEvent(name) ? key(org, agent) : undefined;
 }

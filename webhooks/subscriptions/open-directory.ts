@@ -18,7 +18,7 @@ import { credentialsAt, makeCredentials, secretsOf, type Credentials, type Crede
 import type { EndpointChange, EndpointDirectory, Watermark } from './directory.ts';
 import type { Endpoint, EventToMatch } from './endpoint.ts';
 import { endpointOfAgent, endpointOfSubscription } from './endpoint-of.ts';
-import { indexKeys, lookupKeys, matches } from './match.ts';
+import { agentLookupKey, indexKeys, lookupKeys, matches } from './match.ts';
 import { versionOf, WatchedSecrets, type SecretValues } from './secret-values.ts';
 
 export interface EndpointDirectoryOptions {
@@ -82,12 +82,12 @@ class WatchedDirectory implements EndpointDirectory {
       return endpoint !== undefined && matches(endpoint, event) ? [endpoint] : [];
     }
     const found: Endpoint[] = [];
-    for (const key of lookupKeys(event)) {
-      for (const { cache } of this.#informers) {
-        for (const { endpoint } of cache.byIndex('match', key))
-          if (endpoint !== undefined && matches(endpoint, event)) found.push(endpoint);
-      }
-    }
+    const collect = ({ cache }: Informer<Listed>, key: string): void => {
+      for (const { endpoint } of cache.byIndex('match', key)) if (endpoint !== undefined && matches(endpoint, event)) found.push(endpoint);
+    };
+    for (const key of lookupKeys(event)) collect(this.#subscriptions, key);
+    const agentKey = agentLookupKey(event);
+    if (agentKey !== undefined) collect(this.#agents, agentKey);
     return found;
   }
 
