@@ -11,6 +11,7 @@ import { registerPhoneNumbers } from './phone-numbers/routes.ts';
 import { createFoundation } from './resources/foundation.ts';
 import { Sweeper } from './resources/sweeper.ts';
 import { registerTools } from './tools/routes.ts';
+import { registerWebhooks } from './webhooks/routes.ts';
 
 /** The facade, not yet listening. Its watch caches start with `ready()` and stop with `close()`. */
 export function buildApi(dependencies: ApiDependencies): FastifyInstance {
@@ -20,6 +21,7 @@ export function buildApi(dependencies: ApiDependencies): FastifyInstance {
   registerTools(app, foundation);
   registerPhoneNumbers(app, foundation);
   registerKnowledgeBases(app, foundation, dependencies);
+  registerWebhooks(app, foundation, dependencies);
   registerApiKeys(app, dependencies, foundation.pageTokens);
   registerOpenApi(app);
   registerDocs(app);

@@ -7,6 +7,7 @@ import type { FileStorage } from '../knowledge/storage/file-storage.ts';
 import type { Transport } from '../kube/transport.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
+import type { Egress } from '../platform/egress/egress.ts';
 import type { Readiness } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { NumberPool } from '../platform/number-pool.ts';
@@ -40,7 +41,7 @@ export interface KnowledgeDependencies {
 
 /** What every kind of resource needs. */
 export interface FoundationDependencies {
-  readonly store: Pick<Store, 'apiKeys' | 'organizations' | 'rateLimits' | 'knowledge' | 'health'>;
+  readonly store: Pick<Store, 'apiKeys' | 'organizations' | 'rateLimits' | 'knowledge' | 'webhooks' | 'database' | 'health'>;
   readonly transport: Transport;
   readonly logger: Logger;
   readonly registry: Registry;
@@ -54,5 +55,7 @@ export interface FoundationDependencies {
 }
 
 export interface ApiDependencies extends FoundationDependencies {
+  /** Says of an address at once whether it may be called. */
+  readonly egress: Pick<Egress, 'check'>;
   readonly knowledge: KnowledgeDependencies;
 }

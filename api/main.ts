@@ -7,6 +7,7 @@ import { openKnowledge } from '../knowledge/open-knowledge.ts';
 import { createTransport, loadKubeConfig } from '../kube/transport.ts';
 import { sleep, systemClock } from '../platform/clock.ts';
 import { ConfigError, type Config } from '../platform/config.ts';
+import { createEgress } from '../platform/egress/egress.ts';
 import { Readiness, runUntilStopped } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
 import { openStore } from '../store/index.ts';
@@ -52,6 +53,8 @@ export async function runApi({ config, logger, registry, signal }: RunApiOptions
   });
   const knowledge = openKnowledge({ config, store, logger, registry });
   const { search, jobs, storage: files } = knowledge;
+  // Nothing is called from here: it says which addresses may be.
+  const egress = createEgress({ allowCidrs: config.PARLEY_EGRESS_ALLOW_CIDRS, allowedPorts: config.PARLEY_EGRESS_PORTS });
   const app = buildApi({
     store,
     transport,
@@ -63,6 +66,7 @@ export async function runApi({ config, logger, registry, signal }: RunApiOptions
     pageTokenKey: pageTokenKey(config.DATABASE_URL),
     limits: limitsOf(config),
     knowledge: { files, jobs, search, profiles: config.PARLEY_EMBEDDING_PROFILES },
+    egress,
   });
 
   const watching = new AbortController();
@@ -81,6 +85,12 @@ export async function runApi({ config, logger, registry, signal }: RunApiOptions
       { name: 'store', stop: () => store.close() },
       { name: 'knowledge', stop: () => knowledge.close() },
       { name: 'kubernetes', stop: () => transport.close() },
+      {
+        name: 'egress',
+        stop: async () => {
+          egress.close();
+        },
+      },
       {
         name: 'health',
         stop: async () => {

@@ -32,19 +32,21 @@ export interface HeaderContext {
   readonly purpose: string;
   readonly loc: Loc;
   readonly found: ValidationIssue[];
+  /** Which values go into the Secret; those of headers that {@link looksSecret} where absent. */
+  readonly isSecret?: (headerName: string) => boolean;
 }
 
 /** A masked value keeps what is stored under that name; with nothing stored there it is reported. */
 export function headersFromRest(headers: Readonly<Record<string, string>>, context: HeaderContext): Header[] {
-  const { previous, secrets, purpose, loc, found } = context;
+  const { previous, secrets, purpose, loc, found, isSecret = looksSecret } = context;
   return Object.entries(headers).map(([name, value]) => {
     const stored = previous?.find((header) => header.name.toLowerCase() === name.toLowerCase());
-    if (value === mask && (stored?.valueFrom !== undefined || looksSecret(name))) {
+    if (value === mask && (stored?.valueFrom !== undefined || isSecret(name))) {
       if (stored !== undefined) return renamed(stored, name);
       found.push(unchangedNothing([...loc, name]));
       return { name, value: '' };
     }
-    if (stored?.valueFrom === undefined && !looksSecret(name)) return { name, value };
+    if (stored?.valueFrom === undefined && !isSecret(name)) return { name, value };
     if (stored?.value !== undefined && stored.value === value) return renamed(stored, name);
     return { name, valueFrom: { secretKeyRef: secrets.write(`${purpose}.${name}`, value, stored?.valueFrom?.secretKeyRef) } };
   });

@@ -9,6 +9,7 @@ const resources: readonly (readonly [RegExp, string])[] = [
   [/^\/v2\/ai-agents(\/|$)/, 'agents'],
   [/^\/v1\/phone-numbers(\/|$)/, 'phone_numbers'],
   [/^\/v1\/api-keys(\/|$)/, 'api_keys'],
+  [/^\/v1\/public\/webhook\//, 'webhooks'],
   [/^\/api\/v1\/(knowledge-bases|vector\/search)(\/|$)/, 'knowledge_bases'],
 ];
 /** Asks with a body, and changes nothing. */

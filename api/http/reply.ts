@@ -7,6 +7,7 @@ import { KubeError } from '../../kube/error.ts';
 import { StoreError } from '../../store/index.ts';
 import { ApiError, ValidationFailed } from './api-error.ts';
 import { requestState } from './request-state.ts';
+import { webhookFailure } from './webhook-failure.ts';
 
 /** Seconds after which a client may try again when a server behind us is away. */
 const retryAfterSeconds = 5;
@@ -64,8 +65,13 @@ export function sendFailure(request: FastifyRequest, reply: FastifyReply, error:
   const failure = toApiError(error);
   const state = requestState(request);
   state.error = failure instanceof ValidationFailed ? 'validation_failed' : failure.code;
+  if (failure instanceof ApiError && failure.status >= 500) state.failure = failure.cause ?? failure;
+  const own = webhookFailure(failure, { url: request.originalUrl, traceId: state.traceId, now: state.now });
+  if (own !== undefined) {
+    if (failure instanceof ApiError) void reply.headers(failure.headers);
+    return reply.code(own.status).send(own);
+  }
   if (failure instanceof ValidationFailed) return reply.code(422).send({ detail: failure.issues });
-  if (failure.status >= 500) state.failure = failure.cause ?? failure;
   const authentication = failure.code === 'unauthorized' || failure.code === 'forbidden';
   return reply
     .code(failure.status)

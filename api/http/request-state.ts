@@ -77,6 +77,11 @@ export class RequestState {
     return this.#ageSeconds;
   }
 
+  /** Milliseconds since the epoch. */
+  get now(): number {
+    return this.#clock.now();
+  }
+
   /** Milliseconds since the request began. */
   get elapsedMs(): number {
     return this.#clock.monotonic() - this.startedAt;

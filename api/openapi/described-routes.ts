@@ -33,5 +33,6 @@ export function unstartedApi(): ReturnType<typeof buildApi> {
     pageTokenKey: new Uint8Array(32),
     limits: limitsOf(loadConfig({})),
     knowledge: {} as ApiDependencies['knowledge'],
+    egress: { check: () => undefined },
   });
 }

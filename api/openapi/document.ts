@@ -13,6 +13,7 @@ const tags = [
   { name: 'Tools', description: 'What agents can do in a call: HTTP APIs of yours, and built-ins.' },
   { name: 'Phone numbers', description: 'Numbers, and the agents that answer and use them.' },
   { name: 'Knowledge bases', description: 'Files and web pages, and what is found in them.' },
+  { name: 'Webhooks', description: 'Where events are sent, and what became of them.' },
   { name: 'API keys', description: 'Who may use this interface, and for what.' },
   { name: 'Operations', description: 'For those who run the service. No key is needed.' },
 ];
@@ -171,9 +172,10 @@ function requestBody(
   examples: Readonly<Record<string, unknown>>,
   schemas: SchemaCollection,
 ): JsonObject {
+  const required = body._zod.optin === undefined;
   const named = Object.entries(examples).map(([summary, value]) => [summary.replaceAll(/\W+/g, '-'), { summary, value }]);
   return {
-    required: true,
+    required,
     content: {
       [type]: {
         schema: schemas.schemaOf(body, { io: 'input' }),

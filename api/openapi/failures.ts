@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import { errorStatus, type ErrorCode } from '../http/api-error.ts';
 import type { RouteDescription } from '../http/route.ts';
+import { isWebhookPath, webhookFailureTypes, webhookRoot, type WebhookFailureCode } from '../http/webhook-failure.ts';
 import type { JsonObject, SchemaCollection } from './schemas.ts';
 
 const codes = Object.keys(errorStatus) as [ErrorCode, ...ErrorCode[]];
@@ -18,21 +19,16 @@ const authenticationFailure = z
   })
   .meta({ id: 'AuthenticationFailure' });
 
+const fieldConflict = z.object({
+  field: z.string().describe('Its name here (`llm.model_name`), or its path in the resource where it has none here (`.spec.suspend`).'),
+  manager: z.string().describe('Who owns it: `kubectl`, `argocd-controller`, …'),
+});
+
 const conflict = z
   .object({
     error: z.literal('conflict'),
     message,
-    conflicts: z
-      .array(
-        z.object({
-          field: z
-            .string()
-            .describe('Its name here (`llm.model_name`), or its path in the resource where it has none here (`.spec.suspend`).'),
-          manager: z.string().describe('Who owns it: `kubectl`, `argocd-controller`, …'),
-        }),
-      )
-      .optional()
-      .describe('Fields that another field manager owns. `?force=true` takes them over.'),
+    conflicts: z.array(fieldConflict).optional().describe('Fields that another field manager owns. `?force=true` takes them over.'),
   })
   .meta({ id: 'Conflict' });
 
@@ -146,6 +142,83 @@ const failures: Readonly<Record<FailureName, Failure>> = {
   ),
 };
 
+const webhookFailure = z
+  .object({
+    status: z.int().describe('The status of the answer.'),
+    type: z.enum([...new Set(Object.values(webhookFailureTypes))] as [string, ...string[]]),
+    message,
+    details: z
+      .record(z.string(), z.union([z.string(), z.array(fieldConflict)]))
+      .describe(
+        'Of a `VALIDATION_ERROR` what is wrong, by field (`retry_policy.maxRetryAttempts`; `body` for all of it). Of a `CONFLICT` with other field managers what they own, as `conflicts`. Otherwise empty.',
+      ),
+    timestamp: z.iso.datetime(),
+    path: z.string().describe('The path that was asked, without its query.'),
+    trace_id: z.string().describe('The same as in the header `x-trace-id`.'),
+  })
+  .meta({ id: 'WebhookFailure' });
+
+/** The failures of the webhook group: the same occasions in a body of its own. */
+const webhookFailures: Readonly<Record<WebhookFailureCode, Failure>> = {
+  bad_request: inWebhookGroup('bad_request', 'Something in the request can’t be used, or the resource it would make is refused.', {
+    text: 'enable_signed_webhooks: Field required',
+    details: { enable_signed_webhooks: 'Field required' },
+  }),
+  not_found: inWebhookGroup('not_found', failures.not_found.description, { text: 'Webhook subscription not found' }),
+  method_not_allowed: inWebhookGroup('method_not_allowed', failures.method_not_allowed.description, {
+    text: 'PATCH is not possible here: use GET, POST',
+  }),
+  request_timeout: inWebhookGroup('request_timeout', failures.request_timeout.description, { text: 'the body took too long to arrive' }),
+  conflict: inWebhookGroup(
+    'conflict',
+    'The name is in use, the subscription is paused or unsigned, or another owner of a field is in the way. Nothing was written.',
+    {
+      text: 'url is owned by "kubectl"; change it there, or take it over with ?force=true',
+      details: { conflicts: [{ field: 'url', manager: 'kubectl' }] },
+    },
+  ),
+  precondition_failed: inWebhookGroup('precondition_failed', failures.precondition_failed.description, {
+    text: 'the object has changed: its ETag is "1234" now',
+  }),
+  payload_too_large: inWebhookGroup('payload_too_large', 'The body has more than 1 MiB.', {
+    text: 'the request body is too large: at most 1 MiB is read',
+  }),
+  unsupported_media_type: inWebhookGroup('unsupported_media_type', 'The body is no JSON by its `Content-Type`.', {
+    text: 'send the body as application/json',
+  }),
+  rate_limited: inWebhookGroup('rate_limited', failures.rate_limited.description, {
+    text: 'this API key has made too many requests: 60 a second and 120 at once are possible; see the header Retry-After',
+  }),
+  internal_error: inWebhookGroup('internal_error', failures.internal_error.description, {
+    text: 'something went wrong on our side; the trace id in the header x-trace-id leads to the log line',
+  }),
+  unavailable: inWebhookGroup('unavailable', failures.unavailable.description, {
+    text: 'the Kubernetes API is not available; try again',
+  }),
+};
+
+function inWebhookGroup(
+  code: WebhookFailureCode,
+  description: string,
+  { text, details = {} }: { readonly text: string; readonly details?: object },
+): Failure {
+  const { headers } = failures[code];
+  return {
+    description,
+    schema: webhookFailure,
+    example: {
+      status: errorStatus[code],
+      type: webhookFailureTypes[code],
+      message: text,
+      details,
+      timestamp: '2026-11-21T09:00:00.000Z',
+      path: `${webhookRoot}/subscription`,
+      trace_id: traceId,
+    },
+    ...(headers && { headers }),
+  };
+}
+
 function statusOf(name: FailureName): number {
   return name === 'validation' ? 422 : errorStatus[name];
 }
@@ -158,18 +231,26 @@ export function failuresOf(route: RouteDescription): readonly FailureName[] {
   if (route.query !== undefined || route.body !== undefined || route.form !== undefined) names.push('validation');
   if (route.ifMatch) names.push('precondition_failed');
   if (route.method !== 'GET') names.push('payload_too_large', 'unsupported_media_type');
-  return [...new Set(names)].filter((name) => route.answers[statusOf(name)] === undefined).toSorted((a, b) => statusOf(a) - statusOf(b));
+  // There, what can't be used is one thing, whoever finds it.
+  const told = isWebhookPath(route.path) ? names.map((name) => (name === 'validation' ? 'bad_request' : name)) : names;
+  return [...new Set(told)].filter((name) => route.answers[statusOf(name)] === undefined).toSorted((a, b) => statusOf(a) - statusOf(b));
 }
+
+const webhookComponent = (name: string): string => `webhook_${name}`;
 
 /** `responses` of an operation. */
 export function failureRefs(route: RouteDescription): JsonObject {
-  return Object.fromEntries(failuresOf(route).map((name) => [statusOf(name), { $ref: `#/components/responses/${name}` }]));
+  const componentOf = (name: FailureName): string => (isWebhookPath(route.path) && name in webhookFailures ? webhookComponent(name) : name);
+  return Object.fromEntries(failuresOf(route).map((name) => [statusOf(name), { $ref: `#/components/responses/${componentOf(name)}` }]));
 }
 
 /** `components.responses`. */
 export function failureResponses(schemas: SchemaCollection): JsonObject {
   return Object.fromEntries(
-    Object.entries(failures).map(([name, { description, schema, example, headers = [] }]) => [
+    [
+      ...Object.entries(failures),
+      ...Object.entries(webhookFailures).map(([name, failure]) => [webhookComponent(name), failure] as const),
+    ].map(([name, { description, schema, example, headers = [] }]) => [
       name,
       {
         description,

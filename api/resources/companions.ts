@@ -62,8 +62,11 @@ export function companionWrites({ before, after, name, values, ...common }: Repl
 
 /** Values that are written and not yet in use. Exactly one of the two is called. */
 export interface StagedValues {
-  /** They are in use now: `owner` refers to them, and to the replaced ones no more. */
-  commit(owner: Stored<KubeObject>): Promise<void>;
+  /**
+   * They are in use now: `owner` refers to them, and to the replaced ones no more.
+   * @returns the resource version of the Secret or ConfigMap, where there was something to write
+   */
+  commit(owner: Stored<KubeObject>): Promise<string | undefined>;
   /** They never will be. */
   discard(): Promise<void>;
 }
@@ -96,14 +99,20 @@ export class Companions {
     );
   }
 
-  /** The same for an answer: masked while they can't be read. Secrets are not kept for such times. */
+  /** The same for an answer: masked while they can't be read. */
   async secretsToShow(namespace: string, refs: readonly KeyRef[]): Promise<SecretReader> {
+    const values = await this.secretsIfReadable(namespace, refs);
+    return values === undefined ? masked : unmaskedReader(values);
+  }
+
+  /** As {@link readSecrets}; undefined while they can't be read. Secrets are not kept for such times. */
+  async secretsIfReadable(namespace: string, refs: readonly KeyRef[]): Promise<ReadonlyMap<string, string> | undefined> {
     try {
-      return unmaskedReader(await this.readSecrets(namespace, refs));
+      return await this.readSecrets(namespace, refs);
     } catch (error) {
       if (!isAway(error)) throw error;
       this.#contact.answerFromMemory();
-      return masked;
+      return undefined;
     }
   }
 
@@ -156,11 +165,12 @@ export class Companions {
           metadata: { resourceVersion: object.metadata.resourceVersion, ...withoutMarks, ...(ownerReferences && { ownerReferences }) },
         };
         try {
-          await mergePatch(this.#transport, target, { ...data, ...marks });
+          return (await mergePatch(this.#transport, target, { ...data, ...marks })).metadata.resourceVersion;
         } catch (error) {
           // Somebody else has staged values here meanwhile: the mark is theirs now.
           if (!(error instanceof KubeError && error.staleConflict)) throw error;
-          await mergePatch(this.#transport, target, { ...data, metadata: ownerReferences ? { ownerReferences } : {} });
+          const patch = { ...data, metadata: ownerReferences ? { ownerReferences } : {} };
+          return (await mergePatch(this.#transport, target, patch)).metadata.resourceVersion;
         }
       },
       discard: async () => {
@@ -224,7 +234,7 @@ function withoutKeys(keys: readonly string[]): Readonly<Record<string, null>> {
   return Object.fromEntries(keys.map((key) => [key, null]));
 }
 
-const nothingStaged: StagedValues = { commit: () => Promise.resolve(), discard: () => Promise.resolve() };
+const nothingStaged: StagedValues = { commit: () => Promise.resolve(undefined), discard: () => Promise.resolve() };
 
 /** Undefined for what isn't there. */
 export async function orUndefined<T>(request: Promise<T>): Promise<T | undefined> {

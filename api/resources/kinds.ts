@@ -4,10 +4,12 @@ import {
   knowledgeBaseKind,
   phoneNumberKind,
   toolKind,
+  webhookSubscriptionKind,
   type Agent,
   type KnowledgeBase,
   type PhoneNumber,
   type Tool,
+  type WebhookSubscription,
 } from '../../crds/index.ts';
 import { ResourceClient } from '../../kube/resource-client.ts';
 import type { Transport } from '../../kube/transport.ts';
@@ -29,6 +31,7 @@ export interface Clients {
   readonly tools: ResourceClient<Tool>;
   readonly phoneNumbers: ResourceClient<PhoneNumber>;
   readonly knowledgeBases: ResourceClient<KnowledgeBase>;
+  readonly webhookSubscriptions: ResourceClient<WebhookSubscription>;
   readonly secrets: ResourceClient<Secret>;
   readonly configMaps: ResourceClient<ConfigMap>;
   readonly namespaces: ResourceClient<KubeObject>;
@@ -44,6 +47,7 @@ export function createClients(transport: Transport): Clients {
     tools: client<Tool>(toolKind.descriptor),
     phoneNumbers: client<PhoneNumber>(phoneNumberKind.descriptor),
     knowledgeBases: client<KnowledgeBase>(knowledgeBaseKind.descriptor),
+    webhookSubscriptions: client<WebhookSubscription>(webhookSubscriptionKind.descriptor),
     secrets: client<Secret>(core('Secret', 'secrets')),
     configMaps: client<ConfigMap>(core('ConfigMap', 'configmaps')),
     namespaces: client<KubeObject>({ ...core('Namespace', 'namespaces'), namespaced: false }),

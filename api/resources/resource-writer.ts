@@ -17,6 +17,8 @@ export interface WriteMode {
   readonly dryRun: boolean;
   /** Take fields from other managers. */
   readonly force: boolean;
+  /** Told the resource version of the object's own Secret, where the write went there too. */
+  readonly wroteSecret?: (resourceVersion: string) => void;
 }
 
 /** What a request makes of an object. */
@@ -35,7 +37,7 @@ export interface ResourceWriterOptions<T extends Specified> {
   readonly shape: Shape;
   readonly fieldNames: FieldNames;
   /** Every Secret key that a spec, or the draft of one, refers to. */
-  readonly secretRefs: (spec: T['spec']) => readonly KeyRef[];
+  readonly secretRefs: (spec: T['spec'], name: string) => readonly KeyRef[];
 }
 
 export class ResourceWriter<T extends Specified> {
@@ -60,11 +62,15 @@ export class ResourceWriter<T extends Specified> {
     const [stored, own] =
       previous === undefined
         ? [new Map<string, string>(), companionName(kind, name)]
-        : await Promise.all([companions.readSecrets(org, secretRefs(previous.spec)), companions.nameFor('Secret', previous)]);
+        : await Promise.all([companions.readSecrets(org, secretRefs(previous.spec, name)), companions.nameFor('Secret', previous)]);
     return new SecretWriter({ name: own, stored, randomId: () => randomId(8) });
   }
 
-  async create(object: T, secrets: ReadonlyMap<string, string>, { dryRun }: Pick<WriteMode, 'dryRun'>): Promise<Stored<T>> {
+  async create(
+    object: T,
+    secrets: ReadonlyMap<string, string>,
+    { dryRun, wroteSecret }: Pick<WriteMode, 'dryRun' | 'wroteSecret'>,
+  ): Promise<Stored<T>> {
     const { foundation, kind, client, view } = this.#options;
     if (dryRun) return client.apply(object, { dryRun });
     const { name, namespace = '' } = object.metadata;
@@ -80,7 +86,8 @@ export class ResourceWriter<T extends Specified> {
             for: { kind, name },
           });
     const created = await discardOnFailure(staged, () => client.apply(object));
-    await staged?.commit(created);
+    const secretVersion = await staged?.commit(created);
+    if (secretVersion !== undefined) wroteSecret?.(secretVersion);
     view.wrote(created);
     return created;
   }
@@ -114,14 +121,17 @@ export class ResourceWriter<T extends Specified> {
         owner: stored,
         name: secrets.size > 0 ? await companions.nameFor('Secret', stored) : companionName(kind, name),
         values: secrets,
-        before: secretRefs(stored.spec),
-        after: secretRefs(spec),
+        before: secretRefs(stored.spec, name),
+        after: secretRefs(spec, name),
       });
       if (writes.length > 0) await apply(true);
       const staged: StagedValues[] = [];
       for (const write of writes) staged.push(await discardOnFailure(staged, () => companions.stage(write)));
       const written = await discardOnFailure(staged, () => apply(false));
-      for (const each of staged) await each.commit(written);
+      for (const each of staged) {
+        const secretVersion = await each.commit(written);
+        if (secretVersion !== undefined) mode.wroteSecret?.(secretVersion);
+      }
       view.wrote(written);
       return written;
     });

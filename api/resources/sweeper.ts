@@ -8,6 +8,7 @@ import { agentSecretRefs } from '../agents/codec.ts';
 import type { KeyRef } from '../codec/secrets.ts';
 import { phoneNumberSecretRefs } from '../phone-numbers/codec.ts';
 import { toolSecretRefs } from '../tools/codec.ts';
+import { subscriptionSecretRefs } from '../webhooks/signing-secret.ts';
 import { orUndefined } from './companions.ts';
 import type { Foundation } from './foundation.ts';
 import type { ConfigMap, Secret } from './kinds.ts';
@@ -143,6 +144,10 @@ export class Sweeper {
     if (kind === 'KnowledgeBase') {
       const knowledgeBase = await orUndefined(clients.knowledgeBases.get({ namespace, name }));
       return knowledgeBase && { object: knowledgeBase, refs: [] };
+    }
+    if (kind === 'WebhookSubscription') {
+      const subscription = await orUndefined(clients.webhookSubscriptions.get({ namespace, name }));
+      return subscription && { object: subscription, refs: subscriptionSecretRefs(subscription.spec, name) };
     }
     const agent = await orUndefined(clients.agents.get({ namespace, name }));
     if (agent === undefined) return undefined;

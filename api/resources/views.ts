@@ -1,5 +1,5 @@
 /** What the facade knows without asking: the watch caches of the kinds it lists, and how fresh they have to be. */
-import type { Agent, KnowledgeBase, PhoneNumber, Tool } from '../../crds/index.ts';
+import type { Agent, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } from '../../crds/index.ts';
 import { KubeError } from '../../kube/error.ts';
 import { createInformer, type Informer } from '../../kube/informer.ts';
 import type { ResourceClient } from '../../kube/resource-client.ts';
@@ -173,6 +173,8 @@ export interface Views {
   readonly phoneNumbers: View<PhoneNumber>;
   /** Index `displayName`: `namespace/name for people`. */
   readonly knowledgeBases: View<KnowledgeBase>;
+  /** Index `displayName`: `namespace/name for people`. */
+  readonly webhookSubscriptions: View<WebhookSubscription>;
   start(): void;
   stop(): Promise<void>;
 }
@@ -185,6 +187,9 @@ function withOwnership<T extends KubeObject>(object: Stored<T>): Stored<T> {
 }
 
 const byNamespace = ({ metadata }: KubeObject): readonly string[] => [metadata.namespace ?? ''];
+const byDisplayName = ({ metadata, spec }: KnowledgeBase | WebhookSubscription): readonly string[] => [
+  `${metadata.namespace ?? ''}/${spec.displayName ?? metadata.name}`,
+];
 
 export function createViews(clients: Clients, contact: Contact, dependencies: FoundationDependencies): Views {
   const { clock, random, logger, registry, readiness } = dependencies;
@@ -213,10 +218,13 @@ export function createViews(clients: Clients, contact: Contact, dependencies: Fo
   const knowledgeBases = createInformer<KnowledgeBase>({
     client: clients.knowledgeBases,
     transform: withOwnership,
-    indexes: {
-      namespace: byNamespace,
-      displayName: ({ metadata, spec }) => [`${metadata.namespace ?? ''}/${spec.displayName ?? metadata.name}`],
-    },
+    indexes: { namespace: byNamespace, displayName: byDisplayName },
+    ...common,
+  });
+  const webhookSubscriptions = createInformer<WebhookSubscription>({
+    client: clients.webhookSubscriptions,
+    transform: withOwnership,
+    indexes: { namespace: byNamespace, displayName: byDisplayName },
     ...common,
   });
   contact.onRegained(() => {
@@ -225,8 +233,9 @@ export function createViews(clients: Clients, contact: Contact, dependencies: Fo
     tools.reconnect();
     phoneNumbers.reconnect();
     knowledgeBases.reconnect();
+    webhookSubscriptions.reconnect();
   });
-  const start = (name: string, informer: Informer<Agent> | Informer<Tool> | Informer<PhoneNumber> | Informer<KnowledgeBase>): void => {
+  const start = (name: string, informer: Pick<Informer<Agent>, 'start' | 'synced'>): void => {
     readiness.notReady(name, 'the first listing is not complete');
     informer.start();
     informer.synced().then(
@@ -239,14 +248,16 @@ export function createViews(clients: Clients, contact: Contact, dependencies: Fo
     tools: new View({ informer: tools, client: clients.tools, contact, clock }),
     phoneNumbers: new View({ informer: phoneNumbers, client: clients.phoneNumbers, contact, clock }),
     knowledgeBases: new View({ informer: knowledgeBases, client: clients.knowledgeBases, contact, clock }),
+    webhookSubscriptions: new View({ informer: webhookSubscriptions, client: clients.webhookSubscriptions, contact, clock }),
     start() {
       start('agents', agents);
       start('tools', tools);
       start('phone numbers', phoneNumbers);
       start('knowledge bases', knowledgeBases);
+      start('webhook subscriptions', webhookSubscriptions);
     },
     async stop() {
-      await Promise.all([agents.stop(), tools.stop(), phoneNumbers.stop(), knowledgeBases.stop()]);
+      await Promise.all([agents.stop(), tools.stop(), phoneNumbers.stop(), knowledgeBases.stop(), webhookSubscriptions.stop()]);
     },
   };
 }

@@ -43,7 +43,7 @@ export function validateRequest<S extends RequestSchemas>(schemas: S, raw: RawRe
   }
   const part = (schema: z.ZodType | undefined, input: unknown, name: string): unknown => {
     if (schema === undefined) return undefined;
-    if (input === undefined) {
+    if (input === undefined && schema._zod.optin === undefined) {
       found.push(issues.missing([name]));
       return undefined;
     }

@@ -99,6 +99,7 @@ const apiRows = () =>
       pageTokenKey: pageTokenKey(config.DATABASE_URL ?? ''),
       limits: limitsOf(config),
       knowledge: { files: storage, jobs, search, profiles: config.PARLEY_EMBEDDING_PROFILES },
+      egress: { check: () => undefined },
     });
     await app.close();
   });

@@ -19,7 +19,7 @@ import { eventually } from '../../support/eventually.ts';
 import { noKnowledge } from '../../support/no-knowledge.ts';
 import { unlimited } from '../../support/limits.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
-import { organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
+import { localEgress, organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
 
 let facade: Facade;
 let org: TestOrganization;
@@ -56,6 +56,7 @@ function build(options: { readonly databaseUrl?: string; readonly kubeServer?: s
     pageTokenKey: new Uint8Array(32),
     limits: unlimited,
     knowledge: noKnowledge,
+    egress: localEgress,
   });
   const close = async (): Promise<void> => {
     await app.close();

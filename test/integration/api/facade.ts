@@ -12,6 +12,7 @@ import type { ApiDependencies, Limits } from '../../../api/dependencies.ts';
 import { pageTokenKey } from '../../../api/pagination/page-token.ts';
 import { createTransport, loadKubeConfig, type Transport } from '../../../kube/index.ts';
 import { systemClock } from '../../../platform/clock.ts';
+import { createEgress } from '../../../platform/egress/egress.ts';
 import { Readiness } from '../../../platform/lifecycle.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { migrate, openStore, type Permission, type Store } from '../../../store/index.ts';
@@ -23,6 +24,9 @@ import { organizationNamespace } from '../../support/namespace.ts';
 import { database, type TestDatabase } from '../../support/postgres.ts';
 
 const run = promisify(execFile);
+
+/** Receivers of tests listen on this machine. */
+export const localEgress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
 
 /** Every answer that a test gets is compared with the OpenAPI document. */
 const checkAnswer = documentedAnswers();
@@ -92,6 +96,7 @@ export async function startFacade(
     pageTokenKey: pageTokenKey(db.url),
     limits,
     knowledge: knowledge(store),
+    egress: localEgress,
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;

@@ -17,10 +17,12 @@ beforeAll(async () => {
 });
 afterAll(() => facade.close());
 
-/** Everything a client can tell two answers apart by. */
-function visible({ status, text, headers }: Answer): unknown {
+/** Everything a client can tell two answers apart by. A failure of the webhook group also tells when and at what path. */
+function visible({ status, text, body, headers }: Answer): unknown {
   const kept = [...headers].filter(([name]) => !['date', 'x-trace-id'].includes(name));
-  return { status, text, headers: kept };
+  if (body?.trace_id === undefined) return { status, text, headers: kept };
+  const { timestamp: _, path: __, trace_id: ___, ...rest } = body as Readonly<Record<string, unknown>>;
+  return { status, text: JSON.stringify(rest), headers: kept.filter(([name]) => name !== 'content-length') };
 }
 
 function aFile(): FormData {
@@ -72,6 +74,11 @@ describe('two organisations', () => {
       const { body: key } = await org.call('POST', '/v1/api-keys', { name: 'walked', permissions: ['calls:read'] });
       const { body: base } = await org.call('POST', '/api/v1/knowledge-bases', { name: 'Walked' });
       const documents = `/api/v1/knowledge-bases/${base.id}/documents`;
+      const { body: subscription } = await org.call('POST', '/v1/public/webhook/subscription', {
+        name: 'Walked',
+        url: 'https://example.com',
+        enable_signed_webhooks: true,
+      });
       const { body: document } = await org.call('POST', `${documents}/website`, { page_urls: ['https://example.com/'] });
       return {
         kb_id: base.id,
@@ -81,6 +88,7 @@ describe('two organisations', () => {
         tool_id: tool.tool_id,
         phone_number_id: number._id,
         key_id: key.key_id,
+        subscription_id: subscription.id,
       };
     };
     const [own, foreign] = [await make(ours), await make(theirs)];
@@ -111,6 +119,7 @@ describe('two organisations', () => {
         `/v2/ai-agents/${ids['agent_id']}/custom-tools/${ids['tool_id']}`,
         `/v1/phone-numbers/${ids['phone_number_id']}`,
         `/v1/api-keys/${ids['key_id']}`,
+        `/v1/public/webhook/subscription/${ids['subscription_id']}`,
       ];
       for (const path of paths) expect((await org.call('GET', path)).status, path).toBe(200);
     }

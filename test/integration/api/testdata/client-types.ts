@@ -209,6 +209,128 @@ export interface paths {
      */
     patch: operations["updatePhoneNumber"];
   };
+  "/v1/public/webhook/event-types": {
+    /**
+     * List the event types
+     * @description Needs the permission `webhooks:read`.
+     */
+    get: operations["listWebhookEventTypes"];
+  };
+  "/v1/public/webhook/subscription": {
+    /**
+     * Make a webhook subscription
+     * @description Every event from the answer on reaches it. A signed one has its secret in this answer, and nowhere else.
+     *
+     * Needs the permission `webhooks:write`.
+     */
+    post: operations["createWebhookSubscription"];
+  };
+  "/v1/public/webhook/subscription/deliveries/{delivery_id}/attempts": {
+    /**
+     * List the attempts of a delivery, whichever subscription it is of
+     * @description Needs the permission `webhooks:read`.
+     */
+    get: operations["listAttemptsOfWebhookDelivery"];
+  };
+  "/v1/public/webhook/subscription/deliveries/{delivery_id}/redeliver": {
+    /**
+     * Send a delivery again, whichever subscription it is of
+     * @description Needs the permission `webhooks:write`.
+     */
+    post: operations["redeliverWebhookDelivery"];
+  };
+  "/v1/public/webhook/subscription/{subscription_id}": {
+    /**
+     * Get a webhook subscription
+     * @description Needs the permission `webhooks:read`.
+     */
+    get: operations["getWebhookSubscription"];
+    /**
+     * Change the fields given, as PATCH does
+     * @description Needs the permission `webhooks:write`.
+     */
+    put: operations["replaceWebhookSubscription"];
+    /**
+     * Delete a webhook subscription
+     * @description Nothing more is sent to it; what was under way ends.
+     *
+     * Needs the permission `webhooks:write`.
+     */
+    delete: operations["deleteWebhookSubscription"];
+    /**
+     * Change the fields given
+     * @description Absent fields keep their value, `null` brings back the default; lists and `headers` are replaced as a whole. `active: true` also switches on again what was disabled because of its failures.
+     *
+     * Needs the permission `webhooks:write`.
+     */
+    patch: operations["updateWebhookSubscription"];
+  };
+  "/v1/public/webhook/subscription/{subscription_id}/deliveries": {
+    /**
+     * List the deliveries of a subscription, newest first
+     * @description They are kept for 30 days, unless the operator of the service says otherwise.
+     *
+     * Needs the permission `webhooks:read`.
+     */
+    get: operations["listWebhookDeliveries"];
+  };
+  "/v1/public/webhook/subscription/{subscription_id}/deliveries/{delivery_id}": {
+    /**
+     * Get a delivery
+     * @description Needs the permission `webhooks:read`.
+     */
+    get: operations["getWebhookDelivery"];
+  };
+  "/v1/public/webhook/subscription/{subscription_id}/deliveries/{delivery_id}/attempts": {
+    /**
+     * List the attempts of a delivery
+     * @description Needs the permission `webhooks:read`.
+     */
+    get: operations["listWebhookAttempts"];
+  };
+  "/v1/public/webhook/subscription/{subscription_id}/deliveries/{delivery_id}/redeliver": {
+    /**
+     * Send a delivery again
+     * @description With the same body and the same `webhook-id`, as a new series of attempts. One that has not ended, one whose body is no longer kept (7 days, unless the operator of the service says otherwise), and one of a paused subscription answer 409.
+     *
+     * Needs the permission `webhooks:write`.
+     */
+    post: operations["redeliverWebhook"];
+  };
+  "/v1/public/webhook/subscription/{subscription_id}/recover": {
+    /**
+     * Send again what failed or was skipped in a time
+     * @description Oldest first. What is no longer kept is left out. While the subscription is paused that answers 409.
+     *
+     * Needs the permission `webhooks:write`.
+     */
+    post: operations["recoverWebhookDeliveries"];
+  };
+  "/v1/public/webhook/subscription/{subscription_id}/rotate-secret": {
+    /**
+     * Replace the signing secret
+     * @description Deliveries are signed with the new secret from the answer on, and with the replaced one as well until its grace period ends. At most four former ones sign along. A subscription that is unsigned, or whose Secret a person keeps (`spec.signing.secretRef`), answers 409.
+     *
+     * Needs the permission `webhooks:write`.
+     */
+    post: operations["rotateWebhookSecret"];
+  };
+  "/v1/public/webhook/subscription/{subscription_id}/test": {
+    /**
+     * Send a test event to this subscription alone
+     * @description A `Webhook.Test`, whatever events it is for, on the same way as every other event. While the subscription is paused that answers 409.
+     *
+     * Needs the permission `webhooks:write`.
+     */
+    post: operations["testWebhookSubscription"];
+  };
+  "/v1/public/webhook/subscriptions": {
+    /**
+     * List webhook subscriptions, in the order of their creation
+     * @description Needs the permission `webhooks:read`.
+     */
+    get: operations["listWebhookSubscriptions"];
+  };
   "/v2/ai-agents": {
     /**
      * List agents, in the order of their creation
@@ -1337,6 +1459,289 @@ export interface components {
           msg: string;
         })[];
     };
+    WebhookAttempt: {
+      /** @description From 1 on, through all series. */
+      number: number;
+      /** Format: date-time */
+      started_at: string;
+      duration_ms: number;
+      succeeded: boolean;
+      /** @description `ok`, or the kind of failure. */
+      reason: string;
+      /** @description null where no answer came. */
+      status_code: number | null;
+      /** @description For people. Never holds what the endpoint answered. */
+      message: string;
+    };
+    WebhookAttemptList: {
+      /** @description Oldest first. */
+      data: components["schemas"]["WebhookAttempt"][];
+    };
+    WebhookDelivery: {
+      id: string;
+      subscription_id: string;
+      /** @description Also `webhook-id` and `traceId` of the delivery. */
+      event_id: string;
+      event_name: string;
+      /**
+       * @description `pending`: to be sent, or parked while the endpoint is down. `retrying`: waits for its next attempt. `paused`: waits until the subscription is active again. `succeeded`, `failed`, `skipped`: ended.
+       * @enum {string}
+       */
+      status: "pending" | "retrying" | "paused" | "succeeded" | "failed" | "skipped";
+      /** @description Why it failed or was skipped. */
+      reason: string | null;
+      /** @description Attempts made so far. */
+      attempts: number;
+      /** @description Not before; null where none is due. */
+      next_attempt_at: string | null;
+      /** Format: date-time */
+      created_at: string;
+      ended_at: string | null;
+    };
+    WebhookDeliveryList: {
+      data: components["schemas"]["WebhookDelivery"][];
+      /** @description For `page_token` of the next page; null on the last one. */
+      next_page_token: string | null;
+    };
+    WebhookEventType: {
+      name: string;
+      description: string;
+    };
+    WebhookEventTypeList: {
+      data: components["schemas"]["WebhookEventType"][];
+    };
+    WebhookFailure: {
+      /** @description The status of the answer. */
+      status: number;
+      /** @enum {string} */
+      type: "VALIDATION_ERROR" | "NOT_FOUND" | "METHOD_NOT_ALLOWED" | "REQUEST_TIMEOUT" | "CONFLICT" | "PRECONDITION_FAILED" | "PAYLOAD_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "INTERNAL_ERROR" | "UNAVAILABLE";
+      /** @description For people: what happened, to which thing, and what to do. */
+      message: string;
+      /** @description Of a `VALIDATION_ERROR` what is wrong, by field (`retry_policy.maxRetryAttempts`; `body` for all of it). Of a `CONFLICT` with other field managers what they own, as `conflicts`. Otherwise empty. */
+      details: {
+        [key: string]: string | {
+            /** @description Its name here (`llm.model_name`), or its path in the resource where it has none here (`.spec.suspend`). */
+            field: string;
+            /** @description Who owns it: `kubectl`, `argocd-controller`, … */
+            manager: string;
+          }[];
+      };
+      /** Format: date-time */
+      timestamp: string;
+      /** @description The path that was asked, without its query. */
+      path: string;
+      /** @description The same as in the header `x-trace-id`. */
+      trace_id: string;
+    };
+    WebhookRecovery: {
+      /** @description Deliveries that are sent again. */
+      recovered: number;
+    };
+    WebhookRecoveryRequest: {
+      /**
+       * Format: date-time
+       * @description Events from this time on.
+       */
+      since: string;
+      until?: string | null;
+      /** @description Only deliveries of this status; both where absent. */
+      status?: ("failed" | "skipped") | null;
+    };
+    WebhookRetryPolicy: {
+      /** @enum {string} */
+      retryStrategy: "FIXED_DELAY" | "EXPONENTIAL_BACKOFF" | "NO_RETRY";
+      maxRetryAttempts: number;
+      maxRetryDelayMs: number;
+    };
+    WebhookSecretRotation: {
+      /** @description The new secret. Only here and now: it is never answered again. */
+      secret: string;
+      /** @description Until when the replaced secret signs along; null where it stopped, or where there was none. */
+      previous_secret_expires_at: string | null;
+    };
+    /**
+     * @default {
+     *   "grace_period_hours": 24
+     * }
+     */
+    WebhookSecretRotationRequest: {
+      /**
+       * @description How long the replaced secret signs along; 0: it stops at once, with every older one.
+       * @default 24
+       */
+      grace_period_hours?: number;
+    };
+    WebhookSubscription: {
+      id: string;
+      organization_id: string;
+      /**
+       * @description Whose events it gets: all, or those of what the lists name.
+       * @enum {string}
+       */
+      scope: "ORGANIZATION" | "WORKSPACE" | "AGENT";
+      /** @description Who made it; null where it was not made here. */
+      created_user_id: string | null;
+      name: string;
+      url: string;
+      /** @description Empty or `["*"]`: all. */
+      events: string[];
+      /** @description false: paused, or disabled because nothing but failures came back. */
+      active: boolean;
+      /** @description Omitted when unset. Values that may not be seen, or can not be read just now, are `"********"`. */
+      headers?: {
+        [key: string]: string;
+      };
+      /** @description Omitted when unset. */
+      description?: string;
+      /** @description With the scope `AGENT`. */
+      agent_ids?: string[];
+      /** @description With the scope `WORKSPACE`. */
+      workspace_ids?: string[];
+      request_timeout_ms: number;
+      retry_policy: components["schemas"]["WebhookRetryPolicy"];
+      signing_enabled: boolean;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      updated_at: string;
+    };
+    WebhookSubscriptionCreate: {
+      /** @description Unique in the organisation. */
+      name: string;
+      /** @description Where events are posted. An address on the public internet, without a user name or password in it. */
+      url: string;
+      /** @description true: deliveries are signed, and the answer holds the secret, once. */
+      enable_signed_webhooks: boolean;
+      active?: boolean | null;
+      events?: string[] | null;
+      headers?: {
+        [key: string]: string;
+      } | null;
+      description?: string | null;
+      agent_ids?: string[] | null;
+      workspace_ids?: string[] | null;
+      /**
+       * @description Follows from the lists. May be sent along; it has to be what they make it.
+       * @enum {string}
+       */
+      scope?: "ORGANIZATION" | "WORKSPACE" | "AGENT";
+      request_timeout_ms?: number | null;
+      retry_policy?: ({
+        /** @description How the wait between attempts grows; `FIXED_DELAY` where absent. */
+        retryStrategy?: ("FIXED_DELAY" | "EXPONENTIAL_BACKOFF" | "NO_RETRY") | null;
+        /** @description Attempts after the first one; 3 where absent. */
+        maxRetryAttempts?: number | null;
+        /** @description The wait of `FIXED_DELAY`, the longest one of `EXPONENTIAL_BACKOFF`, in milliseconds; 10000 where absent. */
+        maxRetryDelayMs?: number | null;
+      }) | null;
+    };
+    WebhookSubscriptionItem: {
+      id: string;
+      organization_id: string;
+      /**
+       * @description Whose events it gets: all, or those of what the lists name.
+       * @enum {string}
+       */
+      scope: "ORGANIZATION" | "WORKSPACE" | "AGENT";
+      /** @description Who made it; null where it was not made here. */
+      created_user_id: string | null;
+      name: string;
+      url: string;
+      /** @description Empty or `["*"]`: all. */
+      events: string[];
+      /** @description false: paused, or disabled because nothing but failures came back. */
+      active: boolean;
+      /** @description Omitted when unset. */
+      description?: string;
+      /** @description With the scope `AGENT`. */
+      agent_ids?: string[];
+      /** @description With the scope `WORKSPACE`. */
+      workspace_ids?: string[];
+      request_timeout_ms: number;
+      retry_policy: components["schemas"]["WebhookRetryPolicy"];
+      signing_enabled: boolean;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      updated_at: string;
+    };
+    WebhookSubscriptionList: {
+      data: components["schemas"]["WebhookSubscriptionItem"][];
+      /** @description For `page_token` of the next page; null on the last one. */
+      next_page_token: string | null;
+      /** @description Of all pages. */
+      total_count: number;
+    };
+    WebhookSubscriptionUpdate: {
+      /** @description Unique in the organisation. */
+      name?: string;
+      /** @description Where events are posted. An address on the public internet, without a user name or password in it. */
+      url?: string;
+      /** @description true for an unsigned subscription: it is signed from now on, and the answer holds the secret, once. false: no longer signed. */
+      enable_signed_webhooks?: boolean;
+      active?: boolean | null;
+      events?: string[] | null;
+      headers?: {
+        [key: string]: string;
+      } | null;
+      description?: string | null;
+      agent_ids?: string[] | null;
+      workspace_ids?: string[] | null;
+      /**
+       * @description Follows from the lists. May be sent along; it has to be what they make it.
+       * @enum {string}
+       */
+      scope?: "ORGANIZATION" | "WORKSPACE" | "AGENT";
+      request_timeout_ms?: number | null;
+      retry_policy?: ({
+        /** @description How the wait between attempts grows; `FIXED_DELAY` where absent. */
+        retryStrategy?: ("FIXED_DELAY" | "EXPONENTIAL_BACKOFF" | "NO_RETRY") | null;
+        /** @description Attempts after the first one; 3 where absent. */
+        maxRetryAttempts?: number | null;
+        /** @description The wait of `FIXED_DELAY`, the longest one of `EXPONENTIAL_BACKOFF`, in milliseconds; 10000 where absent. */
+        maxRetryDelayMs?: number | null;
+      }) | null;
+    };
+    WebhookSubscriptionWithSecret: {
+      id: string;
+      organization_id: string;
+      /**
+       * @description Whose events it gets: all, or those of what the lists name.
+       * @enum {string}
+       */
+      scope: "ORGANIZATION" | "WORKSPACE" | "AGENT";
+      /** @description Who made it; null where it was not made here. */
+      created_user_id: string | null;
+      name: string;
+      url: string;
+      /** @description Empty or `["*"]`: all. */
+      events: string[];
+      /** @description false: paused, or disabled because nothing but failures came back. */
+      active: boolean;
+      /** @description Omitted when unset. Values that may not be seen, or can not be read just now, are `"********"`. */
+      headers?: {
+        [key: string]: string;
+      };
+      /** @description Omitted when unset. */
+      description?: string;
+      /** @description With the scope `AGENT`. */
+      agent_ids?: string[];
+      /** @description With the scope `WORKSPACE`. */
+      workspace_ids?: string[];
+      request_timeout_ms: number;
+      retry_policy: components["schemas"]["WebhookRetryPolicy"];
+      signing_enabled: boolean;
+      /** Format: date-time */
+      created_at: string;
+      /** Format: date-time */
+      updated_at: string;
+      /** @description The signing secret. Only here and now: it is never answered again. */
+      secret?: string;
+    };
+    WebhookTest: {
+      event_id: string;
+      delivery_id: string;
+    };
     WebsiteSubmission: {
       /** @description Pages to read; together they become one document. No links are followed. */
       page_urls: string[];
@@ -1484,6 +1889,112 @@ export interface components {
       };
       content: {
         "application/json": components["schemas"]["Error"];
+      };
+    };
+    /** @description Something in the request can’t be used, or the resource it would make is refused. */
+    webhook_bad_request: {
+      headers: {
+        "X-Trace-Id": components["headers"]["X-Trace-Id"];
+      };
+      content: {
+        "application/json": components["schemas"]["WebhookFailure"];
+      };
+    };
+    /** @description The same for what doesn't exist, can't exist, and is somebody else's. */
+    webhook_not_found: {
+      headers: {
+        "X-Trace-Id": components["headers"]["X-Trace-Id"];
+      };
+      content: {
+        "application/json": components["schemas"]["WebhookFailure"];
+      };
+    };
+    /** @description The address exists for other methods. */
+    webhook_method_not_allowed: {
+      headers: {
+        "X-Trace-Id": components["headers"]["X-Trace-Id"];
+      };
+      content: {
+        "application/json": components["schemas"]["WebhookFailure"];
+      };
+    };
+    /** @description The request took too long to arrive: 10 s for its headers, half a minute for all of it. An upload may take as long as it keeps coming. */
+    webhook_request_timeout: {
+      headers: {
+        "X-Trace-Id": components["headers"]["X-Trace-Id"];
+      };
+      content: {
+        "application/json": components["schemas"]["WebhookFailure"];
+      };
+    };
+    /** @description The name is in use, the subscription is paused or unsigned, or another owner of a field is in the way. Nothing was written. */
+    webhook_conflict: {
+      headers: {
+        "X-Trace-Id": components["headers"]["X-Trace-Id"];
+      };
+      content: {
+        "application/json": components["schemas"]["WebhookFailure"];
+      };
+    };
+    /** @description The object is not in the state that `If-Match` names. */
+    webhook_precondition_failed: {
+      headers: {
+        "X-Trace-Id": components["headers"]["X-Trace-Id"];
+        ETag: components["headers"]["ETag"];
+      };
+      content: {
+        "application/json": components["schemas"]["WebhookFailure"];
+      };
+    };
+    /** @description The body has more than 1 MiB. */
+    webhook_payload_too_large: {
+      headers: {
+        "X-Trace-Id": components["headers"]["X-Trace-Id"];
+      };
+      content: {
+        "application/json": components["schemas"]["WebhookFailure"];
+      };
+    };
+    /** @description The body is no JSON by its `Content-Type`. */
+    webhook_unsupported_media_type: {
+      headers: {
+        "X-Trace-Id": components["headers"]["X-Trace-Id"];
+      };
+      content: {
+        "application/json": components["schemas"]["WebhookFailure"];
+      };
+    };
+    /** @description The API key or its organisation has made too many requests, or too many unknown keys came from the address of the client. */
+    webhook_rate_limited: {
+      headers: {
+        "X-Trace-Id": components["headers"]["X-Trace-Id"];
+        "Retry-After": components["headers"]["Retry-After"];
+        "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+        "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+        "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+      };
+      content: {
+        "application/json": components["schemas"]["WebhookFailure"];
+      };
+    };
+    /** @description A defect on our side. */
+    webhook_internal_error: {
+      headers: {
+        "X-Trace-Id": components["headers"]["X-Trace-Id"];
+      };
+      content: {
+        "application/json": components["schemas"]["WebhookFailure"];
+      };
+    };
+    /** @description The Kubernetes API, the database or a store of files or vectors is away. */
+    webhook_unavailable: {
+      headers: {
+        "X-Trace-Id": components["headers"]["X-Trace-Id"];
+        "Retry-After": components["headers"]["Retry-After"];
+      };
+      content: {
+        "application/json": components["schemas"]["WebhookFailure"];
       };
     };
   };
@@ -2623,6 +3134,698 @@ export interface operations {
       431: components["responses"]["headers_too_large"];
       500: components["responses"]["internal_error"];
       503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * List the event types
+   * @description Needs the permission `webhooks:read`.
+   */
+  listWebhookEventTypes: {
+    responses: {
+      /** @description All of them. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+        };
+        content: {
+          "application/json": components["schemas"]["WebhookEventTypeList"];
+        };
+      };
+      400: components["responses"]["webhook_bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      408: components["responses"]["webhook_request_timeout"];
+      429: components["responses"]["webhook_rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["webhook_internal_error"];
+      503: components["responses"]["webhook_unavailable"];
+    };
+  };
+  /**
+   * Make a webhook subscription
+   * @description Every event from the answer on reaches it. A signed one has its secret in this answer, and nowhere else.
+   *
+   * Needs the permission `webhooks:write`.
+   */
+  createWebhookSubscription: {
+    parameters: {
+      query?: {
+        /** @description Validate against the API server and change nothing. */
+        dry_run?: boolean;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["WebhookSubscriptionCreate"];
+      };
+    };
+    responses: {
+      /** @description The subscription. */
+      201: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          ETag: components["headers"]["ETag"];
+        };
+        content: {
+          "application/json": components["schemas"]["WebhookSubscriptionWithSecret"];
+        };
+      };
+      400: components["responses"]["webhook_bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      408: components["responses"]["webhook_request_timeout"];
+      409: components["responses"]["webhook_conflict"];
+      413: components["responses"]["webhook_payload_too_large"];
+      415: components["responses"]["webhook_unsupported_media_type"];
+      429: components["responses"]["webhook_rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["webhook_internal_error"];
+      503: components["responses"]["webhook_unavailable"];
+    };
+  };
+  /**
+   * List the attempts of a delivery, whichever subscription it is of
+   * @description Needs the permission `webhooks:read`.
+   */
+  listAttemptsOfWebhookDelivery: {
+    parameters: {
+      path: {
+        /** @description The `id` of the delivery. */
+        delivery_id: string;
+      };
+    };
+    responses: {
+      /** @description The attempts. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          Age: components["headers"]["Age"];
+        };
+        content: {
+          "application/json": components["schemas"]["WebhookAttemptList"];
+        };
+      };
+      400: components["responses"]["webhook_bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["webhook_not_found"];
+      408: components["responses"]["webhook_request_timeout"];
+      429: components["responses"]["webhook_rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["webhook_internal_error"];
+      503: components["responses"]["webhook_unavailable"];
+    };
+  };
+  /**
+   * Send a delivery again, whichever subscription it is of
+   * @description Needs the permission `webhooks:write`.
+   */
+  redeliverWebhookDelivery: {
+    parameters: {
+      path: {
+        /** @description The `id` of the delivery. */
+        delivery_id: string;
+      };
+    };
+    responses: {
+      /** @description It is sent again. */
+      202: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+        };
+        content: {
+          "application/json": components["schemas"]["WebhookDelivery"];
+        };
+      };
+      400: components["responses"]["webhook_bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["webhook_not_found"];
+      408: components["responses"]["webhook_request_timeout"];
+      409: components["responses"]["webhook_conflict"];
+      413: components["responses"]["webhook_payload_too_large"];
+      415: components["responses"]["webhook_unsupported_media_type"];
+      429: components["responses"]["webhook_rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["webhook_internal_error"];
+      503: components["responses"]["webhook_unavailable"];
+    };
+  };
+  /**
+   * Get a webhook subscription
+   * @description Needs the permission `webhooks:read`.
+   */
+  getWebhookSubscription: {
+    parameters: {
+      path: {
+        /** @description The `id`: the name of the WebhookSubscription resource. */
+        subscription_id: string;
+      };
+    };
+    responses: {
+      /** @description The subscription. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          ETag: components["headers"]["ETag"];
+          Age: components["headers"]["Age"];
+        };
+        content: {
+          "application/json": components["schemas"]["WebhookSubscription"];
+        };
+      };
+      400: components["responses"]["webhook_bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["webhook_not_found"];
+      408: components["responses"]["webhook_request_timeout"];
+      429: components["responses"]["webhook_rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["webhook_internal_error"];
+      503: components["responses"]["webhook_unavailable"];
+    };
+  };
+  /**
+   * Change the fields given, as PATCH does
+   * @description Needs the permission `webhooks:write`.
+   */
+  replaceWebhookSubscription: {
+    parameters: {
+      query?: {
+        /** @description Validate against the API server and change nothing. */
+        dry_run?: boolean;
+        /** @description Take over fields that other field managers own. */
+        force?: boolean;
+      };
+      header?: {
+        /** @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`. */
+        "If-Match"?: string;
+      };
+      path: {
+        /** @description The `id`: the name of the WebhookSubscription resource. */
+        subscription_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["WebhookSubscriptionUpdate"];
+      };
+    };
+    responses: {
+      /** @description The subscription as it is now. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          ETag: components["headers"]["ETag"];
+        };
+        content: {
+          "application/json": components["schemas"]["WebhookSubscriptionWithSecret"];
+        };
+      };
+      400: components["responses"]["webhook_bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["webhook_not_found"];
+      408: components["responses"]["webhook_request_timeout"];
+      409: components["responses"]["webhook_conflict"];
+      412: components["responses"]["webhook_precondition_failed"];
+      413: components["responses"]["webhook_payload_too_large"];
+      415: components["responses"]["webhook_unsupported_media_type"];
+      429: components["responses"]["webhook_rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["webhook_internal_error"];
+      503: components["responses"]["webhook_unavailable"];
+    };
+  };
+  /**
+   * Delete a webhook subscription
+   * @description Nothing more is sent to it; what was under way ends.
+   *
+   * Needs the permission `webhooks:write`.
+   */
+  deleteWebhookSubscription: {
+    parameters: {
+      query?: {
+        /** @description Validate against the API server and change nothing. */
+        dry_run?: boolean;
+      };
+      header?: {
+        /** @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`. */
+        "If-Match"?: string;
+      };
+      path: {
+        /** @description The `id`: the name of the WebhookSubscription resource. */
+        subscription_id: string;
+      };
+    };
+    responses: {
+      /** @description It is deleted. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+        };
+        content: {
+          "application/json": components["schemas"]["Deleted"];
+        };
+      };
+      400: components["responses"]["webhook_bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["webhook_not_found"];
+      408: components["responses"]["webhook_request_timeout"];
+      409: components["responses"]["webhook_conflict"];
+      412: components["responses"]["webhook_precondition_failed"];
+      413: components["responses"]["webhook_payload_too_large"];
+      415: components["responses"]["webhook_unsupported_media_type"];
+      429: components["responses"]["webhook_rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["webhook_internal_error"];
+      503: components["responses"]["webhook_unavailable"];
+    };
+  };
+  /**
+   * Change the fields given
+   * @description Absent fields keep their value, `null` brings back the default; lists and `headers` are replaced as a whole. `active: true` also switches on again what was disabled because of its failures.
+   *
+   * Needs the permission `webhooks:write`.
+   */
+  updateWebhookSubscription: {
+    parameters: {
+      query?: {
+        /** @description Validate against the API server and change nothing. */
+        dry_run?: boolean;
+        /** @description Take over fields that other field managers own. */
+        force?: boolean;
+      };
+      header?: {
+        /** @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`. */
+        "If-Match"?: string;
+      };
+      path: {
+        /** @description The `id`: the name of the WebhookSubscription resource. */
+        subscription_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["WebhookSubscriptionUpdate"];
+      };
+    };
+    responses: {
+      /** @description The subscription as it is now. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          ETag: components["headers"]["ETag"];
+        };
+        content: {
+          "application/json": components["schemas"]["WebhookSubscriptionWithSecret"];
+        };
+      };
+      400: components["responses"]["webhook_bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["webhook_not_found"];
+      408: components["responses"]["webhook_request_timeout"];
+      409: components["responses"]["webhook_conflict"];
+      412: components["responses"]["webhook_precondition_failed"];
+      413: components["responses"]["webhook_payload_too_large"];
+      415: components["responses"]["webhook_unsupported_media_type"];
+      429: components["responses"]["webhook_rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["webhook_internal_error"];
+      503: components["responses"]["webhook_unavailable"];
+    };
+  };
+  /**
+   * List the deliveries of a subscription, newest first
+   * @description They are kept for 30 days, unless the operator of the service says otherwise.
+   *
+   * Needs the permission `webhooks:read`.
+   */
+  listWebhookDeliveries: {
+    parameters: {
+      query?: {
+        /** @description Objects on a page. */
+        page_size?: number;
+        /** @description The `next_page_token` of the page before. It opens only the list that gave it out. */
+        page_token?: string;
+        /** @description Only deliveries of this status. */
+        status?: "pending" | "retrying" | "paused" | "succeeded" | "failed" | "skipped";
+      };
+      path: {
+        /** @description The `id`: the name of the WebhookSubscription resource. */
+        subscription_id: string;
+      };
+    };
+    responses: {
+      /** @description A page of deliveries. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          Age: components["headers"]["Age"];
+        };
+        content: {
+          "application/json": components["schemas"]["WebhookDeliveryList"];
+        };
+      };
+      400: components["responses"]["webhook_bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["webhook_not_found"];
+      408: components["responses"]["webhook_request_timeout"];
+      429: components["responses"]["webhook_rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["webhook_internal_error"];
+      503: components["responses"]["webhook_unavailable"];
+    };
+  };
+  /**
+   * Get a delivery
+   * @description Needs the permission `webhooks:read`.
+   */
+  getWebhookDelivery: {
+    parameters: {
+      path: {
+        /** @description The `id`: the name of the WebhookSubscription resource. */
+        subscription_id: string;
+        /** @description The `id` of the delivery. */
+        delivery_id: string;
+      };
+    };
+    responses: {
+      /** @description The delivery. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          Age: components["headers"]["Age"];
+        };
+        content: {
+          "application/json": components["schemas"]["WebhookDelivery"];
+        };
+      };
+      400: components["responses"]["webhook_bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["webhook_not_found"];
+      408: components["responses"]["webhook_request_timeout"];
+      429: components["responses"]["webhook_rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["webhook_internal_error"];
+      503: components["responses"]["webhook_unavailable"];
+    };
+  };
+  /**
+   * List the attempts of a delivery
+   * @description Needs the permission `webhooks:read`.
+   */
+  listWebhookAttempts: {
+    parameters: {
+      path: {
+        /** @description The `id`: the name of the WebhookSubscription resource. */
+        subscription_id: string;
+        /** @description The `id` of the delivery. */
+        delivery_id: string;
+      };
+    };
+    responses: {
+      /** @description The attempts. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          Age: components["headers"]["Age"];
+        };
+        content: {
+          "application/json": components["schemas"]["WebhookAttemptList"];
+        };
+      };
+      400: components["responses"]["webhook_bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["webhook_not_found"];
+      408: components["responses"]["webhook_request_timeout"];
+      429: components["responses"]["webhook_rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["webhook_internal_error"];
+      503: components["responses"]["webhook_unavailable"];
+    };
+  };
+  /**
+   * Send a delivery again
+   * @description With the same body and the same `webhook-id`, as a new series of attempts. One that has not ended, one whose body is no longer kept (7 days, unless the operator of the service says otherwise), and one of a paused subscription answer 409.
+   *
+   * Needs the permission `webhooks:write`.
+   */
+  redeliverWebhook: {
+    parameters: {
+      path: {
+        /** @description The `id`: the name of the WebhookSubscription resource. */
+        subscription_id: string;
+        /** @description The `id` of the delivery. */
+        delivery_id: string;
+      };
+    };
+    responses: {
+      /** @description It is sent again. */
+      202: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+        };
+        content: {
+          "application/json": components["schemas"]["WebhookDelivery"];
+        };
+      };
+      400: components["responses"]["webhook_bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["webhook_not_found"];
+      408: components["responses"]["webhook_request_timeout"];
+      409: components["responses"]["webhook_conflict"];
+      413: components["responses"]["webhook_payload_too_large"];
+      415: components["responses"]["webhook_unsupported_media_type"];
+      429: components["responses"]["webhook_rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["webhook_internal_error"];
+      503: components["responses"]["webhook_unavailable"];
+    };
+  };
+  /**
+   * Send again what failed or was skipped in a time
+   * @description Oldest first. What is no longer kept is left out. While the subscription is paused that answers 409.
+   *
+   * Needs the permission `webhooks:write`.
+   */
+  recoverWebhookDeliveries: {
+    parameters: {
+      path: {
+        /** @description The `id`: the name of the WebhookSubscription resource. */
+        subscription_id: string;
+      };
+    };
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["WebhookRecoveryRequest"];
+      };
+    };
+    responses: {
+      /** @description They are being sent. */
+      202: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+        };
+        content: {
+          "application/json": components["schemas"]["WebhookRecovery"];
+        };
+      };
+      400: components["responses"]["webhook_bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["webhook_not_found"];
+      408: components["responses"]["webhook_request_timeout"];
+      409: components["responses"]["webhook_conflict"];
+      413: components["responses"]["webhook_payload_too_large"];
+      415: components["responses"]["webhook_unsupported_media_type"];
+      429: components["responses"]["webhook_rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["webhook_internal_error"];
+      503: components["responses"]["webhook_unavailable"];
+    };
+  };
+  /**
+   * Replace the signing secret
+   * @description Deliveries are signed with the new secret from the answer on, and with the replaced one as well until its grace period ends. At most four former ones sign along. A subscription that is unsigned, or whose Secret a person keeps (`spec.signing.secretRef`), answers 409.
+   *
+   * Needs the permission `webhooks:write`.
+   */
+  rotateWebhookSecret: {
+    parameters: {
+      path: {
+        /** @description The `id`: the name of the WebhookSubscription resource. */
+        subscription_id: string;
+      };
+    };
+    requestBody?: {
+      content: {
+        "application/json": components["schemas"]["WebhookSecretRotationRequest"];
+      };
+    };
+    responses: {
+      /** @description The new secret. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+        };
+        content: {
+          "application/json": components["schemas"]["WebhookSecretRotation"];
+        };
+      };
+      400: components["responses"]["webhook_bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["webhook_not_found"];
+      408: components["responses"]["webhook_request_timeout"];
+      409: components["responses"]["webhook_conflict"];
+      413: components["responses"]["webhook_payload_too_large"];
+      415: components["responses"]["webhook_unsupported_media_type"];
+      429: components["responses"]["webhook_rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["webhook_internal_error"];
+      503: components["responses"]["webhook_unavailable"];
+    };
+  };
+  /**
+   * Send a test event to this subscription alone
+   * @description A `Webhook.Test`, whatever events it is for, on the same way as every other event. While the subscription is paused that answers 409.
+   *
+   * Needs the permission `webhooks:write`.
+   */
+  testWebhookSubscription: {
+    parameters: {
+      path: {
+        /** @description The `id`: the name of the WebhookSubscription resource. */
+        subscription_id: string;
+      };
+    };
+    responses: {
+      /** @description It is being sent. */
+      202: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+        };
+        content: {
+          "application/json": components["schemas"]["WebhookTest"];
+        };
+      };
+      400: components["responses"]["webhook_bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["webhook_not_found"];
+      408: components["responses"]["webhook_request_timeout"];
+      409: components["responses"]["webhook_conflict"];
+      413: components["responses"]["webhook_payload_too_large"];
+      415: components["responses"]["webhook_unsupported_media_type"];
+      429: components["responses"]["webhook_rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["webhook_internal_error"];
+      503: components["responses"]["webhook_unavailable"];
+    };
+  };
+  /**
+   * List webhook subscriptions, in the order of their creation
+   * @description Needs the permission `webhooks:read`.
+   */
+  listWebhookSubscriptions: {
+    parameters: {
+      query: {
+        /** @description Subscriptions on a page; has to be given. */
+        page_size: number;
+        /** @description The `next_page_token` of the page before. It opens only the list that gave it out. */
+        page_token?: string;
+      };
+    };
+    responses: {
+      /** @description A page of subscriptions. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          Age: components["headers"]["Age"];
+        };
+        content: {
+          "application/json": components["schemas"]["WebhookSubscriptionList"];
+        };
+      };
+      400: components["responses"]["webhook_bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      408: components["responses"]["webhook_request_timeout"];
+      429: components["responses"]["webhook_rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["webhook_internal_error"];
+      503: components["responses"]["webhook_unavailable"];
     };
   };
   /**

@@ -1,0 +1,104 @@
+/** What is answered of webhook subscriptions, their deliveries, and events. */
+import { z } from 'zod';
+
+import { deliveryStatuses, retryStrategies } from './schema.ts';
+
+const time = z.iso.datetime();
+const count = () => z.int().min(0);
+
+const fields = {
+  id: z.string(),
+  organization_id: z.string(),
+  scope: z.enum(['ORGANIZATION', 'WORKSPACE', 'AGENT']).describe('Whose events it gets: all, or those of what the lists name.'),
+  created_user_id: z.string().nullable().describe('Who made it; null where it was not made here.'),
+  name: z.string(),
+  url: z.string(),
+  events: z.array(z.string()).describe('Empty or `["*"]`: all.'),
+  active: z.boolean().describe('false: paused, or disabled because nothing but failures came back.'),
+};
+const tail = {
+  description: z.string().optional().describe('Omitted when unset.'),
+  agent_ids: z.array(z.string()).optional().describe('With the scope `AGENT`.'),
+  workspace_ids: z.array(z.string()).optional().describe('With the scope `WORKSPACE`.'),
+  request_timeout_ms: count(),
+  retry_policy: z
+    .object({ retryStrategy: z.enum(retryStrategies), maxRetryAttempts: count(), maxRetryDelayMs: count() })
+    .meta({ id: 'WebhookRetryPolicy' }),
+  signing_enabled: z.boolean(),
+  created_at: time,
+  updated_at: time,
+};
+const headers = z
+  .record(z.string(), z.string())
+  .optional()
+  .describe('Omitted when unset. Values that may not be seen, or can not be read just now, are `"********"`.');
+const secret = z
+  .string()
+  .regex(/^whsec_/)
+  .optional()
+  .describe('The signing secret. Only here and now: it is never answered again.');
+
+export const subscriptionItem = z.object({ ...fields, ...tail }).meta({ id: 'WebhookSubscriptionItem' });
+export const subscriptionAnswer = z.object({ ...fields, headers, ...tail }).meta({ id: 'WebhookSubscription' });
+export const subscriptionWithSecret = z.object({ ...fields, headers, ...tail, secret }).meta({ id: 'WebhookSubscriptionWithSecret' });
+
+export const subscriptionList = z
+  .object({
+    data: z.array(subscriptionItem),
+    next_page_token: z.string().nullable().describe('For `page_token` of the next page; null on the last one.'),
+    total_count: count().describe('Of all pages.'),
+  })
+  .meta({ id: 'WebhookSubscriptionList' });
+
+export const rotationAnswer = z
+  .object({
+    secret: z
+      .string()
+      .regex(/^whsec_/)
+      .describe('The new secret. Only here and now: it is never answered again.'),
+    previous_secret_expires_at: time
+      .nullable()
+      .describe('Until when the replaced secret signs along; null where it stopped, or where there was none.'),
+  })
+  .meta({ id: 'WebhookSecretRotation' });
+
+export const testAnswer = z.object({ event_id: z.string(), delivery_id: z.string() }).meta({ id: 'WebhookTest' });
+
+export const deliveryAnswer = z
+  .object({
+    id: z.string(),
+    subscription_id: z.string(),
+    event_id: z.string().describe('Also `webhook-id` and `traceId` of the delivery.'),
+    event_name: z.string(),
+    status: z
+      .enum(deliveryStatuses)
+      .describe(
+        '`pending`: to be sent, or parked while the endpoint is down. `retrying`: waits for its next attempt. `paused`: waits until the subscription is active again. `succeeded`, `failed`, `skipped`: ended.',
+      ),
+    reason: z.string().nullable().describe('Why it failed or was skipped.'),
+    attempts: count().describe('Attempts made so far.'),
+    next_attempt_at: time.nullable().describe('Not before; null where none is due.'),
+    created_at: time,
+    ended_at: time.nullable(),
+  })
+  .meta({ id: 'WebhookDelivery' });
+
+export const attemptAnswer = z
+  .object({
+    number: z.int().min(1).describe('From 1 on, through all series.'),
+    started_at: time,
+    duration_ms: count(),
+    succeeded: z.boolean(),
+    reason: z.string().describe('`ok`, or the kind of failure.'),
+    status_code: z.int().nullable().describe('null where no answer came.'),
+    message: z.string().describe('For people. Never holds what the endpoint answered.'),
+  })
+  .meta({ id: 'WebhookAttempt' });
+
+export const attemptList = z.object({ data: z.array(attemptAnswer).describe('Oldest first.') }).meta({ id: 'WebhookAttemptList' });
+
+export const recoveryAnswer = z.object({ recovered: count().describe('Deliveries that are sent again.') }).meta({ id: 'WebhookRecovery' });
+
+export const eventTypeList = z
+  .object({ data: z.array(z.object({ name: z.string(), description: z.string() }).meta({ id: 'WebhookEventType' })) })
+  .meta({ id: 'WebhookEventTypeList' });

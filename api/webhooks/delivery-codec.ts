@@ -1,0 +1,66 @@
+/** Deliveries and their attempts, as they are answered. Pure. */
+import { deliveryIdText, eventIdOf } from '../../webhooks/events/envelope.ts';
+import type { AttemptRecord, DeliveryRecord, DeliveryState } from '../../store/index.ts';
+import type { DeliveryStatus } from './schema.ts';
+
+/** Whether a workflow knows of a retry already is nobody's business. */
+const states: Readonly<Record<DeliveryStatus, readonly DeliveryState[]>> = {
+  pending: ['pending'],
+  retrying: ['retry_pending', 'retrying'],
+  paused: ['paused'],
+  succeeded: ['succeeded'],
+  failed: ['failed'],
+  skipped: ['skipped'],
+};
+
+export function statesOf(status: DeliveryStatus): readonly DeliveryState[] {
+  return states[status];
+}
+
+function statusOf(state: DeliveryState): DeliveryStatus {
+  return state === 'retry_pending' ? 'retrying' : state;
+}
+
+/** @param subscription the name of the resource; its deliveries are stored under its uid */
+export function deliveryToRest(delivery: DeliveryRecord, subscription: string): Readonly<Record<string, unknown>> {
+  const { id, eventId, eventName, state, reason, attempts, dueAt, createdAt, endedAt } = delivery;
+  return {
+    id: deliveryIdText(id),
+    subscription_id: subscription,
+    event_id: eventIdOf(eventId),
+    event_name: eventName,
+    status: statusOf(state),
+    reason: reason ?? null,
+    attempts,
+    next_attempt_at: endedAt === undefined && state !== 'paused' ? (dueAt?.toISOString() ?? null) : null,
+    created_at: createdAt.toISOString(),
+    ended_at: endedAt?.toISOString() ?? null,
+  };
+}
+
+export function attemptToRest({
+  number,
+  startedAt,
+  durationMs,
+  succeeded,
+  reason,
+  statusCode,
+  message,
+}: AttemptRecord): Readonly<Record<string, unknown>> {
+  return {
+    number,
+    started_at: startedAt.toISOString(),
+    duration_ms: durationMs,
+    succeeded,
+    reason,
+    status_code: statusCode ?? null,
+    message,
+  };
+}
+
+const shape = /^dlv_([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+
+/** @returns the id as it is stored; undefined for what can't be one */
+export function deliveryIdFrom(text: string): string | undefined {
+  return shape.exec(text)?.[1];
+}

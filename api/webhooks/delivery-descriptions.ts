@@ -1,0 +1,117 @@
+/** The routes of deliveries. */
+import { listOf } from '../codec/answers.ts';
+import { defineRoute } from '../http/route.ts';
+import { attemptList, deliveryAnswer, recoveryAnswer } from './answers.ts';
+import { subscriptionParams, subscriptionPath, tag } from './descriptions.ts';
+import { attemptExample, deliveryExample } from './examples.ts';
+import { deliveryPage, recovery } from './schema.ts';
+
+const deliveries = `${subscriptionPath}/:subscription_id/deliveries` as const;
+const deliveryParam = { delivery_id: 'The `id` of the delivery.' };
+const ofSubscription = { ...subscriptionParams, ...deliveryParam };
+
+const attempts = {
+  200: { description: 'The attempts.', schema: attemptList, example: { data: [attemptExample] }, headers: ['Age'] },
+} as const;
+const redelivered = {
+  202: {
+    description: 'It is sent again.',
+    schema: deliveryAnswer,
+    example: { ...deliveryExample, status: 'pending', next_attempt_at: null },
+  },
+} as const;
+
+export const listDeliveries = defineRoute({
+  method: 'GET',
+  path: deliveries,
+  operationId: 'listWebhookDeliveries',
+  tag,
+  summary: 'List the deliveries of a subscription, newest first',
+  description: 'They are kept for 30 days, unless the operator of the service says otherwise.',
+  permission: 'webhooks:read',
+  params: subscriptionParams,
+  query: deliveryPage,
+  answers: {
+    200: {
+      description: 'A page of deliveries.',
+      schema: listOf(deliveryAnswer, 'WebhookDeliveryList'),
+      example: { data: [deliveryExample], next_page_token: null },
+      headers: ['Age'],
+    },
+  },
+});
+
+export const getDelivery = defineRoute({
+  method: 'GET',
+  path: `${deliveries}/:delivery_id`,
+  operationId: 'getWebhookDelivery',
+  tag,
+  summary: 'Get a delivery',
+  permission: 'webhooks:read',
+  params: ofSubscription,
+  answers: { 200: { description: 'The delivery.', schema: deliveryAnswer, example: deliveryExample, headers: ['Age'] } },
+});
+
+export const listAttempts = defineRoute({
+  method: 'GET',
+  path: `${deliveries}/:delivery_id/attempts`,
+  operationId: 'listWebhookAttempts',
+  tag,
+  summary: 'List the attempts of a delivery',
+  permission: 'webhooks:read',
+  params: ofSubscription,
+  answers: attempts,
+});
+
+export const redeliver = defineRoute({
+  method: 'POST',
+  path: `${deliveries}/:delivery_id/redeliver`,
+  operationId: 'redeliverWebhook',
+  tag,
+  summary: 'Send a delivery again',
+  description:
+    'With the same body and the same `webhook-id`, as a new series of attempts. One that has not ended, one whose body is no longer kept (7 days, unless the operator of the service says otherwise), and one of a paused subscription answer 409.',
+  permission: 'webhooks:write',
+  params: ofSubscription,
+  answers: redelivered,
+  errors: ['conflict'],
+});
+
+/** The same by the delivery's own id. */
+export const listAttemptsById = defineRoute({
+  method: 'GET',
+  path: `${subscriptionPath}/deliveries/:delivery_id/attempts`,
+  operationId: 'listAttemptsOfWebhookDelivery',
+  tag,
+  summary: 'List the attempts of a delivery, whichever subscription it is of',
+  permission: 'webhooks:read',
+  params: deliveryParam,
+  answers: attempts,
+});
+
+export const redeliverById = defineRoute({
+  method: 'POST',
+  path: `${subscriptionPath}/deliveries/:delivery_id/redeliver`,
+  operationId: 'redeliverWebhookDelivery',
+  tag,
+  summary: 'Send a delivery again, whichever subscription it is of',
+  permission: 'webhooks:write',
+  params: deliveryParam,
+  answers: redelivered,
+  errors: ['conflict'],
+});
+
+export const recover = defineRoute({
+  method: 'POST',
+  path: `${subscriptionPath}/:subscription_id/recover`,
+  operationId: 'recoverWebhookDeliveries',
+  tag,
+  summary: 'Send again what failed or was skipped in a time',
+  description: 'Oldest first. What is no longer kept is left out. While the subscription is paused that answers 409.',
+  permission: 'webhooks:write',
+  params: subscriptionParams,
+  body: recovery.meta({ id: 'WebhookRecoveryRequest' }),
+  bodyExamples: { 'what an outage cost': { since: '2026-11-21T08:00:00Z', until: '2026-11-21T09:00:00Z', status: 'failed' } },
+  answers: { 202: { description: 'They are being sent.', schema: recoveryAnswer, example: { recovered: 17 } } },
+  errors: ['conflict'],
+});

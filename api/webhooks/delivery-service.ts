@@ -1,0 +1,120 @@
+/** Deliveries of a subscription: looked at, and sent again. All of it lives in Postgres. */
+import type { WebhookSubscription } from '../../crds/index.ts';
+import type { Stored } from '../../kube/types.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { deliveryIdOf, insertEvents, type AttemptRecord, type DeliveryRecord, type EndpointRecord, type Store } from '../../store/index.ts';
+import { buildEvent } from '../../webhooks/events/emit.ts';
+import { ApiError } from '../http/api-error.ts';
+import { deliveryIdFrom, statesOf } from './delivery-codec.ts';
+import type { DeliveryStatus, Recovery } from './schema.ts';
+
+type Subscription = Stored<WebhookSubscription>;
+
+export class DeliveryService {
+  readonly #store: Pick<Store, 'webhooks' | 'database'>;
+  readonly #clock: Clock;
+
+  constructor(options: { readonly store: Pick<Store, 'webhooks' | 'database'>; readonly clock: Clock }) {
+    this.#store = options.store;
+    this.#clock = options.clock;
+  }
+
+  /** Uids of those among `subscriptions` that were switched off because of their failures. */
+  async disabled(org: string, subscriptions: readonly Subscription[]): Promise<ReadonlySet<string>> {
+    if (subscriptions.length === 0) return new Set();
+    const records = await this.#store.webhooks.endpoints({ org, subscriptionUids: subscriptions.map(({ metadata }) => metadata.uid) });
+    const known = new Map(records.map((record) => [record.subscriptionUid, record]));
+    return new Set(
+      subscriptions.flatMap(({ metadata }) => (isDisabled(known.get(metadata.uid), metadata.generation) ? [metadata.uid] : [])),
+    );
+  }
+
+  /** Newest first. @param before the delivery after which the page begins */
+  async list(
+    subscription: Subscription,
+    page: { readonly size: number; readonly status?: DeliveryStatus | undefined; readonly before?: string | undefined },
+  ): Promise<{ readonly items: readonly DeliveryRecord[]; readonly next: string | undefined }> {
+    const rows = await this.#store.webhooks.deliveries({
+      ...refTo(subscription),
+      states: page.status === undefined ? undefined : statesOf(page.status),
+      before: page.before,
+      limit: page.size + 1,
+    });
+    const items = rows.slice(0, page.size);
+    return { items, next: rows.length > page.size ? items.at(-1)?.id : undefined };
+  }
+
+  /**
+   * @param subscription absent: any of the organisation
+   * @throws ApiError `not_found`, as every method here that takes a delivery's id
+   */
+  async get(org: string, id: string, subscription?: Subscription): Promise<DeliveryRecord> {
+    const deliveryId = deliveryIdFrom(id);
+    const found = deliveryId === undefined ? undefined : await this.#store.webhooks.delivery({ org, deliveryId });
+    if (found === undefined || (subscription !== undefined && found.subscriptionUid !== subscription.metadata.uid))
+      throw deliveryNotFound();
+    return found;
+  }
+
+  attempts({ org, id }: DeliveryRecord): Promise<readonly AttemptRecord[]> {
+    return this.#store.webhooks.attempts({ org, deliveryId: id });
+  }
+
+  async redeliver({ org, id }: DeliveryRecord, subscription: Subscription): Promise<DeliveryRecord> {
+    await this.#requireActive(subscription);
+    const again = await this.#store.webhooks.redeliver({ org, deliveryId: id });
+    if (again === undefined) throw deliveryNotFound();
+    if (again === 'gone') throw new ApiError('conflict', 'what was sent is no longer kept, so that it can not be sent again');
+    return again;
+  }
+
+  /** @returns how many are sent again */
+  async recover(subscription: Subscription, { since, until, status }: Recovery): Promise<number> {
+    await this.#requireActive(subscription);
+    return this.#store.webhooks.recover({
+      ...refTo(subscription),
+      since: new Date(since),
+      until: until === undefined || until === null ? undefined : new Date(until),
+      states: status === undefined || status === null ? undefined : [status],
+    });
+  }
+
+  /** An event of its own, for this subscription alone. */
+  async test(subscription: Subscription): Promise<{ readonly eventId: string; readonly deliveryId: string }> {
+    await this.#requireActive(subscription);
+    const { org, subscriptionUid } = refTo(subscription);
+    const event = buildEvent({
+      name: 'Webhook.Test',
+      org,
+      payload: { subscription_id: subscription.metadata.name },
+      onlySubscription: subscriptionUid,
+      now: this.#clock.now(),
+    });
+    await this.#store.database.asOrganization(org, (transaction) => insertEvents(transaction, [event]));
+    return { eventId: event.id, deliveryId: deliveryIdOf(event.id, subscriptionUid) };
+  }
+
+  async #requireActive(subscription: Subscription): Promise<void> {
+    const { spec, metadata } = subscription;
+    const refuse = (why: string, cure: string): ApiError =>
+      new ApiError('conflict', `the subscription ${why}, so that nothing is sent to it: ${cure}`);
+    if (spec.suspend === true) throw refuse('is suspended', 'take spec.suspend out of its resource');
+    if (!spec.active) throw refuse('is paused', 'set active to true first');
+    const endpoint = await this.#store.webhooks.endpoint(refTo(subscription));
+    if (isDisabled(endpoint, metadata.generation)) throw refuse('was disabled because of its failures', 'set active to true first');
+  }
+}
+
+function refTo({ metadata }: Subscription): { readonly org: string; readonly subscriptionUid: string } {
+  return { org: metadata.namespace ?? '', subscriptionUid: metadata.uid };
+}
+
+/** A change of the resource switches it on again. */
+function isDisabled(endpoint: EndpointRecord | undefined, generation: number | undefined): boolean {
+  if (endpoint?.disabledAt === undefined) return false;
+  return endpoint.disabledGeneration === undefined || generation === undefined || generation <= endpoint.disabledGeneration;
+}
+
+function deliveryNotFound(): ApiError {
+  return new ApiError('not_found', 'Webhook delivery not found');
+}

@@ -1,0 +1,114 @@
+import type { FastifyInstance, FastifyReply } from 'fastify';
+
+import type { WebhookSubscription } from '../../crds/index.ts';
+import type { Stored } from '../../kube/types.ts';
+import { eventCatalogue } from '../../webhooks/events/catalogue.ts';
+import { deliveryIdText, eventIdOf } from '../../webhooks/events/envelope.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import type { Caller } from '../http/caller.ts';
+import { ifMatch, sendEtag } from '../http/conditions.ts';
+import { addRoute } from '../http/route.ts';
+import { pageOf } from '../pagination/keyset.ts';
+import type { Foundation } from '../resources/foundation.ts';
+import { subscriptionToRest } from './codec.ts';
+import { registerDeliveries } from './delivery-routes.ts';
+import { DeliveryService } from './delivery-service.ts';
+import {
+  createSubscription,
+  deleteSubscription,
+  getSubscription,
+  listEventTypes,
+  listSubscriptions,
+  replaceSubscription,
+  rotateSecret,
+  testSubscription,
+  updateSubscription,
+} from './descriptions.ts';
+import { SigningService } from './signing-service.ts';
+import { SubscriptionService, type Written } from './subscription-service.ts';
+
+const hourMs = 3_600_000;
+
+export function registerWebhooks(
+  app: FastifyInstance,
+  foundation: Foundation,
+  { store, egress, clock }: Pick<ApiDependencies, 'store' | 'egress' | 'clock'>,
+): void {
+  const { webhooks } = store;
+  const subscriptions = new SubscriptionService({ foundation, store: webhooks, egress });
+  const signing = new SigningService({ foundation, store: webhooks, writer: subscriptions.writer });
+  const deliveries = new DeliveryService({ store, clock });
+  registerDeliveries(app, { subscriptions, deliveries, pageTokens: foundation.pageTokens });
+
+  const view = async (caller: Caller, subscription: Stored<WebhookSubscription>): Promise<Readonly<Record<string, unknown>>> => {
+    const [disabled, headers] = await Promise.all([
+      deliveries.disabled(caller.org, [subscription]),
+      subscriptions.headers(caller, subscription),
+    ]);
+    return subscriptionToRest(subscription, { disabled: disabled.has(subscription.metadata.uid), headers });
+  };
+
+  /** What holds a secret is kept nowhere on its way. */
+  const answer = async (
+    caller: Caller,
+    { subscription, secret }: Written,
+    reply: FastifyReply,
+  ): Promise<Readonly<Record<string, unknown>>> => {
+    sendEtag(reply, subscription.metadata.resourceVersion);
+    const shown = await view(caller, subscription);
+    if (secret === undefined) return shown;
+    void reply.header('cache-control', 'no-store');
+    return { ...shown, secret };
+  };
+
+  addRoute(app, createSubscription, async ({ query, body, caller, reply }) => {
+    const written = await subscriptions.create(caller, body, { dryRun: query.dry_run });
+    return reply.code(201).send(await answer(caller, written, reply));
+  });
+
+  addRoute(app, listSubscriptions, async ({ query, caller: { org }, timed }) => {
+    const list = `webhook-subscriptions/${org}`;
+    const position = query.page_token === undefined ? undefined : foundation.pageTokens.read(list, query.page_token);
+    const all = await subscriptions.list(org);
+    const { items, next } = pageOf(all, query.page_size, position);
+    const disabled = await timed('db', () => deliveries.disabled(org, items));
+    return {
+      data: items.map((each) => subscriptionToRest(each, { disabled: disabled.has(each.metadata.uid) })),
+      next_page_token: next === undefined ? null : foundation.pageTokens.write(list, next),
+      total_count: all.length,
+    };
+  });
+
+  addRoute(app, getSubscription, async ({ params, caller, reply }) => {
+    const subscription = await subscriptions.get(caller.org, params.subscription_id);
+    return answer(caller, { subscription }, reply);
+  });
+
+  for (const route of [replaceSubscription, updateSubscription] as const) {
+    addRoute(app, route, async ({ params, query, body, caller, request, reply }) => {
+      const options = { dryRun: query.dry_run, force: query.force, requireState: ifMatch(request) };
+      return answer(caller, await subscriptions.update(caller, params.subscription_id, body, options), reply);
+    });
+  }
+
+  addRoute(app, deleteSubscription, async ({ params, query, caller: { org }, request }) => {
+    await subscriptions.delete(org, params.subscription_id, { dryRun: query.dry_run, requireState: ifMatch(request) });
+    return { data: {}, message: query.dry_run ? 'The webhook subscription would be deleted' : 'The webhook subscription was deleted' };
+  });
+
+  addRoute(app, rotateSecret, async ({ params, body, caller: { org }, reply }) => {
+    const { secret, previousExpiresAt } = await signing.rotate(org, params.subscription_id, Math.round(body.grace_period_hours * hourMs));
+    void reply.header('cache-control', 'no-store');
+    return { secret, previous_secret_expires_at: previousExpiresAt };
+  });
+
+  addRoute(app, testSubscription, async ({ params, caller: { org }, reply, timed }) => {
+    const subscription = await subscriptions.get(org, params.subscription_id);
+    const { eventId, deliveryId } = await timed('db', () => deliveries.test(subscription));
+    return reply.code(202).send({ event_id: eventIdOf(eventId), delivery_id: deliveryIdText(deliveryId) });
+  });
+
+  addRoute(app, listEventTypes, async () => ({
+    data: Object.entries(eventCatalogue).map(([name, { description }]) => ({ name, description })),
+  }));
+}

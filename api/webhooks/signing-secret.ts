@@ -1,0 +1,78 @@
+/** The Secret that holds the signing keys of a subscription, and what a rotation makes of it. Pure. */
+import { wellKnown, type WebhookSubscription } from '../../crds/index.ts';
+import type { KubeObject } from '../../kube/types.ts';
+import { currentKeyName, previousKeyNames } from '../../webhooks/signing/signing-secret.ts';
+import { companionName, type KeyRef } from '../codec/secrets.ts';
+import type { Draft } from '../codec/present.ts';
+import type { Secret } from '../resources/kinds.ts';
+import { headerRefs } from './header-values.ts';
+
+/** Where the keys of `signing: {}` are. */
+export function signingSecretName(name: string): string {
+  return companionName('WebhookSubscription', name);
+}
+
+/** Every key of the subscription's own Secret that it is signed with; none where it is unsigned, or where a person keeps the keys. */
+function signingRefs(spec: Pick<Draft<WebhookSubscription['spec']>, 'signing'>, name: string): readonly KeyRef[] {
+  if (spec.signing === undefined || spec.signing.secretRef !== undefined) return [];
+  return [currentKeyName, ...previousKeyNames].map((key) => ({ name: signingSecretName(name), key }));
+}
+
+/** Every Secret key that a subscription, or the draft of one, refers to. */
+export function subscriptionSecretRefs(
+  spec: Pick<Draft<WebhookSubscription['spec']>, 'signing' | 'headers'>,
+  name: string,
+): readonly KeyRef[] {
+  return [...headerRefs(spec), ...signingRefs(spec, name)];
+}
+
+export interface Rotated {
+  /** For a merge patch of the Secret: values in base64, null for what goes. */
+  readonly data: Readonly<Record<string, string | null>>;
+  readonly annotations: Readonly<Record<string, string | null>>;
+  /** Until when the key that signed so far signs along; null where it stopped. */
+  readonly previousExpiresAt: string | null;
+}
+
+/**
+ * The new key takes the place of the present one, which becomes the newest of at most four former ones. Without a grace period no former one is left.
+ * @param now milliseconds since the epoch
+ */
+export function rotated(
+  secret: Pick<Secret, 'data' | 'metadata'> | undefined,
+  key: string,
+  options: { readonly graceMs: number; readonly now: number },
+): Rotated {
+  const { graceMs, now } = options;
+  const data = secret?.data ?? {};
+  const ends = expiryOf(secret);
+  const replaced = data[currentKeyName];
+  const former = previousKeyNames.flatMap((name) => {
+    const value = data[name];
+    const end = ends[name];
+    return value === undefined || (end !== undefined && Date.parse(end) <= now) ? [] : [{ value, end }];
+  });
+  const end = new Date(now + graceMs).toISOString();
+  const kept =
+    graceMs === 0 ? [] : [...(replaced === undefined ? [] : [{ value: replaced, end }]), ...former].slice(0, previousKeyNames.length);
+  const expiry = Object.fromEntries(kept.flatMap((each, index) => (each.end === undefined ? [] : [[previousKeyNames[index], each.end]])));
+  return {
+    data: {
+      [currentKeyName]: Buffer.from(key).toString('base64'),
+      ...Object.fromEntries(previousKeyNames.map((name, index) => [name, kept[index]?.value ?? null])),
+    },
+    annotations: { [wellKnown.signingExpiry]: Object.keys(expiry).length === 0 ? null : JSON.stringify(expiry) },
+    previousExpiresAt: replaced === undefined || graceMs === 0 ? null : end,
+  };
+}
+
+/** What can't be read is no date: the key signs along until it is taken out. */
+function expiryOf(secret: Pick<KubeObject, 'metadata'> | undefined): Readonly<Record<string, string | undefined>> {
+  try {
+    const read = JSON.parse(secret?.metadata.annotations?.[wellKnown.signingExpiry] ?? '{}') as unknown;
+    const entries = typeof read === 'object' && read !== null ? Object.entries(read) : [];
+    return Object.fromEntries(entries.filter(([, end]) => typeof end === 'string' && !Number.isNaN(Date.parse(end))));
+  } catch {
+    return {};
+  }
+}

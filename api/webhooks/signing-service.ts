@@ -1,0 +1,94 @@
+/** Replaces the signing secret of a subscription. The new one is answered once and can't be had again. */
+import { ownerReferenceTo } from '../resources/staging.ts';
+import type { WebhookSubscription } from '../../crds/index.ts';
+import type { Stored } from '../../kube/types.ts';
+import type { WebhookStore } from '../../store/index.ts';
+import { generateSigningKey } from '../../webhooks/signing/signing-keys.ts';
+import { ApiError } from '../http/api-error.ts';
+import { orUndefined } from '../resources/companions.ts';
+import type { Foundation } from '../resources/foundation.ts';
+import { inRestWords } from '../resources/kube-failures.ts';
+import type { Secret } from '../resources/kinds.ts';
+import { mergePatch } from '../resources/merge-patch.ts';
+import { isObjectName } from '../resources/names.ts';
+import type { ResourceWriter } from '../resources/resource-writer.ts';
+import { webhookFieldNames } from './field-names.ts';
+import { rotated, signingSecretName, type Rotated } from './signing-secret.ts';
+import { subscriptionNotFound } from './subscription-service.ts';
+
+export interface Rotation {
+  readonly secret: string;
+  readonly previousExpiresAt: string | null;
+}
+
+export class SigningService {
+  readonly #foundation: Foundation;
+  readonly #store: Pick<WebhookStore, 'raiseWatermark'>;
+  readonly #writer: ResourceWriter<WebhookSubscription>;
+
+  constructor(options: {
+    readonly foundation: Foundation;
+    readonly store: Pick<WebhookStore, 'raiseWatermark'>;
+    readonly writer: ResourceWriter<WebhookSubscription>;
+  }) {
+    this.#foundation = options.foundation;
+    this.#store = options.store;
+    this.#writer = options.writer;
+  }
+
+  /** @throws ApiError `not_found`; `conflict` for a subscription that is unsigned, or signed with a Secret that a person keeps */
+  async rotate(org: string, name: string, graceMs: number): Promise<Rotation> {
+    if (!isObjectName(name)) throw subscriptionNotFound();
+    const secret = generateSigningKey();
+    return inRestWords(webhookFieldNames, () =>
+      // Of several rotations at once each replaces the secret of the one before: the write names the state that it was read in.
+      this.#writer.exclusively(org, name, async () => {
+        const subscription = await this.#writer.find(org, name);
+        if (subscription === undefined) throw subscriptionNotFound();
+        requireGenerated(subscription);
+        const found = await orUndefined(this.#foundation.clients.secrets.get({ namespace: org, name: signingSecretName(name) }));
+        if (found !== undefined) await this.#requireOwn(subscription);
+        const change = rotated(found, secret, { graceMs, now: this.#foundation.clock.now() });
+        const written = await this.#write(subscription, found, change);
+        await this.#store.raiseWatermark(org, { secrets: written.metadata.resourceVersion });
+        return { secret, previousExpiresAt: change.previousExpiresAt };
+      }),
+    );
+  }
+
+  async #requireOwn(subscription: Stored<WebhookSubscription>): Promise<void> {
+    const name = signingSecretName(subscription.metadata.name);
+    if ((await this.#foundation.companions.nameFor('Secret', subscription)) === name) return;
+    throw new ApiError('conflict', `the Secret ${name} belongs to something else: nothing is written to it`);
+  }
+
+  /** The operator may not have made the Secret yet, or somebody has deleted it. */
+  #write(
+    subscription: Stored<WebhookSubscription>,
+    found: Stored<Secret> | undefined,
+    { data, annotations }: Rotated,
+  ): Promise<Stored<Secret>> {
+    const { namespace = '', name: id } = subscription.metadata;
+    const { clients, transport } = this.#foundation;
+    const target = { descriptor: clients.secrets.descriptor, namespace, name: signingSecretName(id) };
+    if (found !== undefined) {
+      return mergePatch<Secret>(transport, target, { data, metadata: { resourceVersion: found.metadata.resourceVersion, annotations } });
+    }
+    return clients.secrets.create({
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { namespace, name: target.name, ownerReferences: [ownerReferenceTo(subscription)] },
+      data: Object.fromEntries(Object.entries(data).flatMap(([key, value]) => (value === null ? [] : [[key, value]]))),
+    });
+  }
+}
+
+function requireGenerated({ metadata, spec }: Stored<WebhookSubscription>): void {
+  if (spec.signing === undefined)
+    throw new ApiError('conflict', 'this subscription is unsigned: switch signing on with enable_signed_webhooks first');
+  if (spec.signing.secretRef !== undefined)
+    throw new ApiError(
+      'conflict',
+      `the subscription ${metadata.name} is signed with the Secret ${spec.signing.secretRef.name}, which is not ours to change: rotate there`,
+    );
+}
