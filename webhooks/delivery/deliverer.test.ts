@@ -31,6 +31,7 @@ let handedBack: { readonly id: string; readonly why: HandBack }[];
 /** Endpoints that don't answer before they are told to. */
 let hanging: Map<string, ((outcome: AttemptOutcome) => void)[]>;
 let deliverer: Deliverer;
+let unrecorded: number;
 const book = new EndpointBook({ store: { endpoints: async () => [], enable: async () => true }, onCleared: () => undefined });
 
 beforeEach(() => {
@@ -39,6 +40,7 @@ beforeEach(() => {
   attempted = [];
   handedBack = [];
   hanging = new Map();
+  unrecorded = 0;
   deliverer = new Deliverer({
     directory: {
       byUid: (uid) => endpoints.get(uid),
@@ -54,6 +56,7 @@ beforeEach(() => {
     },
     onAttempted: (one) => attempted.push(one),
     onHandedBack: ({ id }, why) => handedBack.push({ id, why }),
+    unrecorded: () => unrecorded,
     onRoom: () => undefined,
     clock,
     logger: createLogger({ role: 'test', level: 'silent' }),
@@ -86,6 +89,18 @@ describe('a deliverer', () => {
     await settle();
     expect(hanging.get('http://hangs/')).toHaveLength(8);
     expect(deliverer.lanes.held).toBe(29);
+  });
+
+  it('begins nothing more while too many attempts are not written down', async () => {
+    know('a');
+    unrecorded = 256;
+    accept([delivery('1', 'a')]);
+    await settle();
+    expect(attempted).toEqual([]);
+    unrecorded = 255;
+    deliverer.wake();
+    await settle();
+    expect(attempted).toHaveLength(1);
   });
 
   it('sends one that comes twice once', async () => {

@@ -39,6 +39,8 @@ export interface DelivererOptions {
   readonly attempt: Attempt;
   readonly onAttempted: (attempted: Attempted) => void;
   readonly onHandedBack: (delivery: ClaimedDelivery, why: HandBack) => void;
+  /** Attempts that are not written down yet. A crash makes them again, so that they count as being on their way. */
+  readonly unrecorded: () => number;
   /** A place has become free for an endpoint for which there may be more. */
   readonly onRoom: () => void;
   readonly slots?: SlotsOptions;
@@ -116,14 +118,21 @@ export class Deliverer {
     this.#ids.delete(id);
   }
 
+  /** Attempts were written down: others may begin. */
+  wake(): void {
+    this.#pump();
+  }
+
   #pump(): void {
+    const { unrecorded } = this.#options;
+    const most = this.#slots.inAll - unrecorded();
     for (const lane of this.#queued) {
       const limit = lane.queue[0]?.probe === true ? 1 : this.#options.book.admitted(lane.uid, this.#slots.perEndpoint);
       // What waits for an endpoint that is left alone by now goes back at once.
       if (limit === 0) {
         for (const held of lane.queue.splice(0)) this.#handBack(held, 'closed_endpoint');
       }
-      while (lane.queue.length > 0 && this.#slots.take(lane.uid, limit)) {
+      while (lane.queue.length > 0 && this.#slots.total < most && this.#slots.take(lane.uid, limit)) {
         const held = lane.queue.shift();
         if (held !== undefined) void this.#send(held);
       }

@@ -55,12 +55,15 @@ export class Dispatcher {
   readonly fetcher: Fetcher;
   readonly handOver: HandOver;
   readonly #options: DispatcherOptions;
+  /** Holds ids and numbers only: looking through each line for secrets would cost more than all the rest of it. */
+  readonly #lines: Logger;
   readonly #relay: Relay;
   readonly #recorder: Batcher<Ended>;
   readonly #returns: Batcher<{ readonly id: string; readonly delayMs: number }>;
 
   constructor(options: DispatcherOptions) {
     this.#options = options;
+    this.#lines = options.logger.child({}, { redact: [] });
     const { store, directory, book, attempt, starter, onRetriesAvailable, slots, clock, logger, metrics } = options;
     this.deliverer = new Deliverer({
       directory,
@@ -68,6 +71,7 @@ export class Dispatcher {
       attempt,
       onAttempted: (attempted) => this.#attempted(attempted),
       onHandedBack: (delivery, why) => this.#handedBack(delivery, why),
+      unrecorded: () => this.#recorder.size,
       onRoom: () => this.fetcher.wake(),
       ...(slots === undefined ? {} : { slots }),
       clock,
@@ -181,6 +185,7 @@ export class Dispatcher {
   async #record(batch: readonly Ended[]): Promise<void> {
     const { recordAttempts, clock } = this.#options;
     const { attempts } = await recordAttempts(batch.map(({ result }) => result));
+    setImmediate(() => this.deliverer.wake());
     batch.forEach((ended, index) => {
       const { result, delivery } = ended;
       const recorded = attempts[index];
@@ -199,9 +204,9 @@ export class Dispatcher {
   }
 
   #finished({ delivery, endpoint, outcome, result }: Ended, state: DeliveryState, attempts: number): void {
-    const { metrics, logger, clock } = this.#options;
+    const { metrics, clock } = this.#options;
     metrics.finished(state);
-    logger.info(
+    this.#lines.info(
       {
         delivery: deliveryIdText(delivery.id),
         event: eventIdOf(delivery.eventId),
