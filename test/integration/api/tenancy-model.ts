@@ -64,6 +64,9 @@ export class Model {
   readonly keys = new Map<string, { readonly name: string; revoked: boolean; readonly asks?: true }>();
   readonly tools = new Map<string, ToolFacts>();
   readonly numbers = new Map<string, NumberFacts>();
+  readonly subscriptions = new Map<string, { readonly name: string; readonly signed: boolean; readonly active: boolean }>();
+  /** Deliveries of test events. */
+  readonly tests: string[] = [];
   /** Made before the requests, and never deleted: the other organisation can't have it. */
   readonly keptNumber: string;
   readonly freeNumbers: readonly string[];
