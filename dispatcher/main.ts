@@ -9,6 +9,8 @@ import type { DeliveryCounts } from '../store/index.ts';
 import { Caretaker } from '../webhooks/delivery/caretaker.ts';
 import { Dispatcher } from '../webhooks/delivery/dispatcher.ts';
 import { createDeliveryMetrics } from '../webhooks/delivery/metrics.ts';
+import { StatusWriter, statusClient } from '../webhooks/health/status-writer.ts';
+import { statusClient, StatusWriter } from '../webhooks/health/status-writer.ts';
 import { openWebhooks, type Webhooks } from '../webhooks/open-webhooks.ts';
 
 export interface RunDispatcherOptions {
@@ -71,6 +73,7 @@ export async function runDispatcher(options: RunDispatcherOptions): Promise<void
     logger,
   });
   const caretaker = new Caretaker({ store, directory, book, dispatcher, clock, random: Math.random, logger });
+  const statuses = new StatusWriter({ store, directory, client: statusClient(transport), clock, random: Math.random, logger });
   registry.registerMetric(readyGauge(readiness));
 
   const probes = await startProbeServer({ host: config.PARLEY_HOST, port: config.PARLEY_DISPATCHER_PORT, readiness, registry });
@@ -79,8 +82,11 @@ export async function runDispatcher(options: RunDispatcherOptions): Promise<void
 
   const stopping = new AbortController();
   directory.start();
-  const started = startWhenKnown({ webhooks, dispatcher, caretaker, readiness, logger, clock, signal: stopping.signal });
-  const watching = watchDatabase({ store, readiness, logger, clock, onCounts: (latest) => (counts = latest) }, stopping.signal);
+  const started = startWhenKnown({ webhooks, dispatcher, caretaker, statuses, readiness, logger, clock, signal: stopping.signal });
+  const statuses = new StatusWriter({ store, directory, client: statusClient(transport), clock, random: Math.random, logger });
+  // Whose status it is says the directory.
+  const writing = started.then(() => statuses.run(stopping.signal));
+  const watching = watchServers({ store, directory, readiness, logger, clock, onCounts: (latest) => (counts = latest) }, stopping.signal);
   const maintaining = maintain({ store, config, logger, clock }, stopping.signal);
 
   await runUntilStopped({
@@ -92,7 +98,7 @@ export async function runDispatcher(options: RunDispatcherOptions): Promise<void
     steps: [
       { name: 'probes', stop: () => probes.close() },
       { name: 'connections', stop: () => webhooks.close() },
-      { name: 'watching', stop: () => Promise.all([watching, maintaining]).then(() => undefined) },
+      { name: 'watching', stop: () => Promise.all([watching, maintaining, writing]).then(() => undefined) },
       { name: 'deliveries', stop: () => dispatcher.stop() },
       {
         name: 'caretaker',
@@ -111,19 +117,19 @@ async function startWhenKnown(options: {
   readonly webhooks: Webhooks;
   readonly dispatcher: Dispatcher;
   readonly caretaker: Caretaker;
+  readonly statuses: StatusWriter;
   readonly readiness: Readiness;
   readonly logger: Logger;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }): Promise<void> {
-  const { webhooks, dispatcher, caretaker, readiness, logger, clock, signal } = options;
+  const { webhooks, dispatcher, caretaker, statuses, readiness, logger, clock, signal } = options;
   try {
     await webhooks.directory.synced(signal);
   } catch (error) {
     if (signal.aborted) return;
     throw error;
   }
-  readiness.ready('subscriptions');
   // Also what is wrong with endpoints has to be known before the first one is called.
   while (!signal.aborted) {
     try {
@@ -138,18 +144,21 @@ async function startWhenKnown(options: {
   dispatcher.start();
   caretaker.start();
   logger.info({ endpoints: webhooks.directory.list().length }, 'events are delivered');
+  await statuses.run(signal);
 }
 
-/** Readiness shows whether Postgres answers and has the schema; the reason is what a person reads at `/readyz`. */
-async function watchDatabase(
+/** Readiness shows whether Postgres answers and has the schema, and whether subscriptions are known; the reason is what a person reads at `/readyz`. */
+async function watchServers(
   {
     store,
+    directory,
     readiness,
     logger,
     clock,
     onCounts,
   }: {
     readonly store: Webhooks['store'];
+    readonly directory: Webhooks['directory'];
     readonly readiness: Readiness;
     readonly logger: Logger;
     readonly clock: Clock;
@@ -158,7 +167,17 @@ async function watchDatabase(
   signal: AbortSignal,
 ): Promise<void> {
   let reason: string | undefined;
+  let known = false;
+  const listed = directory.synced(signal).then(
+    () => {
+      known = true;
+      readiness.ready('subscriptions');
+    },
+    () => undefined,
+  );
   while (!signal.aborted) {
+    if (known && directory.connected) readiness.ready('subscriptions');
+    else if (known) readiness.notReady('subscriptions', 'the API server does not answer; events go by what was known last');
     try {
       await store.health();
       onCounts(await store.counts());
@@ -173,6 +192,7 @@ async function watchDatabase(
     }
     await sleep(clock, CHECK_MS, signal).catch(() => undefined);
   }
+  await listed;
 }
 
 async function maintain(

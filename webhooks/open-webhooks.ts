@@ -6,7 +6,7 @@ import { systemClock, type Clock } from '../platform/clock.ts';
 import { ConfigError, type Config } from '../platform/config.ts';
 import { createEgress, type Egress } from '../platform/egress/egress.ts';
 import type { Logger } from '../platform/logging.ts';
-import { openDispatchStore, type DispatchStore, type EndpointRecord } from '../store/index.ts';
+import { openDispatchStore, type DispatchStore } from '../store/index.ts';
 import { createAttempt, type Attempt } from './attempt/attempt.ts';
 import { EndpointBook } from './delivery/endpoint-book.ts';
 import { createRecordAttempts, type RecordAttempts } from './delivery/record-attempts.ts';
@@ -73,7 +73,7 @@ export function openWebhooks(options: OpenWebhooksOptions): Webhooks {
       logger.warn({ err }, 'an endpoint that has failed for days was not switched off; its next failure does it');
     }
   };
-  const recordAttempts = createRecordAttempts({ store, book, onEndpoints: (records) => void giveUp(records), clock, logger });
+  const recordAttempts = createRecordAttempts({ store, directory, book, clock, logger });
   const starter = createTemporalStarter({
     address: config.TEMPORAL_ADDRESS,
     namespace: config.TEMPORAL_NAMESPACE,

@@ -6,6 +6,7 @@ import { sleep, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { DispatchStore } from '../../store/webhooks/dispatch.ts';
 import { probeDue, probeTaken } from '../breaker/breaker.ts';
+import { Departures } from '../health/departures.ts';
 import type { EndpointChange, EndpointDirectory } from '../subscriptions/directory.ts';
 import type { Endpoint } from '../subscriptions/endpoint.ts';
 import type { Dispatcher } from './dispatcher.ts';
@@ -25,18 +26,17 @@ export interface CaretakerOptions {
 const DUE_MS = 1_000;
 /** Between two looks for everything else. */
 const SWEEP_MS = 5_000;
-/** An endpoint that is not known here for so long, while changes arrive, is gone. */
-const GONE_AFTER_MS = 60_000;
 
 export class Caretaker {
   readonly #options: CaretakerOptions;
   readonly #stopping = new AbortController();
-  /** When an endpoint with due rows was first found missing, by the monotonic clock. */
-  readonly #missing = new Map<string, number>();
+  readonly #departures: Departures;
   #running: Promise<unknown> | undefined;
 
   constructor(options: CaretakerOptions) {
     this.#options = options;
+    const { store, directory, book, clock } = options;
+    this.#departures = new Departures({ store, directory, onGone: (uid) => book.forget(uid), clock });
   }
 
   start(): void {
@@ -73,20 +73,15 @@ export class Caretaker {
     const { store, directory, book, dispatcher } = this.#options;
     await book.refresh();
     const ready: string[] = [];
-    const missing = new Set<string>();
     for (const uid of await store.dueSubscriptions()) {
       const endpoint = directory.byUid(uid);
-      if (endpoint === undefined) {
-        missing.add(uid);
-        continue;
-      }
+      if (endpoint === undefined) continue;
       const gate = book.gate(endpoint);
       if (gate === 'open') ready.push(uid);
       else if (gate === 'parked') await this.#probe(endpoint);
       else if (gate === 'disabled') await this.#endAll(uid);
     }
     if (ready.length > 0) dispatcher.fetcher.due(ready);
-    await this.#endMissing(missing);
   }
 
   /** One delivery of an endpoint that is left alone is tried when its time has come, by one of all processes. */
@@ -131,13 +126,14 @@ export class Caretaker {
       if (gate === 'open' || gate === 'parked') await this.#resume(uid);
       else if (gate === 'disabled') await this.#endAll(uid);
     }
+    await this.#departures.look();
     await dispatcher.handOver.sweep();
   }
 
   async #changed({ uid, endpoint, previous }: EndpointChange): Promise<void> {
     const { book, dispatcher, logger } = this.#options;
     try {
-      if (endpoint === undefined) await this.#remove(uid);
+      if (endpoint === undefined) await this.#departures.left(uid);
       else if (previous !== undefined && !previous.active && endpoint.active) await this.#resume(uid);
       else if (endpoint.active && book.gate(endpoint) === 'open' && dispatcher.deliverer.lanes.isHot(uid)) dispatcher.fetcher.wake();
     } catch (err) {
@@ -155,24 +151,5 @@ export class Caretaker {
   async #endAll(uid: string): Promise<void> {
     const { store } = this.#options;
     await store.transition({ subscriptionUid: uid, from: ['pending', 'paused', 'retry_pending'], to: 'skipped', reason: 'disabled' });
-  }
-
-  async #endMissing(missing: ReadonlySet<string>): Promise<void> {
-    const { directory, clock } = this.#options;
-    const now = clock.monotonic();
-    for (const uid of this.#missing.keys()) if (!missing.has(uid)) this.#missing.delete(uid);
-    for (const uid of missing) {
-      const since = this.#missing.get(uid) ?? now;
-      this.#missing.set(uid, since);
-      // While nothing is heard from the API server, nothing is known of what is gone.
-      if (!directory.connected) this.#missing.set(uid, now);
-      else if (now - since >= GONE_AFTER_MS) await this.#remove(uid);
-    }
-  }
-
-  async #remove(uid: string): Promise<void> {
-    const { store, book } = this.#options;
-    book.forget(uid);
-    while (await store.removeSubscription(uid));
   }
 }

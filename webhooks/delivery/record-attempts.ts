@@ -4,13 +4,14 @@ import type { Logger } from '../../platform/logging.ts';
 import type { DispatchStore } from '../../store/webhooks/dispatch.ts';
 import type { AttemptResult, EndpointRecord, RecordResult } from '../../store/webhooks/types.ts';
 import { afterAttempts, type Breaker, WINDOW_MS } from '../breaker/breaker.ts';
+import { giveUpHopeless } from '../health/give-up.ts';
+import type { EndpointDirectory } from '../subscriptions/directory.ts';
 import { breakerOf, type EndpointBook } from './endpoint-book.ts';
 
 export interface RecordAttemptsOptions {
-  readonly store: Pick<DispatchStore, 'record' | 'attemptWindows' | 'changeBreaker' | 'endpoints'>;
+  readonly store: Pick<DispatchStore, 'record' | 'attemptWindows' | 'changeBreaker' | 'endpoints' | 'disable'>;
+  readonly directory: Pick<EndpointDirectory, 'byUid'>;
   readonly book: EndpointBook;
-  /** Told what is known of endpoints that failed, have come back, or were disabled. */
-  readonly onEndpoints?: ((records: readonly EndpointRecord[]) => void) | undefined;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -21,17 +22,17 @@ export type RecordAttempts = (results: readonly AttemptResult[]) => Promise<Reco
 const FAILURES_IN_A_ROW = 5;
 
 /** @returns a function that throws StoreError when nothing was recorded */
-export function createRecordAttempts({ store, book, onEndpoints, clock, logger }: RecordAttemptsOptions): RecordAttempts {
+export function createRecordAttempts({ store, directory, book, clock, logger }: RecordAttemptsOptions): RecordAttempts {
   return async (results) => {
     const recorded = await store.record(results);
     book.take(recorded.endpoints);
     try {
       await settleBreakers({ store, book, clock }, results, recorded);
+      book.take(await giveUpHopeless(recorded.endpoints, { store, directory, clock, logger }));
     } catch (err) {
       // The attempts are written down: they count with the next ones.
       logger.warn({ err }, 'what attempts say about their endpoints was not written down');
     }
-    onEndpoints?.(recorded.endpoints);
     return recorded;
   };
 }
