@@ -9,8 +9,6 @@ import type { DeliveryCounts } from '../store/index.ts';
 import { Caretaker } from '../webhooks/delivery/caretaker.ts';
 import { Dispatcher } from '../webhooks/delivery/dispatcher.ts';
 import { createDeliveryMetrics } from '../webhooks/delivery/metrics.ts';
-import { StatusWriter, statusClient } from '../webhooks/health/status-writer.ts';
-import { statusClient, StatusWriter } from '../webhooks/health/status-writer.ts';
 import { openWebhooks, type Webhooks } from '../webhooks/open-webhooks.ts';
 
 export interface RunDispatcherOptions {
@@ -73,7 +71,6 @@ export async function runDispatcher(options: RunDispatcherOptions): Promise<void
     logger,
   });
   const caretaker = new Caretaker({ store, directory, book, dispatcher, clock, random: Math.random, logger });
-  const statuses = new StatusWriter({ store, directory, client: statusClient(transport), clock, random: Math.random, logger });
   registry.registerMetric(readyGauge(readiness));
 
   const probes = await startProbeServer({ host: config.PARLEY_HOST, port: config.PARLEY_DISPATCHER_PORT, readiness, registry });
@@ -82,10 +79,7 @@ export async function runDispatcher(options: RunDispatcherOptions): Promise<void
 
   const stopping = new AbortController();
   directory.start();
-  const started = startWhenKnown({ webhooks, dispatcher, caretaker, statuses, readiness, logger, clock, signal: stopping.signal });
-  const statuses = new StatusWriter({ store, directory, client: statusClient(transport), clock, random: Math.random, logger });
-  // Whose status it is says the directory.
-  const writing = started.then(() => statuses.run(stopping.signal));
+  const started = startWhenKnown({ webhooks, dispatcher, caretaker, logger, clock, signal: stopping.signal });
   const watching = watchServers({ store, directory, readiness, logger, clock, onCounts: (latest) => (counts = latest) }, stopping.signal);
   const maintaining = maintain({ store, config, logger, clock }, stopping.signal);
 
@@ -98,7 +92,7 @@ export async function runDispatcher(options: RunDispatcherOptions): Promise<void
     steps: [
       { name: 'probes', stop: () => probes.close() },
       { name: 'connections', stop: () => webhooks.close() },
-      { name: 'watching', stop: () => Promise.all([watching, maintaining, writing]).then(() => undefined) },
+      { name: 'watching', stop: () => Promise.all([watching, maintaining]).then(() => undefined) },
       { name: 'deliveries', stop: () => dispatcher.stop() },
       {
         name: 'caretaker',
@@ -117,13 +111,11 @@ async function startWhenKnown(options: {
   readonly webhooks: Webhooks;
   readonly dispatcher: Dispatcher;
   readonly caretaker: Caretaker;
-  readonly statuses: StatusWriter;
-  readonly readiness: Readiness;
   readonly logger: Logger;
   readonly clock: Clock;
   readonly signal: AbortSignal;
 }): Promise<void> {
-  const { webhooks, dispatcher, caretaker, statuses, readiness, logger, clock, signal } = options;
+  const { webhooks, dispatcher, caretaker, logger, clock, signal } = options;
   try {
     await webhooks.directory.synced(signal);
   } catch (error) {
@@ -144,7 +136,6 @@ async function startWhenKnown(options: {
   dispatcher.start();
   caretaker.start();
   logger.info({ endpoints: webhooks.directory.list().length }, 'events are delivered');
-  await statuses.run(signal);
 }
 
 /** Readiness shows whether Postgres answers and has the schema, and whether subscriptions are known; the reason is what a person reads at `/readyz`. */

@@ -11,7 +11,6 @@ import { createAttempt, type Attempt } from './attempt/attempt.ts';
 import { EndpointBook } from './delivery/endpoint-book.ts';
 import { createRecordAttempts, type RecordAttempts } from './delivery/record-attempts.ts';
 import type { RetryStarter } from './delivery/retry-starter.ts';
-import { giveUpHopeless } from './health/give-up.ts';
 import { createTemporalStarter } from './retries/temporal-starter.ts';
 import type { EndpointDirectory } from './subscriptions/directory.ts';
 import { createEndpointDirectory } from './subscriptions/open-directory.ts';
@@ -66,13 +65,6 @@ export function openWebhooks(options: OpenWebhooksOptions): Webhooks {
   const directory = createEndpointDirectory({ transport, logger, registry, clock });
   const egress = options.egress ?? egressOf(config, logger, registry);
   const book = new EndpointBook({ store, onCleared: (uid) => options.onCleared?.(uid) });
-  const giveUp = async (records: readonly EndpointRecord[]): Promise<void> => {
-    try {
-      book.take(await giveUpHopeless(records, { store, directory, clock, logger }));
-    } catch (err) {
-      logger.warn({ err }, 'an endpoint that has failed for days was not switched off; its next failure does it');
-    }
-  };
   const recordAttempts = createRecordAttempts({ store, directory, book, clock, logger });
   const starter = createTemporalStarter({
     address: config.TEMPORAL_ADDRESS,
