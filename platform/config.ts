@@ -190,6 +190,13 @@ const schema = z.object({
     .max(64)
     .default(2)
     .describe('Documents that a worker reads or indexes at the same time; as many small ones beside them.'),
+  PARLEY_DELIVERY_RETRY_CONCURRENCY: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1000)
+    .default(100)
+    .describe('Retries of webhook deliveries that a worker has on their way at the same time.'),
   KUBECONFIG: z.string().optional().describe("Where the API server is; in a pod the service account's own configuration is used."),
   PARLEY_LEADER_ELECTION: flag(true).describe('One active operator among several; false for a single one.'),
   PARLEY_LEASE_NAMESPACE: z.string().default('parley-system').describe("Namespace of the operator's Lease."),

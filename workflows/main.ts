@@ -15,9 +15,11 @@ import { ingestionQueues } from '../knowledge/jobs/names.ts';
 import { openKnowledge, type Knowledge } from '../knowledge/open-knowledge.ts';
 import { createParserPool } from '../knowledge/parsing/index.ts';
 import { openStore, type Store } from '../store/index.ts';
+import { deliveryQueue } from '../webhooks/retries/names.ts';
 import { workflowBundle } from './bundle.ts';
 import { createClearingActivities } from './clearing/activities.ts';
 import { createHousekeepingActivities } from './housekeeping/activities.ts';
+import { knowsCluster, openDeliveries } from './delivery/open-deliveries.ts';
 import { ensureHousekeepingSchedule } from './housekeeping/schedule.ts';
 import { createIngestionActivities } from './ingestion/activities.ts';
 import { keepWorking } from './keep-working.ts';
@@ -90,6 +92,10 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
     logger,
     registry,
   });
+  const deliveries = knowsCluster(config, process.env) ? openDeliveries({ config, egress, readiness, clock, logger, registry }) : undefined;
+  if (deliveries === undefined) {
+    logger.warn('KUBECONFIG is not set: this worker cannot know the webhook subscriptions, and leaves retries of deliveries to others');
+  }
   installRuntime(logger);
   const stopping = new AbortController();
   const common = {
@@ -118,6 +124,16 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
         { ...common, taskQueue: queues.small, activities: ingestion, maxConcurrentActivityTaskExecutions: atOnce },
         { ...common, taskQueue: queues.websites, activities: ingestion, maxConcurrentActivityTaskExecutions: SITES_FOR_EACH * atOnce },
         { ...common, taskQueue: queues.bulk, activities: ingestion, maxConcurrentActivityTaskExecutions: atOnce },
+        ...(deliveries === undefined
+          ? []
+          : [
+              {
+                ...common,
+                taskQueue: deliveryQueue(taskQueue),
+                activities: { ...deliveries.activities },
+                maxConcurrentActivityTaskExecutions: config.PARLEY_DELIVERY_RETRY_CONCURRENCY,
+              },
+            ]),
       ],
       prepare: (client) => ensureHousekeepingSchedule(client, { taskQueue, scheduleId: options.scheduleId }),
       readiness,
@@ -127,6 +143,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
     stopping.signal,
   );
   const sweeping = keepSweeping({ store, knowledge, clock, logger }, stopping.signal);
+  const delivering = deliveries?.run(stopping.signal);
   const watching = watchDatabase({ store, readiness, logger, clock }, stopping.signal);
 
   await runUntilStopped({
@@ -140,11 +157,12 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
       { name: 'knowledge', stop: () => knowledge.close() },
       { name: 'parsers', stop: () => parsers.close() },
       { name: 'egress', stop: () => egress.close() },
+      ...(deliveries === undefined ? [] : [{ name: 'deliveries', stop: () => deliveries.close() }]),
       {
         name: 'worker',
         stop: async () => {
           stopping.abort();
-          await Promise.all([working, watching, sweeping]);
+          await Promise.all([working, watching, sweeping, delivering]);
         },
       },
     ],

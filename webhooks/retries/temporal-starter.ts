@@ -38,7 +38,8 @@ export function createTemporalStarter(options: TemporalStarterOptions): RetrySta
   return {
     async start(retry) {
       const workflowId = deliveryWorkflowId(retry);
-      const startDelay = Math.round(retry.delayMs - TIMER_LEAD_MS);
+      // So short a wait no timer keeps: the activity waits by itself.
+      const startDelay = retry.delayMs < 2 * TIMER_LEAD_MS ? 0 : Math.round(retry.delayMs - TIMER_LEAD_MS);
       try {
         await connection.withDeadline(Date.now() + timeoutMs, async () => {
           searchable ??= ensureSearchAttributes(connection, { namespace, names: deliverySearchAttributes, logger });

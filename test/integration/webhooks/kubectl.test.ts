@@ -1,0 +1,240 @@
+/** Subscriptions as people steer them with kubectl, while deliveries are under way. */
+import { createHmac } from 'node:crypto';
+
+import { expect, it, onTestFinished } from 'vitest';
+
+import { webhookSubscriptionKind, type WebhookSubscription } from '../../../crds/index.ts';
+import { createInformer, createTransport, KubeError, loadKubeConfig, ResourceClient, type KubeObject } from '../../../kube/index.ts';
+import { generateSigningKey } from '../../../webhooks/signing/signing-keys.ts';
+import { controlPlane } from '../../support/control-plane.ts';
+import { eventually } from '../../support/eventually.ts';
+import type { Received } from '../../support/webhook-sink.ts';
+import { settled } from './dispatch-harness.ts';
+import { retryHarness, type RetryHarness } from './retry-harness.ts';
+
+type Secret = KubeObject & { readonly data: Readonly<Record<string, string>> };
+
+async function clients() {
+  const { kubeconfig } = await controlPlane();
+  const transport = createTransport({ kubeConfig: loadKubeConfig({ path: kubeconfig }) });
+  onTestFinished(() => transport.close());
+  const { descriptor } = webhookSubscriptionKind;
+  return {
+    subscriptions: new ResourceClient<WebhookSubscription>({ transport, descriptor, fieldManager: 'kubectl' }),
+    secrets: new ResourceClient<Secret>({
+      transport,
+      descriptor: { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true },
+      fieldManager: 'kubectl',
+    }),
+  };
+}
+
+const keep = { retryPolicy: { strategy: 'FixedDelay', maxAttempts: 5, maxDelay: '2500ms' }, requestTimeout: '500ms' };
+
+/** Lets the next status be written now, as if the last one had been written long ago. */
+const letStatusBeWritten = (harness: RetryHarness): Promise<unknown> =>
+  harness.sql(`UPDATE parley.webhook_endpoints SET status_written_at = status_written_at - interval '31 seconds'`);
+
+it('lets retries wait while a subscription is paused, and go on when it is active again', async () => {
+  const harness = await retryHarness();
+  const { sink } = harness;
+  const { metadata } = await harness.subscribe('a', keep);
+  sink.behave('/a', 500);
+  await Promise.all([harness.dispatcher(), harness.worker()]);
+  const [first] = await harness.emit(1);
+  await settled(harness, { retrying: 1 });
+  await harness.subscribe('a', { ...keep, active: false });
+  await settled(harness, { paused: 1 });
+  const before = (await harness.attempts(metadata.uid)).length;
+  // Meanwhile events are only recorded.
+  await harness.emit(3);
+  await settled(harness, { paused: 1, skipped: 3 });
+  expect((await harness.deliveries()).filter(({ state }) => state === 'skipped').map(({ reason }) => reason)).toEqual(
+    Array(3).fill('paused'),
+  );
+
+  sink.behave('/a', 200);
+  await harness.subscribe('a', keep);
+  await settled(harness, { succeeded: 1, skipped: 3 });
+  const attempts = await harness.attempts(metadata.uid);
+  expect(attempts.map(({ number, succeeded }) => [number, succeeded])).toEqual(
+    Array.from({ length: before + 1 }, (_, index) => [index + 1, index === before]),
+  );
+  expect(sink.ids('/a')).toEqual(new Set([first]));
+});
+
+const signatures = ({ headers }: Received): readonly string[] => String(headers['webhook-signature'] ?? '').split(' ');
+const signature = (key: string, { headers, body }: Received): string =>
+  `v1,${createHmac('sha256', Buffer.from(key.slice(6), 'base64'))
+    .update(`${String(headers['webhook-id'])}.${String(headers['webhook-timestamp'])}.`)
+    .update(body)
+    .digest('base64')}`;
+
+it('signs with what the Secret holds: the new key at once, the former one for as long as it is in there', async () => {
+  const harness = await retryHarness();
+  const { org, sink } = harness;
+  const { secrets } = await clients();
+  const [one, two] = [generateSigningKey(), generateSigningKey()];
+  const write = (keys: Readonly<Record<string, string>>) => {
+    const data = Object.fromEntries(Object.entries(keys).map(([name, key]) => [name, Buffer.from(key).toString('base64')]));
+    return secrets.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace: org, name: 'keys' }, data }, { force: true });
+  };
+  await write({ current: one });
+  await harness.subscribe('a', { ...keep, signing: { secretRef: { name: 'keys' } } });
+  await Promise.all([harness.dispatcher(), harness.worker()]);
+  /** Emits until a delivery is signed with exactly these keys. */
+  const signedWith = (...keys: readonly string[]) =>
+    eventually(async () => {
+      const [id] = await harness.emit(1);
+      await sink.arrived('/a', sink.ids('/a').size + 1);
+      const received = sink.received('/a').find((each) => each.id === id)!;
+      expect(signatures(received)).toEqual(keys.map((key) => signature(key, received)));
+    });
+  await signedWith(one);
+  // What is being tried again meanwhile goes out under the new key, too.
+  sink.behave('/a', 500);
+  const [waiting] = await harness.emit(1);
+  await eventually(() => expect(sink.ids('/a').has(waiting!)).toBe(true));
+  await write({ current: two, 'previous-1': one });
+  sink.behave('/a', 200);
+  await signedWith(two, one);
+  await eventually(() => {
+    const last = sink.received('/a').filter(({ id }) => id === waiting)[1]!;
+    expect(signatures(last)).toEqual([signature(two, last), signature(one, last)]);
+  });
+  await write({ current: two });
+  await signedWith(two);
+});
+
+it('ends everything that waits for a subscription that is deleted', async () => {
+  const harness = await retryHarness();
+  const { org, sink } = harness;
+  const { subscriptions } = await clients();
+  const { metadata } = await harness.subscribe('a', { ...keep, requestTimeout: '3s' });
+  await harness.subscribe('b');
+  await Promise.all([harness.dispatcher(), harness.worker()]);
+  sink.behave('/a', 500);
+  await harness.emit(3);
+  await settled(harness, { retrying: 3 }, metadata.uid);
+  sink.behave('/a', 'hang');
+  await harness.emit(20);
+  await eventually(() => expect(sink.inFlight('/a')).toBe(8));
+
+  await harness.unsubscribe('a');
+  await expect(subscriptions.get({ namespace: org, name: 'a' })).rejects.toBeInstanceOf(KubeError);
+  await settled(harness, { skipped: 23 }, metadata.uid);
+  expect(new Set((await harness.deliveries(metadata.uid)).map(({ reason }) => reason))).toEqual(new Set(['subscription_deleted']));
+  // What was on its way ends by itself, counts, and changes nothing.
+  await eventually(async () => {
+    expect(sink.inFlight('/a')).toBe(0);
+    expect((await harness.attempts(metadata.uid)).filter(({ reason }) => reason === 'timeout')).toHaveLength(8);
+    expect(await harness.sql('SELECT FROM parley.webhook_endpoints WHERE subscription_uid = $1', [metadata.uid])).toEqual([]);
+  });
+  await settled(harness, { skipped: 23 }, metadata.uid);
+  // Nobody else noticed.
+  expect(sink.ids('/b').size).toBe(23);
+});
+
+it('switches a subscription off that answers 410, tells the others, shows it, and switches it on again when it is edited', async () => {
+  const harness = await retryHarness();
+  const { org, sink } = harness;
+  const { subscriptions } = await clients();
+  const { metadata } = await harness.subscribe('a', keep);
+  await harness.subscribe('b');
+  await Promise.all([harness.dispatcher(), harness.worker()]);
+  sink.behave('/a', 410);
+  await harness.emit(1);
+  await settled(harness, { failed: 1 }, metadata.uid);
+  const told = await eventually(() => {
+    const found = sink.received('/b').map(({ body }) => JSON.parse(body.toString()) as Record<string, unknown>);
+    const event = found.find(({ eventName }) => eventName === 'Webhook.SubscriptionDisabled');
+    expect(event).toBeDefined();
+    return event!;
+  });
+  expect(told['payload']).toEqual({ subscription_id: 'a', reason: 'the endpoint answered 410 Gone' });
+  expect(sink.received('/a')).toHaveLength(1);
+  const { status } = await eventually(async () => {
+    const found = await subscriptions.get({ namespace: org, name: 'a' });
+    expect(found.status?.autoDisabled?.reason).toBe('the endpoint answered 410 Gone');
+    return found;
+  });
+  expect(status).toMatchObject({ consecutiveFailures: 1, lastFailureAt: expect.any(String) });
+  await harness.emit(2);
+  await settled(harness, { failed: 1, skipped: 2 }, metadata.uid);
+
+  sink.behave('/a', 200);
+  await harness.subscribe('a', { ...keep, description: 'mended' });
+  await eventually(async () => {
+    const [row] = await harness.sql<{ disabled_at: Date | null }>(
+      'SELECT disabled_at FROM parley.webhook_endpoints WHERE subscription_uid = $1',
+      [metadata.uid],
+    );
+    expect(row?.disabled_at).toBeNull();
+  });
+  await eventually(async () => {
+    const [id] = await harness.emit(1);
+    await eventually(() => expect(sink.ids('/b').has(id!)).toBe(true));
+    expect(sink.ids('/a').has(id!)).toBe(true);
+  });
+  await letStatusBeWritten(harness);
+  await eventually(async () => {
+    const found = await subscriptions.get({ namespace: org, name: 'a' });
+    expect(found.status?.autoDisabled).toBeUndefined();
+    expect(found.status?.lastSuccessAt).toBeDefined();
+  });
+});
+
+it('switches a subscription off that has done nothing but fail for five days', async () => {
+  const harness = await retryHarness();
+  const { metadata } = await harness.subscribe('a', { retryPolicy: { strategy: 'None' } });
+  harness.sink.behave('/a', 500);
+  await harness.dispatcher();
+  await harness.emit(1);
+  await settled(harness, { failed: 1 });
+  await harness.sql(
+    `UPDATE parley.webhook_endpoints SET failing_since = now() - interval '5 days', failure_slots = 2, last_failure_slot = last_failure_slot - 1`,
+  );
+  await harness.emit(1);
+  await settled(harness, { failed: 2 });
+  await eventually(async () => {
+    const [row] = await harness.sql<{ reason: string }>(
+      'SELECT disabled_reason AS reason FROM parley.webhook_endpoints WHERE subscription_uid = $1',
+      [metadata.uid],
+    );
+    expect(row?.reason).toMatch(/^nothing but failures in 5 days, since /);
+  });
+});
+
+it('writes the status of a subscription once in 30 s, however much happens and whoever delivers', async () => {
+  const harness = await retryHarness();
+  const { org, sink } = harness;
+  const { subscriptions } = await clients();
+  const { metadata } = await harness.subscribe('a');
+  const writes = new Set<string>();
+  const informer = createInformer<WebhookSubscription>({ client: subscriptions, namespace: org, transform: (object) => object });
+  informer.onChange(({ object }) => {
+    const entry = object.metadata.managedFields?.find(({ manager }) => manager === 'parley-dispatcher');
+    expect([undefined, 'status']).toContain(entry?.subresource);
+    if (entry !== undefined) writes.add(JSON.stringify(object.status));
+  });
+  informer.start();
+  onTestFinished(() => informer.stop());
+  await Promise.all([harness.dispatcher(), harness.dispatcher()]);
+  for (const [round, behaviour] of [200, 500, 200, 500, 200].entries()) {
+    sink.behave('/a', behaviour);
+    await harness.emit(5);
+    await sink.arrived('/a', 5 * (round + 1));
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+  }
+  await eventually(() => expect(writes.size).toBe(1));
+  // What has happened since then is written half a minute later.
+  await letStatusBeWritten(harness);
+  await eventually(() => expect(writes.size).toBe(2));
+  const { status } = await subscriptions.get({ namespace: org, name: 'a' });
+  const [row] = await harness.sql<{ success: Date; failure: Date }>(
+    'SELECT last_success_at AS success, last_failure_at AS failure FROM parley.webhook_endpoints WHERE subscription_uid = $1',
+    [metadata.uid],
+  );
+  const seconds = (date: Date | undefined): string => `${date?.toISOString().slice(0, 19)}Z`;
+  expect(status).toMatchObject({ lastSuccessAt: seconds(row?.success), lastFailureAt: seconds(row?.failure) });
+});

@@ -1,0 +1,131 @@
+import { expect, it } from 'vitest';
+
+import { eventually } from '../../support/eventually.ts';
+import type { Behaviour } from '../../support/webhook-sink.ts';
+import { settled } from './dispatch-harness.ts';
+import { retryHarness, waits } from './retry-harness.ts';
+
+interface Case {
+  readonly retryPolicy: object;
+  readonly behaviour: Behaviour;
+  readonly attempts: number;
+  /** Least and most wait before each retry, in milliseconds. */
+  readonly waits: readonly (readonly [number, number])[];
+  readonly reasons?: readonly string[];
+  readonly state?: string;
+}
+
+const fixed = (maxAttempts: number, maxDelay: string) => ({ strategy: 'FixedDelay', maxAttempts, maxDelay });
+/** What a wait may be longer by on a machine that has other things to do. Shorter it may never be. */
+const LATE_MS = 2_500;
+
+const busyFor = (header: () => string, status: number): Behaviour => {
+  let asked = false;
+  return (_received, response) => {
+    response.writeHead(asked ? 500 : status, asked ? {} : { 'retry-after': header() }).end();
+    asked = true;
+  };
+};
+
+const cases: Readonly<Record<string, Case>> = {
+  none: { retryPolicy: { strategy: 'None', maxAttempts: 5 }, behaviour: 500, attempts: 1, waits: [] },
+  zero: { retryPolicy: fixed(0, '1s'), behaviour: 500, attempts: 1, waits: [] },
+  ten: { retryPolicy: fixed(10, '20ms'), behaviour: 503, attempts: 11, waits: Array.from({ length: 10 }, () => [18, 20] as const) },
+  'at-once': {
+    retryPolicy: fixed(3, '0s'),
+    behaviour: 500,
+    attempts: 4,
+    waits: [
+      [0, 0],
+      [0, 0],
+      [0, 0],
+    ],
+  },
+  seconds: {
+    retryPolicy: fixed(3, '2s'),
+    behaviour: 500,
+    attempts: 4,
+    waits: [
+      [1_800, 2_000],
+      [1_800, 2_000],
+      [1_800, 2_000],
+    ],
+  },
+  growing: {
+    retryPolicy: { strategy: 'ExponentialBackoff', maxAttempts: 3, maxDelay: '3s' },
+    behaviour: 500,
+    attempts: 4,
+    waits: [
+      [500, 1_000],
+      [1_000, 2_000],
+      [1_500, 3_000],
+    ],
+  },
+  'retry-after': {
+    retryPolicy: fixed(2, '10ms'),
+    behaviour: busyFor(() => '3', 429),
+    attempts: 3,
+    waits: [
+      [3_000, 3_000],
+      [9, 10],
+    ],
+  },
+  'retry-after-date': {
+    retryPolicy: fixed(2, '10ms'),
+    // In whole seconds: up to one of them is lost.
+    behaviour: busyFor(() => new Date(Date.now() + 3_000).toUTCString(), 503),
+    attempts: 3,
+    waits: [
+      [1_900, 3_000],
+      [9, 10],
+    ],
+  },
+  // It can only push a retry later.
+  'retry-after-sooner': { retryPolicy: fixed(1, '2s'), behaviour: busyFor(() => '0', 503), attempts: 2, waits: [[1_800, 2_000]] },
+  redirects: { retryPolicy: fixed(1, '10ms'), behaviour: 302, attempts: 2, waits: [[9, 10]], reasons: ['redirect', 'redirect'] },
+  gone: { retryPolicy: fixed(3, '10ms'), behaviour: 410, attempts: 1, waits: [], reasons: ['gone'] },
+  hangs: { retryPolicy: fixed(1, '1200ms'), behaviour: 'hang', attempts: 2, waits: [[1_080, 1_200]], reasons: ['timeout', 'timeout'] },
+};
+
+it('makes exactly the attempts that each policy asks for, with its waits between them', async () => {
+  const harness = await retryHarness();
+  const { sink } = harness;
+  const uids = new Map<string, string>();
+  for (const [name, { retryPolicy, behaviour }] of Object.entries(cases)) {
+    sink.behave(`/${name}`, behaviour);
+    const { metadata } = await harness.subscribe(name, { retryPolicy, requestTimeout: '500ms', events: ['CallHandler.CallStarted'] });
+    uids.set(name, metadata.uid);
+  }
+  await Promise.all([harness.dispatcher(), harness.worker()]);
+  const [id] = await harness.emit(1);
+  await settled(harness, { failed: Object.keys(cases).length });
+  for (const [name, expected] of Object.entries(cases)) {
+    const attempts = await harness.attempts(uids.get(name)!);
+    expect({ name, numbers: attempts.map(({ number }) => number) }).toEqual({
+      name,
+      numbers: Array.from({ length: expected.attempts }, (_, index) => index + 1),
+    });
+    expect({ name, received: sink.received(`/${name}`).map((received) => received.id) }).toEqual({
+      name,
+      received: Array.from({ length: expected.attempts }, () => id),
+    });
+    if (expected.reasons !== undefined)
+      expect({ name, reasons: attempts.map(({ reason }) => reason) }).toEqual({ name, reasons: expected.reasons });
+    const between = waits(attempts);
+    for (const [index, [least, most]] of expected.waits.entries()) {
+      expect({ name, index, early: between[index]! < least - 2, late: between[index]! > most + LATE_MS, ms: between[index] }).toEqual({
+        name,
+        index,
+        early: false,
+        late: false,
+        ms: between[index],
+      });
+    }
+  }
+  await eventually(async () => {
+    const rows = await harness.sql<{ count: number }>(
+      'SELECT count(*)::int AS count FROM parley.webhook_endpoints WHERE disabled_at IS NOT NULL',
+    );
+    expect(rows[0]?.count).toBe(1);
+  });
+});

@@ -1,0 +1,98 @@
+/** Workers beside dispatchers, for what is tried again. */
+import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+import { onTestFinished } from 'vitest';
+
+import { loadConfig } from '../../../platform/config.ts';
+import { createLogger } from '../../../platform/logging.ts';
+import { createRegistry } from '../../../platform/metrics.ts';
+import { runWorker } from '../../../workflows/main.ts';
+import { repository } from '../../support/stack.ts';
+import { temporalAddress } from '../../support/temporal.ts';
+import { sharedBundle } from '../workflows/support.ts';
+import { dispatchHarness, type DispatcherProcess, type DispatchHarness } from './dispatch-harness.ts';
+
+export interface AttemptRow {
+  readonly number: number;
+  /** Milliseconds since the epoch. */
+  readonly started_at: number;
+  readonly duration_ms: number;
+  readonly succeeded: boolean;
+  readonly reason: string;
+  readonly status_code: number | null;
+}
+
+export interface RetryHarness extends DispatchHarness {
+  /** A worker in this process. */
+  worker(env?: Readonly<Record<string, string>>): Promise<{ stop(): Promise<void> }>;
+  /** A worker that can be killed. */
+  workerProcess(env?: Readonly<Record<string, string>>): DispatcherProcess;
+  /** Of all deliveries of a subscription, by delivery and number. */
+  attempts(uid: string): Promise<AttemptRow[]>;
+}
+
+/** With a task queue of its own on the shared Temporal, or on the one at `TEMPORAL_ADDRESS`. */
+export async function retryHarness(more: Readonly<Record<string, string>> = {}): Promise<RetryHarness> {
+  const harness = await dispatchHarness({
+    TEMPORAL_ADDRESS: more['TEMPORAL_ADDRESS'] ?? (await temporalAddress()),
+    TEMPORAL_TASK_QUEUE: `retries-${randomBytes(4).toString('hex')}`,
+    PARLEY_WORKER_PORT: '0',
+    STORAGE_URL: 'file:///tmp/parley-no-files',
+    ...more,
+  });
+  return {
+    ...harness,
+    async worker(own = {}) {
+      const config = loadConfig({ ...harness.env, ...own });
+      const stopping = new AbortController();
+      const listening = Promise.withResolvers<number>();
+      const ended = runWorker({
+        config,
+        logger: createLogger({ role: 'worker', level: config.PARLEY_LOG_LEVEL }),
+        registry: createRegistry({ role: 'worker', version: 'test' }),
+        signal: stopping.signal,
+        scheduleId: `retries-${randomBytes(4).toString('hex')}`,
+        bundle: await sharedBundle(),
+        onListening: listening.resolve,
+      });
+      ended.catch(listening.reject);
+      const stop = async (): Promise<void> => {
+        stopping.abort();
+        await ended;
+      };
+      onTestFinished(stop);
+      await listening.promise;
+      return { stop };
+    },
+    workerProcess(own = {}) {
+      const child = spawn(process.execPath, [join(repository, 'cli/main.ts'), 'worker'], {
+        env: { PATH: process.env['PATH'], ...harness.env, ...own },
+        stdio: ['ignore', 'ignore', 'inherit'],
+      });
+      const exited = once(child, 'exit');
+      const kill = async (): Promise<void> => {
+        child.kill('SIGKILL');
+        await exited;
+      };
+      onTestFinished(kill);
+      return { child, kill };
+    },
+    attempts: (uid) =>
+      harness.sql<AttemptRow>(
+        `SELECT number, (extract(epoch FROM started_at) * 1000)::float8 AS started_at, duration_ms, succeeded, reason, status_code
+         FROM parley.delivery_attempts WHERE subscription_uid = $1 ORDER BY delivery_id, number`,
+        [uid],
+      ),
+  };
+}
+
+/** Milliseconds between the end of each attempt and the beginning of the next one. */
+export function waits(attempts: readonly AttemptRow[]): readonly number[] {
+  return attempts.slice(1).map(({ started_at: startedAt }, index) => {
+    const before = attempts[index]!;
+    return startedAt - before.started_at - before.duration_ms;
+  });
+}
