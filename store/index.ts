@@ -52,6 +52,7 @@ export {
   type RetryToStart,
   type Watermark,
 } from './webhooks/types.ts';
+export { watchOutbox } from './webhooks/watch-outbox.ts';
 export { openDispatchStore, type DispatchStoreOptions } from './webhooks/open-dispatch-store.ts';
 export type { EventRecord, WebhookStore } from './webhooks/webhook-store.ts';
 export { migrate, migrationStatus } from './migrate.ts';

@@ -6,6 +6,7 @@ import { registerDev } from './dev.ts';
 import { registerDispatcher } from './dispatcher.ts';
 import { registerDoctor } from './doctor.ts';
 import { registerEnv } from './env.ts';
+import { registerEvents } from './events.ts';
 import { registerExplain } from './explain.ts';
 import { registerExport } from './export.ts';
 import { registerImport } from './import.ts';
@@ -31,6 +32,7 @@ export const commands: readonly Register[] = [
   registerOrg,
   registerKeys,
   registerKb,
+  registerEvents,
   registerExport,
   registerImport,
   registerEnv,

@@ -1,7 +1,5 @@
 import type { Registry } from 'prom-client';
 
-import { systemClock } from '../../platform/clock.ts';
-import { ChannelListener } from '../channel-listener.ts';
 import { Database, type DatabaseOptions } from '../database.ts';
 import { registerStoreMetrics } from '../metrics.ts';
 import { requireSchema } from '../schema-version.ts';
@@ -9,13 +7,14 @@ import { claim, claimOne, dueSubscriptions, release, settle, subscriptionsIn } f
 import { countDeliveries } from './counts.ts';
 import type { DispatchStore } from './dispatch.ts';
 import { attemptWindows, changeBreaker, disableEndpoint, enableEndpoint, readEndpoints, takeProbe, takeRamp } from './endpoints.ts';
-import { insertEventsAsDispatcher, OUTBOX_CHANNEL } from './events.ts';
+import { insertEventsAsDispatcher } from './events.ts';
 import { maintainPartitions } from './partitions.ts';
 import { LARGEST_RECORD, record } from './record.ts';
 import { takeOutbox } from './relay.ts';
 import { giveBackStatusWrites, takeStatusWrites } from './status-writes.ts';
 import { markRetrying, removeSubscription, retriesToStart, transition } from './transitions.ts';
 import type { RecordResult } from './types.ts';
+import { watchOutbox } from './watch-outbox.ts';
 
 export interface DispatchStoreOptions extends Omit<DatabaseOptions, 'role'> {
   /** Where the pool's metrics go; left out where another pool of the process has them. */
@@ -27,7 +26,7 @@ export function openDispatchStore(options: DispatchStoreOptions): DispatchStore 
   const database = new Database({ applicationName: 'parley dispatcher', ...options, role: 'parley_dispatcher' });
   if (options.registry !== undefined) registerStoreMetrics(options.registry, database);
   const alone = database.statements;
-  const listeners = new Set<ChannelListener>();
+  const watches = new Set<{ stop(): Promise<void> }>();
 
   return {
     takeOutbox: (limit, decide) => database.transaction((transaction) => takeOutbox(transaction, limit, decide)),
@@ -66,27 +65,18 @@ export function openDispatchStore(options: DispatchStoreOptions): DispatchStore 
     counts: () => countDeliveries(alone),
     maintainPartitions: (keep) => maintainPartitions(alone, keep),
     listen(onOutbox) {
-      const listener = new ChannelListener({
-        database,
-        channel: OUTBOX_CHANNEL,
-        words: { what: 'events in the outbox', meanwhile: 'they are looked for every now and then meanwhile' },
-        clock: options.clock ?? systemClock,
-        logger: options.logger,
-        onMessage: onOutbox,
-        onListening: onOutbox,
-      });
-      listeners.add(listener);
-      listener.start();
+      const watch = watchOutbox({ database, clock: options.clock, logger: options.logger }, onOutbox);
+      watches.add(watch);
       return {
         async stop() {
-          listeners.delete(listener);
-          await listener.stop();
+          watches.delete(watch);
+          await watch.stop();
         },
       };
     },
     health: () => requireSchema(database),
     async close() {
-      await Promise.all([...listeners].map((listener) => listener.stop()));
+      await Promise.all([...watches].map((watch) => watch.stop()));
       await database.close();
     },
   };

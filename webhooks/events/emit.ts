@@ -4,10 +4,8 @@ import type { NewEvent } from '../../store/index.ts';
 import { eventCatalogue, type EventName, type EventPayload } from './catalogue.ts';
 import { envelopeBytes } from './envelope.ts';
 
-export interface EventToBuild<N extends EventName> {
-  readonly name: N;
+interface EventFacts {
   readonly org: string;
-  readonly payload: EventPayload<N>;
   /** Name of the Agent it is about: subscriptions of single agents go by it, and so does an agent's own address. */
   readonly agent?: string | undefined;
   /** Label `parley.dev/workspace` of what it is about. */
@@ -22,14 +20,23 @@ export interface EventToBuild<N extends EventName> {
   readonly id?: string | undefined;
 }
 
+export interface EventToBuild<N extends EventName> extends EventFacts {
+  readonly name: N;
+  readonly payload: EventPayload<N>;
+}
+
 /**
  * An event for `insertEvents`, in the transaction of what it tells of.
  *
  * @throws ZodError for a payload that isn't the event's: a defect of the caller
  */
 export function buildEvent<N extends EventName>(event: EventToBuild<N>): NewEvent {
-  const { name, org, agent, workspace, onlySubscription, exceptSubscription, now } = event;
-  const payload = eventCatalogue[name].payload.parse(event.payload);
+  return composeEvent({ ...event, payload: eventCatalogue[event.name].payload.parse(event.payload) });
+}
+
+/** An event that says what somebody wants it to say: for trying receivers. */
+export function composeEvent(event: EventFacts & { readonly name: EventName; readonly payload: object }): NewEvent {
+  const { name, org, agent, workspace, onlySubscription, exceptSubscription, payload, now } = event;
   const id = event.id ?? uuidv7({ now: () => now });
   return {
     id,

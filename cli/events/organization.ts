@@ -1,0 +1,37 @@
+import { wellKnown } from '../../crds/index.ts';
+import type { Store } from '../../store/index.ts';
+import { UserError } from '../failure.ts';
+import { withNamespaces } from '../organization-namespaces.ts';
+
+/** @throws UserError when neither names one */
+export function organizationOf(given: string | undefined, env: Readonly<Record<string, string | undefined>>): string {
+  const org = given ?? env['PARLEY_ORG'];
+  if (org !== undefined && org !== '') return org;
+  throw new UserError('no organisation is named', { cure: 'give --org <name>, or set PARLEY_ORG' });
+}
+
+/**
+ * A namespace becomes an organisation by its label alone, so that one without a row may be one all the same: it gets its row here.
+ *
+ * @throws UserError when there is none of this name
+ */
+export async function requireOrganization(store: Pick<Store, 'organizations'>, name: string): Promise<void> {
+  if ((await store.organizations.get(name)) !== undefined) return;
+  let labelled: readonly string[] = [];
+  let asked = true;
+  try {
+    labelled = await withNamespaces((namespaces) => namespaces.list());
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    asked = false;
+  }
+  if (!labelled.includes(name)) {
+    throw new UserError(
+      `there is no organisation ${JSON.stringify(name)}${asked ? '' : ' in the database, and Kubernetes can’t be asked'}`,
+      {
+        cure: `parley org create ${name}, or label its namespace ${wellKnown.organizationLabel}=true`,
+      },
+    );
+  }
+  await store.organizations.create({ name });
+}

@@ -1,0 +1,77 @@
+/** Shows events as they are committed. */
+import { openStore, watchOutbox, type EventRecord } from '../../store/index.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { eventIdOf } from '../../webhooks/events/envelope.ts';
+import { databaseUrl, explainStore } from '../database.ts';
+import { requireOrganization } from './organization.ts';
+import { eventNameOf } from './payload.ts';
+import { EventWindow } from './window.ts';
+
+export interface TailOptions {
+  readonly org: string;
+  readonly name?: string | undefined;
+  readonly since?: Date | undefined;
+  /** Ends it; SIGINT and SIGTERM do by default. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+const PAGE = 500;
+/** Looks are this far apart at least, in milliseconds, and this far at most. */
+const QUIET_MS = 150;
+const POLL_MS = 2_000;
+
+/** @throws UserError for an unknown name or organisation, or a database that doesn't answer */
+export async function tailEvents({ org, name, since, signal }: TailOptions): Promise<void> {
+  const only = name === undefined ? undefined : eventNameOf(name);
+  const url = databaseUrl();
+  const stop = signal ?? interrupted();
+  await explainStore(url, async () => {
+    const store = openStore({ databaseUrl: url, poolSize: 2, applicationName: 'parley events' });
+    let wake = (): void => undefined;
+    const watch = watchOutbox(store, () => wake());
+    try {
+      await requireOrganization(store, org);
+      const window = new EventWindow(since?.getTime() ?? Date.now());
+      while (!stop.aborted) {
+        const woken = new Promise<void>((resolve) => (wake = resolve));
+        for (let after: string | undefined = window.from(); after !== undefined;) {
+          const page: readonly EventRecord[] = await store.webhooks.events({ org, after, limit: PAGE });
+          for (const event of page) if (window.isNew(event.id) && (only === undefined || event.name === only)) print(event);
+          after = page.length < PAGE ? undefined : page.at(-1)?.id;
+        }
+        await pause(QUIET_MS, stop);
+        await Promise.race([woken, pause(POLL_MS, stop)]);
+      }
+    } finally {
+      await watch.stop();
+      await store.close();
+    }
+  });
+}
+
+function print({ id, name, agent, workspace, createdAt, body }: EventRecord): void {
+  const payload: unknown = body === undefined ? undefined : (JSON.parse(body.toString()) as { readonly payload?: unknown }).payload;
+  process.stdout.write(`${JSON.stringify({ id: eventIdOf(id), name, agent, workspace, created_at: createdAt.toISOString(), payload })}\n`);
+}
+
+function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) {
+      resolve();
+      return;
+    }
+    const done = (): void => {
+      timer.cancel();
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = systemClock.after(ms, done);
+    signal.addEventListener('abort', done);
+  });
+}
+
+function interrupted(): AbortSignal {
+  const controller = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => controller.abort());
+  return controller.signal;
+}

@@ -1,0 +1,27 @@
+import { systemClock, type Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logging.ts';
+import { ChannelListener } from '../channel-listener.ts';
+import type { Database } from '../database.ts';
+import { OUTBOX_CHANNEL } from './events.ts';
+
+/** Calls back when something may be in the outbox, of whatever organisation, until it is stopped. Hints only: who needs to know also looks by itself. */
+export function watchOutbox(
+  {
+    database,
+    clock = systemClock,
+    logger,
+  }: { readonly database: Database; readonly clock?: Clock | undefined; readonly logger?: Logger | undefined },
+  onOutbox: () => void,
+): { stop(): Promise<void> } {
+  const listener = new ChannelListener({
+    database,
+    channel: OUTBOX_CHANNEL,
+    words: { what: 'events in the outbox', meanwhile: 'they are looked for every now and then meanwhile' },
+    clock,
+    logger,
+    onMessage: onOutbox,
+    onListening: onOutbox,
+  });
+  listener.start();
+  return { stop: () => listener.stop() };
+}
