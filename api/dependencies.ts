@@ -41,7 +41,7 @@ export interface KnowledgeDependencies {
 
 /** What every kind of resource needs. */
 export interface FoundationDependencies {
-  readonly store: Pick<Store, 'apiKeys' | 'organizations' | 'rateLimits' | 'knowledge' | 'webhooks' | 'database' | 'health'>;
+  readonly store: Pick<Store, 'apiKeys' | 'organizations' | 'rateLimits' | 'knowledge' | 'webhooks' | 'health'>;
   readonly transport: Transport;
   readonly logger: Logger;
   readonly registry: Registry;

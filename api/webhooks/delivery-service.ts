@@ -2,7 +2,7 @@
 import type { WebhookSubscription } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { deliveryIdOf, insertEvents, type AttemptRecord, type DeliveryRecord, type EndpointRecord, type Store } from '../../store/index.ts';
+import { deliveryIdOf, type AttemptRecord, type DeliveryRecord, type EndpointRecord, type WebhookStore } from '../../store/index.ts';
 import { buildEvent } from '../../webhooks/events/emit.ts';
 import { ApiError } from '../http/api-error.ts';
 import { deliveryIdFrom, statesOf } from './delivery-codec.ts';
@@ -11,10 +11,10 @@ import type { DeliveryStatus, Recovery } from './schema.ts';
 type Subscription = Stored<WebhookSubscription>;
 
 export class DeliveryService {
-  readonly #store: Pick<Store, 'webhooks' | 'database'>;
+  readonly #store: WebhookStore;
   readonly #clock: Clock;
 
-  constructor(options: { readonly store: Pick<Store, 'webhooks' | 'database'>; readonly clock: Clock }) {
+  constructor(options: { readonly store: WebhookStore; readonly clock: Clock }) {
     this.#store = options.store;
     this.#clock = options.clock;
   }
@@ -22,7 +22,7 @@ export class DeliveryService {
   /** Uids of those among `subscriptions` that were switched off because of their failures. */
   async disabled(org: string, subscriptions: readonly Subscription[]): Promise<ReadonlySet<string>> {
     if (subscriptions.length === 0) return new Set();
-    const records = await this.#store.webhooks.endpoints({ org, subscriptionUids: subscriptions.map(({ metadata }) => metadata.uid) });
+    const records = await this.#store.endpoints({ org, subscriptionUids: subscriptions.map(({ metadata }) => metadata.uid) });
     const known = new Map(records.map((record) => [record.subscriptionUid, record]));
     return new Set(
       subscriptions.flatMap(({ metadata }) => (isDisabled(known.get(metadata.uid), metadata.generation) ? [metadata.uid] : [])),
@@ -34,7 +34,7 @@ export class DeliveryService {
     subscription: Subscription,
     page: { readonly size: number; readonly status?: DeliveryStatus | undefined; readonly before?: string | undefined },
   ): Promise<{ readonly items: readonly DeliveryRecord[]; readonly next: string | undefined }> {
-    const rows = await this.#store.webhooks.deliveries({
+    const rows = await this.#store.deliveries({
       ...refTo(subscription),
       states: page.status === undefined ? undefined : statesOf(page.status),
       before: page.before,
@@ -50,19 +50,19 @@ export class DeliveryService {
    */
   async get(org: string, id: string, subscription?: Subscription): Promise<DeliveryRecord> {
     const deliveryId = deliveryIdFrom(id);
-    const found = deliveryId === undefined ? undefined : await this.#store.webhooks.delivery({ org, deliveryId });
+    const found = deliveryId === undefined ? undefined : await this.#store.delivery({ org, deliveryId });
     if (found === undefined || (subscription !== undefined && found.subscriptionUid !== subscription.metadata.uid))
       throw deliveryNotFound();
     return found;
   }
 
   attempts({ org, id }: DeliveryRecord): Promise<readonly AttemptRecord[]> {
-    return this.#store.webhooks.attempts({ org, deliveryId: id });
+    return this.#store.attempts({ org, deliveryId: id });
   }
 
   async redeliver({ org, id }: DeliveryRecord, subscription: Subscription): Promise<DeliveryRecord> {
     await this.#requireActive(subscription);
-    const again = await this.#store.webhooks.redeliver({ org, deliveryId: id });
+    const again = await this.#store.redeliver({ org, deliveryId: id });
     if (again === undefined) throw deliveryNotFound();
     if (again === 'gone') throw new ApiError('conflict', 'what was sent is no longer kept, so that it can not be sent again');
     return again;
@@ -71,7 +71,7 @@ export class DeliveryService {
   /** @returns how many are sent again */
   async recover(subscription: Subscription, { since, until, status }: Recovery): Promise<number> {
     await this.#requireActive(subscription);
-    return this.#store.webhooks.recover({
+    return this.#store.recover({
       ...refTo(subscription),
       since: new Date(since),
       until: until === undefined || until === null ? undefined : new Date(until),
@@ -90,7 +90,7 @@ export class DeliveryService {
       onlySubscription: subscriptionUid,
       now: this.#clock.now(),
     });
-    await this.#store.database.asOrganization(org, (transaction) => insertEvents(transaction, [event]));
+    await this.#store.insert(org, [event]);
     return { eventId: event.id, deliveryId: deliveryIdOf(event.id, subscriptionUid) };
   }
 
@@ -100,7 +100,7 @@ export class DeliveryService {
       new ApiError('conflict', `the subscription ${why}, so that nothing is sent to it: ${cure}`);
     if (spec.suspend === true) throw refuse('is suspended', 'take spec.suspend out of its resource');
     if (!spec.active) throw refuse('is paused', 'set active to true first');
-    const endpoint = await this.#store.webhooks.endpoint(refTo(subscription));
+    const endpoint = await this.#store.endpoint(refTo(subscription));
     if (isDisabled(endpoint, metadata.generation)) throw refuse('was disabled because of its failures', 'set active to true first');
   }
 }

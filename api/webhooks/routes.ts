@@ -37,7 +37,7 @@ export function registerWebhooks(
   const { webhooks } = store;
   const subscriptions = new SubscriptionService({ foundation, store: webhooks, egress });
   const signing = new SigningService({ foundation, store: webhooks, writer: subscriptions.writer });
-  const deliveries = new DeliveryService({ store, clock });
+  const deliveries = new DeliveryService({ store: webhooks, clock });
   registerDeliveries(app, { subscriptions, deliveries, pageTokens: foundation.pageTokens });
 
   const view = async (caller: Caller, subscription: Stored<WebhookSubscription>): Promise<Readonly<Record<string, unknown>>> => {
