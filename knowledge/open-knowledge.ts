@@ -40,6 +40,7 @@ export function openKnowledge({ config, store, logger, registry }: OpenKnowledge
   const embedders = createEmbedders({
     profiles: config.PARLEY_EMBEDDING_PROFILES,
     env: process.env,
+    registry,
     cacheOf: (org) => ({ get: (keys) => embeddingCache.get(org, keys), put: (entries) => embeddingCache.put(org, entries) }),
   });
   const embedderOf: Knowledge['embedderOf'] = (collection) => embedders.embedderOf(collection);

@@ -4,7 +4,8 @@ import type { EqualityFilter, Scalar } from './vector-stores/vector-store.ts';
 export const mostFilterFields = 10;
 export const longestFilterValue = 512;
 
-const key = /^[A-Za-z0-9_.-]{1,64}$/;
+/** What a field of metadata may be called. */
+export const filterKey = /^[A-Za-z0-9_.-]{1,64}$/;
 /** What generated clients and documentation pages fill in where nobody wrote anything. */
 const placeholderKey = /^additionalProp\d+$/;
 const placeholderValue = 'string';
@@ -42,7 +43,7 @@ export function parseFilter(value: unknown): ParsedFilter {
 
 function problemOfKey(field: string): string | undefined {
   if (placeholderKey.test(field)) return 'this is the placeholder of a generated example: name a field of your metadata';
-  return key.test(field) ? undefined : 'the name of a field has 1 to 64 letters, digits, and the characters _ . -';
+  return filterKey.test(field) ? undefined : 'the name of a field has 1 to 64 letters, digits, and the characters _ . -';
 }
 
 function problemOfCondition(condition: unknown): string | undefined {

@@ -6,7 +6,7 @@ const text = (value: string, truncated = false) => readMetadata({ text: value, t
 const typeOf = (result: ReturnType<typeof readMetadata>): unknown => (result.ok ? 'ok' : [result.issue.type, result.issue.loc.join('.')]);
 
 describe('the metadata of an upload', () => {
-  it.each(['{}', '{"a": 1}', ' {"a": "x", "b": 1.5, "c": true, "বিভাগ": "ক"} ', '{"__proto__": "x"}'])('%s is read', (sent) => {
+  it.each(['{}', '{"a": 1}', ' {"a": "x", "b": 1.5, "c": true, "part-no.2_x": "ক"} ', '{"__proto__": "x"}'])('%s is read', (sent) => {
     const result = text(sent);
     expect(result.ok && JSON.stringify(result.metadata)).toBe(JSON.stringify(JSON.parse(sent)));
   });
@@ -33,6 +33,12 @@ describe('the metadata of an upload', () => {
     ['{"a\\u0000": 1}', 'value_error'],
     ['{"a": "\\ud800"}', 'value_error'],
     ['{"\\ud800": 1}', 'value_error'],
+    // No filter could name them.
+    ['{"": 1}', 'value_error'],
+    ['{"two words": 1}', 'value_error'],
+    ['{"বিভাগ": 1}', 'value_error'],
+    ['{"a\\u0022 or 1": 1}', 'value_error'],
+    [`{"${'a'.repeat(65)}": 1}`, 'value_error'],
   ])('%s is refused', (sent, type) => {
     expect(typeOf(text(sent))).toEqual([type, 'body.metadata']);
   });

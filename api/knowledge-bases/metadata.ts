@@ -1,4 +1,5 @@
 /** The `metadata` of an upload: a JSON object of plain values in a form field. Pure. */
+import { filterKey } from '../../knowledge/search-filter.ts';
 import type { Scalar } from '../../knowledge/vector-stores/vector-store.ts';
 import type { FieldValue } from '../http/forms.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
@@ -44,7 +45,7 @@ function parse(text: string): { readonly value: unknown } | undefined {
 }
 
 function faultOf(key: string, value: unknown): string | undefined {
-  if (!isStorable(key)) return 'is no name that can be kept: U+0000 and half characters can not';
+  if (!filterKey.test(key)) return 'is no name that a filter could ask for: it has 1 to 64 letters, digits, and the characters _ . -';
   if (typeof value === 'string')
     return isStorable(value) ? undefined : 'has a text that can not be kept: U+0000 and half characters can not';
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : 'has a number that is too large';

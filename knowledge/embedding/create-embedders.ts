@@ -1,4 +1,5 @@
 /** The embedders of an installation: one for each profile that has vectors, shared by all who use it. */
+import type { Registry } from 'prom-client';
 import type { Dispatcher } from 'undici';
 
 import type { Clock } from '../../platform/clock.ts';
@@ -6,7 +7,8 @@ import type { Embedder, EmbeddingKind } from './embedder.ts';
 import { CachedEmbedder, type EmbeddingCache, MemoryEmbeddingCache } from './embedding-cache.ts';
 import { EmbeddingError } from './embedding-error.ts';
 import { LocalEmbedder } from './local-embedder.ts';
-import { OpenAiEmbedder } from './openai-embedder.ts';
+import { embeddingMetrics, type EmbeddingMetrics } from './embedding-metrics.ts';
+import { OpenAiEmbedder, type EmbeddingRequest } from './openai-embedder.ts';
 import type { EmbeddingProfile } from './profile.ts';
 
 export interface EmbeddersOptions {
@@ -18,6 +20,8 @@ export interface EmbeddersOptions {
   readonly clock?: Clock;
   readonly random?: () => number;
   readonly dispatcher?: Dispatcher;
+  /** Receives `parley_embedding_request_seconds`. */
+  readonly registry?: Registry;
 }
 
 /** What a knowledge base was made with. */
@@ -41,6 +45,7 @@ export interface Embedders {
 }
 
 export function createEmbedders(options: EmbeddersOptions): Embedders {
+  const measure = embeddingMetrics(options.registry);
   const made = new Map<string, Embedder>();
   const questions = new Map<string, EmbeddingCache>();
   return {
@@ -48,7 +53,7 @@ export function createEmbedders(options: EmbeddersOptions): Embedders {
       const profile = profileOf(collection, options.profiles);
       if (profile.provider === 'lexical') return undefined;
       const { name } = profile;
-      const embedder = made.get(name) ?? createEmbedder(profile, options);
+      const embedder = made.get(name) ?? createEmbedder(profile, options, measure);
       made.set(name, embedder);
       const memory = questions.get(name) ?? new MemoryEmbeddingCache();
       questions.set(name, memory);
@@ -108,9 +113,18 @@ function profileOf({ profile: name, model, dimension }: EmbeddedCollection, prof
 function createEmbedder(
   profile: Exclude<EmbeddingProfile, { provider: 'lexical' }>,
   { env, clock, random, dispatcher }: EmbeddersOptions,
+  measure: EmbeddingMetrics,
 ): Embedder {
   if (profile.provider === 'local') return new LocalEmbedder({ profile });
-  return new OpenAiEmbedder({ profile, env, ...(clock && { clock }), ...(random && { random }), ...(dispatcher && { dispatcher }) });
+  const onRequest = (request: EmbeddingRequest): void => measure(profile.name, request);
+  return new OpenAiEmbedder({
+    profile,
+    env,
+    onRequest,
+    ...(clock && { clock }),
+    ...(random && { random }),
+    ...(dispatcher && { dispatcher }),
+  });
 }
 
 function misconfigured(message: string): EmbeddingError {

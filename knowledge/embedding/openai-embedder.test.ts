@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import { EmbeddingError } from './embedding-error.ts';
-import { OpenAiEmbedder } from './openai-embedder.ts';
+import { OpenAiEmbedder, type OpenAiEmbedderOptions } from './openai-embedder.ts';
 import type { OpenAiProfile } from './profile.ts';
 
 const key = 'sk-very-secret';
@@ -80,7 +80,11 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-function embedder(profile: Partial<OpenAiProfile> = {}, env: Record<string, string> = { EMBEDDING_KEY: key }): OpenAiEmbedder {
+function embedder(
+  profile: Partial<OpenAiProfile> = {},
+  env: Record<string, string> = { EMBEDDING_KEY: key },
+  more: Partial<OpenAiEmbedderOptions> = {},
+): OpenAiEmbedder {
   return new OpenAiEmbedder({
     profile: {
       name: 'test',
@@ -100,6 +104,7 @@ function embedder(profile: Partial<OpenAiProfile> = {}, env: Record<string, stri
     env,
     clock: fast,
     dispatcher,
+    ...more,
   });
 }
 
@@ -144,6 +149,19 @@ describe('a request', () => {
       ...Array.from({ length: 9 }, () => 64),
     ]);
     expect(most).toBe(4);
+  });
+
+  it('is counted, with how it went', async () => {
+    const told: unknown[] = [];
+    answer = atFirst(1, (_, response) => json(response, {}, 500));
+    const counting = embedder({}, undefined, { onRequest: ({ kind, outcome }) => told.push([kind, outcome]) });
+    await counting.embed(texts, 'passage');
+    await counting.embed(['x'], 'query');
+    expect(told).toEqual([
+      ['passage', 'unavailable'],
+      ['passage', 'answered'],
+      ['query', 'answered'],
+    ]);
   });
 
   it('cuts a text that is longer than the model takes', async () => {
@@ -285,6 +303,34 @@ describe('faults that stay', () => {
       retryAfterMs: 3_600_000,
     });
     expect(asked).toHaveLength(1);
+  });
+
+  it.each<[string, Answer, number, string]>([
+    ['429', (_, response) => json(response, {}, 429), 2, 'rate_limited'],
+    [
+      '429 with a rest that is longer than a caller waits',
+      (_, response) => json(response, {}, 429, { 'retry-after': '5' }),
+      1,
+      'rate_limited',
+    ],
+    ['500', (_, response) => json(response, {}, 500), 2, 'unavailable'],
+    ['late', () => undefined, 1, 'timeout'],
+  ])('%s: a question is not asked for long', async (_, wrong, attempts, code) => {
+    answer = wrong;
+    expect(await failure(embedder({ timeoutMs: 5_000 }).embed(['confidential'], 'query'))).toMatchObject({ code, retryable: true });
+    expect(asked).toHaveLength(attempts);
+  });
+
+  it('a question does not wait while the server rests, and passages do', async () => {
+    answer = atFirst(1, (_, response) => json(response, {}, 429, { 'retry-after': '30' }));
+    const slow = embedder({}, undefined, { clock: systemClock });
+    const stop = new AbortController();
+    const passages = slow.embed(texts, 'passage', { signal: stop.signal });
+    const outcome = expect(passages).rejects.toThrow('enough');
+    await expect.poll(() => asked.length).toBe(1);
+    await expect.poll(() => failure(slow.embed(['x'], 'query'))).toMatchObject({ code: 'rate_limited', retryable: true });
+    stop.abort(new Error('enough'));
+    await outcome;
   });
 
   it('no server at all', async () => {

@@ -4,18 +4,29 @@ import { fetch, type Dispatcher, type Response } from 'undici';
 import { sleep, systemClock, type Clock } from '../../platform/clock.ts';
 import { credentialOf } from './credential.ts';
 import type { Embedder, EmbeddingKind } from './embedder.ts';
-import { EmbeddingError } from './embedding-error.ts';
+import { EmbeddingError, type EmbeddingErrorCode } from './embedding-error.ts';
 import { Gate } from './gate.ts';
 import { inputsOf } from './passage-text.ts';
 import type { OpenAiProfile } from './profile.ts';
 import { vectorsOf } from './response.ts';
 import { retryAfterMs } from './retry-after.ts';
 
-const attempts = 5;
-const firstDelayMs = 500;
+/** How long to go on when a request fails for a passing reason. */
+interface Patience {
+  readonly attempts: number;
+  readonly firstDelayMs: number;
+  /** A server that wants a longer rest is left alone; the caller tries again when it likes. */
+  readonly longestRestMs: number;
+  /** Whether another attempt follows one that took all the time there was. */
+  readonly afterTimeout: boolean;
+}
+
+const patience: Readonly<Record<EmbeddingKind, Patience>> = {
+  passage: { attempts: 5, firstDelayMs: 500, longestRestMs: 60_000, afterTimeout: true },
+  // Somebody waits for the answer.
+  query: { attempts: 2, firstDelayMs: 200, longestRestMs: 1_000, afterTimeout: false },
+};
 const longestDelayMs = 20_000;
-/** A server that wants a longer rest is left alone; the caller tries again when it likes. */
-const longestRestMs = 60_000;
 /** 64 vectors of 8,192 dimensions, written out. */
 const largestAnswer = 32 * 1024 * 1024;
 
@@ -28,16 +39,25 @@ export interface OpenAiEmbedderOptions {
   readonly random?: () => number;
   /** Connections and proxies; undici's own by default. */
   readonly dispatcher?: Dispatcher;
+  /** Told of each request: `answered`, or the code of its failure. */
+  readonly onRequest?: (request: EmbeddingRequest) => void;
+}
+
+export interface EmbeddingRequest {
+  readonly kind: EmbeddingKind;
+  readonly outcome: 'answered' | 'too_large' | 'cancelled' | EmbeddingErrorCode;
+  readonly seconds: number;
 }
 
 interface Work {
   readonly texts: readonly string[];
+  readonly kind: EmbeddingKind;
   readonly signal: AbortSignal | undefined;
 }
 
 /**
  * Sends `batchSize` texts a request and has `concurrency` requests in flight, over all calls. A request that fails for a
- * passing reason is made five times in all; one that the server finds too large is made again in halves.
+ * passing reason is made five times in all, and twice for a question; one that the server finds too large is made again in halves.
  */
 export class OpenAiEmbedder implements Embedder {
   readonly model: string;
@@ -72,7 +92,7 @@ export class OpenAiEmbedder implements Embedder {
     const either = signal === undefined ? failure.signal : AbortSignal.any([signal, failure.signal]);
     const batches: Promise<readonly Float32Array[]>[] = [];
     for (let start = 0; start < inputs.length; start += profile.batchSize) {
-      const work = { texts: inputs.slice(start, start + profile.batchSize), signal: either };
+      const work = { texts: inputs.slice(start, start + profile.batchSize), kind, signal: either };
       batches.push(this.#gate.run(() => this.#embedBatch(work)));
     }
     try {
@@ -94,26 +114,29 @@ export class OpenAiEmbedder implements Embedder {
     try {
       return await this.#withAttempts(work);
     } catch (error) {
-      const { texts, signal } = work;
+      const { texts } = work;
       if (!(error instanceof TooLarge)) throw error;
       if (texts.length === 1) throw refused(error.status, 'even a single text of the batch');
       const middle = Math.ceil(texts.length / 2);
-      const first = await this.#embedBatch({ texts: texts.slice(0, middle), signal });
-      return [...first, ...(await this.#embedBatch({ texts: texts.slice(middle), signal }))];
+      const first = await this.#embedBatch({ ...work, texts: texts.slice(0, middle) });
+      return [...first, ...(await this.#embedBatch({ ...work, texts: texts.slice(middle) }))];
     }
   }
 
   async #withAttempts(work: Work): Promise<readonly Float32Array[]> {
+    const { attempts, firstDelayMs, longestRestMs, afterTimeout } = patience[work.kind];
     for (let attempt = 1; ; attempt += 1) {
       work.signal?.throwIfAborted();
-      await this.#rest(work.signal);
+      await this.#rest(work.signal, longestRestMs);
       try {
-        return await this.#request(work);
+        return await this.#measured(work);
       } catch (error) {
-        if (!(error instanceof EmbeddingError) || !isPassing(error) || attempt === attempts) throw error;
+        if (!(error instanceof EmbeddingError) || !isPassing(error)) throw error;
         const asked = error.retryAfterMs;
-        if (asked !== undefined && asked > longestRestMs) throw error;
-        if (asked !== undefined) this.#restUntil = Math.max(this.#restUntil, this.#clock.monotonic() + asked);
+        if (asked !== undefined && asked <= patience.passage.longestRestMs)
+          this.#restUntil = Math.max(this.#restUntil, this.#clock.monotonic() + asked);
+        if (attempt === attempts || (asked !== undefined && asked > longestRestMs) || (error.code === 'timeout' && !afterTimeout))
+          throw error;
         // Never all at once again: half of the delay is fixed, half by chance.
         const delay = Math.min(longestDelayMs, firstDelayMs * 2 ** (attempt - 1)) * (0.5 + this.#random() / 2);
         await sleep(this.#clock, Math.max(delay, asked ?? 0), work.signal);
@@ -121,9 +144,25 @@ export class OpenAiEmbedder implements Embedder {
     }
   }
 
-  async #rest(signal: AbortSignal | undefined): Promise<void> {
+  async #rest(signal: AbortSignal | undefined, longestMs: number): Promise<void> {
     const ms = this.#restUntil - this.#clock.monotonic();
+    if (ms > longestMs)
+      throw new EmbeddingError('rate_limited', `${this.#where()} has asked for a rest.`, { retryable: true, retryAfterMs: ms });
     if (ms > 0) await sleep(this.#clock, ms, signal);
+  }
+
+  async #measured(work: Work): Promise<readonly Float32Array[]> {
+    const startedAt = this.#clock.monotonic();
+    const tell = (outcome: EmbeddingRequest['outcome']): void =>
+      this.#options.onRequest?.({ kind: work.kind, outcome, seconds: (this.#clock.monotonic() - startedAt) / 1000 });
+    try {
+      const vectors = await this.#request(work);
+      tell('answered');
+      return vectors;
+    } catch (error) {
+      tell(error instanceof EmbeddingError ? error.code : error instanceof TooLarge ? 'too_large' : 'cancelled');
+      throw error;
+    }
   }
 
   async #request({ texts, signal }: Work): Promise<readonly Float32Array[]> {
