@@ -7,6 +7,8 @@ import type { ChildEnd } from './parser-process.ts';
  * never started is not, and the file may be tried again.
  */
 export function failureOf(end: ChildEnd, limits: ParserLimits): Error {
+  if (end.endedFor === 'crowd')
+    return new Error('the files that are read at the same time take too much memory together; it may be tried again');
   if (end.endedFor === 'memory' || end.heapFull || (end.endedFor === undefined && end.signal === 'SIGKILL'))
     return new IngestionFailure('parse_memory', 'The file takes too much memory to be read. Split it into several files, or save it anew.');
   if (end.endedFor === 'time' || end.signal === 'SIGXCPU') {

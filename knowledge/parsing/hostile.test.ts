@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
+import * as XLSX from '@e965/xlsx';
 import { afterAll, describe, expect, it } from 'vitest';
 
 import type { IngestionFailureCode } from '../ingestion-failure.ts';
@@ -16,6 +17,9 @@ afterAll(() => pool.close());
 
 const docx = makeDocx({ body: wordParagraph('Hello') });
 const xlsx = makeXlsx({ sheet: { content: sheetXml('<row r="1"><c r="A1" t="str"><v>here</v></c></row>') } });
+const book = XLSX.utils.book_new();
+XLSX.utils.book_append_sheet(book, XLSX.utils.aoa_to_sheet(Array.from({ length: 200 }, (_, at) => [`part ${at}`, at])), 'Parts');
+const wholeXls = Buffer.from(XLSX.write(book, { type: 'buffer', bookType: 'xls' }) as Uint8Array);
 const pdf = makePdf([[{ text: 'Hello', y: 700 }]]);
 const withEntity = `<?xml version="1.0"?><!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/hostname">]><w:document ${wordNamespace}><w:body>${wordParagraph('&x;')}</w:body></w:document>`;
 const encryptedPdf = makePdfOf(
@@ -64,6 +68,7 @@ const cases: readonly Case[] = [
   ['an encrypted entry', 'docx', makeZip([{ name: 'word/document.xml', content: 'x', encrypted: true }]), 'password_protected'],
   ['a cut', 'docx', docx.subarray(0, docx.length - 100), 'corrupt_file'],
   ['a cut', 'xlsx', xlsx.subarray(0, xlsx.length / 2), 'corrupt_file'],
+  ['a cut in the middle', 'xls', wholeXls.subarray(0, wholeXls.length / 2), 'corrupt_file'],
   ['a cut', 'xls', makeCfb({ Workbook: randomBytes(5000) }).subarray(0, 2000), 'corrupt_file'],
   ['a document type', 'docx', makeDocx({ main: { name: 'word/document.xml', content: withEntity } }), 'corrupt_file'],
   ['a path that leaves the archive', 'docx', makeZip([{ name: '../../etc/x.xml', content: '<a/>' }]), 'corrupt_file'],

@@ -24,6 +24,9 @@ export const defaultLimits: ParserLimits = {
   cells: 1_000_000,
 };
 
+/** Resident memory of all children that read at the same time, in bytes: one that needs all of its own limit leaves room for ordinary ones. */
+export const sharedParserBytes = 2_000_000_000;
+
 /** Of the JavaScript heap in the child, in MB. Buffers come on top and count as resident memory only. */
 export const heapMegabytes = 768;
 

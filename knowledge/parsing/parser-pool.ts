@@ -7,7 +7,8 @@ import type { Logger } from '../../platform/logging.ts';
 import { IngestionFailure } from '../ingestion-failure.ts';
 import type { Block, ParsedDocument } from './block.ts';
 import { failureOf } from './child-end.ts';
-import { defaultLimits, type ParserLimits } from './limits.ts';
+import { defaultLimits, sharedParserBytes, type ParserLimits } from './limits.ts';
+import { MemoryBudget } from './memory-budget.ts';
 import type { ParsedExtension, ParseProgress } from './messages.ts';
 import { parserMetrics } from './parser-metrics.ts';
 import { ParserProcess } from './parser-process.ts';
@@ -22,6 +23,8 @@ export interface ParserPoolOptions {
   readonly clock?: Clock;
   /** Each has a default: see limits.ts. */
   readonly limits?: Partial<ParserLimits>;
+  /** Memory of all children together, in bytes; 2 GB by default. */
+  readonly sharedBytes?: number;
 }
 
 export interface ParseRequest {
@@ -80,6 +83,7 @@ class Pool implements ParserPool {
   readonly #metrics: ReturnType<typeof parserMetrics>;
   readonly #slots: Slots;
   readonly #running = new Set<ParserProcess>();
+  readonly #memory: MemoryBudget;
   /** One that has started already and waits for its file. */
   #spare: ParserProcess | undefined;
   #closed = false;
@@ -90,6 +94,7 @@ class Pool implements ParserPool {
     this.#logger = options.logger;
     this.#metrics = parserMetrics(options.registry);
     this.#slots = new Slots(options.size);
+    this.#memory = new MemoryBudget(options.sharedBytes ?? sharedParserBytes);
     this.#spare = new ParserProcess({ clock: this.#clock });
   }
 
@@ -139,7 +144,8 @@ class Pool implements ParserPool {
     try {
       let broken: unknown;
       const size = { bytes: 0 };
-      child.watchMemory(this.#limits.residentBytes);
+      this.#memory.join(child);
+      child.watchMemory(this.#limits.residentBytes, (bytes) => this.#memory.holds(child, bytes));
       const limit = child.timeLimit(this.#limits.baseMs);
       const fed = child.feed(this.#task(request), this.#counted(request.content, size)).then(
         // The size is known only once the file has been read.
@@ -170,6 +176,7 @@ class Pool implements ParserPool {
     } finally {
       request.signal?.removeEventListener('abort', stop);
       child.dispose();
+      this.#memory.leave(child);
       this.#running.delete(child);
     }
   }

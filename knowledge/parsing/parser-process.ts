@@ -24,7 +24,7 @@ export interface ChildEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
   /** Why the parent ended it, if it did. */
-  readonly endedFor?: 'memory' | 'time' | 'no_more_use';
+  readonly endedFor?: 'memory' | 'crowd' | 'time' | 'no_more_use';
   /** V8 found its heap full. */
   readonly heapFull: boolean;
 }
@@ -100,11 +100,12 @@ export class ParserProcess {
     return next.done === true ? undefined : next.value;
   }
 
-  /** Ends the child as soon as it holds more than this. The watch ends with the child. */
-  watchMemory(limitBytes: number): void {
+  /** Ends the child as soon as it holds more than this. The watch ends with the child. @param onLook is told what it holds each time */
+  watchMemory(limitBytes: number, onLook?: (bytes: number) => void): void {
     const look = async (): Promise<void> => {
       if (this.isOver || this.#child.pid === undefined) return;
       const bytes = await residentBytes(this.#child.pid);
+      if (bytes !== undefined) onLook?.(bytes);
       if (bytes !== undefined && bytes > limitBytes) this.kill('memory');
       else this.#clock.after(pollMs, () => void look());
     };

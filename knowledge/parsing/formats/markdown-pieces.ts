@@ -13,6 +13,36 @@ const rowsPerPiece = 500;
 const fence = /^ {0,3}(`{3,}|~{3,})/u;
 const delimiterRow = /^ {0,3}\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/u;
 
+/** Brackets inside one another, in one paragraph. People write two. */
+const deepestBrackets = 32;
+
+/**
+ * Links within links within links take the parser time that grows with the square of their number: half a minute for 10 KB. Paragraphs that
+ * nest brackets deeper than any text does are told apart, to be taken as they stand.
+ */
+export function deepBracketsApart(text: string): readonly { readonly text: string; readonly isDeep: boolean }[] {
+  const parts: { text: string; isDeep: boolean }[] = [];
+  for (const paragraph of text.split(/(?<=\n[^\S\n]*\n)/u)) {
+    const isDeep = depthOf(paragraph) > deepestBrackets;
+    const last = parts.at(-1);
+    if (last !== undefined && !last.isDeep && !isDeep) last.text += paragraph;
+    else parts.push({ text: paragraph, isDeep });
+  }
+  return parts;
+}
+
+function depthOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const character = text[at];
+    if (character === '\\') at += 1;
+    else if (character === '[') deepest = Math.max(deepest, (depth += 1));
+    else if (character === ']') depth = Math.max(0, depth - 1);
+  }
+  return deepest;
+}
+
 /**
  * Cuts at empty lines outside of code, and long tables between rows, each part with the table's header again. Definitions of links work
  * only inside their piece then; the links' texts are kept in any case.

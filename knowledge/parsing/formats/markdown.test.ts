@@ -106,4 +106,14 @@ const a = 1;
     ]);
     expect((await read(pool, { content: 'Some English text† with a footnote‡ or two.', extension: 'txt' })).document.warnings).toEqual([]);
   });
+
+  it('takes brackets that are nested without end for what they are, at once', async () => {
+    const nested = `${'['.repeat(5000)}x${'](a)'.repeat(5000)}`;
+    const { blocks } = await read(pool, {
+      content: `# Links\n\nA [link with an ![image](b)](c).\n\n${nested}\n\nThe end.`,
+      extension: 'md',
+    });
+    expect(texts(blocks).map((text) => text.slice(0, 30))).toEqual(['Links', 'A link with an image.', '['.repeat(30), 'The end.']);
+    expect(texts(blocks)[2]).toBe(nested);
+  });
 });

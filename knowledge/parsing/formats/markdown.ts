@@ -10,7 +10,7 @@ import type { Parser } from '../child/parser.ts';
 import { decodeText } from '../text/decode.ts';
 import { legacyFontWarning, looksLikeLegacyBangla } from '../text/legacy-bangla.ts';
 import { Outline } from '../text/outline.ts';
-import { markdownPieces } from './markdown-pieces.ts';
+import { deepBracketsApart, markdownPieces } from './markdown-pieces.ts';
 
 /** Rows in one table block. */
 const rowsPerBlock = 100;
@@ -24,15 +24,21 @@ export const parseMarkdown: Parser = (input, sink) => {
   let firstHeading: string | undefined;
   let done = 0;
   for (const piece of markdownPieces(body)) {
-    for (const node of processor.parse(piece.text).children) {
-      if (node.type === 'heading') {
-        const text = readable(node);
-        firstHeading ??= text;
-        sink.add({ kind: 'heading', text, headingPath: outline.enter(node.depth, text) });
-      } else if (node.type === 'table') {
-        addTable(node, { headingPath: outline.path, sink, firstRow: piece.firstRow });
-      } else {
-        addNode(node, outline.path, sink);
+    for (const part of deepBracketsApart(piece.text)) {
+      if (part.isDeep) {
+        sink.add({ kind: 'paragraph', text: part.text.trim(), headingPath: outline.path });
+        continue;
+      }
+      for (const node of processor.parse(part.text).children) {
+        if (node.type === 'heading') {
+          const text = readable(node);
+          firstHeading ??= text;
+          sink.add({ kind: 'heading', text, headingPath: outline.enter(node.depth, text) });
+        } else if (node.type === 'table') {
+          addTable(node, { headingPath: outline.path, sink, firstRow: piece.firstRow });
+        } else {
+          addNode(node, outline.path, sink);
+        }
       }
     }
     done += piece.text.length;

@@ -66,6 +66,8 @@ async function readPackage({ content, limits }: ParserInput, sink: Sink): Promis
 
 function readBinary({ content }: ParserInput): XLSX.WorkBook {
   const isWorkbook = ['Workbook', 'Book', 'WORKBOOK', 'BOOK'].some((stream) => content.includes(Buffer.from(`${stream}\0`, 'utf16le')));
+  // The directory that names what is in the file stands where its header says, often at the end.
+  if (!isWorkbook && isCutOff(content)) throw new Error('the directory lies behind the end of the file');
   if (!isWorkbook)
     throw new IngestionFailure(
       'unsupported_content',
@@ -80,6 +82,14 @@ function readBinary({ content }: ParserInput): XLSX.WorkBook {
       });
     throw error;
   }
+}
+
+/** Whether the sector that the header says the directory begins in is missing. @see MS-CFB 2.2 */
+function isCutOff(content: Buffer): boolean {
+  if (content.length < 512) return true;
+  const sectorBits = content.readUInt16LE(30);
+  const directory = content.readUInt32LE(48);
+  return sectorBits < 7 || sectorBits > 12 || content.length < (directory + 2) * 2 ** sectorBits;
 }
 
 /** Only cells that are there: the size that a sheet claims is never walked. */
