@@ -204,7 +204,10 @@ describe('deliveries', () => {
       enable_signed_webhooks: false,
     });
     const theirs = await organization(facade);
-    const bare = ({ status, body: { timestamp: _, path: __, trace_id: ___, ...rest } }: Answer) => [status, rest];
+    const bare = ({ status, body }: Answer): unknown => {
+      const { timestamp: _, path: __, trace_id: ___, ...rest } = body as Readonly<Record<string, unknown>>;
+      return [status, rest];
+    };
     const unknown = [404, { status: 404, type: 'NOT_FOUND', message: 'Webhook delivery not found', details: {} }];
     const strange = [`dlv_${randomUUID()}`, mine, 'dlv_', 'x', '%00', `dlv_${mine.toUpperCase()}`, `evt_${mine}`];
     const addresses = [...strange.map((each) => `${path}/deliveries/${each}`), `${one}/${other.id}/deliveries/dlv_${mine}`];
