@@ -10,6 +10,7 @@ import { Client, type Dispatcher } from 'undici';
 
 import { tooLarge } from './content-coding.ts';
 import { EgressError, type EgressPhase, egressErrorOf } from './egress-error.ts';
+import { skipUnaskedContinue } from './unasked-continue.ts';
 
 export interface ExchangeRequest {
   readonly method: Dispatcher.HttpMethod;
@@ -42,12 +43,14 @@ export class Connection {
   readonly #client: Client;
   readonly #socket: Socket;
   #used = 0;
+  #awaitsHead = false;
 
   /** @param options.onClose told once, when the connection can serve no further request */
   constructor(options: { origin: string; host: string; socket: Socket; address: string; onClose: (connection: Connection) => void }) {
     this.address = options.address;
     this.#host = options.host;
     this.#socket = options.socket;
+    skipUnaskedContinue(options.socket, () => this.#awaitsHead);
     let handedOut = false;
     this.#client = new Client(options.origin, {
       connect: (_options, callback) => {
@@ -92,6 +95,7 @@ export class Connection {
   /** @throws EgressError; the connection is destroyed then, and after a body that was cut off */
   exchange(request: ExchangeRequest): Promise<ExchangeResponse> {
     this.#used += 1;
+    this.#awaitsHead = true;
     return new Promise((resolve, reject) => {
       let phase: EgressPhase = 'head';
       let head: Pick<ExchangeResponse, 'status' | 'headers'> | undefined;
@@ -112,6 +116,7 @@ export class Connection {
         onResponseStart: (_controller, status, headers) => {
           if (status < 200) return;
           phase = 'body';
+          this.#awaitsHead = false;
           head = { status, headers };
           request.onHead();
           const announced = Number(headers['content-length'] ?? 0);

@@ -69,6 +69,9 @@ export function egressErrorOf(error: unknown, phase: EgressPhase, host: string):
   if (code !== undefined && outOfResources.has(code)) {
     return failure('local', `this machine can open no further connection (${code}): raise its limits or lower the load`);
   }
+  // It stood, and was gone by the time it was looked at.
+  if (phase === 'connect' && code === 'ECONNRESET')
+    return failure('reset', `${host} closed the connection at once; see the server's own log`);
   if (phase === 'connect') return failure('connect', `no connection to ${host} (${code ?? detail}): is a server listening there?`);
   if (phase === 'tls') {
     return failure(

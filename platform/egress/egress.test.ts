@@ -226,7 +226,13 @@ describe('names', () => {
     dns.set('A hooks', { addresses: ['127.0.0.1'] });
     await send(egressWith(), { url: `http://hooks:${server.port}/` });
     await failure(send(egressWith(), { url: `http://nowhere.example:${server.port}/` }));
-    expect([...dns.questions].sort()).toEqual(['A hooks', 'A nowhere.example', 'AAAA hooks', 'AAAA nowhere.example']);
+    // Where it takes long, it is also asked whether anybody is there.
+    expect(dns.questions.filter((question) => question !== 'NS ').sort()).toEqual([
+      'A hooks',
+      'A nowhere.example',
+      'AAAA hooks',
+      'AAAA nowhere.example',
+    ]);
   });
 
   it('are kept as long as their answers hold', async () => {
@@ -297,6 +303,23 @@ describe('the clock', () => {
     expect((await timedOut({ url: `http://slow.example:${server.port}/` })).phase).toBe('dns');
     // And what DNS says later starts nothing.
     expect(server.connections()).toBe(0);
+  });
+
+  it('that DNS has run out tells a slow name from servers that are dead', async () => {
+    const since = performance.now();
+    dns.set('A slow.example', { silent: true });
+    dns.set('AAAA slow.example', { silent: true });
+    const egress = egressWith();
+    await failure(send(egress, { url: 'http://slow.example/', timeoutMs }));
+    expect(await egress.dnsAnswered(since)).toBe(true);
+    // Nothing has been asked since, so it takes another question, and that is answered late.
+    dns.set('NS ', { code: 'REFUSED', delayMs: 1000 });
+    expect(await egress.dnsAnswered(performance.now())).toBe(true);
+    dns.set('NS ', { silent: true });
+    expect(await egress.dnsAnswered(performance.now())).toBe(false);
+    expect(await egressWith({ dnsServers: ['127.0.0.1:9'] }).dnsAnswered(since)).toBe(false);
+    const resolver = { resolve: () => Promise.reject(new Error('unused')) };
+    expect(await egressWith({ resolver }).dnsAnswered(performance.now())).toBe(true);
   });
 
   it('runs over the TLS handshake', async () => {
@@ -564,6 +587,13 @@ describe('connections', () => {
     const post = { url, method: 'POST', body: 'x' } as const;
     const other = egressWith();
     for (let count = 0; count < 5; count += 1) expect((await send(other, { ...post, repeatable: true })).status).toBe(200);
+    // However many there are, one that was closed is followed by a new one.
+    const patient = egressWith();
+    served.clear();
+    await Promise.all(Array.from({ length: 10 }, () => send(patient, { url })));
+    const before = server.connections();
+    expect((await send(patient, { url })).status).toBe(200);
+    expect(server.connections()).toBe(before + 1);
     const careful = egressWith();
     await send(careful, post);
     expect(await failure(send(careful, post))).toMatchObject({ kind: 'reset', phase: 'head' });

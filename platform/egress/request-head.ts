@@ -6,14 +6,28 @@ import type { Target } from './target.ts';
 /** They belong to the connection (RFC 9110, 7.6.1) or say which host is meant: the guard sets them. */
 const ours = new Set(['host', 'connection', 'content-length', 'expect', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade']);
 
+/** What HTTP can carry (RFC 9110, 5.1 and 5.5). */
+const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
+const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
+
 /** @throws EgressError `forbidden_header`, with the name and never the value */
 export function checkHeaders(headers: Readonly<Record<string, string>>, host: string): void {
-  for (const name of Object.keys(headers)) {
+  for (const name in headers) {
+    if (!token.test(name)) throw forbidden(host, `${JSON.stringify(name)} is no name for a header: letters, digits and hyphens`);
     const lower = name.toLowerCase();
-    if (!ours.has(lower) && !lower.startsWith('proxy-')) continue;
-    const message = `the header ${name} can't be set: Parley sets it itself. Remove it`;
-    throw new EgressError({ kind: 'forbidden_header', phase: 'check', host, message });
+    if (ours.has(lower) || lower.startsWith('proxy-'))
+      throw forbidden(host, `the header ${name} can't be set: Parley sets it itself. Remove it`);
+    if (!fieldValue.test(headers[name] ?? '')) {
+      throw forbidden(
+        host,
+        `the value of the header ${name} can't be sent: no line breaks, control characters or characters beyond Latin-1`,
+      );
+    }
   }
+}
+
+function forbidden(host: string, message: string): EgressError {
+  return new EgressError({ kind: 'forbidden_header', phase: 'check', host, message });
 }
 
 /** What may go to another host than the one it was meant for: everything else may be a credential. */

@@ -10,8 +10,11 @@ export interface DnsAnswer {
   /** Default NOERROR, or NXDOMAIN where there is no answer for the name at all. */
   readonly code?: 'NXDOMAIN' | 'SERVFAIL' | 'REFUSED';
   readonly silent?: boolean;
+  /** How late the answer comes, in milliseconds. */
+  readonly delayMs?: number;
 }
 
+const types: Readonly<Record<number, string>> = { 1: 'A', 2: 'NS', 28: 'AAAA' };
 const codes = { NXDOMAIN: 3, SERVFAIL: 2, REFUSED: 5 };
 
 export class DnsServer {
@@ -19,6 +22,7 @@ export class DnsServer {
   readonly questions: string[] = [];
   readonly #socket: Socket = createSocket('udp4');
   readonly #answers: Record<string, () => DnsAnswer> = {};
+  #stopped = false;
 
   /** `address:port` */
   get address(): string {
@@ -29,36 +33,42 @@ export class DnsServer {
   static async start(): Promise<DnsServer> {
     const server = new DnsServer();
     server.#socket.on('message', (query, from) => {
-      const answer = server.#answer(query);
-      if (answer !== undefined) server.#socket.send(answer, from.port, from.address);
+      const { packet, delayMs = 0 } = server.#answer(query);
+      if (packet === undefined) return;
+      const send = (): void => {
+        if (!server.#stopped) server.#socket.send(packet, from.port, from.address);
+      };
+      if (delayMs === 0) send();
+      else setTimeout(send, delayMs).unref();
     });
     await new Promise<void>((resolve) => server.#socket.bind(0, '127.0.0.1', resolve));
     return server;
   }
 
-  /** @param question e.g. `A hooks.example` */
+  /** @param question e.g. `A hooks.example`; `NS ` of the root */
   set(question: string, answer: DnsAnswer | (() => DnsAnswer)): void {
     this.#answers[question] = typeof answer === 'function' ? answer : () => answer;
   }
 
   stop(): Promise<void> {
+    this.#stopped = true;
     return new Promise((resolve) => {
       this.#socket.close(resolve);
     });
   }
 
-  #answer(query: Buffer): Buffer | undefined {
+  #answer(query: Buffer): { readonly packet?: Buffer; readonly delayMs?: number } {
     const labels: string[] = [];
     let at = 12;
     for (let length = query[at] ?? 0; length > 0; length = query[at] ?? 0) {
       labels.push(query.toString('latin1', at + 1, at + 1 + length));
       at += length + 1;
     }
-    const type = query.readUInt16BE(at + 1) === 1 ? 'A' : 'AAAA';
+    const type = types[query.readUInt16BE(at + 1)] ?? 'AAAA';
     const question = `${type} ${labels.join('.')}`;
     this.questions.push(question);
     const known = this.#answers[question]?.();
-    if (known?.silent === true) return undefined;
+    if (known?.silent === true) return {};
     const other = this.#answers[`${type === 'A' ? 'AAAA' : 'A'} ${labels.join('.')}`];
     const code = known === undefined ? (other === undefined ? codes.NXDOMAIN : 0) : known.code === undefined ? 0 : codes[known.code];
     const records = (known?.addresses ?? []).map((address) => record(address, known?.ttl ?? 0));
@@ -67,7 +77,8 @@ export class DnsServer {
     head.writeUInt16BE(0x8180 | code, 2);
     head.writeUInt16BE(1, 4);
     head.writeUInt16BE(records.length, 6);
-    return Buffer.concat([head, query.subarray(12, at + 5), ...records]);
+    const packet = Buffer.concat([head, query.subarray(12, at + 5), ...records]);
+    return { packet, ...(known?.delayMs === undefined ? {} : { delayMs: known.delayMs }) };
   }
 }
 

@@ -1,0 +1,33 @@
+/**
+ * Servers may say `100 Continue` although nobody asked for it (RFC 9110, 15.2), and some do. The HTTP client takes that one interim answer for
+ * an attack, and skips every other one: so it is shown another one instead.
+ */
+import type { Socket } from 'node:net';
+
+const interim = /^HTTP\/1\.[01] 1\d\d$/;
+const unasked = '100';
+const statusAt = 'HTTP/1.1 '.length;
+const headEnd = Buffer.from('\r\n\r\n');
+
+/** @param awaitsHead whether the next bytes begin an answer, or go on with what comes before it */
+export function skipUnaskedContinue(socket: Socket, awaitsHead: () => boolean): void {
+  const read = socket.read.bind(socket);
+  socket.read = (size?: number): unknown => {
+    const chunk: unknown = read(size);
+    if (awaitsHead() && Buffer.isBuffer(chunk)) disguise(chunk);
+    return chunk;
+  };
+}
+
+/** Makes `102 Processing` of each `100 Continue` among the interim answers that the chunk begins with. */
+function disguise(chunk: Buffer): void {
+  for (let at = 0; ;) {
+    const statusEnd = at + statusAt + unasked.length;
+    const line = chunk.toString('latin1', at, statusEnd);
+    if (!interim.test(line)) return;
+    if (line.endsWith(unasked)) chunk.write('2', statusEnd - 1, 'latin1');
+    const end = chunk.indexOf(headEnd, at);
+    if (end < 0) return;
+    at = end + headEnd.length;
+  }
+}
