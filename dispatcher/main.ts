@@ -9,6 +9,7 @@ import type { DeliveryCounts } from '../store/index.ts';
 import { Caretaker } from '../webhooks/delivery/caretaker.ts';
 import { Dispatcher } from '../webhooks/delivery/dispatcher.ts';
 import { createDeliveryMetrics } from '../webhooks/delivery/metrics.ts';
+import { StatusWriter, statusClient } from '../webhooks/health/status-writer.ts';
 import { openWebhooks, type Webhooks } from '../webhooks/open-webhooks.ts';
 
 export interface RunDispatcherOptions {
@@ -80,6 +81,9 @@ export async function runDispatcher(options: RunDispatcherOptions): Promise<void
   const stopping = new AbortController();
   directory.start();
   const started = startWhenKnown({ webhooks, dispatcher, caretaker, logger, clock, signal: stopping.signal });
+  const statuses = new StatusWriter({ store, directory, client: statusClient(transport), clock, random: Math.random, logger });
+  // The directory says whose status it is.
+  const writing = started.then(() => statuses.run(stopping.signal));
   const watching = watchServers({ store, directory, readiness, logger, clock, onCounts: (latest) => (counts = latest) }, stopping.signal);
   const maintaining = maintain({ store, config, logger, clock }, stopping.signal);
 
@@ -92,7 +96,7 @@ export async function runDispatcher(options: RunDispatcherOptions): Promise<void
     steps: [
       { name: 'probes', stop: () => probes.close() },
       { name: 'connections', stop: () => webhooks.close() },
-      { name: 'watching', stop: () => Promise.all([watching, maintaining]).then(() => undefined) },
+      { name: 'watching', stop: () => Promise.all([watching, maintaining, writing]).then(() => undefined) },
       { name: 'deliveries', stop: () => dispatcher.stop() },
       {
         name: 'caretaker',
@@ -159,13 +163,13 @@ async function watchServers(
 ): Promise<void> {
   let reason: string | undefined;
   let known = false;
-  const listed = directory.synced(signal).then(
-    () => {
-      known = true;
-      readiness.ready('subscriptions');
-    },
-    () => undefined,
-  );
+  const list = async (): Promise<void> => {
+    await directory.synced(signal);
+    known = true;
+    readiness.ready('subscriptions');
+  };
+  // Fails only when it is stopped before.
+  const listed = list().catch(() => undefined);
   while (!signal.aborted) {
     if (known && directory.connected) readiness.ready('subscriptions');
     else if (known) readiness.notReady('subscriptions', 'the API server does not answer; events go by what was known last');

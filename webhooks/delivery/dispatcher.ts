@@ -152,8 +152,8 @@ export class Dispatcher {
 
   /** Takes nothing more, finishes what is on its way, writes it down, and hands the rest back. */
   async stop(): Promise<void> {
-    await Promise.all([this.#relay.stop(), this.fetcher.stop()]);
-    await this.deliverer.stop();
+    // What the first two still bring is handed back by the third.
+    await Promise.all([this.#relay.stop(), this.fetcher.stop(), this.deliverer.stop()]);
     await Promise.all([this.#recorder.idle(), this.#returns.idle()]);
     await this.handOver.stop();
   }

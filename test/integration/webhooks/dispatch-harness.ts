@@ -2,6 +2,8 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { Client } from 'pg';
@@ -21,6 +23,7 @@ import { eventually } from '../../support/eventually.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
 import { database } from '../../support/postgres.ts';
 import { repository } from '../../support/stack.ts';
+import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { startWebhookSink, type WebhookSink } from '../../support/webhook-sink.ts';
 
 interface Subscription extends KubeObject {
@@ -56,6 +59,7 @@ export interface DispatchHarness {
   /** Creates or changes a subscription whose events go to `path` of the sink. @returns its uid and resourceVersion */
   subscribe(name: string, spec?: Readonly<Record<string, unknown>>, path?: string): Promise<Stored<Subscription>>;
   unsubscribe(name: string): Promise<void>;
+  secret(name: string, values: Readonly<Record<string, string>>): Promise<void>;
   /** Commits so many events. @returns their ids as a receiver sees them */
   emit(count: number, options?: { readonly atOnce?: number }): Promise<readonly string[]>;
   dispatcher(env?: Readonly<Record<string, string>>): Promise<RunningDispatcher>;
@@ -89,6 +93,11 @@ export async function dispatchHarness(more: Readonly<Record<string, string>> = {
   await store.organizations.create({ name: org });
   const transport = createTransport({ kubeConfig: loadKubeConfig({ path: addresses.kubeconfig }) });
   const client = new ResourceClient<Subscription>({ transport, descriptor: webhookSubscriptionKind.descriptor, fieldManager: 'test' });
+  const secrets = new ResourceClient<KubeObject & { readonly data: Readonly<Record<string, string>> }>({
+    transport,
+    descriptor: { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true },
+    fieldManager: 'test',
+  });
   const sqlClient = new Client({ connectionString: url });
   await sqlClient.connect();
   onTestFinished(async () => {
@@ -115,6 +124,10 @@ export async function dispatchHarness(more: Readonly<Record<string, string>> = {
       ),
     async unsubscribe(name) {
       await client.delete({ namespace: org, name });
+    },
+    async secret(name, values) {
+      const data = Object.fromEntries(Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString('base64')]));
+      await secrets.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace: org, name }, data }, { force: true });
     },
     async emit(count, { atOnce = 100 } = {}) {
       const ids: string[] = [];
@@ -194,3 +207,19 @@ export async function settled(harness: DispatchHarness, expected: Readonly<Recor
 
 const sorted = (record: Readonly<Record<string, number>>): readonly (readonly [string, number])[] =>
   Object.entries(record).toSorted(([a], [b]) => (a < b ? -1 : 1));
+
+/** A kubeconfig that leads to the API server through a proxy, so that it can be taken away from its reader alone. */
+export async function proxiedKubeconfig(path: string): Promise<{ readonly kubeconfig: string; readonly proxy: TcpProxy }> {
+  const text = await readFile(path, 'utf8');
+  const [, server = ''] = /server: "?(https:[^\s"]+)/.exec(text) ?? [];
+  const { hostname, port } = new URL(server);
+  const proxy = await startTcpProxy({ host: hostname, port: Number(port) });
+  const folder = await mkdtemp(join(tmpdir(), 'parley-proxied-'));
+  onTestFinished(async () => {
+    await proxy.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+  const kubeconfig = join(folder, 'kubeconfig');
+  await writeFile(kubeconfig, text.replace(server, `https://127.0.0.1:${proxy.port}`), { mode: 0o600 });
+  return { kubeconfig, proxy };
+}
