@@ -52,8 +52,17 @@ export async function migrate(options: MigrateOptions): Promise<{ readonly appli
       await apply(client, migration);
       options.logger?.info({ migration: migration.name }, 'migration applied');
     }
+    await makeTablesOfEvents(client);
     return { applied: pending.map(({ name }) => name) };
   });
+}
+
+/** Those of the weeks to come, in a database that was not looked after for long; drops none. */
+async function makeTablesOfEvents(client: Client): Promise<void> {
+  const { rows } = await client.query<{ there: boolean }>(
+    "SELECT to_regprocedure('parley.maintain_event_partitions(interval, interval)') IS NOT NULL AS there",
+  );
+  if (rows[0]?.there === true) await client.query("SELECT parley.maintain_event_partitions('100 years', '100 years')");
 }
 
 /** What is applied and what is missing; changes nothing. */

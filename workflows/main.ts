@@ -118,7 +118,13 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
         {
           ...common,
           taskQueue,
-          activities: { ...createHousekeepingActivities({ store, registry }) },
+          activities: {
+            ...createHousekeepingActivities({
+              store,
+              keep: { eventsKeepDays: config.PARLEY_EVENTS_KEEP_DAYS, bodiesKeepDays: config.PARLEY_EVENT_BODIES_KEEP_DAYS },
+              registry,
+            }),
+          },
           maxConcurrentActivityTaskExecutions: config.PARLEY_DATABASE_POOL,
         },
         { ...common, taskQueue: queues.small, activities: ingestion, maxConcurrentActivityTaskExecutions: atOnce },

@@ -2,6 +2,7 @@ import type { Database } from '../database.ts';
 import { disableEndpoint, enableEndpoint, readEndpoints, takeStatusWrite } from './endpoints.ts';
 import { insertEvents } from './events.ts';
 import { listAttempts, listDeliveries, listEvents, readDelivery } from './lists.ts';
+import { maintainPartitions } from './partitions.ts';
 import { recoverChunk, redeliver } from './replay.ts';
 import { removeSubscription } from './transitions.ts';
 import { raiseWatermark } from './watermarks.ts';
@@ -42,6 +43,7 @@ export function createWebhookStore(database: Database): WebhookStore {
     removeSubscription: ({ org, subscriptionUid, limit }) =>
       database.asOrganization(org, (transaction) => removeSubscription(transaction, subscriptionUid, limit, org)),
     raiseWatermark: (org, versions) => database.asOrganization(org, (transaction) => raiseWatermark(transaction, org, versions)),
+    maintainPartitions: (keep) => maintainPartitions(database.statements, keep),
     events: (page) => database.asOrganization(page.org, (transaction) => listEvents(transaction, page)),
   };
 }

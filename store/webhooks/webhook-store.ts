@@ -1,4 +1,5 @@
 /** What the api and the operator ask of events and deliveries: as one organisation. */
+import type { KeepDays, Maintained } from './dispatch.ts';
 import type { Disabling, AttemptRecord, DeliveryRecord, DeliveryState, EndpointRecord, NewEvent } from './types.ts';
 
 interface SubscriptionRef {
@@ -61,6 +62,8 @@ export interface WebhookStore {
     org: string,
     versions: { readonly subscriptions?: string | undefined; readonly secrets?: string | undefined },
   ): Promise<void>;
+  /** See `DispatchStore.maintainPartitions`. */
+  maintainPartitions(keep: KeepDays): Promise<Maintained>;
   /** Events of one organisation by id, for those who watch: committed ones after `after`, oldest first. */
   events(page: { readonly org: string; readonly after: string; readonly limit: number }): Promise<readonly EventRecord[]>;
 }

@@ -1,7 +1,7 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { Counter, type Registry } from 'prom-client';
 
-import { StoreError, type Store } from '../../store/index.ts';
+import { StoreError, type KeepDays, type Store } from '../../store/index.ts';
 import type { HousekeepingActivities, Tidied } from './types.ts';
 
 export interface HousekeepingActivitiesOptions {
@@ -9,21 +9,30 @@ export interface HousekeepingActivitiesOptions {
     readonly organizations: Pick<Store['organizations'], 'list'>;
     readonly agentRevisions: Pick<Store['agentRevisions'], 'prune'>;
     readonly apiKeys: Pick<Store['apiKeys'], 'purge'>;
+    readonly webhooks: Pick<Store['webhooks'], 'maintainPartitions'>;
   };
+  readonly keep: KeepDays;
   readonly registry: Registry;
 }
 
 /** Rows deleted in one transaction: short enough that nobody waits for its locks. */
 const BATCH = 500;
 
-export function createHousekeepingActivities({ store, registry }: HousekeepingActivitiesOptions): HousekeepingActivities {
+export function createHousekeepingActivities({ store, keep, registry }: HousekeepingActivitiesOptions): HousekeepingActivities {
   const deleted = new Counter({
     name: 'parley_housekeeping_deleted_total',
-    help: 'Rows that the housekeeping deleted.',
+    help: 'Rows that the housekeeping deleted, and tables of events.',
     labelNames: ['what'],
     registers: [registry],
   });
   return {
+    async tidyEvents() {
+      const { dropped, deleted: rows, postponed } = await explained(() => store.webhooks.maintainPartitions(keep));
+      deleted.inc({ what: 'event_tables' }, dropped);
+      deleted.inc({ what: 'event_rows' }, rows);
+      // Somebody was in the way; not for long.
+      if (postponed > 0) throw ApplicationFailure.create({ message: `${postponed} tables of events were in use`, type: 'TablesInUse' });
+    },
     async organizationsAfter({ after, limit }) {
       return explained(async () => (await store.organizations.list({ after, limit })).map(({ name }) => name));
     },

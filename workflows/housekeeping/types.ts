@@ -21,6 +21,8 @@ export interface Tidied {
 
 /** The work itself, done outside the workflow. */
 export interface HousekeepingActivities {
+  /** Makes the tables of events to come and drops those that are past. */
+  tidyEvents(): Promise<void>;
   /** Up to `limit` names behind `after`, sorted. */
   organizationsAfter(page: { readonly after: string; readonly limit: number }): Promise<readonly string[]>;
   /** Deletes what one organisation no longer needs, in batches, with a heartbeat after each. */

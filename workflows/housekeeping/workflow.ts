@@ -1,9 +1,9 @@
 /**
- * Once a day, through all organisations: superseded agent revisions and long-dead API keys go.
+ * Once a day: old tables of events go, and, through all organisations, superseded agent revisions and long-dead API keys.
  * This file runs in Temporal's sandbox and is replayed from history: no clock, no random, no I/O. A change that would
  * alter the order of its steps needs `patched()`; the recorded histories in test/integration/workflows/histories tell.
  */
-import { ActivityFailure, ApplicationFailure, continueAsNew, log, proxyActivities, workflowInfo } from '@temporalio/workflow';
+import { ActivityFailure, ApplicationFailure, continueAsNew, log, patched, proxyActivities, workflowInfo } from '@temporalio/workflow';
 
 import type { HousekeepingActivities, HousekeepingState, Totals } from './types.ts';
 
@@ -11,6 +11,11 @@ const quick = proxyActivities<Pick<HousekeepingActivities, 'organizationsAfter'>
   startToCloseTimeout: '30 seconds',
   scheduleToCloseTimeout: '6 hours',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '5 minutes' },
+});
+
+const tables = proxyActivities<Pick<HousekeepingActivities, 'tidyEvents'>>({
+  startToCloseTimeout: '1 minute',
+  retry: { initialInterval: '10 seconds', backoffCoefficient: 2, maximumInterval: '5 minutes', maximumAttempts: 5 },
 });
 
 const bulky = proxyActivities<Pick<HousekeepingActivities, 'tidyOrganization'>>({
@@ -32,12 +37,23 @@ const nothing: Totals = { organizations: 0, revisions: 0, apiKeys: 0 };
 /** @throws ApplicationFailure `OrganizationsNotTidied` at the end when some organisation failed for good; the others are done by then */
 export async function housekeeping(begin: HousekeepingState = { after: '', totals: nothing, failed: [] }): Promise<Totals> {
   let state = begin;
+  if (begin.after === '' && patched('tidy-events')) await tidyEvents();
   for (let page = 0; page < PAGES_PER_RUN && !workflowInfo().continueAsNewSuggested; page += 1) {
     const names = await quick.organizationsAfter({ after: state.after, limit: PAGE });
     for (let first = 0; first < names.length; first += AT_ONCE) state = await tidy(state, names.slice(first, first + AT_ONCE));
     if (names.length < PAGE) return finish(state);
   }
   return continueAsNew<typeof housekeeping>(state);
+}
+
+/** Dispatchers do it too, every hour: what fails here holds up nothing. */
+async function tidyEvents(): Promise<void> {
+  try {
+    await tables.tidyEvents();
+  } catch (error) {
+    if (!(error instanceof ActivityFailure) || !(error.cause instanceof ApplicationFailure)) throw error;
+    log.warn('tables of events were not tidied');
+  }
 }
 
 async function tidy(state: HousekeepingState, names: readonly string[]): Promise<HousekeepingState> {

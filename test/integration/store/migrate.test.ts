@@ -98,7 +98,7 @@ describe('migrate', () => {
     });
     const user = new URL(owner).username;
     const admin = await session(url);
-    await admin.query(`GRANT parley_app, parley_directory TO ${user} WITH INHERIT FALSE, SET TRUE`);
+    await admin.query(`GRANT parley_app, parley_directory, parley_dispatcher TO ${user} WITH INHERIT FALSE, SET TRUE`);
     expect(await failureOf(migrate({ databaseUrl: owner }))).toMatchObject({
       kind: 'refused',
       message: expect.stringContaining('let a superuser run `CREATE EXTENSION vector` in the database'),

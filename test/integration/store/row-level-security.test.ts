@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 
 import { createVectorStore } from '../../../knowledge/vector-stores/index.ts';
 import { Database } from '../../../store/database.ts';
-import { migrate, openStore, type Store } from '../../../store/index.ts';
+import { uuidv7 } from '../../../platform/uuid.ts';
+import { migrate, openDispatchStore, openStore, type Store } from '../../../store/index.ts';
 import { database } from '../../support/postgres.ts';
 import { failureOf, freshStore, loginUser, revisionOf, session, storeAt } from './support.ts';
 
@@ -18,6 +19,7 @@ async function twoOrganizations() {
     await store.agentRevisions.serve({ org, agentUid: `uid-${org}`, revision });
     await oneCompletedDocument(store, org);
   }
+  await oneFailedDelivery(url, store);
   return { url, store };
 }
 
@@ -43,10 +45,59 @@ async function oneCompletedDocument({ knowledge, database: db }: Store, org: str
   await knowledge.embeddingCache.put(org, new Map([['ab'.repeat(32), Float32Array.of(1)]]));
 }
 
+/** Of each organisation an event that is relayed and sent to no avail, and then stands in the outbox again. */
+async function oneFailedDelivery(url: string, store: Store): Promise<void> {
+  const dispatch = openDispatchStore({ databaseUrl: url, poolSize: 1 });
+  try {
+    for (const org of ['left', 'right']) {
+      await store.webhooks.raiseWatermark(org, { subscriptions: '7' });
+      await store.webhooks.insert(org, [{ id: uuidv7(), org, name: 'Webhook.Test', body: Buffer.from(`canary of ${org}`) }]);
+    }
+    const { deliveries } = await dispatch.takeOutbox(10, (events) => ({
+      deliveries: events.map((event) => ({ event, subscriptionUid: `uid-${event.org}`, state: 'pending' as const, leaseMs: 60_000 })),
+    }));
+    await dispatch.record(
+      deliveries.map(({ id, planned }) => ({
+        deliveryId: id,
+        org: planned.event.org,
+        subscriptionUid: planned.subscriptionUid,
+        seriesStart: 0,
+        startedAt: Date.now(),
+        durationMs: 1,
+        succeeded: false,
+        reason: 'timeout',
+        message: `canary of ${planned.event.org}`,
+        next: { state: 'failed' },
+      })),
+    );
+    const owner = await session(url);
+    await owner.query('INSERT INTO parley.outbox (event_id, org) SELECT event_id, org FROM parley.deliveries');
+  } finally {
+    await dispatch.close();
+  }
+}
+
 const knowledgeTables = ['collections', 'documents', 'chunks', 'document_terms', 'term_frequencies', 'embedding_cache'] as const;
 const vectorTables = ['vector_chunks', 'vector_collections', 'vector_postings'] as const;
 
-const tenantTables = ['organizations', 'api_keys', 'agent_revisions', 'agent_serving', ...knowledgeTables, ...vectorTables] as const;
+const deliveryTables = [
+  'events',
+  'event_bodies',
+  'outbox',
+  'deliveries',
+  'delivery_attempts',
+  'webhook_endpoints',
+  'webhook_watermarks',
+] as const;
+const tenantTables = [
+  'organizations',
+  'api_keys',
+  'agent_revisions',
+  'agent_serving',
+  ...knowledgeTables,
+  ...vectorTables,
+  ...deliveryTables,
+] as const;
 
 async function asRole(url: string, role: string, org?: string): Promise<Client> {
   const client = await session(url);
@@ -66,10 +117,24 @@ describe('every table that holds an organisation’s rows', () => {
     const client = await session(url);
     const { rows } = await client.query(`
       SELECT c.relname AS table, c.relrowsecurity AS enabled, c.relforcerowsecurity AS forced
-      FROM pg_class c WHERE c.relnamespace = 'parley'::regnamespace AND c.relkind IN ('r', 'p') AND c.relname <> 'schema_migrations' ORDER BY 1`);
+      FROM pg_class c WHERE c.relnamespace = 'parley'::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+        AND c.relname <> 'schema_migrations' ORDER BY 1`);
     // Out of the reach of every query but one function, which knows no organisation: what the replicas count together.
     const all = [...tenantTables, 'rate_limits'].sort();
     expect(rows).toEqual(all.map((table) => ({ table, enabled: true, forced: true })));
+  });
+
+  it('is reached by no role through its partitions', async () => {
+    const { url } = await freshStore();
+    const { rows } = await (
+      await session(url)
+    ).query<{ name: string; held: boolean; reached: boolean }>(`
+      SELECT c.relname AS name, c.relrowsecurity AND c.relforcerowsecurity AS held,
+        (SELECT bool_or(has_any_column_privilege(r.rolname, c.oid, 'SELECT, INSERT, UPDATE') OR has_table_privilege(r.rolname, c.oid, 'DELETE, TRUNCATE'))
+         FROM pg_roles r WHERE r.rolname IN ('parley_app', 'parley_directory', 'parley_dispatcher')) AS reached
+      FROM pg_class c WHERE c.relnamespace = 'parley'::regnamespace AND c.relkind = 'r' AND c.relispartition`);
+    expect(rows.length).toBeGreaterThan(20);
+    for (const { name, held, reached } of rows) expect({ name, held, reached }).toEqual({ name, held: true, reached: false });
   });
 
   it('is worked on by a role that can neither log in nor get round it', async () => {
@@ -77,13 +142,44 @@ describe('every table that holds an organisation’s rows', () => {
     const { rows } = await (
       await session(url)
     ).query(
-      "SELECT rolname, rolcanlogin, rolsuper, rolbypassrls, rolcreaterole, rolcreatedb FROM pg_roles WHERE rolname IN ('parley_app', 'parley_directory') ORDER BY 1",
+      "SELECT rolname, rolcanlogin, rolsuper, rolbypassrls, rolcreaterole, rolcreatedb FROM pg_roles WHERE rolname IN ('parley_app', 'parley_directory', 'parley_dispatcher') ORDER BY 1",
     );
     const harmless = { rolcanlogin: false, rolsuper: false, rolbypassrls: false, rolcreaterole: false, rolcreatedb: false };
     expect(rows).toEqual([
       { rolname: 'parley_app', ...harmless },
       { rolname: 'parley_directory', ...harmless },
+      { rolname: 'parley_dispatcher', ...harmless },
     ]);
+  });
+});
+
+describe('parley_dispatcher', () => {
+  it.each(deliveryTables)('sees of %s the rows of all organisations', async (table) => {
+    const { url } = await twoOrganizations();
+    expect(await count(await asRole(url, 'parley_dispatcher'), `parley.${table}`)).toBe(2);
+  });
+
+  it.each(tenantTables.filter((table) => !(deliveryTables as readonly string[]).includes(table)))('has no way to %s', async (table) => {
+    const { url } = await freshStore();
+    const client = await asRole(url, 'parley_dispatcher', 'left');
+    for (const sql of [`SELECT FROM parley.${table}`, `DELETE FROM parley.${table}`, `INSERT INTO parley.${table} DEFAULT VALUES`]) {
+      await expect(client.query(sql)).rejects.toMatchObject({ code: '42501' });
+    }
+  });
+
+  it('changes nothing of what happened, and deletes none of it', async () => {
+    const { url } = await twoOrganizations();
+    const client = await asRole(url, 'parley_dispatcher');
+    for (const sql of [
+      "UPDATE parley.events SET name = 'x'",
+      "UPDATE parley.event_bodies SET body = ''",
+      'DELETE FROM parley.events',
+      'DELETE FROM parley.deliveries',
+      'UPDATE parley.delivery_attempts SET succeeded = true',
+      "UPDATE parley.deliveries SET org = 'right'",
+    ]) {
+      await expect(client.query(sql)).rejects.toMatchObject({ code: '42501' });
+    }
   });
 });
 

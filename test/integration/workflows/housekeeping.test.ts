@@ -48,23 +48,26 @@ describe('housekeeping', () => {
         "SET session_replication_role = origin; UPDATE parley.api_keys SET revoked_at = now() - interval '91 days' WHERE name = 'dead'",
       );
 
-      await whileWorking({ address, activities: createHousekeepingActivities({ store, registry }) }, async (client, taskQueue) => {
-        const scheduleId = unique('housekeeping');
-        await ensureHousekeepingSchedule(client, { taskQueue, scheduleId });
-        const schedule = client.schedule.getHandle(scheduleId);
-        try {
-          await schedule.trigger();
-          const action = await eventually(async () => {
-            const [recent] = (await schedule.describe()).info.recentActions;
-            if (recent?.action.type !== 'startWorkflow') throw new Error('not started yet');
-            return recent.action.workflow;
-          });
-          const totals = await client.workflow.getHandle<typeof housekeeping>(action.workflowId, action.firstExecutionRunId).result();
-          expect(totals).toEqual({ organizations: 2, revisions: 6, apiKeys: 2 });
-        } finally {
-          await schedule.delete();
-        }
-      });
+      await whileWorking(
+        { address, activities: createHousekeepingActivities({ store, keep: { eventsKeepDays: 30, bodiesKeepDays: 7 }, registry }) },
+        async (client, taskQueue) => {
+          const scheduleId = unique('housekeeping');
+          await ensureHousekeepingSchedule(client, { taskQueue, scheduleId });
+          const schedule = client.schedule.getHandle(scheduleId);
+          try {
+            await schedule.trigger();
+            const action = await eventually(async () => {
+              const [recent] = (await schedule.describe()).info.recentActions;
+              if (recent?.action.type !== 'startWorkflow') throw new Error('not started yet');
+              return recent.action.workflow;
+            });
+            const totals = await client.workflow.getHandle<typeof housekeeping>(action.workflowId, action.firstExecutionRunId).result();
+            expect(totals).toEqual({ organizations: 2, revisions: 6, apiKeys: 2 });
+          } finally {
+            await schedule.delete();
+          }
+        },
+      );
       const { rows } = await admin.query(
         'SELECT (SELECT count(*)::int FROM parley.agent_revisions) AS revisions, (SELECT array_agg(DISTINCT name) FROM parley.api_keys) AS keys',
       );

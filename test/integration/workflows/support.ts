@@ -48,6 +48,7 @@ export function pretendedActivities(
   const tidied: string[] = [];
   return {
     tidied,
+    tidyEvents: async () => undefined,
     async organizationsAfter({ after, limit }) {
       return names.filter((name) => name > after).slice(0, limit);
     },
