@@ -1,5 +1,4 @@
 /** Deliveries as they arrive, verified by the libraries that receivers use. */
-import { once } from 'node:events';
 import type { IncomingHttpHeaders } from 'node:http';
 
 import { Webhook } from 'standardwebhooks';
@@ -29,7 +28,7 @@ beforeAll(async () => {
   server = await servers.http((request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
-    void once(request, 'end').then(() => {
+    request.on('end', () => {
       arrived.push({ headers: flat(request.headers), body: Buffer.concat(chunks) });
       response.end();
     });
