@@ -8,7 +8,8 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 
 import type { Workflow } from '@temporalio/client';
 
-import { clearCollection, housekeeping, ingestDocument, reindexCollection } from '../../../workflows/catalogue.ts';
+import { clearCollection, deliverWithRetries, housekeeping, ingestDocument, reindexCollection } from '../../../workflows/catalogue.ts';
+import { pretendedDelivery } from './pretended-delivery.ts';
 import { broken, gone, job, pretendedIngestion } from './pretended-ingestion.ts';
 import { pretendedActivities, unique, whileWorking } from './support.ts';
 
@@ -49,6 +50,12 @@ const cases: readonly {
     activities: pretendedIngestion({ failing: { verifyDocument: [gone()] } }),
   },
   { name: 'clearing-collection', workflow: clearCollection, args: [job], activities: pretendedIngestion({ documents: 53 }) },
+  {
+    name: 'delivery-later',
+    workflow: deliverWithRetries,
+    args: [{ deliveryId: '019a2b3c-0000-8000-8000-000000000000', subscriptionUid: '5f0e4d4e-0000-4000-8000-000000000000' }],
+    activities: pretendedDelivery(2),
+  },
   { name: 'reindex', workflow: reindexCollection, args: [job], activities: pretendedIngestion({ documents: 3 }) },
 ];
 
