@@ -1,5 +1,6 @@
 /** Making, changing and deleting webhook subscriptions. What is written is known to whoever relays events before it is answered. */
 import { API_VERSION, webhookSubscriptionKind, wellKnown, type WebhookSubscription } from '../../crds/index.ts';
+import { unstorable } from '../../crds/unstorable.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { WebhookStore } from '../../store/index.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
@@ -8,6 +9,8 @@ import { generateSigningKey } from '../../webhooks/signing/signing-keys.ts';
 import { currentKeyName } from '../../webhooks/signing/signing-secret.ts';
 import { ApiError, ValidationFailed } from '../http/api-error.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
+import type { Draft } from '../codec/present.ts';
+import { restLoc } from '../partial/field-names.ts';
 import { shapeOf } from '../partial/shape.ts';
 import { cameFirst, isTaken, type FirstCome } from '../resources/first-come.ts';
 import type { Foundation } from '../resources/foundation.ts';
@@ -88,7 +91,7 @@ export class SubscriptionService {
     const secrets = await this.writer.secretWriter(org, name, undefined);
     const found: ValidationIssue[] = [];
     const spec = subscriptionFromRest(body, undefined, { secrets, eventNames: knownEvents, found });
-    found.push(...this.#addressIssues(body.url), ...(await this.#unknownAgents(org, body, undefined)));
+    found.push(...textIssues(spec), ...this.#addressIssues(body.url), ...(await this.#unknownAgents(org, body, undefined)));
     if (found.length > 0) throw new ValidationFailed(found);
     const claim = this.#claim(org, body.name);
     if (await isTaken(claim)) throw nameTaken(body.name);
@@ -131,6 +134,7 @@ export class SubscriptionService {
           const secrets = await this.writer.secretWriter(org, name, bringsSecrets ? stored : undefined);
           const found: ValidationIssue[] = [];
           const spec = subscriptionFromRest(body, stored, { secrets, eventNames: knownEvents, found });
+          found.push(...textIssues(spec));
           // What was allowed when it was written stays until somebody changes it.
           if (body.url !== stored.spec.url) found.push(...this.#addressIssues(body.url));
           found.push(...(await this.#unknownAgents(org, body, stored)));
@@ -227,6 +231,10 @@ export class SubscriptionService {
       isRival: (other) => other.metadata.name !== except && nameOf(other) === displayName,
     };
   }
+}
+
+function textIssues(spec: Draft<WebhookSubscription['spec']>): readonly ValidationIssue[] {
+  return unstorable(spec, 'spec').map(({ path, message }) => issues.value(restLoc(webhookFieldNames, path) ?? ['body'], message));
 }
 
 /** The resource versions that a write came to. */

@@ -5,7 +5,7 @@ import { Registry } from 'prom-client';
 
 import { createFoundation } from '../../../api/resources/foundation.ts';
 import { Sweeper } from '../../../api/resources/sweeper.ts';
-import type { Agent, PhoneNumber, Tool } from '../../../crds/index.ts';
+import type { Agent, PhoneNumber, Tool, WebhookSubscription } from '../../../crds/index.ts';
 import { KubeError, type KubeRequest, type Transport } from '../../../kube/index.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { Readiness } from '../../../platform/lifecycle.ts';
@@ -267,7 +267,54 @@ describe.each([false, true])('a process that dies at any request to the API serv
       }
     }
   });
+
+  it('leaves whole webhook subscriptions or none, each with one signing secret and the values of its headers', async () => {
+    const org = await organization(facade);
+    const all = '/v1/public/webhook/subscription';
+    const dieing = async (path: string, method: string, sent: (n: number) => object, fewest: number): Promise<Answer> => {
+      for (let n = 0; ; n += 1) {
+        mortal.die(n, carriedOut);
+        const answer = await org.call(method, path, sent(n));
+        mortal.revive();
+        await sweep(org.name);
+        await requireWholeSubscriptions(org.name);
+        if (answer.status !== 503) {
+          expect([200, 201], answer.text).toContain(answer.status);
+          expect(n).toBeGreaterThanOrEqual(fewest);
+          return answer;
+        }
+      }
+    };
+    const common = { url: 'https://x.example', enable_signed_webhooks: true };
+    const { body: made } = await dieing(all, 'POST', (n) => ({ ...common, name: `Hook ${n}`, headers: { 'X-Tenant': `${n}` } }), 3);
+    const path = `${all}/${made.id}`;
+    await dieing(path, 'PATCH', (n) => ({ headers: { 'X-Tenant': `changed ${n}` } }), 4);
+    expect((await org.call('GET', path)).body.headers).toEqual({ 'X-Tenant': expect.stringMatching(/^changed \d+$/) });
+    const rotated = await dieing(`${path}/rotate-secret`, 'POST', () => ({}), 2);
+    expect(await requireWholeSubscriptions(org.name)).toContain(rotated.body.secret);
+    await dieing(path, 'PATCH', () => ({ enable_signed_webhooks: false }), 3);
+    const on = await dieing(path, 'PATCH', () => ({ enable_signed_webhooks: true }), 3);
+    if (on.body.secret !== undefined) expect(await requireWholeSubscriptions(org.name)).toContain(on.body.secret);
+  });
 });
+
+/** Present signing secrets, after checking that every Secret is used by the one whose it is, and that nothing is missing. */
+async function requireWholeSubscriptions(org: string): Promise<readonly string[]> {
+  const list = async <T>(kind: string): Promise<readonly T[]> => (await kubectlJson<{ items: T[] }>(['get', kind, '-n', org])).items;
+  const [subscriptions, secrets] = await Promise.all([list<WebhookSubscription>('webhooksubscriptions'), list<Companion>('secrets')]);
+  const isFormer = (key: string): boolean => key.startsWith('previous-');
+  const wanted = subscriptions.flatMap(({ metadata: { uid = '' }, spec }) => {
+    const values = (spec.headers ?? []).map(({ valueFrom }) => `${uid} ${valueFrom?.secretKeyRef.key}`);
+    return spec.signing === undefined ? values : values.concat(`${uid} current`);
+  });
+  const there = secrets.flatMap(({ metadata, data }) => {
+    expect(metadata.labels ?? {}, metadata.name).toEqual({});
+    const owners = (metadata.ownerReferences ?? []).map(({ uid }) => uid).join();
+    return Object.keys(data ?? {}).flatMap((key) => (isFormer(key) ? [] : [`${owners} ${key}`]));
+  });
+  expect(there.toSorted()).toEqual(wanted.toSorted());
+  return secrets.map(({ data }) => Buffer.from(data?.['current'] ?? '', 'base64').toString());
+}
 
 const aNumber = (): string => `+1${randomInt(1e12, 1e13)}`;
 

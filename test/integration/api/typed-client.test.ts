@@ -96,6 +96,41 @@ describe('a typed client', () => {
     expect((await client.POST('/v1/api-keys/{key_id}/revoke', { params: { path } })).data?.revoked).toBe(true);
   });
 
+  it('walks through the webhooks', async () => {
+    const body: components['schemas']['WebhookSubscriptionCreate'] = {
+      name: 'Typed',
+      url: 'https://hooks.example.com',
+      enable_signed_webhooks: true,
+      retry_policy: { retryStrategy: 'NO_RETRY' },
+    };
+    const made = await client.POST('/v1/public/webhook/subscription', { body });
+    if (made.data === undefined) throw new Error(JSON.stringify(made.error));
+    const { secret, id: subscription_id } = made.data;
+    const path = { subscription_id };
+    expect(secret).toMatch(/^whsec_/);
+    const list = await client.GET('/v1/public/webhook/subscriptions', { params: { query: { page_size: 10 } } });
+    expect([list.data?.total_count, list.data?.data[0]?.retry_policy.retryStrategy]).toEqual([1, 'NO_RETRY']);
+    const one = '/v1/public/webhook/subscription/{subscription_id}' as const;
+    expect((await client.PATCH(one, { params: { path }, body: { active: false } })).data?.active).toBe(false);
+    const paused = await client.POST(`${one}/test`, { params: { path } });
+    expect([paused.error, paused.response.status]).toEqual([expect.objectContaining({ type: 'CONFLICT' }), 409]);
+    expect((await client.PUT(one, { params: { path }, body: { active: true } })).data?.active).toBe(true);
+    const test = await client.POST(`${one}/test`, { params: { path } });
+    expect(test.data?.event_id).toMatch(/^evt_/);
+    const rotated = await client.POST(`${one}/rotate-secret`, { params: { path } });
+    expect(rotated.data?.secret).not.toBe(secret);
+    const recovered = await client.POST(`${one}/recover`, { params: { path }, body: { since: '2026-11-21T00:00:00Z' } });
+    expect(recovered.data).toEqual({ recovered: 0 });
+    const deliveries = await client.GET(`${one}/deliveries`, { params: { path, query: { status: 'failed' } } });
+    expect(deliveries.data?.data).toEqual([]);
+    const types = await client.GET('/v1/public/webhook/event-types');
+    expect(types.data?.data.map(({ name }) => name)).toContain('Webhook.Test');
+    // @ts-expect-error -- page_size has to be given
+    const little = await client.GET('/v1/public/webhook/subscriptions', {});
+    expect(little.response.status).toBe(400);
+    expect((await client.DELETE(one, { params: { path } })).response.status).toBe(200);
+  });
+
   it('reads what needs no key', async () => {
     expect((await client.GET('/healthz', { parseAs: 'text' })).data).toBe('ok\n');
     expect((await client.GET('/docs', { parseAs: 'text' })).data).toContain('<title>Parley API</title>');

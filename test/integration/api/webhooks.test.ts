@@ -138,6 +138,11 @@ describe('webhook subscriptions', () => {
     ['the same in other words', { url: 'http://0xa9fea9fe/' }, { url: expect.stringContaining('public internet') }],
     ['a mapped one', { url: 'http://[::ffff:10.0.0.1]/' }, { url: expect.stringContaining('public internet') }],
     ['a forbidden port', { url: 'http://example.com:22/' }, { url: expect.stringContaining('port 22') }],
+    [
+      'a character that nothing can store',
+      { name: 'a\0', description: 'b\0' },
+      { name: expect.any(String), description: expect.any(String) },
+    ],
     ['a long description', { description: 'x'.repeat(1501) }, { description: expect.stringContaining('1500') }],
     [
       'both scopes',
