@@ -6,6 +6,7 @@ import type { ResourceClient } from '../../kube/resource-client.ts';
 import { withoutBookkeeping } from '../../kube/transform.ts';
 import { compareResourceVersions } from '../../kube/resource-version.ts';
 import { keyOf, type KubeObject, type Stored } from '../../kube/types.ts';
+import { sleep } from '../../platform/clock.ts';
 import type { FoundationDependencies } from '../dependencies.ts';
 import { currentRequest } from '../http/request-state.ts';
 import { orUndefined } from './companions.ts';
@@ -29,6 +30,8 @@ export class View<T extends KubeObject> {
   readonly #contact: Contact;
   readonly #clock: FoundationDependencies['clock'];
   readonly #deleted = new Map<string, number>();
+  /** Who waits for the deletion of an object to arrive, by key. */
+  readonly #deletions = new Map<string, Set<(resourceVersion: string) => void>>();
   /** The last answers to this process's own writes, until the cache has them. */
   readonly #recent = new Map<string, Stored<T>>();
   #written = '';
@@ -48,6 +51,10 @@ export class View<T extends KubeObject> {
     // While the server answers and a watch is open the cache misses nothing: a watch has nothing to say where nothing changes.
     this.#contact.onAnswer(() => {
       if (this.#informer.connected) this.#currentAt = this.#clock.monotonic();
+    });
+    this.#informer.onChange(({ type, object }) => {
+      if (type !== 'deleted' && object.metadata.deletionTimestamp === undefined) return;
+      for (const tell of this.#deletions.get(keyOf(object)) ?? []) tell(object.metadata.resourceVersion);
     });
   }
 
@@ -106,6 +113,32 @@ export class View<T extends KubeObject> {
     this.#informer.onChange(({ type, object }) => {
       if (type !== 'deleted') listener(object);
     });
+  }
+
+  /**
+   * Runs `remove`, which is to delete an object. The answer to a deletion doesn't say when in the order of writes it was: the watch does.
+   * @returns the resource version from which on the object is (being) deleted; undefined where the watch doesn't deliver it in time
+   */
+  async deletion(
+    namespace: string,
+    name: string,
+    remove: () => Promise<boolean>,
+  ): Promise<{ readonly done: boolean; readonly version?: string }> {
+    const key = `${namespace}/${name}`;
+    const seen = Promise.withResolvers<string>();
+    const waiting = this.#deletions.get(key) ?? new Set();
+    this.#deletions.set(key, waiting.add(seen.resolve));
+    const late = new AbortController();
+    try {
+      if (!(await remove())) return { done: false };
+      const inTime = sleep(this.#clock, catchUpMs, late.signal).catch(() => undefined);
+      const version = (await Promise.race([seen.promise, inTime])) ?? undefined;
+      return { done: true, ...(version !== undefined && { version }) };
+    } finally {
+      waiting.delete(seen.resolve);
+      if (waiting.size === 0) this.#deletions.delete(key);
+      late.abort();
+    }
   }
 
   /** The newest state that this process knows of; the server may know a newer one. */

@@ -165,12 +165,17 @@ export class SubscriptionService {
       options.requireState(stored.metadata.resourceVersion);
       return true;
     };
-    const deleted = isObjectName(name) && (await inRestWords(webhookFieldNames, () => this.writer.delete(org, name, decide, options)));
-    if (!deleted) throw subscriptionNotFound();
-    if (options.dryRun) return;
-    // The answer to a deletion doesn't say when in the order of writes it was; a list does, whatever is on it.
-    const { resourceVersion } = await this.#foundation.clients.webhookSubscriptions.list({ namespace: org, limit: 1 });
-    await this.#store.raiseWatermark(org, { subscriptions: resourceVersion });
+    if (!isObjectName(name)) throw subscriptionNotFound();
+    const remove = (): Promise<boolean> => this.writer.delete(org, name, decide, options);
+    if (options.dryRun) {
+      if (!(await inRestWords(webhookFieldNames, remove))) throw subscriptionNotFound();
+      return;
+    }
+    const { done, version } = await inRestWords(webhookFieldNames, () =>
+      this.#foundation.views.webhookSubscriptions.deletion(org, name, remove),
+    );
+    if (!done) throw subscriptionNotFound();
+    if (version !== undefined) await this.#store.raiseWatermark(org, { subscriptions: version });
   }
 
   /** The headers as `caller` may see them. */

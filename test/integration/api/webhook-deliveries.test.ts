@@ -322,6 +322,11 @@ describe('what is written', () => {
       await seen();
       return marks[0] as { subscriptions: string; secrets: string };
     };
+    /** The API server's present resource version. */
+    const listed = async (): Promise<string> => {
+      const list = await kubectl(['get', '--raw', '/apis/parley.dev/v1alpha1/webhooksubscriptions?limit=1']);
+      return (JSON.parse(list) as { metadata: { resourceVersion: string } }).metadata.resourceVersion;
+    };
     const versionOf = async (kind: string, name: string): Promise<string> =>
       (await kubectlJson<{ metadata: { resourceVersion: string } }>(['get', kind, name, '-n', ours.name])).metadata.resourceVersion;
     const { body: signed } = await ours.call('POST', one, {
@@ -343,6 +348,11 @@ describe('what is written', () => {
     const before = await emit();
     expect(before.secrets).toBe(await versionOf('secret', secret));
     await ours.call('DELETE', `${one}/${signed.id}`);
-    expect(BigInt((await emit()).subscriptions)).toBeGreaterThan(BigInt(before.subscriptions));
+    const { subscriptions } = await emit();
+    expect(BigInt(subscriptions)).toBeGreaterThan(BigInt(before.subscriptions));
+    // Of that very deletion: whoever waits for a later version waits for a write that may never come.
+    const others = (await kubectlJson<{ items: { metadata: { resourceVersion: string } }[] }>(['get', 'webhooksubscriptions', '-A'])).items;
+    expect(others.map(({ metadata }) => metadata.resourceVersion)).not.toContain(subscriptions);
+    expect(BigInt(subscriptions)).toBeLessThanOrEqual(BigInt(await listed()));
   });
 });
