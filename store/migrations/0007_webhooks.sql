@@ -145,10 +145,12 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON parley.webhook_endpoints TO parley_app, 
 GRANT SELECT, INSERT, UPDATE ON parley.webhook_watermarks TO parley_app;
 GRANT SELECT ON parley.webhook_watermarks TO parley_dispatcher;
 
--- The smallest id of a moment, of events and of deliveries.
+-- The smallest id of a moment, of events and of deliveries. Moments that no id can tell are the nearest that one can.
 CREATE FUNCTION parley.uuid_at(moment timestamptz) RETURNS uuid
 LANGUAGE sql STABLE STRICT PARALLEL SAFE SET search_path = pg_catalog, pg_temp
-AS $$ SELECT (lpad(to_hex(floor(extract(epoch FROM moment) * 1000)::bigint), 12, '0') || repeat('0', 20))::uuid $$;
+AS $$
+  SELECT (lpad(to_hex(greatest(0, least(floor(extract(epoch FROM moment) * 1000), 281474976710655))::bigint), 12, '0') || repeat('0', 20))::uuid
+$$;
 
 -- Makes the tables of the weeks and days to come, and drops those whose rows are all older than what is kept. What fits nowhere is in the
 -- default partitions, from where it is moved or deleted. Nobody waits long for its locks: what it can't get soon is left for the next time.
@@ -194,10 +196,14 @@ BEGIN
       END;
     END LOOP;
 
-    EXECUTE format('DELETE FROM parley.%I WHERE %I < parley.uuid_at($1)',
-      plan.name || '_default', CASE plan.name WHEN 'delivery_attempts' THEN 'delivery_id' ELSE 'id' END) USING plan.oldest;
-    GET DIAGNOSTICS gone = ROW_COUNT;
-    deleted := deleted + gone;
+    BEGIN
+      EXECUTE format('DELETE FROM parley.%I WHERE %I < parley.uuid_at($1)',
+        plan.name || '_default', CASE plan.name WHEN 'delivery_attempts' THEN 'delivery_id' ELSE 'id' END) USING plan.oldest;
+      GET DIAGNOSTICS gone = ROW_COUNT;
+      deleted := deleted + gone;
+    EXCEPTION WHEN lock_not_available OR deadlock_detected THEN
+      postponed := postponed + 1;
+    END;
 
     FOR step IN 0..plan.ahead LOOP
       begins := date_bin(plan.width, now() + step * plan.width, timestamptz '2024-01-01 00:00:00+00');
