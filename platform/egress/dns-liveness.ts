@@ -3,30 +3,25 @@
  * answer. Whatever they say to anything asked meanwhile shows that they live; where a question stays open for long, one
  * is asked that every server has the answer to.
  */
-import { promises as dns } from 'node:dns';
+import { sleep, type Clock } from '../clock.ts';
 
-import type { Clock } from '../clock.ts';
-
-/** How long a server has to say anything at all, in milliseconds. */
+/** How long servers have to say anything at all, in milliseconds. */
 const patienceMs = 5_000;
-
-/** These are said by the resolver itself when no answer came; everything else is an answer. */
-const silence = new Set(['ECONNREFUSED', 'ETIMEOUT', 'ECANCELLED', 'EDESTRUCTION']);
-
-export const isSilence = (code: string): boolean => silence.has(code);
 
 export class DnsLiveness {
   readonly #clock: Clock;
-  readonly #resolver: dns.Resolver;
+  readonly #ask: () => Promise<unknown>;
   readonly #waiting = new Set<() => void>();
   #heardAt = -Infinity;
-  /** Since when, and whether it was answered. */
-  #probe: { readonly since: number; readonly answered: Promise<boolean> } | undefined;
+  /** When the last question was put that nobody answered. */
+  #unansweredAt = -Infinity;
+  /** Ends with an answer or without one. */
+  #probe: Promise<void> | undefined;
 
-  constructor(options: { readonly servers: readonly string[]; readonly clock: Clock }) {
+  /** @param options.ask puts a question that is easy to answer; that something came is told to {@link heard} */
+  constructor(options: { readonly ask: () => Promise<unknown>; readonly clock: Clock }) {
     this.#clock = options.clock;
-    this.#resolver = new dns.Resolver({ timeout: patienceMs, tries: 1 });
-    if (options.servers.length > 0) this.#resolver.setServers([...options.servers]);
+    this.#ask = options.ask;
   }
 
   /** An answer has come, if only that there is none. */
@@ -35,40 +30,32 @@ export class DnsLiveness {
     for (const tell of this.#waiting) tell();
   }
 
-  /** Asks for what every server knows, once at a time. */
+  /** Once at a time. */
   probe(): void {
-    this.#probe ??= { since: this.#clock.monotonic(), answered: this.#ask() };
+    this.#probe ??= this.#listen();
   }
 
-  /** Whether any server has said anything since `since`, on the monotonic clock. Known at once in most cases, after some seconds in the worst. */
-  async answeredSince(since: number): Promise<boolean> {
-    const { promise: heard, resolve } = Promise.withResolvers<boolean>();
-    const tell = (): void => resolve(true);
-    const timer = this.#clock.after(patienceMs, () => resolve(false));
-    this.#waiting.add(tell);
+  async #listen(): Promise<void> {
+    const since = this.#clock.monotonic();
+    await Promise.race([this.#ask().catch(() => undefined), sleep(this.#clock, patienceMs)]);
+    this.#probe = undefined;
+    if (this.#heardAt < since) this.#unansweredAt = since;
+  }
+
+  /** Whether any server has said anything since `moment`, on the monotonic clock. Known at once in most cases, after some seconds in the worst. */
+  async answeredSince(moment: number): Promise<boolean> {
+    // Nothing is heard in the future.
+    const since = Math.min(moment, this.#clock.monotonic());
+    const { promise: heard, resolve } = Promise.withResolvers<void>();
+    this.#waiting.add(resolve);
     try {
-      while (this.#heardAt < since) {
+      while (this.#heardAt < since && this.#unansweredAt < since) {
         this.probe();
-        const probe = this.#probe;
-        const answered = await Promise.race([heard, probe?.answered ?? heard]);
-        if (answered || probe === undefined || probe.since >= since) return answered;
+        await Promise.race([heard, this.#probe]);
       }
-      return true;
+      return this.#heardAt >= since;
     } finally {
-      timer.cancel();
-      this.#waiting.delete(tell);
+      this.#waiting.delete(resolve);
     }
-  }
-
-  async #ask(): Promise<boolean> {
-    try {
-      await this.#resolver.resolveNs('.');
-    } catch (error) {
-      if (isSilence((error as NodeJS.ErrnoException).code ?? '')) return false;
-    } finally {
-      this.#probe = undefined;
-    }
-    this.heard();
-    return true;
   }
 }

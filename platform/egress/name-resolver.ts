@@ -2,7 +2,8 @@
 import { promises as dns } from 'node:dns';
 
 import { type Clock, sleep } from '../clock.ts';
-import { DnsLiveness, isSilence } from './dns-liveness.ts';
+import { DnsLiveness } from './dns-liveness.ts';
+import { codeOf, DnsServers, isAbsence, isSilence } from './dns-servers.ts';
 import { EgressError } from './egress-error.ts';
 
 export interface NameAnswer {
@@ -48,20 +49,17 @@ type Family =
 
 /** @param options.servers `address` or `address:port` each; those of the operating system where absent or empty */
 export function createNameResolver(options: { readonly servers?: readonly string[]; readonly clock: Clock }): NameResolver {
-  const resolver = new dns.Resolver({ timeout: 1500, tries: 3 });
-  if (options.servers !== undefined && options.servers.length > 0) resolver.setServers([...options.servers]);
-
-  const liveness = new DnsLiveness({ servers: options.servers ?? [], clock: options.clock });
+  const { clock } = options;
+  const servers = new DnsServers({ servers: options.servers ?? [], clock, onAnswer: () => liveness.heard() });
+  const liveness = new DnsLiveness({ ask: () => servers.ask((resolver) => resolver.resolveNs('.')), clock });
 
   const family = async (query: Promise<readonly { address: string; ttl: number }[]>): Promise<Family> => {
     try {
       const records = await query;
-      liveness.heard();
       return records.length === 0 ? { outcome: 'none' } : { outcome: 'found', records };
     } catch (error) {
-      const code = (error as NodeJS.ErrnoException).code ?? 'EUNKNOWN';
-      if (!isSilence(code)) liveness.heard();
-      return code === 'ENOTFOUND' || code === 'ENODATA' ? { outcome: 'none' } : { outcome: 'failed', code };
+      const code = codeOf(error);
+      return isAbsence(code) ? { outcome: 'none' } : { outcome: 'failed', code };
     }
   };
 
@@ -69,17 +67,15 @@ export function createNameResolver(options: { readonly servers?: readonly string
     answeredSince: (since) => liveness.answeredSince(since),
 
     async resolve(name) {
-      const begin = options.clock.monotonic();
-      const slow = options.clock.after(slowMs, () => liveness.probe());
+      const begin = clock.monotonic();
+      const slow = clock.after(slowMs, () => liveness.probe());
       // With the final dot no search domain is ever appended.
       const absolute = `${name}.`;
-      const v4 = family(resolver.resolve4(absolute, { ttl: true }));
-      const v6 = family(resolver.resolve6(absolute, { ttl: true }));
+      const v4 = family(servers.ask((resolver) => resolver.resolve4(absolute, { ttl: true })));
+      const v6 = family(servers.ask((resolver) => resolver.resolve6(absolute, { ttl: true })));
       const first = await v4;
       const second =
-        first.outcome === 'found'
-          ? await Promise.race([v6, sleep(options.clock, graceMs).then((): Family => ({ outcome: 'none' }))])
-          : await v6;
+        first.outcome === 'found' ? await Promise.race([v6, sleep(clock, graceMs).then((): Family => ({ outcome: 'none' }))]) : await v6;
       slow.cancel();
       const records = [first, second].flatMap((answer) => (answer.outcome === 'found' ? answer.records : []));
       if (records.length > 0) {
