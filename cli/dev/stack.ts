@@ -60,7 +60,7 @@ export function describeStack(options: StackOptions): Stack {
       : undefined;
   const databaseUrl = options.databaseUrl ?? postgresUrl(ownPostgres!);
 
-  const storageUrl = pathToFileURL(join(layout.data, 'files')).href;
+  const storageUrl = storageOf(options.env['STORAGE_URL']) ?? pathToFileURL(join(layout.data, 'files')).href;
 
   const servers: Part[] = [
     etcdPart({ binary: binary('etcd'), dataDir: join(layout.data, 'etcd'), port: ports.etcd, peerPort: ports['etcd-peer'] }),
@@ -144,6 +144,11 @@ export function describeStack(options: StackOptions): Stack {
     }),
   ];
   return { parts: [...servers, ...roles], databaseUrl, storageUrl, server, credentials };
+}
+
+/** A bucket, where the person has named one. A folder may be that of another stack. */
+function storageOf(url: string | undefined): string | undefined {
+  return url?.startsWith('s3://') === true ? url : undefined;
 }
 
 /** A shell that is ready for one stack (`parley env`) may well start another. */

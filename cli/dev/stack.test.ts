@@ -1,0 +1,40 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+import { afterAll, expect, it } from 'vitest';
+
+import { createLayout, layoutOf } from './layout.ts';
+import { portNames, type Ports } from './settings.ts';
+import { describeStack } from './stack.ts';
+
+const folder = await mkdtemp(join(tmpdir(), 'parley-stack-'));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+const layout = layoutOf(folder);
+createLayout(layout);
+
+const stackWith = (env: NodeJS.ProcessEnv) =>
+  describeStack({
+    layout,
+    ports: Object.fromEntries(portNames.map((name, at) => [name, 20_000 + at])) as Ports,
+    org: 'demo',
+    binary: (name) => `/bin/${name}`,
+    env,
+    parley: ['parley'],
+    databaseUrl: 'postgres://parley@127.0.0.1/parley',
+    installDefinitions: () => Promise.resolve(),
+    migrate: () => Promise.resolve(),
+  });
+const storageOfRoles = (stack: ReturnType<typeof stackWith>): readonly unknown[] =>
+  stack.parts.filter(({ name }) => ['api', 'operator', 'worker'].includes(name)).map((part) => part.command().env?.['STORAGE_URL']);
+
+it('keeps files in a bucket that the person names, and never in the folder of another stack', () => {
+  const bucket = 's3://files/dev?endpoint=http://127.0.0.1:9000';
+  const inBucket = stackWith({ STORAGE_URL: bucket });
+  expect([inBucket.storageUrl, ...storageOfRoles(inBucket)]).toEqual([bucket, bucket, bucket, bucket]);
+
+  const own = pathToFileURL(join(layout.data, 'files')).href;
+  const besideAnother = stackWith({ STORAGE_URL: 'file:///another/stack' });
+  expect([besideAnother.storageUrl, ...storageOfRoles(besideAnother)]).toEqual([own, own, own, own]);
+});
