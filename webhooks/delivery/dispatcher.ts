@@ -5,11 +5,12 @@ import { StoreError } from '../../store/error.ts';
 import type { DispatchStore } from '../../store/webhooks/dispatch.ts';
 import type { AttemptResult, ClaimedDelivery, DeliveryState, NewDelivery } from '../../store/webhooks/types.ts';
 import type { Attempt } from '../attempt/attempt.ts';
-import { deliveryIdText, eventIdOf } from '../events/envelope.ts';
+import { deliveryIdText } from '../events/envelope.ts';
 import { Relay } from '../relay/relay.ts';
 import type { EndpointDirectory } from '../subscriptions/directory.ts';
 import { Batcher } from './batcher.ts';
 import { Deliverer, type Attempted, type HandBack } from './deliverer.ts';
+import { endedLine, timeOfEvent } from './ended-line.ts';
 import type { EndpointBook } from './endpoint-book.ts';
 import { Fetcher } from './fetcher.ts';
 import { HandOver } from './hand-over.ts';
@@ -173,7 +174,7 @@ export class Dispatcher {
     const { endpoint, outcome, delivery } = attempted;
     const now = clock.now();
     metrics.attempted(outcome.succeeded ? 'ok' : outcome.reason);
-    if (outcome.succeeded) metrics.received((outcome.startedAt + outcome.durationMs - timeOf(delivery.eventId)) / 1000);
+    if (outcome.succeeded) metrics.received((outcome.startedAt + outcome.durationMs - timeOfEvent(delivery.eventId)) / 1000);
     this.#recorder.add({ ...attempted, result: judge(attempted, { parked: book.gate(endpoint) === 'parked', now, random }) });
   }
 
@@ -203,27 +204,9 @@ export class Dispatcher {
     });
   }
 
-  #finished({ delivery, endpoint, outcome, result }: Ended, state: DeliveryState, attempts: number): void {
+  #finished(ended: Ended, state: DeliveryState, attempts: number): void {
     const { metrics, clock } = this.#options;
     metrics.finished(state);
-    this.#lines.info(
-      {
-        delivery: deliveryIdText(delivery.id),
-        event: eventIdOf(delivery.eventId),
-        name: delivery.eventName,
-        org: delivery.org,
-        [endpoint.kind === 'Agent' ? 'agent' : 'subscription']: endpoint.name,
-        state,
-        attempts,
-        ...(result.reason === 'ok' ? {} : { reason: result.reason }),
-        ...(outcome.statusCode === undefined ? {} : { status: outcome.statusCode }),
-        duration_ms: outcome.durationMs,
-        age_ms: clock.now() - timeOf(delivery.eventId),
-      },
-      'delivery ended',
-    );
+    this.#lines.info(endedLine(ended, { state, attempts, now: clock.now() }), 'delivery ended');
   }
 }
-
-/** Milliseconds since the Unix epoch: the first 48 bits of an event's id. */
-const timeOf = (eventId: string): number => Number.parseInt(eventId.slice(0, 8) + eventId.slice(9, 13), 16);

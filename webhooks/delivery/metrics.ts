@@ -2,12 +2,16 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 import type { DeliveryCounts } from '../../store/webhooks/types.ts';
 
-export interface DeliveryMetrics {
+/** What becomes of attempts, whoever makes them. */
+export interface OutcomeMetrics {
   /** @param outcome `ok`, or the reason of the failure */
   attempted(outcome: string): void;
   /** @param seconds between the commit of the event and the answer of the endpoint */
   received(seconds: number): void;
   finished(state: string): void;
+}
+
+export interface DeliveryMetrics extends OutcomeMetrics {
   relayed(events: number): void;
   postponed(reason: string): void;
 }
@@ -29,7 +33,7 @@ const latencyBuckets = [
   0.0005, 0.001, 0.0025, 0.005, 0.0075, 0.01, 0.015, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1_800, 7_200, 86_400,
 ];
 
-export function createDeliveryMetrics(registry: Registry, observed: Observed): DeliveryMetrics {
+export function createOutcomeMetrics(registry: Registry): OutcomeMetrics {
   const registers = [registry];
   const attempts = new Counter({
     name: 'parley_webhook_attempts_total',
@@ -49,6 +53,16 @@ export function createDeliveryMetrics(registry: Registry, observed: Observed): D
     labelNames: ['state'],
     registers,
   });
+  return {
+    attempted: (outcome) => attempts.inc({ outcome }),
+    received: (seconds) => latency.observe(seconds),
+    finished: (state) => deliveries.inc({ state }),
+  };
+}
+
+export function createDeliveryMetrics(registry: Registry, observed: Observed): DeliveryMetrics {
+  const registers = [registry];
+  const outcomes = createOutcomeMetrics(registry);
   const events = new Counter({
     name: 'parley_webhook_relayed_events_total',
     help: 'Events for which it was decided who gets them.',
@@ -109,9 +123,7 @@ export function createDeliveryMetrics(registry: Registry, observed: Observed): D
   for (const gauge of [inFlight, backlog, oldest, breakers]) registry.registerMetric(gauge);
 
   return {
-    attempted: (outcome) => attempts.inc({ outcome }),
-    received: (seconds) => latency.observe(seconds),
-    finished: (state) => deliveries.inc({ state }),
+    ...outcomes,
     relayed: (count) => events.inc(count),
     postponed: (reason) => postponed.inc({ reason }),
   };

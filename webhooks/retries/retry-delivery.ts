@@ -3,6 +3,7 @@
  * that it does no harm to be woken twice, too early, too late, or after somebody else has settled the matter.
  */
 import { sleep, type Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logging.ts';
 import {
   StoreError,
   type AttemptResult,
@@ -13,13 +14,16 @@ import {
 } from '../../store/index.ts';
 import type { Attempt } from '../attempt/attempt.ts';
 import type { EndpointBook } from '../delivery/endpoint-book.ts';
+import { endedLine, timeOfEvent } from '../delivery/ended-line.ts';
 import { judge } from '../delivery/judge.ts';
+import type { OutcomeMetrics } from '../delivery/metrics.ts';
 import type { RecordAttempts } from '../delivery/record-attempts.ts';
 import { eventIdOf } from '../events/envelope.ts';
 import { CredentialsError, type Credentials } from '../subscriptions/credentials.ts';
 import type { EndpointDirectory } from '../subscriptions/directory.ts';
 import type { Endpoint } from '../subscriptions/endpoint.ts';
 import { TIMER_LEAD_MS, type DeliveryJob } from './names.ts';
+import type { Rooms } from './rooms.ts';
 
 export interface RetryDependencies {
   readonly store: Pick<DispatchStore, 'claimOne' | 'release' | 'settle'>;
@@ -27,8 +31,11 @@ export interface RetryDependencies {
   readonly book: Pick<EndpointBook, 'get' | 'gate'>;
   readonly attempt: Attempt;
   readonly record: RecordAttempts;
+  readonly rooms: Rooms;
+  readonly metrics: OutcomeMetrics;
   readonly clock: Clock;
   readonly random: () => number;
+  readonly logger: Logger;
 }
 
 /** `done`: there is nothing (more) for a workflow to do. `gone`: the delivery is no longer kept. */
@@ -43,33 +50,39 @@ const POSTPONE_MS = 5_000;
 /** How long it is tried to write an attempt down, in milliseconds, and how often. */
 const RECORD_FOR_MS = 60_000;
 const RECORD_AGAIN_MS = 500;
+/** Not even a delivery that somebody holds at this very moment is asked for more often, in milliseconds. */
+const SOON_MS = 10;
+/** How long a place for one more attempt at an endpoint is waited for, and when it is asked for again, in milliseconds. */
+const ROOM_WAIT_MS = 250;
+const NO_ROOM_MS = 2_000;
 /** What is due within this time, in milliseconds, is waited for: no timer of Temporal's is that exact. */
 const WAITED_FOR_MS = 2 * TIMER_LEAD_MS;
 
 export async function retryDelivery(job: DeliveryJob, dependencies: RetryDependencies, signal: AbortSignal): Promise<RetryOutcome> {
-  const { store, directory, clock } = dependencies;
+  const { rooms, clock, random } = dependencies;
   for (;;) {
-    const endpoint = directory.byUid(job.subscriptionUid);
-    const found = await store.claimOne(job.deliveryId, (endpoint?.timeoutMs ?? LONGEST_TIMEOUT_MS) + LEASE_MARGIN_MS);
-    if (found === undefined) return { done: 'gone' };
-    let waitMs: number;
-    if ('state' in found) {
-      if (found.state !== 'retry_pending' && found.state !== 'retrying') return { done: found.state };
-      // Woken early, or somebody has it: a worker that died while it did, perhaps.
-      waitMs = found.dueInMs;
-    } else {
-      const outcome = await attend(found, endpoint, dependencies);
-      if ('done' in outcome) return outcome;
-      waitMs = outcome.againInMs;
-    }
-    if (waitMs > WAITED_FOR_MS) return { againInMs: waitMs };
-    await sleep(clock, waitMs, signal);
+    if (!(await rooms.take(job.subscriptionUid, ROOM_WAIT_MS))) return { againInMs: NO_ROOM_MS * (1 + random()) };
+    const outcome = await attend(job, dependencies).finally(() => rooms.give(job.subscriptionUid));
+    if ('done' in outcome || outcome.againInMs > WAITED_FOR_MS) return outcome;
+    await sleep(clock, outcome.againInMs, signal);
   }
 }
 
+/** Makes the attempt if it is due. */
+async function attend(job: DeliveryJob, dependencies: RetryDependencies): Promise<RetryOutcome> {
+  const { store, directory } = dependencies;
+  const endpoint = directory.byUid(job.subscriptionUid);
+  const found = await store.claimOne(job.deliveryId, (endpoint?.timeoutMs ?? LONGEST_TIMEOUT_MS) + LEASE_MARGIN_MS);
+  if (found === undefined) return { done: 'gone' };
+  if (!('state' in found)) return deliver(found, endpoint, dependencies);
+  if (found.state !== 'retry_pending' && found.state !== 'retrying') return { done: found.state };
+  // Woken early, or somebody has it: a worker that died while it did, perhaps.
+  return { againInMs: Math.max(found.dueInMs, SOON_MS) };
+}
+
 /** Makes the attempt, or does what else is right for a delivery that nobody else has now. */
-async function attend(delivery: ClaimedDelivery, endpoint: Endpoint | undefined, dependencies: RetryDependencies): Promise<RetryOutcome> {
-  const { store, directory, book, attempt, clock, random } = dependencies;
+async function deliver(delivery: ClaimedDelivery, endpoint: Endpoint | undefined, dependencies: RetryDependencies): Promise<RetryOutcome> {
+  const { store, directory, book, attempt, metrics, clock, random, logger } = dependencies;
   const { id, subscriptionUid } = delivery;
   const postpone = async (delayMs: number): Promise<RetryOutcome> => {
     await store.release([id], delayMs);
@@ -100,14 +113,22 @@ async function attend(delivery: ClaimedDelivery, endpoint: Endpoint | undefined,
   }
   const outcome = await attempt({ endpoint, credentials, eventId: eventIdOf(delivery.eventId), body: delivery.body });
   if (!outcome.succeeded && outcome.ours) return postpone(POSTPONE_MS);
-  const result = judge({ delivery, endpoint, outcome }, { parked: false, now: clock.now(), random });
-  const delayMs = 'delayMs' in result.next ? result.next.delayMs : undefined;
+  metrics.attempted(outcome.succeeded ? 'ok' : outcome.reason);
+  if (outcome.succeeded) metrics.received((outcome.startedAt + outcome.durationMs - timeOfEvent(delivery.eventId)) / 1000);
+  const judged = judge({ delivery, endpoint, outcome }, { parked: false, now: clock.now(), random });
+  const delayMs = 'delayMs' in judged.next ? judged.next.delayMs : undefined;
   // However short the wait: this workflow has it.
-  const recorded = await recordForSure(delayMs === undefined ? result : { ...result, next: { state: 'retrying', delayMs } }, dependencies);
-  const state = recorded.attempts[0]?.state;
-  if (state === undefined) return { done: 'gone' };
+  const result: AttemptResult = delayMs === undefined ? judged : { ...judged, next: { state: 'retrying', delayMs } };
+  const recorded = (await recordForSure(result, dependencies)).attempts[0];
+  if (recorded?.state === undefined) return { done: 'gone' };
+  const { state, number } = recorded;
   // Somebody else may have had the last word: sent it anew, or paused it.
-  return state === 'retrying' && delayMs !== undefined ? { againInMs: delayMs } : { done: state };
+  if (state === 'retrying' && delayMs !== undefined) return { againInMs: delayMs };
+  if (state === 'succeeded' || state === 'failed' || state === 'skipped') {
+    metrics.finished(state);
+    logger.info(endedLine({ delivery, endpoint, outcome, result }, { state, attempts: number, now: clock.now() }), 'delivery ended');
+  }
+  return { done: state };
 }
 
 /** What has been sent counts, even if Postgres is away for a moment. It may be written down twice, and counts once. */

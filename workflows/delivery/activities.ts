@@ -1,7 +1,5 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
-import { Counter, type Registry } from 'prom-client';
 
-import type { Logger } from '../../platform/logging.ts';
 import { TIMER_LEAD_MS } from '../../webhooks/retries/names.ts';
 import { retryDelivery, type RetryDependencies } from '../../webhooks/retries/retry-delivery.ts';
 import type { DeliveryActivities } from './types.ts';
@@ -9,8 +7,6 @@ import type { DeliveryActivities } from './types.ts';
 export type DeliveryActivityDependencies = RetryDependencies & {
   /** Who gets what is known by now. */
   readonly isReady: () => boolean;
-  readonly logger: Logger;
-  readonly registry: Registry;
 };
 
 /** While an attempt takes its time Temporal hears that it is being made, this often, in milliseconds. */
@@ -19,13 +15,7 @@ const ALIVE_EVERY_MS = 3_000;
 const NOT_READY_MS = 2_000;
 
 export function createDeliveryActivities(dependencies: DeliveryActivityDependencies): DeliveryActivities {
-  const { isReady, logger, registry } = dependencies;
-  const ended = new Counter({
-    name: 'parley_webhook_retry_series_total',
-    help: 'Workflows of retries that have ended, by what they left the delivery in.',
-    labelNames: ['state'],
-    registers: [registry],
-  });
+  const { isReady } = dependencies;
   return {
     async deliver(job) {
       const context = Context.current();
@@ -34,8 +24,6 @@ export function createDeliveryActivities(dependencies: DeliveryActivityDependenc
       try {
         const outcome = await retryDelivery(job, dependencies, context.cancellationSignal);
         if (!('done' in outcome)) throw later(outcome.againInMs - TIMER_LEAD_MS);
-        ended.inc({ state: outcome.done });
-        logger.debug({ delivery: `dlv_${job.deliveryId}`, state: outcome.done }, 'a series of retries is over');
         return outcome.done;
       } finally {
         clearInterval(alive);

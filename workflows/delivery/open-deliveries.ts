@@ -6,7 +6,9 @@ import type { Config } from '../../platform/config.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Readiness } from '../../platform/lifecycle.ts';
 import type { Logger } from '../../platform/logging.ts';
+import { createOutcomeMetrics } from '../../webhooks/delivery/metrics.ts';
 import { openWebhooks } from '../../webhooks/open-webhooks.ts';
+import { Rooms } from '../../webhooks/retries/rooms.ts';
 import { createDeliveryActivities } from './activities.ts';
 import type { DeliveryActivities } from './types.ts';
 
@@ -49,10 +51,11 @@ export function openDeliveries({ config, egress, readiness, clock, logger, regis
       book,
       attempt,
       record: recordAttempts,
+      rooms: new Rooms({ clock }),
+      metrics: createOutcomeMetrics(registry),
       clock,
       random: Math.random,
       logger,
-      registry,
     }),
     async run(signal) {
       directory.start();

@@ -10,6 +10,7 @@ import { loadConfig } from '../../../platform/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
 import { runWorker } from '../../../workflows/main.ts';
+import { eventually } from '../../support/eventually.ts';
 import { repository } from '../../support/stack.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 import { sharedBundle } from '../workflows/support.ts';
@@ -26,8 +27,8 @@ export interface AttemptRow {
 }
 
 export interface RetryHarness extends DispatchHarness {
-  /** A worker in this process. */
-  worker(env?: Readonly<Record<string, string>>): Promise<{ stop(): Promise<void> }>;
+  /** A worker in this process; by default once it is ready. */
+  worker(options?: { readonly ready?: boolean }): Promise<{ stop(): Promise<void> }>;
   /** A worker that can be killed. */
   workerProcess(env?: Readonly<Record<string, string>>): DispatcherProcess;
   /** Of all deliveries of a subscription, by delivery and number. */
@@ -45,8 +46,8 @@ export async function retryHarness(more: Readonly<Record<string, string>> = {}):
   });
   return {
     ...harness,
-    async worker(own = {}) {
-      const config = loadConfig({ ...harness.env, ...own });
+    async worker({ ready = true } = {}) {
+      const config = loadConfig(harness.env);
       const stopping = new AbortController();
       const listening = Promise.withResolvers<number>();
       const ended = runWorker({
@@ -64,7 +65,11 @@ export async function retryHarness(more: Readonly<Record<string, string>> = {}):
         await ended;
       };
       onTestFinished(stop);
-      await listening.promise;
+      const port = await listening.promise;
+      await eventually(async () => {
+        const { status } = await fetch(`http://127.0.0.1:${port}/readyz`);
+        if (ready && status !== 200) throw new Error('the worker is not ready yet');
+      });
       return { stop };
     },
     workerProcess(own = {}) {

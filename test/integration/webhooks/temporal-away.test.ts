@@ -59,7 +59,7 @@ it('goes on with first attempts while Temporal is away, and with what failed onc
   const { sink } = harness;
   const failing = await harness.subscribe('failing', policy);
   await harness.subscribe('healthy');
-  await Promise.all([harness.dispatcher(), harness.worker()]);
+  await Promise.all([harness.dispatcher(), harness.worker({ ready: false })]);
   sink.behave('/failing', 500);
 
   // Not there from the start.
