@@ -36,7 +36,7 @@ export interface WebhookSink {
   arrived(path: string, count: number, limitMs?: number): Promise<void>;
   /** Forgets what came. */
   clear(): void;
-  /** Breaks every connection and stops. */
+  /** Breaks every connection and stops: who still waits for an answer waits no longer. */
   close(): Promise<void>;
 }
 

@@ -132,7 +132,7 @@ export class Deliverer {
       if (limit === 0) {
         for (const held of lane.queue.splice(0)) this.#handBack(held, 'closed_endpoint');
       }
-      while (lane.queue.length > 0 && this.#slots.total < most && this.#slots.take(lane.uid, limit)) {
+      while (lane.queue.length > 0 && this.#slots.total < most && this.#slots.take(lane.uid, { limit, answers: lane.answers })) {
         const held = lane.queue.shift();
         if (held !== undefined) void this.#send(held);
       }
@@ -141,23 +141,23 @@ export class Deliverer {
   }
 
   async #send(held: Held): Promise<void> {
-    const { delivery } = held;
-    const uid = delivery.subscriptionUid;
-    try {
-      const end = await this.#attempt(held);
-      if (typeof end === 'string') this.#handBack(held, end);
-      else {
-        const { outcome } = end;
-        if (!outcome.succeeded || outcome.durationMs > SLOW_MS) this.lanes.narrow(uid);
-        this.lanes.release(uid);
-        this.#options.onAttempted(end);
-      }
-    } catch (err) {
+    const uid = held.delivery.subscriptionUid;
+    const end = await this.#attempt(held).catch((err: unknown): HandBack => {
       // A defect: it must not cost the others their delivery, nor this one its next chance.
-      this.#options.logger.error({ err, delivery: deliveryIdText(delivery.id) }, 'a delivery could not be attempted; it is tried again');
-      this.#handBack(held, 'local');
-    } finally {
-      this.#slots.give(uid);
+      this.#options.logger.error(
+        { err, delivery: deliveryIdText(held.delivery.id) },
+        'a delivery could not be attempted; it is tried again',
+      );
+      return 'local';
+    });
+    this.#slots.give(uid);
+    if (typeof end === 'string') this.#handBack(held, end);
+    else {
+      const { outcome } = end;
+      if (outcome.succeeded && outcome.durationMs <= SLOW_MS) this.lanes.took(uid);
+      else this.lanes.narrow(uid);
+      this.lanes.release(uid);
+      this.#options.onAttempted(end);
     }
     this.#pump();
     if (this.lanes.isHot(uid)) this.#options.onRoom();

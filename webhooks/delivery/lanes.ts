@@ -1,6 +1,7 @@
 /** What this process has taken on for each endpoint, and for whom more is to be fetched. */
 import type { Clock } from '../../platform/clock.ts';
 import type { ClaimedDelivery } from '../../store/webhooks/types.ts';
+import { fairShare } from './slots.ts';
 
 /** A delivery that this process may attempt. */
 export interface Held {
@@ -23,6 +24,10 @@ export interface Lane {
   hot: boolean;
   /** By the monotonic clock. */
   fetchedAt: number;
+  /** Deliveries that were taken quickly since then. */
+  taken: number;
+  /** The last one was. */
+  answers: boolean;
 }
 
 /** Twice what is sent at once doubles a fast endpoint's throughput; more than this gains nothing. */
@@ -63,7 +68,8 @@ export class Lanes {
     const lane = this.#lanes.get(uid);
     const limit = admitted(uid);
     const window = limit < perEndpoint ? limit : (lane?.window ?? perEndpoint);
-    return Math.max(0, Math.min(window - (lane?.held ?? 0), mostHeld - this.#held));
+    const share = fairShare({ total: this.#held, inAll: mostHeld, answers: lane?.answers ?? false });
+    return Math.max(0, Math.min(Math.min(window, share) - (lane?.held ?? 0), mostHeld - this.#held));
   }
 
   /** Room for one; whoever asks afterwards finds less. */
@@ -133,21 +139,33 @@ export class Lanes {
     return { rooms, waitMs };
   }
 
-  /** What fetching came to: an endpoint that had nothing left to send while more lay there gets a wider window. */
+  /** What fetching came to: an endpoint that has taken all it was sent by the time more came gets a wider window. */
   fetched(uid: string, { asked, got }: { readonly asked: number; readonly got: number }): void {
     const lane = this.#lane(uid);
     lane.fetchedAt = this.#options.clock.monotonic();
     // To the end of the row.
     this.#lanes.delete(uid);
     this.#lanes.set(uid, lane);
-    if (got >= asked && lane.queue.length === 0) lane.window = Math.min(lane.window * 2, WIDEST_WINDOW);
+    const { taken } = lane;
+    lane.taken = 0;
+    if (got >= asked && lane.queue.length === 0 && taken * 2 >= lane.window) lane.window = Math.min(lane.window * 2, WIDEST_WINDOW);
     this.#tidy(lane);
+  }
+
+  /** It has taken a delivery, and quickly. */
+  took(uid: string): void {
+    const lane = this.#lanes.get(uid);
+    if (lane === undefined) return;
+    lane.taken += 1;
+    lane.answers = true;
   }
 
   /** The endpoint is slow or fails: no more is taken on than can be on its way. */
   narrow(uid: string): void {
     const lane = this.#lanes.get(uid);
-    if (lane !== undefined) lane.window = this.#options.perEndpoint;
+    if (lane === undefined) return;
+    lane.window = this.#options.perEndpoint;
+    lane.answers = false;
   }
 
   /** Empties every queue. @returns what was in them */
@@ -158,7 +176,7 @@ export class Lanes {
   #lane(uid: string): Lane {
     let lane = this.#lanes.get(uid);
     if (lane === undefined) {
-      lane = { uid, queue: [], held: 0, window: this.#options.perEndpoint, hot: false, fetchedAt: -Infinity };
+      lane = { uid, queue: [], held: 0, window: this.#options.perEndpoint, hot: false, fetchedAt: -Infinity, taken: 0, answers: false };
       this.#lanes.set(uid, lane);
     }
     return lane;

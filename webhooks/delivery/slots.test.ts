@@ -16,26 +16,32 @@ it('gives one endpoint eight slots, and its neighbour as many', () => {
   expect(slots.take('a')).toBe(true);
 });
 
-it('keeps room for those who answer, however many endpoints hang', () => {
-  for (const hanging of [1, 32, 100, 200]) {
-    const slots = new Slots();
-    for (let round = 0; round < 8; round += 1) for (let index = 0; index < hanging; index += 1) slots.take(`hangs-${index}`);
-    expect(slots.take('healthy'), `${hanging} endpoints hang`).toBe(true);
-  }
+it.each([1, 32, 40, 96])('keeps room for those who answer, and for new ones, while %i endpoints hang', (hanging) => {
+  const slots = new Slots();
+  for (let index = 0; index < hanging; index += 1) while (slots.take(`hangs-${index}`));
+  expect(slots.take('new')).toBe(true);
+  let taken = 0;
+  while (slots.take('answers', { answers: true })) taken += 1;
+  expect(taken).toBe(8);
 });
 
 it('never gives out more than there are, and counts right whatever happens', () => {
-  const step = fc.record({ uid: fc.constantFrom('a', 'b', 'c', 'd', 'e'), give: fc.boolean(), limit: fc.integer({ min: 0, max: 10 }) });
+  const step = fc.record({
+    uid: fc.constantFrom('a', 'b', 'c', 'd', 'e'),
+    give: fc.boolean(),
+    answers: fc.boolean(),
+    limit: fc.integer({ min: 0, max: 10 }),
+  });
   fc.assert(
     fc.property(fc.array(step, { maxLength: 200 }), fc.integer({ min: 1, max: 20 }), (steps, inAll) => {
       const slots = new Slots({ perEndpoint: 4, inAll });
       const model = new Map<string, number>();
-      for (const { uid, give, limit } of steps) {
+      for (const { uid, give, limit, answers } of steps) {
         const before = model.get(uid) ?? 0;
         if (give && before > 0) {
           slots.give(uid);
           model.set(uid, before - 1);
-        } else if (!give && slots.take(uid, limit)) {
+        } else if (!give && slots.take(uid, { limit, answers })) {
           model.set(uid, before + 1);
           expect(before).toBeLessThan(Math.min(4, limit));
         }

@@ -7,6 +7,25 @@ export interface SlotsOptions {
   readonly inAll?: number;
 }
 
+/**
+ * How much of something that is shared one endpoint may have, so that those that hang, however many they are, leave a part to the
+ * others: who has answered lately may have all that is left. Who hasn't may have as much only while less than half is given away, and
+ * then just one, with which to show that it answers.
+ */
+export function fairShare({
+  total,
+  inAll,
+  answers,
+}: {
+  readonly total: number;
+  readonly inAll: number;
+  readonly answers: boolean;
+}): number {
+  if (total >= inAll) return 0;
+  if (answers || total < inAll / 2) return Infinity;
+  return total < (inAll * 7) / 8 ? 1 : 0;
+}
+
 export class Slots {
   readonly perEndpoint: number;
   readonly inAll: number;
@@ -27,14 +46,14 @@ export class Slots {
   }
 
   /**
-   * Takes a slot, where there is one: nobody may have more than a quarter of what is left free. So endpoints that hang, however
-   * many they are, fill the slots up to a rest that stays for those who answer.
+   * Takes a slot, where there is one.
    *
-   * @param limit of this endpoint at this time; never more than `perEndpoint`
+   * @param options.limit of this endpoint at this time; never more than `perEndpoint`
+   * @param options.answers it has taken something lately
    */
-  take(uid: string, limit = this.perEndpoint): boolean {
+  take(uid: string, { limit = this.perEndpoint, answers = false }: { readonly limit?: number; readonly answers?: boolean } = {}): boolean {
     const taken = this.of(uid);
-    const share = Math.ceil((this.inAll - this.#total) / 4);
+    const share = fairShare({ total: this.#total, inAll: this.inAll, answers });
     if (taken >= Math.min(limit, this.perEndpoint, share)) return false;
     this.#taken.set(uid, taken + 1);
     this.#total += 1;

@@ -51,17 +51,23 @@ export interface DispatcherProcess {
   kill(): Promise<void>;
 }
 
-export interface DispatchHarness {
+/** What happens in one organisation. */
+interface Organization {
   readonly org: string;
-  readonly store: Store;
-  readonly sink: WebhookSink;
-  readonly env: Readonly<Record<string, string>>;
-  /** Creates or changes a subscription whose events go to `path` of the sink. @returns its uid and resourceVersion */
+  /** Creates or changes a subscription whose events go to `path` of the sink. */
   subscribe(name: string, spec?: Readonly<Record<string, unknown>>, path?: string): Promise<Stored<Subscription>>;
   unsubscribe(name: string): Promise<void>;
   secret(name: string, values: Readonly<Record<string, string>>): Promise<void>;
   /** Commits so many events. @returns their ids as a receiver sees them */
   emit(count: number, options?: { readonly atOnce?: number }): Promise<readonly string[]>;
+}
+
+export interface DispatchHarness extends Organization {
+  readonly store: Store;
+  readonly sink: WebhookSink;
+  readonly env: Readonly<Record<string, string>>;
+  /** Another one beside the first. */
+  organization(): Promise<Organization>;
   dispatcher(env?: Readonly<Record<string, string>>): Promise<RunningDispatcher>;
   process(env?: Readonly<Record<string, string>>): Promise<DispatcherProcess>;
   sql<R extends object>(text: string, values?: readonly unknown[]): Promise<R[]>;
@@ -72,12 +78,7 @@ export interface DispatchHarness {
 
 /** Everything goes with the test that asked for it. */
 export async function dispatchHarness(more: Readonly<Record<string, string>> = {}): Promise<DispatchHarness> {
-  const [{ url }, addresses, org, sink] = await Promise.all([
-    database(),
-    controlPlane(),
-    organizationNamespace('hooks'),
-    startWebhookSink(),
-  ]);
+  const [{ url }, addresses, sink] = await Promise.all([database(), controlPlane(), startWebhookSink()]);
   await migrate({ databaseUrl: url });
   const env: Record<string, string> = {
     DATABASE_URL: url,
@@ -90,7 +91,6 @@ export async function dispatchHarness(more: Readonly<Record<string, string>> = {
     ...more,
   };
   const store = openStore({ databaseUrl: url, poolSize: 4 });
-  await store.organizations.create({ name: org });
   const transport = createTransport({ kubeConfig: loadKubeConfig({ path: addresses.kubeconfig }) });
   const client = new ResourceClient<Subscription>({ transport, descriptor: webhookSubscriptionKind.descriptor, fieldManager: 'test' });
   const secrets = new ResourceClient<KubeObject & { readonly data: Readonly<Record<string, string>> }>({
@@ -107,44 +107,53 @@ export async function dispatchHarness(more: Readonly<Record<string, string>> = {
     await sink.close();
   });
 
+  const organization = async (): Promise<Organization> => {
+    const org = await organizationNamespace('hooks');
+    await store.organizations.create({ name: org });
+    return {
+      org,
+      subscribe: (name, spec = {}, path = `/${name}`) =>
+        client.apply(
+          {
+            apiVersion: 'parley.dev/v1alpha1',
+            kind: 'WebhookSubscription',
+            metadata: { namespace: org, name },
+            spec: { url: sink.url(path), retryPolicy: { strategy: 'None' }, ...spec },
+          },
+          { force: true },
+        ),
+      async unsubscribe(name) {
+        await client.delete({ namespace: org, name });
+      },
+      async secret(name, values) {
+        const data = Object.fromEntries(Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString('base64')]));
+        await secrets.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace: org, name }, data }, { force: true });
+      },
+      async emit(count, { atOnce = 100 } = {}) {
+        const ids: string[] = [];
+        for (let from = 0; from < count; from += atOnce) {
+          const events = Array.from({ length: Math.min(atOnce, count - from) }, () =>
+            buildEvent({
+              name: 'CallHandler.CallStarted',
+              org,
+              payload: { call_id: randomBytes(8).toString('hex'), agent_id: 'agent-1', status: 'ongoing', call_type: 'web_call' },
+              now: Date.now(),
+            }),
+          );
+          await store.database.asOrganization(org, (transaction) => insertEvents(transaction, events));
+          ids.push(...events.map(({ id }) => `evt_${id}`));
+        }
+        return ids;
+      },
+    };
+  };
+
   const harness: DispatchHarness = {
-    org,
+    ...(await organization()),
+    organization,
     store,
     sink,
     env,
-    subscribe: (name, spec = {}, path = `/${name}`) =>
-      client.apply(
-        {
-          apiVersion: 'parley.dev/v1alpha1',
-          kind: 'WebhookSubscription',
-          metadata: { namespace: org, name },
-          spec: { url: sink.url(path), retryPolicy: { strategy: 'None' }, ...spec },
-        },
-        { force: true },
-      ),
-    async unsubscribe(name) {
-      await client.delete({ namespace: org, name });
-    },
-    async secret(name, values) {
-      const data = Object.fromEntries(Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString('base64')]));
-      await secrets.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace: org, name }, data }, { force: true });
-    },
-    async emit(count, { atOnce = 100 } = {}) {
-      const ids: string[] = [];
-      for (let from = 0; from < count; from += atOnce) {
-        const events = Array.from({ length: Math.min(atOnce, count - from) }, () =>
-          buildEvent({
-            name: 'CallHandler.CallStarted',
-            org,
-            payload: { call_id: randomBytes(8).toString('hex'), agent_id: 'agent-1', status: 'ongoing', call_type: 'web_call' },
-            now: Date.now(),
-          }),
-        );
-        await store.database.asOrganization(org, (transaction) => insertEvents(transaction, events));
-        ids.push(...events.map(({ id }) => `evt_${id}`));
-      }
-      return ids;
-    },
     async dispatcher(own = {}) {
       const config = loadConfig({ ...env, ...own });
       const registry = createRegistry({ role: 'dispatcher', version: 'test' });

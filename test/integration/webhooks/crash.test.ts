@@ -1,0 +1,32 @@
+import { expect, it } from 'vitest';
+
+import { eventually } from '../../support/eventually.ts';
+import { dispatchHarness, settled } from './dispatch-harness.ts';
+
+it('loses nothing when dispatchers are killed in the middle of their work, and repeats no more than what was on its way', async () => {
+  const harness = await dispatchHarness();
+  const { sink } = harness;
+  const names = Array.from({ length: 10 }, (_, index) => `s${index}`);
+  // Leases are short, and so is the wait for what a dead one had claimed.
+  await Promise.all(names.map((name) => harness.subscribe(name, { requestTimeout: '500ms' })));
+  // Late enough for many to be on their way at any time.
+  for (const name of names) sink.behave(`/${name}`, (_received, response) => void setTimeout(() => response.writeHead(200).end(), 20));
+  const ids = await harness.emit(500);
+  const kills = 3;
+  for (let round = 1; round <= kills; round += 1) {
+    const before = sink.received().length;
+    const dispatcher = await harness.process();
+    await eventually(() => expect(sink.received().length).toBeGreaterThan(before + 300), 60_000, 5);
+    await dispatcher.kill();
+  }
+  await harness.dispatcher();
+  for (const name of names) await sink.arrived(`/${name}`, 500);
+  await settled(harness, { succeeded: 5_000 });
+  for (const name of names) expect(new Set(sink.ids(`/${name}`))).toEqual(new Set(ids));
+  // On its way: sent, and not yet written down.
+  expect(sink.received().length - 5_000).toBeLessThanOrEqual(kills * 256);
+  // An attempt that a crash cut off was none.
+  expect(await harness.sql('SELECT count(*)::int AS count, max(number) AS most FROM parley.delivery_attempts')).toEqual([
+    { count: 5_000, most: 1 },
+  ]);
+});

@@ -1,0 +1,47 @@
+import { expect, it, onTestFinished } from 'vitest';
+
+import { eventually } from '../../support/eventually.ts';
+import { dispatchHarness, proxiedKubeconfig } from './dispatch-harness.ts';
+
+it('brings an event to a subscription that was written right before it, every time', async () => {
+  const harness = await dispatchHarness();
+  const { sink, org, store } = harness;
+  await harness.dispatcher();
+  const rounds = 60;
+  const events: string[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    const { metadata } = await harness.subscribe(`s${round}`);
+    await store.webhooks.raiseWatermark(org, { subscriptions: metadata.resourceVersion });
+    events.push(...(await harness.emit(1)));
+  }
+  // Each gets the event right behind it, and all later ones.
+  await eventually(() => {
+    for (let round = 0; round < rounds; round += 1)
+      expect([...sink.ids(`/s${round}`)]).toEqual(expect.arrayContaining(events.slice(round)));
+  });
+});
+
+it('keeps the events of an organisation whose new subscription it does not know, and delivers those of others', async () => {
+  const harness = await dispatchHarness();
+  const { kubeconfig, proxy } = await proxiedKubeconfig(harness.env['KUBECONFIG'] ?? '');
+  const { sink, store, org } = harness;
+  await harness.subscribe('old');
+  const other = await harness.organization();
+  await other.subscribe('theirs');
+  await harness.dispatcher({ KUBECONFIG: kubeconfig });
+  await harness.emit(1);
+  await sink.arrived('/old', 1);
+  proxy.stall();
+  onTestFinished(() => proxy.restore());
+  const { metadata } = await harness.subscribe('new');
+  await store.webhooks.raiseWatermark(org, { subscriptions: metadata.resourceVersion });
+  await harness.emit(5);
+  await other.emit(5);
+  await sink.arrived('/theirs', 5);
+  expect([sink.ids('/old').size, sink.ids('/new').size]).toEqual([1, 0]);
+  expect(await harness.sql('SELECT org FROM parley.outbox')).toEqual(Array.from({ length: 5 }, () => ({ org })));
+  proxy.restore();
+  await sink.arrived('/new', 5);
+  await sink.arrived('/old', 6);
+  await eventually(async () => expect(await harness.sql('SELECT FROM parley.outbox')).toEqual([]));
+});

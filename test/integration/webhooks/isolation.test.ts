@@ -1,0 +1,97 @@
+import { expect, it } from 'vitest';
+
+import { eventually } from '../../support/eventually.ts';
+import { dispatchHarness, settled } from './dispatch-harness.ts';
+
+it('brings everything to the healthy ones while an endpoint hangs that has thousands of deliveries waiting', async () => {
+  const harness = await dispatchHarness();
+  const { sink } = harness;
+  sink.behave('/hangs', 'hang');
+  const { metadata } = await harness.subscribe('hangs', { requestTimeout: '30s' });
+  await harness.subscribe('one');
+  await harness.subscribe('two');
+  // They wait for longer than all the rest takes, and come first in every order.
+  await harness.emit(1_000);
+  await harness.dispatcher();
+  await harness.emit(100);
+  for (const path of ['/one', '/two']) await sink.arrived(path, 1_100);
+  expect(sink.mostInFlight('/hangs')).toBe(8);
+  expect(await harness.states(metadata.uid)).toEqual({ pending: 1_100 });
+  expect(await harness.sql('SELECT FROM parley.delivery_attempts WHERE subscription_uid = $1', [metadata.uid])).toEqual([]);
+  await sink.close();
+});
+
+it('leaves slots to those who answer when forty endpoints hang', async () => {
+  const harness = await dispatchHarness();
+  const { sink } = harness;
+  const hanging = Array.from({ length: 40 }, (_, index) => `hangs-${index}`);
+  for (const name of hanging) sink.behave(`/${name}`, 'hang');
+  await Promise.all(hanging.map((name) => harness.subscribe(name, { requestTimeout: '30s' })));
+  await harness.emit(20);
+  await harness.dispatcher();
+  await eventually(() => {
+    for (const name of hanging) expect(sink.inFlight(`/${name}`)).toBeGreaterThan(0);
+  });
+  await harness.subscribe('healthy');
+  // Until the subscription is known, events pass it by.
+  await eventually(async () => {
+    await harness.emit(1);
+    await sink.arrived('/healthy', 1, 100);
+  });
+  await harness.emit(100);
+  await sink.arrived('/healthy', 101);
+  await sink.close();
+});
+
+it('leaves an endpoint alone that only fails, tries it now and then, and lets its deliveries go on when it is back', async () => {
+  const harness = await dispatchHarness();
+  const { sink } = harness;
+  sink.behave('/down', 500);
+  const { metadata } = await harness.subscribe('down', { retryPolicy: { strategy: 'FixedDelay', maxAttempts: 10, maxDelay: '0s' } });
+  await harness.subscribe('up');
+  await harness.dispatcher();
+  await harness.emit(300);
+  const breaker = async (): Promise<string | undefined> => {
+    const rows = await harness.sql<{ breaker: string }>('SELECT breaker FROM parley.webhook_endpoints WHERE subscription_uid = $1', [
+      metadata.uid,
+    ]);
+    return rows[0]?.breaker;
+  };
+  await eventually(async () => expect(await breaker()).toBe('open'));
+  await sink.arrived('/up', 300);
+  await eventually(() => expect(sink.inFlight('/down')).toBe(0));
+  // Far from 300 times eleven attempts.
+  const before = sink.received('/down').length;
+  expect(before).toBeLessThan(300);
+  expect((await harness.states(metadata.uid))['pending']).toBeGreaterThan(250);
+  // One is tried: it fails, and nothing else happens.
+  await eventually(() => expect(sink.received('/down').length).toBeGreaterThan(before));
+  await eventually(async () =>
+    expect(await harness.sql('SELECT breaker, opened FROM parley.webhook_endpoints WHERE subscription_uid = $1', [metadata.uid])).toEqual([
+      { breaker: 'open', opened: 2 },
+    ]),
+  );
+  sink.behave('/down', 200);
+  await harness.sql(
+    'UPDATE parley.webhook_endpoints SET probe_at = now(), changed_at = clock_timestamp(), version = version + 1 WHERE subscription_uid = $1',
+    [metadata.uid],
+  );
+  await eventually(async () => expect((await harness.states(metadata.uid))['pending']).toBe(undefined));
+  expect(await breaker()).toBe('closed');
+  const rows = await harness.deliveries(metadata.uid);
+  expect(rows).toHaveLength(300);
+  // What the breaker held back had its attempts still before it.
+  expect(rows.filter(({ state }) => state === 'succeeded').length).toBeGreaterThan(250);
+});
+
+it('shares the work among two dispatchers and sends nothing twice', async () => {
+  const harness = await dispatchHarness();
+  const { sink } = harness;
+  const names = ['a', 'b', 'c', 'd', 'e'];
+  await Promise.all(names.map((name) => harness.subscribe(name)));
+  await Promise.all([harness.dispatcher(), harness.dispatcher()]);
+  await harness.emit(400, { atOnce: 20 });
+  for (const name of names) await sink.arrived(`/${name}`, 400);
+  await settled(harness, { succeeded: 2_000 });
+  expect(sink.received()).toHaveLength(2_000);
+});
