@@ -16,7 +16,7 @@ describe('an event', () => {
       await insertEvents(transaction, [eventOf(), eventOf()]);
       throw new Error('the change did not come about');
     });
-    await expect(failure).rejects.toThrow();
+    await expect(failure).rejects.toThrow('did not come about');
     expect(await dispatch.counts()).toMatchObject({ outbox: 0 });
     const event = eventOf();
     await store.database.asOrganization(ORG, (transaction) => insertEvents(transaction, [event]));
