@@ -31,7 +31,10 @@ export function shownHeaders(
   return Object.fromEntries(
     (subscription.spec.headers ?? []).map(({ name, value, valueFrom }) => {
       const ref = valueFrom?.secretKeyRef;
-      const ours = ref === undefined || (own.has(ref.name) && ref.key.startsWith('headers.'));
+      const beside = ref !== undefined && own.has(ref.name);
+      const ours = ref === undefined || (beside && ref.key.startsWith('headers.'));
+      // The signing secret stands in the same Secret, and is shown to nobody.
+      if (beside && !ours) return [name, mask];
       if (!everything && (!ours || looksSecret(name))) return [name, mask];
       return [name, ref === undefined ? (value ?? '') : (values?.get(refId(ref)) ?? mask)];
     }),

@@ -158,6 +158,12 @@ describe('webhook subscriptions', () => {
     ],
     ['an unknown event', { events: ['Webhook.Test', 'webhook.test'] }, { events: expect.stringContaining('"webhook.test"') }],
     ['an event twice', { events: ['Webhook.Test', 'Webhook.Test'] }, { 'events.1': expect.any(String) }],
+    [
+      '33 headers',
+      { headers: Object.fromEntries(Array.from({ length: 33 }, (_, n) => [`X-${n}`, 'x'])) },
+      { headers: expect.stringContaining('32') },
+    ],
+    ['one header in two spellings', { headers: { 'X-A': 'a', 'x-a': 'b' } }, { 'headers.x-a': expect.any(String) }],
     ['a short time', { request_timeout_ms: 99 }, { request_timeout_ms: expect.stringContaining('100') }],
     ['a long time', { request_timeout_ms: 30_001 }, { request_timeout_ms: expect.stringContaining('30000') }],
     [
@@ -444,6 +450,18 @@ describe('headers', () => {
     await eventually(async () =>
       expect((await ours.call('GET', `${one}/with-headers`)).body.headers).toEqual({ 'X-Tenant': '********', 'X-Plain': 'p' }),
     );
+  });
+
+  it('that name the signing secret show it to nobody', async () => {
+    const { id, secret } = await make({ enable_signed_webhooks: true, headers: { 'X-Tenant': 'a' } });
+    const ref = { name: `webhooksubscription-${id}`, key: 'current' };
+    const patch = { spec: { headers: [{ name: 'X-Tenant', valueFrom: { secretKeyRef: ref } }] } };
+    await kubectl(['patch', 'webhooksubscription', id, '-n', ours.name, '--type=merge', '-p', JSON.stringify(patch)]);
+    const spy = await ours.keyWith('webhooks:read', 'secrets:read');
+    await eventually(async () => {
+      const { body, text } = await facade.call('GET', `${one}/${id}`, { key: spy });
+      expect([body.headers, text.includes(secret as string)]).toEqual([{ 'X-Tenant': '********' }, false]);
+    });
   });
 
   it.each([
