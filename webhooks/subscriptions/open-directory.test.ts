@@ -266,13 +266,36 @@ describe('credentials', () => {
     ]);
     double.seed(webhookSubscriptionKind.descriptor, [subscription('one', { signing: {} }), subscription('two', { signing: {} })]);
     await began();
-    await directory.credentials(named('one'));
-    const endpoints = [named('one'), named('two')] as const;
+    // They are read before anybody needs them.
+    await eventually(() => expect(gets()).toBeGreaterThanOrEqual(2));
+    await eventually(() => expect(directory.credentials(named('two'))).resolves.toMatchObject({ headers: {} }));
     double.faults.next({ kind: 'drop', times: 1_000_000 });
     double.resetConnections();
-    expect(hex((await directory.credentials(endpoints[0])).keys)).toEqual([first]);
+    expect(hex((await directory.credentials(named('one'))).keys)).toEqual([first]);
+    expect(hex((await directory.credentials(named('two'))).keys)).toEqual([second]);
     expect(directory.matching({ org: 'acme', name: 'A.B' })).toHaveLength(2);
-    await expect(directory.credentials(endpoints[1])).rejects.toMatchObject({ reason: 'unreachable' });
+  });
+
+  it('stay good for a while where a newer version is known of and can not be read', async () => {
+    double.seed(secretDescriptor, [secret('webhooksubscription-one', { current: first })]);
+    double.seed(webhookSubscriptionKind.descriptor, [subscription('one', { signing: {} })]);
+    await began();
+    expect(hex((await directory.credentials(named('one'))).keys)).toEqual([first]);
+    await eventually(() => expect(directory.behind('acme', { secrets: '1000000' })).toBe(true));
+    const stored = await secrets().get({ namespace: 'acme', name: 'webhooksubscription-one' });
+    double.faults.next({ kind: 'status', code: 500, times: 1_000_000, match: { method: 'GET', path: /secrets\/webhook/ } });
+    const written = await secrets().update({ ...secret('webhooksubscription-one', { current: second }), metadata: stored.metadata });
+    await directory.waitFor('acme', { secrets: written.metadata.resourceVersion });
+    for (let round = 0; round < 10; round += 1) expect(hex((await directory.credentials(named('one'))).keys)).toEqual([first]);
+    double.faults.clear();
+    await eventually(async () => expect(hex((await directory.credentials(named('one'))).keys)).toEqual([second]));
+  });
+
+  it('that were never read are an error while the API server is away', async () => {
+    double.seed(webhookSubscriptionKind.descriptor, [subscription('one', { signing: {} })]);
+    double.faults.next({ kind: 'drop', times: 1_000_000, match: { path: /secrets/ } });
+    await began();
+    await expect(directory.credentials(named('one'))).rejects.toMatchObject({ reason: 'unreachable' });
   });
 
   it('are kept without a watch where Secrets may be read but not listed', async () => {

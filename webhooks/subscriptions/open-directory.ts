@@ -40,6 +40,9 @@ interface Listed extends KubeObject {
 
 const fieldManager = 'parley-dispatcher';
 
+/** How many endpoints' Secrets are read ahead at the same time: nobody waits for it, and the API server has others to serve. */
+const readAhead = 2;
+
 class WatchedDirectory implements EndpointDirectory {
   readonly #clock: Clock;
   readonly #secrets: WatchedSecrets;
@@ -48,6 +51,9 @@ class WatchedDirectory implements EndpointDirectory {
   readonly #listeners = new Set<(change: EndpointChange) => void>();
   /** By uid. */
   readonly #credentials = new Map<string, { readonly generation: number; readonly set: CredentialSet }>();
+  /** Uids of endpoints whose Secrets are still to be read ahead. */
+  readonly #cold = new Set<string>();
+  #warming = 0;
 
   constructor(options: EndpointDirectoryOptions) {
     const { clock = systemClock } = options;
@@ -69,6 +75,7 @@ class WatchedDirectory implements EndpointDirectory {
   }
 
   async stop(): Promise<void> {
+    this.#cold.clear();
     await Promise.all([this.#subscriptions.stop(), this.#agents.stop(), this.#secrets.stop()]);
   }
 
@@ -174,12 +181,27 @@ class WatchedDirectory implements EndpointDirectory {
     return informer;
   }
 
+  /** So that a first delivery neither waits for the API server nor needs it. What can't be read now is read when it is needed. */
+  async #warmUp(): Promise<void> {
+    this.#warming += 1;
+    for (const uid of this.#cold) {
+      this.#cold.delete(uid);
+      const endpoint = this.byUid(uid);
+      if (endpoint !== undefined) await this.credentials(endpoint).catch(() => undefined);
+    }
+    this.#warming -= 1;
+  }
+
   #changed({ type, object, previous }: Change<Stored<Listed>>): void {
     const before = type === 'deleted' ? object.endpoint : previous?.endpoint;
     const after = type === 'deleted' ? undefined : object.endpoint;
     if (after !== undefined && before?.generation === after.generation) return;
-    if (needsSecrets(after)) this.#secrets.watch(object.metadata.namespace ?? '');
-    if (needsSecrets(before)) this.#secrets.unwatch(object.metadata.namespace ?? '');
+    if (after !== undefined && needsSecrets(after)) {
+      this.#secrets.watch(after.org);
+      this.#cold.add(after.uid);
+      if (this.#warming < readAhead) void this.#warmUp();
+    }
+    if (before !== undefined && needsSecrets(before)) this.#secrets.unwatch(before.org);
     const uid = after?.uid ?? before?.uid;
     if (uid === undefined) return;
     this.#credentials.delete(uid);
@@ -188,7 +210,7 @@ class WatchedDirectory implements EndpointDirectory {
   }
 }
 
-const needsSecrets = (endpoint: Endpoint | undefined): boolean => endpoint !== undefined && secretsOf(endpoint).length > 0;
+const needsSecrets = (endpoint: Endpoint): boolean => secretsOf(endpoint).length > 0;
 
 const isSet = (version: string | undefined): version is string => version !== undefined && version !== '';
 

@@ -56,6 +56,8 @@ const longestValue = 16_384;
 const readTimeoutMs = 5_000;
 /** How long one that could not be read is not asked for again, in milliseconds, unless it changes: many deliveries may wait for it. */
 const failureMs = 1_000;
+/** How long values do that could not be read anew, in milliseconds: deliveries must not each wait for an API server that doesn't answer. */
+const excusedMs = 5_000;
 /** How long values count as new where no watch tells of changes, in milliseconds. */
 const unwatchedMs = 30_000;
 
@@ -70,6 +72,8 @@ interface Kept {
   readonly values: SecretValues;
   /** On the monotonic clock. */
   readonly readAt: number;
+  /** Until then they do although there may be newer ones, on the monotonic clock: the API server can't be asked. */
+  readonly excusedUntil?: number;
 }
 
 export class WatchedSecrets {
@@ -120,6 +124,7 @@ export class WatchedSecrets {
   known(org: string, name: string): SecretValues | undefined {
     const kept = this.#kept.get(`${org}/${name}`);
     if (kept === undefined) return undefined;
+    if (kept.excusedUntil !== undefined && this.#options.clock.monotonic() < kept.excusedUntil) return kept.values;
     const informer = this.#watches.get(org)?.informer;
     if (informer?.cache.synced !== true) {
       return this.#options.clock.monotonic() - kept.readAt < unwatchedMs ? kept.values : undefined;
@@ -167,7 +172,10 @@ export class WatchedSecrets {
       if (error.notFound) this.#kept.delete(key);
       else if (error.code !== 403) {
         const kept = this.#kept.get(key);
-        if (kept !== undefined) return kept.values;
+        if (kept !== undefined) {
+          this.#kept.set(key, { ...kept, excusedUntil: this.#options.clock.monotonic() + excusedMs });
+          return kept.values;
+        }
       }
       const failure = unreadable(org, name, error);
       const at = this.#options.clock.monotonic();
