@@ -24,33 +24,25 @@ export type { EndedDocument, StoredChunk } from './knowledge/ingestion.ts';
 export type { KnowledgeStore } from './knowledge/index.ts';
 export { StoreError } from './error.ts';
 export { deliveryIdOf } from './webhooks/delivery-id.ts';
-export type { DispatchStore, KeepDays, Maintained, Transition } from './webhooks/dispatch.ts';
-export { insertEvents, OUTBOX_CHANNEL } from './webhooks/events.ts';
+export type { DispatchStore, KeepDays } from './webhooks/dispatch.ts';
+export { insertEvents } from './webhooks/events.ts';
 export {
-  deliveryStates,
   liveStates,
   type AttemptRecord,
   type AttemptResult,
-  type AttemptWindow,
   type BreakerChange,
-  type BreakerState,
   type ClaimedDelivery,
   type DeliveryCounts,
   type DeliveryRecord,
   type DeliveryState,
   type Disabling,
   type EndpointRecord,
-  type NewDelivery,
   type NewEvent,
   type NextStep,
   type OutboxEvent,
-  type PlannedDelivery,
-  type RecordedAttempt,
   type RecordResult,
   type RelayDecision,
   type RelayResult,
-  type RetryToStart,
-  type Watermark,
 } from './webhooks/types.ts';
 export { watchOutbox } from './webhooks/watch-outbox.ts';
 export { openDispatchStore, type DispatchStoreOptions } from './webhooks/open-dispatch-store.ts';

@@ -108,7 +108,7 @@ const workerRows = () =>
   rowsOf('worker', async ({ registry, logger, store, knowledge }) => {
     parserMetrics(registry);
     const egress = createEgress({ registry, logger });
-    createHousekeepingActivities({ store, registry });
+    createHousekeepingActivities({ store, keep: { eventsKeepDays: 30, bodiesKeepDays: 7 }, registry });
     createIngestionActivities({ ...knowledge, egress, parsers: { parse: () => ({}) as never }, registry });
     egress.close();
   });
