@@ -27,6 +27,8 @@ export function createRecordAttempts({ store, directory, book, clock, logger }: 
     const recorded = await store.record(results);
     book.take(recorded.endpoints);
     try {
+      // At once: events that come right behind the 410 are not sent any more.
+      if (recorded.disabled.length > 0) book.take(await store.endpoints({ uids: recorded.disabled }));
       await settleBreakers({ store, book, clock }, results, recorded);
       book.take(await giveUpHopeless(recorded.endpoints, { store, directory, clock, logger }));
     } catch (err) {
