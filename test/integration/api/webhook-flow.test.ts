@@ -16,7 +16,7 @@ import { startWebhookSink, type Received, type WebhookSink } from '../../support
 import { organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
 
 const one = '/v1/public/webhook/subscription';
-const rounds = 100;
+const rounds = 50;
 let facade: Facade;
 let ours: TestOrganization;
 let sink: WebhookSink;

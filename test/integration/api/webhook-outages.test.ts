@@ -87,7 +87,7 @@ describe.each(['cut', 'stall'] as const)('when the API server goes away (%s)', (
   });
 });
 
-describe.each(['cut', 'stall'] as const)('when Postgres goes away (%s)', (how) => {
+describe('when Postgres goes away', () => {
   it('everything is a 503 in the body of the group, nothing is made, and it comes back by itself', async () => {
     const address = new URL(facade.database.url);
     const proxy = await startTcpProxy({ host: address.hostname, port: Number(address.port) });
@@ -98,7 +98,7 @@ describe.each(['cut', 'stall'] as const)('when Postgres goes away (%s)', (how) =
     const { body: made } = await ask('POST', one, aBody());
     const { total_count: before } = (await ask('GET', all)).body as { total_count: number };
     const requests = writes(made.id as string, 'dlv_0199f2d0-7b1e-8a4f-b0c1-6d5e4f3a2b1c');
-    proxy[how]();
+    proxy.cut();
     // At once, while the key is still known, and in a row, when it isn't any more.
     const answers = await Promise.all(
       [...requests.filter(([method]) => method !== 'DELETE'), ['GET', all] as const, ['GET', `${one}/${made.id}`] as const].map(
