@@ -31,7 +31,12 @@ export type HandBack =
   /** A Secret can't be had. */
   | 'credentials'
   /** A fault of this installation: DNS, its own network. */
-  | 'local';
+  | 'local'
+  /** One of the last two has just stopped another delivery to the same endpoint. */
+  | 'blocked';
+
+/** How long an endpoint gets nothing after a delivery was handed back, in milliseconds: the next one would fare the same. */
+const blockedMs: Partial<Readonly<Record<HandBack, number>>> = { credentials: 5_000, local: 1_000 };
 
 export interface DelivererOptions {
   readonly directory: Pick<EndpointDirectory, 'byUid' | 'credentials'>;
@@ -75,7 +80,7 @@ export class Deliverer {
       clock: options.clock,
       perEndpoint,
       mostHeld: MOST_HELD,
-      admitted: (uid) => options.book.admitted(uid, perEndpoint),
+      admitted: (uid) => this.#admitted(uid),
     });
   }
 
@@ -127,10 +132,15 @@ export class Deliverer {
     const { unrecorded } = this.#options;
     const most = this.#slots.inAll - unrecorded();
     for (const lane of this.#queued) {
-      const limit = lane.queue[0]?.probe === true ? 1 : this.#options.book.admitted(lane.uid, this.#slots.perEndpoint);
-      // What waits for an endpoint that is left alone by now goes back at once.
-      if (limit === 0) {
-        for (const held of lane.queue.splice(0)) this.#handBack(held, 'closed_endpoint');
+      const limit = lane.queue[0]?.probe === true ? 1 : this.#admitted(lane.uid);
+      // What waits for an endpoint that gets nothing any more, or not now, goes back at once.
+      if (limit === 0 || this.lanes.isBlocked(lane.uid)) {
+        const why = this.lanes.isBlocked(lane.uid)
+          ? 'blocked'
+          : this.#options.directory.byUid(lane.uid) === undefined
+            ? 'unknown_endpoint'
+            : 'closed_endpoint';
+        for (const held of lane.queue.splice(0)) this.#handBack(held, why);
       }
       while (lane.queue.length > 0 && this.#slots.total < most && this.#slots.take(lane.uid, { limit, answers: lane.answers })) {
         const held = lane.queue.shift();
@@ -138,6 +148,13 @@ export class Deliverer {
       }
       if (lane.queue.length === 0) this.#queued.delete(lane);
     }
+  }
+
+  /** How many may be on their way to an endpoint at once. */
+  #admitted(uid: string): number {
+    const { directory, book } = this.#options;
+    const endpoint = directory.byUid(uid);
+    return endpoint === undefined || book.gate(endpoint) !== 'open' ? 0 : book.admitted(uid, this.#slots.perEndpoint);
   }
 
   async #send(held: Held): Promise<void> {
@@ -151,8 +168,11 @@ export class Deliverer {
       return 'local';
     });
     this.#slots.give(uid);
-    if (typeof end === 'string') this.#handBack(held, end);
-    else {
+    if (typeof end === 'string') {
+      const blockMs = blockedMs[end];
+      if (blockMs !== undefined) this.lanes.block(uid, blockMs);
+      this.#handBack(held, end);
+    } else {
       const { outcome } = end;
       if (outcome.succeeded && outcome.durationMs <= SLOW_MS) this.lanes.took(uid);
       else this.lanes.narrow(uid);

@@ -44,7 +44,8 @@ const handBackDelayMs: Readonly<Record<HandBack, number>> = {
   closed_endpoint: 0,
   unknown_endpoint: 2_000,
   credentials: 5_000,
-  local: 5_000,
+  local: 1_000,
+  blocked: 0,
 };
 
 interface Ended extends Attempted {

@@ -28,6 +28,8 @@ export interface Lane {
   taken: number;
   /** The last one was. */
   answers: boolean;
+  /** By the monotonic clock: nothing is fetched or sent before. */
+  blockedUntil: number;
 }
 
 /** Twice what is sent at once doubles a fast endpoint's throughput; more than this gains nothing. */
@@ -66,6 +68,7 @@ export class Lanes {
   room(uid: string): number {
     const { perEndpoint, mostHeld, admitted } = this.#options;
     const lane = this.#lanes.get(uid);
+    if (this.isBlocked(uid)) return 0;
     const limit = admitted(uid);
     const window = limit < perEndpoint ? limit : (lane?.window ?? perEndpoint);
     const share = fairShare({ total: this.#held, inAll: mostHeld, answers: lane?.answers ?? false });
@@ -77,6 +80,18 @@ export class Lanes {
     if (this.room(uid) === 0) return false;
     this.hold(uid);
     return true;
+  }
+
+  isBlocked(uid: string): boolean {
+    const lane = this.#lanes.get(uid);
+    return lane !== undefined && lane.blockedUntil > this.#options.clock.monotonic();
+  }
+
+  /** Nothing can be sent to it for the moment, for a reason that holds for all its deliveries: they needn't all be fetched to learn that. */
+  block(uid: string, ms: number): void {
+    const lane = this.#lane(uid);
+    lane.blockedUntil = this.#options.clock.monotonic() + ms;
+    lane.hot = true;
   }
 
   /** For one that is claimed already. */
@@ -128,6 +143,11 @@ export class Lanes {
     let waitMs: number | undefined;
     for (const lane of this.#lanes.values()) {
       if (!lane.hot) continue;
+      const blocked = lane.blockedUntil - now;
+      if (blocked > 0) {
+        waitMs = Math.min(waitMs ?? blocked, blocked);
+        continue;
+      }
       const room = Math.min(this.room(lane.uid), left);
       if (room === 0) continue;
       const pause = lane.fetchedAt + FETCH_PAUSE_MS - now;
@@ -176,7 +196,17 @@ export class Lanes {
   #lane(uid: string): Lane {
     let lane = this.#lanes.get(uid);
     if (lane === undefined) {
-      lane = { uid, queue: [], held: 0, window: this.#options.perEndpoint, hot: false, fetchedAt: -Infinity, taken: 0, answers: false };
+      lane = {
+        uid,
+        queue: [],
+        held: 0,
+        window: this.#options.perEndpoint,
+        hot: false,
+        fetchedAt: -Infinity,
+        taken: 0,
+        answers: false,
+        blockedUntil: -Infinity,
+      };
       this.#lanes.set(uid, lane);
     }
     return lane;
