@@ -6,6 +6,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 import { Registry } from 'prom-client';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
+import { systemClock } from '../clock.ts';
 import { createEgress, type Egress, type EgressOptions, type EgressRequest, type EgressResponse } from './egress.ts';
 import { EgressError } from './egress-error.ts';
 import { selfSigned } from './testing/certificate.ts';
@@ -570,6 +571,37 @@ describe('connections', () => {
     expect((await send(egress, { url })).body.toString()).toBe('first');
     dns.set('A moving.example', { addresses: ['127.0.0.6'] });
     expect((await send(egress, { url })).body.toString()).toBe('second');
+  });
+
+  it('are used for what must not be repeated only while they are fresh', async () => {
+    const server = await servers.http((_, response) => response.end('x'));
+    let later = 0;
+    const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + later };
+    const egress = egressWith({ clock });
+    const url = `http://127.0.0.1:${server.port}/`;
+    const post = (): Promise<EgressResponse> => send(egress, { url, method: 'POST', body: 'x' });
+    await post();
+    await post();
+    expect(server.connections()).toBe(1);
+    later += 2000;
+    await send(egress, { url });
+    await post();
+    expect(server.connections()).toBe(1);
+    later += 2000;
+    await post();
+    expect(server.connections()).toBe(2);
+  });
+
+  it('are kept in any number that was needed at once', async () => {
+    // Nobody is answered before all have come.
+    const waiting: { end(): unknown }[] = [];
+    const server = await servers.http((_, response) => {
+      if (waiting.push(response) === 100) waiting.splice(0).forEach((each) => each.end());
+    });
+    const egress = egressWith();
+    const url = `http://127.0.0.1:${server.port}/`;
+    for (let round = 0; round < 3; round += 1) await Promise.all(Array.from({ length: 100 }, () => send(egress, { url, method: 'POST' })));
+    expect(server.connections()).toBe(100);
   });
 
   it('that the server closed are replaced for what may be repeated', async () => {
