@@ -23,8 +23,10 @@ export interface RunDispatcherOptions {
   readonly onListening?: (port: number) => void;
 }
 
-/** Between two looks whether Postgres answers, and how much waits there, in milliseconds. */
+/** Between two looks whether Postgres answers, in milliseconds. */
 const CHECK_MS = 5_000;
+/** What waits there is counted in each so many of these looks. */
+const COUNT_EVERY = 3;
 /** Between two times that tables for the days to come are made and old ones dropped. */
 const PARTITIONS_MS = 3_600_000;
 
@@ -170,12 +172,12 @@ async function watchServers(
   };
   // Fails only when it is stopped before.
   const listed = list().catch(() => undefined);
-  while (!signal.aborted) {
+  for (let round = 0; !signal.aborted; round += 1) {
     if (known && directory.connected) readiness.ready('subscriptions');
     else if (known) readiness.notReady('subscriptions', 'the API server does not answer; events go by what was known last');
     try {
       await store.health();
-      onCounts(await store.counts());
+      if (round % COUNT_EVERY === 0) onCounts(await store.counts());
       reason = undefined;
       readiness.ready('postgres');
     } catch (err) {

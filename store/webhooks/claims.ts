@@ -1,12 +1,12 @@
 /** Who may attempt which delivery until when. */
 import { liveStates, type ClaimedDelivery, type DeliveryState, type NextStep } from './types.ts';
-import { spanOf, stateList, type Statements } from './statements.ts';
+import { spanOf, stateList, unhurried, type Statements } from './statements.ts';
 
 /** Of one claim, whatever is asked for. Stands in the text of the statement: a plan has to know that these are few. */
 const LARGEST_CLAIM = 1_000;
 
 const claimStatement = `
-  WITH picked AS MATERIALIZED (
+  WITH ${unhurried}, picked AS MATERIALIZED (
     SELECT * FROM (SELECT d.id, w.lease_ms
     FROM unnest($1::text[], $2::int[], $3::int[]) AS w (uid, room, lease_ms)
     CROSS JOIN LATERAL (
@@ -20,7 +20,7 @@ const claimStatement = `
     FROM picked p WHERE d.id = p.id
     RETURNING d.id, d.org, d.event_id, d.event_name, d.subscription_uid, d.attempts, d.series_start, d.created_at
   )
-  SELECT c.*, b.body FROM claimed c
+  SELECT c.*, b.body FROM claimed c CROSS JOIN unhurried
   LEFT JOIN LATERAL (SELECT b.body FROM parley.event_bodies b WHERE b.id = c.event_id LIMIT 1) b ON true
   ORDER BY c.id`;
 

@@ -1,6 +1,7 @@
 /** From the outbox to deliveries. */
 import type { Transaction } from '../database.ts';
 import { deliveryIdOf } from './delivery-id.ts';
+import { unhurried } from './statements.ts';
 import type { NewDelivery, OutboxEvent, PlannedDelivery, RelayDecision, RelayResult } from './types.ts';
 
 interface Row {
@@ -23,14 +24,14 @@ interface Row {
  * an event that was committed after a watermark is never seen without it.
  */
 const take = `
-  WITH taken AS (
+  WITH ${unhurried}, taken AS (
     DELETE FROM parley.outbox WHERE event_id = ANY (ARRAY(
       SELECT event_id FROM parley.outbox WHERE due_at <= statement_timestamp() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED))
     RETURNING event_id, org
   )
   SELECT t.event_id, t.org, e.name, e.agent, e.workspace, e.only_subscription, e.except_subscription, e.created_at, b.body,
     w.subscriptions_version, w.secrets_version, w.at
-  FROM taken t
+  FROM taken t CROSS JOIN unhurried
   LEFT JOIN LATERAL (SELECT * FROM parley.events e WHERE e.id = t.event_id LIMIT 1) e ON true
   LEFT JOIN LATERAL (SELECT b.body FROM parley.event_bodies b WHERE b.id = t.event_id LIMIT 1) b ON true
   LEFT JOIN LATERAL (

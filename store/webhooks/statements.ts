@@ -25,3 +25,10 @@ export function spanOf(ids: readonly string[]): readonly [string, string] {
 }
 
 export const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+/**
+ * A common table expression, to be joined: the transaction that it is in commits without waiting for the disk. For what is merely done again
+ * when a crash of Postgres takes it back. Results are written down after it and do wait, and with them all that came before is on disk: what
+ * can be taken back is only what nobody has a result of.
+ */
+export const unhurried = "unhurried AS MATERIALIZED (SELECT set_config('synchronous_commit', 'off', true) AS done)";

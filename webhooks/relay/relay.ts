@@ -25,12 +25,14 @@ export interface RelayOptions {
   readonly logger: Logger;
 }
 
-/** Events at a time: enough to make a transaction worth its while, and few enough that their bodies fit into memory, whatever their size. */
+/** Events at a time: enough to make a transaction worth its while. */
 const BATCH = 128;
 /** Notifications may be lost with their connection. */
 const POLL_MS = 1_000;
 /** An event for thousands of endpoints is worth as many rows as thousands of events for one: so many deliveries are made at a time. */
 const DELIVERIES_AT_ONCE = 2_000;
+/** Bodies in memory at a time, about. */
+const BYTES_AT_ONCE = 16_777_216;
 /** How long events wait at first for a subscription to become known here: usually it does within milliseconds. */
 const FIRST_BEHIND_MS = 20;
 const LONGEST_BEHIND_MS = 2_000;
@@ -87,12 +89,14 @@ export class Relay {
     const { store, onClaimed, onLeft, onRelayed } = this.#options;
     const reserved = new Reservations(this.#options.unreserve);
     let decision: Decision | undefined;
+    let bytes = 0;
     const limit = this.#batch;
     try {
       const result = await store.takeOutbox(limit, (events) => {
         // Asked again after a lost connection: what was promised to the first answer is free again.
         reserved.giveBack();
         decision = this.#decide(events, reserved);
+        bytes = events.reduce((sum, { body }) => sum + body.length, 0);
         return decision;
       });
       const claimed = result.deliveries.filter(({ planned }) => planned.leaseMs !== undefined);
@@ -102,8 +106,7 @@ export class Relay {
       if (decision !== undefined) {
         onLeft(decision.left);
         this.#wakeFor(decision);
-        const each = decision.deliveries.length / Math.max(1, result.taken);
-        this.#batch = Math.max(1, Math.min(BATCH, Math.floor(DELIVERIES_AT_ONCE / Math.max(1, each))));
+        this.#batch = nextBatch(decision.deliveries.length / Math.max(1, result.taken), bytes / Math.max(1, result.taken));
       }
       return result.taken + result.postponed >= limit;
     } finally {
@@ -138,6 +141,10 @@ export class Relay {
     for (const delayMs of new Set(postponed.map((one) => one.delayMs))) clock.after(delayMs + 1, () => this.#wake.call());
   }
 }
+
+/** How many events to take next, going by how many deliveries and bytes one of the last made. */
+const nextBatch = (deliveries: number, bytes: number): number =>
+  Math.max(1, Math.floor(Math.min(BATCH, DELIVERIES_AT_ONCE / Math.max(1, deliveries), BYTES_AT_ONCE / Math.max(1, bytes))));
 
 /** Places that were promised to deliveries which may never come to be. */
 class Reservations {
