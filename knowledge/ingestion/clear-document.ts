@@ -15,5 +15,6 @@ export async function clearDocument(
     await Promise.all(keys.map((key) => storage.delete(key)));
     more = keys.length === 1_000;
   }
+  while (await knowledge.documents.uncountMoreTerms({ org, id: documentId }));
   await knowledge.documents.remove({ org, id: documentId });
 }

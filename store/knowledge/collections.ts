@@ -89,6 +89,9 @@ export function collectionColumns(table: string): string {
 /** Channel on which every change of a collection or its documents is told, as `organisation/name`. */
 export const KNOWLEDGE_CHANNEL = 'parley_knowledge';
 
+/** Rows of a deleted collection that go in one transaction, so that none takes long. */
+const REMOVED_AT_ONCE = 20_000;
+
 export class Collections {
   readonly #database: Database;
 
@@ -195,8 +198,16 @@ export class Collections {
 
   /** The last rows of a deleted collection whose documents are gone. Idempotent. */
   async remove({ org, id }: { readonly org: string; readonly id: string }): Promise<void> {
+    for (let deleted = REMOVED_AT_ONCE; deleted === REMOVED_AT_ONCE;) {
+      ({ rowCount: deleted } = await this.#database.asOrganization(org, (transaction) =>
+        transaction.query(
+          `DELETE FROM parley.term_frequencies WHERE org = $1 AND collection_id = $2 AND term = ANY(ARRAY(
+             SELECT term FROM parley.term_frequencies WHERE org = $1 AND collection_id = $2 LIMIT ${REMOVED_AT_ONCE}))`,
+          [org, id],
+        ),
+      ));
+    }
     await this.#database.asOrganization(org, async (transaction) => {
-      await transaction.query('DELETE FROM parley.term_frequencies WHERE org = $1 AND collection_id = $2', [org, id]);
       await transaction.query('DELETE FROM parley.collections WHERE org = $1 AND id = $2 AND deleted_at IS NOT NULL', [org, id]);
     });
   }

@@ -3,6 +3,7 @@ import { uuidv7 } from '../../platform/uuid.ts';
 import type { Database, Transaction } from '../database.ts';
 import { StoreError } from '../error.ts';
 import { tellOfCollection } from './collections.ts';
+import { uncountTerms } from './term-counts.ts';
 
 export type DocumentStatus = 'processing' | 'completed' | 'failed';
 export type DocumentStage = 'queued' | 'fetching' | 'parsing' | 'indexing' | 'verifying' | 'completed';
@@ -252,6 +253,19 @@ export class Documents {
     });
   }
 
+  /** Takes more of the terms of a deleted document that has very many out of what is counted. @returns whether there are more yet */
+  async uncountMoreTerms({ org, id }: DocumentRef): Promise<boolean> {
+    return this.#database.asOrganization(org, async (transaction) => {
+      const { rows } = await transaction.query<{ id: string }>(
+        `SELECT c.id FROM parley.collections c JOIN parley.documents d ON d.org = c.org AND d.collection_id = c.id
+         WHERE d.org = $1 AND d.id = $2 AND d.deleted_at IS NOT NULL AND c.deleted_at IS NULL FOR NO KEY UPDATE OF c`,
+        [org, id],
+      );
+      const collectionId = rows[0]?.id;
+      return collectionId !== undefined && uncountTerms(transaction, { org, id, collectionId });
+    });
+  }
+
   /** The rows of a deleted document. Idempotent; leaves one that isn't deleted alone. */
   async remove({ org, id }: DocumentRef): Promise<void> {
     await this.#database.asOrganization(org, async (transaction) => {
@@ -307,13 +321,7 @@ export async function hideDocument(
     'UPDATE parley.collections SET chunk_count = chunk_count - $3, term_total = term_total - $4 WHERE org = $1 AND id = $2',
     [org, collectionId, hidden.chunk_count, hidden.term_total],
   );
-  await transaction.query(
-    `UPDATE parley.term_frequencies f SET chunks = f.chunks - t.chunks
-     FROM (SELECT unnest(terms) AS term, unnest(chunks) AS chunks FROM parley.document_terms WHERE org = $1 AND document_id = $3) t
-     WHERE f.org = $1 AND f.collection_id = $2 AND f.term = t.term`,
-    [org, collectionId, id],
-  );
-  await transaction.query('DELETE FROM parley.term_frequencies WHERE org = $1 AND collection_id = $2 AND chunks <= 0', [org, collectionId]);
+  await uncountTerms(transaction, { org, id, collectionId });
   return true;
 }
 

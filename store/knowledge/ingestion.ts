@@ -4,6 +4,7 @@ import { insertEvents } from '../webhooks/events.ts';
 import type { NewEvent } from '../webhooks/types.ts';
 import { tellOfCollection } from './collections.ts';
 import { hideDocument, type DocumentStage, type PageOutcome } from './documents.ts';
+import { countTerms } from './term-counts.ts';
 
 /** A chunk as it stands in the store. */
 export interface StoredChunk {
@@ -188,13 +189,7 @@ export class Ingestion {
       );
       const done = rows[0];
       if (done === undefined) return undefined;
-      await transaction.query(
-        `INSERT INTO parley.term_frequencies AS f (org, collection_id, term, chunks)
-         SELECT $1, $2, t.term, t.chunks
-         FROM (SELECT unnest(terms) AS term, unnest(chunks) AS chunks FROM parley.document_terms WHERE org = $1 AND document_id = $3) t
-         ON CONFLICT (org, collection_id, term) DO UPDATE SET chunks = f.chunks + excluded.chunks`,
-        [org, collectionId, id],
-      );
+      await countTerms(transaction, { org, id, collectionId });
       await transaction.query(
         'UPDATE parley.collections SET chunk_count = chunk_count + $3, term_total = term_total + $4 WHERE org = $1 AND id = $2',
         [org, collectionId, done.chunk_count, done.term_total],
@@ -203,6 +198,19 @@ export class Ingestion {
       await tellOfCollection(transaction, org, collectionId);
       if (event !== undefined) await tellOfEnd(transaction, { org, id, collectionId, chunkCount: done.chunk_count }, event);
       return { replaced };
+    });
+  }
+
+  /** Counts more of the terms of a completed document that has very many. @returns whether there are more yet */
+  async countMoreTerms(ref: DocumentRef): Promise<boolean> {
+    return this.#database.asOrganization(ref.org, async (transaction) => {
+      const collectionId = await lockCollection(transaction, ref);
+      if (collectionId === undefined) return false;
+      const { rowCount } = await transaction.query(
+        `SELECT FROM parley.documents WHERE org = $1 AND id = $2 AND status = 'completed' AND deleted_at IS NULL`,
+        [ref.org, ref.id],
+      );
+      return rowCount > 0 && countTerms(transaction, { ...ref, collectionId });
     });
   }
 

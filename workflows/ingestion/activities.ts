@@ -123,6 +123,8 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
       const document = await knowledge.documents.get(ref);
       const completed =
         document && (await knowledge.ingestion.complete(ref, completionMessage(document), (done) => documentCompleted(done, clock.now())));
+      // Found already, and its words are weighed more exactly with each step: an attempt that breaks off here is taken up again.
+      while (await knowledge.ingestion.countMoreTerms(ref));
       if (completed === undefined) return [];
       ended.inc({ outcome: 'completed' });
       const collection = await knowledge.collections.get({ org: job.org, id: job.collectionId });

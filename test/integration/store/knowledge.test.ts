@@ -124,6 +124,42 @@ describe('a document', () => {
     });
   });
 
+  it('of very many terms is found and hidden at once, and counted step by step', async () => {
+    const { store, collection } = await freshCollection();
+    const common = await readyDocument(store, collection.id, [1, 2]);
+    await store.knowledge.ingestion.complete(common, 'done');
+    const terms = Array.from({ length: 65_000 }, (_, index) => index + 1);
+    const vast = await readyDocument(store, collection.id, terms);
+    const counted = async () => Object.keys(await frequencies(store, terms)).length;
+
+    expect(await store.knowledge.ingestion.countMoreTerms(vast)).toBe(false);
+    await store.knowledge.ingestion.complete(vast, 'done');
+    expect(await counted()).toBe(50_000);
+    while (await store.knowledge.ingestion.countMoreTerms(vast));
+    expect(await counted()).toBe(65_000);
+    expect(await store.knowledge.ingestion.countMoreTerms(vast)).toBe(false);
+    expect(await frequencies(store, [1, 3, 65_000])).toEqual({ 1: 2, 3: 1, 65_000: 1 });
+
+    await store.knowledge.documents.tombstone({ ...vast, collectionId: collection.id });
+    expect(await store.knowledge.ingestion.countMoreTerms(vast)).toBe(false);
+    expect(await counted()).toBe(45_000);
+    while (await store.knowledge.documents.uncountMoreTerms(vast));
+    expect(await frequencies(store, terms)).toEqual({ 1: 1, 2: 1 });
+    expect(await store.knowledge.documents.uncountMoreTerms(vast)).toBe(false);
+  });
+
+  it('whose terms are still being counted takes away again what was counted, and no more', async () => {
+    const { store, collection } = await freshCollection();
+    const terms = Array.from({ length: 65_000 }, (_, index) => index + 1);
+    const vast = await readyDocument(store, collection.id, terms);
+    await store.knowledge.ingestion.complete(vast, 'done');
+    await store.knowledge.ingestion.countMoreTerms(vast);
+    await store.knowledge.documents.tombstone({ ...vast, collectionId: collection.id });
+    while (await store.knowledge.documents.uncountMoreTerms(vast));
+    expect(await frequencies(store, terms)).toEqual({});
+    await store.knowledge.documents.remove(vast);
+  });
+
   it('is found with its place while it is completed, and by nobody else', async () => {
     const { store, collection } = await freshCollection();
     const ref = await readyDocument(store, collection.id, [1]);

@@ -1,0 +1,79 @@
+/**
+ * What a document's terms add to its collection's frequencies, and take away again. In slices, so that no transaction takes long; the first one
+ * is counted with what makes the document found or hidden, which for most documents is all. Frequencies that lag behind move a score a little, and nothing else.
+ * The caller holds the collection: its frequencies are everybody's rows.
+ */
+import type { Transaction } from '../database.ts';
+
+const countedAtOnce = 50_000;
+/** Fewer, for somebody waits for the answer to a deletion. */
+const uncountedAtOnce = 20_000;
+
+interface CountedDocument {
+  readonly org: string;
+  readonly id: string;
+  readonly collectionId: string;
+}
+
+/** @returns whether there are more */
+export async function countTerms(transaction: Transaction, document: CountedDocument): Promise<boolean> {
+  const known = await countedOf(transaction, document);
+  if (known === undefined || known.counted === known.total) return false;
+  const until = Math.min(known.total, known.counted + countedAtOnce);
+  await addSlice(transaction, document, { sign: 1, from: known.counted + 1, until });
+  await setCounted(transaction, document, until);
+  return until < known.total;
+}
+
+/** @returns whether there are more */
+export async function uncountTerms(transaction: Transaction, document: CountedDocument): Promise<boolean> {
+  const known = await countedOf(transaction, document);
+  if (known === undefined || known.counted === 0) return false;
+  const from = Math.max(0, known.counted - uncountedAtOnce);
+  const range = { from: from + 1, until: known.counted };
+  await addSlice(transaction, document, { sign: -1, ...range });
+  await transaction.query(
+    `DELETE FROM parley.term_frequencies WHERE ctid = ANY(ARRAY(
+       SELECT found.ctid FROM (${slice}) t CROSS JOIN LATERAL (
+         SELECT ctid, chunks FROM parley.term_frequencies WHERE org = $1 AND collection_id = $2 AND term = t.term OFFSET 0) found
+       WHERE found.chunks <= 0))`,
+    [document.org, document.collectionId, document.id, range.from, range.until],
+  );
+  await setCounted(transaction, document, from);
+  return from > 0;
+}
+
+/**
+ * Row by row, by the whole key: a join would be planned by statistics, which a collection that has just been filled doesn't have, and
+ * would then compare each term with all others.
+ */
+async function addSlice(
+  transaction: Transaction,
+  { org, collectionId, id }: CountedDocument,
+  { sign, from, until }: { readonly sign: 1 | -1; readonly from: number; readonly until: number },
+): Promise<void> {
+  await transaction.query(
+    `INSERT INTO parley.term_frequencies AS f (org, collection_id, term, chunks)
+     SELECT $1, $2, t.term, t.chunks * $6::int FROM (${slice}) t
+     ON CONFLICT (org, collection_id, term) DO UPDATE SET chunks = f.chunks + excluded.chunks`,
+    [org, collectionId, id, from, until, sign],
+  );
+}
+
+const slice = `SELECT unnest(terms[$4::int:$5::int]) AS term, unnest(chunks[$4::int:$5::int]) AS chunks
+  FROM parley.document_terms WHERE org = $1 AND document_id = $3`;
+
+async function countedOf(
+  transaction: Transaction,
+  { org, id }: CountedDocument,
+): Promise<{ readonly counted: number; readonly total: number } | undefined> {
+  const { rows } = await transaction.query<{ counted: number; total: number }>(
+    'SELECT counted, cardinality(terms) AS total FROM parley.document_terms WHERE org = $1 AND document_id = $2',
+    [org, id],
+  );
+  return rows[0];
+}
+
+async function setCounted(transaction: Transaction, { org, id }: CountedDocument, counted: number): Promise<void> {
+  await transaction.query('UPDATE parley.document_terms SET counted = $3 WHERE org = $1 AND document_id = $2', [org, id, counted]);
+}
