@@ -14,7 +14,9 @@ import { loadConfig } from '../../platform/config.ts';
 import { createEgress } from '../../platform/egress/egress.ts';
 import { Readiness } from '../../platform/lifecycle.ts';
 import { createLogger, type Logger } from '../../platform/logging.ts';
-import { openStore, type Store } from '../../store/index.ts';
+import { openDispatchStore, openStore, type Store } from '../../store/index.ts';
+import { createDeliveryMetrics } from '../../webhooks/delivery/metrics.ts';
+import { createEndpointDirectory } from '../../webhooks/subscriptions/open-directory.ts';
 import { createHousekeepingActivities } from '../../workflows/housekeeping/activities.ts';
 import { createIngestionActivities } from '../../workflows/ingestion/activities.ts';
 import { code, table } from './markdown.ts';
@@ -47,7 +49,10 @@ ${table(columns, await operatorRows())}
 ${table(columns, await apiRows())}
 ## Worker
 
-${table(columns, await workerRows())}`;
+${table(columns, await workerRows())}
+## Dispatcher
+
+${table(columns, await dispatcherRows())}`;
   return [{ path: 'docs/reference/metrics.md', content }];
 }
 
@@ -58,21 +63,28 @@ async function rowsOf(
 ): Promise<readonly (readonly string[])[]> {
   const registry = new Registry();
   const logger = createLogger({ role, level: 'silent' });
-  const kubeConfig = new KubeConfig();
-  kubeConfig.loadFromClusterAndUser({ name: 'nowhere', server: 'https://127.0.0.1:1', skipTLSVerify: false }, { name: 'nobody' });
-  const transport = createTransport({ kubeConfig, logger, ...(role !== 'worker' && { registry }) });
+  const transport = createTransport({ kubeConfig: nowhere(), logger, ...(role !== 'worker' && { registry }) });
   const store = openStore({ databaseUrl: config.DATABASE_URL ?? '', logger, registry });
   // The operator starts work on knowledge bases and does none.
   const knowledge = openKnowledge({ config, store, logger, registry: role === 'operator' ? new Registry() : registry });
   await assemble({ registry, logger, transport, store, knowledge });
-  const described = registry.getMetricsAsArray() as unknown as readonly Described[];
+  const rows = described(registry);
   await knowledge.close();
   await store.close();
   await transport.close();
-  return described
-    .map(({ name, type, labelNames, help }) => [code(name), type, (labelNames ?? []).map(code).join(', '), help] as const)
-    .sort(([left], [right]) => (left < right ? -1 : 1));
+  return rows;
 }
+
+function nowhere(): KubeConfig {
+  const kubeConfig = new KubeConfig();
+  kubeConfig.loadFromClusterAndUser({ name: 'nowhere', server: 'https://127.0.0.1:1', skipTLSVerify: false }, { name: 'nobody' });
+  return kubeConfig;
+}
+
+const described = (registry: Registry): readonly (readonly string[])[] =>
+  (registry.getMetricsAsArray() as unknown as readonly Described[])
+    .map(({ name, type, labelNames, help }) => [code(name), type, (labelNames ?? []).map(code).join(', '), help] as const)
+    .toSorted(([left], [right]) => (left < right ? -1 : 1));
 
 interface Parts {
   readonly registry: Registry;
@@ -103,6 +115,28 @@ const apiRows = () =>
     });
     await app.close();
   });
+
+async function dispatcherRows(): Promise<readonly (readonly string[])[]> {
+  const registry = new Registry();
+  const logger = createLogger({ role: 'dispatcher', level: 'silent' });
+  const transport = createTransport({ kubeConfig: nowhere(), logger, registry });
+  const store = openDispatchStore({ databaseUrl: config.DATABASE_URL ?? '', logger, registry });
+  const directory = createEndpointDirectory({ transport, logger, registry });
+  const egress = createEgress({ registry, logger });
+  createDeliveryMetrics(registry, {
+    inFlight: () => 0,
+    claimed: () => 0,
+    unrecorded: () => 0,
+    counts: () => undefined,
+    breakers: () => ({ open: 0, half_open: 0 }),
+  });
+  const rows = described(registry);
+  await directory.stop();
+  egress.close();
+  await store.close();
+  await transport.close();
+  return rows;
+}
 
 const workerRows = () =>
   rowsOf('worker', async ({ registry, logger, store, knowledge }) => {
