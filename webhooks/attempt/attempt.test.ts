@@ -1,0 +1,41 @@
+import { expect, it } from 'vitest';
+
+import { createEgress, type Egress } from '../../platform/egress/egress.ts';
+import { EgressError, type EgressErrorKind } from '../../platform/egress/egress-error.ts';
+import { createAttempt } from './attempt.ts';
+import type { AttemptOutcome } from './outcome.ts';
+
+/** What becomes of an error that no server can be made to cause at will. */
+async function outcomeOf(error: unknown): Promise<AttemptOutcome> {
+  const egress: Egress = { ...createEgress(), request: () => Promise.reject(error as Error) };
+  const endpoint = { url: 'https://hooks.example.com/', timeoutMs: 1000 };
+  return createAttempt({ egress })({ endpoint, credentials: { keys: [], headers: {} }, eventId: 'evt_0', body: Buffer.from('{}') });
+}
+
+const failure = (kind: EgressErrorKind, message = 'hooks.example.com did something'): EgressError =>
+  new EgressError({ kind, phase: 'head', host: 'hooks.example.com', message });
+
+it.each(['forbidden_url', 'forbidden_address', 'forbidden_header', 'dns', 'connect', 'tls', 'timeout', 'reset', 'protocol'] as const)(
+  'counts %s against the endpoint, and keeps the words',
+  async (kind) => {
+    expect(await outcomeOf(failure(kind))).toMatchObject({
+      succeeded: false,
+      ours: false,
+      reason: kind,
+      message: 'hooks.example.com did something',
+    });
+  },
+);
+
+it.each(['dns_unavailable', 'local', 'closed'] as const)('does not count %s', async (kind) => {
+  expect(await outcomeOf(failure(kind))).toMatchObject({ succeeded: false, ours: true, reason: kind });
+});
+
+it('does not count what nobody expected', async () => {
+  expect(await outcomeOf(new TypeError('x is not a function'))).toMatchObject({ succeeded: false, ours: true, reason: 'local' });
+});
+
+it('cuts off what is too long to keep', async () => {
+  const outcome = await outcomeOf(failure('protocol', 'x'.repeat(5000)));
+  expect(outcome.succeeded ? '' : outcome.message).toMatch(/^x{1023}…$/);
+});
