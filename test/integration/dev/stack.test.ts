@@ -11,7 +11,7 @@ import { eventually } from '../../support/eventually.ts';
 import { run, type Finished } from '../../support/run.ts';
 import { parley, readStackEnv, stackClient, type StackEnv } from '../../support/stack.ts';
 
-const allParts = ['api', 'etcd', 'kube-apiserver', 'kube-controller-manager', 'operator', 'postgres', 'temporal', 'worker'];
+const allParts = ['api', 'dispatcher', 'etcd', 'kube-apiserver', 'kube-controller-manager', 'operator', 'postgres', 'temporal', 'worker'];
 /** The runner's own variables must not decide where these stacks get their database and ports from. */
 const env = { DATABASE_URL: undefined, PARLEY_API_PORT: undefined, KUBECONFIG: undefined };
 /** Programs may have to be fetched or built first. */
