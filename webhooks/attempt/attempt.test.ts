@@ -6,8 +6,13 @@ import { createAttempt } from './attempt.ts';
 import type { AttemptOutcome } from './outcome.ts';
 
 /** What becomes of an error that no server can be made to cause at will. */
-async function outcomeOf(error: unknown): Promise<AttemptOutcome> {
-  const egress: Egress = { ...createEgress(), request: () => Promise.reject(error as Error) };
+async function outcomeOf(error: Error): Promise<AttemptOutcome> {
+  const egress: Egress = {
+    ...createEgress(),
+    async request() {
+      throw error;
+    },
+  };
   const endpoint = { url: 'https://hooks.example.com/', timeoutMs: 1000 };
   return createAttempt({ egress })({ endpoint, credentials: { keys: [], headers: {} }, eventId: 'evt_0', body: Buffer.from('{}') });
 }
