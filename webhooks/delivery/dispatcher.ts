@@ -196,8 +196,8 @@ export class Dispatcher {
       const { state, number } = recorded;
       if (state === 'succeeded' || state === 'failed' || state === 'skipped') this.#finished(ended, state, number);
       else if (state === 'retry_pending' && 'delayMs' in result.next) {
-        const { org, eventId, subscriptionUid, seriesStart } = delivery;
-        this.handOver.add([{ deliveryId: delivery.id, org, eventId, subscriptionUid, seriesStart, delayMs: result.next.delayMs }]);
+        const { org, eventId, subscriptionUid } = delivery;
+        this.handOver.add([{ deliveryId: delivery.id, org, eventId, subscriptionUid, lost: false, delayMs: result.next.delayMs }]);
       } else if (state === 'pending' && 'delayMs' in result.next && result.next.delayMs < SHORT_RETRY_MS) {
         // The database's clock decides: a moment later it is due there, too.
         clock.after(result.next.delayMs + 2, () => this.fetcher.due([delivery.subscriptionUid]));

@@ -11,7 +11,7 @@ const retry = (deliveryId: string, delayMs = 10_000): Retry => ({
   org: 'acme',
   eventId: deliveryId,
   subscriptionUid: 'a',
-  seriesStart: 0,
+  lost: false,
   delayMs,
 });
 
@@ -69,6 +69,7 @@ it('leaves retries where they are while Temporal is away, asks rarely, and begin
     ...retry(String(index)),
     id: String(index),
     state: 'retry_pending' as const,
+    seriesStart: 0,
     dueAt: new Date(0),
     dueInMs: 0,
   }));

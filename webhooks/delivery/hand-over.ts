@@ -61,12 +61,12 @@ export class HandOver {
     for (let more = true; more;) {
       const rows = await store.retriesToStart({ aheadMs: SWEEP_AHEAD_MS, lostMs: LOST_MS, limit: SWEEP_LIMIT, except: waiting() });
       this.add(
-        rows.map(({ id, org, eventId, subscriptionUid, seriesStart, dueInMs }) => ({
+        rows.map(({ id, org, eventId, subscriptionUid, state, dueInMs }) => ({
           deliveryId: id,
           org,
           eventId,
           subscriptionUid,
-          seriesStart,
+          lost: state === 'retrying',
           delayMs: dueInMs,
         })),
       );

@@ -7,8 +7,8 @@ export interface Retry {
   /** uuid */
   readonly eventId: string;
   readonly subscriptionUid: string;
-  /** Attempts before the present series: what is left of the workflow of a former series makes way. */
-  readonly seriesStart: number;
+  /** A workflow was begun for it and has not been heard of. Otherwise none has it: what there may still be of an earlier one makes way. */
+  readonly lost: boolean;
   /** How long the first attempt of the workflow waits, in milliseconds. */
   readonly delayMs: number;
 }
@@ -16,7 +16,7 @@ export interface Retry {
 /** Starts the workflow that makes the remaining attempts of a delivery. */
 export interface RetryStarter {
   /**
-   * Idempotent: a workflow of this series that runs already is left running.
+   * May be repeated: the row decides who may attempt, so that at worst a workflow is begun anew.
    *
    * @throws RetriesUnavailable when nobody answers in time: the row says what is to be done, and a sweep starts it later
    */

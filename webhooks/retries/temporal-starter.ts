@@ -75,8 +75,9 @@ export function createTemporalStarter(options: TemporalStarterOptions): RetrySta
 }
 
 /**
- * Somebody had the delivery sent again while the workflow of the series before was asleep: that one would wake too late for this
- * series, and is replaced. If it is at work just then, that does no harm, for the row says who may attempt.
+ * Where nobody has the delivery there may still be a workflow that sleeps: somebody had the delivery sent again meanwhile, or its
+ * endpoint was left alone for a while. It would wake at the wrong time, and is replaced. One that is only thought to be lost may be
+ * waiting for its turn with a busy worker, which must not be lost by asking.
  */
-const conflictPolicy = ({ seriesStart }: Retry): WorkflowIdConflictPolicy =>
-  seriesStart > 0 ? WorkflowIdConflictPolicy.TERMINATE_EXISTING : WorkflowIdConflictPolicy.USE_EXISTING;
+const conflictPolicy = ({ lost }: Retry): WorkflowIdConflictPolicy =>
+  lost ? WorkflowIdConflictPolicy.USE_EXISTING : WorkflowIdConflictPolicy.TERMINATE_EXISTING;

@@ -23,7 +23,7 @@ const operator: readonly Access[] = [
     plurals.map((plural) => `${plural}/status`),
     ['patch'],
   ),
-  ...every('', ['secrets'], ['get', 'list', 'watch', 'create', 'patch', 'delete']),
+  ...every('', ['secrets'], ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete']),
   ...every('', ['configmaps', 'namespaces'], ['get', 'list', 'watch']),
   ...every('events.k8s.io', ['events'], ['create', 'patch']),
   ...every('coordination.k8s.io', ['leases'], ['get', 'create', 'update'], 'parley-system'),

@@ -1,6 +1,9 @@
-import { expect, it } from 'vitest';
+import { Client, Connection } from '@temporalio/client';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { expect, it, onTestFinished } from 'vitest';
 
 import { eventually } from '../../support/eventually.ts';
+import { temporalAddress } from '../../support/temporal.ts';
 import type { Behaviour } from '../../support/webhook-sink.ts';
 import { settled } from './dispatch-harness.ts';
 import { retryHarness, waits } from './retry-harness.ts';
@@ -128,4 +131,61 @@ it('makes exactly the attempts that each policy asks for, with its waits between
     );
     expect(rows[0]?.count).toBe(1);
   });
+});
+
+it('keeps in Temporal nothing but ids, in one workflow with one activity that can be found by its subscription', async () => {
+  const harness = await retryHarness();
+  const { org, sink } = harness;
+  const { metadata } = await harness.subscribe('a', {
+    retryPolicy: fixed(2, '1500ms'),
+    headers: [{ name: 'x-token', value: 'canary-5b1f' }],
+    description: 'canary-5b1f',
+  });
+  sink.behave('/a', (_received, response) => void response.writeHead(500, { 'x-answer': 'canary-5b1f' }).end('canary-5b1f'));
+  await Promise.all([harness.dispatcher(), harness.worker()]);
+  const [id] = await harness.emit(1);
+  await settled(harness, { failed: 1 });
+  expect(sink.received('/a').map(({ headers }) => headers['x-token'])).toEqual(Array(3).fill('canary-5b1f'));
+
+  const connection = await Connection.connect({ address: await temporalAddress() });
+  onTestFinished(() => connection.close());
+  const client = new Client({ connection });
+  const handle = client.workflow.getHandle(`delivery/${metadata.uid}/${id}`);
+  expect(await handle.result()).toBe('failed');
+  const text = JSON.stringify(historyToJSON(await handle.fetchHistory()));
+  for (const secret of ['canary-5b1f', Buffer.from('canary-5b1f').toString('base64').slice(0, -1), '127.0.0.1:', 'CallStarted', 'call_id'])
+    expect(text).not.toContain(secret);
+  expect(text.match(/EVENT_TYPE_ACTIVITY_TASK_SCHEDULED/g)).toHaveLength(1);
+  expect(text.match(/EVENT_TYPE_TIMER_STARTED/g)).toBeNull();
+  await eventually(async () => {
+    const found: string[] = [];
+    for await (const { workflowId } of client.workflow.list({
+      query: `ParleySubscription = "${metadata.uid}" AND ParleyOrganization = "${org}"`,
+    })) {
+      found.push(workflowId);
+    }
+    expect(found).toEqual([handle.workflowId]);
+  });
+});
+
+it('wakes in time for a delivery that was sent again while its workflow slept', async () => {
+  const harness = await retryHarness();
+  const { org, sink, store } = harness;
+  const { metadata } = await harness.subscribe('a', { retryPolicy: fixed(8, '1h') });
+  sink.behave('/a', 500);
+  await Promise.all([harness.dispatcher(), harness.worker()]);
+  await harness.emit(1);
+  await settled(harness, { retrying: 1 });
+  await harness.subscribe('a', { retryPolicy: fixed(8, '2s') });
+  const [{ id: deliveryId }] = (await harness.sql<{ id: string }>('SELECT id FROM parley.deliveries')) as [{ id: string }];
+  await eventually(async () => {
+    await store.webhooks.redeliver({ org, deliveryId });
+    // The edit has arrived once the wait is the new one.
+    await settled(harness, { retrying: 1 });
+    const [row] = await harness.sql<{ near: boolean }>(`SELECT due_at < now() + interval '1 minute' AS near FROM parley.deliveries`);
+    expect(row?.near).toBe(true);
+  });
+  sink.behave('/a', 200);
+  await settled(harness, { succeeded: 1 });
+  expect(waits(await harness.attempts(metadata.uid)).at(-1)).toBeGreaterThan(1_797);
 });
