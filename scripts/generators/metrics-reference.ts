@@ -15,7 +15,7 @@ import { createEgress } from '../../platform/egress/egress.ts';
 import { Readiness } from '../../platform/lifecycle.ts';
 import { createLogger, type Logger } from '../../platform/logging.ts';
 import { openDispatchStore, openStore, type Store } from '../../store/index.ts';
-import { createDeliveryMetrics } from '../../webhooks/delivery/metrics.ts';
+import { createDeliveryMetrics, createOutcomeMetrics } from '../../webhooks/delivery/metrics.ts';
 import { createEndpointDirectory } from '../../webhooks/subscriptions/open-directory.ts';
 import { createHousekeepingActivities } from '../../workflows/housekeeping/activities.ts';
 import { createIngestionActivities } from '../../workflows/ingestion/activities.ts';
@@ -143,6 +143,7 @@ const workerRows = () =>
     parserMetrics(registry);
     const egress = createEgress({ registry, logger });
     createHousekeepingActivities({ store, keep: { eventsKeepDays: 30, bodiesKeepDays: 7 }, registry });
+    createOutcomeMetrics(registry);
     createIngestionActivities({ ...knowledge, egress, parsers: { parse: () => ({}) as never }, registry });
     egress.close();
   });
