@@ -54,7 +54,11 @@ export async function runApi({ config, logger, registry, signal }: RunApiOptions
   const knowledge = openKnowledge({ config, store, logger, registry });
   const { search, jobs, storage: files } = knowledge;
   // Nothing is called from here: it says which addresses may be.
-  const egress = createEgress({ allowCidrs: config.PARLEY_EGRESS_ALLOW_CIDRS, allowedPorts: config.PARLEY_EGRESS_PORTS });
+  const egress = createEgress({
+    allowCidrs: config.PARLEY_EGRESS_ALLOW_CIDRS,
+    allowedPorts: config.PARLEY_EGRESS_PORTS,
+    hosts: config.PARLEY_EGRESS_HOSTS,
+  });
   const app = buildApi({
     store,
     transport,

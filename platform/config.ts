@@ -5,6 +5,7 @@
 import { z } from 'zod';
 
 import { parseCidr } from './egress/address.ts';
+import { parseHosts } from './egress/hosts.ts';
 import { parseDnsServer } from './egress/name-resolver.ts';
 import { defaultPorts, parsePorts } from './egress/ports.ts';
 
@@ -236,6 +237,11 @@ const schema = z.object({
     .transform(commaList)
     .describe(
       'DNS servers to ask for the hosts of webhooks, tools and websites, address or address:port, separated by commas; those of the system where absent.',
+    ),
+  PARLEY_EGRESS_HOSTS: readable((value) => void parseHosts(commaList(value)), '')
+    .transform(commaList)
+    .describe(
+      'Names that lead webhooks and websites to an address of your own instead of going through DNS: name=address or name=address:port, separated by commas. The address has to be one that may be called.',
     ),
   PARLEY_EVENTS_KEEP_DAYS: z.coerce
     .number()

@@ -95,6 +95,7 @@ const egressOf = (config: Config, logger: Logger, registry: Registry): Egress =>
     allowCidrs: config.PARLEY_EGRESS_ALLOW_CIDRS,
     allowedPorts: config.PARLEY_EGRESS_PORTS,
     dnsServers: config.PARLEY_EGRESS_DNS_SERVERS,
+    hosts: config.PARLEY_EGRESS_HOSTS,
     logger,
     registry,
   });

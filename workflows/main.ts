@@ -89,6 +89,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
     allowCidrs: config.PARLEY_EGRESS_ALLOW_CIDRS,
     allowedPorts: config.PARLEY_EGRESS_PORTS,
     dnsServers: config.PARLEY_EGRESS_DNS_SERVERS,
+    hosts: config.PARLEY_EGRESS_HOSTS,
     logger,
     registry,
   });

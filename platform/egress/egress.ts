@@ -19,6 +19,7 @@ import { Connection, type ExchangeResponse, wentStale } from './connection.ts';
 import { ConnectionPool } from './connection-pool.ts';
 import { acceptedCodings, decodeBody } from './content-coding.ts';
 import { EgressError, type EgressPhase } from './egress-error.ts';
+import { parseHosts } from './hosts.ts';
 import { createNameResolver, type NameResolver } from './name-resolver.ts';
 import { openSocket } from './open-socket.ts';
 import { defaultPorts, parsePorts } from './ports.ts';
@@ -33,6 +34,8 @@ export interface EgressOptions {
   readonly allowedPorts?: string;
   /** `address` or `address:port` each; default those of the operating system. */
   readonly dnsServers?: readonly string[];
+  /** Names that lead elsewhere than DNS says: `name=address` or `name=address:port` each. */
+  readonly hosts?: readonly string[];
   /** Instead of DNS. */
   readonly resolver?: NameResolver;
   /** Certificates (PEM) to trust instead of the public ones. */
@@ -96,11 +99,11 @@ export interface Egress {
   close(): void;
 }
 
-/** @throws RangeError for networks or ports that can't be read */
+/** @throws RangeError for networks, ports or names that can't be read */
 export function createEgress(options: EgressOptions = {}): Egress {
   const clock = options.clock ?? systemClock;
   const policy = createAddressPolicy({ allow: (options.allowCidrs ?? []).map(parseCidr) });
-  const rules = { policy, ports: parsePorts(options.allowedPorts ?? defaultPorts) };
+  const rules = { policy, ports: parsePorts(options.allowedPorts ?? defaultPorts), hosts: parseHosts(options.hosts ?? []) };
   const resolver = options.resolver ?? createNameResolver({ clock, ...(options.dnsServers && { servers: options.dnsServers }) });
   const names = new VettedNames({ resolver, policy, clock });
   const pool = new ConnectionPool({ clock });

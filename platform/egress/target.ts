@@ -1,6 +1,7 @@
 /** Reads an address that a user wrote, and says at once what can be said without asking the network. */
 import { type Address, parseAddress } from './address.ts';
 import type { AddressPolicy } from './address-policy.ts';
+import type { FixedHost } from './hosts.ts';
 import type { PortRange } from './ports.ts';
 
 export interface UrlProblem {
@@ -17,15 +18,19 @@ export interface Target {
   readonly host: string;
   /** Lower case, without brackets and without a final dot. */
   readonly hostname: string;
+  /** Where the connection goes: the URL's, unless the operator leads the name elsewhere. */
   readonly port: number;
   readonly secure: boolean;
   /** The host is an address, not a name. */
   readonly literal?: Address;
+  /** The operator leads this name here, whatever DNS says. */
+  readonly fixed?: Address;
 }
 
 export interface TargetRules {
   readonly policy: AddressPolicy;
   readonly ports: readonly PortRange[];
+  readonly hosts?: ReadonlyMap<string, FixedHost>;
 }
 
 const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
@@ -69,6 +74,12 @@ export function readTarget(text: string, rules: TargetRules): Target | UrlProble
   if (literal !== undefined) {
     const objection = rules.policy.objection(literal);
     if (objection === undefined) return { ...target, literal };
+    return { kind: 'forbidden_address', message: `${hostname} is not on the public internet (${objection}): ${publicOnly}` };
+  }
+  const fixed = rules.hosts?.get(hostname);
+  if (fixed !== undefined) {
+    const objection = rules.policy.objection(fixed.address);
+    if (objection === undefined) return { ...target, port: fixed.port ?? port, fixed: fixed.address };
     return { kind: 'forbidden_address', message: `${hostname} is not on the public internet (${objection}): ${publicOnly}` };
   }
   if (isLocalhost(hostname)) {

@@ -31,7 +31,8 @@ export class VettedNames {
 
   /** The addresses of a name that was asked for lately; undefined when DNS has to be asked. */
   known(target: Target): readonly Address[] | undefined {
-    if (target.literal !== undefined) return [target.literal];
+    const given = target.literal ?? target.fixed;
+    if (given !== undefined) return [given];
     if (isLocalhost(target.hostname)) return allowedLoopbacks(this.#policy);
     const entry = this.#known.get(target.hostname);
     return entry === undefined || entry.expiresAt <= this.#clock.monotonic() ? undefined : this.#checked(entry, target);
