@@ -10,7 +10,7 @@ export function registerKb(program: Command): void {
     .option('--metadata <key=value>', 'what a search can filter by; may be repeated', pair, {})
     .action(async (knowledgeBase: string, files: readonly string[], options: { readonly metadata: Readonly<Record<string, string>> }) => {
       const [{ restClientFromEnvironment }, { addFiles }, { UserError }] = await Promise.all([
-        import('../knowledge/rest.ts'),
+        import('../rest.ts'),
         import('../knowledge/add.ts'),
         import('../failure.ts'),
       ]);
@@ -42,7 +42,7 @@ export function registerKb(program: Command): void {
         options: { readonly topK: number; readonly filter: Readonly<Record<string, string>>; readonly json?: true },
       ) => {
         const [{ restClientFromEnvironment }, { showHits }, { printJson }] = await Promise.all([
-          import('../knowledge/rest.ts'),
+          import('../rest.ts'),
           import('../knowledge/show-hits.ts'),
           import('../table.ts'),
         ]);

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 import { addFiles } from '../knowledge/add.ts';
-import { createRestClient } from '../knowledge/rest.ts';
+import { createRestClient } from '../rest.ts';
 import type { Console } from './console.ts';
 import { repositoryRoot } from './repository.ts';
 

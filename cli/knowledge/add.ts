@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { UserError } from '../failure.ts';
-import type { RestClient } from './rest.ts';
+import type { RestClient } from '../rest.ts';
 
 export interface AddOptions {
   readonly knowledgeBase: string;

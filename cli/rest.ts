@@ -1,5 +1,5 @@
 /** The REST API as commands use it: where it is and who asks come from the environment. */
-import { UserError } from '../failure.ts';
+import { UserError } from './failure.ts';
 
 export interface RestClient {
   /** @throws UserError with what the server says, and with the cure where there is one */
@@ -37,14 +37,17 @@ export function createRestClient({ url, apiKey, fetch: ask = fetch }: RestClient
       });
       const answer: unknown = await response.json().catch(() => undefined);
       if (response.ok) return answer;
-      throw new UserError(`${method} ${path}: ${response.status} ${messageOf(answer)}`, cureFor(response.status));
+      throw new UserError(`${method} ${path}: ${response.status} ${messageOf(answer)}`, cureFor(response.status, path));
     },
   };
 }
 
-function cureFor(status: number): { readonly cure?: string } {
+function cureFor(status: number, path: string): { readonly cure?: string } {
+  const area = path.startsWith('/v1/public/webhook') ? 'webhooks' : 'knowledge_bases';
   if (status === 401) return { cure: 'check PARLEY_API_KEY: `parley keys list --org <organisation>` shows what there is' };
-  if (status === 403) return { cure: 'use a key with the permission knowledge_bases:read, or :write to change something' };
+  if (status === 403) return { cure: `use a key with the permission ${area}:read, or :write to change something` };
+  if (status === 404 && area === 'webhooks')
+    return { cure: '`parley webhooks list` shows the subscriptions, `parley webhooks deliveries <subscription>` what was sent to one' };
   return {};
 }
 

@@ -1,0 +1,157 @@
+/** A receiver of deliveries to try subscriptions with: verifies, remembers the latest, and shows them. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+
+import type { SigningKey } from '../../webhooks/signing/signing-keys.ts';
+import { verify, type Verdict } from '../../webhooks/signing/verify.ts';
+import type { KnownKey } from './known-keys.ts';
+
+/** One delivery as the receiver saw it. */
+export interface SeenDelivery {
+  readonly received_at: string;
+  readonly verdict: Verdict['verdict'];
+  /** Why it was refused. */
+  readonly why?: string;
+  /** Whose key has signed it. */
+  readonly subscription?: string;
+  readonly path: string;
+  readonly webhook_id: string | null;
+  /** How often this `webhook-id` has come by now: retries and repeats among them. */
+  readonly times: number;
+  /** What was answered. */
+  readonly status: number;
+  readonly event: unknown;
+}
+
+export interface ReceiverOptions {
+  /** Keys that may have signed a delivery to this organisation. `anew`: those that were given did not fit. */
+  readonly keysOf: (organization: string, options: { readonly anew: boolean }) => Promise<readonly KnownKey[]>;
+  readonly onDelivery: (delivery: SeenDelivery) => void;
+  /** How many are remembered; default 200. */
+  readonly remember?: number;
+  /** Milliseconds since the Unix epoch. */
+  readonly now?: () => number;
+}
+
+/** Larger than any event. */
+const LONGEST_BODY = 2 * 1024 * 1024;
+/** Ids whose number of arrivals is known. */
+const MOST_IDS = 10_000;
+
+/**
+ * `POST` to any path is a delivery: 204, or 401 where no key fits. `POST …/status/503` is one that is answered with this status,
+ * to see what retries do. `GET /` answers `{received, data}`, the latest deliveries first.
+ */
+export function createReceiver(options: ReceiverOptions): Server {
+  const now = options.now ?? Date.now;
+  const remember = options.remember ?? 200;
+  const latest: SeenDelivery[] = [];
+  const times = new Map<string, number>();
+  const counts = { verified: 0, unsigned: 0, refused: 0 };
+
+  const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = await readBody(request);
+    if (body === undefined) {
+      response.writeHead(413, { connection: 'close' }).end();
+      return;
+    }
+    const event = parse(body);
+    const { verdict, ...about } = await judge(request, body, organizationOf(event));
+    counts[verdict] += 1;
+    const id = request.headers['webhook-id'];
+    const status = verdict === 'refused' ? 401 : (wantedStatus(request.url ?? '/') ?? 204);
+    const seen: SeenDelivery = {
+      received_at: new Date(now()).toISOString(),
+      verdict,
+      ...about,
+      path: request.url ?? '/',
+      webhook_id: typeof id === 'string' ? id : null,
+      times: typeof id === 'string' ? countOf(id) : 1,
+      status,
+      event,
+    };
+    latest.unshift(seen);
+    latest.length = Math.min(latest.length, remember);
+    response.writeHead(status).end();
+    options.onDelivery(seen);
+  };
+
+  const judge = async (
+    { headers }: IncomingMessage,
+    body: Buffer,
+    organization: string | undefined,
+  ): Promise<Pick<SeenDelivery, 'verdict' | 'why' | 'subscription'>> => {
+    if (organization === undefined) return { verdict: 'refused', why: 'its body names no organizationId' };
+    const judgeBy = (known: readonly KnownKey[]): { readonly result: Verdict; readonly known: readonly KnownKey[] } => ({
+      result: verify({ headers, body, keys: known.map(({ key }) => key), now: now() }),
+      known,
+    });
+    let judged = judgeBy(await options.keysOf(organization, { anew: false }));
+    // A key may be younger than what is known.
+    if (judged.result.verdict === 'refused') judged = judgeBy(await options.keysOf(organization, { anew: true }));
+    const { result, known } = judged;
+    if (result.verdict === 'refused') return { verdict: 'refused', why: result.why };
+    if (result.verdict === 'unsigned') return { verdict: 'unsigned' };
+    return { verdict: 'verified', ...ownerOf(result.key, known) };
+  };
+
+  const countOf = (id: string): number => {
+    const count = (times.get(id) ?? 0) + 1;
+    times.delete(id);
+    times.set(id, count);
+    const oldest = times.keys().next();
+    if (times.size > MOST_IDS && oldest.done !== true) times.delete(oldest.value);
+    return count;
+  };
+
+  return createServer((request, response) => {
+    if (request.method === 'POST') {
+      take(request, response).catch((error: unknown) => {
+        // The sender comes again: better than to take what could not be verified.
+        if (!response.headersSent) response.writeHead(503);
+        response.end(error instanceof Error ? `${error.message}\n` : '');
+      });
+    } else if (request.method === 'GET') {
+      request.resume();
+      response.writeHead(200, { 'content-type': 'application/json' });
+      response.end(`${JSON.stringify({ received: counts, data: latest }, undefined, 2)}\n`);
+    } else {
+      request.resume();
+      response.writeHead(405, { allow: 'GET, POST' }).end();
+    }
+  });
+}
+
+const ownerOf = (key: SigningKey, known: readonly KnownKey[]): { readonly subscription?: string } => {
+  const owner = known.find((one) => one.key === key);
+  return owner === undefined ? {} : { subscription: owner.subscription };
+};
+
+async function readBody(request: IncomingMessage): Promise<Buffer | undefined> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > LONGEST_BODY) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString()) as unknown;
+  } catch {
+    return null;
+  }
+}
+
+/** Names of namespaces only: it goes into a path of the Kubernetes API. */
+function organizationOf(event: unknown): string | undefined {
+  const { organizationId: id } = (event ?? {}) as { readonly organizationId?: unknown };
+  return typeof id === 'string' && /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(id) ? id : undefined;
+}
+
+function wantedStatus(path: string): number | undefined {
+  const status = /\/status\/([2-5]\d\d)$/.exec(path.split('?', 1)[0] ?? '')?.[1];
+  return status === undefined ? undefined : Number(status);
+}
