@@ -6,6 +6,7 @@ export interface PdfText {
   readonly x?: number;
   readonly y: number;
   readonly size?: number;
+  readonly isBold?: boolean;
 }
 
 export interface PdfStream {
@@ -43,20 +44,24 @@ export function makePdfOf(objects: readonly (string | PdfStream)[], trailer = ''
   return Buffer.concat(parts);
 }
 
-/** A PDF with these pages, in Helvetica. */
+/** A PDF with these pages, in Helvetica and Helvetica-Bold. */
 export function makePdf(pages: readonly (readonly PdfText[])[], options: { readonly title?: string } = {}): Buffer {
-  const first = 4;
+  const first = 5;
   const objects: (string | PdfStream)[] = [
     '<< /Type /Catalog /Pages 2 0 R >>',
     `<< /Type /Pages /Count ${pages.length} /Kids [${pages.map((_, at) => `${first + 2 * at} 0 R`).join(' ')}] >>`,
     '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>',
+    '<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica-Bold /Encoding /WinAnsiEncoding >>',
   ];
   pages.forEach((texts, at) => {
     const content = texts
-      .map(({ text, x = 72, y, size = 11 }) => `BT /F1 ${size} Tf 1 0 0 1 ${x} ${y} Tm (${escaped(text)}) Tj ET`)
+      .map(
+        ({ text, x = 72, y, size = 11, isBold = false }) =>
+          `BT /F${isBold ? 2 : 1} ${size} Tf 1 0 0 1 ${x} ${y} Tm (${escaped(text)}) Tj ET`,
+      )
       .join('\n');
     objects.push(
-      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R >> >> /Contents ${first + 2 * at + 1} 0 R >>`,
+      `<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Resources << /Font << /F1 3 0 R /F2 4 0 R >> >> /Contents ${first + 2 * at + 1} 0 R >>`,
       { entries: '/Filter /FlateDecode', content: deflateSync(Buffer.from(content, 'latin1')) },
     );
   });

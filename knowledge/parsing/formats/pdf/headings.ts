@@ -4,18 +4,25 @@ import { roundedSize, usualSize } from './usual-size.ts';
 /** How much larger than the body a heading is; how long it may be. */
 const larger = 1.12;
 const longest = 200;
+/** A heading that is only bold is short, and no sentence; and where much of a text is bold, bold means nothing. */
+const longestBold = 120;
+const mostBold = 0.3;
+const ending = /[.,;:!?…।॥。！？]$/u;
 /** Dots that lead to a page number: an entry in a table of contents. */
 const leaders = /(?:\.\s?){5}/u;
 
-/** Tells headings from body text by the size of their font, and by the document's own table of bookmarks. */
+/** Tells headings from body text by the size of their font, by bold type, and by the document's own table of bookmarks. */
 export class Headings {
   readonly #body: number;
   readonly #levels: ReadonlyMap<number, number>;
   readonly #bookmarks: ReadonlyMap<string, number>;
+  readonly #boldCounts: boolean;
 
   constructor(paragraphs: readonly Paragraph[], bookmarks: ReadonlyMap<string, number>) {
     this.#body = usualSize(paragraphs);
     this.#bookmarks = bookmarks;
+    const characters = (some: readonly Paragraph[]): number => some.reduce((sum, { text }) => sum + text.length, 0);
+    this.#boldCounts = characters(paragraphs.filter(({ isBold }) => isBold)) <= mostBold * characters(paragraphs);
     const sizes = new Set(paragraphs.filter((paragraph) => this.#isLarge(paragraph)).map((paragraph) => roundedSize(paragraph.size)));
     this.#levels = new Map([...sizes].sort((one, other) => other - one).map((size, at) => [size, at + 1]));
   }
@@ -23,11 +30,21 @@ export class Headings {
   /** From 1 for the outermost; undefined for what is no heading. */
   level(paragraph: Paragraph): number | undefined {
     const bookmarked = paragraph.text.length <= longest ? this.#bookmarks.get(bookmarkKey(paragraph.text)) : undefined;
-    return this.#isLarge(paragraph)
-      ? this.#levels.get(roundedSize(paragraph.size))
-      : bookmarked === undefined
-        ? undefined
-        : this.#levels.size + bookmarked;
+    if (this.#isLarge(paragraph)) return this.#levels.get(roundedSize(paragraph.size));
+    if (bookmarked !== undefined) return this.#levels.size + bookmarked;
+    return this.#isBoldHeading(paragraph) ? this.#levels.size + 1 : undefined;
+  }
+
+  #isBoldHeading({ isBold, size, text }: Paragraph): boolean {
+    return (
+      this.#boldCounts &&
+      isBold &&
+      roundedSize(size) >= this.#body &&
+      text.length <= longestBold &&
+      /\p{L}{2}/u.test(text) &&
+      !ending.test(text) &&
+      !leaders.test(text)
+    );
   }
 
   #isLarge({ size, text }: Paragraph): boolean {

@@ -17,6 +17,8 @@ export async function openPdf(content: Buffer): Promise<PDFDocumentProxy> {
     useWorkerFetch: false,
     useWasm: false,
     disableFontFace: true,
+    // With their names, which say whether they are bold.
+    fontExtraProperties: true,
     enableXfa: false,
     isOffscreenCanvasSupported: false,
     isImageDecoderSupported: false,

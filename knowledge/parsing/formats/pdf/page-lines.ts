@@ -9,6 +9,8 @@ export interface Line {
   readonly y: number;
   /** Height of the font. */
   readonly size: number;
+  /** All of it. */
+  readonly isBold: boolean;
 }
 
 type Matrix = readonly number[];
@@ -19,6 +21,7 @@ interface Piece {
   right: number;
   readonly y: number;
   size: number;
+  isBold: boolean;
 }
 
 /** Parts of the font's height. */
@@ -31,10 +34,12 @@ const cellGap = 1.2;
  * may belong to two columns. Text that is turned against the rest of the page (watermarks, labels of axes) comes last.
  *
  * @param viewport takes the page's own coordinates to the upper left corner, with the page's rotation
+ * @param isBold by the name that pdf.js gives a font
  */
 export function pageLines(
   items: readonly (TextItem | TextMarkedContent)[],
   viewport: Matrix,
+  isBold: (font: string) => boolean,
 ): { readonly lines: Line[]; readonly turned: Line[] } {
   const placed = items.flatMap((item) => ('str' in item ? [{ item, matrix: multiply(viewport, item.transform as Matrix) }] : []));
   const common = commonest(placed.filter(({ item }) => item.str.trim() !== '').map(({ matrix }) => quarter(matrix)));
@@ -48,13 +53,14 @@ export function pageLines(
       continue;
     }
     const upright = quarter(matrix) === common;
-    const next = piece(item, matrix, common);
+    const next = { ...piece(item, matrix, common), isBold: isBold(item.fontName) };
     if (open !== undefined && upright && continues(open, next, item.dir === 'rtl')) {
       const gap = item.dir === 'rtl' ? open.left - next.right : next.left - open.right;
       open.text += (space || gap > wordGap * next.size ? ' ' : '') + next.text;
       open.left = Math.min(open.left, next.left);
       open.right = Math.max(open.right, next.right);
       open.size = Math.max(open.size, next.size);
+      open.isBold &&= next.isBold;
     } else {
       (upright ? pieces : turned).push(next);
       open = upright ? next : undefined;
@@ -71,7 +77,7 @@ function continues(open: Piece, next: Piece, rightToLeft: boolean): boolean {
 }
 
 /** Turned so that the page's common direction runs to the right. */
-function piece(item: TextItem, matrix: Matrix, turn: number): Piece {
+function piece(item: TextItem, matrix: Matrix, turn: number): Omit<Piece, 'isBold'> {
   const [a = 0, b = 0, c = 0, d = 0, e = 0, f = 0] = matrix;
   const size = Math.hypot(c, d) || Math.hypot(a, b) || item.height;
   const [x, y] = turn === 1 ? [f, -e] : turn === 2 ? [-e, -f] : turn === 3 ? [-f, e] : [e, f];

@@ -9,6 +9,8 @@ export interface Paragraph {
   /** Height of the font. */
   readonly size: number;
   readonly isListItem: boolean;
+  /** All of it. */
+  readonly isBold: boolean;
 }
 
 const bullet = /^(?:[•▪▫●○◦‣∙·■□–—*-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)])\s+(?=\S)/u;
@@ -29,7 +31,13 @@ export function paragraphsOf(regions: readonly Region[], page: number): readonly
   }
   return paragraphs.map((lines) => {
     const text = joined(lines.map((line) => line.text));
-    return { page, text, size: largest(lines.map((line) => line.size)), isListItem: bullet.test(text) };
+    return {
+      page,
+      text,
+      size: largest(lines.map((line) => line.size)),
+      isListItem: bullet.test(text),
+      isBold: lines.every((line) => line.isBold),
+    };
   });
 }
 
@@ -47,6 +55,9 @@ function goesOn(before: Placed, next: Placed, leading: number): boolean {
   const distance = line.y - last.y;
   if (distance > Math.min(1.3 * leading, 3 * line.size)) return false;
   const width = region.right - region.left;
+  // A heading in bold above its text, and a text above such a heading. Bold words that fill a line are none.
+  if (last.isBold && !line.isBold && last.right < region.right - 0.15 * width) return false;
+  if (!last.isBold && line.isBold && sentenceEnd.test(last.text)) return false;
   const endsEarly = last.right < region.right - 0.25 * width && sentenceEnd.test(last.text);
   const isIndented = line.left > last.left + line.size && last.left < region.left + line.size && sentenceEnd.test(last.text);
   return !endsEarly && !isIndented;

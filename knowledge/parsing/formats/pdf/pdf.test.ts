@@ -59,6 +59,40 @@ describe('PDFs', () => {
     );
   });
 
+  it('takes short bold lines of the size of the text for headings, and bold words for text', async () => {
+    const section = (at: number, y: number): readonly PdfText[] => [
+      { text: `${at}.1 Scope of part ${at}`, y, isBold: true },
+      ...lines([`${words(12, at)} and more`, `the penguin ${at} stands here, ${words(6, at)}.`], { from: y - 14 }),
+      ...lines([`${words(9, at)} and`], { from: y - 60 }),
+      { text: 'never open the valve under pressure, whatever anybody says to you.', y: y - 74, isBold: true },
+      ...lines([`${words(8, at)} to the end.`], { from: y - 88 }),
+    ];
+    const { blocks } = await read(pool, {
+      content: makePdf([
+        [{ text: 'Part one', y: 790, size: 18 }, ...section(1, 750), ...section(2, 600)],
+        [{ text: 'Part two', y: 790, size: 18 }, ...section(3, 750)],
+      ]),
+      extension: 'pdf',
+    });
+    expect(blocks.filter(({ kind }) => kind === 'heading').map(({ headingPath }) => headingPath)).toEqual([
+      ['Part one'],
+      ['Part one', '1.1 Scope of part 1'],
+      ['Part one', '2.1 Scope of part 2'],
+      ['Part two'],
+      ['Part two', '3.1 Scope of part 3'],
+    ]);
+    expect(blocks.find(({ kind, page }) => kind === 'paragraph' && page === 2)).toMatchObject({
+      text: expect.stringContaining('the penguin 3'),
+      headingPath: ['Part two', '3.1 Scope of part 3'],
+    });
+    expect(texts(blocks).filter((text) => text.includes('never open the valve'))).toHaveLength(3);
+  });
+
+  it('makes no headings of a text that is bold throughout', async () => {
+    const content = makePdf([Array.from({ length: 8 }, (_, at) => ({ text: `bold words ${at}`, y: 700 - at * 40, isBold: true }))]);
+    expect((await read(pool, { content, extension: 'pdf' })).blocks.every(({ kind }) => kind === 'paragraph')).toBe(true);
+  });
+
   it('keeps the rows of a table together', async () => {
     const rows = Array.from({ length: 12 }, (_, at) => [
       ...lines([`Item ${at}`], { from: 700 - at * 14 }),

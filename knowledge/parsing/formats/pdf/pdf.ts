@@ -6,6 +6,7 @@ import type { Parser } from '../../child/parser.ts';
 import { oneLine } from '../../text/clean.ts';
 import { legacyFontWarning, looksLikeLegacyBangla } from '../../text/legacy-bangla.ts';
 import { Outline } from '../../text/outline.ts';
+import { BoldFonts } from './bold-fonts.ts';
 import { bookmarkKey, Headings } from './headings.ts';
 import { openPdf } from './open.ts';
 import { pageLines, type Line } from './page-lines.ts';
@@ -35,7 +36,7 @@ export const parsePdf: Parser = async (input, sink) => {
     const body = paragraphsOf(readingOrder(page.lines.filter((line) => !running.all.has(line))), page.number);
     // Never a heading, however large.
     const beside = [...page.turned, ...page.lines.filter((line) => running.first.has(line))];
-    return body.concat(beside.map(({ text }) => ({ page: page.number, text, size: 0, isListItem: false })));
+    return body.concat(beside.map(({ text }) => ({ page: page.number, text, size: 0, isListItem: false, isBold: false })));
   });
   const headings = new Headings(paragraphs, await bookmarks(pdf));
   const outline = new Outline();
@@ -57,9 +58,10 @@ async function readPages(pdf: PDFDocumentProxy, sink: Sink, textBytes: number): 
   const broken: number[] = [];
   let firstError: unknown;
   let characters = 0;
+  const fonts = new BoldFonts();
   for (let number = 1; number <= pdf.numPages; number += 1) {
     try {
-      const page = await readPage(pdf, number);
+      const page = await readPage(pdf, number, fonts);
       if (page.lines.length + page.turned.length === 0) empty.push(number);
       else pages.push(page);
       characters += page.lines.reduce((sum, line) => sum + line.text.length, 0);
@@ -83,12 +85,13 @@ async function readPages(pdf: PDFDocumentProxy, sink: Sink, textBytes: number): 
   return pages;
 }
 
-async function readPage(pdf: PDFDocumentProxy, number: number): Promise<Page> {
+async function readPage(pdf: PDFDocumentProxy, number: number, fonts: BoldFonts): Promise<Page> {
   const page = await pdf.getPage(number);
   try {
     const viewport = page.getViewport({ scale: 1 });
     const { items } = await page.getTextContent();
-    return { number, height: viewport.height, ...pageLines(items, viewport.transform) };
+    await fonts.learn(page, items);
+    return { number, height: viewport.height, ...pageLines(items, viewport.transform, (font) => fonts.isBold(font)) };
   } finally {
     page.cleanup();
   }

@@ -105,6 +105,7 @@ function joinBaselines(pieces: readonly Line[]): readonly Line[] {
       right: largest(ordered.map((piece) => piece.right)),
       y: ordered[0]?.y ?? 0,
       size: largest(ordered.map((piece) => piece.size)),
+      isBold: ordered.every((piece) => piece.isBold),
     };
   });
 }
