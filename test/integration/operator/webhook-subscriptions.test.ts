@@ -116,7 +116,7 @@ it('leaves to the dispatcher what belongs to it, and shows that a subscription w
   expect(off.status).toMatchObject(theirs);
   expect(condition(off, 'Stalled')?.reason).toBe('AutoDisabled');
   const owned = off.metadata.managedFields?.find(({ manager, subresource }) => manager === 'parley-operator' && subresource === 'status');
-  expect(Object.keys((owned?.fieldsV1?.['f:status'] ?? {}) as object).sort()).toEqual(['f:conditions', 'f:observedGeneration']);
+  expect(Object.keys(owned?.fieldsV1?.['f:status'] ?? {}).sort()).toEqual(['f:conditions', 'f:observedGeneration']);
   await say({ lastSuccessAt: '2026-11-21T08:00:00Z', consecutiveFailures: 0 });
   const on = await cluster.ready('WebhookSubscription', namespace, 'disabled');
   expect(on.status).toMatchObject({ lastSuccessAt: '2026-11-21T08:00:00Z', consecutiveFailures: 0 });
