@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { registerControlPlane } from './control-plane/command.ts';
 import { registerKnowledge } from './knowledge/command.ts';
 import { registerRateLimits } from './rate-limits/command.ts';
+import { registerWebhooks } from './webhooks/command.ts';
 
 const program = new Command('bench')
   .description('Benchmarks. Each compares things side by side in one run; see docs/benchmarks.md.')
@@ -12,6 +13,7 @@ const program = new Command('bench')
 registerControlPlane(program);
 registerKnowledge(program);
 registerRateLimits(program);
+registerWebhooks(program);
 
 try {
   await program.parseAsync();

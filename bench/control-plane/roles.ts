@@ -58,7 +58,7 @@ export class RoleHost {
     return new RoleHost({
       databaseUrl: url.href,
       kubeconfigs: stack.roles,
-      drop: () => query(server, `drop database if exists ${name} with (force)`),
+      drop: async () => void (await query(server, `drop database if exists ${name} with (force)`)),
     });
   }
 

@@ -1,11 +1,12 @@
 import { Client } from 'pg';
 
 /** One statement on a connection of its own. */
-export async function query(url: string, sql: string): Promise<void> {
+// oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the rows are what the statement says they are
+export async function query<R extends object>(url: string, sql: string): Promise<readonly R[]> {
   const client = new Client({ connectionString: url });
   await client.connect();
   try {
-    await client.query(sql);
+    return (await client.query<R>(sql)).rows;
   } finally {
     await client.end();
   }

@@ -43,8 +43,15 @@ export interface TestStackAddresses {
 
 export class TestStack {
   readonly #supervisors: Supervisor[] = [];
+  readonly #byPart = new Map<string, Supervisor>();
   readonly #started = new Map<string, Promise<unknown>>();
+  readonly #durable: boolean;
   #folder: Promise<string> | undefined;
+
+  /** @param options.durable Postgres waits for its disk, as it does for users; default false: tests care for speed, and nobody pulls the plug */
+  constructor({ durable = false }: { readonly durable?: boolean } = {}) {
+    this.#durable = durable;
+  }
 
   controlPlane(): Promise<ControlPlaneAddresses> {
     return this.#once('control plane', () => this.#startControlPlane());
@@ -56,6 +63,11 @@ export class TestStack {
 
   temporalAddress(): Promise<string> {
     return this.#once('temporal', () => this.#startTemporal());
+  }
+
+  /** Of a server that is running. One that is killed starts again by itself. */
+  pid(server: 'postgres' | 'temporal'): number | undefined {
+    return this.#byPart.get(server)?.pid(server);
   }
 
   /** Stops what was started and removes its data. */
@@ -137,7 +149,7 @@ export class TestStack {
       home: postgresHome({ stateDir: folder, binary: await binary('postgres') }),
       port,
       passwordFile: join(folder, 'kube', 'postgres-password'),
-      unsafeNoFsync: true,
+      unsafeNoFsync: !this.#durable,
     };
     await this.#run([postgresPart(options)]);
     return postgresUrl(options);
@@ -154,6 +166,7 @@ export class TestStack {
     const folder = await this.#workFolder();
     const supervisor = new Supervisor({ parts, logDir: join(folder, 'logs'), runDir: join(folder, 'run') });
     this.#supervisors.push(supervisor);
+    for (const { name } of parts) this.#byPart.set(name, supervisor);
     try {
       await supervisor.start();
     } catch (error) {

@@ -1,0 +1,40 @@
+import type { Table } from '../harness/table.ts';
+import type { Host } from './host.ts';
+
+/** How much work a run does. */
+export interface Scale {
+  /** Turns of each contender. */
+  readonly rounds: number;
+  /** Length of one turn at a steady rate. */
+  readonly seconds: number;
+  /** How long a steady rate goes on before anything counts. */
+  readonly warmUpSeconds: number;
+  /** Deliveries that wait when the dispatcher starts. */
+  readonly backlog: number;
+  /** Events for the endpoint that hangs. */
+  readonly hungBacklog: number;
+  /** Endpoints beside it. */
+  readonly healthy: number;
+  /** Deliveries through workflows as fast as they go. */
+  readonly workflows: number;
+  /** Events that are written while processes are killed. */
+  readonly crashEvents: number;
+  /** How often each process is killed. */
+  readonly kills: number;
+}
+
+export interface PartContext {
+  readonly scale: Scale;
+  readonly host: Host;
+  /** One line of what is being done now. */
+  readonly progress: (line: string) => void;
+}
+
+export interface PartResult {
+  /** For the JSON. */
+  readonly figures: unknown;
+  readonly tables: readonly Table[];
+}
+
+/** @throws Error naming what is missing */
+export type Part = (context: PartContext) => Promise<PartResult>;
