@@ -99,13 +99,14 @@ export async function runDispatcher(options: RunDispatcherOptions): Promise<void
       { name: 'probes', stop: () => probes.close() },
       { name: 'connections', stop: () => webhooks.close() },
       { name: 'watching', stop: () => Promise.all([watching, maintaining, writing]).then(() => undefined) },
-      { name: 'deliveries', stop: () => dispatcher.stop() },
       {
-        name: 'caretaker',
+        name: 'deliveries',
         stop: async () => {
           stopping.abort(new Error('the dispatcher stops'));
-          await started;
-          await caretaker.stop();
+          // From now on nothing is taken on, whatever the caretaker is still at.
+          await Promise.all([dispatcher.stop(), started.then(() => caretaker.stop())]);
+          // What it brought last is handed back, too.
+          await dispatcher.stop();
         },
       },
     ],

@@ -120,11 +120,13 @@ export class Caretaker {
   async #sweep(): Promise<void> {
     const { store, directory, book, dispatcher } = this.#options;
     await book.enableChanged((uid) => directory.byUid(uid));
-    for (const uid of await store.subscriptionsIn(['paused'])) {
+    for (const uid of await store.subscriptionsIn(['paused', 'retry_pending'])) {
       const endpoint = directory.byUid(uid);
       const gate = endpoint && book.gate(endpoint);
-      if (gate === 'open' || gate === 'parked') await this.#resume(uid);
-      else if (gate === 'disabled') await this.#endAll(uid);
+      if (gate === 'disabled') await this.#endAll(uid);
+      else if (gate === 'open' || gate === 'parked') await this.#resume(uid);
+      // What is left alone is tried from here: it needs no workflow, and must not wait for one.
+      if (gate === 'parked') await store.transition({ subscriptionUid: uid, from: ['retry_pending'], to: 'pending' });
     }
     await this.#departures.look();
     await dispatcher.handOver.sweep();
@@ -134,8 +136,11 @@ export class Caretaker {
     const { book, dispatcher, logger } = this.#options;
     try {
       if (endpoint === undefined) await this.#departures.left(uid);
-      else if (previous !== undefined && !previous.active && endpoint.active) await this.#resume(uid);
-      else if (endpoint.active && book.gate(endpoint) === 'open' && dispatcher.deliverer.lanes.isHot(uid)) dispatcher.fetcher.wake();
+      else if (previous !== undefined && !previous.active && endpoint.active) {
+        await this.#resume(uid);
+        // Those that nobody had claimed waited as they were.
+        dispatcher.fetcher.due([uid]);
+      } else if (endpoint.active && book.gate(endpoint) === 'open' && dispatcher.deliverer.lanes.isHot(uid)) dispatcher.fetcher.wake();
     } catch (err) {
       logger.warn({ err, uid }, 'a change of a subscription was not followed; the next round does it');
     }
@@ -143,8 +148,7 @@ export class Caretaker {
 
   async #resume(uid: string): Promise<void> {
     const { store, dispatcher } = this.#options;
-    await store.transition({ subscriptionUid: uid, from: ['paused'], to: 'pending', due: 'now' });
-    dispatcher.fetcher.due([uid]);
+    if ((await store.transition({ subscriptionUid: uid, from: ['paused'], to: 'pending', due: 'now' })) > 0) dispatcher.fetcher.due([uid]);
   }
 
   /** Nothing is sent to an endpoint that switched itself off; what waited for it can be sent anew later. */

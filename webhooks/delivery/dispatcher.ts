@@ -11,7 +11,7 @@ import type { EndpointDirectory } from '../subscriptions/directory.ts';
 import { Batcher } from './batcher.ts';
 import { Deliverer, type Attempted, type HandBack } from './deliverer.ts';
 import { endedLine, timeOfEvent } from './ended-line.ts';
-import type { EndpointBook } from './endpoint-book.ts';
+import type { EndpointBook, Gate } from './endpoint-book.ts';
 import { Fetcher } from './fetcher.ts';
 import { HandOver } from './hand-over.ts';
 import { judge, SHORT_RETRY_MS } from './judge.ts';
@@ -48,6 +48,9 @@ const handBackDelayMs: Readonly<Record<HandBack, number>> = {
   blocked: 0,
 };
 
+/** Retries of these get no workflow: they wait, or end. One that is merely left alone gets its deliveries back from a workflow that got lost. */
+const holdsBack: ReadonlySet<Gate> = new Set<Gate>(['paused', 'disabled']);
+
 interface Ended extends Attempted {
   readonly result: AttemptResult;
 }
@@ -83,7 +86,7 @@ export class Dispatcher {
     this.handOver = new HandOver({
       store,
       starter,
-      waiting: () => directory.list().flatMap((endpoint) => (book.gate(endpoint) === 'open' ? [] : [endpoint.uid])),
+      waiting: () => directory.list().flatMap((endpoint) => (holdsBack.has(book.gate(endpoint)) ? [endpoint.uid] : [])),
       onAvailability: onRetriesAvailable,
       clock,
       logger,

@@ -8,7 +8,7 @@ import { RetriesUnavailable, type Retry, type RetryStarter } from './retry-start
 export interface HandOverOptions {
   readonly store: Pick<DispatchStore, 'retriesToStart' | 'markRetrying'>;
   readonly starter: RetryStarter;
-  /** Endpoints whose retries wait: switched off, or left alone. */
+  /** Endpoints whose retries wait. */
   readonly waiting: () => readonly string[];
   /** Why retries can't be handed over; undefined once they can. */
   readonly onAvailability: (reason: string | undefined) => void;

@@ -54,7 +54,7 @@ export interface DispatcherProcess {
 /** What happens in one organisation. */
 interface Organization {
   readonly org: string;
-  /** Creates or changes a subscription whose events go to `path` of the sink. */
+  /** Creates or changes a subscription whose events go to `path` of the sink: tried once, and for long, so that a slow machine fails nothing. */
   subscribe(name: string, spec?: Readonly<Record<string, unknown>>, path?: string): Promise<Stored<Subscription>>;
   unsubscribe(name: string): Promise<void>;
   secret(name: string, values: Readonly<Record<string, string>>): Promise<void>;
@@ -118,7 +118,7 @@ export async function dispatchHarness(more: Readonly<Record<string, string>> = {
             apiVersion: 'parley.dev/v1alpha1',
             kind: 'WebhookSubscription',
             metadata: { namespace: org, name },
-            spec: { url: sink.url(path), retryPolicy: { strategy: 'None' }, ...spec },
+            spec: { url: sink.url(path), requestTimeout: '30s', retryPolicy: { strategy: 'None' }, ...spec },
           },
           { force: true },
         ),

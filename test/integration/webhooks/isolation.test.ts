@@ -84,6 +84,20 @@ it('leaves an endpoint alone that only fails, tries it now and then, and lets it
   expect(rows.filter(({ state }) => state === 'succeeded').length).toBeGreaterThan(250);
 });
 
+it('tries an endpoint again that it left alone although all its deliveries were waiting for Temporal, which is away', async () => {
+  const harness = await dispatchHarness();
+  const { sink } = harness;
+  sink.behave('/down', 500);
+  const { metadata } = await harness.subscribe('down', { retryPolicy: { strategy: 'FixedDelay', maxAttempts: 10, maxDelay: '1200ms' } });
+  await harness.dispatcher();
+  // Enough for the breaker, and too few for any to be left over.
+  await harness.emit(20);
+  await eventually(async () => expect(await harness.sql("SELECT FROM parley.webhook_endpoints WHERE breaker = 'open'")).toHaveLength(1));
+  sink.behave('/down', 200);
+  await settled(harness, { succeeded: 20 }, metadata.uid);
+  expect(await harness.sql('SELECT breaker FROM parley.webhook_endpoints')).toEqual([{ breaker: 'closed' }]);
+});
+
 it('shares the work among two dispatchers and sends nothing twice', async () => {
   const harness = await dispatchHarness();
   const { sink } = harness;
