@@ -17,7 +17,10 @@ export interface RoleOptions {
 const LEAVE_AFTER_MS = 3_000;
 
 /** Reads the configuration, runs one role to its end, and makes sure that its last log lines are written. */
-export async function runRole(role: 'api' | 'operator' | 'worker' | 'dispatcher', run: (options: RoleOptions) => Promise<void>): Promise<void> {
+export async function runRole(
+  role: 'api' | 'operator' | 'worker' | 'dispatcher',
+  run: (options: RoleOptions) => Promise<void>,
+): Promise<void> {
   const config = loadConfig(process.env);
   const logger = createLogger({ role, level: config.PARLEY_LOG_LEVEL });
   const registry = createRegistry({ role, version });

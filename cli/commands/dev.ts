@@ -12,6 +12,7 @@ interface DevFlags {
   readonly postgresPort?: number;
   readonly temporalPort?: number;
   readonly temporalUiPort?: number;
+  readonly receiverPort?: number;
 }
 
 export function registerDev(program: Command): void {
@@ -26,6 +27,7 @@ export function registerDev(program: Command): void {
     .option('--postgres-port <port>', 'port of Postgres', portNumber)
     .option('--temporal-port <port>', 'port of Temporal', portNumber)
     .option('--temporal-ui-port <port>', "port of Temporal's web interface", portNumber)
+    .option('--receiver-port <port>', 'port of the receiver of deliveries', portNumber)
     .addOption(new Option('--ipc').hideHelp())
     .action(async (flags: DevFlags) => {
       const { startStack } = await import('../dev/start.ts');
@@ -70,5 +72,6 @@ function wantedPorts(flags: DevFlags, env: NodeJS.ProcessEnv): Partial<Ports> {
   take('postgres', flags.postgresPort);
   take('temporal', flags.temporalPort);
   take('temporal-ui', flags.temporalUiPort);
+  take('receiver', flags.receiverPort);
   return wanted;
 }

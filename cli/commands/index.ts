@@ -16,6 +16,7 @@ import { registerMigrate } from './migrate.ts';
 import { registerOperator } from './operator.ts';
 import { registerOrg } from './org.ts';
 import { registerVersion } from './version.ts';
+import { registerWebhooks } from './webhooks.ts';
 import { registerWorker } from './worker.ts';
 
 /** Adds one subcommand to the program; its work is imported when it runs, so that `parley --help` is quick. */
@@ -33,6 +34,7 @@ export const commands: readonly Register[] = [
   registerKeys,
   registerKb,
   registerEvents,
+  registerWebhooks,
   registerExport,
   registerImport,
   registerEnv,

@@ -19,6 +19,7 @@ import { createLayout, type Layout } from './layout.ts';
 import { endLeftovers } from './leftovers.ts';
 import { applyExamples, findExamples, installDefinitions, resourceStates } from './manifests.ts';
 import { PartReporter } from './part-reporter.ts';
+import { httpCheck } from './parts/http-check.ts';
 import { removePostgresData } from './parts/postgres-home.ts';
 import { linkPrograms, prepareBinaries } from './prepare-binaries.ts';
 import { repositoryRoot } from './repository.ts';
@@ -45,6 +46,8 @@ export interface DevOptions {
 
 /** How long the examples may take at their first start, in milliseconds. */
 const examplesReadyWithinMs = 180_000;
+/** How long the first delivery is waited for, in milliseconds. */
+const firstDeliveryWithinMs = 20_000;
 /** Later they are the person's, and may well be broken on purpose. */
 const resourcesReadyWithinMs = 10_000;
 
@@ -103,6 +106,7 @@ export async function runStack(options: DevOptions): Promise<void> {
     ...(databaseUrl === undefined ? {} : { databaseUrl }),
     installDefinitions: (signal) => installDefinitions(kubectl, signal),
     migrate: (url) => migrateDatabase(url, console),
+    onDelivery: (line) => console.line(`→ ${line}`),
   });
   if (databaseUrl !== undefined) {
     console.line(`  Postgres: ${maskUrl(databaseUrl)}, from DATABASE_URL`);
@@ -164,6 +168,8 @@ async function bringUp(options: BringUp): Promise<StackEnv> {
   await resourcesReady(options);
   const url = `http://127.0.0.1:${ports.api}`;
   await ensureDocuments(options, { url, apiKey });
+  const receiver = `http://127.0.0.1:${ports.receiver}`;
+  await firstDelivery(options, receiver);
   return {
     PARLEY_URL: url,
     PARLEY_ORG: org,
@@ -173,6 +179,7 @@ async function bringUp(options: BringUp): Promise<StackEnv> {
     STORAGE_URL: stack.storageUrl,
     TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`,
     TEMPORAL_UI: `http://127.0.0.1:${ports['temporal-ui']}`,
+    PARLEY_RECEIVER: receiver,
     PARLEY_BIN: layout.bin,
   };
 }
@@ -227,6 +234,21 @@ async function ensureDocuments(options: BringUp, api: { readonly url: string; re
     console.line(`! the example documents were not ingested: ${(error as Error).message}`);
   }
   writeSettings(layout.settings, { ...settings, documents: mark });
+}
+
+/** At the first start documents have been ingested, which the example subscriptions tell the receiver: it is part of what works. */
+async function firstDelivery({ console, stop, settings }: BringUp, receiver: string): Promise<void> {
+  if (settings.documents !== undefined) return;
+  for (const startedAt = performance.now(); performance.now() - startedAt < firstDeliveryWithinMs;) {
+    const { body } = await httpCheck({ url: receiver, signal: AbortSignal.any([stop, AbortSignal.timeout(5_000)]) });
+    const { verified } = (JSON.parse(body) as { readonly received: { readonly verified: number } }).received;
+    if (verified > 0) {
+      console.line(`✓ ${verified} verified deliveries of events`);
+      return;
+    }
+    await pause(100, undefined, { signal: stop });
+  }
+  console.line('! no event has been delivered yet: `parley webhooks deliveries handbook-news` shows why');
 }
 
 /** At the first start everything has to become Ready; later a resource that does not is only told about. */

@@ -22,6 +22,7 @@ const env = (): StackEnv => ({
   DATABASE_URL: 'postgres://parley:secret@127.0.0.1:5432/parley?application_name=a%20b',
   STORAGE_URL: 'file:///tmp/files',
   TEMPORAL_ADDRESS: '127.0.0.1:7233',
+  PARLEY_RECEIVER: 'http://127.0.0.1:5',
   PARLEY_BIN: join(folder, 'bin'),
 });
 

@@ -11,6 +11,8 @@ export interface StackEnv {
   readonly STORAGE_URL: string;
   readonly TEMPORAL_ADDRESS: string;
   readonly TEMPORAL_UI?: string;
+  /** The receiver of deliveries on this machine. */
+  readonly PARLEY_RECEIVER: string;
   /** Folder with kubectl, temporal and parley. */
   readonly PARLEY_BIN: string;
 }

@@ -15,6 +15,7 @@ export const portNames = [
   'postgres',
   'temporal',
   'temporal-ui',
+  'receiver',
 ] as const;
 
 export type PortName = (typeof portNames)[number];

@@ -10,6 +10,7 @@ import { apiserverCa, kubeApiserverPart } from './parts/kube-apiserver.ts';
 import { kubeControllerManagerPart } from './parts/kube-controller-manager.ts';
 import { postgresPart, postgresUrl } from './parts/postgres.ts';
 import { postgresHome } from './parts/postgres-home.ts';
+import { receiverHost, receiverPart } from './parts/receiver.ts';
 import { rolePart } from './parts/role.ts';
 import { temporalPart } from './parts/temporal.ts';
 import type { Ports } from './settings.ts';
@@ -28,6 +29,8 @@ export interface StackOptions {
   /** Steps that lie between the servers and the roles. */
   readonly installDefinitions: (signal: AbortSignal) => Promise<void>;
   readonly migrate: (databaseUrl: string, signal: AbortSignal) => Promise<void>;
+  /** Told of each line that the receiver of deliveries prints. */
+  readonly onDelivery?: (line: string) => void;
 }
 
 export interface Stack {
@@ -114,6 +117,7 @@ export function describeStack(options: StackOptions): Stack {
     STORAGE_URL: storageUrl,
     // On one's own machine the other side of a webhook, a tool or a website is on this machine, too.
     PARLEY_EGRESS_ALLOW_CIDRS: options.env['PARLEY_EGRESS_ALLOW_CIDRS'] || '127.0.0.0/8,::1/128',
+    PARLEY_EGRESS_HOSTS: [...listOf(options.env['PARLEY_EGRESS_HOSTS']), receiverHost(ports.receiver)].join(','),
     TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`,
     PARLEY_HOST: '127.0.0.1',
     PARLEY_API_PORT: String(ports.api),
@@ -143,13 +147,21 @@ export function describeStack(options: StackOptions): Stack {
       env: roleEnv('dispatcher'),
     }),
   ];
-  return { parts: [...servers, ...roles], databaseUrl, storageUrl, server, credentials };
+  const receiver = receiverPart({
+    command,
+    port: ports.receiver,
+    env: { ...withoutStackVariables(options.env), KUBECONFIG: kubeconfigOf('admin') },
+    ...(options.onDelivery === undefined ? {} : { onDelivery: options.onDelivery }),
+  });
+  return { parts: [...servers, ...roles, receiver], databaseUrl, storageUrl, server, credentials };
 }
 
 /** A bucket, where the person has named one. A folder may be that of another stack. */
 function storageOf(url: string | undefined): string | undefined {
   return url?.startsWith('s3://') === true ? url : undefined;
 }
+
+const listOf = (text: string | undefined): readonly string[] => (text === undefined || text.trim() === '' ? [] : [text]);
 
 /** A shell that is ready for one stack (`parley env`) may well start another. */
 function withoutStackVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
@@ -162,6 +174,7 @@ function withoutStackVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
     'STORAGE_URL',
     'TEMPORAL_ADDRESS',
     'TEMPORAL_UI',
+    'PARLEY_RECEIVER',
   ]);
   return Object.fromEntries(Object.entries(env).filter(([name]) => !names.has(name)));
 }

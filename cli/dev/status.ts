@@ -81,6 +81,7 @@ const livePaths: Partial<Readonly<Record<string, readonly ['http' | 'https', str
   api: ['http', '/healthz'],
   worker: ['http', '/healthz'],
   dispatcher: ['http', '/healthz'],
+  receiver: ['http', '/'],
 };
 
 /** True for a part that is asked over HTTP and gives no answer at all, whatever it would say. */

@@ -11,6 +11,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { PartLog } from './part-log.ts';
@@ -37,6 +38,8 @@ export interface Part {
   readonly check: (signal: AbortSignal) => Promise<boolean | void>;
   /** Work after the first time it is ready, before its dependants start. */
   readonly afterReady?: (signal: AbortSignal) => Promise<void>;
+  /** Told of each line of standard output, which goes to the log as well. */
+  readonly onLine?: (line: string) => void;
   /** Default SIGTERM. */
   readonly stopSignal?: NodeJS.Signals;
   /** Milliseconds between the stop signal and SIGKILL; default 15,000. */
@@ -261,6 +264,7 @@ export class Supervisor {
     running.child = child;
     child.stdout.on('data', (chunk: Buffer) => log.write(chunk));
     child.stderr.on('data', (chunk: Buffer) => log.write(chunk));
+    if (part.onLine !== undefined) createInterface({ input: child.stdout }).on('line', part.onLine);
     if (child.pid !== undefined) {
       writeFileSync(pidFile, `${child.pid}\n`);
       // By this a later start knows the process again (leftovers.ts).

@@ -16,7 +16,14 @@ export function tour(env: StackEnv, options: { readonly agent?: string; readonly
       ? `curl -s "$PARLEY_URL/healthz"`
       : `curl -s -X PUT "$PARLEY_URL/v2/ai-agents/${agent}?dry_run=true&force=true" ${auth} -H "Content-Type: application/json" -d '{"welcome_message":"Good morning!"}'`,
   ];
-  const parley = agent === undefined ? [] : ['parley kb search workshop-handbook when does a chain have to be replaced'];
+  const parley =
+    agent === undefined
+      ? []
+      : [
+          'parley kb search workshop-handbook when does a chain have to be replaced',
+          `parley events emit --name CallHandler.CallEnded --agent ${agent}`,
+          'parley webhooks deliveries handbook-news',
+        ];
   return [
     `  REST API      ${env.PARLEY_URL}`,
     `  organisation  ${env.PARLEY_ORG}`,
@@ -24,6 +31,7 @@ export function tour(env: StackEnv, options: { readonly agent?: string; readonly
     `  kubeconfig    ${env.KUBECONFIG}`,
     `  Postgres      ${env.DATABASE_URL}`,
     `  Temporal      ${env.TEMPORAL_ADDRESS}${env.TEMPORAL_UI === undefined ? '' : ` (${env.TEMPORAL_UI})`}`,
+    `  receiver      ${env.PARLEY_RECEIVER} (http://receiver.example/ in a subscription; verified deliveries are shown there)`,
     '',
     'In another shell:',
     `  ${options.envCommand}`,
@@ -31,6 +39,7 @@ export function tour(env: StackEnv, options: { readonly agent?: string; readonly
     ...kubectl.map((command) => `  ${command}`),
     ...curl.map((command) => `  ${command}`),
     ...parley.map((command) => `  ${command}`),
+    `  curl -s "$PARLEY_RECEIVER"`,
     '',
   ].join('\n');
 }

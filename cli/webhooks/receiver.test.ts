@@ -36,12 +36,12 @@ async function receiver(keysOf: (organization: string, anew: boolean) => readonl
   return {
     told,
     url,
-    async post(options: {
+    post: async (options: {
       readonly path?: string;
       readonly id?: string;
       readonly keys?: readonly SigningKey[];
       readonly text?: string;
-    }): Promise<number> {
+    }): Promise<number> => {
       const { path = '/in', id = 'evt_1', keys, text = '{"organizationId":"acme","eventName":"Webhook.Test"}' } = options;
       const timestamp = Math.floor(Date.now() / 1000);
       const signature = keys && sign(keys, { id, timestamp, body: Buffer.from(text) });

@@ -4,10 +4,12 @@ import { join } from 'node:path';
 
 import { expect, inject, it } from 'vitest';
 
+import { eventually } from '../support/eventually.ts';
 import { run } from '../support/run.ts';
-import { repository } from '../support/stack.ts';
+import { repository, stackClient } from '../support/stack.ts';
 
-const { folder } = inject('stack');
+const stack = inject('stack');
+const { folder } = stack;
 
 /** Shell commands of the README's tour, block by block. */
 async function tourBlocks(): Promise<string[]> {
@@ -50,11 +52,73 @@ it("parley dev's own tour works as printed", async () => {
     .map((line) => line.trim().replace(/^\$ /, ''))
     .filter((line) => /^(kubectl|curl|parley) /.test(line));
   expect(commands.filter((command) => command.startsWith('kubectl'))).toHaveLength(3);
-  expect(commands.filter((command) => command.startsWith('curl'))).toHaveLength(3);
-  expect(commands.filter((command) => command.startsWith('parley'))).toHaveLength(1);
+  expect(commands.filter((command) => command.startsWith('curl'))).toHaveLength(4);
+  expect(commands.filter((command) => command.startsWith('parley'))).toHaveLength(3);
   for (const command of commands) {
     const ran = await run('bash', ['-euc', `eval "$(${repository}/bin/parley env)"; ${command}`], { cwd: folder });
     expect(ran.code, `${command}\n${ran.stderr}`).toBe(0);
     expect(ran.stdout).not.toMatch(/"error"|"detail"/);
   }
+});
+
+interface Receiver {
+  readonly received: { readonly verified: number };
+  readonly data: readonly {
+    readonly verdict: string;
+    readonly subscription?: string;
+    readonly webhook_id: string;
+    readonly event: { readonly eventName: string; readonly organizationId: string; readonly traceId: string; readonly payload: object };
+  }[];
+}
+
+it('the events of the example documents were delivered, and the receiver has verified their signatures', async () => {
+  const client = stackClient(stack);
+  const shown = await eventually(async () => {
+    const found = (await (await fetch(stack.env.PARLEY_RECEIVER)).json()) as Receiver;
+    expect(found.data.some(({ event }) => event.eventName === 'KnowledgeBase.DocumentCompleted')).toBe(true);
+    return found;
+  });
+  const completed = shown.data.find(({ event }) => event.eventName === 'KnowledgeBase.DocumentCompleted')!;
+  expect(completed).toMatchObject({ verdict: 'verified', subscription: 'handbook-news' });
+  expect(completed.event).toMatchObject({
+    organizationId: stack.env.PARLEY_ORG,
+    traceId: completed.webhook_id,
+    payload: { knowledge_base_id: 'workshop-handbook', status: 'completed' },
+  });
+  const listed = await client.parley(['webhooks', 'deliveries', 'handbook-news', '--limit', '100']);
+  expect(listed.stdout, listed.stderr).toMatch(new RegExp(`KnowledgeBase.DocumentCompleted +${completed.webhook_id} +succeeded +1`));
+  const status = await run(join(repository, 'bin/parley'), ['dev', 'status'], { cwd: folder });
+  expect(status.stdout).toMatch(/✓ receiver +ready/);
+  expect(status.stdout).toContain(stack.env.PARLEY_RECEIVER);
+});
+
+it('a subscription is tested, fails, and is sent again from the command line', async () => {
+  const client = stackClient(stack);
+  const made = await client.rest<{ id: string }>('POST', '/v1/public/webhook/subscription', {
+    name: 'tour',
+    url: 'http://receiver.example/tour/status/503',
+    enable_signed_webhooks: true,
+    retry_policy: { retryStrategy: 'NO_RETRY' },
+  });
+  expect(made.status, made.text).toBe(201);
+  const { id } = made.body;
+  const failed = await client.parley(['webhooks', 'test', id]);
+  expect(failed.code).toBe(1);
+  expect(failed.stdout).toMatch(/1 .* 503 +http_status/);
+  expect(failed.stderr).toMatch(/the delivery is failed/);
+  const delivery = /dlv_\S+/.exec(failed.stdout)![0];
+  const changed = await client.rest('PATCH', `/v1/public/webhook/subscription/${id}`, { url: 'http://receiver.example/tour' });
+  expect(changed.status, changed.text).toBe(200);
+  const again = await client.parley(['webhooks', 'redeliver', delivery]);
+  expect(again.stdout, again.stderr).toContain(`${delivery} pending, to ${id}`);
+  await eventually(async () => {
+    const attempts = await client.parley(['webhooks', 'attempts', delivery]);
+    expect(attempts.stdout).toMatch(/2 .* 204 +ok/);
+  });
+  const recovered = await client.parley(['webhooks', 'recover', id, '--since', '1h']);
+  expect(recovered.stdout, recovered.stderr).toBe('0 deliveries are sent again\n');
+  await client.rest('DELETE', `/v1/public/webhook/subscription/${id}`);
+  const gone = await client.parley(['webhooks', 'deliveries', id]);
+  expect(gone.code).toBe(1);
+  expect(gone.stderr).toContain('parley webhooks list');
 });

@@ -18,10 +18,20 @@ export interface StackEnv {
   readonly KUBECONFIG: string;
   readonly DATABASE_URL: string;
   readonly TEMPORAL_ADDRESS: string;
+  readonly PARLEY_RECEIVER: string;
   readonly PARLEY_BIN: string;
 }
 
-const required = ['PARLEY_URL', 'PARLEY_ORG', 'PARLEY_API_KEY', 'KUBECONFIG', 'DATABASE_URL', 'TEMPORAL_ADDRESS', 'PARLEY_BIN'] as const;
+const required = [
+  'PARLEY_URL',
+  'PARLEY_ORG',
+  'PARLEY_API_KEY',
+  'KUBECONFIG',
+  'DATABASE_URL',
+  'TEMPORAL_ADDRESS',
+  'PARLEY_RECEIVER',
+  'PARLEY_BIN',
+] as const;
 
 export async function readStackEnv(folder: string): Promise<StackEnv> {
   const values = parseEnv(await readFile(join(folder, '.parley/dev.env'), 'utf8'));

@@ -40,7 +40,7 @@ describe('the examples under a running operator', () => {
     // The server lists a category a moment after the definitions are established.
     await eventually(() => kubectl('get', 'parley'));
     const { stdout } = await kubectl('wait', '--for=condition=Ready', 'parley', '--all', '--timeout=120s');
-    expect(stdout.trim().split('\n')).toHaveLength(7);
+    expect(stdout.trim().split('\n')).toHaveLength(examples.filter(({ apiVersion }) => apiVersion.startsWith('parley.dev/')).length);
     const agent = await cluster.get('Agent', namespace, 'receptionist');
     expect(agent.status).toMatchObject({ tools: 3, toolNames: ['book-appointment', 'look-up-order', 'transfer-to-workshop'] });
     expect(agent.status?.['servingRevision']).toBe(agent.status?.['desiredRevision']);

@@ -1,0 +1,83 @@
+/** `parley webhooks receive`: the receiver with the keys that the cluster knows, and a line for each delivery. */
+import type { AddressInfo } from 'node:net';
+
+import { createTransport, loadKubeConfig } from '../../kube/index.ts';
+import { UserError } from '../failure.ts';
+import { KnownKeys } from './known-keys.ts';
+import { createReceiver, type SeenDelivery } from './receiver.ts';
+
+/** Lines a second at most; what is more is counted. A backlog of thousands is not for reading. */
+const LINES_PER_SECOND = 20;
+
+export async function serveReceiver(options: { readonly port: number; readonly json: boolean }): Promise<void> {
+  const transport = createTransport({ kubeConfig: loadKubeConfig() });
+  const keys = new KnownKeys(transport);
+  const lines = new PacedLines((line) => process.stdout.write(`${line}\n`));
+  const server = createReceiver({
+    keysOf: (organization, { anew }) => keys.of(organization, { anew }),
+    onDelivery: (delivery) => (options.json ? process.stdout.write(`${JSON.stringify(delivery)}\n`) : lines.print(lineOf(delivery))),
+  });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(options.port, '127.0.0.1', resolve);
+    });
+  } catch (error) {
+    throw new UserError(`the receiver can't listen on port ${options.port}: ${(error as Error).message}`, {
+      cure: 'choose another one with --port, or leave it out: a free one is found then',
+      cause: error,
+    });
+  }
+  const { port } = server.address() as AddressInfo;
+  process.stderr.write(`receiving at http://127.0.0.1:${port}/, any path; a GET shows the latest deliveries\n`);
+  await new Promise<void>((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
+  });
+  lines.flush();
+  await new Promise((resolve) => {
+    server.close(resolve);
+    server.closeAllConnections();
+  });
+  await transport.close();
+}
+
+/** E.g. `verified  call-log  CallHandler.CallEnded  evt_…  204`. */
+export function lineOf({ verdict, why, subscription, webhook_id: id, times, status, event, path }: SeenDelivery): string {
+  const name = (event as { readonly eventName?: unknown } | null)?.eventName;
+  // What was refused may say anything: nothing of it goes to a terminal as it is.
+  const safe = (text: string): string => text.replaceAll(/[^\x20-\x7e]/g, '?').slice(0, 200);
+  return [
+    verdict,
+    safe(subscription ?? path),
+    safe(typeof name === 'string' ? name : '-'),
+    safe(id ?? '-'),
+    `${status}${times > 1 ? ` (the ${times}. time)` : ''}${why === undefined ? '' : `: ${why}`}`,
+  ].join('  ');
+}
+
+/** So many lines in each second, and how many more there were. */
+export class PacedLines {
+  readonly #write: (line: string) => void;
+  #inThisSecond = 0;
+  #left = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(write: (line: string) => void) {
+    this.#write = write;
+  }
+
+  print(line: string): void {
+    this.#timer ??= setTimeout(() => this.flush(), 1_000);
+    this.#inThisSecond += 1;
+    if (this.#inThisSecond <= LINES_PER_SECOND) this.#write(line);
+    else this.#left += 1;
+  }
+
+  flush(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (this.#left > 0) this.#write(`… and ${this.#left} more deliveries`);
+    this.#inThisSecond = 0;
+    this.#left = 0;
+  }
+}
