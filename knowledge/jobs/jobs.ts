@@ -12,7 +12,7 @@ export class JobsUnavailable extends Error {
 }
 
 export interface KnowledgeJobs {
-  /** @param small the document's content is at most {@link SMALL_FILE_BYTES} long */
+  /** @param job - `small`: see {@link beginsSmall} */
   ingest(job: DocumentJob & { readonly small: boolean }): Promise<void>;
   /** Stops the ingestion, if it runs, and takes away what a deleted document left behind. */
   clearDocument(job: DocumentJob): Promise<void>;
