@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { generateCrds, type GeneratedFile } from '../crds/generate.ts';
 import { generateConditionsReference } from './generators/conditions-reference.ts';
 import { generateConfigurationReference } from './generators/configuration-reference.ts';
+import { generateEventsReference } from './generators/events-reference.ts';
 import { generateMetricsReference } from './generators/metrics-reference.ts';
 import { generateOpenApi } from './generators/openapi.ts';
 import { generateResourcesReference } from './generators/resources-reference.ts';
@@ -32,6 +33,7 @@ const generators: readonly Generator[] = [
   { name: 'resources reference', generate: generateResourcesReference },
   { name: 'configuration reference', generate: generateConfigurationReference },
   { name: 'conditions reference', generate: generateConditionsReference },
+  { name: 'events', generate: generateEventsReference },
   { name: 'metrics reference', generate: generateMetricsReference },
   { name: 'OpenAPI document', generate: generateOpenApi },
 ];
