@@ -20,7 +20,7 @@ async function pages<T>(rest: RestClient, path: string, limit: number): Promise<
   const items: T[] = [];
   for (let token: string | null | undefined; token !== null && items.length < limit;) {
     const query = new URLSearchParams({ page_size: String(Math.min(PAGE, limit - items.length)), ...(token && { page_token: token }) });
-    const page = (await rest.request('GET', `${path}${path.includes('?') ? '&' : '?'}${query}`)) as Page<T>;
+    const page = (await rest.request('GET', `${path}${path.includes('?') ? '&' : '?'}${query.toString()}`)) as Page<T>;
     items.push(...page.data);
     token = page.next_page_token;
   }
@@ -39,7 +39,7 @@ export interface DeliveryQuery {
 
 /** Newest first. */
 export function listDeliveries(rest: RestClient, { subscription, status, limit }: DeliveryQuery): Promise<readonly DeliveryView[]> {
-  const filter = status === undefined ? '' : `?${new URLSearchParams({ status })}`;
+  const filter = status === undefined ? '' : `?${new URLSearchParams({ status }).toString()}`;
   return pages(rest, `${subscriptionPath(subscription)}/deliveries${filter}`, limit);
 }
 

@@ -4,7 +4,7 @@ import { payloadOf } from '../../cli/events/payload.ts';
 import type { GeneratedFile } from '../../crds/generate.ts';
 import { eventCatalogue, eventNames, type EventName } from '../../webhooks/events/catalogue.ts';
 import { envelopeBytes } from '../../webhooks/events/envelope.ts';
-import { code, table } from './markdown.ts';
+import { code, plain, table } from './markdown.ts';
 
 interface Schema {
   readonly type?: string;
@@ -64,18 +64,19 @@ ${body}
 
 /** Objects within, and those of lists, follow their field. */
 function rowsOf({ properties = {}, required = [] }: Schema, prefix: string): readonly (readonly string[])[] {
-  return Object.entries(properties).flatMap(([field, schema]) => {
+  const rows: (readonly string[])[] = [];
+  for (const [field, schema] of Object.entries(properties)) {
     const path = `${prefix}${field}`;
-    const row = [code(path), `${typeOf(schema)}${required.includes(field) ? '' : ', optional'}`, schema.description ?? ''];
-    if (schema.properties !== undefined) return [row, ...rowsOf(schema, `${path}.`)];
-    if (schema.items?.properties !== undefined) return [row, ...rowsOf(schema.items, `${path}[].`)];
-    return [row];
-  });
+    rows.push([code(path), `${typeOf(schema)}${required.includes(field) ? '' : ', optional'}`, schema.description ?? '']);
+    if (schema.properties !== undefined) rows.push(...rowsOf(schema, `${path}.`));
+    else if (schema.items?.properties !== undefined) rows.push(...rowsOf(schema.items, `${path}[].`));
+  }
+  return rows;
 }
 
 function typeOf(schema: Schema): string {
-  if (schema.const !== undefined) return code(String(schema.const));
-  if (schema.enum !== undefined) return schema.enum.map((value) => code(String(value))).join(', ');
+  if (schema.const !== undefined) return code(plain(schema.const));
+  if (schema.enum !== undefined) return schema.enum.map((value) => code(plain(value))).join(', ');
   if (schema.anyOf !== undefined) return schema.anyOf.map(typeOf).join(', ');
   if (schema.type === 'array') return `list of ${schema.items === undefined ? 'values' : typeOf(schema.items)}`;
   return schema.type ?? 'any';
