@@ -75,7 +75,7 @@ export const deliveryAnswer = z
       .describe(
         '`pending`: to be sent, or parked while the endpoint is down. `retrying`: waits for its next attempt. `paused`: waits until the subscription is active again. `succeeded`, `failed`, `skipped`: ended.',
       ),
-    reason: z.string().nullable().describe('Why it failed or was skipped.'),
+    reason: z.string().nullable().describe('Why it failed or was skipped; while it waits for another attempt, why the last one failed.'),
     attempts: count().describe('Attempts made so far.'),
     next_attempt_at: time.nullable().describe('Not before; null where none is due.'),
     created_at: time,

@@ -41,7 +41,7 @@ describe('an attempt', () => {
     const delivery = step();
     advance(delivery, result(next));
     expect(delivery).toMatchObject({ state: next.state, attempts: 1, counted: true });
-    expect(delivery.changed).toEqual({ reason: next.state === 'failed' ? 'timeout' : null, delayMs: 'delayMs' in next ? 5 : null });
+    expect(delivery.changed).toEqual({ reason: next.state === 'succeeded' ? null : 'timeout', delayMs: 'delayMs' in next ? 5 : null });
   });
 
   it.each(['failed', 'skipped'] as const)('that succeeds is the truth about one that was %s meanwhile', (state) => {

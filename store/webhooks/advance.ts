@@ -42,5 +42,6 @@ export function advance(step: DeliveryStep, result: AttemptResult): void {
   }
   if (step.state === 'paused') return;
   step.state = next.state;
-  step.changed = { reason: null, delayMs: 'delayMs' in next ? Math.max(0, next.delayMs) : null };
+  // While it waits it says why: whoever looks at it wants to know that first.
+  step.changed = { reason: result.reason.slice(0, 64), delayMs: 'delayMs' in next ? Math.max(0, next.delayMs) : null };
 }
