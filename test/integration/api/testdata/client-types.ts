@@ -1488,7 +1488,7 @@ export interface components {
        * @enum {string}
        */
       status: "pending" | "retrying" | "paused" | "succeeded" | "failed" | "skipped";
-      /** @description Why it failed or was skipped. */
+      /** @description Why it failed or was skipped; while it waits for another attempt, why the last one failed. */
       reason: string | null;
       /** @description Attempts made so far. */
       attempts: number;
