@@ -40,6 +40,11 @@ export interface StatementOptions {
    * is one of a few.
    */
   readonly prepared?: boolean;
+  /**
+   * The last one of its transaction: where connections are pipelined, the COMMIT is sent right behind it and no answer is waited for in between.
+   * What runs after it in the same piece of work can't take it back.
+   */
+  readonly last?: boolean;
 }
 
 export interface TransactionOptions {
@@ -60,6 +65,11 @@ export interface DatabaseOptions {
   readonly poolSize?: number | undefined;
   /** Whom every session runs as; `parley_app` by default. */
   readonly role?: 'parley_app' | 'parley_dispatcher' | undefined;
+  /**
+   * Statements are sent without waiting for the answers to those before them, which a transaction then has one by one: its BEGIN goes with its
+   * first statement and its COMMIT with its last, if that is marked. Default false.
+   */
+  readonly pipelined?: boolean | undefined;
   /** Shown in `pg_stat_activity`. */
   readonly applicationName?: string | undefined;
   /** Longest statement, in milliseconds; 10,000 by default. */
@@ -100,6 +110,7 @@ export class Database {
   readonly #wait: (ms: number) => Promise<void>;
   readonly #retryForMs: number;
   readonly #connection: ClientConfig;
+  readonly #pipelined: boolean;
   readonly #hints = new Hints((channel) => this.#notify(channel));
 
   constructor(options: DatabaseOptions) {
@@ -109,6 +120,7 @@ export class Database {
     this.#random = options.random ?? Math.random;
     this.#wait = options.wait ?? ((ms) => delay(ms));
     this.#retryForMs = options.retryForMs ?? 2_000;
+    this.#pipelined = options.pipelined ?? false;
     this.#connection = {
       ...asRole(options.databaseUrl, role),
       application_name: options.applicationName ?? 'parley',
@@ -119,7 +131,14 @@ export class Database {
       // The server's limit comes first; this one is for a server that no longer answers at all.
       query_timeout: statementTimeoutMs + 2_000,
     };
-    this.#pool = new Pool({ ...this.#connection, max: options.poolSize ?? 10, idleTimeoutMillis: 30_000, onConnect: checkRole(role) });
+    const pipeline = { pipeline: this.#pipelined };
+    this.#pool = new Pool({
+      ...this.#connection,
+      ...pipeline,
+      max: options.poolSize ?? 10,
+      idleTimeoutMillis: 30_000,
+      onConnect: checkRole(role),
+    });
     // An idle connection that breaks is dropped by the pool; without a listener it would end the process.
     this.#pool.on('error', (err) => options.logger?.warn({ err }, 'an idle connection to Postgres broke'));
   }
@@ -191,16 +210,24 @@ export class Database {
 
   #transaction<T>(begin: string, work: (transaction: Transaction) => Promise<T>): Promise<T> {
     return this.#withClient(async (client) => {
-      await client.query(begin);
+      const begun = client.query(begin);
+      if (this.#pipelined) heardLater(begun);
+      else await begun;
+      let committed: Promise<unknown> | undefined;
       const channels = new Set<string>();
       try {
         const result = await work({
           notifyAfterCommit: (channel) => void channels.add(channel),
           // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- as in the interface
-          query: <R extends QueryResultRow>(sql: string, values: readonly unknown[] = [], options: StatementOptions = {}) =>
-            runStatement<R>(client, sql, values, options),
+          query: <R extends QueryResultRow>(sql: string, values: readonly unknown[] = [], options: StatementOptions = {}) => {
+            const answer = runStatement<R>(client, sql, values, options);
+            // After a statement that failed, a COMMIT is a ROLLBACK.
+            if (options.last === true && this.#pipelined) committed = heardLater(client.query('COMMIT'));
+            return answer;
+          },
         });
-        await client.query('COMMIT');
+        await begun;
+        await (committed ?? client.query('COMMIT'));
         for (const channel of channels) this.#hints.tell(channel);
         return result;
       } catch (error) {
@@ -259,6 +286,12 @@ async function runStatement<R extends QueryResultRow>(
 ): Promise<{ readonly rows: readonly R[]; readonly rowCount: number }> {
   const answer = await client.query<R>({ text: sql, values: [...values], ...(prepared && { name: statementName(sql) }) });
   return { rows: answer.rows, rowCount: answer.rowCount ?? 0 };
+}
+
+/** For one that is waited for after another, which may fail first: nobody is to call it unheard then. */
+function heardLater<T>(promise: Promise<T>): Promise<T> {
+  promise.catch(() => undefined);
+  return promise;
 }
 
 const statementNames = new Map<string, string>();

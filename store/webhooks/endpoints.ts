@@ -67,23 +67,37 @@ const note = `
     changed_at = clock_timestamp()
   RETURNING ${endpointColumns}`;
 
-/** @returns those that were changed: all that failed or are back, and now and then one that goes on well */
-export async function noteOutcomes(transaction: Transaction, results: readonly AttemptResult[]): Promise<readonly EndpointRecord[]> {
-  const outcomes = summarize(results);
-  const uids = [...outcomes.keys()];
-  const { rows: stored } = await transaction.query<{ uid: string; failures: number; success_at: Date | null }>(
+/** How endpoints stood the last time that was written down. */
+type Standing = ReadonlyMap<string, { readonly failures: number; readonly success_at: Date | null }>;
+
+export async function standingOf(transaction: Transaction, subscriptionUids: readonly string[]): Promise<Standing> {
+  const { rows } = await transaction.query<{ uid: string; failures: number; success_at: Date | null }>(
     `SELECT subscription_uid AS uid, consecutive_failures AS failures, last_success_at AS success_at
      FROM parley.webhook_endpoints WHERE subscription_uid = ANY ($1::text[])`,
-    [uids],
+    [subscriptionUids],
     { prepared: true },
   );
-  const known = new Map(stored.map((row) => [row.uid, row]));
-  const changed = [...outcomes].filter(([uid, { failureAt, successAt = 0 }]) => {
-    const row = known.get(uid);
+  return new Map(rows.map((row) => [row.uid, row]));
+}
+
+/** What is to be written down of endpoints: of all that failed or are back, and now and then of one that goes on well. */
+export type Noteworthy = readonly (readonly [uid: string, outcomes: Outcomes])[];
+
+export function noteworthy(results: readonly AttemptResult[], standing: Standing): Noteworthy {
+  return [...summarize(results)].filter(([uid, { failureAt, successAt = 0 }]) => {
+    const row = standing.get(uid);
     return (
       failureAt !== undefined || row === undefined || row.failures > 0 || successAt - (row.success_at?.getTime() ?? 0) > SUCCESS_EVERY_MS
     );
   });
+}
+
+/** @returns the endpoints as they are now */
+export async function noteOutcomes(
+  transaction: Transaction,
+  changed: Noteworthy,
+  { last }: { readonly last: boolean },
+): Promise<readonly EndpointRecord[]> {
   if (changed.length === 0) return [];
   const { rows } = await transaction.query<EndpointRow>(
     note,
@@ -97,7 +111,7 @@ export async function noteOutcomes(transaction: Transaction, results: readonly A
       changed.map(([, { slots }]) => slots.size),
       changed.map(([, { slots }]) => (slots.size === 0 ? null : Math.max(...slots))),
     ],
-    { prepared: true },
+    { prepared: true, last },
   );
   return rows.map(endpointOf);
 }

@@ -1,6 +1,6 @@
 /** What attempts came to: their rows, their deliveries and their endpoints, in one transaction. */
 import type { Transaction } from '../database.ts';
-import { disableEndpoint, noteOutcomes } from './endpoints.ts';
+import { disableEndpoint, noteOutcomes, noteworthy, standingOf } from './endpoints.ts';
 import { insertEventsAsDispatcher } from './events.ts';
 import { spanOf } from './statements.ts';
 import { advance, type DeliveryStep } from './advance.ts';
@@ -19,7 +19,7 @@ interface KnownRow {
   readonly started_at: Date;
 }
 
-const write = `
+const writeStatement = `
   WITH attempts AS (
     INSERT INTO parley.delivery_attempts (delivery_id, number, org, subscription_uid, started_at, duration_ms, succeeded, reason, status_code, message)
     SELECT a.delivery_id, a.number, a.org, a.subscription_uid, 'epoch'::timestamptz + a.started_at * interval '1 millisecond', a.duration_ms,
@@ -40,7 +40,10 @@ export const LARGEST_RECORD = 2_000;
 
 export async function record(transaction: Transaction, results: readonly AttemptResult[]): Promise<RecordResult> {
   if (results.length === 0) return { attempts: [], endpoints: [], disabled: [] };
-  const steps = await lock(transaction, results);
+  const [steps, standing] = await Promise.all([
+    lock(transaction, results),
+    standingOf(transaction, [...new Set(results.map(({ subscriptionUid }) => subscriptionUid))]),
+  ]);
   const attempts: RecordedAttempt[] = [];
   const fresh: { readonly result: AttemptResult; readonly number: number }[] = [];
   for (const result of results) {
@@ -64,9 +67,16 @@ export async function record(transaction: Transaction, results: readonly Attempt
     });
   }
   if (fresh.length === 0) return { attempts, endpoints: [], disabled: [] };
-  await transaction.query(write, [...attemptColumns(fresh), ...deliveryColumns(steps)], { prepared: true });
   const news = fresh.map(({ result }) => result);
-  const endpoints = await noteOutcomes(transaction, news);
+  const changed = noteworthy(news, standing);
+  const disabling = news.some(({ disable }) => disable !== undefined);
+  const [, endpoints] = await Promise.all([
+    transaction.query(writeStatement, [...attemptColumns(fresh), ...deliveryColumns(steps)], {
+      prepared: true,
+      last: changed.length === 0 && !disabling,
+    }),
+    noteOutcomes(transaction, changed, { last: !disabling }),
+  ]);
   const disabled: string[] = [];
   for (const { org, subscriptionUid, disable } of news) {
     if (disable === undefined || disabled.includes(subscriptionUid)) continue;

@@ -73,12 +73,17 @@ export async function takeOutbox(
   const wanted = planned.filter(({ event }) => !later.has(event.id));
   const deliveries: NewDelivery[] = [];
   for (let from = 0; from < wanted.length; from += CHUNK) {
-    deliveries.push(...(await insertDeliveries(transaction, wanted.slice(from, from + CHUNK))));
+    const last = from + CHUNK >= wanted.length;
+    deliveries.push(...(await insertDeliveries(transaction, wanted.slice(from, from + CHUNK), last)));
   }
   return { taken: events.length - back.length, postponed: back.length, deliveries, lost: rows.length - events.length };
 }
 
-async function insertDeliveries(transaction: Transaction, planned: readonly PlannedDelivery[]): Promise<readonly NewDelivery[]> {
+async function insertDeliveries(
+  transaction: Transaction,
+  planned: readonly PlannedDelivery[],
+  last: boolean,
+): Promise<readonly NewDelivery[]> {
   const ids = planned.map(({ event, subscriptionUid }) => deliveryIdOf(event.id, subscriptionUid));
   const { rows } = await transaction.query<{ id: string }>(
     insert,
@@ -92,7 +97,7 @@ async function insertDeliveries(transaction: Transaction, planned: readonly Plan
       planned.map(({ state, reason }) => (state === 'skipped' ? (reason ?? null) : null)),
       planned.map(({ leaseMs }) => Math.round(leaseMs ?? 0)),
     ],
-    { prepared: true },
+    { prepared: true, last },
   );
   const inserted = new Set(rows.map(({ id }) => id));
   return planned.flatMap((delivery, index) => {
