@@ -28,7 +28,7 @@ it("the README's tour runs from top to bottom", async () => {
   const toured = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd: folder });
   expect(toured.code, toured.stderr).toBe(0);
 
-  const [, looked, made, equipped, changed, refused, found, explained] = toured.stdout.split('--- next\n');
+  const [, looked, made, equipped, changed, refused, found, delivered, explained] = toured.stdout.split('--- next\n');
   expect(looked).toMatch(/agent\.parley\.dev\/\S+ +True/);
   expect(looked).toContain('"data":[');
   expect(made).toContain('"ai_agent_id":"agent-');
@@ -42,6 +42,9 @@ it("the README's tour runs from top to bottom", async () => {
   expect(refused).toMatch(/"error":"conflict".*kubectl/);
   expect(found).toMatch(/bicycle-care\.pdf, page 2 .*When to replace it/);
   expect(found).toMatch(/"filename":"price-list\.xlsx".*"sheet":"Parts"/);
+  expect(delivered).toMatch(/1 +\S+ +\d+ ms +204 +ok/);
+  expect(delivered).toMatch(/Webhook\.Test +evt_\S+ +succeeded +1/);
+  expect(delivered).toMatch(/"verdict": "verified",\s+"subscription": "call-log"/);
   expect(explained).toMatch(/missing/);
 });
 
