@@ -13,6 +13,7 @@ import { readSharedStack } from '../../test/support/shared-stack.ts';
 import { TestStack } from '../../test/support/test-stack.ts';
 import { bundle, ensureBundle } from '../harness/bundle.ts';
 import { startChild } from '../harness/child.ts';
+import { treeCpuMs } from '../harness/process-tree.ts';
 import { Metrics } from '../harness/prometheus.ts';
 import { query } from '../harness/sql.ts';
 import { startSink, type Sink } from './sink-process.ts';
@@ -50,6 +51,8 @@ export interface Host {
   temporalAddress(): Promise<string>;
   /** Process id of a server that this run has started. It comes back by itself when it is killed. */
   serverPid(server: 'postgres' | 'temporal'): number | undefined;
+  /** What Postgres has used with all its sessions, in milliseconds; NaN where that can't be seen. */
+  postgresCpuMs(): number;
   site(): Promise<Site>;
   /** A dispatcher on the bundle, ready. */
   dispatcher(site: Site): Promise<Dispatcher>;
@@ -95,6 +98,7 @@ export async function startHost({ env, progress, profileFolder }: HostOptions): 
       logDir,
       temporalAddress: () => Promise.resolve(temporalAddress),
       serverPid: (name) => own.pid(name),
+      postgresCpuMs: () => treeCpuMs(own.pid('postgres') ?? 0) ?? Number.NaN,
       async site() {
         const name = `bench-${randomBytes(4).toString('hex')}`;
         const database = name.replace('-', '_');

@@ -10,7 +10,8 @@ const perSecond = 200;
 
 interface Turn {
   readonly latencies: Latencies;
-  readonly dispatcherCpuMs: number | undefined;
+  readonly dispatcherCpuMs: number;
+  readonly postgresCpuMs: number;
 }
 
 async function turns({ host, scale, progress }: PartContext, subscriptions: number): Promise<readonly Turn[]> {
@@ -28,10 +29,12 @@ async function turns({ host, scale, progress }: PartContext, subscriptions: numb
         await sink.arrived((await sink.counts()).distinct);
         await sink.forget();
         const sampler = new ProcessSampler({ pid: dispatcher.pid });
+        const postgresBefore = host.postgresCpuMs();
         const emitted = await emit(scale.seconds);
         await sink.arrived(emitted.length * subscriptions);
-        const dispatcherCpuMs = sampler.stop()?.cpuMs;
-        done.push({ latencies: latenciesOf(emitted, await sink.arrivals()), dispatcherCpuMs });
+        const dispatcherCpuMs = sampler.stop()?.cpuMs ?? Number.NaN;
+        const postgresCpuMs = host.postgresCpuMs() - postgresBefore;
+        done.push({ latencies: latenciesOf(emitted, await sink.arrivals()), dispatcherCpuMs, postgresCpuMs });
       }
     } finally {
       await dispatcher.stop();
@@ -46,10 +49,11 @@ export const rate: Part = async (context) => {
   const one = await turns(context, 1);
   const five = await turns(context, 5);
   const rows = (name: string, all: readonly Turn[]): readonly (readonly string[])[] =>
-    all.map(({ latencies, dispatcherCpuMs }, round) => [
+    all.map(({ latencies, dispatcherCpuMs, postgresCpuMs }, round) => [
       `${name}, round ${round + 1}`,
       ...latencyCells(latencies),
-      figure(dispatcherCpuMs === undefined ? undefined : dispatcherCpuMs / latencies.deliveries, 'ms'),
+      figure(dispatcherCpuMs / latencies.deliveries, 'ms'),
+      figure(postgresCpuMs / latencies.deliveries, 'ms'),
     ]);
   const p50 = (all: readonly Turn[]): number => median(all.map(({ latencies }) => latencies.sinceCommit.p50));
   return {
@@ -57,10 +61,11 @@ export const rate: Part = async (context) => {
     tables: [
       {
         title: `${perSecond} events/s, from their commit to their receipt`,
-        columns: ['', ...latencyColumns, 'CPU of the dispatcher for each'],
+        columns: ['', ...latencyColumns, 'CPU of the dispatcher for each', 'of Postgres'],
         rows: [...rows('1 subscription', one), ...rows('5 subscriptions', five)],
         notes: [
           'Written by `parley events emit`, whose times are whole milliseconds: a commit is answered up to 1 ms later than it says.',
+          'The CPU of Postgres contains the writing of the events.',
           'Signed deliveries over plain HTTP on loopback; the receiver answers at once.',
         ],
       },
