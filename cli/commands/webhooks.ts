@@ -10,8 +10,8 @@ export function registerWebhooks(program: Command): void {
     .description(`list the subscriptions of the organisation ${environment}`)
     .option('--json', 'print JSON')
     .action(async (options: { readonly json?: true }) => {
-      const { rest, deliveries, tables, printJson } = await tools();
-      const all = await deliveries.listSubscriptions(rest);
+      const { webhooks: client, tables, printJson } = await tools();
+      const all = await client.listSubscriptions();
       if (options.json === true) printJson(all);
       else process.stdout.write(tables.subscriptionTable(all));
     });
@@ -37,8 +37,8 @@ export function registerWebhooks(program: Command): void {
       examples('parley webhooks deliveries call-log', 'parley webhooks deliveries call-log --status failed --limit 100'),
     )
     .action(async (subscription: string, options: { readonly status?: string; readonly limit: number; readonly json?: true }) => {
-      const { rest, deliveries, tables, printJson } = await tools();
-      const found = await deliveries.listDeliveries(rest, { subscription, status: options.status, limit: options.limit });
+      const { webhooks: client, tables, printJson } = await tools();
+      const found = await client.listDeliveries({ subscription, status: options.status, limit: options.limit });
       if (options.json === true) printJson(found);
       else process.stdout.write(tables.deliveryTable(found, Date.now()));
     });
@@ -50,8 +50,8 @@ export function registerWebhooks(program: Command): void {
     .option('--json', 'print JSON')
     .addHelpText('after', examples('parley webhooks attempts dlv_019aa5b2-…'))
     .action(async (delivery: string, options: { readonly json?: true }) => {
-      const { rest, deliveries, tables, printJson } = await tools();
-      const found = await deliveries.listAttempts(rest, delivery);
+      const { webhooks: client, tables, printJson } = await tools();
+      const found = await client.listAttempts(delivery);
       if (options.json === true) printJson(found);
       else process.stdout.write(tables.attemptTable(found));
     });
@@ -62,9 +62,9 @@ export function registerWebhooks(program: Command): void {
     .argument('<deliveries...>', 'their ids: dlv_…')
     .addHelpText('after', examples('parley webhooks redeliver dlv_019aa5b2-…'))
     .action(async (ids: readonly string[]) => {
-      const { rest, deliveries } = await tools();
+      const { webhooks: client } = await tools();
       for (const id of ids) {
-        const { status, subscription_id: subscription } = await deliveries.redeliver(rest, id);
+        const { status, subscription_id: subscription } = await client.redeliver(id);
         process.stdout.write(`${id} ${status}, to ${subscription}\n`);
       }
     });
@@ -85,8 +85,8 @@ export function registerWebhooks(program: Command): void {
     )
     .action(
       async (subscription: string, options: { readonly since: Date; readonly until?: Date; readonly status?: 'failed' | 'skipped' }) => {
-        const { rest, deliveries } = await tools();
-        const recovered = await deliveries.recover(rest, subscription, options);
+        const { webhooks: client } = await tools();
+        const recovered = await client.recover(subscription, options);
         process.stdout.write(`${recovered} ${recovered === 1 ? 'delivery is' : 'deliveries are'} sent again\n`);
       },
     );
@@ -98,11 +98,11 @@ export function registerWebhooks(program: Command): void {
     .option('--no-wait', 'only send it')
     .addHelpText('after', examples('parley webhooks test call-log'))
     .action(async (subscription: string, options: { readonly wait: boolean }) => {
-      const { rest, deliveries, tables, UserError } = await tools();
-      const sent = await deliveries.sendTest(rest, subscription);
+      const { webhooks: client, tables, UserError } = await tools();
+      const sent = await client.sendTest(subscription);
       process.stdout.write(`${sent.event_id} as ${sent.delivery_id}\n`);
       if (!options.wait) return;
-      const { delivery, attempts } = await deliveries.firstAttempt(rest, {
+      const { delivery, attempts } = await client.firstAttempt({
         subscription,
         delivery: sent.delivery_id,
         withinMs: FIRST_ATTEMPT_MS,
@@ -134,14 +134,14 @@ export function registerWebhooks(program: Command): void {
 const FIRST_ATTEMPT_MS = 40_000;
 
 async function tools() {
-  const [{ restClientFromEnvironment }, deliveries, tables, { printJson }, { UserError }] = await Promise.all([
+  const [{ restClientFromEnvironment }, { webhookClient }, tables, { printJson }, { UserError }] = await Promise.all([
     import('../rest.ts'),
     import('../webhooks/deliveries.ts'),
     import('../webhooks/tables.ts'),
     import('../table.ts'),
     import('../failure.ts'),
   ]);
-  return { rest: restClientFromEnvironment(process.env), deliveries, tables, printJson, UserError };
+  return { webhooks: webhookClient(restClientFromEnvironment(process.env)), tables, printJson, UserError };
 }
 
 const examples = (...commands: readonly string[]): string => `\nExamples:\n${commands.map((command) => `  ${command}\n`).join('')}`;

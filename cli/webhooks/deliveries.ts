@@ -27,57 +27,89 @@ async function pages<T>(rest: RestClient, path: string, limit: number): Promise<
   return items;
 }
 
-export function listSubscriptions(rest: RestClient): Promise<readonly SubscriptionView[]> {
+function listSubscriptions(rest: RestClient): Promise<readonly SubscriptionView[]> {
   return pages(rest, `${root}/subscriptions`, Infinity);
 }
 
-export interface DeliveryQuery {
+export interface WebhookClient {
+  listSubscriptions(): Promise<readonly SubscriptionView[]>;
+  /** Newest first. */
+  listDeliveries(query: DeliveryQuery): Promise<readonly DeliveryView[]>;
+  /** Oldest first. */
+  listAttempts(delivery: string): Promise<readonly AttemptView[]>;
+  redeliver(delivery: string): Promise<DeliveryView>;
+  /** @returns how many are sent again */
+  recover(subscription: string, recovery: Recovery): Promise<number>;
+  sendTest(subscription: string): Promise<SentTest>;
+  /** Looks at a delivery that is on its way until an attempt has been made. @throws UserError when none has been in time */
+  firstAttempt(sent: SentDelivery): Promise<AttemptedDelivery>;
+}
+
+/** Every method throws UserError for what the server refuses. */
+export function webhookClient(rest: RestClient): WebhookClient {
+  return {
+    listSubscriptions: () => listSubscriptions(rest),
+    listDeliveries: (query) => listDeliveries(rest, query),
+    listAttempts: (delivery) => listAttempts(rest, delivery),
+    redeliver: (delivery) => redeliver(rest, delivery),
+    recover: (subscription, recovery) => recover(rest, subscription, recovery),
+    sendTest: (subscription) => sendTest(rest, subscription),
+    firstAttempt: (sent) => firstAttempt(rest, sent),
+  };
+}
+
+interface SentDelivery {
+  readonly subscription: string;
+  readonly delivery: string;
+  readonly withinMs: number;
+}
+
+interface AttemptedDelivery {
+  readonly delivery: DeliveryView;
+  readonly attempts: readonly AttemptView[];
+}
+
+interface DeliveryQuery {
   readonly subscription: string;
   readonly status?: string | undefined;
   readonly limit: number;
 }
 
-/** Newest first. */
-export function listDeliveries(rest: RestClient, { subscription, status, limit }: DeliveryQuery): Promise<readonly DeliveryView[]> {
+function listDeliveries(rest: RestClient, { subscription, status, limit }: DeliveryQuery): Promise<readonly DeliveryView[]> {
   const filter = status === undefined ? '' : `?${new URLSearchParams({ status }).toString()}`;
   return pages(rest, `${subscriptionPath(subscription)}/deliveries${filter}`, limit);
 }
 
-/** Oldest first. */
-export async function listAttempts(rest: RestClient, delivery: string): Promise<readonly AttemptView[]> {
+async function listAttempts(rest: RestClient, delivery: string): Promise<readonly AttemptView[]> {
   return ((await rest.request('GET', `${deliveryPath(delivery)}/attempts`)) as { readonly data: readonly AttemptView[] }).data;
 }
 
-export async function redeliver(rest: RestClient, delivery: string): Promise<DeliveryView> {
+async function redeliver(rest: RestClient, delivery: string): Promise<DeliveryView> {
   return (await rest.request('POST', `${deliveryPath(delivery)}/redeliver`)) as DeliveryView;
 }
 
-export interface Recovery {
+interface Recovery {
   readonly since: Date;
   readonly until?: Date | undefined;
   readonly status?: 'failed' | 'skipped' | undefined;
 }
 
-/** @returns how many are sent again */
-export async function recover(rest: RestClient, subscription: string, { since, until, status }: Recovery): Promise<number> {
+async function recover(rest: RestClient, subscription: string, { since, until, status }: Recovery): Promise<number> {
   const body = { since: since.toISOString(), ...(until && { until: until.toISOString() }), ...(status && { status }) };
   return ((await rest.request('POST', `${subscriptionPath(subscription)}/recover`, body)) as { readonly recovered: number }).recovered;
 }
 
-export interface SentTest {
+interface SentTest {
   readonly event_id: string;
   readonly delivery_id: string;
 }
 
-export async function sendTest(rest: RestClient, subscription: string): Promise<SentTest> {
+async function sendTest(rest: RestClient, subscription: string): Promise<SentTest> {
   return (await rest.request('POST', `${subscriptionPath(subscription)}/test`)) as SentTest;
 }
 
-/** Looks at a delivery that is on its way until an attempt has been made: the row comes into being a moment after its event. */
-export async function firstAttempt(
-  rest: RestClient,
-  { subscription, delivery, withinMs }: { readonly subscription: string; readonly delivery: string; readonly withinMs: number },
-): Promise<{ readonly delivery: DeliveryView; readonly attempts: readonly AttemptView[] }> {
+/** The row comes into being a moment after its event. */
+async function firstAttempt(rest: RestClient, { subscription, delivery, withinMs }: SentDelivery): Promise<AttemptedDelivery> {
   for (const deadline = performance.now() + withinMs; ;) {
     // Told by the list, which answers for a delivery that is not there yet as well.
     const found = (await listDeliveries(rest, { subscription, limit: PAGE })).find(({ id }) => id === delivery);
