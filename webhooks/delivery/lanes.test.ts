@@ -21,6 +21,17 @@ it('asks for endpoints that may have due rows, as many as they have room for', (
   ]);
 });
 
+it('asks for nothing while more than the most is held: what was fetched met what was promised meanwhile', () => {
+  const { lanes } = create(undefined, 8);
+  for (let held = 0; held < 8; held += 1) lanes.hold('a');
+  for (let held = 0; held < 3; held += 1) lanes.hold('b');
+  lanes.markHot('a');
+  lanes.markHot('c');
+  expect(lanes.toFetch(256)).toEqual({ rooms: new Map(), waitMs: undefined });
+  for (let released = 0; released < 6; released += 1) lanes.release('a');
+  expect(asked(lanes)).toEqual([['c', 1]]);
+});
+
 it('asks for few rows only after a moment', () => {
   const { lanes, clock } = create();
   for (let held = 0; held < 6; held += 1) lanes.hold('a');

@@ -139,7 +139,8 @@ export class Lanes {
   toFetch(most: number): { readonly rooms: ReadonlyMap<string, number>; readonly waitMs: number | undefined } {
     const now = this.#options.clock.monotonic();
     const rooms = new Map<string, number>();
-    let left = Math.min(most, this.#options.mostHeld - this.#held);
+    // More than the most may be held: what the relay promised itself while rows were being fetched.
+    let left = Math.max(0, Math.min(most, this.#options.mostHeld - this.#held));
     let waitMs: number | undefined;
     for (const lane of this.#lanes.values()) {
       if (!lane.hot) continue;
