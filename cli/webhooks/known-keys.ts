@@ -1,6 +1,6 @@
 /** The signing keys of an organisation's subscriptions, from the cluster: a receiver for trying things out needs no key of its own then. */
 import { webhookSubscriptionKind, wellKnown, type WebhookSubscription } from '../../crds/index.ts';
-import { ResourceClient, type KubeObject, type ResourceDescriptor, type Transport } from '../../kube/index.ts';
+import { KubeError, ResourceClient, type KubeObject, type ObjectRef, type ResourceDescriptor, type Transport } from '../../kube/index.ts';
 import type { SigningKey } from '../../webhooks/signing/signing-keys.ts';
 import { keysAt, readSigningSecret } from '../../webhooks/signing/signing-secret.ts';
 
@@ -53,6 +53,15 @@ export class KnownKeys {
     return looked.keys;
   }
 
+  async #secret(ref: ObjectRef): Promise<Secret | undefined> {
+    try {
+      return await this.#secrets.get(ref);
+    } catch (error) {
+      if (error instanceof KubeError && error.code === 404) return undefined;
+      throw error;
+    }
+  }
+
   async #look(namespace: string): Promise<readonly KnownKey[]> {
     const { items } = await this.#subscriptions.listAll({ namespace });
     const names = new Map(
@@ -61,9 +70,9 @@ export class KnownKeys {
         return spec.signing === undefined || secret === undefined ? [] : [[metadata.name, secret] as const];
       }),
     );
-    if (names.size === 0) return [];
-    const { items: secrets } = await this.#secrets.listAll({ namespace });
-    const byName = new Map(secrets.map((secret) => [secret.metadata.name, secret]));
+    // By name, and not by a list: nothing but signing keys is any business of a receiver.
+    const byName = new Map<string, Secret | undefined>();
+    await Promise.all([...new Set(names.values())].map(async (name) => byName.set(name, await this.#secret({ namespace, name }))));
     return [...names].flatMap(([subscription, secretName]) => {
       const secret = byName.get(secretName);
       const value = (key: string): string | undefined =>

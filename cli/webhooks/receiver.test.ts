@@ -25,9 +25,11 @@ interface Shown {
 
 async function receiver(keysOf: (organization: string, anew: boolean) => readonly KnownKey[], remember?: number) {
   const told: SeenDelivery[] = [];
+  const failures: unknown[] = [];
   const server = createReceiver({
     keysOf: (organization, { anew }) => Promise.resolve(keysOf(organization, anew)),
     onDelivery: (delivery) => told.push(delivery),
+    onFailure: (error) => failures.push(error),
     ...(remember === undefined ? {} : { remember }),
   });
   servers.push(server);
@@ -35,6 +37,7 @@ async function receiver(keysOf: (organization: string, anew: boolean) => readonl
   const url = `http://127.0.0.1:${(server.address() as { port: number }).port}`;
   return {
     told,
+    failures,
     url,
     post: async (options: {
       readonly path?: string;
@@ -113,9 +116,10 @@ it('remembers no more than it was told to, and takes no endless bodies', async (
 });
 
 it('asks the sender to come again when keys can not be looked up', async () => {
-  const { post, shown } = await receiver(() => {
+  const { post, shown, failures } = await receiver(() => {
     throw new Error('the cluster is away');
   });
   expect(await post({})).toBe(503);
   expect((await shown()).data).toEqual([]);
+  expect(failures).toMatchObject([{ message: 'the cluster is away' }]);
 });

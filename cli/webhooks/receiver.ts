@@ -26,6 +26,8 @@ export interface ReceiverOptions {
   /** Keys that may have signed a delivery to this organisation. `anew`: those that were given did not fit. */
   readonly keysOf: (organization: string, options: { readonly anew: boolean }) => Promise<readonly KnownKey[]>;
   readonly onDelivery: (delivery: SeenDelivery) => void;
+  /** Keys could not be looked up; the sender is asked to come again. */
+  readonly onFailure: (error: unknown) => void;
   /** How many are remembered; default 200. */
   readonly remember?: number;
   /** Milliseconds since the Unix epoch. */
@@ -106,9 +108,10 @@ export function createReceiver(options: ReceiverOptions): Server {
   return createServer((request, response) => {
     if (request.method === 'POST') {
       take(request, response).catch((error: unknown) => {
-        // The sender comes again: better than to take what could not be verified.
+        // Better than to take what could not be verified.
         if (!response.headersSent) response.writeHead(503);
-        response.end(error instanceof Error ? `${error.message}\n` : '');
+        response.end();
+        options.onFailure(error);
       });
     } else if (request.method === 'GET') {
       request.resume();

@@ -16,6 +16,7 @@ export async function serveReceiver(options: { readonly port: number; readonly j
   const server = createReceiver({
     keysOf: (organization, { anew }) => keys.of(organization, { anew }),
     onDelivery: (delivery) => (options.json ? process.stdout.write(`${JSON.stringify(delivery)}\n`) : lines.print(lineOf(delivery))),
+    onFailure: (error) => lines.print(`not taken: ${error instanceof Error ? error.message : String(error)}`),
   });
   try {
     await new Promise<void>((resolve, reject) => {

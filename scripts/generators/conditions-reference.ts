@@ -10,7 +10,7 @@ const sections = [
   },
   {
     condition: 'Synced',
-    text: 'The outside world matches: the revision of an Agent in Postgres, later the trunks of a PhoneNumber, the collection of a KnowledgeBase, the deliveries of a WebhookSubscription. A Tool has nothing outside, hence no `Synced`.',
+    text: 'The outside world matches: the revision of an Agent in Postgres, the collection of a KnowledgeBase, whether events are sent to a WebhookSubscription, later the trunks of a PhoneNumber. A Tool has nothing outside, hence no `Synced`.',
   },
   { condition: 'Ready', text: 'The summary. Where an earlier stage failed, `Ready` repeats the reason and message of the first that did.' },
   { condition: 'Reconciling', text: 'Only present while the operator still works on the object by itself.' },

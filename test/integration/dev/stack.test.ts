@@ -11,7 +11,18 @@ import { eventually } from '../../support/eventually.ts';
 import { run, type Finished } from '../../support/run.ts';
 import { parley, readStackEnv, stackClient, type StackEnv } from '../../support/stack.ts';
 
-const allParts = ['api', 'dispatcher', 'etcd', 'kube-apiserver', 'kube-controller-manager', 'operator', 'postgres', 'temporal', 'worker'];
+const allParts = [
+  'api',
+  'dispatcher',
+  'etcd',
+  'kube-apiserver',
+  'kube-controller-manager',
+  'operator',
+  'postgres',
+  'receiver',
+  'temporal',
+  'worker',
+];
 /** The runner's own variables must not decide where these stacks get their database and ports from. */
 const env = { DATABASE_URL: undefined, PARLEY_API_PORT: undefined, KUBECONFIG: undefined };
 /** Programs may have to be fetched or built first. */
@@ -57,7 +68,7 @@ describe('two stacks beside each other', () => {
   it('run in their own folders, on loopback, with ports of their own', async () => {
     const [left, right] = await Promise.all([started(folders.left), started(folders.right, '--org', 'north')]);
     expect([left.PARLEY_ORG, right.PARLEY_ORG]).toEqual(['demo', 'north']);
-    for (const name of ['PARLEY_URL', 'DATABASE_URL', 'TEMPORAL_ADDRESS', 'PARLEY_API_KEY'] as const)
+    for (const name of ['PARLEY_URL', 'DATABASE_URL', 'TEMPORAL_ADDRESS', 'PARLEY_API_KEY', 'PARLEY_RECEIVER'] as const)
       expect(left[name]).not.toBe(right[name]);
     for (const folder of Object.values(folders)) {
       expect([...pidsOf(folder).keys()].sort()).toEqual(allParts);
