@@ -156,18 +156,32 @@ export const deliveryPage = z.object({
   status: z.enum(deliveryStatuses).optional().describe('Only deliveries of this status.'),
 });
 
+const momentParts = /^(\d{4})-(\d\d)-(\d\d)[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
+
+/** `Date` makes 2 March of 30 February. */
+function isMoment(text: string): boolean {
+  const [, year, month, day] = momentParts.exec(text) ?? [];
+  if (day === undefined || Number.isNaN(Date.parse(text))) return false;
+  // Years below 100 would be taken for those of the 20th century; leap years repeat every 400.
+  return Number(day) <= new Date(Date.UTC(Number(year) + 400, Number(month), 0)).getUTCDate();
+}
+
 /** RFC 3339, whatever its offset. */
 const moment = (what: string) =>
   withRule(z.string().max(40).meta({ format: 'date-time', description: what }), (text, loc) =>
-    /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text))
-      ? []
-      : [issues.value(loc, 'write a time as in 2026-11-21T09:00:00Z')],
+    isMoment(text) ? [] : [issues.value(loc, 'write a time as in 2026-11-21T09:00:00Z')],
   );
 
-export const recovery = z.object({
-  since: moment('Events from this time on.'),
-  until: moment('Events before this time; now where absent.').nullish(),
-  status: z.enum(['failed', 'skipped']).nullish().describe('Only deliveries of this status; both where absent.'),
-});
+export const recovery = withRule(
+  z.object({
+    since: moment('Events from this time on.'),
+    until: moment('Events before this time; now where absent.').nullish(),
+    status: z.enum(['failed', 'skipped']).nullish().describe('Only deliveries of this status; both where absent.'),
+  }),
+  ({ since, until }, loc) =>
+    typeof until === 'string' && Date.parse(until) <= Date.parse(since)
+      ? [issues.value([...loc, 'until'], 'has to be later than since')]
+      : [],
+);
 
 export type Recovery = z.output<typeof recovery>;

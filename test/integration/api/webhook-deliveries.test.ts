@@ -186,6 +186,14 @@ describe('deliveries', () => {
     expect(await recover({ since: iso(base).replace('Z', '+00:00'), status: 'failed' })).toEqual({ recovered: 2 });
     expect(await recover({ since: '0001-01-01T00:00:00Z', until: '9999-12-31T23:59:59Z' })).toEqual({ recovered: 0 });
     expect(await recover({ since: iso(base), until: null, status: null })).toEqual({ recovered: 0 });
+    expect(await recover({ since: '2028-02-29T00:00:00Z', until: null })).toEqual({ recovered: 0 });
+    expect(await recover({ since: '2026-02-30T00:00:00Z', until: '2027-02-29T00:00:00Z' })).toEqual(
+      failure(400, 'VALIDATION_ERROR', `${path}/recover`, { since: expect.any(String), until: expect.any(String) }),
+    );
+    // Nothing is in a time that ends before it begins.
+    expect(await recover({ since: iso(base), until: iso(base - 1) })).toEqual(
+      failure(400, 'VALIDATION_ERROR', `${path}/recover`, { until: 'has to be later than since' }),
+    );
     expect(await recover({})).toEqual(failure(400, 'VALIDATION_ERROR', `${path}/recover`, { since: 'Field required' }));
     expect(await recover({ since: '2026-13-01T00:00:00Z', until: '12:00', status: 'succeeded' })).toEqual(
       failure(400, 'VALIDATION_ERROR', `${path}/recover`, {
