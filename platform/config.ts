@@ -261,7 +261,23 @@ const schema = z.object({
     .string()
     .regex(/^(wss?|https?):\/\//, 'must be a ws:// or http:// address')
     .optional()
-    .describe('The media server; without one phone numbers stay unconnected.'),
+    .describe('The media server, as Parley reaches it; without one there are no calls, and phone numbers stay unconnected.'),
+  LIVEKIT_PUBLIC_URL: z
+    .string()
+    .regex(/^(wss?|https?):\/\//, 'must be a ws:// or http:// address')
+    .optional()
+    .describe('The media server, as browsers reach it; LIVEKIT_URL where absent.'),
+  LIVEKIT_API_KEY: z.string().optional().describe("Name of a key in the media server's configuration."),
+  LIVEKIT_API_SECRET: z
+    .string()
+    .min(32, 'must have at least 32 characters')
+    .optional()
+    .describe('The secret that belongs to it.')
+    .meta({ secret: true }),
+  PARLEY_PUBLIC_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe("Address of the REST API as clients reach it, for the addresses of recordings; the request's own where absent."),
 });
 
 export type Config = z.output<typeof schema>;

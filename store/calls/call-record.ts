@@ -21,6 +21,7 @@ export interface NewCall extends CallRef {
   /** Who talks, with which configuration. */
   readonly agentUid: string;
   readonly revision: string;
+  readonly workspace?: string | undefined;
   readonly maxDurationMs: number;
   /** Of the media server; unique in the deployment. */
   readonly room: string;
@@ -51,6 +52,7 @@ export interface CallRecord extends CallRef {
   readonly overrideAgentName: string | null;
   readonly agentUid: string;
   readonly revision: string;
+  readonly workspace: string | null;
   readonly maxDurationMs: number;
   readonly room: string;
   readonly tokenExpiresAt: Date | null;
@@ -71,7 +73,7 @@ export interface CallRecord extends CallRef {
 
 /** What the statements below select, in the words of {@link Row}. */
 export const callColumns = `org, id, call_type AS "callType", direction, status, finish_reason AS "finishReason", agent_name AS "agentName",
-  agent_display_name AS "agentDisplayName", override_agent_name AS "overrideAgentName", agent_uid AS "agentUid", revision,
+  agent_display_name AS "agentDisplayName", override_agent_name AS "overrideAgentName", agent_uid AS "agentUid", revision, workspace,
   max_duration_ms AS "maxDurationMs", room, token_expires_at AS "tokenExpiresAt", from_number AS "fromNumber", to_number AS "toNumber",
   sip_call_id AS "sipCallId", metadata, dynamic_data AS "dynamicData", created_by AS "createdBy", created_at AS "createdAt",
   started_at AS "startedAt", ended_at AS "endedAt", job_id AS "jobId", job_seen_at AS "jobSeenAt",

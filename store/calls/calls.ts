@@ -2,6 +2,8 @@
 import { uuidv7 } from '../../platform/uuid.ts';
 import type { Database, Transaction } from '../database.ts';
 import { StoreError } from '../error.ts';
+import { insertEvents } from '../webhooks/events.ts';
+import type { NewEvent } from '../webhooks/types.ts';
 import { callColumns, toCall, type CallRecord, type CallRef, type NewCall, type Row, type StoredRecording } from './call-record.ts';
 import { terminalStatusOf, type CallStatus, type FinishReason } from './call-state.ts';
 
@@ -14,10 +16,15 @@ export function newCallId(): string {
   return `call_${uuidv7()}`;
 }
 
+/** What is told of a change: written with it, and only if it happens. */
+export interface Told {
+  readonly events: (call: CallRecord) => readonly NewEvent[];
+}
+
 /** What came of an attempt to take a call on. */
 export type Registration = { readonly outcome: 'registered'; readonly call: CallRecord } | { readonly outcome: 'limit_reached' };
 
-export interface EndOptions extends CallRef {
+export interface EndOptions extends CallRef, Told {
   readonly reason: FinishReason;
   /** Only as long as the call is in this state, and its job was last heard of at this time. */
   readonly only?: { readonly status: CallStatus; readonly jobSeenAt: Date | null };
@@ -43,7 +50,7 @@ export class Calls {
    */
   async register(call: NewCall): Promise<Registration> {
     try {
-      return await this.#insert(call, null);
+      return await this.#insert(call, null, { events: () => [] });
     } catch (error) {
       if (!(error instanceof StoreError && error.sqlState === LIMIT_REACHED)) throw error;
       const known = await this.#database.asOrganization(call.org, (transaction) => findKnown(transaction, call));
@@ -52,17 +59,21 @@ export class Calls {
   }
 
   /** Records a call that was turned away before it began; it counts for no limit. */
-  async refuse(call: NewCall, reason: FinishReason): Promise<CallRecord> {
-    return (await this.#insert(call, reason)).call;
+  async refuse(call: NewCall, { reason, events }: Told & { readonly reason: FinishReason }): Promise<CallRecord> {
+    return (await this.#insert(call, reason, { events })).call;
   }
 
-  async #insert(call: NewCall, reason: FinishReason | null): Promise<{ readonly outcome: 'registered'; readonly call: CallRecord }> {
+  async #insert(
+    call: NewCall,
+    reason: FinishReason | null,
+    { events }: Told,
+  ): Promise<{ readonly outcome: 'registered'; readonly call: CallRecord }> {
     return this.#database.asOrganization(call.org, async (transaction) => {
       const { rows } = await transaction.query<Row>(
         `INSERT INTO parley.calls
            (org, id, call_type, direction, status, finish_reason, agent_name, agent_display_name, override_agent_name, agent_uid, revision,
-            max_duration_ms, room, token_expires_at, from_number, to_number, sip_call_id, metadata, dynamic_data, created_by, ended_at)
-         SELECT name, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, now() + $14 * interval '1 millisecond', $15, $16, $17, $18, $19, $20,
+            workspace, max_duration_ms, room, token_expires_at, from_number, to_number, sip_call_id, metadata, dynamic_data, created_by, ended_at)
+         SELECT name, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $21, $12, $13, now() + $14 * interval '1 millisecond', $15, $16, $17, $18, $19, $20,
            CASE WHEN $6::text IS NULL THEN NULL ELSE now() END
          FROM parley.organizations WHERE name = $1
          ON CONFLICT DO NOTHING RETURNING ${callColumns}`,
@@ -87,8 +98,10 @@ export class Calls {
           JSON.stringify(call.metadata ?? {}),
           JSON.stringify(call.dynamicData ?? {}),
           call.createdBy ?? null,
+          call.workspace ?? null,
         ],
       );
+      if (rows[0] !== undefined) await insertEvents(transaction, events(toCall(rows[0])));
       const known = rows[0] === undefined ? await findKnown(transaction, call) : toCall(rows[0]);
       if (known === undefined) throw await whyNot(transaction, call);
       return { outcome: 'registered', call: known };
@@ -112,9 +125,9 @@ export class Calls {
    * `registered` → `ongoing`: media flow. The job counts as heard of.
    * @throws StoreError `not_found`
    */
-  async start({ org, id, jobId }: CallRef & { readonly jobId: string }): Promise<Transition> {
+  async start({ org, id, jobId, events }: CallRef & Told & { readonly jobId: string }): Promise<Transition> {
     return this.#transition(
-      { org, id },
+      { org, id, events },
       `UPDATE parley.calls SET status = 'ongoing', started_at = now(), job_id = $3, job_seen_at = now()
        WHERE org = $1 AND id = $2 AND status = 'registered' RETURNING ${callColumns}`,
       [org, id, jobId],
@@ -125,10 +138,10 @@ export class Calls {
    * Ends a call that isn't over. The first reason counts: a later one changes nothing.
    * @throws StoreError `not_found`
    */
-  async end({ org, id, reason, only }: EndOptions): Promise<Transition> {
+  async end({ org, id, reason, only, events }: EndOptions): Promise<Transition> {
     const given = only === undefined ? '' : 'AND status = $5 AND job_seen_at IS NOT DISTINCT FROM $6::timestamptz';
     return this.#transition(
-      { org, id },
+      { org, id, events },
       `UPDATE parley.calls SET status = $3, finish_reason = $4, ended_at = greatest(now(), started_at)
        WHERE org = $1 AND id = $2 AND status IN ('registered', 'ongoing') ${given} RETURNING ${callColumns}`,
       [org, id, terminalStatusOf(reason), reason, ...(only === undefined ? [] : [only.status, only.jobSeenAt?.toISOString() ?? null])],
@@ -148,14 +161,15 @@ export class Calls {
   }
 
   /** The recording is in the storage. The first one stays, as does the reason. @returns false when there was one, or no such call */
-  async addRecording({ org, id, key, bytes, durationMs }: CallRef & StoredRecording): Promise<boolean> {
+  async addRecording({ org, id, key, bytes, durationMs, events }: CallRef & StoredRecording & Told): Promise<boolean> {
     return this.#database.asOrganization(org, async (transaction) => {
-      const { rowCount } = await transaction.query(
+      const { rows } = await transaction.query<Row>(
         `UPDATE parley.calls SET recording_key = $3, recording_bytes = $4, recording_duration_ms = $5, recorded_at = now()
-         WHERE org = $1 AND id = $2 AND recording_key IS NULL`,
+         WHERE org = $1 AND id = $2 AND recording_key IS NULL RETURNING ${callColumns}`,
         [org, id, key, bytes, Math.round(durationMs)],
       );
-      return rowCount > 0;
+      if (rows[0] !== undefined) await insertEvents(transaction, events(toCall(rows[0])));
+      return rows[0] !== undefined;
     });
   }
 
@@ -170,10 +184,14 @@ export class Calls {
     });
   }
 
-  async #transition(ref: CallRef, sql: string, values: readonly unknown[]): Promise<Transition> {
+  async #transition(ref: CallRef & Told, sql: string, values: readonly unknown[]): Promise<Transition> {
     return this.#database.asOrganization(ref.org, async (transaction) => {
       const { rows } = await transaction.query<Row>(sql, values);
-      if (rows[0] !== undefined) return { changed: true, call: toCall(rows[0]) };
+      if (rows[0] !== undefined) {
+        const call = toCall(rows[0]);
+        await insertEvents(transaction, ref.events(call));
+        return { changed: true, call };
+      }
       const found = await transaction.query<Row>(`SELECT ${callColumns} FROM parley.calls WHERE org = $1 AND id = $2`, [ref.org, ref.id]);
       if (found.rows[0] === undefined) throw new StoreError('not_found', `there is no call ${ref.id} in the organisation ${ref.org}`);
       return { changed: false, call: toCall(found.rows[0]) };

@@ -19,6 +19,8 @@ CREATE TABLE parley.calls (
   -- Who talks, and the configuration that it keeps to its end. No reference: calls outlive revisions.
   agent_uid text COLLATE "C" NOT NULL CHECK (char_length(agent_uid) BETWEEN 1 AND 128),
   revision text COLLATE "C" NOT NULL CHECK (revision ~ '^[0-9a-f]{64}$'),
+  -- Of the agent: what its events are of.
+  workspace text COLLATE "C" CHECK (char_length(workspace) BETWEEN 1 AND 253),
   max_duration_ms int NOT NULL CHECK (max_duration_ms > 0),
   room text COLLATE "C" NOT NULL UNIQUE CHECK (char_length(room) BETWEEN 1 AND 200),
   -- Until when its token opens the room; of a web call.

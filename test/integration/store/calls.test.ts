@@ -11,6 +11,9 @@ import { eventually } from '../../support/eventually.ts';
 import { aCall, registerCall } from './calls-support.ts';
 import { failureOf, session, storeAt } from './support.ts';
 
+/** The events of calls have a test of their own. */
+const untold = { events: () => [] };
+
 let url: string;
 let organizations = 0;
 
@@ -49,7 +52,7 @@ describe('the limit of live calls', () => {
     const first = await registerCall(store, org);
     await registerCall(store, other);
     expect((await store.calls.calls.register(aCall(org))).outcome).toBe('limit_reached');
-    await store.calls.calls.end({ ...first, reason: 'user_ended_call' });
+    await store.calls.calls.end({ ...untold, ...first, reason: 'user_ended_call' });
     await registerCall(store, org);
   });
 
@@ -69,7 +72,10 @@ describe('the limit of live calls', () => {
     const known = await registerCall(store, org, incoming);
     expect(await registerCall(store, org, incoming)).toEqual(known);
     // Over the limit it is recorded all the same, and counts for nothing.
-    const refused = await store.calls.calls.refuse(aCall(org, { ...incoming, sipCallId: 'def@gateway' }), 'concurrent_call_limit_reached');
+    const refused = await store.calls.calls.refuse(aCall(org, { ...incoming, sipCallId: 'def@gateway' }), {
+      ...untold,
+      reason: 'concurrent_call_limit_reached',
+    });
     expect(refused).toMatchObject({ status: 'error', finishReason: 'concurrent_call_limit_reached' });
     expect(await store.calls.calls.liveCount(org)).toBe(1);
   });
@@ -113,7 +119,9 @@ describe('the states of a call in Postgres', () => {
     fc.constantFrom(...finishReasons).map((reason): CallChange => ({ kind: 'end', reason })),
   );
   const apply = (store: Store, ref: { org: string; id: string }, each: CallChange) =>
-    each.kind === 'start' ? store.calls.calls.start({ ...ref, jobId: 'job' }) : store.calls.calls.end({ ...ref, reason: each.reason });
+    each.kind === 'start'
+      ? store.calls.calls.start({ ...untold, ...ref, jobId: 'job' })
+      : store.calls.calls.end({ ...untold, ...ref, reason: each.reason });
 
   it('are those of the model after any changes', async () => {
     const store = storeAt(url);
@@ -140,7 +148,7 @@ describe('the states of a call in Postgres', () => {
     for (let round = 0; round < 5; round += 1) {
       const ref = await registerCall(store, org);
       const reasons: FinishReason[] = ['user_ended_call', 'agent_ended_call', 'inactivity_timeout', 'native_platform_internal_error'];
-      const results = await Promise.all(reasons.map((reason) => store.calls.calls.end({ ...ref, reason })));
+      const results = await Promise.all(reasons.map((reason) => store.calls.calls.end({ ...untold, ...ref, reason })));
       const winners = results.filter(({ changed }) => changed);
       expect(winners).toHaveLength(1);
       expect((await store.calls.calls.get(ref))?.finishReason).toBe(winners[0]?.call.finishReason);
@@ -151,7 +159,7 @@ describe('the states of a call in Postgres', () => {
   it('are kept against statements that forget about them', async () => {
     const store = storeAt(url);
     const ref = await registerCall(store, await freshOrganization(store));
-    await store.calls.calls.end({ ...ref, reason: 'no_answer' });
+    await store.calls.calls.end({ ...untold, ...ref, reason: 'no_answer' });
     const owner = await session(url);
     for (const sql of [
       `UPDATE parley.calls SET status = 'ongoing', finish_reason = NULL, ended_at = NULL, started_at = now() WHERE id = $1`,
@@ -164,13 +172,13 @@ describe('the states of a call in Postgres', () => {
     const store = storeAt(url);
     const ref = await registerCall(store, await freshOrganization(store));
     expect(await store.calls.calls.get(ref)).toMatchObject({ status: 'registered', startedAt: null, endedAt: null, jobId: null });
-    const { call: ongoing } = await store.calls.calls.start({ ...ref, jobId: 'job' });
+    const { call: ongoing } = await store.calls.calls.start({ ...untold, ...ref, jobId: 'job' });
     expect(ongoing.startedAt).not.toBeNull();
-    const { call: over } = await store.calls.calls.end({ ...ref, reason: 'user_ended_call' });
+    const { call: over } = await store.calls.calls.end({ ...untold, ...ref, reason: 'user_ended_call' });
     expect(over.startedAt).toEqual(ongoing.startedAt);
     expect(over.endedAt!.getTime()).toBeGreaterThanOrEqual(over.startedAt!.getTime());
-    expect(await store.calls.calls.start({ ...ref, jobId: 'late' })).toEqual({ changed: false, call: over });
-    expect(await failureOf(store.calls.calls.end({ org: ref.org, id: newCallId(), reason: 'no_answer' }))).toMatchObject({
+    expect(await store.calls.calls.start({ ...untold, ...ref, jobId: 'late' })).toEqual({ changed: false, call: over });
+    expect(await failureOf(store.calls.calls.end({ ...untold, org: ref.org, id: newCallId(), reason: 'no_answer' }))).toMatchObject({
       kind: 'not_found',
     });
   });
@@ -180,7 +188,7 @@ describe('the states of a call in Postgres', () => {
     const ref = await registerCall(store, await freshOrganization(store));
     expect(await store.calls.calls.heartbeat({ ...ref, jobId: 'one' })).toBe(true);
     expect(await store.calls.calls.heartbeat({ ...ref, jobId: 'two' })).toBe(false);
-    await store.calls.calls.end({ ...ref, reason: 'user_ended_call' });
+    await store.calls.calls.end({ ...untold, ...ref, reason: 'user_ended_call' });
     expect(await store.calls.calls.heartbeat({ ...ref, jobId: 'one' })).toBe(false);
   });
 });
@@ -212,8 +220,8 @@ describe('what belongs to a call', () => {
     const store = storeAt(url);
     const ref = await registerCall(store, await freshOrganization(store));
     const recording = { key: 'recordings/a.ogg', bytes: 5_000_000_000, durationMs: 1234 };
-    expect(await store.calls.calls.addRecording({ ...ref, ...recording })).toBe(true);
-    expect(await store.calls.calls.addRecording({ ...ref, ...recording, key: 'recordings/b.ogg' })).toBe(false);
+    expect(await store.calls.calls.addRecording({ ...untold, ...ref, ...recording })).toBe(true);
+    expect(await store.calls.calls.addRecording({ ...untold, ...ref, ...recording, key: 'recordings/b.ogg' })).toBe(false);
     expect((await store.calls.calls.get(ref))?.recording).toEqual(recording);
   });
 
@@ -240,7 +248,7 @@ describe('lists of calls', () => {
       seen.push(...page.items.map(({ id }) => id));
       after = page.next;
       await registerCall(store, org);
-      await store.calls.calls.end({ org, id: ids[seen.length - 1]!, reason: 'no_answer' });
+      await store.calls.calls.end({ ...untold, org, id: ids[seen.length - 1]!, reason: 'no_answer' });
     } while (after !== undefined);
     expect(seen).toEqual(ids.toReversed());
   });
@@ -251,9 +259,9 @@ describe('lists of calls', () => {
     const plain = await registerCall(store, org);
     const overridden = await registerCall(store, org, { overrideAgentName: 'stand-in' });
     const talking = await registerCall(store, org, { agentName: 'other' });
-    await store.calls.calls.start({ ...talking, jobId: 'j' });
+    await store.calls.calls.start({ ...untold, ...talking, jobId: 'j' });
     const over = await registerCall(store, org);
-    await store.calls.calls.end({ ...over, reason: 'user_connection_failure' });
+    await store.calls.calls.end({ ...untold, ...over, reason: 'user_connection_failure' });
     const owner = await session(url);
     await owner.query(`UPDATE parley.calls SET created_at = now() - interval '2 days' WHERE id = $1`, [plain.id]);
     const find = async (filter: Parameters<typeof store.calls.list>[0]['filter']) => {
@@ -286,7 +294,7 @@ describe('calls that nobody ends', () => {
     const owner = await session(own);
     const made = async (org: string, sql: string, start: boolean) => {
       const ref = await registerCall(store, org, { maxDurationMs: 60_000 });
-      if (start) await store.calls.calls.start({ ...ref, jobId: 'j' });
+      if (start) await store.calls.calls.start({ ...untold, ...ref, jobId: 'j' });
       await owner.query(`UPDATE parley.calls SET ${sql} WHERE id = $1`, [ref.id]);
       return ref;
     };
@@ -308,10 +316,10 @@ describe('calls that nobody ends', () => {
     // The job was only slow.
     const seen = found.find(({ id }) => id === silent.id)!;
     await store.calls.calls.heartbeat({ ...silent, jobId: 'j' });
-    const { changed, call } = await store.calls.calls.end({ ...silent, reason: 'native_platform_internal_error', only: seen });
+    const { changed, call } = await store.calls.calls.end({ ...untold, ...silent, reason: 'native_platform_internal_error', only: seen });
     expect([changed, call.status]).toEqual([false, 'ongoing']);
     const other = found.find(({ id }) => id === long.id)!;
-    expect((await store.calls.calls.end({ ...long, reason: 'maximum_duration_exceeded', only: other })).changed).toBe(true);
+    expect((await store.calls.calls.end({ ...untold, ...long, reason: 'maximum_duration_exceeded', only: other })).changed).toBe(true);
     expect((await store.calls.overdue(limits)).map(({ id }) => id)).toEqual([unjoined.id]);
   });
 });
