@@ -144,6 +144,18 @@ const schema = z.object({
     .min(1)
     .default(40)
     .describe('Searches that all keys of an organisation may make at once.'),
+  PARLEY_RATE_LIMIT_CALLS_PER_SECOND: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(10)
+    .describe('Calls a second that all keys of an organisation may make together; 0 for no limit.'),
+  PARLEY_RATE_LIMIT_CALLS_BURST: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(20)
+    .describe('Calls that all keys of an organisation may make at once.'),
   PARLEY_RATE_LIMIT_EXCHANGE_MS: milliseconds(250).describe(
     'Time between two exchanges of what the api replicas have let through, in milliseconds; 0 lets each replica count by itself.',
   ),

@@ -2,6 +2,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { Registry } from 'prom-client';
 
 import { buildApi } from '../../api/app.ts';
+import { recordingLinkKey } from '../../api/calls/signed-links.ts';
 import { limitsOf } from '../../api/limits/limit-class.ts';
 import { pageTokenKey } from '../../api/pagination/page-token.ts';
 import type { GeneratedFile } from '../../crds/generate.ts';
@@ -9,6 +10,8 @@ import { createTransport, EventRecorder, type Transport } from '../../kube/index
 import { openKnowledge, type Knowledge } from '../../knowledge/open-knowledge.ts';
 import { parserMetrics } from '../../knowledge/parsing/parser-metrics.ts';
 import { Manager } from '../../operator/runtime/manager.ts';
+import { CallLifecycle } from '../../calls/lifecycle.ts';
+import { Reaper } from '../../calls/reaper.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { loadConfig } from '../../platform/config.ts';
 import { createEgress } from '../../platform/egress/egress.ts';
@@ -112,6 +115,7 @@ const apiRows = () =>
       limits: limitsOf(config),
       knowledge: { files: storage, jobs, search, profiles: config.PARLEY_EMBEDDING_PROFILES },
       egress: { check: () => undefined },
+      calls: { mediaServer: undefined, recordings: storage, linkKey: recordingLinkKey(''), publicUrl: undefined },
     });
     await app.close();
   });
@@ -144,6 +148,8 @@ const workerRows = () =>
     const egress = createEgress({ registry, logger });
     createHousekeepingActivities({ store, keep: { eventsKeepDays: 30, bodiesKeepDays: 7 }, registry });
     createOutcomeMetrics(registry);
+    const lifecycle = new CallLifecycle({ calls: store.calls.calls, clock: systemClock });
+    void new Reaper({ store: store.calls, lifecycle, clock: systemClock, random: Math.random, logger, registry });
     createIngestionActivities({ ...knowledge, egress, parsers: { parse: () => ({}) as never }, registry });
     egress.close();
   });
