@@ -1,5 +1,5 @@
 /** What lets the user of a web call into its room, and nowhere else. */
-import { AccessToken, RoomAgentDispatch, RoomConfiguration, TrackSource } from 'livekit-server-sdk';
+import { AccessToken, JobRestartPolicy, RoomAgentDispatch, RoomConfiguration, TrackSource } from 'livekit-server-sdk';
 
 import type { MediaServer } from './media-server.ts';
 import { dispatchMetadata, roomOf, userIdentityOf, voiceAgentName } from './names.ts';
@@ -45,7 +45,14 @@ export async function accessTokenOf(
   token.roomConfig = new RoomConfiguration({
     emptyTimeout: emptyRoomSeconds,
     departureTimeout: departureSeconds,
-    agents: [new RoomAgentDispatch({ agentName: voiceAgentName, metadata: dispatchMetadata(callId) })],
+    agents: [
+      new RoomAgentDispatch({
+        agentName: voiceAgentName,
+        metadata: dispatchMetadata(callId),
+        // A second job would know nothing of what was said: a call whose job is lost is over.
+        restartPolicy: JobRestartPolicy.JRP_NEVER,
+      }),
+    ],
   });
   return token.toJwt();
 }

@@ -76,10 +76,10 @@ describe('create-web-call', () => {
       canUpdateOwnMetadata: false,
       hidden: false,
     });
-    expect(claims.roomConfig).toEqual({
+    expect(claims.roomConfig).toMatchObject({
       emptyTimeout: 300,
       departureTimeout: 20,
-      agents: [{ agentName: 'parley-voice', metadata: JSON.stringify({ call_id: body._id }) }],
+      agents: [{ agentName: 'parley-voice', metadata: JSON.stringify({ call_id: body._id }), restartPolicy: 'JRP_NEVER' }],
     });
     expect(Object.keys(claims).toSorted()).toEqual(['exp', 'iss', 'nbf', 'roomConfig', 'sub', 'video']);
     expect(JSON.stringify(claims)).not.toContain('canary');
@@ -161,7 +161,8 @@ describe('create-web-call', () => {
   it('is 429 for the call too many, and leaves nothing behind', async () => {
     const fresh = await freshOrganization(3);
     const answers = await Promise.all(Array.from({ length: 8 }, () => create({ ai_agent_id: 'receptionist' }, fresh)));
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 201, 201, 429, 429, 429, 429, 429]);
+    expect(answers.filter(({ status }) => status === 201)).toHaveLength(3);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(5);
     const refused = answers.find(({ status }) => status === 429);
     expect(refused?.body.error).toBe('concurrent_call_limit_reached');
     expect((await fresh.call('GET', '/v1/calls')).body.total_count).toBe(3);
