@@ -16,6 +16,9 @@ export const portNames = [
   'temporal',
   'temporal-ui',
   'receiver',
+  'livekit',
+  'livekit-tcp',
+  'livekit-udp',
 ] as const;
 
 export type PortName = (typeof portNames)[number];
