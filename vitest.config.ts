@@ -5,6 +5,7 @@ import { TotalsReporter } from './scripts/totals-reporter.ts';
 const source = [
   'api',
   'bench',
+  'calls',
   'cli',
   'crds',
   'dispatcher',
