@@ -1,6 +1,9 @@
 import { TokenVerifier } from 'livekit-server-sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { limitsOf } from '../../../api/limits/limit-class.ts';
+import { KubeError, type Transport } from '../../../kube/index.ts';
+import { loadConfig } from '../../../platform/config.ts';
 import type { CallMessage } from '../../../store/index.ts';
 import { serveAgent, someMediaServer } from './calls-support.ts';
 import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
@@ -183,6 +186,50 @@ describe('create-web-call', () => {
       expect(body.message).toContain('LIVEKIT_URL');
     } finally {
       await without.close();
+    }
+  });
+});
+
+describe('making calls', () => {
+  it('goes on while the Kubernetes API is away', async () => {
+    const away = (): Promise<never> => Promise.reject(new KubeError({ code: 0, reason: 'Unreachable', message: 'away' }));
+    const wrap = (transport: Transport): Transport => ({
+      server: transport.server,
+      request: away,
+      stream: away,
+      close: () => transport.close(),
+    });
+    const alone = await startFacade(facade.database, wrap, undefined, undefined, { mediaServer: someMediaServer });
+    try {
+      const fresh = await freshOrganization();
+      const path = '/v1/calls/create-web-call';
+      const { status, body } = await alone.call('POST', path, { key: fresh.key, body: { ai_agent_id: 'receptionist' } });
+      expect([status, body.call_status]).toEqual([201, 'registered']);
+      expect((await alone.call('GET', `/v1/calls/${body._id}`, { key: fresh.key })).status).toBe(200);
+      expect((await alone.call('GET', '/v1/calls', { key: fresh.key })).body.total_count).toBe(1);
+      // Whether this one exists nobody can say now.
+      expect((await alone.call('POST', path, { key: fresh.key, body: { ai_agent_id: 'nobody' } })).status).toBe(503);
+    } finally {
+      await alone.close();
+    }
+  });
+
+  it('has a limit of its own for all keys of an organisation, other than that of live calls', async () => {
+    const limits = limitsOf(loadConfig({ PARLEY_RATE_LIMIT_CALLS_BURST: '2', PARLEY_RATE_LIMIT_CALLS_PER_SECOND: '1' }));
+    const strict = await startFacade(facade.database, undefined, limits, undefined, { mediaServer: someMediaServer });
+    try {
+      const fresh = await freshOrganization();
+      const keys = [fresh.key, await fresh.keyWith('calls:write')];
+      const answers = [];
+      for (let n = 0; n < 6; n += 1)
+        answers.push(await strict.call('POST', '/v1/calls/create-web-call', { key: keys[n % 2], body: { ai_agent_id: 'receptionist' } }));
+      const refused = answers.filter(({ status }) => status === 429);
+      expect(refused.length).toBeGreaterThan(0);
+      expect(refused[0]?.body.error).toBe('rate_limited');
+      expect(refused[0]?.headers.get('ratelimit-policy')).toContain('comment="calls"');
+      expect((await strict.call('GET', '/v1/calls', { key: fresh.key })).status).toBe(200);
+    } finally {
+      await strict.close();
     }
   });
 });

@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { recordingKey } from '../../../calls/names.ts';
 import { openFileStorage, type OpenedFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
 import { serveAgent, someMediaServer } from './calls-support.ts';
 import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
@@ -35,7 +36,7 @@ async function aCall(options: { readonly over: boolean; readonly recorded: boole
   const { body } = await org.call('POST', '/v1/calls/create-web-call', { ai_agent_id: 'receptionist' });
   const ref = { org: org.name, id: body._id as string };
   if (options.recorded) {
-    const key = `recordings/${org.name}/${ref.id}.ogg`;
+    const key = recordingKey(org.name, ref.id);
     const { bytes } = await files.put(key, Readable.from([audio]), { maxBytes: 1_000_000 });
     await facade.store.calls.calls.addRecording({ ...untold, ...ref, key, bytes, durationMs: 60_000 });
   }
@@ -97,7 +98,7 @@ describe('the recording of a call', () => {
     const ask = (call_id: string, of: TestOrganization = org) => of.call('POST', '/v1/call-recording/download', { call_id });
     expect(await ask(ongoing)).toMatchObject({ status: 409, body: { error: 'recording_not_ready' } });
     expect(await ask(bare)).toMatchObject({ status: 404, body: { error: 'recording_not_found' } });
-    await files.delete(`recordings/${org.name}/${gone}.ogg`);
+    await files.delete(recordingKey(org.name, gone));
     expect(await ask(gone)).toMatchObject({ status: 404, body: { error: 'recording_not_found' } });
     const other = await organization(facade);
     expect((await ask(await aCall({ over: true, recorded: true }), other)).text).toBe((await ask('nothing', other)).text);
