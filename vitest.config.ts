@@ -15,6 +15,7 @@ const source = [
   'platform',
   'scripts',
   'store',
+  'voice',
   'webhooks',
   'workflows',
   'test/support',

@@ -104,6 +104,7 @@ const schema = z.object({
   PARLEY_API_PORT: port(8080).describe('Port of the REST API, with /healthz, /readyz and /metrics; 0 takes a free one.'),
   PARLEY_OPERATOR_PORT: port(8081).describe("Port of the operator's /healthz, /readyz and /metrics."),
   PARLEY_WORKER_PORT: port(8082).describe("Port of the worker's /healthz, /readyz and /metrics."),
+  PARLEY_VOICE_PORT: port(8084).describe("Port of the voice role's /healthz, /readyz and /metrics."),
   PARLEY_DISPATCHER_PORT: port(8083).describe("Port of the dispatcher's /healthz, /readyz and /metrics."),
   PARLEY_SHUTDOWN_TIMEOUT_MS: milliseconds(25_000).describe('Longest orderly stop after SIGTERM, in milliseconds.'),
   DATABASE_URL: z
@@ -286,6 +287,10 @@ const schema = z.object({
     .optional()
     .describe('The secret that belongs to it.')
     .meta({ secret: true }),
+  PARLEY_VOICE_CALLS: z.coerce.number().int().min(1).max(1000).default(10).describe('Calls that a voice process serves at once.'),
+  PARLEY_VOICE_DRAIN_MS: milliseconds(7_260_000).describe(
+    'How long a voice process that was told to stop waits for its calls, in milliseconds; by default as long as the longest call.',
+  ),
   PARLEY_PUBLIC_URL: z
     .url({ protocol: /^https?$/ })
     .optional()
