@@ -85,7 +85,8 @@ export async function runVoice({ config, logger, registry, signal }: RunVoiceOpt
   });
 }
 
-function liveCallsGauge(server: AgentServer): Gauge {
+/** Of what an agent server is busy with. */
+export function liveCallsGauge(server: { readonly activeJobs: readonly unknown[] }): Gauge {
   return new Gauge({
     name: 'parley_voice_calls',
     help: 'Calls that this process serves.',

@@ -8,6 +8,7 @@ export const portNames = [
   'operator',
   'worker',
   'dispatcher',
+  'voice',
   'kube-apiserver',
   'kube-controller-manager',
   'etcd',

@@ -122,7 +122,7 @@ export function describeStack(options: StackOptions): Stack {
   }
 
   const database = ownPostgres === undefined ? [] : ['postgres'];
-  const roleEnv = (role: 'operator' | 'api' | 'worker' | 'dispatcher'): NodeJS.ProcessEnv => ({
+  const roleEnv = (role: 'operator' | 'api' | 'worker' | 'dispatcher' | 'voice'): NodeJS.ProcessEnv => ({
     ...withoutStackVariables(options.env),
     DATABASE_URL: databaseUrl,
     STORAGE_URL: storageUrl,
@@ -137,7 +137,11 @@ export function describeStack(options: StackOptions): Stack {
     PARLEY_DISPATCHER_PORT: String(ports.dispatcher),
     // A single operator: waiting for the Lease of one that was killed would only cost time.
     PARLEY_LEADER_ELECTION: 'false',
-    KUBECONFIG: kubeconfigOf(role),
+    PARLEY_VOICE_PORT: String(ports.voice),
+    // Whoever stops a stack wants it stopped.
+    PARLEY_VOICE_DRAIN_MS: '5000',
+    // Calls need nothing of the API server.
+    ...(role === 'voice' ? {} : { KUBECONFIG: kubeconfigOf(role) }),
     // The operator makes nothing there yet, and says so of every phone number when it is told of a server.
     ...(role === 'operator'
       ? {}
@@ -161,6 +165,7 @@ export function describeStack(options: StackOptions): Stack {
       port: ports.dispatcher,
       env: roleEnv('dispatcher'),
     }),
+    rolePart({ role: 'voice', dependsOn: ['livekit', ...database], command, port: ports.voice, env: roleEnv('voice') }),
   ];
   const receiver = receiverPart({
     command,

@@ -82,6 +82,7 @@ const livePaths: Partial<Readonly<Record<string, readonly ['http' | 'https', str
   worker: ['http', '/healthz'],
   dispatcher: ['http', '/healthz'],
   receiver: ['http', '/'],
+  voice: ['http', '/healthz'],
   livekit: ['http', '/'],
 };
 

@@ -1,5 +1,5 @@
-/** A call on the whole platform, as far as it goes without a voice. */
-import { dispose, Room } from '@livekit/rtc-node';
+/** A call on the whole platform, as far as it goes without speech. */
+import { AudioSource, dispose, LocalAudioTrack, Room, TrackPublishOptions, TrackSource } from '@livekit/rtc-node';
 import { randomBytes } from 'node:crypto';
 
 import pg from 'pg';
@@ -54,6 +54,21 @@ it('opens a room on the media server for the one who asked', async () => {
   onTestFinished(() => room.disconnect());
   await room.connect(call.media_url, call.access_token, { autoSubscribe: true, dynacast: false });
   expect(room.name).toBe(call._id.replace('_', '-'));
+});
+
+it('begins with what is heard, and ends when the user leaves', async () => {
+  const call = await create();
+  const room = new Room();
+  await room.connect(call.media_url, call.access_token, { autoSubscribe: true, dynacast: false });
+  const options = new TrackPublishOptions();
+  options.source = TrackSource.SOURCE_MICROPHONE;
+  const source = new AudioSource(48_000, 1);
+  await room.localParticipant!.publishTrack(LocalAudioTrack.createAudioTrack('microphone', source), options);
+  const stateOf = async (expected: object): Promise<void> =>
+    eventually(async () => expect((await client.rest('GET', `/v1/calls/${call._id}`)).body).toMatchObject(expected));
+  await stateOf({ call_status: 'ongoing', access_token: null });
+  await room.disconnect();
+  await stateOf({ call_status: 'ended', call_finish_reason: 'user_ended_call', call_duration_seconds: expect.any(Number) });
 });
 
 it('asks for what the agent requires', async () => {

@@ -1,15 +1,22 @@
 /** The voice role as a process, with callers who use the official client: a call begins, and ends for the right reason. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 import { AudioFrame, AudioSource, dispose, LocalAudioTrack, Room, TrackPublishOptions, TrackSource } from '@livekit/rtc-node';
 import { RoomServiceClient } from 'livekit-server-sdk';
+import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { accessTokenOf, tokenTtlMs } from '../../../calls/access-token.ts';
+import { CallLifecycle } from '../../../calls/lifecycle.ts';
 import type { MediaServer } from '../../../calls/media-server.ts';
 import { roomOf, userIdentityOf } from '../../../calls/names.ts';
+import { Reaper } from '../../../calls/reaper.ts';
+import { createRooms } from '../../../calls/rooms.ts';
+import { systemClock } from '../../../platform/clock.ts';
+import { createLogger } from '../../../platform/logging.ts';
 import { migrate, newCallId, openStore, type CallRecord, type Store } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
@@ -152,6 +159,39 @@ describe('the voice role', () => {
     await store.calls.calls.end({ org, id, reason: 'maximum_duration_exceeded', events: () => [] });
     await eventually(() => expect(caller.room.isConnected).toBe(false));
     await stateOf(id, { status: 'ended', finishReason: 'maximum_duration_exceeded' });
+  });
+
+  it('leaves its call to the reaper when the job is killed', async () => {
+    const id = await register();
+    const caller = await join(id);
+    await caller.speak();
+    await stateOf(id, { status: 'ongoing' });
+    const pid = role.process.pid!;
+    for (const child of readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean))
+      process.kill(Number(child), 'SIGKILL');
+    const reaper = new Reaper({
+      store: store.calls,
+      lifecycle: new CallLifecycle({ calls: store.calls.calls, clock: systemClock }),
+      rooms: createRooms(server),
+      clock: systemClock,
+      random: Math.random,
+      logger: createLogger({ role: 'worker', level: 'silent' }),
+      registry: new Registry(),
+      // Longer than a job that lives is ever silent.
+      limits: { joinMs: 300_000, silenceMs: 12_000, graceMs: 15_000 },
+    });
+    await eventually(async () => {
+      await reaper.once();
+      expect((await store.calls.calls.get({ org, id }))?.finishReason).toBe('native_platform_internal_error');
+    });
+    await eventually(() => expect(caller.room.isConnected).toBe(false));
+    // The next call has a job again.
+    const next = await register();
+    const other = await join(next);
+    await other.speak();
+    await stateOf(next, { status: 'ongoing' });
+    await other.leave();
+    await stateOf(next, { finishReason: 'user_ended_call' });
   });
 
   it('that is told to stop takes no new call, and drops none that it has', async () => {
