@@ -2,7 +2,7 @@
 import { fileURLToPath } from 'node:url';
 
 import { AgentServer, initializeLogger, ServerOptions } from '@livekit/agents';
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 
 import { mediaServerOf } from '../calls/media-server.ts';
 import { voiceAgentName } from '../calls/names.ts';
@@ -10,6 +10,7 @@ import { locateAsset } from '../platform/assets.ts';
 import { ConfigError, type Config } from '../platform/config.ts';
 import { Readiness, runUntilStopped, startProbeServer } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
+import { liveCallsGauge } from './metrics.ts';
 
 export interface RunVoiceOptions {
   readonly config: Config;
@@ -56,7 +57,7 @@ export async function runVoice({ config, logger, registry, signal }: RunVoiceOpt
       logLevel: 'warn',
     }),
   );
-  server.event.on('worker_registered' as never, () => {
+  server.event.on('worker_registered', () => {
     readiness.ready('media server');
     logger.info({ server: mediaServer.url, capacity }, 'registered with the media server');
   });
@@ -82,18 +83,6 @@ export async function runVoice({ config, logger, registry, signal }: RunVoiceOpt
       },
       { name: 'calls', stop: () => server.drain(config.PARLEY_VOICE_DRAIN_MS) },
     ],
-  });
-}
-
-/** Of what an agent server is busy with. */
-export function liveCallsGauge(server: { readonly activeJobs: readonly unknown[] }): Gauge {
-  return new Gauge({
-    name: 'parley_voice_calls',
-    help: 'Calls that this process serves.',
-    registers: [],
-    collect() {
-      this.set(server.activeJobs.length);
-    },
   });
 }
 

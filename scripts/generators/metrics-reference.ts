@@ -22,6 +22,7 @@ import { createDeliveryMetrics, createOutcomeMetrics } from '../../webhooks/deli
 import { createEndpointDirectory } from '../../webhooks/subscriptions/open-directory.ts';
 import { createHousekeepingActivities } from '../../workflows/housekeeping/activities.ts';
 import { createIngestionActivities } from '../../workflows/ingestion/activities.ts';
+import { liveCallsGauge } from '../../voice/metrics.ts';
 import { code, table } from './markdown.ts';
 
 /** What a metric says of itself once it is registered. */
@@ -55,7 +56,10 @@ ${table(columns, await apiRows())}
 ${table(columns, await workerRows())}
 ## Dispatcher
 
-${table(columns, await dispatcherRows())}`;
+${table(columns, await dispatcherRows())}
+## Voice
+
+${table(columns, voiceRows())}`;
   return [{ path: 'docs/reference/metrics.md', content }];
 }
 
@@ -119,6 +123,12 @@ const apiRows = () =>
     });
     await app.close();
   });
+
+function voiceRows(): readonly (readonly string[])[] {
+  const registry = new Registry();
+  registry.registerMetric(liveCallsGauge({ activeJobs: [] }));
+  return described(registry);
+}
 
 async function dispatcherRows(): Promise<readonly (readonly string[])[]> {
   const registry = new Registry();

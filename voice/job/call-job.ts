@@ -72,10 +72,13 @@ export class CallJob {
     });
     ctx.room.on(RoomEvent.Disconnected, () => resolve('native_platform_internal_error'));
     ctx.addShutdownCallback(async () => resolve('native_platform_internal_error'));
-    await ctx.connect(undefined, AutoSubscribe.AUDIO_ONLY);
-    const beating = this.#beat(call, ctx.job.id, over.signal, log).then((lost) => {
-      if (lost) resolve(undefined);
-    });
+    try {
+      await ctx.connect(undefined, AutoSubscribe.AUDIO_ONLY);
+    } catch (err) {
+      log.error({ err }, 'the job could not come into the room');
+      return 'native_platform_internal_error';
+    }
+    const beating = this.#beat(call, ctx.job.id, { signal: over.signal, onLost: () => resolve(undefined), log });
     try {
       return await promise;
     } finally {
@@ -89,19 +92,25 @@ export class CallJob {
     if (changed) log.info('the call has begun');
   }
 
-  /** @returns true when the call is not this job's any more */
-  async #beat({ org, id }: CallRef, jobId: string, signal: AbortSignal, log: Logger): Promise<boolean> {
+  /** Tells that the job is there, until the signal aborts or the call is not this job's any more. */
+  async #beat(
+    { org, id }: CallRef,
+    jobId: string,
+    { signal, onLost, log }: { readonly signal: AbortSignal; readonly onLost: () => void; readonly log: Logger },
+  ): Promise<void> {
     const { store, clock } = this.#options;
     while (!signal.aborted) {
       try {
-        if (!(await store.calls.calls.heartbeat({ org, id, jobId }))) return true;
+        if (!(await store.calls.calls.heartbeat({ org, id, jobId }))) {
+          onLost();
+          return;
+        }
       } catch (err) {
         // The call goes on while Postgres is away for a moment; for longer, the reaper decides.
         log.warn({ err }, 'nobody could be told that the call goes on');
       }
       await sleep(clock, heartbeatMs, signal).catch(() => undefined);
     }
-    return false;
   }
 
   async #leave(ctx: JobContext): Promise<void> {

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { accessTokenOf, tokenTtlMs } from '../../../calls/access-token.ts';
 import { CallLifecycle } from '../../../calls/lifecycle.ts';
 import type { MediaServer } from '../../../calls/media-server.ts';
-import { roomOf, userIdentityOf } from '../../../calls/names.ts';
+import { roomOf } from '../../../calls/names.ts';
 import { Reaper } from '../../../calls/reaper.ts';
 import { createRooms } from '../../../calls/rooms.ts';
 import { systemClock } from '../../../platform/clock.ts';
