@@ -53,7 +53,10 @@ export interface CallDependencies {
 
 /** What every kind of resource needs. */
 export interface FoundationDependencies {
-  readonly store: Pick<Store, 'apiKeys' | 'organizations' | 'rateLimits' | 'knowledge' | 'webhooks' | 'calls' | 'agentRevisions' | 'health'>;
+  readonly store: Pick<
+    Store,
+    'apiKeys' | 'organizations' | 'rateLimits' | 'knowledge' | 'webhooks' | 'calls' | 'agentRevisions' | 'health'
+  >;
   readonly transport: Transport;
   readonly logger: Logger;
   readonly registry: Registry;
