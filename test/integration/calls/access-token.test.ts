@@ -88,8 +88,9 @@ describe('the user of a call', () => {
         const room = await join(callId);
         const track = LocalVideoTrack.createVideoTrack('video', new VideoSource(64, 64));
         await expect(room.localParticipant!.publishTrack(track, publishAs(kind))).rejects.toBeInstanceOf(Error);
-        const [participant] = await rooms.listParticipants(roomOf(callId));
-        expect(participant?.tracks).toEqual([]);
+        // Who was refused may be coming back at this moment.
+        const participants = await rooms.listParticipants(roomOf(callId));
+        expect(participants.flatMap(({ tracks }) => tracks)).toEqual([]);
         await track.close();
       }),
     );
