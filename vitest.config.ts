@@ -5,6 +5,7 @@ import { TotalsReporter } from './scripts/totals-reporter.ts';
 const source = [
   'api',
   'bench',
+  'calls',
   'cli',
   'crds',
   'dispatcher',
@@ -14,6 +15,7 @@ const source = [
   'platform',
   'scripts',
   'store',
+  'voice',
   'webhooks',
   'workflows',
   'test/support',

@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 
 import { registerAgents } from './agents/routes.ts';
 import { registerApiKeys } from './api-keys/routes.ts';
+import { registerCalls } from './calls/routes.ts';
 import type { ApiDependencies } from './dependencies.ts';
 import { registerDocs } from './docs/routes.ts';
 import { createServer } from './http/server.ts';
@@ -22,6 +23,7 @@ export function buildApi(dependencies: ApiDependencies): FastifyInstance {
   registerPhoneNumbers(app, foundation);
   registerKnowledgeBases(app, foundation, dependencies);
   registerWebhooks(app, foundation, dependencies);
+  registerCalls(app, foundation, dependencies);
   registerApiKeys(app, dependencies, foundation.pageTokens);
   registerOpenApi(app);
   registerDocs(app);

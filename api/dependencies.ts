@@ -1,6 +1,7 @@
 /** What the facade needs from the outside. */
 import type { Registry } from 'prom-client';
 
+import type { MediaServer } from '../calls/media-server.ts';
 import type { KnowledgeJobs } from '../knowledge/jobs/jobs.ts';
 import type { Search } from '../knowledge/search/search.ts';
 import type { FileStorage } from '../knowledge/storage/file-storage.ts';
@@ -39,9 +40,23 @@ export interface KnowledgeDependencies {
   readonly profiles: Config['PARLEY_EMBEDDING_PROFILES'];
 }
 
+/** What calls need beside their rows in the store. */
+export interface CallDependencies {
+  /** Undefined where there is none: no call can be made then. */
+  readonly mediaServer: MediaServer | undefined;
+  readonly recordings: Pick<FileStorage, 'read'>;
+  /** At least 32 bytes, the same on every replica: addresses of recordings are signed with it. */
+  readonly linkKey: Uint8Array;
+  /** Address of this API for clients; the request's own where undefined. */
+  readonly publicUrl: string | undefined;
+}
+
 /** What every kind of resource needs. */
 export interface FoundationDependencies {
-  readonly store: Pick<Store, 'apiKeys' | 'organizations' | 'rateLimits' | 'knowledge' | 'webhooks' | 'health'>;
+  readonly store: Pick<
+    Store,
+    'apiKeys' | 'organizations' | 'rateLimits' | 'knowledge' | 'webhooks' | 'calls' | 'agentRevisions' | 'health'
+  >;
   readonly transport: Transport;
   readonly logger: Logger;
   readonly registry: Registry;
@@ -58,4 +73,5 @@ export interface ApiDependencies extends FoundationDependencies {
   /** Says of an address at once whether it may be called. */
   readonly egress: Pick<Egress, 'check'>;
   readonly knowledge: KnowledgeDependencies;
+  readonly calls: CallDependencies;
 }

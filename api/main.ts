@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 import type { Registry } from 'prom-client';
 
+import { mediaServerOf } from '../calls/media-server.ts';
 import { openKnowledge } from '../knowledge/open-knowledge.ts';
 import { createTransport, loadKubeConfig } from '../kube/transport.ts';
 import { sleep, systemClock } from '../platform/clock.ts';
@@ -12,6 +13,7 @@ import { Readiness, runUntilStopped } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
 import { openStore } from '../store/index.ts';
 import { buildApi } from './app.ts';
+import { recordingLinkKey } from './calls/signed-links.ts';
 import { limitsOf } from './limits/limit-class.ts';
 import { pageTokenKey } from './pagination/page-token.ts';
 
@@ -36,6 +38,7 @@ const healthEveryMs = 5_000;
 export async function runApi({ config, logger, registry, signal }: RunApiOptions): Promise<void> {
   if (config.DATABASE_URL === undefined)
     throw new ConfigError('the api role needs DATABASE_URL: the address of Postgres, postgres://user:password@host:port/database');
+  const mediaServer = mediaServerOf(config);
   const readiness = new Readiness();
   const clock = systemClock;
   const store = openStore({
@@ -71,6 +74,7 @@ export async function runApi({ config, logger, registry, signal }: RunApiOptions
     limits: limitsOf(config),
     knowledge: { files, jobs, search, profiles: config.PARLEY_EMBEDDING_PROFILES },
     egress,
+    calls: { mediaServer, recordings: files, linkKey: recordingLinkKey(config.DATABASE_URL), publicUrl: config.PARLEY_PUBLIC_URL },
   });
 
   const watching = new AbortController();

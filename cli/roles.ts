@@ -18,7 +18,7 @@ const LEAVE_AFTER_MS = 3_000;
 
 /** Reads the configuration, runs one role to its end, and makes sure that its last log lines are written. */
 export async function runRole(
-  role: 'api' | 'operator' | 'worker' | 'dispatcher',
+  role: 'api' | 'operator' | 'worker' | 'dispatcher' | 'voice',
   run: (options: RoleOptions) => Promise<void>,
 ): Promise<void> {
   const config = loadConfig(process.env);

@@ -104,6 +104,7 @@ const schema = z.object({
   PARLEY_API_PORT: port(8080).describe('Port of the REST API, with /healthz, /readyz and /metrics; 0 takes a free one.'),
   PARLEY_OPERATOR_PORT: port(8081).describe("Port of the operator's /healthz, /readyz and /metrics."),
   PARLEY_WORKER_PORT: port(8082).describe("Port of the worker's /healthz, /readyz and /metrics."),
+  PARLEY_VOICE_PORT: port(8084).describe("Port of the voice role's /healthz, /readyz and /metrics."),
   PARLEY_DISPATCHER_PORT: port(8083).describe("Port of the dispatcher's /healthz, /readyz and /metrics."),
   PARLEY_SHUTDOWN_TIMEOUT_MS: milliseconds(25_000).describe('Longest orderly stop after SIGTERM, in milliseconds.'),
   DATABASE_URL: z
@@ -144,6 +145,18 @@ const schema = z.object({
     .min(1)
     .default(40)
     .describe('Searches that all keys of an organisation may make at once.'),
+  PARLEY_RATE_LIMIT_CALLS_PER_SECOND: z.coerce
+    .number()
+    .int()
+    .min(0)
+    .default(10)
+    .describe('Calls a second that all keys of an organisation may make together; 0 for no limit.'),
+  PARLEY_RATE_LIMIT_CALLS_BURST: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .default(20)
+    .describe('Calls that all keys of an organisation may make at once.'),
   PARLEY_RATE_LIMIT_EXCHANGE_MS: milliseconds(250).describe(
     'Time between two exchanges of what the api replicas have let through, in milliseconds; 0 lets each replica count by itself.',
   ),
@@ -261,7 +274,27 @@ const schema = z.object({
     .string()
     .regex(/^(wss?|https?):\/\//, 'must be a ws:// or http:// address')
     .optional()
-    .describe('The media server; without one phone numbers stay unconnected.'),
+    .describe('The media server, as Parley reaches it; without one there are no calls, and phone numbers stay unconnected.'),
+  LIVEKIT_PUBLIC_URL: z
+    .string()
+    .regex(/^(wss?|https?):\/\//, 'must be a ws:// or http:// address')
+    .optional()
+    .describe('The media server, as browsers reach it; LIVEKIT_URL where absent.'),
+  LIVEKIT_API_KEY: z.string().optional().describe("Name of a key in the media server's configuration."),
+  LIVEKIT_API_SECRET: z
+    .string()
+    .min(32, 'must have at least 32 characters')
+    .optional()
+    .describe('The secret that belongs to it.')
+    .meta({ secret: true }),
+  PARLEY_VOICE_CALLS: z.coerce.number().int().min(1).max(1000).default(10).describe('Calls that a voice process serves at once.'),
+  PARLEY_VOICE_DRAIN_MS: milliseconds(7_260_000).describe(
+    'How long a voice process that was told to stop waits for its calls, in milliseconds; by default as long as the longest call.',
+  ),
+  PARLEY_PUBLIC_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe("Address of the REST API as clients reach it, for the addresses of recordings; the request's own where absent."),
 });
 
 export type Config = z.output<typeof schema>;

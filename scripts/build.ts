@@ -19,6 +19,7 @@ const result = await build({
   entryPoints: {
     parley: 'cli/main.ts',
     'parser-process': 'knowledge/parsing/child/main.ts',
+    'voice-job': 'voice/job/entry.ts',
     'embedding-process': 'knowledge/embedding/local-process.ts',
   },
   outdir,
@@ -29,7 +30,7 @@ const result = await build({
   target: 'node24',
   outExtension: { '.js': '.mjs' },
   chunkNames: 'chunks/[name]-[hash]',
-  external: ['@temporalio/*', 'pg-native'],
+  external: ['@temporalio/*', '@livekit/*', 'pg-native'],
   // CommonJS packages inside an ES module bundle still call require() for Node's own modules.
   banner: {
     js: "import { createRequire as parleyCreateRequire } from 'node:module'; const require = parleyCreateRequire(import.meta.url);",

@@ -17,12 +17,15 @@ const stopped = new Promise<void>((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
 });
 try {
-  const [controlPlane, databaseUrl, temporalAddress] = await Promise.all([
+  const [controlPlane, databaseUrl, temporalAddress, mediaServer] = await Promise.all([
     stack.controlPlane(),
     stack.databaseUrl(),
     stack.temporalAddress(),
+    stack.mediaServer(),
   ]);
-  await writeFile(file, JSON.stringify({ controlPlane, databaseUrl, temporalAddress } satisfies TestStackAddresses), { mode: 0o600 });
+  await writeFile(file, JSON.stringify({ controlPlane, databaseUrl, temporalAddress, mediaServer } satisfies TestStackAddresses), {
+    mode: 0o600,
+  });
   process.stdout.write(`the servers are up; their addresses are in ${file}\n`);
   await stopped;
 } finally {

@@ -10,6 +10,7 @@ import { ChannelListener } from './channel-listener.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { registerStoreMetrics } from './metrics.ts';
 import { Organizations } from './organizations.ts';
+import { createCallStore, type CallStore } from './calls/index.ts';
 import { createKnowledgeStore, type KnowledgeStore } from './knowledge/index.ts';
 import { RateLimits } from './rate-limits.ts';
 import { requireSchema } from './schema-version.ts';
@@ -18,6 +19,12 @@ import type { WebhookStore } from './webhooks/webhook-store.ts';
 
 export type { ApiKeyPosition, ApiKeyRecord } from './api-keys.ts';
 export type { RateLimits } from './rate-limits.ts';
+export type { CallRecord, CallRef, NewCall } from './calls/call-record.ts';
+export type { CallMessage, CallTurn } from './calls/call-log.ts';
+export type { OverdueLimits } from './calls/overdue.ts';
+export { callStatuses, finishReasons, isTerminal, type FinishReason } from './calls/call-state.ts';
+export { newCallId } from './calls/calls.ts';
+export type { CallStore } from './calls/index.ts';
 export type { Collection, CollectionSpec } from './knowledge/collections.ts';
 export { newDocumentId, type DocumentRecord, type DocumentStage, type NewDocument, type PageOutcome } from './knowledge/documents.ts';
 export type { EndedDocument, StoredChunk } from './knowledge/ingestion.ts';
@@ -75,6 +82,7 @@ export interface Store {
   readonly rateLimits: RateLimits;
   readonly knowledge: KnowledgeStore;
   readonly webhooks: WebhookStore;
+  readonly calls: CallStore;
   /** For what keeps its own tables in the same database: the vectors. */
   readonly database: Database;
   /** @throws StoreError `unavailable`, `refused`, or `schema` when migrations are missing */
@@ -110,6 +118,7 @@ export function openStore(options: StoreOptions): Store {
     rateLimits: new RateLimits(database),
     knowledge: createKnowledgeStore(database, { clock, logger: options.logger }),
     webhooks: createWebhookStore(database),
+    calls: createCallStore(database),
     database,
     apiKeys: {
       create: (key) => keys.create(key),

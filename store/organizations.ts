@@ -7,16 +7,22 @@ export interface Organization {
   readonly name: string;
   /** '' where none was given. */
   readonly displayName: string;
+  /** Calls that may be live at the same time. */
+  readonly liveCallLimit: number;
   readonly createdAt: Date;
 }
 
 interface Row {
   readonly name: string;
   readonly display_name: string;
+  readonly live_call_limit: number;
   readonly created_at: Date;
 }
 
-const columns = 'name, display_name, created_at';
+const columns = 'name, display_name, live_call_limit, created_at';
+
+/** As the table has it. */
+const LARGEST_CALL_LIMIT = 100_000;
 
 export class Organizations {
   readonly #database: Database;
@@ -64,6 +70,24 @@ export class Organizations {
     });
   }
 
+  /**
+   * How many calls of the organisation may be live at the same time, from now on: calls that are live go on.
+   * @throws StoreError `invalid` for what is no whole number from 0 to 100,000, `not_found`
+   */
+  async limitLiveCalls(name: string, limit: number): Promise<Organization> {
+    if (!Number.isInteger(limit) || limit < 0 || limit > LARGEST_CALL_LIMIT)
+      throw new StoreError('invalid', `the limit of live calls is a whole number from 0 to ${LARGEST_CALL_LIMIT}`);
+    return this.#database.asOrganization(name, async (transaction) => {
+      const { rows } = await transaction.query<Row>(
+        `UPDATE parley.organizations SET live_call_limit = $2 WHERE name = $1 RETURNING ${columns}`,
+        [name, limit],
+      );
+      if (rows[0] === undefined)
+        throw new StoreError('not_found', `there is no organisation "${name}": make it with \`parley org create ${name}\``);
+      return fromRow(rows[0]);
+    });
+  }
+
   /** By name, `limit` (1,000 by default) at most, those after the name `after`. */
   async list(options: { readonly after?: string | undefined; readonly limit?: number | undefined } = {}): Promise<readonly Organization[]> {
     return this.#database.asDirectory(async (transaction) => {
@@ -84,5 +108,5 @@ function requireDisplayName(displayName = ''): void {
 }
 
 function fromRow(row: Row): Organization {
-  return { name: row.name, displayName: row.display_name, createdAt: row.created_at };
+  return { name: row.name, displayName: row.display_name, liveCallLimit: row.live_call_limit, createdAt: row.created_at };
 }

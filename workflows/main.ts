@@ -5,6 +5,10 @@ import { hostname } from 'node:os';
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import { Gauge, type Registry } from 'prom-client';
 
+import { CallLifecycle } from '../calls/lifecycle.ts';
+import { mediaServerOf } from '../calls/media-server.ts';
+import { Reaper } from '../calls/reaper.ts';
+import { createRooms } from '../calls/rooms.ts';
 import { sleep, systemClock, type Clock } from '../platform/clock.ts';
 import { ConfigError, type Config } from '../platform/config.ts';
 import { createEgress } from '../platform/egress/egress.ts';
@@ -58,6 +62,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
   const { config, logger, registry, clock = systemClock } = options;
   const taskQueue = config.TEMPORAL_TASK_QUEUE;
   if (config.DATABASE_URL === undefined) throw new ConfigError('DATABASE_URL is not set: the worker cleans up in Postgres');
+  const mediaServer = mediaServerOf(config);
   const readiness = new Readiness();
   readiness.notReady('temporal', 'starting');
   readiness.notReady('postgres', 'not yet asked');
@@ -151,6 +156,16 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
   );
   const sweeping = keepSweeping({ store, knowledge, clock, logger }, stopping.signal);
   const delivering = deliveries?.run(stopping.signal);
+  // Not Temporal's business: calls end while it is away, too.
+  const reaping = new Reaper({
+    store: store.calls,
+    lifecycle: new CallLifecycle({ calls: store.calls.calls, clock }),
+    rooms: mediaServer && createRooms(mediaServer),
+    clock,
+    random: Math.random,
+    logger,
+    registry,
+  }).run(stopping.signal);
   const watching = watchDatabase({ store, readiness, logger, clock }, stopping.signal);
 
   await runUntilStopped({
@@ -169,7 +184,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
         name: 'worker',
         stop: async () => {
           stopping.abort();
-          await Promise.all([working, watching, sweeping, delivering]);
+          await Promise.all([working, watching, sweeping, delivering, reaping]);
         },
       },
     ],

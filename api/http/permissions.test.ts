@@ -10,11 +10,13 @@ const resources: readonly (readonly [RegExp, string])[] = [
   [/^\/v1\/phone-numbers(\/|$)/, 'phone_numbers'],
   [/^\/v1\/api-keys(\/|$)/, 'api_keys'],
   [/^\/v1\/public\/webhook\//, 'webhooks'],
+  [/^\/v1\/calls(\/|$)/, 'calls'],
+  [/^\/v1\/call-recording(\/|$)/, 'recordings'],
   [/^\/api\/v1\/(knowledge-bases|vector\/search)(\/|$)/, 'knowledge_bases'],
 ];
 /** Asks with a body, and changes nothing. */
-const reads = new Set(['/api/v1/vector/search']);
-const publicPaths = /^\/(healthz|readyz|metrics|openapi\.json|docs(\/.*)?)$/;
+const reads = new Set(['/api/v1/vector/search', '/v1/call-recording/download', '/v1/call-recording/signed-url']);
+const publicPaths = /^\/(healthz|readyz|metrics|openapi\.json|docs(\/.*)?|v1\/call-recording\/signed\/:token)$/;
 
 const routes = describedRoutes();
 

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
 
 import { validateRequest, type ReadRequest, type RequestSchemas } from '../validation/request.ts';
 import { ValidationFailed } from './api-error.ts';
@@ -9,13 +10,21 @@ export function readRequest<S extends RequestSchemas>(request: FastifyRequest, s
   const query = request.query as Readonly<Record<string, string | readonly string[]>>;
   const result = requestState(request).timedSync('validate', () =>
     validateRequest(schemas, {
-      // Like FastAPI, the last one counts where a parameter is given more than once.
+      // Like FastAPI, the last one counts where a parameter is given more than once and isn't a list.
       query: Object.fromEntries(
-        Object.entries(query).map(([name, value]) => [name, typeof value === 'string' ? value : (value.at(-1) ?? '')]),
+        Object.entries(query).map(([name, value]) => {
+          if (isList(schemas, name)) return [name, typeof value === 'string' ? [value] : value];
+          return [name, typeof value === 'string' ? value : (value.at(-1) ?? '')];
+        }),
       ),
       body: request.body as Uint8Array | undefined,
     }),
   );
   if (!result.ok) throw new ValidationFailed(result.issues);
   return result.value;
+}
+
+function isList({ query }: RequestSchemas, name: string): boolean {
+  const field = query?.shape[name];
+  return field instanceof z.ZodOptional && field.unwrap() instanceof z.ZodArray;
 }

@@ -8,6 +8,9 @@ import type { RateLimit } from './bucket.ts';
 /** Where knowledge bases are searched. */
 export const searchPath = '/api/v1/vector/search';
 
+/** Where calls are made. */
+const callCreationPaths: ReadonlySet<string> = new Set(['/v1/calls/create-web-call']);
+
 /** A named limit: for whom requests are counted, which of them, and how many there may be. */
 export interface LimitClass {
   /** Stands in answers, metrics and the log. */
@@ -42,6 +45,12 @@ export function limitsOf(config: Config): Limits {
       of: 'organization',
       limit: { perSecond: config.PARLEY_RATE_LIMIT_SEARCH_PER_SECOND, burst: config.PARLEY_RATE_LIMIT_SEARCH_BURST },
       applies: ({ path }) => path === searchPath,
+    },
+    {
+      name: 'calls',
+      of: 'organization',
+      limit: { perSecond: config.PARLEY_RATE_LIMIT_CALLS_PER_SECOND, burst: config.PARLEY_RATE_LIMIT_CALLS_BURST },
+      applies: ({ path }) => callCreationPaths.has(path),
     },
   ];
   return {

@@ -23,7 +23,7 @@ export function describedRoutes(): readonly RouteDescription[] {
 /** A facade without anything behind it; it must not be made ready. */
 export function unstartedApi(): ReturnType<typeof buildApi> {
   return buildApi({
-    store: { knowledge: {} } as ApiDependencies['store'],
+    store: { knowledge: {}, calls: {} } as ApiDependencies['store'],
     transport: nowhere,
     logger: createLogger({ role: 'api', level: 'silent' }),
     registry: new Registry(),
@@ -34,5 +34,6 @@ export function unstartedApi(): ReturnType<typeof buildApi> {
     limits: limitsOf(loadConfig({})),
     knowledge: {} as ApiDependencies['knowledge'],
     egress: { check: () => undefined },
+    calls: { linkKey: new Uint8Array(32) } as ApiDependencies['calls'],
   });
 }

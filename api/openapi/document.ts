@@ -14,6 +14,7 @@ const tags = [
   { name: 'Phone numbers', description: 'Numbers, and the agents that answer and use them.' },
   { name: 'Knowledge bases', description: 'Files and web pages, and what is found in them.' },
   { name: 'Webhooks', description: 'Where events are sent, and what became of them.' },
+  { name: 'Calls', description: 'Conversations with agents: begun, looked up, listened to.' },
   { name: 'API keys', description: 'Who may use this interface, and for what.' },
   { name: 'Operations', description: 'For those who run the service. No key is needed.' },
 ];
@@ -30,6 +31,7 @@ const headers = {
   'RateLimit-Remaining': { description: 'Requests that are left of it.', schema: { type: 'string' } },
   'RateLimit-Reset': { description: 'Seconds until all of it is back.', schema: { type: 'string' } },
   'RateLimit-Policy': { description: 'Every limit that the request counts for: `120;w=2;comment="key"`.', schema: { type: 'string' } },
+  'Content-Range': { description: 'How long the whole is: `bytes */48213`.', schema: { type: 'string' } },
   Age: {
     description: 'Only while the Kubernetes API is away: seconds since the answer was last known to be up to date.',
     schema: { type: 'string' },

@@ -82,6 +82,11 @@ const failures: Readonly<Record<FailureName, Failure>> = {
     example: { error: 'forbidden', message: 'this API key lacks the permission agents:write', traceId },
   },
   not_found: plain('not_found', "The same for what doesn't exist, can't exist, and is somebody else's.", 'AI agent not found'),
+  recording_not_found: plain(
+    'recording_not_found',
+    'The call has no recording, or the address of one is past its time. The same for a call that doesn’t exist, and one that is somebody else’s.',
+    'Recording not found',
+  ),
   method_not_allowed: plain('method_not_allowed', 'The address exists for other methods.', 'PATCH is not possible here: use GET, PUT'),
   request_timeout: plain(
     'request_timeout',
@@ -97,6 +102,10 @@ const failures: Readonly<Record<FailureName, Failure>> = {
       conflicts: [{ field: 'llm.model_name', manager: 'kubectl' }],
     },
   },
+  recording_not_ready: plain('recording_not_ready', 'The call is not over.', 'the call is not over yet'),
+  range_not_satisfiable: plain('range_not_satisfiable', 'Nothing of what `Range` asks for exists.', 'the recording has 48213 bytes', [
+    'Content-Range',
+  ]),
   precondition_failed: plain(
     'precondition_failed',
     'The object is not in the state that `If-Match` names.',
@@ -122,6 +131,12 @@ const failures: Readonly<Record<FailureName, Failure>> = {
     'rate_limited',
     'The API key or its organisation has made too many requests, or too many unknown keys came from the address of the client.',
     'this API key has made too many requests: 60 a second and 120 at once are possible; see the header Retry-After',
+    ['Retry-After', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'RateLimit-Policy'],
+  ),
+  concurrent_call_limit_reached: plain(
+    'concurrent_call_limit_reached',
+    'The organisation has as many live calls as it may have. Or, as `rate_limited`: too many requests.',
+    'your organisation has as many live calls as it may have: end one, or try again when one has ended',
     ['Retry-After', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'RateLimit-Policy'],
   ),
   headers_too_large: plain(
@@ -241,7 +256,12 @@ const webhookComponent = (name: string): string => `webhook_${name}`;
 /** `responses` of an operation. */
 export function failureRefs(route: RouteDescription): JsonObject {
   const componentOf = (name: FailureName): string => (isWebhookPath(route.path) && name in webhookFailures ? webhookComponent(name) : name);
-  return Object.fromEntries(failuresOf(route).map((name) => [statusOf(name), { $ref: `#/components/responses/${componentOf(name)}` }]));
+  // Of two failures with one status the route's own stands first.
+  return Object.fromEntries(
+    failuresOf(route)
+      .toReversed()
+      .map((name) => [statusOf(name), { $ref: `#/components/responses/${componentOf(name)}` }]),
+  );
 }
 
 /** `components.responses`. */

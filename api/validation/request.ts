@@ -11,8 +11,8 @@ export interface RequestSchemas {
 }
 
 export interface RawRequest {
-  /** The last value of each query parameter. */
-  readonly query: Readonly<Record<string, string>>;
+  /** The last value of each query parameter, or all of them where it is a list. */
+  readonly query: Readonly<Record<string, string | readonly string[]>>;
   /** As sent; empty when there was none. */
   readonly body: Uint8Array | undefined;
 }

@@ -68,6 +68,7 @@ function wantedPorts(flags: DevFlags, env: NodeJS.ProcessEnv): Partial<Ports> {
   take('operator', undefined, 'PARLEY_OPERATOR_PORT');
   take('worker', undefined, 'PARLEY_WORKER_PORT');
   take('dispatcher', undefined, 'PARLEY_DISPATCHER_PORT');
+  take('voice', undefined, 'PARLEY_VOICE_PORT');
   take('kube-apiserver', flags.kubePort);
   take('postgres', flags.postgresPort);
   take('temporal', flags.temporalPort);

@@ -16,6 +16,7 @@ import { registerMigrate } from './migrate.ts';
 import { registerOperator } from './operator.ts';
 import { registerOrg } from './org.ts';
 import { registerVersion } from './version.ts';
+import { registerVoice } from './voice.ts';
 import { registerWebhooks } from './webhooks.ts';
 import { registerWorker } from './worker.ts';
 
@@ -29,6 +30,7 @@ export const commands: readonly Register[] = [
   registerApi,
   registerWorker,
   registerDispatcher,
+  registerVoice,
   registerMigrate,
   registerOrg,
   registerKeys,

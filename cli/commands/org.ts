@@ -1,4 +1,4 @@
-import type { Command } from 'commander';
+import { InvalidArgumentError, type Command } from 'commander';
 
 export function registerOrg(program: Command): void {
   const org = program.command('org').description('organisations: a namespace each, with its keys and agents');
@@ -22,6 +22,21 @@ export function registerOrg(program: Command): void {
         const made = await store.organizations.create({ name, displayName: options.displayName });
         if (options.json === true) printJson({ name: made.name, display_name: made.displayName, created_at: made.createdAt.toISOString() });
         else process.stdout.write(`organisation ${name} is there\n  → an API key for it: parley keys create --org ${name} --name first\n`);
+      });
+    });
+
+  org
+    .command('limit')
+    .description('set how many calls of an organisation may be live at the same time, from now on; calls that are live go on')
+    .argument('<name>', 'the organisation')
+    .requiredOption('--live-calls <number>', 'from 0 to 100000; 10 where nobody has set another', wholeNumber)
+    .option('--json', 'print JSON')
+    .action(async (name: string, options: { readonly liveCalls: number; readonly json?: true }) => {
+      const [{ withStore }, { printJson }] = await Promise.all([import('../database.ts'), import('../table.ts')]);
+      await withStore(async (store) => {
+        const { liveCallLimit } = await store.organizations.limitLiveCalls(name, options.liveCalls);
+        if (options.json === true) printJson({ name, live_call_limit: liveCallLimit });
+        else process.stdout.write(`organisation ${name} may have ${liveCallLimit} live calls\n`);
       });
     });
 
@@ -63,4 +78,9 @@ export function registerOrg(program: Command): void {
         ),
       );
     });
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('use a whole number.');
+  return Number(text);
 }

@@ -180,6 +180,7 @@ async function bringUp(options: BringUp): Promise<StackEnv> {
     TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`,
     TEMPORAL_UI: `http://127.0.0.1:${ports['temporal-ui']}`,
     PARLEY_RECEIVER: receiver,
+    LIVEKIT_URL: stack.mediaServerUrl,
     PARLEY_BIN: layout.bin,
   };
 }

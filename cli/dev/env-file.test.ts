@@ -23,6 +23,7 @@ const env = (): StackEnv => ({
   STORAGE_URL: 'file:///tmp/files',
   TEMPORAL_ADDRESS: '127.0.0.1:7233',
   PARLEY_RECEIVER: 'http://127.0.0.1:5',
+  LIVEKIT_URL: 'ws://127.0.0.1:7880',
   PARLEY_BIN: join(folder, 'bin'),
 });
 

@@ -13,6 +13,7 @@ export interface StackEnv {
   readonly TEMPORAL_UI?: string;
   /** The receiver of deliveries on this machine. */
   readonly PARLEY_RECEIVER: string;
+  readonly LIVEKIT_URL: string;
   /** Folder with kubectl, temporal and parley. */
   readonly PARLEY_BIN: string;
 }

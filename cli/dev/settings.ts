@@ -8,6 +8,7 @@ export const portNames = [
   'operator',
   'worker',
   'dispatcher',
+  'voice',
   'kube-apiserver',
   'kube-controller-manager',
   'etcd',
@@ -16,6 +17,9 @@ export const portNames = [
   'temporal',
   'temporal-ui',
   'receiver',
+  'livekit',
+  'livekit-tcp',
+  'livekit-udp',
 ] as const;
 
 export type PortName = (typeof portNames)[number];

@@ -8,6 +8,7 @@ import { type Credentials, ensureCredentials, type UserKey, users, writeKubeconf
 import { etcdPart } from './parts/etcd.ts';
 import { apiserverCa, kubeApiserverPart } from './parts/kube-apiserver.ts';
 import { kubeControllerManagerPart } from './parts/kube-controller-manager.ts';
+import { livekitAddress, livekitPart } from './parts/livekit.ts';
 import { postgresPart, postgresUrl } from './parts/postgres.ts';
 import { postgresHome } from './parts/postgres-home.ts';
 import { receiverHost, receiverPart } from './parts/receiver.ts';
@@ -37,13 +38,14 @@ export interface Stack {
   readonly parts: readonly Part[];
   readonly databaseUrl: string;
   readonly storageUrl: string;
+  readonly mediaServerUrl: string;
   readonly server: string;
   readonly credentials: Credentials;
 }
 
 /** Binaries that a stack needs; Postgres only where the person has not named a server. */
 export function binariesOf(options: { readonly databaseUrl?: string }): readonly BinaryName[] {
-  const always = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl', 'temporal'] as const;
+  const always = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl', 'temporal', 'livekit-server'] as const;
   return options.databaseUrl === undefined ? [...always, 'postgres'] : always;
 }
 
@@ -64,6 +66,8 @@ export function describeStack(options: StackOptions): Stack {
   const databaseUrl = options.databaseUrl ?? postgresUrl(ownPostgres!);
 
   const storageUrl = storageOf(options.env['STORAGE_URL']) ?? pathToFileURL(join(layout.data, 'files')).href;
+
+  const mediaServer = livekitAddress({ folder: layout.secrets, port: ports.livekit });
 
   const servers: Part[] = [
     etcdPart({ binary: binary('etcd'), dataDir: join(layout.data, 'etcd'), port: ports.etcd, peerPort: ports['etcd-peer'] }),
@@ -98,6 +102,13 @@ export function describeStack(options: StackOptions): Stack {
       port: ports.temporal,
       uiPort: ports['temporal-ui'],
     }),
+    livekitPart({
+      binary: binary('livekit-server'),
+      folder: layout.secrets,
+      port: ports.livekit,
+      tcpPort: ports['livekit-tcp'],
+      udpPort: ports['livekit-udp'],
+    }),
   ];
   if (ownPostgres !== undefined) {
     const part = postgresPart(ownPostgres);
@@ -111,7 +122,7 @@ export function describeStack(options: StackOptions): Stack {
   }
 
   const database = ownPostgres === undefined ? [] : ['postgres'];
-  const roleEnv = (role: 'operator' | 'api' | 'worker' | 'dispatcher'): NodeJS.ProcessEnv => ({
+  const roleEnv = (role: 'operator' | 'api' | 'worker' | 'dispatcher' | 'voice'): NodeJS.ProcessEnv => ({
     ...withoutStackVariables(options.env),
     DATABASE_URL: databaseUrl,
     STORAGE_URL: storageUrl,
@@ -126,7 +137,15 @@ export function describeStack(options: StackOptions): Stack {
     PARLEY_DISPATCHER_PORT: String(ports.dispatcher),
     // A single operator: waiting for the Lease of one that was killed would only cost time.
     PARLEY_LEADER_ELECTION: 'false',
-    KUBECONFIG: kubeconfigOf(role),
+    PARLEY_VOICE_PORT: String(ports.voice),
+    // Whoever stops a stack wants it stopped.
+    PARLEY_VOICE_DRAIN_MS: '5000',
+    // Calls need nothing of the API server.
+    ...(role === 'voice' ? {} : { KUBECONFIG: kubeconfigOf(role) }),
+    // The operator makes nothing there yet, and says so of every phone number when it is told of a server.
+    ...(role === 'operator'
+      ? {}
+      : { LIVEKIT_URL: mediaServer.url, LIVEKIT_API_KEY: mediaServer.apiKey, LIVEKIT_API_SECRET: mediaServer.apiSecret }),
   });
   const command = options.parley;
   const roles: Part[] = [
@@ -146,6 +165,7 @@ export function describeStack(options: StackOptions): Stack {
       port: ports.dispatcher,
       env: roleEnv('dispatcher'),
     }),
+    rolePart({ role: 'voice', dependsOn: ['livekit', ...database], command, port: ports.voice, env: roleEnv('voice') }),
   ];
   const receiver = receiverPart({
     command,
@@ -153,7 +173,7 @@ export function describeStack(options: StackOptions): Stack {
     env: { ...withoutStackVariables(options.env), KUBECONFIG: kubeconfigOf('admin') },
     ...(options.onDelivery === undefined ? {} : { onDelivery: options.onDelivery }),
   });
-  return { parts: [...servers, ...roles, receiver], databaseUrl, storageUrl, server, credentials };
+  return { parts: [...servers, ...roles, receiver], databaseUrl, storageUrl, mediaServerUrl: mediaServer.url, server, credentials };
 }
 
 /** A bucket, where the person has named one. A folder may be that of another stack. */
@@ -175,6 +195,10 @@ function withoutStackVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
     'TEMPORAL_ADDRESS',
     'TEMPORAL_UI',
     'PARLEY_RECEIVER',
+    'LIVEKIT_URL',
+    'LIVEKIT_PUBLIC_URL',
+    'LIVEKIT_API_KEY',
+    'LIVEKIT_API_SECRET',
   ]);
   return Object.fromEntries(Object.entries(env).filter(([name]) => !names.has(name)));
 }

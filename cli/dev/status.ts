@@ -82,6 +82,8 @@ const livePaths: Partial<Readonly<Record<string, readonly ['http' | 'https', str
   worker: ['http', '/healthz'],
   dispatcher: ['http', '/healthz'],
   receiver: ['http', '/'],
+  voice: ['http', '/healthz'],
+  livekit: ['http', '/'],
 };
 
 /** True for a part that is asked over HTTP and gives no answer at all, whatever it would say. */

@@ -32,6 +32,7 @@ export function tour(env: StackEnv, options: { readonly agent?: string; readonly
     `  Postgres      ${env.DATABASE_URL}`,
     `  Temporal      ${env.TEMPORAL_ADDRESS}${env.TEMPORAL_UI === undefined ? '' : ` (${env.TEMPORAL_UI})`}`,
     `  receiver      ${env.PARLEY_RECEIVER} (http://receiver.example/ in a subscription; verified deliveries are shown there)`,
+    `  media server  ${env.LIVEKIT_URL}`,
     '',
     'In another shell:',
     `  ${options.envCommand}`,

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-import type { FileStorage, StoredFile } from './file-storage.ts';
+import type { FileStorage, ReadOptions, StoredFile } from './file-storage.ts';
 import { checkKey, checkPrefix } from './keys.ts';
 import { Meter } from './meter.ts';
 import { StorageError } from './storage-error.ts';
@@ -46,7 +46,7 @@ export class DirectoryStorage implements FileStorage {
     }
   }
 
-  async read(key: string, options: { readonly signal?: AbortSignal } = {}): Promise<Readable> {
+  async read(key: string, { signal, range }: ReadOptions = {}): Promise<Readable> {
     checkKey(key);
     try {
       // What was put here is a plain file; a link leads elsewhere.
@@ -55,7 +55,7 @@ export class DirectoryStorage implements FileStorage {
         await handle.close();
         throw notFound(key);
       }
-      return handle.createReadStream(options.signal === undefined ? {} : { signal: options.signal });
+      return handle.createReadStream({ ...(signal !== undefined && { signal }), ...range });
     } catch (error) {
       throw this.#failure(error, key);
     }

@@ -7,6 +7,11 @@ export interface StoredFile {
   readonly sha256: string;
 }
 
+export interface ReadOptions {
+  readonly signal?: AbortSignal;
+  readonly range?: { readonly start: number; readonly end: number };
+}
+
 /** @throws StorageError from every method: `unavailable` (try again), `not_found`, `too_large` or `refused` */
 export interface FileStorage {
   /**
@@ -14,7 +19,8 @@ export interface FileStorage {
    * @param maxBytes more than this is `too_large`
    */
   put(key: string, content: Readable, options: { readonly maxBytes: number; readonly signal?: AbortSignal }): Promise<StoredFile>;
-  read(key: string, options?: { readonly signal?: AbortSignal }): Promise<Readable>;
+  /** @param options.range bytes of it, both ends included; they have to exist */
+  read(key: string, options?: ReadOptions): Promise<Readable>;
   /** Nothing there is fine. */
   delete(key: string): Promise<void>;
   /** Keys with this prefix, ascending, behind `after`. */

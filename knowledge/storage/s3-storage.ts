@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { DeleteObjectCommand, GetObjectCommand, ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 
-import type { FileStorage, StoredFile } from './file-storage.ts';
+import type { FileStorage, ReadOptions, StoredFile } from './file-storage.ts';
 import { checkKey, checkPrefix } from './keys.ts';
 import { Meter } from './meter.ts';
 import { s3Failure } from './s3-failure.ts';
@@ -48,10 +48,14 @@ export class S3Storage implements FileStorage {
     }
   }
 
-  async read(key: string, options: { readonly signal?: AbortSignal } = {}): Promise<Readable> {
+  async read(key: string, { range, ...options }: ReadOptions = {}): Promise<Readable> {
     checkKey(key);
     try {
-      const command = new GetObjectCommand({ Bucket: this.#bucket, Key: this.#prefix + key });
+      const command = new GetObjectCommand({
+        Bucket: this.#bucket,
+        Key: this.#prefix + key,
+        ...(range !== undefined && { Range: `bytes=${range.start}-${range.end}` }),
+      });
       const { Body: body } = await this.#client.send(command, this.#sendOptions(options));
       return Readable.from(this.#chunks(body as Readable, key), {
         objectMode: false,

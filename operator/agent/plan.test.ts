@@ -127,6 +127,15 @@ describe('the revision', () => {
     expect(one?.configHash).toBe(two?.configHash);
   });
 
+  it('changes with the workspace of the agent, its configHash does not', () => {
+    const agent = agentWith();
+    const labelled = { ...agent, metadata: { ...agent.metadata, labels: { 'parley.dev/workspace': 'sales' } } };
+    const [without, within] = [agent, labelled].map((each) => compileRevision(each, [], worldOf()));
+    expect(within?.revision).not.toBe(without?.revision);
+    expect(within?.configHash).toBe(without?.configHash);
+    expect(within?.config.versions.workspace).toBe('sales');
+  });
+
   it('is the same for the same prompt, inline or from a ConfigMap', () => {
     const configMaps = [
       { namespace: 'acme', name: 'texts', uid: 'u', resourceVersion: '1', keys: ['prompt'], data: { prompt: 'Be kind.' } },

@@ -1,3 +1,4 @@
+import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { Agent, AgentStatus } from '../../crds/index.ts';
 import { agentProblems } from '../../crds/limits.ts';
 import { agentReferences } from '../references/references-of.ts';
@@ -12,7 +13,7 @@ import { specProblems } from '../status/spec-problems.ts';
 import { accepted, resolvedRefs } from '../status/stages.ts';
 import { offeredTools } from '../tool/attachment.ts';
 import { usability } from '../tool/plan.ts';
-import { compileRevision, type AgentRevisionConfig, type CompiledRevision } from './revision.ts';
+import { compileRevision, type CompiledRevision } from './revision.ts';
 
 /** What is known about the agent in Postgres. */
 export type StoreView =

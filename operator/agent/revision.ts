@@ -1,42 +1,11 @@
 /** Compiles an agent and everything it refers to into one immutable document that calls can start from without Kubernetes. */
-import type { Agent, AgentSpec, Tool, ToolSpec } from '../../crds/index.ts';
+import type { AgentRevisionConfig, RevisionTool } from '../../crds/agent-revision.ts';
+import { wellKnown, type Agent, type Tool } from '../../crds/index.ts';
 import { agentReferences, toolCredentials, type Reference } from '../references/references-of.ts';
 import { promptText, compare, displayNameOf, type World } from '../references/world.ts';
 import { canonicalJson, sha256 } from '../runtime/canonical-json.ts';
 import { isDeleting } from '../status/common.ts';
 import { functionNameOf, variantOf } from '../tool/attachment.ts';
-
-/** What is stored for a revision. Secrets appear by name, key and the digest of their version, never by value. */
-export interface AgentRevisionConfig {
-  /** Shape of this document. */
-  readonly format: 1;
-  readonly name: string;
-  readonly displayName: string;
-  /** As in the spec, without what only steers the operator; the prompt stands apart. */
-  readonly agent: Omit<AgentSpec, 'suspend' | 'displayName' | 'llm' | 'knowledgeBaseRef'> & {
-    readonly llm: Omit<AgentSpec['llm'], 'systemPrompt' | 'systemPromptFrom'>;
-  };
-  /** Resolved; `null` where the agent has none, or the ConfigMap is missing. */
-  readonly systemPrompt: string | null;
-  /** Sorted by function name. */
-  readonly tools: readonly RevisionTool[];
-  readonly knowledgeBase: string | null;
-  readonly versions: RevisionVersions;
-}
-
-interface RevisionTool {
-  readonly name: string;
-  readonly type: string;
-  readonly functionName: string;
-  readonly spec: Omit<ToolSpec, 'suspend' | 'agentRefs'>;
-}
-
-/** What changes without any configuration changing: a rotated Secret, a knowledge base deleted and made anew. */
-interface RevisionVersions {
-  /** By name of the Secret: a digest of its uid and resourceVersion, `null` while it is missing. */
-  readonly secrets: Readonly<Record<string, string | null>>;
-  readonly knowledgeBaseUid: string | null;
-}
 
 export interface CompiledRevision {
   /** SHA-256 of the canonical JSON of `config`. */
@@ -52,6 +21,7 @@ export function compileRevision(agent: Agent, tools: readonly Tool[], world: Wor
   const { suspend: _suspend, displayName: _displayName, knowledgeBaseRef, llm, ...rest } = agent.spec;
   const { systemPrompt: _inline, systemPromptFrom: _from, ...model } = llm;
   const knowledgeBase = knowledgeBaseRef && world.knowledgeBase(namespace, knowledgeBaseRef.name);
+  const workspace = agent.metadata.labels?.[wellKnown.workspaceLabel];
   const config: AgentRevisionConfig = {
     format: 1,
     name: agent.metadata.name,
@@ -68,6 +38,7 @@ export function compileRevision(agent: Agent, tools: readonly Tool[], world: Wor
     versions: {
       secrets: secretVersions(namespace, [...agentReferences(agent), ...tools.flatMap(toolCredentials)], world),
       knowledgeBaseUid: knowledgeBase && !isDeleting(knowledgeBase) ? (knowledgeBase.metadata.uid ?? null) : null,
+      ...(workspace !== undefined && { workspace }),
     },
   };
   const { versions: _versions, ...lasting } = config;

@@ -1,6 +1,6 @@
+import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { StoreError, type Store } from '../../store/index.ts';
 import type { PostgresOutage } from '../runtime/postgres-outage.ts';
-import type { AgentRevisionConfig } from './revision.ts';
 import type { Serving, StoreView } from './plan.ts';
 
 interface AgentIdentity {

@@ -2,6 +2,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { Registry } from 'prom-client';
 
 import { buildApi } from '../../api/app.ts';
+import { recordingLinkKey } from '../../api/calls/signed-links.ts';
 import { limitsOf } from '../../api/limits/limit-class.ts';
 import { pageTokenKey } from '../../api/pagination/page-token.ts';
 import type { GeneratedFile } from '../../crds/generate.ts';
@@ -9,6 +10,8 @@ import { createTransport, EventRecorder, type Transport } from '../../kube/index
 import { openKnowledge, type Knowledge } from '../../knowledge/open-knowledge.ts';
 import { parserMetrics } from '../../knowledge/parsing/parser-metrics.ts';
 import { Manager } from '../../operator/runtime/manager.ts';
+import { CallLifecycle } from '../../calls/lifecycle.ts';
+import { Reaper } from '../../calls/reaper.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { loadConfig } from '../../platform/config.ts';
 import { createEgress } from '../../platform/egress/egress.ts';
@@ -19,6 +22,7 @@ import { createDeliveryMetrics, createOutcomeMetrics } from '../../webhooks/deli
 import { createEndpointDirectory } from '../../webhooks/subscriptions/open-directory.ts';
 import { createHousekeepingActivities } from '../../workflows/housekeeping/activities.ts';
 import { createIngestionActivities } from '../../workflows/ingestion/activities.ts';
+import { liveCallsGauge } from '../../voice/metrics.ts';
 import { code, table } from './markdown.ts';
 
 /** What a metric says of itself once it is registered. */
@@ -52,7 +56,10 @@ ${table(columns, await apiRows())}
 ${table(columns, await workerRows())}
 ## Dispatcher
 
-${table(columns, await dispatcherRows())}`;
+${table(columns, await dispatcherRows())}
+## Voice
+
+${table(columns, voiceRows())}`;
   return [{ path: 'docs/reference/metrics.md', content }];
 }
 
@@ -112,9 +119,16 @@ const apiRows = () =>
       limits: limitsOf(config),
       knowledge: { files: storage, jobs, search, profiles: config.PARLEY_EMBEDDING_PROFILES },
       egress: { check: () => undefined },
+      calls: { mediaServer: undefined, recordings: storage, linkKey: recordingLinkKey(''), publicUrl: undefined },
     });
     await app.close();
   });
+
+function voiceRows(): readonly (readonly string[])[] {
+  const registry = new Registry();
+  registry.registerMetric(liveCallsGauge({ activeJobs: [] }));
+  return described(registry);
+}
 
 async function dispatcherRows(): Promise<readonly (readonly string[])[]> {
   const registry = new Registry();
@@ -144,6 +158,8 @@ const workerRows = () =>
     const egress = createEgress({ registry, logger });
     createHousekeepingActivities({ store, keep: { eventsKeepDays: 30, bodiesKeepDays: 7 }, registry });
     createOutcomeMetrics(registry);
+    const lifecycle = new CallLifecycle({ calls: store.calls.calls, clock: systemClock });
+    void new Reaper({ store: store.calls, lifecycle, clock: systemClock, random: Math.random, logger, registry });
     createIngestionActivities({ ...knowledge, egress, parsers: { parse: () => ({}) as never }, registry });
     egress.close();
   });

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
 
 import { readSharedStack } from './shared-stack.ts';
-import { installManifests, TestStack } from './test-stack.ts';
+import { installManifests, TestStack, type TestStackAddresses } from './test-stack.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -24,6 +24,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   const answers: Readonly<Record<string, () => Promise<unknown>>> = {
     '/control-plane': async () => shared?.controlPlane ?? stack.controlPlane(),
     '/database': async () => shared?.databaseUrl ?? stack.databaseUrl(),
+    // A stack that an older checkout keeps has none.
+    '/media-server': async () => (shared as Partial<TestStackAddresses> | undefined)?.mediaServer ?? stack.mediaServer(),
     '/temporal': async () => shared?.temporalAddress ?? stack.temporalAddress(),
   };
   const server = createServer((request, response) => {

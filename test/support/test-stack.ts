@@ -17,6 +17,7 @@ import { ensureCredentials, type UserKey, users, writeKubeconfig } from '../../c
 import { etcdPart } from '../../cli/dev/parts/etcd.ts';
 import { apiserverCa, kubeApiserverPart } from '../../cli/dev/parts/kube-apiserver.ts';
 import { kubeControllerManagerPart } from '../../cli/dev/parts/kube-controller-manager.ts';
+import { livekitAddress, type LivekitAddress, livekitPart } from '../../cli/dev/parts/livekit.ts';
 import { postgresPart, postgresUrl } from '../../cli/dev/parts/postgres.ts';
 import { postgresHome, removePostgresData } from '../../cli/dev/parts/postgres-home.ts';
 import { temporalPart } from '../../cli/dev/parts/temporal.ts';
@@ -39,6 +40,7 @@ export interface TestStackAddresses {
   /** The superuser's address; tests create databases of their own with it. */
   readonly databaseUrl: string;
   readonly temporalAddress: string;
+  readonly mediaServer: LivekitAddress;
 }
 
 export class TestStack {
@@ -68,6 +70,10 @@ export class TestStack {
   /** Of a server that is running. One that is killed starts again by itself. */
   pid(server: 'postgres' | 'temporal'): number | undefined {
     return this.#byPart.get(server)?.pid(server);
+  }
+
+  mediaServer(): Promise<LivekitAddress> {
+    return this.#once('livekit', () => this.#startLivekit());
   }
 
   /** Stops what was started and removes its data. */
@@ -160,6 +166,13 @@ export class TestStack {
     const [port = 0] = await freePorts(1);
     await this.#run([temporalPart({ binary: await binary('temporal'), databaseFile: join(folder, 'temporal.db'), port })]);
     return `127.0.0.1:${port}`;
+  }
+
+  async #startLivekit(): Promise<LivekitAddress> {
+    const folder = join(await this.#workFolder(), 'kube');
+    const [port = 0, tcpPort = 0, udpPort = 0] = await freePorts(3);
+    await this.#run([livekitPart({ binary: await binary('livekit-server'), folder, port, tcpPort, udpPort })]);
+    return livekitAddress({ folder, port });
   }
 
   async #run(parts: readonly Part[]): Promise<void> {

@@ -1,8 +1,24 @@
 /** The programs that the local stack runs, at the versions it was tested with. */
-import { etcdDownloads, kubernetesDownloads, type OfficialDownload, postgresWheels, temporalDownloads, type Wheel } from './checksums.ts';
+import {
+  etcdDownloads,
+  kubernetesDownloads,
+  livekitDownloads,
+  type OfficialDownload,
+  postgresWheels,
+  temporalDownloads,
+  type Wheel,
+} from './checksums.ts';
 import type { GoTarget } from './go-build.ts';
 
-export type BinaryName = 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kubectl' | 'temporal' | 'postgres' | 'versitygw';
+export type BinaryName =
+  | 'etcd'
+  | 'kube-apiserver'
+  | 'kube-controller-manager'
+  | 'kubectl'
+  | 'temporal'
+  | 'livekit-server'
+  | 'postgres'
+  | 'versitygw';
 
 export interface BinarySpec {
   readonly name: BinaryName;
@@ -56,6 +72,8 @@ function kubernetes(name: 'kube-apiserver' | 'kube-controller-manager' | 'kubect
 
 const temporalVersion = '1.5.1';
 
+const livekitVersion = '1.13.5';
+
 const versitygwVersion = '1.8.0';
 
 export const catalogue: readonly BinarySpec[] = [
@@ -86,6 +104,19 @@ export const catalogue: readonly BinarySpec[] = [
         package: 'github.com/temporalio/cli/cmd/temporal',
         ldflags: `-s -w -X github.com/temporalio/cli/temporalcli.Version=${temporalVersion}`,
       },
+      seconds: 120,
+    },
+  },
+  {
+    name: 'livekit-server',
+    version: livekitVersion,
+    versionProbe: { args: ['--version'], pattern: /livekit-server version (\S+)/ },
+    accepted: sameMinor(livekitVersion),
+    executable: 'livekit-server',
+    official: livekitDownloads(livekitVersion),
+    go: {
+      module: 'livekit',
+      target: { name: 'livekit-server', package: 'github.com/livekit/livekit-server/cmd/server', ldflags: '-s -w' },
       seconds: 120,
     },
   },

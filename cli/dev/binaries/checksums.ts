@@ -75,6 +75,19 @@ export function temporalDownloads(version: string): Readonly<Record<string, Offi
   }));
 }
 
+/** From the release's checksums.txt, as several projects that pin it repeat it. There is none for macOS; it is built from source there. */
+const livekitSums: Readonly<Record<string, string>> = {
+  'linux-amd64': 'c020fac437b7cc9b776eef1ad5ea8af77be9acfa07602eca20a3a44930dfbc70',
+  'linux-arm64': '332015305518765fe05bad74fc3a9d9583e635e7dd130de3c4fc563d69c550f3',
+};
+
+export function livekitDownloads(version: string): Readonly<Record<string, OfficialDownload>> {
+  return mapSums(livekitSums, 'sha256', (platform) => ({
+    url: `https://github.com/livekit/livekit/releases/download/v${version}/livekit_${version}_${platform.replace('-', '_')}.tar.gz`,
+    member: 'livekit-server',
+  }));
+}
+
 function mapSums(
   sums: Readonly<Record<string, string>>,
   algorithm: 'sha256' | 'sha512',

@@ -2,7 +2,7 @@ import type { Part } from '../supervisor.ts';
 import { httpCheck } from './http-check.ts';
 
 export interface RoleOptions {
-  readonly role: 'operator' | 'api' | 'worker' | 'dispatcher';
+  readonly role: 'operator' | 'api' | 'worker' | 'dispatcher' | 'voice';
   readonly dependsOn: readonly string[];
   /** How to run the `parley` command: Node and the entry, the very ones that run now. */
   readonly command: readonly [file: string, ...args: string[]];

@@ -16,6 +16,7 @@ import { openStore } from '../../../store/index.ts';
 import { anAgentRequest } from '../../support/builders.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
+import { noCalls } from '../../support/no-calls.ts';
 import { noKnowledge } from '../../support/no-knowledge.ts';
 import { unlimited } from '../../support/limits.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
@@ -57,6 +58,7 @@ function build(options: { readonly databaseUrl?: string; readonly kubeServer?: s
     limits: unlimited,
     knowledge: noKnowledge,
     egress: localEgress,
+    calls: noCalls,
   });
   const close = async (): Promise<void> => {
     await app.close();

@@ -19,6 +19,7 @@ import { migrate, openStore, type Permission, type Store } from '../../../store/
 import { controlPlane } from '../../support/control-plane.ts';
 import { documentedAnswers } from '../../support/documented-answers.ts';
 import { unlimited } from '../../support/limits.ts';
+import { noCalls } from '../../support/no-calls.ts';
 import { noKnowledge } from '../../support/no-knowledge.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
 import { database, type TestDatabase } from '../../support/postgres.ts';
@@ -62,6 +63,7 @@ export interface Facade {
  * @param shared the database of another facade, for a second replica
  * @param wrap may come between the facade and the API server
  * @param limits none on the number of requests where absent
+ * @param calls for suites of calls
  * @param knowledge for suites of knowledge bases; the others need none of it
  */
 export async function startFacade(
@@ -69,6 +71,7 @@ export async function startFacade(
   wrap: (transport: Transport) => Transport = (transport) => transport,
   limits: Limits = unlimited,
   knowledge: (store: Store) => ApiDependencies['knowledge'] = () => noKnowledge,
+  calls: Partial<ApiDependencies['calls']> = {},
 ): Promise<Facade> {
   const { kubeconfigs } = await controlPlane();
   const db = shared ?? (await database());
@@ -97,6 +100,7 @@ export async function startFacade(
     limits,
     knowledge: knowledge(store),
     egress: localEgress,
+    calls: { ...noCalls, ...calls },
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const url = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`;

@@ -9,8 +9,10 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { registeredCall as webCallExample } from '../../../api/calls/examples.ts';
 import { findPython, pythonWith, withoutPython } from '../../support/python.ts';
 import { run } from '../../support/run.ts';
+import { serveAgent, someMediaServer } from './calls-support.ts';
 import { organization, startFacade, type Facade } from './facade.ts';
 
 const version = '4.32.5';
@@ -46,7 +48,7 @@ const python = await findPython();
 let facade: Facade;
 let folder: string;
 beforeAll(async () => {
-  facade = await startFacade();
+  facade = await startFacade(undefined, undefined, undefined, undefined, { mediaServer: someMediaServer });
   folder = await mkdtemp(join(tmpdir(), 'parley-schemathesis-'));
 });
 afterAll(async () => {
@@ -61,6 +63,8 @@ describe.skipIf(python === undefined)(`schemathesis (${withoutPython})`, () => {
     async ({ name, config }) => {
       const interpreter = await pythonWith(python ?? '', { name: 'schemathesis', version, requirements: [`schemathesis==${version}`] });
       const org = await organization(facade);
+      // The agent of the examples.
+      await serveAgent(facade.store, org.name, webCallExample.ai_agent_id);
       await writeFile(join(folder, 'schemathesis.toml'), config);
       const { code, stdout, stderr } = await run(
         interpreter,

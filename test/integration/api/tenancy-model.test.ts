@@ -5,13 +5,15 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { covers, permissions as vocabulary, type Permission } from '../../../store/index.ts';
 import { generateApiKey } from '../../../store/api-key-format.ts';
 import { unlimited } from '../../support/limits.ts';
+import { serveAgent, someMediaServer } from './calls-support.ts';
 import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+import { callGenerators } from './tenancy-calls.ts';
 import { knowledgeGenerators } from './tenancy-knowledge.ts';
 import { anyRequest, generators as basicGenerators, Model, randomFrom, routes, type CallerKey, type Situation } from './tenancy-model.ts';
 import { resourceGenerators } from './tenancy-resources.ts';
 import { webhookGenerators } from './tenancy-webhooks.ts';
 
-const generators = { ...basicGenerators, ...resourceGenerators, ...knowledgeGenerators, ...webhookGenerators };
+const generators = { ...basicGenerators, ...resourceGenerators, ...knowledgeGenerators, ...webhookGenerators, ...callGenerators };
 const seed = Number(process.env['PARLEY_TEST_SEED'] ?? 20_261_121);
 const requests = 5_000;
 const keysEach = 10;
@@ -25,7 +27,8 @@ interface Side {
 let facade: Facade;
 
 beforeAll(async () => {
-  facade = await startFacade(undefined, undefined, { ...unlimited, unknownKeys: { perSecond: 0, burst: 1 } });
+  const limits = { ...unlimited, unknownKeys: { perSecond: 0, burst: 1 } };
+  facade = await startFacade(undefined, undefined, limits, undefined, { mediaServer: someMediaServer });
 });
 afterAll(() => facade.close());
 
@@ -35,6 +38,8 @@ async function side(random: () => number, marker: string, beginning: string): Pr
   const model = new Model(marker, beginning);
   const { body } = await org.call('POST', '/v1/phone-numbers', { phone_number: model.keptNumber, friendly_name: marker });
   model.numbers.set(body._id as string, { number: model.keptNumber, provider: 'sip', text: marker });
+  await facade.store.organizations.limitLiveCalls(org.name, 1_000);
+  await serveAgent(facade.store, org.name, model.servedAgent, { displayName: marker });
   const callers: CallerKey[] = [];
   for (let n = 0; n < keysEach; n += 1) {
     const share = random() * 0.6;
@@ -97,7 +102,7 @@ it(`${requests} random requests of two organisations answer what a model of each
   // A run in which some kind of answer never came would have shown nothing about it.
   expect([...counts.keys()].toSorted((a, b) => a - b)).toEqual([200, 201, 202, 400, 401, 403, 404, 409, 412, 415, 422]);
   for (const { model } of sides)
-    for (const things of [model.agents, model.tools, model.numbers, model.bases, model.documents, model.subscriptions])
+    for (const things of [model.agents, model.tools, model.numbers, model.bases, model.documents, model.subscriptions, model.calls])
       expect(things.size).toBeGreaterThan(0);
   expect(routes.filter(([route]) => generators[route] === undefined)).toEqual([]);
 });

@@ -65,6 +65,10 @@ export class Model {
   readonly tools = new Map<string, ToolFacts>();
   readonly numbers = new Map<string, NumberFacts>();
   readonly subscriptions = new Map<string, { readonly name: string; readonly signed: boolean; readonly active: boolean }>();
+  /** In service from the beginning, and never changed. */
+  readonly servedAgent: string;
+  /** The agent of each. */
+  readonly calls = new Map<string, string>();
   /** Deliveries of test events. */
   readonly tests: string[] = [];
   /** Made before the requests, and never deleted: the other organisation can't have it. */
@@ -76,6 +80,7 @@ export class Model {
   /** @param beginning of this organisation's phone numbers */
   constructor(marker: string, beginning: string) {
     this.marker = marker;
+    this.servedAgent = `served-${marker.toLowerCase()}`;
     this.keptNumber = `${beginning}00`;
     this.freeNumbers = Array.from({ length: 30 }, (_, n) => `${beginning}${n + 10}`);
   }

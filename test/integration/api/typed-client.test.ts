@@ -5,6 +5,7 @@ import { readFile } from 'node:fs/promises';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import { serveAgent, someMediaServer } from './calls-support.ts';
 import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
 import type { components, paths } from './testdata/client-types.ts';
 
@@ -15,7 +16,7 @@ let client: Client<paths>;
 const connect = (key: string): Client<paths> => createClient<paths>({ baseUrl: facade.url, headers: { authorization: `Bearer ${key}` } });
 
 beforeAll(async () => {
-  facade = await startFacade();
+  facade = await startFacade(undefined, undefined, undefined, undefined, { mediaServer: someMediaServer });
   org = await organization(facade);
   client = connect(org.key);
 });
@@ -129,6 +130,25 @@ describe('a typed client', () => {
     const little = await client.GET('/v1/public/webhook/subscriptions', {});
     expect(little.response.status).toBe(400);
     expect((await client.DELETE(one, { params: { path } })).response.status).toBe(200);
+  });
+
+  it('walks through the calls', async () => {
+    await serveAgent(facade.store, org.name, 'receptionist', { displayName: 'Receptionist' });
+    const body: components['schemas']['WebCallCreate'] = { ai_agent_id: 'receptionist', metadata: { ticket: 4711 } };
+    const { data: call } = await client.POST('/v1/calls/create-web-call', { body });
+    if (call === undefined) throw new Error('no call was made');
+    expect([call.call_status, call.call_type, call.media_url]).toEqual(['registered', 'web_call', someMediaServer.publicUrl]);
+    const read = await client.GET('/v1/calls/{call_id}', { params: { path: { call_id: call._id } } });
+    expect(read.data?.metadata).toEqual({ ticket: 4711 });
+    const { data: page } = await client.GET('/v1/calls', {
+      params: { query: { ai_agent_ids: ['receptionist'], call_status: 'registered', page_size: 1000 } },
+    });
+    expect([page?.calls.map(({ _id }) => _id), page?.total_count]).toEqual([[call._id], 1]);
+    const early = await client.POST('/v1/call-recording/signed-url', { body: { call_id: call._id, expiration_url_in_minutes: 1 } });
+    expect(early.error).toMatchObject({ error: 'recording_not_ready' });
+    await facade.store.calls.calls.end({ org: org.name, id: call._id, reason: 'no_answer', events: () => [] });
+    const none = await client.POST('/v1/call-recording/download', { body: { call_id: call._id } });
+    expect(none.error).toMatchObject({ error: 'recording_not_found' });
   });
 
   it('reads what needs no key', async () => {

@@ -17,10 +17,12 @@ const allParts = [
   'etcd',
   'kube-apiserver',
   'kube-controller-manager',
+  'livekit',
   'operator',
   'postgres',
   'receiver',
   'temporal',
+  'voice',
   'worker',
 ];
 /** The runner's own variables must not decide where these stacks get their database and ports from. */

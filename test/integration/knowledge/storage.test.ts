@@ -56,6 +56,20 @@ function contract(subject: () => Subject): void {
     expect(back.equals(content)).toBe(true);
   });
 
+  it('gives a part of a file', async () => {
+    const content = randomBytes(100_000);
+    const name = key();
+    await put(name, stream(content));
+    for (const [start, end] of [
+      [0, 0],
+      [500, 70_000],
+      [99_999, 99_999],
+    ] as const) {
+      const part = await buffer(await subject().storage.read(name, { range: { start, end } }));
+      expect(part.equals(content.subarray(start, end + 1))).toBe(true);
+    }
+  });
+
   it('replaces what was there', async () => {
     const name = key();
     await put(name, Readable.from(['first']));

@@ -52,6 +52,19 @@ describe('parley migrate', () => {
   });
 });
 
+describe('parley org limit', () => {
+  it('sets how many calls may be live', async () => {
+    const name = await organization();
+    expect(await parley('org', 'limit', name, '--live-calls', '25')).toMatchObject({
+      code: 0,
+      stdout: `organisation ${name} may have 25 live calls\n`,
+    });
+    expect((await storeAt(env['DATABASE_URL']!).organizations.get(name))?.liveCallLimit).toBe(25);
+    expect((await parley('org', 'limit', name, '--live-calls', 'many')).code).not.toBe(0);
+    expect((await parley('org', 'limit', unique('nobody'), '--live-calls', '1')).stderr).toContain('there is no organisation');
+  });
+});
+
 describe('parley org', () => {
   it('makes the namespace and the row, both of them once', async () => {
     const name = unique('cli');

@@ -6,6 +6,7 @@ import { Database } from '../../../store/database.ts';
 import { uuidv7 } from '../../../platform/uuid.ts';
 import { migrate, openDispatchStore, openStore, type Store } from '../../../store/index.ts';
 import { database } from '../../support/postgres.ts';
+import { registerCall } from './calls-support.ts';
 import { failureOf, freshStore, loginUser, revisionOf, session, storeAt } from './support.ts';
 
 /** Two organisations with a row in every table. */
@@ -18,6 +19,9 @@ async function twoOrganizations() {
     await store.agentRevisions.put({ org, agentUid: `uid-${org}`, agentName: 'same-name', revision, config });
     await store.agentRevisions.serve({ org, agentUid: `uid-${org}`, revision });
     await oneCompletedDocument(store, org);
+    const call = await registerCall(store, org);
+    const message = { seq: 0, role: 'user', content: 'canary', spokenAt: new Date(), interrupted: false, sources: null } as const;
+    await store.calls.log.add(call, { messages: [message], turns: [{ seq: 0, eou: 1, stt: 1, llmTtft: 1, ttsTtfb: 1, v2v: 1 }] });
   }
   await oneFailedDelivery(url, store);
   return { url, store };
@@ -89,6 +93,8 @@ const deliveryTables = [
   'webhook_endpoints',
   'webhook_watermarks',
 ] as const;
+const callTables = ['calls', 'call_messages', 'call_turns'] as const;
+
 const tenantTables = [
   'organizations',
   'api_keys',
@@ -97,6 +103,7 @@ const tenantTables = [
   ...knowledgeTables,
   ...vectorTables,
   ...deliveryTables,
+  ...callTables,
 ] as const;
 
 async function asRole(url: string, role: string, org?: string): Promise<Client> {
@@ -252,12 +259,12 @@ describe('parley_app', () => {
       expect((await client.query('SELECT * FROM parley.find_api_key($1)', [pattern])).rows).toEqual([]);
   });
 
-  it('finds it through a function that nobody’s search_path can turn', async () => {
+  it.each(['find_api_key', 'organization_of_call'])('asks the function %s, which nobody’s search_path can turn', async (name) => {
     const { url } = await freshStore();
     const { rows } = await (
       await session(url)
     ).query(
-      "SELECT proconfig AS config, prosecdef AS definer, proowner::regrole::text AS owner, proacl::text AS acl FROM pg_proc WHERE oid = 'parley.find_api_key(text)'::regprocedure",
+      `SELECT proconfig AS config, prosecdef AS definer, proowner::regrole::text AS owner, proacl::text AS acl FROM pg_proc WHERE oid = 'parley.${name}(text)'::regprocedure`,
     );
     expect(rows).toEqual([
       {
@@ -280,6 +287,20 @@ describe('parley_directory', () => {
       await expect(client.query(`SELECT * FROM parley.${table}`)).rejects.toMatchObject({ code: '42501' });
     }
     await expect(client.query("UPDATE parley.organizations SET display_name = 'x'")).rejects.toMatchObject({ code: '42501' });
+  });
+
+  it('sees where calls are and when they were heard of, and nothing of what they are about', async () => {
+    const { url } = await twoOrganizations();
+    const client = await asRole(url, 'parley_directory');
+    const { rows } = await client.query('SELECT org, status FROM parley.calls ORDER BY org');
+    expect(rows).toEqual([
+      { org: 'left', status: 'registered' },
+      { org: 'right', status: 'registered' },
+    ]);
+    for (const column of ['metadata', 'dynamic_data', 'from_number', 'agent_name', 'recording_key'])
+      await expect(client.query(`SELECT ${column} FROM parley.calls`)).rejects.toMatchObject({ code: '42501' });
+    await expect(client.query('SELECT FROM parley.call_messages')).rejects.toMatchObject({ code: '42501' });
+    await expect(client.query("UPDATE parley.calls SET status = 'ended'")).rejects.toMatchObject({ code: '42501' });
   });
 });
 

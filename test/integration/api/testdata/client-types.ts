@@ -176,6 +176,54 @@ export interface paths {
      */
     post: operations["revokeApiKey"];
   };
+  "/v1/call-recording/download": {
+    /**
+     * Download the recording of a call
+     * @description One part of it with a header `Range: bytes=…`. `expiration_url_in_minutes` is read and of no consequence here.
+     *
+     * Needs the permission `recordings:read`.
+     */
+    post: operations["downloadRecording"];
+  };
+  "/v1/call-recording/signed-url": {
+    /**
+     * Get an address that opens a recording for a while
+     * @description Needs the permission `recordings:read`.
+     */
+    post: operations["signRecordingUrl"];
+  };
+  "/v1/call-recording/signed/{token}": {
+    /**
+     * Open a recording by its signed address
+     * @description Needs no key.
+     */
+    get: operations["openSignedRecording"];
+  };
+  "/v1/calls": {
+    /**
+     * List calls
+     * @description Without what was said: a single call has that.
+     *
+     * Needs the permission `calls:read`.
+     */
+    get: operations["listCalls"];
+  };
+  "/v1/calls/create-web-call": {
+    /**
+     * Register a call from a browser
+     * @description The call keeps the configuration that the agent serves now. Join with `access_token` at `media_url` (LiveKit) within 5 minutes: the token opens one room, for one user, who may be heard and hear. A call that nobody joins ends as `error`.
+     *
+     * Needs the permission `calls:write`.
+     */
+    post: operations["createWebCall"];
+  };
+  "/v1/calls/{call_id}": {
+    /**
+     * Get a call, whatever its type
+     * @description Needs the permission `calls:read`.
+     */
+    get: operations["getCall"];
+  };
   "/v1/phone-numbers": {
     /**
      * List phone numbers, in the order of their creation
@@ -1014,6 +1062,129 @@ export interface components {
       tool_complete_message?: string | null;
       tool_failed_message?: string | null;
     });
+    Call: {
+      _id: string;
+      /** @enum {string} */
+      call_type: "web_call" | "phone_call";
+      /**
+       * @description `registered` until the first media, then `ongoing`; `ended` and `error` are final.
+       * @enum {string}
+       */
+      call_status: "registered" | "ongoing" | "ended" | "error";
+      /** @description null until it is over. */
+      call_finish_reason: ("user_ended_call" | "agent_ended_call" | "call_transferred" | "inactivity_timeout" | "maximum_duration_exceeded" | "line_busy" | "no_answer" | "concurrent_call_limit_reached" | "invalid_payment" | "potential_scam_detected" | "inbound_webhook_error" | "call_failed" | "llm_websocket_initialization_error" | "llm_websocket_connection_lost" | "llm_websocket_runtime_error" | "llm_websocket_payload_corruption" | "carrier_error" | "no_audio_input" | "speech_recognition_error" | "native_platform_internal_error" | "unknown_error" | "user_connection_failure") | null;
+      ai_agent_id: string;
+      ai_agent_name: string;
+      /** @description The agent that talks in its stead. */
+      override_ai_agent_id: string | null;
+      metadata: {
+        [key: string]: unknown;
+      };
+      native_llm_dynamic_data: {
+        [key: string]: unknown;
+      };
+      /** Format: date-time */
+      created_at: string;
+      /** @description The first media; null before. */
+      call_start_time: string | null;
+      call_end_time: string | null;
+      /** @description From start to end; null until it is over. */
+      call_duration_seconds: number | null;
+      /** @description An address that opens the recording for 10 minutes. null while there is none, and for keys that lack `recordings:read`. */
+      recorded_call_audio_url: string | null;
+      /** @description Opens the room of a web call, to one user, while the call is `registered`; null afterwards. */
+      access_token: string | null;
+      /** @description The media server that the token is for. */
+      media_url: string | null;
+      /**
+       * @description Of a phone call.
+       * @enum {string}
+       */
+      direction?: "inbound" | "outbound";
+      /** @description Of a phone call. */
+      from_number?: string | null;
+      /** @description Of a phone call. */
+      to_number?: string | null;
+      /** @description Of a phone call, as its gateway knows it. */
+      sip_call_id?: string | null;
+      /** @description What was said, in the order of time. */
+      messages: ({
+          /** @enum {string} */
+          role: "agent" | "user";
+          content: string;
+          /**
+           * Format: date-time
+           * @description When it was begun to be said.
+           */
+          timestamp: string;
+        })[];
+      /** @description What each answer of the agent took, in milliseconds; null where it was not measured. */
+      turns: ({
+          /** @description From the end of speech to the decision that the user has finished. */
+          eou: number | null;
+          /** @description Speech to text. */
+          stt: number | null;
+          /** @description To the first token of the model. */
+          llm_ttft: number | null;
+          /** @description To the first audio of the voice. */
+          tts_ttfb: number | null;
+          /** @description From the end of the user’s speech to the beginning of the agent’s. */
+          v2v: number | null;
+        })[];
+    };
+    CallList: {
+      calls: components["schemas"]["CallSummary"][];
+      /** @description For `page_token` of the next page; null on the last one. */
+      next_page_token: string | null;
+      /** @description Of all calls that fit, on whatever page. */
+      total_count: number;
+    };
+    CallSummary: {
+      _id: string;
+      /** @enum {string} */
+      call_type: "web_call" | "phone_call";
+      /**
+       * @description `registered` until the first media, then `ongoing`; `ended` and `error` are final.
+       * @enum {string}
+       */
+      call_status: "registered" | "ongoing" | "ended" | "error";
+      /** @description null until it is over. */
+      call_finish_reason: ("user_ended_call" | "agent_ended_call" | "call_transferred" | "inactivity_timeout" | "maximum_duration_exceeded" | "line_busy" | "no_answer" | "concurrent_call_limit_reached" | "invalid_payment" | "potential_scam_detected" | "inbound_webhook_error" | "call_failed" | "llm_websocket_initialization_error" | "llm_websocket_connection_lost" | "llm_websocket_runtime_error" | "llm_websocket_payload_corruption" | "carrier_error" | "no_audio_input" | "speech_recognition_error" | "native_platform_internal_error" | "unknown_error" | "user_connection_failure") | null;
+      ai_agent_id: string;
+      ai_agent_name: string;
+      /** @description The agent that talks in its stead. */
+      override_ai_agent_id: string | null;
+      metadata: {
+        [key: string]: unknown;
+      };
+      native_llm_dynamic_data: {
+        [key: string]: unknown;
+      };
+      /** Format: date-time */
+      created_at: string;
+      /** @description The first media; null before. */
+      call_start_time: string | null;
+      call_end_time: string | null;
+      /** @description From start to end; null until it is over. */
+      call_duration_seconds: number | null;
+      /** @description An address that opens the recording for 10 minutes. null while there is none, and for keys that lack `recordings:read`. */
+      recorded_call_audio_url: string | null;
+      /** @description Opens the room of a web call, to one user, while the call is `registered`; null afterwards. */
+      access_token: string | null;
+      /** @description The media server that the token is for. */
+      media_url: string | null;
+      /**
+       * @description Of a phone call.
+       * @enum {string}
+       */
+      direction?: "inbound" | "outbound";
+      /** @description Of a phone call. */
+      from_number?: string | null;
+      /** @description Of a phone call. */
+      to_number?: string | null;
+      /** @description Of a phone call, as its gateway knows it. */
+      sip_call_id?: string | null;
+    };
     Conflict: {
       /** @constant */
       error: "conflict";
@@ -1256,7 +1427,7 @@ export interface components {
     };
     Error: {
       /** @enum {string} */
-      error: "bad_request" | "unauthorized" | "forbidden" | "not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "rate_limited" | "headers_too_large" | "internal_error" | "unavailable";
+      error: "bad_request" | "unauthorized" | "forbidden" | "not_found" | "recording_not_found" | "method_not_allowed" | "request_timeout" | "conflict" | "recording_not_ready" | "precondition_failed" | "payload_too_large" | "unsupported_media_type" | "range_not_satisfiable" | "rate_limited" | "concurrent_call_limit_reached" | "headers_too_large" | "internal_error" | "unavailable";
       /** @description For people: what happened, to which thing, and what to do. */
       message: string;
     };
@@ -1417,6 +1588,15 @@ export interface components {
       carrier_account_sid?: string | null;
       carrier_auth_token?: string | null;
     });
+    RecordingRequest: {
+      /** @description The `_id` of the call. */
+      call_id: string;
+      /**
+       * @description How long a signed address is good.
+       * @default 10
+       */
+      expiration_url_in_minutes?: number;
+    };
     SearchRequest: {
       query: string;
       /** @description The `id` of the knowledge base. */
@@ -1450,6 +1630,14 @@ export interface components {
           };
         }[];
     };
+    SignedRecordingUrl: {
+      file_name: string;
+      /** @description Opens the recording without a key, also in parts (`Range`). */
+      signed_url: string;
+      expiration_minutes: number;
+      /** Format: date-time */
+      expires_at: string;
+    };
     ValidationError: {
       detail: ({
           /** @description pydantic 2's name of the failure. */
@@ -1458,6 +1646,18 @@ export interface components {
           loc: (string | number)[];
           msg: string;
         })[];
+    };
+    WebCallCreate: {
+      /** @description The `ai_agent_id` of the agent that handles the call. */
+      ai_agent_id: string;
+      /** @description An agent that talks in its stead. */
+      override_ai_agent_id?: string | null;
+      metadata?: {
+        [key: string]: unknown;
+      } | null;
+      native_llm_dynamic_data?: {
+        [key: string]: unknown;
+      } | null;
     };
     WebhookAttempt: {
       /** @description From 1 on, through all series. */
@@ -1785,6 +1985,15 @@ export interface components {
         "application/json": components["schemas"]["Error"];
       };
     };
+    /** @description The call has no recording, or the address of one is past its time. The same for a call that doesn’t exist, and one that is somebody else’s. */
+    recording_not_found: {
+      headers: {
+        "X-Trace-Id": components["headers"]["X-Trace-Id"];
+      };
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
     /** @description The address exists for other methods. */
     method_not_allowed: {
       headers: {
@@ -1810,6 +2019,25 @@ export interface components {
       };
       content: {
         "application/json": components["schemas"]["Conflict"];
+      };
+    };
+    /** @description The call is not over. */
+    recording_not_ready: {
+      headers: {
+        "X-Trace-Id": components["headers"]["X-Trace-Id"];
+      };
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+    /** @description Nothing of what `Range` asks for exists. */
+    range_not_satisfiable: {
+      headers: {
+        "X-Trace-Id": components["headers"]["X-Trace-Id"];
+        "Content-Range": components["headers"]["Content-Range"];
+      };
+      content: {
+        "application/json": components["schemas"]["Error"];
       };
     };
     /** @description The object is not in the state that `If-Match` names. */
@@ -1851,6 +2079,20 @@ export interface components {
     };
     /** @description The API key or its organisation has made too many requests, or too many unknown keys came from the address of the client. */
     rate_limited: {
+      headers: {
+        "X-Trace-Id": components["headers"]["X-Trace-Id"];
+        "Retry-After": components["headers"]["Retry-After"];
+        "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+        "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+        "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+        "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+      };
+      content: {
+        "application/json": components["schemas"]["Error"];
+      };
+    };
+    /** @description The organisation has as many live calls as it may have. Or, as `rate_limited`: too many requests. */
+    concurrent_call_limit_reached: {
       headers: {
         "X-Trace-Id": components["headers"]["X-Trace-Id"];
         "Retry-After": components["headers"]["Retry-After"];
@@ -2017,6 +2259,8 @@ export interface components {
     "RateLimit-Reset": string;
     /** @description Every limit that the request counts for: `120;w=2;comment="key"`. */
     "RateLimit-Policy": string;
+    /** @description How long the whole is: `bytes *\/48213`. */
+    "Content-Range": string;
     /** @description Only while the Kubernetes API is away: seconds since the answer was last known to be up to date. */
     Age: string;
   };
@@ -2898,6 +3142,270 @@ export interface operations {
       408: components["responses"]["request_timeout"];
       413: components["responses"]["payload_too_large"];
       415: components["responses"]["unsupported_media_type"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * Download the recording of a call
+   * @description One part of it with a header `Range: bytes=…`. `expiration_url_in_minutes` is read and of no consequence here.
+   *
+   * Needs the permission `recordings:read`.
+   */
+  downloadRecording: {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["RecordingRequest"];
+      };
+    };
+    responses: {
+      /** @description The recording: Ogg Opus, the user left and the agent right. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+        };
+        content: {
+          "audio/ogg": string;
+        };
+      };
+      /** @description The part of it that `Range` asks for. */
+      206: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+        };
+        content: {
+          "audio/ogg": string;
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["recording_not_found"];
+      408: components["responses"]["request_timeout"];
+      409: components["responses"]["recording_not_ready"];
+      413: components["responses"]["payload_too_large"];
+      415: components["responses"]["unsupported_media_type"];
+      416: components["responses"]["range_not_satisfiable"];
+      422: components["responses"]["validation"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * Get an address that opens a recording for a while
+   * @description Needs the permission `recordings:read`.
+   */
+  signRecordingUrl: {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["RecordingRequest"];
+      };
+    };
+    responses: {
+      /** @description The address. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+        };
+        content: {
+          "application/json": components["schemas"]["SignedRecordingUrl"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["recording_not_found"];
+      408: components["responses"]["request_timeout"];
+      409: components["responses"]["recording_not_ready"];
+      413: components["responses"]["payload_too_large"];
+      415: components["responses"]["unsupported_media_type"];
+      422: components["responses"]["validation"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * Open a recording by its signed address
+   * @description Needs no key.
+   */
+  openSignedRecording: {
+    parameters: {
+      path: {
+        /** @description As it stands in the address. */
+        token: string;
+      };
+    };
+    responses: {
+      /** @description The recording: Ogg Opus, the user left and the agent right. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+        };
+        content: {
+          "audio/ogg": string;
+        };
+      };
+      /** @description The part of it that `Range` asks for. */
+      206: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+        };
+        content: {
+          "audio/ogg": string;
+        };
+      };
+      400: components["responses"]["bad_request"];
+      404: components["responses"]["recording_not_found"];
+      408: components["responses"]["request_timeout"];
+      416: components["responses"]["range_not_satisfiable"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * List calls
+   * @description Without what was said: a single call has that.
+   *
+   * Needs the permission `calls:read`.
+   */
+  listCalls: {
+    parameters: {
+      query?: {
+        /** @description Only calls of these agents, asked for or talking in the stead of another. To be given several times, or with commas between them. */
+        ai_agent_ids?: string[];
+        /** @description Only calls that started then or later. A call that never started counts from when it was made. */
+        start_time_after?: string;
+        /** @description Only calls that started then or earlier. */
+        start_time_before?: string;
+        /** @description Only calls that ended then or later. */
+        end_time_after?: string;
+        /** @description Only calls that ended then or earlier. */
+        end_time_before?: string;
+        /** @description Only calls in this state. */
+        call_status?: "registered" | "ongoing" | "ended" | "error";
+        /** @description By the time they were made; `desc` is newest first. */
+        sort_direction?: "asc" | "desc";
+        /** @description Calls on a page. */
+        page_size?: number;
+        /** @description The `next_page_token` of the page before. It opens only the list that gave it out. */
+        page_token?: string;
+      };
+    };
+    responses: {
+      /** @description A page of calls. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+        };
+        content: {
+          "application/json": components["schemas"]["CallList"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      408: components["responses"]["request_timeout"];
+      422: components["responses"]["validation"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * Register a call from a browser
+   * @description The call keeps the configuration that the agent serves now. Join with `access_token` at `media_url` (LiveKit) within 5 minutes: the token opens one room, for one user, who may be heard and hear. A call that nobody joins ends as `error`.
+   *
+   * Needs the permission `calls:write`.
+   */
+  createWebCall: {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["WebCallCreate"];
+      };
+    };
+    responses: {
+      /** @description The call, `registered`. */
+      201: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+        };
+        content: {
+          "application/json": components["schemas"]["Call"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["payload_too_large"];
+      415: components["responses"]["unsupported_media_type"];
+      422: components["responses"]["validation"];
+      429: components["responses"]["concurrent_call_limit_reached"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * Get a call, whatever its type
+   * @description Needs the permission `calls:read`.
+   */
+  getCall: {
+    parameters: {
+      path: {
+        /** @description The `_id`. */
+        call_id: string;
+      };
+    };
+    responses: {
+      /** @description The call. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+        };
+        content: {
+          "application/json": components["schemas"]["Call"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
       429: components["responses"]["rate_limited"];
       431: components["responses"]["headers_too_large"];
       500: components["responses"]["internal_error"];

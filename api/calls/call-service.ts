@@ -1,0 +1,116 @@
+/** Calls over REST: registered, looked at and listed. All of it lives in Postgres. */
+import { accessTokenOf, tokenTtlMs } from '../../calls/access-token.ts';
+import { callSettingsOf, missingDynamicData } from '../../calls/call-settings.ts';
+import type { CallLifecycle } from '../../calls/lifecycle.ts';
+import type { MediaServer } from '../../calls/media-server.ts';
+import { roomOf } from '../../calls/names.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { newCallId, type CallRecord, type CallStore } from '../../store/index.ts';
+import { ApiError, ValidationFailed } from '../http/api-error.ts';
+import type { Caller } from '../http/caller.ts';
+import { issues } from '../validation/issue.ts';
+import { instantOf, type CallQuery, type WebCallCreate } from './schema.ts';
+import type { ServedAgents } from './served-agents.ts';
+
+export interface CallServiceOptions {
+  readonly agents: ServedAgents;
+  readonly lifecycle: CallLifecycle;
+  readonly store: Pick<CallStore, 'calls' | 'log' | 'list'>;
+  readonly mediaServer: MediaServer | undefined;
+  readonly clock: Clock;
+}
+
+export class CallService {
+  readonly #agents: ServedAgents;
+  readonly #lifecycle: CallLifecycle;
+  readonly #store: CallServiceOptions['store'];
+  readonly #mediaServer: MediaServer | undefined;
+  readonly #clock: Clock;
+
+  constructor(options: CallServiceOptions) {
+    this.#agents = options.agents;
+    this.#lifecycle = options.lifecycle;
+    this.#store = options.store;
+    this.#mediaServer = options.mediaServer;
+    this.#clock = options.clock;
+  }
+
+  /** @throws ApiError `not_found`, `conflict`, `concurrent_call_limit_reached`, `unavailable` without a media server */
+  async createWebCall({ org, createdByUserId }: Caller, body: WebCallCreate): Promise<CallRecord> {
+    if (this.#mediaServer === undefined)
+      throw new ApiError('unavailable', 'there is no media server: whoever runs Parley has to set LIVEKIT_URL');
+    const asked = await this.#agents.find(org, body.ai_agent_id);
+    const override = body.override_ai_agent_id ?? undefined;
+    const talking = override === undefined ? asked : await this.#agents.find(org, override);
+    const settings = callSettingsOf(talking.config);
+    const dynamicData = body.native_llm_dynamic_data ?? {};
+    const missing = missingDynamicData(settings, dynamicData);
+    if (missing.length > 0) throw new ValidationFailed(missing.map((name) => issues.missing(['body', 'native_llm_dynamic_data', name])));
+    const id = newCallId();
+    const registration = await this.#lifecycle.register({
+      org,
+      id,
+      callType: 'web_call',
+      agentName: asked.agentName,
+      agentDisplayName: callSettingsOf(asked.config).displayName,
+      overrideAgentName: override,
+      agentUid: talking.agentUid,
+      revision: talking.revision,
+      workspace: settings.workspace,
+      maxDurationMs: settings.maxDurationMs,
+      room: roomOf(id),
+      tokenTtlMs,
+      metadata: body.metadata ?? {},
+      dynamicData,
+      createdBy: createdByUserId,
+    });
+    if (registration.outcome === 'registered') return registration.call;
+    throw new ApiError(
+      'concurrent_call_limit_reached',
+      'your organisation has as many live calls as it may have: end one, or try again when one has ended',
+    );
+  }
+
+  /** @throws ApiError `not_found` */
+  async get(org: string, id: string): Promise<CallRecord> {
+    const call = await this.#store.calls.get({ org, id });
+    if (call === undefined) throw new ApiError('not_found', 'Call not found');
+    return call;
+  }
+
+  transcript({ org, id }: CallRecord): ReturnType<CallStore['log']['read']> {
+    return this.#store.log.read({ org, id });
+  }
+
+  /** @param after id of the last call of the page before */
+  list(org: string, query: CallQuery, after: string | undefined): ReturnType<CallStore['list']> {
+    const time = (text: string | undefined) => (text === undefined ? undefined : instantOf(text));
+    return this.#store.list({
+      org,
+      filter: {
+        agentNames: query.ai_agent_ids?.flatMap((ids) => ids.split(',')).filter((id) => id !== ''),
+        status: query.call_status,
+        startedFrom: time(query.start_time_after),
+        startedTo: time(query.start_time_before),
+        endedFrom: time(query.end_time_after),
+        endedTo: time(query.end_time_before),
+      },
+      direction: query.sort_direction === 'asc' ? 'ascending' : 'descending',
+      pageSize: query.page_size,
+      after,
+    });
+  }
+
+  /** What the user of a web call joins with; nothing once the call has begun, or the token would be of no more use. */
+  async accessTo({
+    id,
+    status,
+    tokenExpiresAt,
+  }: CallRecord): Promise<{ readonly accessToken: string | null; readonly mediaUrl: string | null }> {
+    const now = this.#clock.now();
+    const server = this.#mediaServer;
+    if (server === undefined || status !== 'registered' || tokenExpiresAt === null || tokenExpiresAt.getTime() <= now)
+      return { accessToken: null, mediaUrl: null };
+    return { accessToken: await accessTokenOf(server, { callId: id, expiresAt: tokenExpiresAt, now }), mediaUrl: server.publicUrl };
+  }
+}

@@ -1,0 +1,50 @@
+/** Calls as REST shows them. */
+import { durationOf } from '../../calls/lifecycle.ts';
+import type { CallMessage, CallRecord, CallTurn } from '../../store/index.ts';
+import type { CallAnswer, CallSummary } from './answers.ts';
+
+/** What stands in no row. */
+export interface CallExtras {
+  readonly accessToken: string | null;
+  readonly mediaUrl: string | null;
+  readonly recordingUrl: string | null;
+}
+
+export function callSummaryToRest(call: CallRecord, extras: CallExtras): CallSummary {
+  const duration = durationOf(call);
+  return {
+    _id: call.id,
+    call_type: call.callType,
+    call_status: call.status,
+    call_finish_reason: call.finishReason,
+    ai_agent_id: call.agentName,
+    ai_agent_name: call.agentDisplayName,
+    override_ai_agent_id: call.overrideAgentName,
+    metadata: call.metadata,
+    native_llm_dynamic_data: call.dynamicData,
+    created_at: call.createdAt.toISOString(),
+    call_start_time: call.startedAt?.toISOString() ?? null,
+    call_end_time: call.endedAt?.toISOString() ?? null,
+    call_duration_seconds: duration === undefined ? null : duration / 1000,
+    recorded_call_audio_url: extras.recordingUrl,
+    access_token: extras.accessToken,
+    media_url: extras.mediaUrl,
+    ...(call.direction !== null && {
+      direction: call.direction,
+      from_number: call.fromNumber,
+      to_number: call.toNumber,
+      sip_call_id: call.sipCallId,
+    }),
+  };
+}
+
+export function callToRest(
+  call: CallRecord,
+  extras: CallExtras & { readonly messages: readonly CallMessage[]; readonly turns: readonly CallTurn[] },
+): CallAnswer {
+  return {
+    ...callSummaryToRest(call, extras),
+    messages: extras.messages.map(({ role, content, spokenAt }) => ({ role, content, timestamp: spokenAt.toISOString() })),
+    turns: extras.turns.map(({ eou, stt, llmTtft, ttsTtfb, v2v }) => ({ eou, stt, llm_ttft: llmTtft, tts_ttfb: ttsTtfb, v2v })),
+  };
+}

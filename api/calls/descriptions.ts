@@ -1,0 +1,108 @@
+/** The routes of calls and recordings. */
+import { defineRoute } from '../http/route.ts';
+import { callAnswer, callList, signedUrlAnswer } from './answers.ts';
+import { endedCall, registeredCall, signedUrlExample } from './examples.ts';
+import { callQuery, recordingRequest, webCallCreate } from './schema.ts';
+
+const tag = 'Calls';
+
+export const createWebCall = defineRoute({
+  method: 'POST',
+  path: '/v1/calls/create-web-call',
+  operationId: 'createWebCall',
+  tag,
+  summary: 'Register a call from a browser',
+  description:
+    'The call keeps the configuration that the agent serves now. Join with `access_token` at `media_url` (LiveKit) within 5 minutes: the token opens one room, for one user, who may be heard and hear. A call that nobody joins ends as `error`.',
+  permission: 'calls:write',
+  body: webCallCreate.meta({ id: 'WebCallCreate' }),
+  bodyExamples: {
+    'an agent that needs a name': {
+      ai_agent_id: 'agent-k3xq5w7zabcdefgh',
+      metadata: { ticket: 4711 },
+      native_llm_dynamic_data: { customer_name: 'Ada' },
+    },
+  },
+  answers: {
+    201: { description: 'The call, `registered`.', schema: callAnswer, example: registeredCall, identifies: { call_id: '_id' } },
+  },
+  errors: ['not_found', 'conflict', 'concurrent_call_limit_reached'],
+});
+
+export const listCalls = defineRoute({
+  method: 'GET',
+  path: '/v1/calls',
+  operationId: 'listCalls',
+  tag,
+  summary: 'List calls',
+  description: 'Without what was said: a single call has that.',
+  permission: 'calls:read',
+  query: callQuery,
+  answers: {
+    200: {
+      description: 'A page of calls.',
+      schema: callList,
+      example: { calls: [withoutTranscript(endedCall)], next_page_token: null, total_count: 1 },
+    },
+  },
+});
+
+export const getCall = defineRoute({
+  method: 'GET',
+  path: '/v1/calls/:call_id',
+  operationId: 'getCall',
+  tag,
+  summary: 'Get a call, whatever its type',
+  permission: 'calls:read',
+  params: { call_id: 'The `_id`.' },
+  answers: { 200: { description: 'The call.', schema: callAnswer, example: endedCall } },
+});
+
+const audio = { contentType: 'audio/ogg' } as const;
+const recording = {
+  200: { description: 'The recording: Ogg Opus, the user left and the agent right.', ...audio },
+  206: { description: 'The part of it that `Range` asks for.', ...audio },
+} as const;
+
+export const downloadRecording = defineRoute({
+  method: 'POST',
+  path: '/v1/call-recording/download',
+  operationId: 'downloadRecording',
+  tag,
+  summary: 'Download the recording of a call',
+  description: 'One part of it with a header `Range: bytes=…`. `expiration_url_in_minutes` is read and of no consequence here.',
+  permission: 'recordings:read',
+  body: recordingRequest.meta({ id: 'RecordingRequest' }),
+  bodyExamples: { 'a call': { call_id: registeredCall._id } },
+  answers: recording,
+  errors: ['recording_not_found', 'recording_not_ready', 'range_not_satisfiable'],
+});
+
+export const signRecordingUrl = defineRoute({
+  method: 'POST',
+  path: '/v1/call-recording/signed-url',
+  operationId: 'signRecordingUrl',
+  tag,
+  summary: 'Get an address that opens a recording for a while',
+  permission: 'recordings:read',
+  body: recordingRequest.meta({ id: 'RecordingRequest' }),
+  bodyExamples: { 'an hour': { call_id: registeredCall._id, expiration_url_in_minutes: 60 } },
+  answers: { 200: { description: 'The address.', schema: signedUrlAnswer, example: signedUrlExample } },
+  errors: ['recording_not_found', 'recording_not_ready'],
+});
+
+export const openSignedRecording = defineRoute({
+  method: 'GET',
+  path: '/v1/call-recording/signed/:token',
+  operationId: 'openSignedRecording',
+  tag,
+  summary: 'Open a recording by its signed address',
+  permission: 'public',
+  params: { token: 'As it stands in the address.' },
+  answers: recording,
+  errors: ['recording_not_found', 'range_not_satisfiable', 'internal_error', 'unavailable'],
+});
+
+function withoutTranscript({ messages: _messages, turns: _turns, ...call }: typeof endedCall) {
+  return call;
+}

@@ -1,0 +1,107 @@
+/** Recordings: sent, wholly or in parts, and the addresses that open them. */
+import { Readable } from 'node:stream';
+
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+import type { FileStorage } from '../../knowledge/storage/file-storage.ts';
+import { StorageError } from '../../knowledge/storage/storage-error.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { isTerminal, type CallRecord, type CallRef, type CallStore } from '../../store/index.ts';
+import { ApiError } from '../http/api-error.ts';
+import { requestState } from '../http/request-state.ts';
+import { readRange } from './byte-range.ts';
+import { SignedLinks } from './signed-links.ts';
+
+/** How long the address in an answer about a call is good, in minutes. */
+export const addressMinutes = 10;
+
+export class Recordings {
+  readonly #calls: Pick<CallStore['calls'], 'get'>;
+  readonly #files: Pick<FileStorage, 'read'>;
+  readonly #links: SignedLinks;
+  readonly #publicUrl: string | undefined;
+  readonly #clock: Clock;
+
+  constructor(options: {
+    readonly calls: Pick<CallStore['calls'], 'get'>;
+    readonly files: Pick<FileStorage, 'read'>;
+    readonly linkKey: Uint8Array;
+    readonly publicUrl: string | undefined;
+    readonly clock: Clock;
+  }) {
+    this.#calls = options.calls;
+    this.#files = options.files;
+    this.#links = new SignedLinks(options.linkKey);
+    this.#publicUrl = options.publicUrl?.replace(/\/+$/, '');
+    this.#clock = options.clock;
+  }
+
+  /**
+   * A call that has a recording.
+   * @throws ApiError `recording_not_found`, also for a call that isn't there, and `recording_not_ready` for one that isn't over
+   */
+  async find(ref: CallRef): Promise<CallRecord> {
+    const call = await this.#calls.get(ref);
+    if (call !== undefined && !isTerminal(call.status)) throw new ApiError('recording_not_ready', 'the call is not over yet');
+    if (call?.recording == null) throw recordingNotFound();
+    return call;
+  }
+
+  /** @throws ApiError `recording_not_found` for an address that is forged, or past its time */
+  async findByToken(token: string): Promise<CallRecord> {
+    const link = this.#links.read(token, this.#clock.now());
+    if (link === undefined)
+      throw new ApiError('recording_not_found', 'this address does not open a recording, or does so no more: ask for a new one');
+    return this.find({ org: link.org, id: link.callId });
+  }
+
+  /** An address that opens the recording of a call for so long. */
+  sign(request: FastifyRequest, { org, id }: CallRef, minutes: number): { readonly url: string; readonly expiresAt: Date } {
+    const expiresAt = this.#clock.now() + minutes * 60_000;
+    const base = this.#publicUrl ?? `${request.protocol}://${request.host}`;
+    const token = this.#links.write({ org, callId: id, expiresAt });
+    return { url: `${base}/v1/call-recording/signed/${token}`, expiresAt: new Date(expiresAt) };
+  }
+
+  /** Answers with the recording, or the part of it that the request asks for. */
+  async send(request: FastifyRequest, reply: FastifyReply, { id, recording }: CallRecord): Promise<FastifyReply> {
+    if (recording === null) throw recordingNotFound();
+    const { key, bytes } = recording;
+    const range = readRange(request.headers.range, bytes);
+    if (range === 'unsatisfiable')
+      throw new ApiError('range_not_satisfiable', `the recording has ${bytes} bytes`, { headers: { 'content-range': `bytes */${bytes}` } });
+    const content = request.method === 'HEAD' ? Readable.from([]) : await this.#open(key, request, range);
+    void reply
+      .code(range === undefined ? 200 : 206)
+      .type('audio/ogg')
+      .header('accept-ranges', 'bytes')
+      .header('cache-control', 'private, no-store')
+      .header('content-disposition', `attachment; filename="${fileNameOf(id)}"`)
+      .header('content-length', String(range === undefined ? bytes : range.end - range.start + 1));
+    if (range !== undefined) void reply.header('content-range', `bytes ${range.start}-${range.end}/${bytes}`);
+    return reply.send(content);
+  }
+
+  async #open(
+    key: string,
+    request: FastifyRequest,
+    range: { readonly start: number; readonly end: number } | undefined,
+  ): Promise<Readable> {
+    try {
+      return await this.#files.read(key, { signal: requestState(request).signal, ...(range !== undefined && { range }) });
+    } catch (error) {
+      // Deleted in the storage, by a rule about old files perhaps.
+      if (error instanceof StorageError && error.kind === 'not_found') throw recordingNotFound(error);
+      throw error;
+    }
+  }
+}
+
+export function fileNameOf(callId: string): string {
+  return `${callId}.ogg`;
+}
+
+/** The same for a call without a recording and one that isn't there, or is somebody else's. */
+function recordingNotFound(cause?: unknown): ApiError {
+  return new ApiError('recording_not_found', 'Recording not found', cause === undefined ? {} : { cause });
+}

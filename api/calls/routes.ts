@@ -1,0 +1,76 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+
+import { CallLifecycle } from '../../calls/lifecycle.ts';
+import { covers, type CallRecord } from '../../store/index.ts';
+import type { ApiDependencies } from '../dependencies.ts';
+import type { Caller } from '../http/caller.ts';
+import { addRoute } from '../http/route.ts';
+import type { Foundation } from '../resources/foundation.ts';
+import { CallService } from './call-service.ts';
+import { callSummaryToRest, callToRest, type CallExtras } from './codec.ts';
+import { createWebCall, downloadRecording, getCall, listCalls, openSignedRecording, signRecordingUrl } from './descriptions.ts';
+import { addressMinutes, fileNameOf, Recordings } from './recordings.ts';
+import { ServedAgents } from './served-agents.ts';
+
+export function registerCalls(
+  app: FastifyInstance,
+  foundation: Foundation,
+  { store, clock, calls }: Pick<ApiDependencies, 'store' | 'clock' | 'calls'>,
+): void {
+  const service = new CallService({
+    agents: new ServedAgents({ foundation, revisions: store.agentRevisions }),
+    lifecycle: new CallLifecycle({ calls: store.calls.calls, clock }),
+    store: store.calls,
+    mediaServer: calls.mediaServer,
+    clock,
+  });
+  const recordings = new Recordings({ ...calls, calls: store.calls.calls, files: calls.recordings, clock });
+
+  const extrasOf = async (call: CallRecord, caller: Caller, request: FastifyRequest): Promise<CallExtras> => ({
+    ...(await service.accessTo(call)),
+    recordingUrl:
+      call.recording !== null && covers(caller.permissions, 'recordings:read') ? recordings.sign(request, call, addressMinutes).url : null,
+  });
+
+  addRoute(app, createWebCall, async ({ body, caller, request, reply, timed }) => {
+    const call = await timed('db', () => service.createWebCall(caller, body));
+    return reply
+      .code(201)
+      .header('cache-control', 'no-store')
+      .send(callToRest(call, { ...(await extrasOf(call, caller, request)), messages: [], turns: [] }));
+  });
+
+  addRoute(app, listCalls, async ({ query, caller, request, timed }) => {
+    const list = `calls/${caller.org}/${query.sort_direction}`;
+    const [after] = query.page_token === undefined ? [] : foundation.pageTokens.read(list, query.page_token);
+    const { items, next, total } = await timed('db', () => service.list(caller.org, query, after));
+    return {
+      calls: await Promise.all(items.map(async (call) => callSummaryToRest(call, await extrasOf(call, caller, request)))),
+      next_page_token: next === undefined ? null : foundation.pageTokens.write(list, [next]),
+      total_count: total,
+    };
+  });
+
+  addRoute(app, getCall, async ({ params, caller, request, timed }) => {
+    const call = await timed('db', () => service.get(caller.org, params.call_id));
+    const { messages, turns } = await timed('db', () => service.transcript(call));
+    return callToRest(call, { ...(await extrasOf(call, caller, request)), messages, turns });
+  });
+
+  addRoute(app, downloadRecording, async ({ body, caller: { org }, request, reply, timed }) => {
+    const call = await timed('db', () => recordings.find({ org, id: body.call_id }));
+    return recordings.send(request, reply, call);
+  });
+
+  addRoute(app, signRecordingUrl, async ({ body, caller: { org }, request, timed }) => {
+    const call = await timed('db', () => recordings.find({ org, id: body.call_id }));
+    const minutes = body.expiration_url_in_minutes;
+    const { url, expiresAt } = recordings.sign(request, call, minutes);
+    return { file_name: fileNameOf(call.id), signed_url: url, expiration_minutes: minutes, expires_at: expiresAt.toISOString() };
+  });
+
+  addRoute(app, openSignedRecording, async ({ params, request, reply, timed }) => {
+    const call = await timed('db', () => recordings.findByToken(params.token));
+    return recordings.send(request, reply, call);
+  });
+}

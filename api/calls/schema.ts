@@ -1,0 +1,80 @@
+/** Bodies and queries of the calls' routes. */
+import { z } from 'zod';
+
+import { unstorable } from '../../crds/unstorable.ts';
+import { callStatuses } from '../../store/index.ts';
+import { issues } from '../validation/issue.ts';
+import { withRule } from '../validation/validate.ts';
+
+const mostMetadataKeys = 50;
+const maxMetadataBytes = 16 * 1024;
+const maxDynamicDataBytes = 32 * 1024;
+
+/** A free object that is kept as it is, up to a size. */
+function freeObject(what: string, maxBytes: number, meta: Readonly<Record<string, unknown>> = {}) {
+  return withRule(z.record(z.string(), z.unknown()).meta(meta), (value, loc) => {
+    const [problem] = unstorable(value, loc.slice(1).join('.'));
+    if (problem !== undefined) return [issues.value(loc, `${problem.path} ${problem.message}`)];
+    const bytes = Buffer.byteLength(JSON.stringify(value));
+    return bytes > maxBytes ? [issues.value(loc, `${what} may have ${maxBytes / 1024} KiB, and this has ${bytes} bytes`)] : [];
+  });
+}
+
+const metadata = freeObject('metadata', maxMetadataBytes, { maxProperties: mostMetadataKeys }).describe(
+  'Whatever you want to find again with the call: 50 keys and 16 KiB at most.',
+);
+const dynamicData = freeObject('native_llm_dynamic_data', maxDynamicDataBytes).describe(
+  'Values for the `{{name}}` placeholders of the agent, 32 KiB at most. The names in its `required_dynamic_data` have to be there.',
+);
+const agentId = z.string().describe('The `ai_agent_id` of the agent that handles the call.');
+
+export const webCallCreate = z.object({
+  ai_agent_id: agentId,
+  override_ai_agent_id: z.string().nullish().describe('An agent that talks in its stead.'),
+  metadata: metadata.nullish(),
+  native_llm_dynamic_data: dynamicData.nullish(),
+});
+
+export type WebCallCreate = z.output<typeof webCallCreate>;
+
+const time = (text: string) =>
+  withRule(z.string().meta({ format: 'date-time' }), (value, loc) =>
+    instantOf(value) === undefined ? [issues.value(loc, 'use a date and time of ISO 8601, such as 2026-11-21T09:00:00Z')] : [],
+  ).describe(text);
+
+const iso = /^\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?)?$/i;
+
+/** Without a zone it is UTC, as all times here are. */
+export function instantOf(text: string): Date | undefined {
+  // A plus in an address that nobody escaped arrives as a blank.
+  const whole = text.trim().replace(/ (?=\d\d:?\d\d$)/, (blank, at: number) => (at > 10 ? '+' : blank));
+  if (!iso.test(whole)) return undefined;
+  const zoned = /(Z|[+-]\d\d:?\d\d)$/i.test(whole.slice(10)) || whole.length === 10 ? whole : `${whole}Z`;
+  const date = new Date(zoned.replace(' ', 'T'));
+  return Number.isNaN(date.getTime()) ? undefined : date;
+}
+
+export const callQuery = z.object({
+  ai_agent_ids: z
+    .array(z.string())
+    .max(100)
+    .optional()
+    .describe(
+      'Only calls of these agents, asked for or talking in the stead of another. To be given several times, or with commas between them.',
+    ),
+  start_time_after: time('Only calls that started then or later. A call that never started counts from when it was made.').optional(),
+  start_time_before: time('Only calls that started then or earlier.').optional(),
+  end_time_after: time('Only calls that ended then or later.').optional(),
+  end_time_before: time('Only calls that ended then or earlier.').optional(),
+  call_status: z.enum(callStatuses).optional().describe('Only calls in this state.'),
+  sort_direction: z.enum(['asc', 'desc']).default('desc').describe('By the time they were made; `desc` is newest first.'),
+  page_size: z.int().min(1).max(1000).default(100).describe('Calls on a page.'),
+  page_token: z.string().optional().describe('The `next_page_token` of the page before. It opens only the list that gave it out.'),
+});
+
+export type CallQuery = z.output<typeof callQuery>;
+
+export const recordingRequest = z.object({
+  call_id: z.string().describe('The `_id` of the call.'),
+  expiration_url_in_minutes: z.int().min(1).max(1440).default(10).describe('How long a signed address is good.'),
+});

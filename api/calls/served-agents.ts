@@ -1,0 +1,81 @@
+/** Which configuration a call of an agent starts with. */
+import type { AgentRevisions } from '../../store/agent-revisions.ts';
+import { sleep, type Clock } from '../../platform/clock.ts';
+import { ApiError } from '../http/api-error.ts';
+import type { Foundation } from '../resources/foundation.ts';
+import { isObjectName } from '../resources/names.ts';
+
+type Serving = NonNullable<Awaited<ReturnType<AgentRevisions['servingByName']>>>;
+
+/** How long a call waits for the operator to take in an agent that was written a moment ago, and how often it looks, in milliseconds. */
+const settlingMs = 2_000;
+const lookEveryMs = 50;
+
+export class ServedAgents {
+  readonly #views: Foundation['views'];
+  readonly #contact: Foundation['contact'];
+  readonly #revisions: Pick<AgentRevisions, 'servingByName'>;
+  readonly #clock: Clock;
+
+  constructor({
+    foundation,
+    revisions,
+  }: {
+    readonly foundation: Pick<Foundation, 'views' | 'contact' | 'clock'>;
+    readonly revisions: Pick<AgentRevisions, 'servingByName'>;
+  }) {
+    this.#views = foundation.views;
+    this.#contact = foundation.contact;
+    this.#clock = foundation.clock;
+    this.#revisions = revisions;
+  }
+
+  /**
+   * Asks Postgres alone, unless something is unusual: calls start while the Kubernetes API is away.
+   * @throws ApiError `not_found` for an agent that isn't there, `conflict` for one that has never been sound enough to serve
+   */
+  async find(org: string, name: string): Promise<Serving> {
+    if (!isObjectName(name)) throw agentNotFound();
+    await this.#settled(org, name);
+    const serving = await this.#serving(org, name);
+    if (serving !== undefined) return serving;
+    const resource = await this.#views.agents.get(org, name);
+    if (resource === undefined) throw agentNotFound();
+    // Made a moment ago, perhaps by somebody else: this replica may have heard of it only now.
+    const giveUpAt = this.#clock.monotonic() + settlingMs;
+    while (this.#clock.monotonic() < giveUpAt) {
+      await sleep(this.#clock, lookEveryMs);
+      const late = await this.#serving(org, name);
+      if (late !== undefined) return late;
+    }
+    const ready = this.#views.agents.newest(org, name)?.status?.conditions?.find(({ type }) => type === 'Ready');
+    throw new ApiError(
+      'conflict',
+      ready === undefined
+        ? 'the AI agent has not been taken into service yet; try again'
+        : `the AI agent can not take calls: ${ready.message}`,
+    );
+  }
+
+  /** An edit that this replica knows of counts for the next call: the operator is given a moment. What it doesn't take in changes nothing. */
+  async #settled(org: string, name: string): Promise<void> {
+    const giveUpAt = this.#clock.monotonic() + settlingMs;
+    while (!this.#contact.lost && this.#clock.monotonic() < giveUpAt) {
+      const agent = this.#views.agents.newest(org, name);
+      if (agent === undefined || agent.spec.suspend === true) return;
+      if ((agent.status?.observedGeneration ?? 0) >= (agent.metadata.generation ?? 0)) return;
+      // Without a revision there is nothing to fall back to, and the wait comes later.
+      if (agent.status?.observedGeneration === undefined) return;
+      await sleep(this.#clock, lookEveryMs);
+    }
+  }
+
+  #serving(org: string, agentName: string): Promise<Serving | undefined> {
+    return this.#revisions.servingByName({ org, agentName });
+  }
+}
+
+/** The same for what is somebody else's, what doesn't exist and what can't exist. */
+function agentNotFound(): ApiError {
+  return new ApiError('not_found', 'AI agent not found');
+}

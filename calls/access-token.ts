@@ -1,0 +1,58 @@
+/** What lets the user of a web call into its room, and nowhere else. */
+import { AccessToken, JobRestartPolicy, RoomAgentDispatch, RoomConfiguration, TrackSource } from 'livekit-server-sdk';
+
+import type { MediaServer } from './media-server.ts';
+import { dispatchMetadata, roomOf, userIdentityOf, voiceAgentName } from './names.ts';
+
+/** How long a token opens the room of its call, in milliseconds. Who is in the room stays. */
+export const tokenTtlMs = 600_000;
+/** How long an empty room waits for its user, in seconds. */
+export const emptyRoomSeconds = 300;
+/** How long a room is kept for a user whose connection broke, in seconds. */
+const departureSeconds = 20;
+
+export interface TokenOptions {
+  readonly callId: string;
+  readonly expiresAt: Date;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/**
+ * A token for the user of a call. It brings the room into being, and the agent into the room; the user may be heard and hear,
+ * and nothing else: no pictures, no data, no look at other rooms, no change of what others see of the user.
+ */
+export async function accessTokenOf(
+  server: Pick<MediaServer, 'apiKey' | 'apiSecret'>,
+  { callId, expiresAt, now }: TokenOptions,
+): Promise<string> {
+  const seconds = Math.max(1, Math.floor((expiresAt.getTime() - now) / 1000));
+  const token = new AccessToken(server.apiKey, server.apiSecret, { identity: userIdentityOf(callId), ttl: seconds });
+  token.addGrant({
+    room: roomOf(callId),
+    roomJoin: true,
+    roomCreate: false,
+    roomList: false,
+    roomAdmin: false,
+    roomRecord: false,
+    canPublish: true,
+    canPublishSources: [TrackSource.MICROPHONE],
+    canPublishData: false,
+    canSubscribe: true,
+    canUpdateOwnMetadata: false,
+    hidden: false,
+  });
+  token.roomConfig = new RoomConfiguration({
+    emptyTimeout: emptyRoomSeconds,
+    departureTimeout: departureSeconds,
+    agents: [
+      new RoomAgentDispatch({
+        agentName: voiceAgentName,
+        metadata: dispatchMetadata(callId),
+        // A second job would know nothing of what was said: a call whose job is lost is over.
+        restartPolicy: JobRestartPolicy.JRP_NEVER,
+      }),
+    ],
+  });
+  return token.toJwt();
+}

@@ -1,0 +1,27 @@
+/** What the registration of a call has to know of the revision that it starts from. */
+import type { AgentRevisionConfig } from '../crds/agent-revision.ts';
+import { millisecondsOf } from '../crds/duration.ts';
+
+export interface CallSettings {
+  readonly displayName: string;
+  readonly workspace: string | undefined;
+  readonly maxDurationMs: number;
+  /** Names that the call must bring. */
+  readonly requiredDynamicData: readonly string[];
+}
+
+/** @param config of a revision, as it was stored */
+export function callSettingsOf(config: unknown): CallSettings {
+  const { displayName, agent, versions } = config as AgentRevisionConfig;
+  return {
+    displayName,
+    workspace: versions.workspace,
+    maxDurationMs: millisecondsOf(agent.call.maxDuration),
+    requiredDynamicData: agent.llm.requiredDynamicData ?? [],
+  };
+}
+
+/** Which of the required names a call doesn't bring. `null` is as good as nothing. */
+export function missingDynamicData({ requiredDynamicData }: CallSettings, given: Readonly<Record<string, unknown>>): readonly string[] {
+  return requiredDynamicData.filter((name) => !Object.hasOwn(given, name) || given[name] === null);
+}

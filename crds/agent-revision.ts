@@ -1,0 +1,37 @@
+/** What the operator makes of an agent and everything it refers to, and calls start from. */
+import type { AgentSpec } from './agent.ts';
+import type { ToolSpec } from './tool.ts';
+
+/** What is stored for a revision. Secrets appear by name, key and the digest of their version, never by value. */
+export interface AgentRevisionConfig {
+  /** Shape of this document. */
+  readonly format: 1;
+  readonly name: string;
+  readonly displayName: string;
+  /** As in the spec, without what only steers the operator; the prompt stands apart. */
+  readonly agent: Omit<AgentSpec, 'suspend' | 'displayName' | 'llm' | 'knowledgeBaseRef'> & {
+    readonly llm: Omit<AgentSpec['llm'], 'systemPrompt' | 'systemPromptFrom'>;
+  };
+  /** Resolved; `null` where the agent has none, or the ConfigMap is missing. */
+  readonly systemPrompt: string | null;
+  /** Sorted by function name. */
+  readonly tools: readonly RevisionTool[];
+  readonly knowledgeBase: string | null;
+  readonly versions: RevisionVersions;
+}
+
+export interface RevisionTool {
+  readonly name: string;
+  readonly type: string;
+  readonly functionName: string;
+  readonly spec: Omit<ToolSpec, 'suspend' | 'agentRefs'>;
+}
+
+/** What changes without any configuration changing: a rotated Secret, a knowledge base deleted and made anew, a label. */
+interface RevisionVersions {
+  /** By name of the Secret: a digest of its uid and resourceVersion, `null` while it is missing. */
+  readonly secrets: Readonly<Record<string, string | null>>;
+  readonly knowledgeBaseUid: string | null;
+  /** Of the label `parley.dev/workspace`; absent where there is none. */
+  readonly workspace?: string;
+}

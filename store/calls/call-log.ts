@@ -1,0 +1,118 @@
+/** What was said in calls, and how long the answers took: as the job that serves a call numbers it. */
+import type { Database } from '../database.ts';
+import type { CallRef } from './call-record.ts';
+
+/** Characters are cut off beyond this many bytes: nobody says so much at once. */
+export const LONGEST_MESSAGE = 65_536;
+
+export interface CallMessage {
+  /** Unique in the call; ascending in the order of time. */
+  readonly seq: number;
+  readonly role: 'agent' | 'user';
+  readonly content: string;
+  readonly spokenAt: Date;
+  /** The user cut in. */
+  readonly interrupted: boolean;
+  /** What of the knowledge base the answer rests on. */
+  readonly sources: readonly unknown[] | null;
+}
+
+/** In milliseconds; null where it was not measured. */
+export interface CallTurn {
+  readonly seq: number;
+  /** From the end of speech to the decision that the user has finished. */
+  readonly eou: number | null;
+  readonly stt: number | null;
+  /** To the first token. */
+  readonly llmTtft: number | null;
+  /** To the first audio. */
+  readonly ttsTtfb: number | null;
+  /** From the end of the user's speech to the beginning of the agent's. */
+  readonly v2v: number | null;
+}
+
+export class CallLog {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /**
+   * Adds what isn't there; a number that is there keeps what it has, so that a job may tell everything again after a lost answer.
+   * @throws StoreError `conflict` for a call that doesn't exist
+   */
+  async add(
+    { org, id }: CallRef,
+    { messages = [], turns = [] }: { readonly messages?: readonly CallMessage[]; readonly turns?: readonly CallTurn[] },
+  ): Promise<void> {
+    await this.#database.asOrganization(org, async (transaction) => {
+      if (messages.length > 0) {
+        await transaction.query(
+          `INSERT INTO parley.call_messages (org, call_id, seq, role, content, spoken_at, interrupted, sources)
+           SELECT $1, $2, m.* FROM jsonb_to_recordset($3) AS m (seq int, role text, content text, spoken_at timestamptz, interrupted boolean, sources jsonb)
+           ON CONFLICT DO NOTHING`,
+          [
+            org,
+            id,
+            JSON.stringify(
+              messages.map(({ seq, role, content, spokenAt, interrupted, sources }) => ({
+                seq,
+                role,
+                content: storable(content),
+                spoken_at: spokenAt.toISOString(),
+                interrupted,
+                ...(sources !== null && { sources }),
+              })),
+            ),
+          ],
+        );
+      }
+      if (turns.length > 0) {
+        await transaction.query(
+          `INSERT INTO parley.call_turns (org, call_id, seq, eou, stt, llm_ttft, tts_ttfb, v2v)
+           SELECT $1, $2, t.* FROM jsonb_to_recordset($3) AS t (seq int, eou real, stt real, llm_ttft real, tts_ttfb real, v2v real)
+           ON CONFLICT DO NOTHING`,
+          [
+            org,
+            id,
+            JSON.stringify(
+              turns.map(({ seq, eou, stt, llmTtft, ttsTtfb, v2v }) => ({ seq, eou, stt, llm_ttft: llmTtft, tts_ttfb: ttsTtfb, v2v })),
+            ),
+          ],
+        );
+      }
+    });
+  }
+
+  /** In the order of their numbers. */
+  async read({ org, id }: CallRef): Promise<{ readonly messages: readonly CallMessage[]; readonly turns: readonly CallTurn[] }> {
+    return this.#database.asOrganization(
+      org,
+      async (transaction) => {
+        const messages = await transaction.query<CallMessage & Record<string, unknown>>(
+          `SELECT seq, role, content, spoken_at AS "spokenAt", interrupted, sources FROM parley.call_messages
+           WHERE org = $1 AND call_id = $2 ORDER BY seq`,
+          [org, id],
+        );
+        const turns = await transaction.query<CallTurn & Record<string, unknown>>(
+          `SELECT seq, eou, stt, llm_ttft AS "llmTtft", tts_ttfb AS "ttsTtfb", v2v FROM parley.call_turns
+           WHERE org = $1 AND call_id = $2 ORDER BY seq`,
+          [org, id],
+        );
+        return { messages: messages.rows, turns: turns.rows };
+      },
+      { snapshot: true },
+    );
+  }
+}
+
+/** Speech recognition is not ours: what Postgres doesn't keep is taken out, and what is too long ends early. */
+function storable(content: string): string {
+  const text = content.toWellFormed().replaceAll('\u0000', '');
+  if (Buffer.byteLength(text) <= LONGEST_MESSAGE) return text;
+  return Buffer.from(text)
+    .subarray(0, LONGEST_MESSAGE)
+    .toString()
+    .replace(/\uFFFD+$/, '');
+}

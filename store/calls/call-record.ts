@@ -1,0 +1,91 @@
+/** Calls as the store takes them and gives them out. */
+import type { CallStatus, FinishReason } from './call-state.ts';
+
+export type CallType = 'web_call' | 'phone_call';
+export type CallDirection = 'inbound' | 'outbound';
+type Values = Readonly<Record<string, unknown>>;
+
+export interface CallRef {
+  readonly org: string;
+  readonly id: string;
+}
+
+export interface NewCall extends CallRef {
+  readonly callType: CallType;
+  /** Of a phone call. */
+  readonly direction?: CallDirection;
+  /** By its name in REST: of the agent that was asked for, and of the one that talks in its stead. */
+  readonly agentName: string;
+  readonly agentDisplayName: string;
+  readonly overrideAgentName?: string | undefined;
+  /** Who talks, with which configuration. */
+  readonly agentUid: string;
+  readonly revision: string;
+  readonly workspace?: string | undefined;
+  readonly maxDurationMs: number;
+  /** Of the media server; unique in the deployment. */
+  readonly room: string;
+  /** How long the token of a web call is good, in milliseconds. */
+  readonly tokenTtlMs?: number;
+  readonly fromNumber?: string;
+  readonly toNumber?: string;
+  readonly sipCallId?: string;
+  readonly metadata?: Values;
+  readonly dynamicData?: Values;
+  readonly createdBy?: string | null;
+}
+
+export interface StoredRecording {
+  /** Where it stands in the storage of files. */
+  readonly key: string;
+  readonly bytes: number;
+  readonly durationMs: number;
+}
+
+export interface CallRecord extends CallRef {
+  readonly callType: CallType;
+  readonly direction: CallDirection | null;
+  readonly status: CallStatus;
+  readonly finishReason: FinishReason | null;
+  readonly agentName: string;
+  readonly agentDisplayName: string;
+  readonly overrideAgentName: string | null;
+  readonly agentUid: string;
+  readonly revision: string;
+  readonly workspace: string | null;
+  readonly maxDurationMs: number;
+  readonly room: string;
+  readonly tokenExpiresAt: Date | null;
+  readonly fromNumber: string | null;
+  readonly toNumber: string | null;
+  readonly sipCallId: string | null;
+  readonly metadata: Values;
+  readonly dynamicData: Values;
+  readonly createdBy: string | null;
+  readonly createdAt: Date;
+  /** The first media; null before. */
+  readonly startedAt: Date | null;
+  readonly endedAt: Date | null;
+  readonly jobId: string | null;
+  readonly jobSeenAt: Date | null;
+  readonly recording: StoredRecording | null;
+}
+
+/** What the statements below select, in the words of {@link Row}. */
+export const callColumns = `org, id, call_type AS "callType", direction, status, finish_reason AS "finishReason", agent_name AS "agentName",
+  agent_display_name AS "agentDisplayName", override_agent_name AS "overrideAgentName", agent_uid AS "agentUid", revision, workspace,
+  max_duration_ms AS "maxDurationMs", room, token_expires_at AS "tokenExpiresAt", from_number AS "fromNumber", to_number AS "toNumber",
+  sip_call_id AS "sipCallId", metadata, dynamic_data AS "dynamicData", created_by AS "createdBy", created_at AS "createdAt",
+  started_at AS "startedAt", ended_at AS "endedAt", job_id AS "jobId", job_seen_at AS "jobSeenAt",
+  recording_key AS "recordingKey", recording_bytes::float8 AS "recordingBytes", recording_duration_ms::float8 AS "recordingDurationMs"`;
+
+export interface Row extends Omit<CallRecord, 'recording'> {
+  readonly recordingKey: string | null;
+  readonly recordingBytes: number | null;
+  readonly recordingDurationMs: number | null;
+}
+
+export function toCall({ recordingKey, recordingBytes, recordingDurationMs, ...call }: Row): CallRecord {
+  const recording = recordingKey === null ? null : { key: recordingKey, bytes: recordingBytes ?? 0, durationMs: recordingDurationMs ?? 0 };
+  return { ...call, recording };
+}

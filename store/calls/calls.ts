@@ -1,0 +1,224 @@
+/** The rows of calls: taken on, moved from state to state, found. */
+import { uuidv7 } from '../../platform/uuid.ts';
+import type { Database, Transaction } from '../database.ts';
+import { StoreError } from '../error.ts';
+import { insertEvents } from '../webhooks/events.ts';
+import type { NewEvent } from '../webhooks/types.ts';
+import { callColumns, toCall, type CallRecord, type CallRef, type NewCall, type Row, type StoredRecording } from './call-record.ts';
+import { terminalStatusOf, type CallStatus, type FinishReason } from './call-state.ts';
+
+const idShape = /^call_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Raised by the table itself: see the migration. */
+const LIMIT_REACHED = 'PCL01';
+
+export function newCallId(): string {
+  return `call_${uuidv7()}`;
+}
+
+/** What is told of a change: written with it, and only if it happens. */
+export interface Told {
+  readonly events: (call: CallRecord) => readonly NewEvent[];
+}
+
+/** What came of an attempt to take a call on. */
+export type Registration = { readonly outcome: 'registered'; readonly call: CallRecord } | { readonly outcome: 'limit_reached' };
+
+export interface EndOptions extends CallRef, Told {
+  readonly reason: FinishReason;
+  /** Only as long as the call is in this state, and its job was last heard of at this time. */
+  readonly only?: { readonly status: CallStatus; readonly jobSeenAt: Date | null };
+}
+
+/** `changed` is false where the call had got there, or further, before. */
+export interface Transition {
+  readonly changed: boolean;
+  readonly call: CallRecord;
+}
+
+export class Calls {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /**
+   * Takes a call on, as `registered`, if the organisation has fewer live calls than it may have; otherwise nothing is left behind.
+   * An incoming call that the gateway reports again is the call that is there.
+   * @throws StoreError `not_found` for an unknown organisation
+   */
+  async register(call: NewCall): Promise<Registration> {
+    try {
+      return await this.#insert(call, null, { events: () => [] });
+    } catch (error) {
+      if (!(error instanceof StoreError && error.sqlState === LIMIT_REACHED)) throw error;
+      const known = await this.#database.asOrganization(call.org, (transaction) => findKnown(transaction, call));
+      return known === undefined ? { outcome: 'limit_reached' } : { outcome: 'registered', call: known };
+    }
+  }
+
+  /** Records a call that was turned away before it began; it counts for no limit. */
+  async refuse(call: NewCall, { reason, events }: Told & { readonly reason: FinishReason }): Promise<CallRecord> {
+    return (await this.#insert(call, reason, { events })).call;
+  }
+
+  async #insert(
+    call: NewCall,
+    reason: FinishReason | null,
+    { events }: Told,
+  ): Promise<{ readonly outcome: 'registered'; readonly call: CallRecord }> {
+    return this.#database.asOrganization(call.org, async (transaction) => {
+      const { rows } = await transaction.query<Row>(
+        `INSERT INTO parley.calls
+           (org, id, call_type, direction, status, finish_reason, agent_name, agent_display_name, override_agent_name, agent_uid, revision,
+            workspace, max_duration_ms, room, token_expires_at, from_number, to_number, sip_call_id, metadata, dynamic_data, created_by, ended_at)
+         SELECT name, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $21, $12, $13, now() + $14 * interval '1 millisecond', $15, $16, $17, $18, $19, $20,
+           CASE WHEN $6::text IS NULL THEN NULL ELSE now() END
+         FROM parley.organizations WHERE name = $1
+         ON CONFLICT DO NOTHING RETURNING ${callColumns}`,
+        [
+          call.org,
+          call.id,
+          call.callType,
+          call.direction ?? null,
+          reason === null ? 'registered' : terminalStatusOf(reason),
+          reason,
+          call.agentName,
+          call.agentDisplayName,
+          call.overrideAgentName ?? null,
+          call.agentUid,
+          call.revision,
+          call.maxDurationMs,
+          call.room,
+          call.tokenTtlMs ?? null,
+          call.fromNumber ?? null,
+          call.toNumber ?? null,
+          call.sipCallId ?? null,
+          JSON.stringify(call.metadata ?? {}),
+          JSON.stringify(call.dynamicData ?? {}),
+          call.createdBy ?? null,
+          call.workspace ?? null,
+        ],
+      );
+      if (rows[0] !== undefined) await insertEvents(transaction, events(toCall(rows[0])));
+      const known = rows[0] === undefined ? await findKnown(transaction, call) : toCall(rows[0]);
+      if (known === undefined) throw await whyNot(transaction, call);
+      return { outcome: 'registered', call: known };
+    });
+  }
+
+  /** A malformed id is one that no call has. */
+  async get({ org, id }: CallRef): Promise<CallRecord | undefined> {
+    if (!idShape.test(id)) return undefined;
+    return this.#one(org, `SELECT ${callColumns} FROM parley.calls WHERE org = $1 AND id = $2`, [org, id]);
+  }
+
+  /** Whose call this is. For what is told the id of a call by the media server and nothing else. */
+  async organizationOf(id: string): Promise<string | undefined> {
+    if (!idShape.test(id)) return undefined;
+    const [row] = await this.#database.query<{ org: string | null }>('SELECT parley.organization_of_call($1) AS org', [id]);
+    return row?.org ?? undefined;
+  }
+
+  /**
+   * `registered` → `ongoing`: media flow. The job counts as heard of.
+   * @throws StoreError `not_found`
+   */
+  async start({ org, id, jobId, events }: CallRef & Told & { readonly jobId: string }): Promise<Transition> {
+    return this.#transition(
+      { org, id, events },
+      `UPDATE parley.calls SET status = 'ongoing', started_at = now(), job_id = $3, job_seen_at = now()
+       WHERE org = $1 AND id = $2 AND status = 'registered' RETURNING ${callColumns}`,
+      [org, id, jobId],
+    );
+  }
+
+  /**
+   * Ends a call that isn't over. The first reason counts: a later one changes nothing.
+   * @throws StoreError `not_found`
+   */
+  async end({ org, id, reason, only, events }: EndOptions): Promise<Transition> {
+    const given = only === undefined ? '' : 'AND status = $5 AND job_seen_at IS NOT DISTINCT FROM $6::timestamptz';
+    return this.#transition(
+      { org, id, events },
+      `UPDATE parley.calls SET status = $3, finish_reason = $4, ended_at = greatest(now(), started_at)
+       WHERE org = $1 AND id = $2 AND status IN ('registered', 'ongoing') ${given} RETURNING ${callColumns}`,
+      [org, id, terminalStatusOf(reason), reason, ...(only === undefined ? [] : [only.status, only.jobSeenAt?.toISOString() ?? null])],
+    );
+  }
+
+  /** The job is there. @returns false when the call is over, or another job serves it: then this one should stop. */
+  async heartbeat({ org, id, jobId }: CallRef & { readonly jobId: string }): Promise<boolean> {
+    return this.#database.asOrganization(org, async (transaction) => {
+      const { rowCount } = await transaction.query(
+        `UPDATE parley.calls SET job_seen_at = now(), job_id = $3
+         WHERE org = $1 AND id = $2 AND status IN ('registered', 'ongoing') AND (job_id IS NULL OR job_id = $3)`,
+        [org, id, jobId],
+      );
+      return rowCount > 0;
+    });
+  }
+
+  /** The recording is in the storage. The first one stays, as does the reason. @returns false when there was one, or no such call */
+  async addRecording({ org, id, key, bytes, durationMs, events }: CallRef & StoredRecording & Told): Promise<boolean> {
+    return this.#database.asOrganization(org, async (transaction) => {
+      const { rows } = await transaction.query<Row>(
+        `UPDATE parley.calls SET recording_key = $3, recording_bytes = $4, recording_duration_ms = $5, recorded_at = now()
+         WHERE org = $1 AND id = $2 AND recording_key IS NULL RETURNING ${callColumns}`,
+        [org, id, key, bytes, Math.round(durationMs)],
+      );
+      if (rows[0] !== undefined) await insertEvents(transaction, events(toCall(rows[0])));
+      return rows[0] !== undefined;
+    });
+  }
+
+  /** How many are `registered` or `ongoing` now: counted. */
+  async liveCount(org: string): Promise<number> {
+    return this.#database.asOrganization(org, async (transaction) => {
+      const { rows } = await transaction.query<{ n: number }>(
+        `SELECT count(*)::int AS n FROM parley.calls WHERE org = $1 AND status IN ('registered', 'ongoing')`,
+        [org],
+      );
+      return rows[0]?.n ?? 0;
+    });
+  }
+
+  async #transition(ref: CallRef & Told, sql: string, values: readonly unknown[]): Promise<Transition> {
+    return this.#database.asOrganization(ref.org, async (transaction) => {
+      const { rows } = await transaction.query<Row>(sql, values);
+      if (rows[0] !== undefined) {
+        const call = toCall(rows[0]);
+        await insertEvents(transaction, ref.events(call));
+        return { changed: true, call };
+      }
+      const found = await transaction.query<Row>(`SELECT ${callColumns} FROM parley.calls WHERE org = $1 AND id = $2`, [ref.org, ref.id]);
+      if (found.rows[0] === undefined) throw new StoreError('not_found', `there is no call ${ref.id} in the organisation ${ref.org}`);
+      return { changed: false, call: toCall(found.rows[0]) };
+    });
+  }
+
+  async #one(org: string, sql: string, values: readonly unknown[]): Promise<CallRecord | undefined> {
+    return this.#database.asOrganization(org, async (transaction) => {
+      const { rows } = await transaction.query<Row>(sql, values);
+      return rows[0] && toCall(rows[0]);
+    });
+  }
+}
+
+/** The row of this very call, by its id or by what the gateway calls it. */
+async function findKnown(transaction: Transaction, { org, id, sipCallId, toNumber }: NewCall): Promise<CallRecord | undefined> {
+  const { rows } = await transaction.query<Row>(
+    `SELECT ${callColumns} FROM parley.calls WHERE org = $1
+       AND (id = $2 OR (direction = 'inbound' AND sip_call_id = $3 AND to_number = $4))`,
+    [org, id, sipCallId ?? null, toNumber ?? null],
+  );
+  return rows[0] && toCall(rows[0]);
+}
+
+async function whyNot(transaction: Transaction, { org, id, room }: NewCall): Promise<StoreError> {
+  const organization = await transaction.query('SELECT FROM parley.organizations WHERE name = $1', [org]);
+  return organization.rowCount === 0
+    ? new StoreError('not_found', `there is no organisation "${org}": make it with \`parley org create ${org}\``)
+    : new StoreError('conflict', `call ${id}: the id or the room ${room} is another call's`);
+}

@@ -1,0 +1,22 @@
+import type { Database } from '../database.ts';
+import { CallLog } from './call-log.ts';
+import { listCalls, type CallListOptions, type CallPage } from './call-list.ts';
+import { Calls } from './calls.ts';
+import { overdueCalls, type OverdueCall, type OverdueLimits } from './overdue.ts';
+
+export interface CallStore {
+  readonly calls: Calls;
+  readonly log: CallLog;
+  list(options: CallListOptions): Promise<CallPage>;
+  /** Of all organisations. */
+  overdue(limits: OverdueLimits & { readonly limit?: number }): Promise<readonly OverdueCall[]>;
+}
+
+export function createCallStore(database: Database): CallStore {
+  return {
+    calls: new Calls(database),
+    log: new CallLog(database),
+    list: (options) => listCalls(database, options),
+    overdue: (limits) => overdueCalls(database, limits),
+  };
+}

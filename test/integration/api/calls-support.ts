@@ -1,0 +1,52 @@
+/** Agents in service without an operator, for the facade's calls. */
+import type { MediaServer } from '../../../calls/media-server.ts';
+import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
+import type { Store } from '../../../store/index.ts';
+import { revisionOf } from '../store/support.ts';
+
+/** Of a server that nobody asks. */
+export const someMediaServer: MediaServer = {
+  url: 'ws://127.0.0.1:1',
+  publicUrl: 'wss://media.example.com',
+  apiKey: 'devkey',
+  apiSecret: 'a secret of at least thirty-two characters',
+};
+
+/** Puts an agent into service, as the operator does. @returns its revision */
+export async function serveAgent(
+  store: Store,
+  org: string,
+  name: string,
+  options: {
+    readonly displayName?: string;
+    readonly required?: readonly string[];
+    readonly maxDuration?: string;
+    readonly prompt?: string;
+  } = {},
+): Promise<string> {
+  const { displayName = name, required, maxDuration = '30m', prompt = 'Be kind.' } = options;
+  const config = {
+    format: 1,
+    name,
+    displayName,
+    agent: {
+      language: 'en-US',
+      llm: { type: 'simple', provider: 'openai', model: 'm', temperature: 0, ...(required && { requiredDynamicData: [...required] }) },
+      speechToText: { provider: 'openai' },
+      textToSpeech: { provider: 'openai', voice: {}, temperature: 0.5 },
+      interruptions: { enabled: true, minSpeechDuration: '500ms', minWords: 0 },
+      turnDetection: { endOfSpeechDelay: '500ms' },
+      ambientSound: { source: 'none', volume: 1 },
+      call: { endAfterSilence: '10s', maxDuration, voicemailDetectionTimeout: '90s' },
+    },
+    systemPrompt: prompt,
+    tools: [],
+    knowledgeBase: null,
+    versions: { secrets: {}, knowledgeBaseUid: null },
+  } satisfies AgentRevisionConfig;
+  const { revision } = revisionOf(config);
+  const agent = { org, agentUid: `uid-${name}`, revision };
+  await store.agentRevisions.put({ ...agent, agentName: name, config });
+  await store.agentRevisions.serve(agent);
+  return revision;
+}

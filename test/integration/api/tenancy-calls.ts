@@ -1,0 +1,58 @@
+/** The routes of calls, for the model of two organisations. Nobody takes part in these calls: they stay as they were made. */
+import { anId, atMost, pick, same, type Generator, type Situation } from './tenancy-model.ts';
+
+const callId = (situation: Situation): string => anId(situation, [...situation.own.calls.keys()], [...situation.foreign.calls.keys()]);
+
+const recordings = (path: string): Generator => {
+  return (situation) => {
+    const { own, random } = situation;
+    const broken = random() < 0.2;
+    const call_id = callId(situation);
+    return {
+      request: { path, body: broken ? { call_id: 5 } : { call_id } },
+      // None of them is over.
+      expected: { status: broken ? 422 : own.calls.has(call_id) ? 409 : 404 },
+    };
+  };
+};
+
+export const callGenerators: Readonly<Record<string, Generator>> = {
+  'POST /v1/calls/create-web-call': (situation) => {
+    const { own, foreign, random } = situation;
+    const agent = pick(random, [own.servedAgent, own.servedAgent, foreign.servedAgent, 'agent-aaaaaaaaaaaaaaaa', '']) ?? '';
+    const broken = own.calls.size >= atMost || random() < 0.2;
+    const metadata = broken ? 5 : { whose: own.marker };
+    return {
+      request: { path: '/v1/calls/create-web-call', body: { ai_agent_id: agent, metadata } },
+      expected: {
+        status: broken ? 422 : agent === own.servedAgent ? 201 : 404,
+        learn: ({ body }) => void own.calls.set(body._id as string, own.servedAgent),
+      },
+    };
+  },
+  'GET /v1/calls': ({ own, foreign, random }) => {
+    const agent = pick(random, [own.servedAgent, foreign.servedAgent, undefined]);
+    const ids = agent === foreign.servedAgent ? [] : [...own.calls.keys()].toSorted();
+    return {
+      request: { path: '/v1/calls', query: `sort_direction=asc${agent === undefined ? '' : `&ai_agent_ids=${agent}`}` },
+      expected: {
+        status: 200,
+        learn: ({ body }) =>
+          same([(body.calls as { _id: string }[]).map(({ _id }) => _id), body.total_count], [ids, ids.length], 'the list of calls'),
+      },
+    };
+  },
+  'GET /v1/calls/:call_id': (situation) => {
+    const id = callId(situation);
+    const agent = situation.own.calls.get(id);
+    return {
+      request: { path: `/v1/calls/${id}` },
+      expected: {
+        status: agent === undefined ? 404 : 200,
+        learn: ({ body }) => same([body.ai_agent_id, body.metadata], [agent, { whose: situation.own.marker }], `the call ${id}`),
+      },
+    };
+  },
+  'POST /v1/call-recording/download': recordings('/v1/call-recording/download'),
+  'POST /v1/call-recording/signed-url': recordings('/v1/call-recording/signed-url'),
+};

@@ -1,0 +1,122 @@
+import { Registry } from 'prom-client';
+import { beforeAll, describe, expect, it } from 'vitest';
+
+import { CallLifecycle } from '../../../calls/lifecycle.ts';
+import { Reaper } from '../../../calls/reaper.ts';
+import { systemClock } from '../../../platform/clock.ts';
+import { createLogger } from '../../../platform/logging.ts';
+import { migrate, type Store } from '../../../store/index.ts';
+import { database } from '../../support/postgres.ts';
+import { aCall, registerCall } from '../store/calls-support.ts';
+import { session, storeAt } from '../store/support.ts';
+
+let url: string;
+beforeAll(async () => {
+  ({ url } = await database());
+  await migrate({ databaseUrl: url });
+});
+
+let organizations = 0;
+async function freshLifecycle() {
+  const store = storeAt(url);
+  const org = `org-${(organizations += 1)}`;
+  await store.organizations.create({ name: org });
+  return { store, org, lifecycle: new CallLifecycle({ calls: store.calls.calls, clock: systemClock }) };
+}
+
+interface Told {
+  readonly eventName: string;
+  readonly organizationId: string;
+  readonly payload: Readonly<Record<string, unknown>>;
+}
+
+/** Everything that is in the outbox about an organisation, in order. */
+async function toldOf(org: string): Promise<readonly (Told & { readonly agent: string; readonly workspace: string | null })[]> {
+  const { rows } = await (
+    await session(url)
+  ).query<{ agent: string; workspace: string | null; body: Buffer }>(
+    'SELECT e.agent, e.workspace, b.body FROM parley.outbox o JOIN parley.events e ON e.id = o.event_id JOIN parley.event_bodies b ON b.id = e.id WHERE e.org = $1 ORDER BY e.id',
+    [org],
+  );
+  return rows.map(({ agent, workspace, body }) => Object.assign(JSON.parse(body.toString()) as Told, { agent, workspace }));
+}
+
+describe('what happens to a call', () => {
+  it('is told once, with the change, of the agent that talks', async () => {
+    const { org, lifecycle } = await freshLifecycle();
+    const call = aCall(org, { overrideAgentName: 'stand-in', workspace: 'sales' });
+    await lifecycle.register(call);
+    const ref = { org, id: call.id };
+    expect(await toldOf(org)).toEqual([]);
+    await lifecycle.start({ ...ref, jobId: 'j' });
+    await lifecycle.start({ ...ref, jobId: 'j' });
+    await lifecycle.end({ ...ref, reason: 'user_ended_call' });
+    await lifecycle.end({ ...ref, reason: 'agent_ended_call' });
+    await lifecycle.addRecording({ ...ref, key: 'recordings/x.ogg', bytes: 1, durationMs: 1500 });
+    await lifecycle.addRecording({ ...ref, key: 'recordings/x.ogg', bytes: 1, durationMs: 1500 });
+    const told = await toldOf(org);
+    const about = { call_id: call.id, agent_id: 'stand-in' };
+    expect(told.map(({ eventName, payload }) => [eventName, payload])).toEqual([
+      ['CallHandler.CallStarted', { ...about, status: 'ongoing', call_type: 'web_call' }],
+      [
+        'CallHandler.CallEnded',
+        { ...about, status: 'ended', reason: 'user_ended_call', call_type: 'web_call', duration_seconds: expect.any(Number) },
+      ],
+      ['CallHandler.RecordingReady', { ...about, duration_seconds: 1.5 }],
+    ]);
+    expect(new Set(told.map(({ agent, workspace }) => `${agent} ${workspace}`))).toEqual(new Set(['stand-in sales']));
+  });
+
+  it('is told of a call that was turned away, too', async () => {
+    const { org, lifecycle } = await freshLifecycle();
+    const phone = { callType: 'phone_call', direction: 'inbound', sipCallId: 'x', toNumber: '+15550100' } as const;
+    const call = aCall(org, phone);
+    await lifecycle.refuse(call, 'concurrent_call_limit_reached');
+    await lifecycle.refuse(aCall(org, phone), 'concurrent_call_limit_reached');
+    expect((await toldOf(org)).map(({ payload }) => payload)).toEqual([
+      expect.objectContaining({ call_id: call.id, status: 'error', reason: 'concurrent_call_limit_reached', duration_seconds: 0 }),
+    ]);
+  });
+});
+
+describe('the reaper', () => {
+  const reaperOf = (store: Store, lifecycle: CallLifecycle, closed: string[] = []): Reaper =>
+    new Reaper({
+      store: store.calls,
+      lifecycle,
+      rooms: { close: async (room) => void closed.push(room) },
+      clock: systemClock,
+      random: Math.random,
+      logger: createLogger({ role: 'worker', level: 'silent' }),
+      registry: new Registry(),
+    });
+
+  it('ends each call that nobody ends, once, with its reason, and closes its room', async () => {
+    const { store, org, lifecycle } = await freshLifecycle();
+    const owner = await session(url);
+    const made = async (sql: string, start: boolean) => {
+      const ref = await registerCall(store, org, { maxDurationMs: 60_000 });
+      if (start) await lifecycle.start({ ...ref, jobId: 'j' });
+      await owner.query(`UPDATE parley.calls SET ${sql} WHERE id = $1`, [ref.id]);
+      return ref;
+    };
+    const fine = await made('job_seen_at = now()', true);
+    const unjoined = await made(`created_at = now() - interval '301 s'`, false);
+    const silent = await made(`job_seen_at = now() - interval '31 s'`, true);
+    const long = await made(`started_at = now() - interval '76 s'`, true);
+    const closed: string[] = [];
+    const reapers = Array.from({ length: 3 }, () => reaperOf(store, lifecycle, closed));
+    const counts = await Promise.all(reapers.map((reaper) => reaper.once()));
+    expect(counts.reduce((sum, count) => sum + count)).toBe(3);
+    const stateOf = async (ref: { org: string; id: string }) => {
+      const call = await store.calls.calls.get(ref);
+      return [call?.status, call?.finishReason];
+    };
+    expect(await stateOf(fine)).toEqual(['ongoing', null]);
+    expect(await stateOf(unjoined)).toEqual(['error', 'user_connection_failure']);
+    expect(await stateOf(silent)).toEqual(['error', 'native_platform_internal_error']);
+    expect(await stateOf(long)).toEqual(['ended', 'maximum_duration_exceeded']);
+    expect(closed.toSorted()).toEqual([unjoined, silent, long].map(({ id }) => id.replace('_', '-')).toSorted());
+    expect((await toldOf(org)).filter(({ eventName }) => eventName === 'CallHandler.CallEnded')).toHaveLength(3);
+  });
+});

@@ -1,0 +1,9 @@
+import type { MediaServer } from '../../calls/media-server.ts';
+import type { LivekitAddress } from '../../cli/dev/parts/livekit.ts';
+import { askForServer } from './servers.ts';
+
+/** A real LiveKit server, shared by all test files: use rooms of your own. */
+export async function mediaServer(): Promise<MediaServer> {
+  const address = await askForServer<LivekitAddress>('/media-server');
+  return { ...address, publicUrl: address.url };
+}

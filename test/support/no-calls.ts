@@ -1,0 +1,9 @@
+import type { ApiDependencies } from '../../api/dependencies.ts';
+
+/** For facades that are asked nothing about calls but what Postgres knows: there is no media server, and there are no recordings. */
+export const noCalls: ApiDependencies['calls'] = {
+  mediaServer: undefined,
+  recordings: { read: () => Promise.reject(new Error('this facade was started without a storage for recordings')) },
+  linkKey: new Uint8Array(32),
+  publicUrl: undefined,
+};

@@ -1,0 +1,6 @@
+//go:build tools
+
+// Package tools pins the programs that are built from this module.
+package tools
+
+import _ "github.com/livekit/livekit-server/cmd/server"

@@ -1,0 +1,92 @@
+/** The voice role: an agent server of LiveKit's, which gives each call a process of its own. */
+import { fileURLToPath } from 'node:url';
+
+import { AgentServer, initializeLogger, ServerOptions } from '@livekit/agents';
+import type { Registry } from 'prom-client';
+
+import { mediaServerOf } from '../calls/media-server.ts';
+import { voiceAgentName } from '../calls/names.ts';
+import { locateAsset } from '../platform/assets.ts';
+import { ConfigError, type Config } from '../platform/config.ts';
+import { Readiness, runUntilStopped, startProbeServer } from '../platform/lifecycle.ts';
+import type { Logger } from '../platform/logging.ts';
+import { liveCallsGauge } from './metrics.ts';
+
+export interface RunVoiceOptions {
+  readonly config: Config;
+  readonly logger: Logger;
+  readonly registry: Registry;
+  /** Stops the role, as SIGTERM does. */
+  readonly signal?: AbortSignal;
+}
+
+/** A busy machine takes its time to start a process with all that a call needs, in milliseconds. */
+const processStartMs = 60_000;
+/** Beyond the calls themselves, for closing what they have used, in milliseconds. */
+const closingMs = 15_000;
+
+/**
+ * Runs until SIGTERM: then it takes no more calls, and waits for those that it has.
+ * @throws ConfigError without a database or a media server
+ */
+export async function runVoice({ config, logger, registry, signal }: RunVoiceOptions): Promise<void> {
+  const mediaServer = mediaServerOf(config);
+  if (mediaServer === undefined) throw new ConfigError('the voice role needs a media server: set LIVEKIT_URL');
+  if (config.DATABASE_URL === undefined) throw new ConfigError('DATABASE_URL is not set: calls are in Postgres');
+  const readiness = new Readiness();
+  readiness.notReady('media server', 'not registered yet');
+  initializeLogger({ pretty: false, level: 'warn' });
+  const capacity = config.PARLEY_VOICE_CALLS;
+  const server = new AgentServer(
+    new ServerOptions({
+      agent: jobFile(),
+      agentName: voiceAgentName,
+      wsURL: mediaServer.url,
+      apiKey: mediaServer.apiKey,
+      apiSecret: mediaServer.apiSecret,
+      // By calls, not by the processor's load alone: a call that was taken has to be served well to its end.
+      loadFunc: async ({ activeJobs }) => Math.min(1, activeJobs.length / capacity),
+      loadThreshold: 1,
+      requestFunc: async (job) => (server.activeJobs.length < capacity ? job.accept('', `agent-${job.id}`) : job.reject()),
+      // One is ready before the call comes.
+      numIdleProcesses: 1,
+      initializeProcessTimeout: processStartMs,
+      shutdownProcessTimeout: closingMs,
+      maxRetry: Number.POSITIVE_INFINITY,
+      host: '127.0.0.1',
+      logLevel: 'warn',
+    }),
+  );
+  server.event.on('worker_registered', () => {
+    readiness.ready('media server');
+    logger.info({ server: mediaServer.url, capacity }, 'registered with the media server');
+  });
+  registry.registerMetric(liveCallsGauge(server));
+  const probes = await startProbeServer({ host: config.PARLEY_HOST, port: config.PARLEY_VOICE_PORT, readiness, registry });
+  const running = server.run().catch((err: unknown) => {
+    readiness.notReady('media server', err instanceof Error ? err.message : String(err));
+    logger.error({ err }, 'the agent server has stopped');
+  });
+  await runUntilStopped({
+    logger,
+    readiness,
+    timeoutMs: config.PARLEY_VOICE_DRAIN_MS + 2 * closingMs,
+    ...(signal && { signal }),
+    steps: [
+      { name: 'probes', stop: () => probes.close() },
+      {
+        name: 'agent server',
+        stop: async () => {
+          await server.close();
+          await running;
+        },
+      },
+      { name: 'calls', stop: () => server.drain(config.PARLEY_VOICE_DRAIN_MS) },
+    ],
+  });
+}
+
+/** A file of its own: the agent server starts processes with it. */
+function jobFile(): string {
+  return locateAsset(import.meta.url, 'voice-job.mjs') ?? fileURLToPath(new URL('job/entry.ts', import.meta.url));
+}
