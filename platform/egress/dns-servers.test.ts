@@ -27,6 +27,14 @@ it('takes the answer of a server that is slower than the next question', async (
   expect(first.questions).toHaveLength(2);
 });
 
+it('waits as long for a name that takes long after many that took none', async () => {
+  const servers = new DnsServers({ servers: [first.address], clock: systemClock, onAnswer: () => (heard += 1) });
+  first.set('A a.example', { addresses: ['192.0.2.1'], delayMs: 5 });
+  first.set('A slow.example', { addresses: ['192.0.2.2'], delayMs: 900 });
+  for (let times = 0; times < 10; times += 1) await servers.ask((resolver) => resolver.resolve4('a.example.'));
+  expect(await servers.ask((resolver) => resolver.resolve4('slow.example.'))).toEqual(['192.0.2.2']);
+});
+
 it('goes on to the next server when one is gone, silent or unable', async () => {
   second.set('A a.example', { addresses: ['192.0.2.2'] });
   expect(await ask(nobody, second.address)).toEqual(['192.0.2.2']);

@@ -31,18 +31,14 @@ export interface DnsServersOptions {
 }
 
 export class DnsServers {
-  readonly #resolvers: readonly dns.Resolver[];
+  readonly #servers: readonly string[];
   readonly #clock: Clock;
   readonly #onAnswer: () => void;
 
   constructor({ servers, clock, onAnswer }: DnsServersOptions) {
     this.#clock = clock;
     this.#onAnswer = onAnswer;
-    this.#resolvers = (servers.length > 0 ? servers : getServers()).map((server) => {
-      const resolver = new dns.Resolver({ timeout: patienceMs, tries: 1 });
-      resolver.setServers([server]);
-      return resolver;
-    });
+    this.#servers = servers.length > 0 ? servers : getServers();
   }
 
   /**
@@ -51,7 +47,7 @@ export class DnsServers {
    */
   ask<T>(question: (resolver: dns.Resolver) => Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    const count = this.#resolvers.length;
+    const count = this.#servers.length;
     let tries = 0;
     let open = 0;
     let settled = false;
@@ -82,18 +78,28 @@ export class DnsServers {
     };
     const tryNext = (): void => {
       timer?.cancel();
-      const resolver = this.#resolvers[tries % count];
-      if (resolver === undefined) {
+      const server = this.#servers[tries % count];
+      if (server === undefined) {
         settle(() => reject(Object.assign(new Error('no DNS server is configured'), { code: 'ECONNREFUSED' })));
         return;
       }
       tries += 1;
       open += 1;
-      question(resolver).then(onAnswer, onError);
+      question(resolverOf(server)).then(onAnswer, onError);
       if (tries < Math.max(leastTries, count)) timer = this.#clock.after(againMs, tryNext);
     };
 
     tryNext();
     return promise;
   }
+}
+
+/**
+ * One for each question. c-ares remembers how fast a server answered its last questions and gives up on the next one after five times that,
+ * 250 ms at the least, whatever the timeout says: a name that takes long would be lost behind a few that don't.
+ */
+function resolverOf(server: string): dns.Resolver {
+  const resolver = new dns.Resolver({ timeout: patienceMs, tries: 1 });
+  resolver.setServers([server]);
+  return resolver;
 }
