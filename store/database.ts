@@ -210,9 +210,8 @@ export class Database {
 
   #transaction<T>(begin: string, work: (transaction: Transaction) => Promise<T>): Promise<T> {
     return this.#withClient(async (client) => {
-      const begun = client.query(begin);
-      if (this.#pipelined) heardLater(begun);
-      else await begun;
+      const begun = heardLater(client.query(begin));
+      if (!this.#pipelined) await begun;
       let committed: Promise<unknown> | undefined;
       const channels = new Set<string>();
       try {
