@@ -9,6 +9,7 @@ import type {
   Disabling,
   EndpointRecord,
   NextStep,
+  OutboxOrder,
   OutboxEvent,
   RecordResult,
   RelayDecision,
@@ -34,8 +35,14 @@ export interface DispatchStore {
    * Takes up to `limit` events out of the outbox and inserts what `decide` makes of them, in one transaction: two relays never take the same
    * event, and a crash leaves it where it was. `decide` is called once for each try: what it answered before a lost connection may or may not
    * have been inserted, and if so, its leases run out by themselves. It should be quick: the events are locked meanwhile.
+   *
+   * @param options.order which of the due events come first; `age` by default
    */
-  takeOutbox(limit: number, decide: (events: readonly OutboxEvent[]) => RelayDecision | Promise<RelayDecision>): Promise<RelayResult>;
+  takeOutbox(
+    limit: number,
+    decide: (events: readonly OutboxEvent[]) => RelayDecision | Promise<RelayDecision>,
+    options?: { readonly order?: OutboxOrder },
+  ): Promise<RelayResult>;
   /** Claims due `pending` deliveries, oldest first, as many of each subscription as there is room for and `limit` in all. */
   claim(
     rooms: ReadonlyMap<string, number>,

@@ -6,6 +6,12 @@ import type { NewEvent } from './types.ts';
 /** Hints that there is something in the outbox. */
 export const OUTBOX_CHANNEL = 'parley_outbox';
 
+/**
+ * Of the outbox: events about the same are in the same lane. As many as make it rare for two kinds to share one, and few enough to look into
+ * all of them.
+ */
+export const LANES = 256;
+
 /** One statement, bodies behind one another in one value: a batch costs hardly more than one event. */
 const insert = (organizations: string): string => `
   WITH given AS (
@@ -15,7 +21,8 @@ const insert = (organizations: string): string => `
       AS g (id, org, name, agent, workspace, only_subscription, except_subscription, start, length)
     ${organizations}
   ), outbox AS (
-    INSERT INTO parley.outbox (event_id, org) SELECT id, org FROM given
+    INSERT INTO parley.outbox (event_id, org, lane)
+    SELECT id, org, hashtextextended(concat_ws(' ', org, name, agent, workspace, only_subscription), 0) & ${LANES - 1} FROM given
   ), bodies AS (
     INSERT INTO parley.event_bodies (id, org, body) SELECT id, org, body FROM given
   )

@@ -29,7 +29,7 @@ export function openDispatchStore(options: DispatchStoreOptions): DispatchStore 
   const watches = new Set<{ stop(): Promise<void> }>();
 
   return {
-    takeOutbox: (limit, decide) => database.transaction((transaction) => takeOutbox(transaction, limit, decide)),
+    takeOutbox: (limit, decide, which) => database.transaction((transaction) => takeOutbox(transaction, limit, decide, which)),
     claim: (rooms, leaseMs, limit) => claim(alone, rooms, leaseMs, limit),
     claimOne: (deliveryId, leaseMs) => claimOne(alone, deliveryId, leaseMs),
     dueSubscriptions: () => dueSubscriptions(alone),

@@ -1,12 +1,14 @@
 /** From the outbox to deliveries. */
 import type { Transaction } from '../database.ts';
 import { deliveryIdOf } from './delivery-id.ts';
+import { LANES } from './events.ts';
 import { unhurried } from './statements.ts';
-import type { NewDelivery, OutboxEvent, PlannedDelivery, RelayDecision, RelayResult } from './types.ts';
+import type { NewDelivery, OutboxOrder, OutboxEvent, PlannedDelivery, RelayDecision, RelayResult } from './types.ts';
 
 interface Row {
   readonly event_id: string;
   readonly org: string;
+  readonly lane: number;
   readonly name: string | null;
   readonly agent: string | null;
   readonly workspace: string | null;
@@ -23,13 +25,12 @@ interface Row {
  * Deleted rows are locked rows: another relay skips them, and a rollback brings them back. The watermark is read by the same statement, so that
  * an event that was committed after a watermark is never seen without it.
  */
-const take = `
+const take = (picked: string): string => `
   WITH ${unhurried}, taken AS (
-    DELETE FROM parley.outbox WHERE event_id = ANY (ARRAY(
-      SELECT event_id FROM parley.outbox WHERE due_at <= statement_timestamp() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED))
-    RETURNING event_id, org
+    DELETE FROM parley.outbox WHERE event_id = ANY (ARRAY(${picked}))
+    RETURNING event_id, org, lane
   )
-  SELECT t.event_id, t.org, e.name, e.agent, e.workspace, e.only_subscription, e.except_subscription, e.created_at, b.body,
+  SELECT t.event_id, t.org, t.lane, e.name, e.agent, e.workspace, e.only_subscription, e.except_subscription, e.created_at, b.body,
     w.subscriptions_version, w.secrets_version, w.at
   FROM taken t CROSS JOIN unhurried
   LEFT JOIN LATERAL (SELECT * FROM parley.events e WHERE e.id = t.event_id LIMIT 1) e ON true
@@ -37,6 +38,21 @@ const take = `
   LEFT JOIN LATERAL (
     SELECT * FROM parley.webhook_watermarks w WHERE w.org = t.org AND w.at > statement_timestamp() - interval '10 minutes' LIMIT 1) w ON true
   ORDER BY t.event_id`;
+
+/** Events of one lane that go together when all lanes have their turn. */
+const OF_A_LANE = 4;
+
+const takeBy: Readonly<Record<OutboxOrder, string>> = {
+  age: take('SELECT event_id FROM parley.outbox WHERE due_at <= statement_timestamp() ORDER BY due_at LIMIT $1 FOR UPDATE SKIP LOCKED'),
+  // From a lane by chance: where more than $1 wait, it isn't always the same ones that do.
+  turns: take(`
+      SELECT o.event_id FROM (
+        SELECT ((SELECT floor(random() * ${LANES})::int) + n) % ${LANES} AS lane FROM generate_series(1, ${LANES}) AS n) AS l
+      CROSS JOIN LATERAL (
+        SELECT o.event_id FROM parley.outbox o WHERE o.lane = l.lane AND o.due_at <= statement_timestamp()
+        ORDER BY o.due_at LIMIT ${OF_A_LANE} FOR UPDATE SKIP LOCKED) AS o
+      LIMIT $1`),
+};
 
 const insert = `
   INSERT INTO parley.deliveries (id, org, event_id, event_name, subscription_uid, state, reason, due_at, ended_at)
@@ -48,9 +64,9 @@ const insert = `
   ON CONFLICT (id) DO NOTHING RETURNING id`;
 
 const putBack = `
-  INSERT INTO parley.outbox (event_id, org, due_at)
-  SELECT g.event_id, g.org, statement_timestamp() + g.delay_ms * interval '1 millisecond'
-  FROM unnest($1::uuid[], $2::text[], $3::int[]) AS g (event_id, org, delay_ms)`;
+  INSERT INTO parley.outbox (event_id, org, lane, due_at)
+  SELECT g.event_id, g.org, g.lane, statement_timestamp() + g.delay_ms * interval '1 millisecond'
+  FROM unnest($1::uuid[], $2::text[], $3::int[], $4::int[]) AS g (event_id, org, delay_ms, lane)`;
 
 /** Rows in one statement: an event of an organisation with many subscriptions makes many. */
 const CHUNK = 2_000;
@@ -59,16 +75,22 @@ export async function takeOutbox(
   transaction: Transaction,
   limit: number,
   decide: (events: readonly OutboxEvent[]) => RelayDecision | Promise<RelayDecision>,
+  { order = 'age' }: { readonly order?: OutboxOrder } = {},
 ): Promise<RelayResult> {
-  const { rows } = await transaction.query<Row>(take, [limit], { prepared: true });
+  const { rows } = await transaction.query<Row>(takeBy[order], [limit], { prepared: true });
   if (rows.length === 0) return { taken: 0, postponed: 0, deliveries: [], lost: 0 };
   const events = rows.flatMap(fromRow);
   const { deliveries: planned, postponed = [] } = await decide(events);
   const later = new Map(postponed.map(({ eventId, delayMs }) => [eventId, delayMs]));
   const back = events.filter(({ id }) => later.has(id));
   if (back.length > 0) {
+    const lanes = new Map(rows.map(({ event_id: id, lane }) => [id, lane]));
     const delays = back.map(({ id }) => Math.max(0, Math.round(later.get(id) ?? 0)));
-    await transaction.query(putBack, [back.map(({ id }) => id), back.map(({ org }) => org), delays], { prepared: true });
+    await transaction.query(
+      putBack,
+      [back.map(({ id }) => id), back.map(({ org }) => org), delays, back.map(({ id }) => lanes.get(id) ?? 0)],
+      { prepared: true },
+    );
   }
   const wanted = planned.filter(({ event }) => !later.has(event.id));
   const deliveries: NewDelivery[] = [];

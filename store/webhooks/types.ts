@@ -54,6 +54,9 @@ export type DeliveryState = (typeof deliveryStates)[number];
 /** Those that something is still to happen to. */
 export const liveStates = ['pending', 'retry_pending', 'retrying', 'paused'] as const satisfies readonly DeliveryState[];
 
+/** Which events are taken first, where there are more than are asked for: the oldest, or a few of each kind that somebody emits. */
+export type OutboxOrder = 'age' | 'turns';
+
 /** What is to become of one event. */
 export interface PlannedDelivery {
   readonly event: OutboxEvent;

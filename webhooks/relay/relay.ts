@@ -2,7 +2,7 @@
 import { sleep, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { DispatchStore } from '../../store/webhooks/dispatch.ts';
-import type { NewDelivery, OutboxEvent } from '../../store/webhooks/types.ts';
+import type { NewDelivery, OutboxOrder, OutboxEvent } from '../../store/webhooks/types.ts';
 import type { Gate } from '../delivery/endpoint-book.ts';
 import { Wake } from '../delivery/wake.ts';
 import type { EndpointDirectory } from '../subscriptions/directory.ts';
@@ -46,6 +46,11 @@ export class Relay {
   /** By organisation: how often its events were put back in a row. */
   readonly #behind = new Map<string, number>();
   #batch = BATCH;
+  /**
+   * By their age; while there is more than a batch in the outbox, every other time a few of each kind: who writes a hundred thousand events
+   * at once waits for them to be relayed, and nobody else does.
+   */
+  #order: OutboxOrder = 'age';
   #running: Promise<void> | undefined;
 
   constructor(options: RelayOptions) {
@@ -70,7 +75,9 @@ export class Relay {
     const listener = store.listen(() => this.#wake.call());
     for (let failures = 0; !signal.aborted;) {
       try {
-        const full = await this.#once();
+        // Those whose turn it was may have been few while very many wait.
+        const full = (await this.#once()) || this.#order === 'turns';
+        this.#order = full && this.#order === 'age' ? 'turns' : 'age';
         if (failures > 0) logger.info('events are relayed again');
         failures = 0;
         if (!full) await this.#wake.wait(POLL_MS);
@@ -92,13 +99,14 @@ export class Relay {
     let bytes = 0;
     const limit = this.#batch;
     try {
-      const result = await store.takeOutbox(limit, (events) => {
+      const take = (events: readonly OutboxEvent[]): Decision => {
         // Asked again after a lost connection: what was promised to the first answer is free again.
         reserved.giveBack();
         decision = this.#decide(events, reserved);
         bytes = events.reduce((sum, { body }) => sum + body.length, 0);
         return decision;
-      });
+      };
+      const result = await store.takeOutbox(limit, take, { order: this.#order });
       const claimed = result.deliveries.filter(({ planned }) => planned.leaseMs !== undefined);
       for (const { planned } of claimed) reserved.used(planned.subscriptionUid);
       onRelayed(result.taken);

@@ -108,6 +108,33 @@ describe('the relay', () => {
     });
   });
 
+  it('takes a few of each kind where very many of one kind wait, and puts them back as what they are', async () => {
+    const { store, dispatch } = await freshDispatch();
+    await store.webhooks.insert(
+      ORG,
+      Array.from({ length: 200 }, () => eventOf({ workspace: 'loud' })),
+    );
+    const quiet = Array.from({ length: 5 }, (_, index) => eventOf({ workspace: `quiet-${index}` }));
+    await store.webhooks.insert(ORG, quiet);
+    const missing = async (): Promise<number> => {
+      const seen = new Set<string>();
+      await dispatch.takeOutbox(
+        100,
+        (events) => {
+          for (const { id } of events) seen.add(id);
+          return { deliveries: [], postponed: events.map(({ id }) => ({ eventId: id, delayMs: 0 })) };
+        },
+        { order: 'turns' },
+      );
+      expect(seen.size).toBeLessThanOrEqual(6 * 4);
+      return quiet.filter(({ id }) => !seen.has(id)).length;
+    };
+    expect(await missing()).toBe(0);
+    expect(await missing()).toBe(0);
+    const { taken } = await dispatch.takeOutbox(1_000, () => ({ deliveries: [] }));
+    expect(taken).toBe(205);
+  });
+
   it('puts back what has to wait, and makes nothing of it meanwhile', async () => {
     const { store, dispatch } = await freshDispatch();
     await store.webhooks.insert(ORG, [eventOf(), eventOf()]);
