@@ -36,6 +36,10 @@ describe('configEntries', () => {
   it('describes every variable and marks the ones that hold a password', () => {
     const entries = configEntries();
     expect(entries.every((entry) => entry.description.length > 10)).toBe(true);
-    expect(entries.filter((entry) => entry.secret).map((entry) => entry.name)).toEqual(['DATABASE_URL', 'VECTOR_STORE_URL']);
+    expect(entries.filter((entry) => entry.secret).map((entry) => entry.name)).toEqual([
+      'DATABASE_URL',
+      'VECTOR_STORE_URL',
+      'LIVEKIT_API_SECRET',
+    ]);
   });
 });
