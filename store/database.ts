@@ -321,11 +321,13 @@ function leavesConnectionUsable(error: unknown): boolean {
 }
 
 /**
- * What the dispatcher asks is look-ups by whole keys, of tables whose statistics are always behind: its plans go by indexes, and are made once.
+ * What the dispatcher asks is look-ups by whole keys, of tables whose statistics are always behind: its plans go by indexes, in the order that
+ * these have, and are made once. One that was made while a table was empty would else read all of it to sort it, and do so for good.
  */
 const sessionSettings: Partial<Record<RoleName, string>> = {
   parley_dispatcher:
-    ' -c jit=off -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off',
+    ' -c jit=off -c plan_cache_mode=force_generic_plan -c enable_seqscan=off -c enable_hashjoin=off -c enable_mergejoin=off' +
+    ' -c enable_bitmapscan=off -c enable_sort=off',
 };
 
 /**
