@@ -1,0 +1,76 @@
+/** SIGKILL for everything that a delivery depends on, while events are written: each arrives wherever it has to, and hardly any twice. */
+import { setTimeout as delay } from 'node:timers/promises';
+
+import pg from 'pg';
+import { expect, inject, it } from 'vitest';
+
+import { aWebhookSubscription } from '../support/builders.ts';
+import { eventually } from '../support/eventually.ts';
+import { stackClient } from '../support/stack.ts';
+import { startWebhookSink } from '../support/webhook-sink.ts';
+
+const stack = inject('stack');
+const client = stackClient(stack);
+
+const parts = ['dispatcher', 'worker', 'api', 'temporal', 'postgres'];
+const names = ['faults-0', 'faults-1', 'faults-2', 'faults-3'];
+const label = 'webhook-faults';
+const workspace = 'webhook-faults';
+const count = 800;
+const perSecond = 40;
+
+it('loses no event when every process is killed in turn', async () => {
+  const sink = await startWebhookSink();
+  const database = new pg.Client({ connectionString: stack.env.DATABASE_URL });
+  try {
+    for (const name of names) {
+      const subscription = aWebhookSubscription(name, undefined, { url: sink.url(`/${name}`), scope: { workspaces: [workspace] } });
+      const metadata = { ...subscription.metadata, labels: { test: label } };
+      await client.kubectl(['apply', '--server-side', '-f', '-'], { input: { ...subscription, metadata } });
+    }
+    // Until the subscriptions are known, events pass them by.
+    await eventually(async () => {
+      await client.parley(['events', 'emit', '--name', 'CallHandler.CallStarted', '--workspace', workspace]);
+      for (const name of names) await sink.arrived(`/${name}`, 1, 500);
+    });
+    sink.clear();
+
+    const toEmit = ['events', 'emit', '--name', 'CallHandler.CallStarted', '--workspace', workspace];
+    const emitting = client.parley(toEmit.concat('--count', String(count), '--rate', String(perSecond)));
+    for (const part of [...parts, ...parts]) {
+      await delay(1_500);
+      const before = await eventually(() => client.pid(part));
+      process.kill(before, 'SIGKILL');
+      await eventually(async () => expect(await client.pid(part)).not.toBe(before));
+    }
+    const { code, stdout, stderr } = await emitting;
+    expect([code, stderr]).toEqual([0, '']);
+    const ids = stdout
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { readonly id: string }).id);
+    expect(ids).toHaveLength(count);
+
+    for (const name of names) {
+      await eventually(() => expect(ids.filter((id) => !sink.ids(`/${name}`).has(id))).toEqual([]), 180_000);
+    }
+    const all = names.flatMap((name) => sink.received(`/${name}`).map(({ id }) => `${name} ${id}`));
+    // 256 are on their way at most when a dispatcher dies, which it did twice.
+    expect(all.length - new Set(all).size).toBeLessThanOrEqual(2 * 256);
+
+    const ofTheirs = `FROM parley.deliveries d JOIN parley.events e ON e.id = d.event_id WHERE e.workspace = '${workspace}'`;
+    await database.connect();
+    await eventually(async () => {
+      const { rows } = await database.query(`SELECT d.state, d.attempts ${ofTheirs} AND d.state <> 'succeeded'`);
+      expect(rows).toEqual([]);
+    }, 180_000);
+    const { rows } = await database.query(
+      `SELECT d.id, d.attempts ${ofTheirs} AND d.attempts <> (SELECT count(*) FROM parley.delivery_attempts a WHERE a.delivery_id = d.id)`,
+    );
+    expect(rows).toEqual([]);
+  } finally {
+    await database.end();
+    await client.kubectl(['delete', 'webhooksubscriptions', '-l', `test=${label}`], { allowFailure: true });
+    await sink.close();
+  }
+});
