@@ -5,14 +5,21 @@ import { spanOf, stateList, unhurried, type Statements } from './statements.ts';
 /** Of one claim, whatever is asked for. Stands in the text of the statement: a plan has to know that these are few. */
 const LARGEST_CLAIM = 1_000;
 
+const dueOf = (tried: string): string => `(
+        SELECT d.id FROM parley.deliveries d
+        WHERE d.subscription_uid = w.uid AND d.state = 'pending' AND ${tried} AND d.due_at <= statement_timestamp()
+        ORDER BY d.due_at LIMIT w.room FOR UPDATE SKIP LOCKED)`;
+
+/** Retries before first attempts: an endpoint that refuses whatever it hasn't seen takes the ones that it has, and is no longer left alone. */
 const claimStatement = `
   WITH ${unhurried}, picked AS MATERIALIZED (
     SELECT * FROM (SELECT d.id, w.lease_ms
     FROM unnest($1::text[], $2::int[], $3::int[]) AS w (uid, room, lease_ms)
     CROSS JOIN LATERAL (
-      SELECT d.id FROM parley.deliveries d
-      WHERE d.subscription_uid = w.uid AND d.state = 'pending' AND d.due_at <= statement_timestamp()
-      ORDER BY d.due_at LIMIT w.room FOR UPDATE SKIP LOCKED) d
+      SELECT * FROM ${dueOf('d.attempts > d.series_start')} AS retried
+      UNION ALL
+      SELECT * FROM ${dueOf('d.attempts = d.series_start')} AS untried
+      LIMIT w.room) d
     LIMIT $4) AS due
     LIMIT ${LARGEST_CLAIM}
   ), claimed AS (

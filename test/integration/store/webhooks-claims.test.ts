@@ -28,6 +28,17 @@ describe('a claim', () => {
     expect(await dispatch.dueSubscriptions()).toEqual(['a', 'b', 'hung']);
   });
 
+  it('takes retries before what was never tried', async () => {
+    const dispatching = await freshDispatch();
+    const { dispatch } = dispatching;
+    await deliver(dispatching, { count: 3 });
+    const tried = only(await dispatch.claim(new Map([['sub', 1]]), () => 60_000, 1));
+    await dispatch.record([resultOf(tried, { state: 'pending', delayMs: 0 })]);
+    await deliver(dispatching, { count: 3 });
+    expect(only(await dispatch.claim(new Map([['sub', 1]]), () => 60_000, 1)).id).toBe(tried.id);
+    expect(await claimAll(dispatch)).toHaveLength(5);
+  });
+
   it('ends by itself when nobody answers for it', async () => {
     const dispatching = await freshDispatch();
     const { dispatch } = dispatching;

@@ -84,6 +84,26 @@ it('leaves an endpoint alone that only fails, tries it now and then, and lets it
   expect(rows.filter(({ state }) => state === 'succeeded').length).toBeGreaterThan(250);
 });
 
+it('brings everything to an endpoint that refuses whatever it sees for the first time', async () => {
+  const harness = await dispatchHarness();
+  const { sink } = harness;
+  const seen = new Set<unknown>();
+  sink.behave('/warming-up', ({ headers }, response) => {
+    response.statusCode = seen.has(headers['webhook-id']) ? 204 : 500;
+    seen.add(headers['webhook-id']);
+    response.end();
+  });
+  const { metadata } = await harness.subscribe('warming-up', {
+    retryPolicy: { strategy: 'FixedDelay', maxAttempts: 10, maxDelay: '900ms' },
+  });
+  await harness.emit(100);
+  await harness.dispatcher();
+  await eventually(async () => expect(await harness.sql("SELECT FROM parley.webhook_endpoints WHERE breaker = 'open'")).toHaveLength(1));
+  // It got its first answers before most of them were ever sent: those that were are what it is tried with.
+  await settled(harness, { succeeded: 100 }, metadata.uid);
+  await sink.close();
+});
+
 it('tries an endpoint again that it left alone although all its deliveries were waiting for Temporal, which is away', async () => {
   const harness = await dispatchHarness();
   const { sink } = harness;
