@@ -63,8 +63,9 @@ it.each(['operator', 'api', 'kube-apiserver'])('survives five kills of %s under 
 
   const agents = await eventually(
     async () => {
-      const found = await client.getJson<Agents>(['agents']);
-      for (const agent of found.items) {
+      // Others of the stack may be broken on purpose.
+      const own = (await client.getJson<Agents>(['agents'])).items.filter(({ spec }) => spec.displayName?.startsWith(`${part} `));
+      for (const agent of own) {
         const ready = agent.status?.conditions.find((condition) => condition.type === 'Ready');
         expect([agent.metadata.name, ready?.status, agent.status?.observedGeneration]).toEqual([
           agent.metadata.name,
@@ -72,18 +73,18 @@ it.each(['operator', 'api', 'kube-apiserver'])('survives five kills of %s under 
           agent.metadata.generation,
         ]);
       }
-      return found;
+      return own;
     },
     180_000,
     1_000,
   );
 
-  const names = new Map(agents.items.map((agent) => [agent.metadata.name, agent.spec.displayName ?? '']));
+  const names = new Map(agents.map((agent) => [agent.metadata.name, agent.spec.displayName ?? '']));
   for (const [id, name] of acknowledged) expect(names.get(id), id).toBe(name);
   expect(acknowledged.size, `${unanswered} went without an answer`).toBeGreaterThan(0);
 
   // Nothing doubled: an unanswered POST made at most the one agent it asked for, and each agent serves one revision.
-  const made = [...names.values()].filter((name) => name.startsWith(`${part} `));
+  const made = [...names.values()];
   expect(new Set(made).size).toBe(made.length);
   expect(made.length).toBeLessThanOrEqual(acknowledged.size + unanswered);
   const database = new pg.Client({ connectionString: stack.env.DATABASE_URL });
@@ -97,5 +98,5 @@ it.each(['operator', 'api', 'kube-apiserver'])('survives five kills of %s under 
     await database.end();
   }
   await client.kubectl(['delete', 'tools', '-l', `test=${part}`]);
-  await client.kubectl(['delete', ...[...names].filter(([, name]) => name.startsWith(`${part} `)).map(([id]) => `agent/${id}`)]);
+  await client.kubectl(['delete', ...[...names.keys()].map((id) => `agent/${id}`)]);
 });
