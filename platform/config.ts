@@ -65,6 +65,31 @@ const embeddingProfile = z.discriminatedUnion('provider', [
   }),
 ]);
 
+/** What an agent's `provider` means on this installation. */
+const providerDefaults = z
+  .strictObject({
+    name: z.string().min(1).max(64).describe('The `provider` of agents that it is for.'),
+    baseURL: z
+      .url({ protocol: /^https?$/ })
+      .regex(/^[^@?#]*$/, 'must be without user, password, query and fragment: keys belong in apiKeyEnv or apiKeyFile')
+      .optional()
+      .describe("A server that speaks OpenAI's protocol, up to and without /chat/completions and /audio; the provider's own where absent."),
+    apiKeyEnv: z.string().min(1).optional().describe('Variable that holds the key.'),
+    apiKeyFile: z.string().min(1).optional().describe('File that holds the key, read for each call.'),
+    llmModel: z.string().min(1).optional().describe('Language model: with a baseURL in place of the one that agents name.'),
+    sttModel: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Model that understands speech: with a baseURL in place of the one that agents name, else where they name none.'),
+    ttsModel: z.string().min(1).optional().describe('Model that speaks, likewise.'),
+    voice: z.string().min(1).optional().describe('Voice, likewise.'),
+  })
+  .refine(
+    ({ apiKeyEnv, apiKeyFile }) => apiKeyEnv === undefined || apiKeyFile === undefined,
+    'apiKeyEnv and apiKeyFile exclude each other',
+  );
+
 /** A JSON array in one variable. */
 const jsonList = <T extends z.ZodType>(item: T, fallback: string) =>
   z
@@ -221,6 +246,9 @@ const schema = z.object({
   ),
   PARLEY_EMBEDDING_PROFILES: jsonList(embeddingProfile, '[{"name":"default","provider":"lexical","model":"bm25"}]').describe(
     'Embedding profiles that KnowledgeBases may name, a JSON array.',
+  ),
+  PARLEY_PROVIDERS: jsonList(providerDefaults, '[]').describe(
+    'Credentials and addresses of the providers of language models and speech, for agents that bring none of their own, a JSON array.',
   ),
   STORAGE_URL: z
     .string()

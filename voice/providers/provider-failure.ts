@@ -1,0 +1,48 @@
+/** How a language model, or what understands or speaks, can fail. */
+
+export type ProviderPart = 'llm' | 'stt' | 'tts';
+
+export type ProviderFailureKind =
+  /** It can't be used as it is configured: unknown, no key, or the provider says so (4xx but for 408, 409, 425 and 429). */
+  | 'refused'
+  /** The answer had begun, and broke off. */
+  | 'connection_lost'
+  /** 5xx, 429 and their like, after the attempts. */
+  | 'runtime'
+  /** The answer is none: no JSON, no events, no sound. */
+  | 'payload'
+  /** No connection, or no answer in time, after the attempts. */
+  | 'unreachable';
+
+/** The message names the part, the provider and what to do; never a key, nothing that was said and nothing that the provider answered. */
+export class ProviderFailure extends Error {
+  override readonly name = 'ProviderFailure';
+  readonly part: ProviderPart;
+  readonly kind: ProviderFailureKind;
+  /** As agents name it. */
+  readonly provider: string;
+  /** Of HTTP, where it came to an answer. */
+  readonly status?: number;
+
+  constructor(options: {
+    readonly part: ProviderPart;
+    readonly kind: ProviderFailureKind;
+    readonly provider: string;
+    readonly status?: number;
+    readonly message: string;
+    readonly cause?: unknown;
+  }) {
+    super(options.message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.part = options.part;
+    this.kind = options.kind;
+    this.provider = options.provider;
+    if (options.status !== undefined) this.status = options.status;
+  }
+}
+
+/** From what an error event of LiveKit's carries. */
+export function providerFailureOf(error: unknown, part: ProviderPart): ProviderFailure {
+  const inner = error instanceof Error ? error : (error as { readonly error?: unknown } | null)?.error;
+  if (inner instanceof ProviderFailure) return inner;
+  return new ProviderFailure({ part, kind: 'runtime', provider: 'unknown', message: `The ${part} provider failed.`, cause: error });
+}
