@@ -1,0 +1,91 @@
+/** Tones in place of speech: what is said can be told from what is heard by its frequency alone. 16 bits, one channel. */
+
+/** Hz; the same for the same text, on a grid of 50 Hz from 300 to 2,250, so that most texts differ. */
+export function frequencyOf(text: string): number {
+  let hash = 2166136261;
+  for (const character of text) hash = Math.imul(hash ^ character.codePointAt(0)!, 16777619) >>> 0;
+  return 300 + (hash % 40) * 50;
+}
+
+export function tone(options: {
+  readonly frequency: number;
+  readonly seconds: number;
+  readonly sampleRate: number;
+  readonly volume?: number;
+}): Int16Array {
+  const { frequency, seconds, sampleRate, volume = 0.3 } = options;
+  const step = (2 * Math.PI * frequency) / sampleRate;
+  return Int16Array.from({ length: Math.round(seconds * sampleRate) }, (_, index) => Math.round(Math.sin(index * step) * volume * 32767));
+}
+
+/** 0 … 1. */
+export function loudness(samples: Int16Array): number {
+  let sum = 0;
+  for (const sample of samples) sum += sample * sample;
+  return samples.length === 0 ? 0 : Math.sqrt(sum / samples.length) / 32768;
+}
+
+/** The frequency on the grid of {@link frequencyOf} that is strongest; undefined for silence. */
+export function heardFrequency(samples: Int16Array, sampleRate: number): number | undefined {
+  if (loudness(samples) < 0.01) return undefined;
+  let best = { frequency: 0, power: 0 };
+  for (let frequency = 300; frequency <= 2250; frequency += 50) {
+    const power = goertzel(samples, (2 * Math.PI * frequency) / sampleRate);
+    if (power > best.power) best = { frequency, power };
+  }
+  return best.frequency;
+}
+
+function goertzel(samples: Int16Array, angle: number): number {
+  const coefficient = 2 * Math.cos(angle);
+  let before = 0;
+  let last = 0;
+  for (const sample of samples) {
+    const next = sample + coefficient * last - before;
+    before = last;
+    last = next;
+  }
+  return before * before + last * last - coefficient * before * last;
+}
+
+/** A whole file; `dataLength` as it is told in the head, for one that is streamed. */
+export function wavHeader(options: { readonly sampleRate: number; readonly dataBytes: number }): Buffer {
+  const header = Buffer.alloc(44);
+  header.write('RIFF', 0);
+  header.writeUInt32LE(Math.min(0xffffffff, 36 + options.dataBytes), 4);
+  header.write('WAVEfmt ', 8);
+  header.writeUInt32LE(16, 16);
+  header.writeUInt16LE(1, 20);
+  header.writeUInt16LE(1, 22);
+  header.writeUInt32LE(options.sampleRate, 24);
+  header.writeUInt32LE(options.sampleRate * 2, 28);
+  header.writeUInt16LE(2, 32);
+  header.writeUInt16LE(16, 34);
+  header.write('data', 36);
+  header.writeUInt32LE(options.dataBytes, 40);
+  return header;
+}
+
+export const bytesOf = (samples: Int16Array): Buffer => Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength);
+
+/** @throws Error for what is no WAV of 16 bits */
+export function samplesOfWav(file: Buffer): { readonly samples: Int16Array; readonly sampleRate: number; readonly channels: number } {
+  if (file.toString('latin1', 0, 4) !== 'RIFF' || file.toString('latin1', 8, 12) !== 'WAVE') throw new Error('not a WAV file');
+  let sampleRate = 0;
+  let channels = 0;
+  for (let at = 12; at + 8 <= file.length;) {
+    const id = file.toString('latin1', at, at + 4);
+    const length = Math.min(file.readUInt32LE(at + 4), file.length - at - 8);
+    if (id === 'fmt ') {
+      channels = file.readUInt16LE(at + 10);
+      sampleRate = file.readUInt32LE(at + 12);
+      if (file.readUInt16LE(at + 22) !== 16) throw new Error('not a WAV file of 16 bits');
+    }
+    if (id === 'data') {
+      const data = Uint8Array.from(file.subarray(at + 8, at + 8 + length - (length % 2)));
+      return { samples: new Int16Array(data.buffer), sampleRate, channels };
+    }
+    at += 8 + length + (length % 2);
+  }
+  throw new Error('a WAV file without data');
+}
