@@ -315,10 +315,20 @@ const schema = z.object({
     .optional()
     .describe('The secret that belongs to it.')
     .meta({ secret: true }),
+  PARLEY_CALL_PAGE: flag(false).describe(
+    'Serve a page at /call of the REST API from which people talk to agents with a browser; it asks for an API key.',
+  ),
   PARLEY_VOICE_CALLS: z.coerce.number().int().min(1).max(1000).default(10).describe('Calls that a voice process serves at once.'),
   PARLEY_VOICE_DRAIN_MS: milliseconds(7_260_000).describe(
     'How long a voice process that was told to stop waits for its calls, in milliseconds; by default as long as the longest call.',
   ),
+  PARLEY_VOICE_SPOOL: z
+    .string()
+    .regex(/^\//, 'must be an absolute path')
+    .optional()
+    .describe(
+      "Folder in which a voice process records its calls until they are in the storage; one under the system's temporary folder where absent. Not to be shared by machines or pods.",
+    ),
   PARLEY_PUBLIC_URL: z
     .url({ protocol: /^https?$/ })
     .optional()

@@ -1,0 +1,49 @@
+/** In the role, beside its jobs: what they could not save is saved. */
+import { sleep, type Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logging.ts';
+import type { Recordings } from './recordings.ts';
+
+/** Between two looks at the spool, in milliseconds. */
+const lookEveryMs = 10_000;
+/** A storage that is away is asked less and less often, down to this, in milliseconds. */
+const longestWaitMs = 300_000;
+
+export interface RecordingKeeper {
+  /** Stops looking, after one more look that takes `withinMs` at most: what is left then is the next start's. */
+  close(options: { readonly withinMs: number }): Promise<void>;
+}
+
+/** Looks at once, and then again and again. */
+export function keepRecordings({
+  recordings,
+  clock,
+  logger,
+}: {
+  readonly recordings: Pick<Recordings, 'recover'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}): RecordingKeeper {
+  const stopping = new AbortController();
+  const look = async (signal: AbortSignal): Promise<boolean> => {
+    try {
+      await recordings.recover(signal);
+      return true;
+    } catch (err) {
+      if (!signal.aborted) logger.warn({ err }, 'recordings wait in the spool: they are saved when the storage and the database answer');
+      return false;
+    }
+  };
+  const looking = (async () => {
+    for (let failures = 0; !stopping.signal.aborted;) {
+      failures = (await look(stopping.signal)) ? 0 : failures + 1;
+      await sleep(clock, Math.min(lookEveryMs * 2 ** failures, longestWaitMs), stopping.signal).catch(() => undefined);
+    }
+  })();
+  return {
+    async close({ withinMs }) {
+      stopping.abort();
+      await looking;
+      await look(AbortSignal.timeout(withinMs));
+    },
+  };
+}

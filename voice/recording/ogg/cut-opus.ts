@@ -1,0 +1,134 @@
+/**
+ * Cuts a recording to the time of its call without decoding it: whole packets are left out or put in, and the rest of a packet is said by
+ * the numbers that Ogg Opus has for it (RFC 7845: pre-skip, and the granule position of the last page).
+ */
+import { lacingOf, writePage } from './page.ts';
+import { readPackets } from './packets.ts';
+
+const samplesPerMs = 48;
+/** A decoder that begins in the middle needs this much before what it says is right (RFC 7845, 4.6). */
+const preRoll = 80 * samplesPerMs;
+/** A page a second, as players that jump about in a file like it. */
+const pageSamples = 1000 * samplesPerMs;
+const mostSegments = 255;
+
+/** 20 ms of stereo silence. */
+const silence = Uint8Array.of(0xfc, 0xff, 0xfe);
+const silenceSamples = 20 * samplesPerMs;
+
+/** Where the call is in the file: milliseconds from the file's beginning, below zero for a call that began before. */
+export interface CallWindow {
+  readonly fromMs: number;
+  /** The file's end where absent, or where the file ends before. */
+  readonly toMs?: number | undefined;
+}
+
+/** No sound in it: no page of Opus was finished. */
+export class EmptyRecording extends Error {
+  override readonly name = 'EmptyRecording';
+}
+
+/**
+ * @param options.onLength told the length in milliseconds, before the last page
+ * @throws EmptyRecording when the file has no sound within the window
+ */
+export async function* cutOpus(
+  source: AsyncIterable<Uint8Array>,
+  { fromMs, toMs, onLength }: CallWindow & { readonly onLength?: (ms: number) => void },
+): AsyncGenerator<Uint8Array> {
+  const packets = readPackets(source);
+  const head = (await packets.next()).value;
+  const tags = (await packets.next()).value;
+  if (head === undefined || tags === undefined || !isOpusHead(head.bytes)) throw new EmptyRecording('the file is no recording');
+  const ownPreSkip = Buffer.from(head.bytes).readUInt16LE(10);
+  // In samples of the stream as it is decoded, of which the first `ownPreSkip` stand for no sound.
+  const from = Math.round(fromMs * samplesPerMs) + ownPreSkip;
+  const length = toMs === undefined ? Number.POSITIVE_INFINITY : Math.max(0, Math.round((toMs - fromMs) * samplesPerMs));
+
+  let preSkip: number | undefined;
+  let written = 0;
+  const pages = new PageWriter(head.serial);
+  const begin = (skip: number): Uint8Array[] => {
+    preSkip = skip;
+    const opened = Buffer.from(head.bytes);
+    opened.writeUInt16LE(skip, 10);
+    return [pages.header([opened], true), pages.header([tags.bytes], false)];
+  };
+  let position = 0;
+  for await (const { bytes } of packets) {
+    const samples = opusSamples(bytes);
+    const start = position;
+    position += samples;
+    // What ends before the pre-roll of the beginning is not needed.
+    if (position <= from - preRoll) continue;
+    if (preSkip === undefined) {
+      const missing = from < ownPreSkip ? Math.ceil((ownPreSkip - from) / silenceSamples) : 0;
+      yield* begin(missing * silenceSamples + from - start);
+      for (let count = 0; count < missing && written < (preSkip ?? 0) + length; count += 1) {
+        written += silenceSamples;
+        yield* pages.add(silence, silenceSamples);
+      }
+    }
+    if (written >= (preSkip ?? 0) + length) break;
+    written += samples;
+    yield* pages.add(bytes, samples);
+  }
+  const end = Math.min(written, (preSkip ?? 0) + length);
+  if (preSkip === undefined || end <= preSkip) throw new EmptyRecording('the recording has no sound in the time of the call');
+  onLength?.((end - preSkip) / samplesPerMs);
+  yield pages.end(end);
+}
+
+class PageWriter {
+  readonly #serial: number;
+  #sequence = 0;
+  #granule = 0;
+  #packets: Uint8Array[] = [];
+  #segments = 0;
+  #samples = 0;
+
+  constructor(serial: number) {
+    this.#serial = serial;
+  }
+
+  header(packets: readonly Uint8Array[], first: boolean): Uint8Array {
+    return writePage({ serial: this.#serial, sequence: this.#sequence++, granule: 0, packets, first });
+  }
+
+  /** The page before, where this packet begins another one: the last page is kept back for its end. */
+  *add(packet: Uint8Array, samples: number): Generator<Uint8Array> {
+    const segments = lacingOf(packet.length).length;
+    if (this.#samples >= pageSamples || this.#segments + segments > mostSegments) yield this.#flush(this.#granule, false);
+    this.#packets.push(packet);
+    this.#segments += segments;
+    this.#samples += samples;
+    this.#granule += samples;
+  }
+
+  /** @param granule where the sound ends, on the last page */
+  end(granule: number): Uint8Array {
+    return this.#flush(granule, true);
+  }
+
+  #flush(granule: number, last: boolean): Uint8Array {
+    const page = writePage({ serial: this.#serial, sequence: this.#sequence++, granule, packets: this.#packets, last });
+    this.#packets = [];
+    this.#segments = 0;
+    this.#samples = 0;
+    return page;
+  }
+}
+
+function isOpusHead(packet: Uint8Array): boolean {
+  return packet.length >= 19 && Buffer.from(packet.subarray(0, 8)).toString('latin1') === 'OpusHead';
+}
+
+/** How many samples a packet decodes to at 48 kHz, by its first bytes (RFC 6716, 3.1). */
+export function opusSamples(packet: Uint8Array): number {
+  const [toc = 0, count = 0] = packet;
+  if (packet.length === 0) return 0;
+  const config = toc >> 3;
+  const frame = config < 12 ? [10, 20, 40, 60][config & 3] : config < 16 ? [10, 20][config & 1] : [2.5, 5, 10, 20][config & 3];
+  const frames = (toc & 3) === 0 ? 1 : (toc & 3) < 3 ? 2 : count & 0x3f;
+  return (frame ?? 20) * frames * samplesPerMs;
+}

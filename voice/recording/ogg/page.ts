@@ -1,0 +1,91 @@
+/** Ogg pages, read and written (RFC 3533): as much of them as a file with one stream of Opus has. */
+
+export interface OggPage {
+  readonly serial: number;
+  /** Samples at 48 kHz up to the last packet that ends on the page; -1 where none does. */
+  readonly granule: bigint;
+  readonly continued: boolean;
+  readonly first: boolean;
+  readonly last: boolean;
+  /** Length of each segment; below 255 it ends a packet. */
+  readonly lacing: Uint8Array;
+  readonly body: Uint8Array;
+}
+
+const headerBytes = 27;
+const capture = 0x4f676753;
+
+/** How long the page at the beginning of `bytes` is; undefined while that can't be told. @throws RangeError where there is no page */
+export function pageLength(bytes: Buffer): number | undefined {
+  if (bytes.length < headerBytes) return undefined;
+  if (bytes.readUInt32BE(0) !== capture || bytes[4] !== 0) throw new RangeError('there is no Ogg page here');
+  const segments = bytes[26] ?? 0;
+  if (bytes.length < headerBytes + segments) return undefined;
+  let length = headerBytes + segments;
+  for (const size of bytes.subarray(headerBytes, headerBytes + segments)) length += size;
+  return length;
+}
+
+/** @throws RangeError for a page that was damaged */
+export function parsePage(bytes: Buffer): OggPage {
+  if (checksum(bytes) !== bytes.readUInt32LE(22)) throw new RangeError('the checksum of an Ogg page is wrong');
+  const flags = bytes[5] ?? 0;
+  const segments = bytes[26] ?? 0;
+  return {
+    serial: bytes.readUInt32LE(14),
+    granule: bytes.readBigInt64LE(6),
+    continued: (flags & 1) !== 0,
+    first: (flags & 2) !== 0,
+    last: (flags & 4) !== 0,
+    lacing: bytes.subarray(headerBytes, headerBytes + segments),
+    body: bytes.subarray(headerBytes + segments),
+  };
+}
+
+/** A page that holds whole packets: at most 255 segments of them, which is the caller's to see to. */
+export function writePage(page: {
+  readonly serial: number;
+  readonly sequence: number;
+  readonly granule: number;
+  readonly packets: readonly Uint8Array[];
+  readonly first?: boolean;
+  readonly last?: boolean;
+}): Buffer {
+  const lacing = page.packets.flatMap((packet) => lacingOf(packet.length));
+  const bytes = Buffer.alloc(headerBytes + lacing.length + page.packets.reduce((sum, packet) => sum + packet.length, 0));
+  bytes.writeUInt32BE(capture, 0);
+  bytes[5] = (page.first === true ? 2 : 0) | (page.last === true ? 4 : 0);
+  bytes.writeBigInt64LE(BigInt(page.granule), 6);
+  bytes.writeUInt32LE(page.serial, 14);
+  bytes.writeUInt32LE(page.sequence, 18);
+  bytes[26] = lacing.length;
+  bytes.set(lacing, headerBytes);
+  let at = headerBytes + lacing.length;
+  for (const packet of page.packets) {
+    bytes.set(packet, at);
+    at += packet.length;
+  }
+  bytes.writeUInt32LE(checksum(bytes), 22);
+  return bytes;
+}
+
+/** Segments of a packet: as many full ones as fit, and one that ends it. */
+export function lacingOf(length: number): number[] {
+  return [...new Array<number>(Math.floor(length / 255)).fill(255), length % 255];
+}
+
+const table = Uint32Array.from({ length: 256 }, (_, index) => {
+  let remainder = index << 24;
+  for (let bit = 0; bit < 8; bit += 1) remainder = (remainder << 1) ^ (remainder < 0 ? 0x04c11db7 : 0);
+  return remainder >>> 0;
+});
+
+/** Over the whole page, its own field counting as zero. */
+function checksum(bytes: Uint8Array): number {
+  let sum = 0;
+  for (let index = 0; index < bytes.length; index += 1) {
+    const byte = index >= 22 && index < 26 ? 0 : (bytes[index] ?? 0);
+    sum = ((sum << 8) ^ (table[((sum >>> 24) ^ byte) & 0xff] ?? 0)) >>> 0;
+  }
+  return sum;
+}

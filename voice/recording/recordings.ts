@@ -1,0 +1,171 @@
+/** What was said in calls, as sound: from the files that the jobs write to the storage. */
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+
+import type { CallLifecycle } from '../../calls/lifecycle.ts';
+import { recordingKey } from '../../calls/names.ts';
+import type { FileStorage } from '../../knowledge/storage/file-storage.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logging.ts';
+import { isTerminal, type CallRef, type CallStore } from '../../store/index.ts';
+import { cutOpus, EmptyRecording } from './ogg/cut-opus.ts';
+import { processIdentity } from './process-identity.ts';
+import { Spool, type RecordingFacts, type SpooledRecording } from './spool.ts';
+
+/** Of LiveKit's `JobContext`: where its recorder writes. */
+export interface RecorderPlace {
+  readonly sessionDirectory: string;
+}
+
+/** `kept`: it is safe in the spool, and the role brings it to the storage. `none`: nothing was recorded. */
+export type Saved = 'saved' | 'kept' | 'none';
+
+/** The recording of a call that this process serves. */
+export interface OpenRecording {
+  /** The first media are there: the recording begins here, whatever was written before or is missing. The first time counts. */
+  begin(): void;
+  /** The conversation is over: the recording ends here, whatever is written afterwards. The first time counts. */
+  end(): void;
+  /** Once the session is closed. Takes ten seconds at most, and never fails: what can't be saved now is saved later. */
+  save(): Promise<Saved>;
+}
+
+export interface RecordingsOptions {
+  readonly storage: Pick<FileStorage, 'put'>;
+  readonly calls: Pick<CallStore['calls'], 'get'>;
+  readonly lifecycle: Pick<CallLifecycle, 'addRecording'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Folder. */
+  readonly spool: string;
+}
+
+/** How long a call waits for its recording, in milliseconds: the end of a call must not depend on the storage. */
+const patienceMs = 10_000;
+/** Two hours are some 120 MB. */
+const mostBytes = 1024 ** 3;
+/** A recording of a call that nobody knows is kept this long: the database may be another one for a while. In milliseconds. */
+const keepUnknownMs = 7 * 24 * 3_600_000;
+
+export class Recordings {
+  readonly #options: RecordingsOptions;
+  readonly #spool: Spool;
+
+  constructor(options: RecordingsOptions) {
+    this.#options = options;
+    this.#spool = new Spool(options.spool);
+  }
+
+  /** Makes the place where the call is recorded, and lets the session write there. Before `session.start({ record: { audio: true, … } })`. */
+  async open({ org, id, jobId }: CallRef & { readonly jobId: string }, place: RecorderPlace): Promise<OpenRecording> {
+    const { clock, logger } = this.#options;
+    const identity = (await processIdentity(process.pid)) ?? `${process.pid}`;
+    let facts: RecordingFacts = { org, id, jobId, process: identity };
+    const recording = await this.#spool.open(facts);
+    const note = (time: 'recordingFrom' | 'from' | 'to'): void => {
+      if (facts[time] !== undefined) return;
+      facts = { ...facts, [time]: clock.now() };
+      try {
+        this.#spool.note(recording, facts);
+      } catch (err) {
+        logger.warn({ err, callId: id }, 'what is known of the recording could not be written beside it');
+      }
+    };
+    Object.defineProperty(place, 'sessionDirectory', {
+      // The recorder asks where to write at the moment from which it counts.
+      get: () => {
+        note('recordingFrom');
+        return recording.folder;
+      },
+    });
+    return {
+      begin: () => note('from'),
+      end: () => note('to'),
+      save: () => this.#saveNow({ ...recording, facts }),
+    };
+  }
+
+  async #saveNow(recording: SpooledRecording): Promise<Saved> {
+    const { logger } = this.#options;
+    const { org, id } = recording.facts;
+    try {
+      const saved = await this.#save(recording, AbortSignal.timeout(patienceMs));
+      logger.info({ org, callId: id, saved }, 'the recording of the call');
+      return saved;
+    } catch (err) {
+      logger.warn({ err, org, callId: id, folder: recording.folder }, 'the recording waits in the spool until it can be saved');
+      return 'kept';
+    }
+  }
+
+  /**
+   * Saves what processes left that are gone, of calls that are over.
+   * @returns how many recordings reached the storage
+   * @throws StorageError and StoreError of the first that can't be saved: the others would fare no better
+   */
+  async recover(signal?: AbortSignal): Promise<number> {
+    const { calls, clock, logger } = this.#options;
+    let saved = 0;
+    for (const recording of await this.#spool.abandoned(clock.now())) {
+      const { org, id } = recording.facts;
+      if (signal?.aborted === true) break;
+      const call = await calls.get({ org, id });
+      if (call === undefined) await this.#forgetOld(recording);
+      if (call === undefined || !isTerminal(call.status)) continue;
+      const outcome = call.recording === null ? await this.#save(recording, signal) : 'none';
+      if (call.recording !== null) await this.#spool.remove(recording);
+      if (outcome === 'saved') saved += 1;
+      logger.info({ org, callId: id, outcome }, 'the recording of a job that is gone');
+    }
+    return saved;
+  }
+
+  async #save(recording: SpooledRecording, signal: AbortSignal | undefined): Promise<Exclude<Saved, 'kept'>> {
+    const { storage, lifecycle } = this.#options;
+    const { org, id, recordingFrom, from, to } = recording.facts;
+    // Without media there was no conversation, and without a recorder nothing that was heard.
+    const written = recordingFrom === undefined || from === undefined ? undefined : await stat(recording.sound).catch(notThere);
+    if (written === undefined || recordingFrom === undefined || from === undefined) {
+      await this.#spool.remove(recording);
+      return 'none';
+    }
+    let durationMs = 0;
+    const sound = cutOpus(createReadStream(recording.sound), {
+      fromMs: from - recordingFrom,
+      ...(to !== undefined && { toMs: to - recordingFrom }),
+      onLength: (ms) => (durationMs = ms),
+    });
+    const key = recordingKey(org, id);
+    try {
+      const { bytes } = await storage.put(key, Readable.from(sound, { objectMode: false }), {
+        maxBytes: mostBytes,
+        ...(signal && { signal }),
+      });
+      await lifecycle.addRecording({ org, id, key, bytes, durationMs });
+    } catch (error) {
+      if (!(error instanceof EmptyRecording)) throw error;
+      await this.#spool.remove(recording);
+      return 'none';
+    }
+    await this.#spool.remove(recording);
+    return 'saved';
+  }
+
+  async #forgetOld(recording: SpooledRecording): Promise<void> {
+    const { clock, logger } = this.#options;
+    const { mtimeMs } = await stat(recording.folder);
+    if (clock.now() - mtimeMs < keepUnknownMs) return;
+    logger.warn({ callId: recording.facts.id, folder: recording.folder }, 'a recording of a call that nobody knows is thrown away');
+    await this.#spool.remove(recording);
+  }
+}
+
+function notThere(error: unknown): undefined {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+}
+
+/** How long a file of the spool plays, in milliseconds, and what else is to be told of it, is said when it is saved. */
+export function createRecordings(options: RecordingsOptions): Recordings {
+  return new Recordings(options);
+}

@@ -1,0 +1,105 @@
+/** The folder in which the jobs of a machine record: one folder for each call, which says whose it is. */
+import { createHash } from 'node:crypto';
+import { writeFileSync, renameSync } from 'node:fs';
+import { lstat, mkdir, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { z } from 'zod';
+
+import type { Config } from '../../platform/config.ts';
+import { isAlive } from './process-identity.ts';
+
+/** What LiveKit's recorder calls its file. */
+const soundFile = 'audio.ogg';
+const factsFile = 'call.json';
+/** Who writes the file is a child of the job, and closes it a moment after the job is gone. */
+const quietMs = 3_000;
+
+const milliseconds = z.number().optional();
+const facts = z.object({
+  org: z.string(),
+  id: z.string(),
+  jobId: z.string(),
+  /** Identity of the process that records. */
+  process: z.string(),
+  /** All by this machine's clock, milliseconds since the epoch: the file begins, the call begins, the call ends. */
+  recordingFrom: milliseconds,
+  from: milliseconds,
+  to: milliseconds,
+});
+
+/** What is known of a recording besides its sound. */
+export type RecordingFacts = z.output<typeof facts>;
+
+/** A recording in the spool. */
+export interface SpooledRecording {
+  readonly facts: RecordingFacts;
+  readonly folder: string;
+  readonly sound: string;
+}
+
+/** Where the spool is when nobody has said: the installation's own, by its database. */
+export function spoolFolderOf(config: Pick<Config, 'PARLEY_VOICE_SPOOL' | 'DATABASE_URL'>): string {
+  if (config.PARLEY_VOICE_SPOOL !== undefined) return config.PARLEY_VOICE_SPOOL;
+  const url = URL.parse(config.DATABASE_URL ?? '');
+  const installation = createHash('sha256').update(`${url?.host}${url?.pathname}${url?.search}`).digest('hex').slice(0, 12);
+  return join(tmpdir(), `parley-recordings-${installation}`);
+}
+
+export class Spool {
+  readonly #root: string;
+
+  /** @param root made when it is first used; closed to other users */
+  constructor(root: string) {
+    this.#root = root;
+  }
+
+  /** A place for one call. Whatever an earlier job of the same call left there stays. */
+  async open(known: RecordingFacts): Promise<SpooledRecording> {
+    await mkdir(this.#root, { recursive: true, mode: 0o700 });
+    const { uid } = await lstat(this.#root);
+    if (process.getuid !== undefined && uid !== process.getuid())
+      throw new Error(`the spool ${this.#root} belongs to another user: set PARLEY_VOICE_SPOOL to a folder of its own`);
+    const folder = join(this.#root, `${known.id}.${known.jobId.replaceAll(/[^A-Za-z0-9_-]/g, '-')}`);
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const recording = { facts: known, folder, sound: join(folder, soundFile) };
+    this.note(recording, known);
+    return recording;
+  }
+
+  /** At once, so that it is there if the process is gone a moment later. */
+  note({ folder }: SpooledRecording, known: RecordingFacts): void {
+    const file = join(folder, factsFile);
+    writeFileSync(`${file}.new`, JSON.stringify(known), { mode: 0o600 });
+    renameSync(`${file}.new`, file);
+  }
+
+  /** Those that nobody writes any more, the oldest first. */
+  async abandoned(now: number): Promise<readonly SpooledRecording[]> {
+    const names = await readdir(this.#root).catch(() => []);
+    const found: SpooledRecording[] = [];
+    for (const name of names.sort()) {
+      const folder = join(this.#root, name);
+      const known = await readFacts(folder);
+      if (known === undefined || (await isAlive(known.process))) continue;
+      const sound = join(folder, soundFile);
+      const written = await stat(sound).catch(() => undefined);
+      if (written !== undefined && Math.abs(now - written.mtimeMs) < quietMs) continue;
+      found.push({ facts: known, folder, sound });
+    }
+    return found;
+  }
+
+  async remove({ folder }: SpooledRecording): Promise<void> {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function readFacts(folder: string): Promise<RecordingFacts | undefined> {
+  try {
+    return facts.parse(JSON.parse(await readFile(join(folder, factsFile), 'utf8')));
+  } catch {
+    return undefined;
+  }
+}
