@@ -12,12 +12,14 @@ import { registerStoreMetrics } from './metrics.ts';
 import { Organizations } from './organizations.ts';
 import { createCallStore, type CallStore } from './calls/index.ts';
 import { createKnowledgeStore, type KnowledgeStore } from './knowledge/index.ts';
+import { PhoneRoutes } from './phone-numbers/phone-routes.ts';
 import { RateLimits } from './rate-limits.ts';
 import { requireSchema } from './schema-version.ts';
 import { createWebhookStore } from './webhooks/create-webhook-store.ts';
 import type { WebhookStore } from './webhooks/webhook-store.ts';
 
 export type { ApiKeyPosition, ApiKeyRecord } from './api-keys.ts';
+export type { PhoneRoute, PhoneRoutes } from './phone-numbers/phone-routes.ts';
 export type { RateLimits } from './rate-limits.ts';
 export type { CallRecord, CallRef, NewCall } from './calls/call-record.ts';
 export type { CallMessage, CallTurn } from './calls/call-log.ts';
@@ -83,6 +85,7 @@ export interface Store {
   readonly knowledge: KnowledgeStore;
   readonly webhooks: WebhookStore;
   readonly calls: CallStore;
+  readonly phoneRoutes: PhoneRoutes;
   /** For what keeps its own tables in the same database: the vectors. */
   readonly database: Database;
   /** @throws StoreError `unavailable`, `refused`, or `schema` when migrations are missing */
@@ -119,6 +122,7 @@ export function openStore(options: StoreOptions): Store {
     knowledge: createKnowledgeStore(database, { clock, logger: options.logger }),
     webhooks: createWebhookStore(database),
     calls: createCallStore(database),
+    phoneRoutes: new PhoneRoutes(database),
     database,
     apiKeys: {
       create: (key) => keys.create(key),

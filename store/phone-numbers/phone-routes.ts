@@ -1,0 +1,74 @@
+/** Phone numbers as calls need them: the operator writes them down, calls go by them alone. */
+import type { Database } from '../database.ts';
+
+export interface PhoneRoute {
+  readonly org: string;
+  /** Of the PhoneNumber. */
+  readonly uid: string;
+  readonly name: string;
+  /** E.164. */
+  readonly number: string;
+  readonly provider: 'sip' | 'native' | 'carrier';
+  /** Names of agents; null where the number takes no calls, or makes none. */
+  readonly inboundAgent: string | null;
+  readonly outboundAgent: string | null;
+  /** Id at the media server; null where the number can't call. */
+  readonly outboundTrunk: string | null;
+}
+
+const columns = `org, uid, name, number, provider, inbound_agent AS "inboundAgent", outbound_agent AS "outboundAgent", outbound_trunk AS "outboundTrunk"`;
+
+type Row = PhoneRoute & Record<string, unknown>;
+
+export class PhoneRoutes {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /**
+   * Writes a route down; the same one again writes nothing. An object of the same organisation that had the number before has it no more.
+   * @throws StoreError `conflict` while the number is still written down for another organisation
+   */
+  async put(route: PhoneRoute): Promise<void> {
+    const { org, uid, name, number, provider, inboundAgent, outboundAgent, outboundTrunk } = route;
+    await this.#database.asOrganization(org, async (transaction) => {
+      await transaction.query('INSERT INTO parley.organizations (name) VALUES ($1) ON CONFLICT DO NOTHING', [org]);
+      await transaction.query('DELETE FROM parley.phone_routes WHERE org = $1 AND number = $2 AND uid <> $3', [org, number, uid]);
+      await transaction.query(
+        `INSERT INTO parley.phone_routes AS r (org, uid, name, number, provider, inbound_agent, outbound_agent, outbound_trunk)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
+         ON CONFLICT (org, uid) DO UPDATE SET name = excluded.name, provider = excluded.provider, inbound_agent = excluded.inbound_agent,
+           outbound_agent = excluded.outbound_agent, outbound_trunk = excluded.outbound_trunk, updated_at = now()
+         WHERE (r.name, r.provider, r.inbound_agent, r.outbound_agent, r.outbound_trunk)
+           IS DISTINCT FROM (excluded.name, excluded.provider, excluded.inbound_agent, excluded.outbound_agent, excluded.outbound_trunk)`,
+        [org, uid, name, number, provider, inboundAgent, outboundAgent, outboundTrunk],
+      );
+    });
+  }
+
+  /** The object is gone, or has no say over its number. Idempotent. */
+  async remove({ org, uid }: Pick<PhoneRoute, 'org' | 'uid'>): Promise<void> {
+    await this.#database.asOrganization(org, async (transaction) => {
+      await transaction.query('DELETE FROM parley.phone_routes WHERE org = $1 AND uid = $2', [org, uid]);
+    });
+  }
+
+  /** The number within an organisation: somebody else's isn't there. */
+  async get({ org, number }: Pick<PhoneRoute, 'org' | 'number'>): Promise<PhoneRoute | undefined> {
+    return this.#database.asOrganization(org, async (transaction) => {
+      const { rows } = await transaction.query<Row>(`SELECT ${columns} FROM parley.phone_routes WHERE org = $1 AND number = $2`, [
+        org,
+        number,
+      ]);
+      return rows[0];
+    });
+  }
+
+  /** Whoever's it is: for what is told a number by the media server and nothing else. */
+  async find(number: string): Promise<PhoneRoute | undefined> {
+    const [row] = await this.#database.query<{ readonly org: string | null }>('SELECT parley.organization_of_number($1) AS org', [number]);
+    return row?.org == null ? undefined : this.get({ org: row.org, number });
+  }
+}
