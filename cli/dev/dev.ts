@@ -101,6 +101,7 @@ export async function runStack(options: DevOptions): Promise<void> {
     ports,
     org,
     binary,
+    redisBinary: binaries.get('redis-server'),
     env: options.env,
     parley: options.parley,
     ...(databaseUrl === undefined ? {} : { databaseUrl }),

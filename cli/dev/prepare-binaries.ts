@@ -9,7 +9,7 @@ import { resolveBinaries } from './binaries/resolve.ts';
 import type { Console } from './console.ts';
 import { repositoryRoot } from './repository.ts';
 
-/** Finds or gets the programs, and tells how that goes. */
+/** Finds or gets the programs, and tells how that goes. Optional ones that are not to be had are missing from the answer. */
 export async function prepareBinaries(options: {
   readonly names: readonly BinaryName[];
   readonly env: NodeJS.ProcessEnv;
@@ -39,6 +39,10 @@ export async function prepareBinaries(options: {
     tools: join(repositoryRoot(), 'tools'),
     signal: options.signal,
     onProgress,
+    onMissing: (spec, reasons) => {
+      console.status(spec.name, undefined);
+      console.line(`! without ${spec.name} ${spec.optional}. ${reasons}`);
+    },
     onResolved: ({ spec, source, passedOver }) => {
       console.status(spec.name, undefined);
       if (source === 'PATH' || source === 'cache') return;

@@ -20,6 +20,7 @@ export const portNames = [
   'livekit',
   'livekit-tcp',
   'livekit-udp',
+  'redis',
 ] as const;
 
 export type PortName = (typeof portNames)[number];

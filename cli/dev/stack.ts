@@ -12,6 +12,7 @@ import { livekitAddress, livekitPart } from './parts/livekit.ts';
 import { postgresPart, postgresUrl } from './parts/postgres.ts';
 import { postgresHome } from './parts/postgres-home.ts';
 import { receiverHost, receiverPart } from './parts/receiver.ts';
+import { redisAddress, redisPart } from './parts/redis.ts';
 import { rolePart } from './parts/role.ts';
 import { temporalPart } from './parts/temporal.ts';
 import type { Ports } from './settings.ts';
@@ -22,6 +23,8 @@ export interface StackOptions {
   readonly ports: Ports;
   readonly org: string;
   readonly binary: (name: BinaryName) => string;
+  /** Of Redis, which the stack starts without where it is not to be had: then phone numbers are connected to nothing. */
+  readonly redisBinary?: string | undefined;
   /** The person's own Postgres; without one the stack runs its own. */
   readonly databaseUrl?: string;
   readonly env: NodeJS.ProcessEnv;
@@ -45,7 +48,7 @@ export interface Stack {
 
 /** Binaries that a stack needs; Postgres only where the person has not named a server. */
 export function binariesOf(options: { readonly databaseUrl?: string }): readonly BinaryName[] {
-  const always = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl', 'temporal', 'livekit-server'] as const;
+  const always = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl', 'temporal', 'livekit-server', 'redis-server'] as const;
   return options.databaseUrl === undefined ? [...always, 'postgres'] : always;
 }
 
@@ -67,6 +70,7 @@ export function describeStack(options: StackOptions): Stack {
 
   const storageUrl = storageOf(options.env['STORAGE_URL']) ?? pathToFileURL(join(layout.data, 'files')).href;
 
+  const redis = options.redisBinary === undefined ? undefined : { binary: options.redisBinary, port: ports.redis };
   const mediaServer = livekitAddress({ folder: layout.secrets, port: ports.livekit });
 
   const servers: Part[] = [
@@ -102,12 +106,14 @@ export function describeStack(options: StackOptions): Stack {
       port: ports.temporal,
       uiPort: ports['temporal-ui'],
     }),
+    ...(redis === undefined ? [] : [redisPart(redis)]),
     livekitPart({
       binary: binary('livekit-server'),
       folder: layout.secrets,
       port: ports.livekit,
       tcpPort: ports['livekit-tcp'],
       udpPort: ports['livekit-udp'],
+      ...(redis && { redis: redisAddress(redis) }),
     }),
   ];
   if (ownPostgres !== undefined) {
@@ -142,10 +148,9 @@ export function describeStack(options: StackOptions): Stack {
     PARLEY_VOICE_DRAIN_MS: '5000',
     // Calls need nothing of the API server.
     ...(role === 'voice' ? {} : { KUBECONFIG: kubeconfigOf(role) }),
-    // The operator makes nothing there yet, and says so of every phone number when it is told of a server.
-    ...(role === 'operator'
-      ? {}
-      : { LIVEKIT_URL: mediaServer.url, LIVEKIT_API_KEY: mediaServer.apiKey, LIVEKIT_API_SECRET: mediaServer.apiSecret }),
+    LIVEKIT_URL: mediaServer.url,
+    LIVEKIT_API_KEY: mediaServer.apiKey,
+    LIVEKIT_API_SECRET: mediaServer.apiSecret,
   });
   const command = options.parley;
   const roles: Part[] = [

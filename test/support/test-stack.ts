@@ -20,6 +20,7 @@ import { kubeControllerManagerPart } from '../../cli/dev/parts/kube-controller-m
 import { livekitAddress, type LivekitAddress, livekitPart } from '../../cli/dev/parts/livekit.ts';
 import { postgresPart, postgresUrl } from '../../cli/dev/parts/postgres.ts';
 import { postgresHome, removePostgresData } from '../../cli/dev/parts/postgres-home.ts';
+import { redisAddress, redisPart } from '../../cli/dev/parts/redis.ts';
 import { temporalPart } from '../../cli/dev/parts/temporal.ts';
 import { freePorts } from '../../cli/dev/ports.ts';
 import { repositoryRoot } from '../../cli/dev/repository.ts';
@@ -170,8 +171,10 @@ export class TestStack {
 
   async #startLivekit(): Promise<LivekitAddress> {
     const folder = join(await this.#workFolder(), 'kube');
-    const [port = 0, tcpPort = 0, udpPort = 0] = await freePorts(3);
-    await this.#run([livekitPart({ binary: await binary('livekit-server'), folder, port, tcpPort, udpPort })]);
+    const [port = 0, tcpPort = 0, udpPort = 0, redisPort = 0] = await freePorts(4);
+    const redis = { binary: await binary('redis-server'), port: redisPort };
+    const livekit = { binary: await binary('livekit-server'), folder, port, tcpPort, udpPort, redis: redisAddress(redis) };
+    await this.#run([redisPart(redis), livekitPart(livekit)]);
     return livekitAddress({ folder, port });
   }
 

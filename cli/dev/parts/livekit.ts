@@ -16,6 +16,8 @@ export interface LivekitOptions {
   /** Media. */
   readonly tcpPort: number;
   readonly udpPort: number;
+  /** `host:port`; without one it keeps no trunks, and phone numbers are connected to nothing. */
+  readonly redis?: string;
 }
 
 export interface LivekitAddress {
@@ -39,7 +41,7 @@ export function livekitPart(options: LivekitOptions): Part {
   const configuration = join(options.folder, 'livekit.yaml');
   return {
     name: 'livekit',
-    dependsOn: [],
+    dependsOn: options.redis === undefined ? [] : ['redis'],
     prepare: async () => {
       const config = {
         port: options.port,
@@ -53,6 +55,7 @@ export function livekitPart(options: LivekitOptions): Part {
           enable_loopback_candidate: true,
         },
         keys: { [apiKey]: apiSecret },
+        ...(options.redis !== undefined && { redis: { address: options.redis } }),
         logging: { level: 'info', json: true },
       };
       writeFileSync(configuration, stringify(config), { mode: 0o600 });
