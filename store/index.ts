@@ -21,6 +21,7 @@ import type { WebhookStore } from './webhooks/webhook-store.ts';
 export type { ApiKeyPosition, ApiKeyRecord } from './api-keys.ts';
 export type { PhoneRoute, PhoneRoutes } from './phone-numbers/phone-routes.ts';
 export type { RateLimits } from './rate-limits.ts';
+export type { AnalysisError, AnalysisItem, AnalysisOutcome, AnalysisRecord, AnalysisValue } from './calls/analyses.ts';
 export type { CallRecord, CallRef, NewCall } from './calls/call-record.ts';
 export type { CallMessage, CallTurn } from './calls/call-log.ts';
 export type { OverdueLimits } from './calls/overdue.ts';

@@ -26,6 +26,8 @@ export type Registration = { readonly outcome: 'registered'; readonly call: Call
 
 export interface EndOptions extends CallRef, Told {
   readonly reason: FinishReason;
+  /** For how long it has been over by now, in milliseconds: what is to be put in order first doesn't count as talking. 0 by default. */
+  readonly endedAgoMs?: number | undefined;
   /** Only as long as the call is in this state, and its job was last heard of at this time. */
   readonly only?: { readonly status: CallStatus; readonly jobSeenAt: Date | null };
 }
@@ -121,6 +123,12 @@ export class Calls {
     return row?.org ?? undefined;
   }
 
+  /** Which call a room is of. For what the media server tells. */
+  async ofRoom(room: string): Promise<CallRef | undefined> {
+    const [row] = await this.#database.query<{ org: string; id: string }>('SELECT org, id FROM parley.call_of_room($1)', [room]);
+    return row && { org: row.org, id: row.id };
+  }
+
   /**
    * `registered` → `ongoing`: media flow. The job counts as heard of.
    * @throws StoreError `not_found`
@@ -138,13 +146,20 @@ export class Calls {
    * Ends a call that isn't over. The first reason counts: a later one changes nothing.
    * @throws StoreError `not_found`
    */
-  async end({ org, id, reason, only, events }: EndOptions): Promise<Transition> {
-    const given = only === undefined ? '' : 'AND status = $5 AND job_seen_at IS NOT DISTINCT FROM $6::timestamptz';
+  async end({ org, id, reason, endedAgoMs = 0, only, events }: EndOptions): Promise<Transition> {
+    const given = only === undefined ? '' : 'AND status = $6 AND job_seen_at IS NOT DISTINCT FROM $7::timestamptz';
     return this.#transition(
       { org, id, events },
-      `UPDATE parley.calls SET status = $3, finish_reason = $4, ended_at = greatest(now(), started_at)
+      `UPDATE parley.calls SET status = $3, finish_reason = $4, ended_at = greatest(now() - $5 * interval '1 millisecond', started_at, created_at)
        WHERE org = $1 AND id = $2 AND status IN ('registered', 'ongoing') ${given} RETURNING ${callColumns}`,
-      [org, id, terminalStatusOf(reason), reason, ...(only === undefined ? [] : [only.status, only.jobSeenAt?.toISOString() ?? null])],
+      [
+        org,
+        id,
+        terminalStatusOf(reason),
+        reason,
+        Math.max(0, endedAgoMs),
+        ...(only === undefined ? [] : [only.status, only.jobSeenAt?.toISOString() ?? null]),
+      ],
     );
   }
 

@@ -1,4 +1,5 @@
 import type { Database } from '../database.ts';
+import { CallAnalyses } from './analyses.ts';
 import { CallLog } from './call-log.ts';
 import { listCalls, type CallListOptions, type CallPage } from './call-list.ts';
 import { Calls } from './calls.ts';
@@ -7,6 +8,7 @@ import { overdueCalls, type OverdueCall, type OverdueLimits } from './overdue.ts
 export interface CallStore {
   readonly calls: Calls;
   readonly log: CallLog;
+  readonly analyses: CallAnalyses;
   list(options: CallListOptions): Promise<CallPage>;
   /** Of all organisations. */
   overdue(limits: OverdueLimits & { readonly limit?: number }): Promise<readonly OverdueCall[]>;
@@ -16,6 +18,7 @@ export function createCallStore(database: Database): CallStore {
   return {
     calls: new Calls(database),
     log: new CallLog(database),
+    analyses: new CallAnalyses(database),
     list: (options) => listCalls(database, options),
     overdue: (limits) => overdueCalls(database, limits),
   };

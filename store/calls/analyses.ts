@@ -1,0 +1,98 @@
+/** What was found out of calls after their end. The table gets its rows from the ends of calls themselves. */
+import type { Database } from '../database.ts';
+import { insertEvents } from '../webhooks/events.ts';
+import type { NewEvent } from '../webhooks/types.ts';
+import type { CallRef } from './call-record.ts';
+
+export type AnalysisStatus = 'processing' | 'completed' | 'failed';
+
+export type AnalysisValue = string | number | boolean;
+
+/** Why there is no result, for programs and for people. */
+export interface AnalysisError {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** One thing that the agent asks of its calls. */
+export interface AnalysisItem {
+  readonly name: string;
+  readonly type: 'string' | 'enum' | 'boolean' | 'number';
+  /** null where the call says nothing of it, or with an error. */
+  readonly result: AnalysisValue | null;
+  readonly error: AnalysisError | null;
+}
+
+export interface AnalysisRecord {
+  readonly status: AnalysisStatus;
+  readonly createdAt: Date;
+  readonly finishedAt: Date | null;
+  /** null while it is in process. */
+  readonly items: readonly AnalysisItem[] | null;
+  /** Of one that failed as a whole. */
+  readonly error: AnalysisError | null;
+}
+
+/** How an analysis ended. */
+export type AnalysisOutcome = Pick<AnalysisRecord, 'error'> & { readonly items: readonly AnalysisItem[] };
+
+interface Row extends Omit<AnalysisRecord, 'error'>, Record<string, unknown> {
+  readonly errorCode: string | null;
+  readonly errorMessage: string | null;
+}
+
+export class CallAnalyses {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** @returns undefined for a call that isn't over, or whose agent asks for nothing */
+  async get({ org, id }: CallRef): Promise<AnalysisRecord | undefined> {
+    const { rows } = await this.#database.asOrganization(org, (transaction) =>
+      transaction.query<Row>(
+        `SELECT status, created_at AS "createdAt", finished_at AS "finishedAt", items, error_code AS "errorCode", error_message AS "errorMessage"
+         FROM parley.call_analyses WHERE org = $1 AND call_id = $2`,
+        [org, id],
+      ),
+    );
+    if (rows[0] === undefined) return undefined;
+    const { errorCode, errorMessage, ...row } = rows[0];
+    return { ...row, error: errorCode === null ? null : { code: errorCode, message: errorMessage ?? '' } };
+  }
+
+  /** Those that somebody has to begin, of all organisations; the longest due first. */
+  async due({ limit }: { readonly limit: number }): Promise<readonly CallRef[]> {
+    const { rows } = await this.#database.asDirectory((transaction) =>
+      transaction.query<CallRef & Record<string, unknown>>(
+        `SELECT org, call_id AS id FROM parley.call_analyses WHERE status = 'processing' AND due_at <= now() ORDER BY due_at LIMIT $1`,
+        [limit],
+      ),
+    );
+    return rows;
+  }
+
+  /** It was begun: somebody is to look again later whether it has come to an end. */
+  async begun({ org, id, lookAgainInMs }: CallRef & { readonly lookAgainInMs: number }): Promise<void> {
+    await this.#database.asOrganization(org, (transaction) =>
+      transaction.query(
+        `UPDATE parley.call_analyses SET due_at = now() + $3 * interval '1 millisecond' WHERE org = $1 AND call_id = $2 AND status = 'processing'`,
+        [org, id, lookAgainInMs],
+      ),
+    );
+  }
+
+  /** The end of an analysis, with its events; the first one counts. @returns false where it had ended before, or there is none */
+  async finish({ org, id, items, error, events }: CallRef & AnalysisOutcome & { readonly events: readonly NewEvent[] }): Promise<boolean> {
+    return this.#database.asOrganization(org, async (transaction) => {
+      const { rowCount } = await transaction.query(
+        `UPDATE parley.call_analyses SET status = $3, finished_at = now(), items = $4, error_code = $5, error_message = $6
+         WHERE org = $1 AND call_id = $2 AND status = 'processing'`,
+        [org, id, error === null ? 'completed' : 'failed', JSON.stringify(items), error?.code ?? null, error?.message ?? null],
+      );
+      if (rowCount > 0) await insertEvents(transaction, events);
+      return rowCount > 0;
+    });
+  }
+}
