@@ -1,12 +1,15 @@
 import type { FastifyInstance } from 'fastify';
 
+import { CallLifecycle } from '../calls/lifecycle.ts';
 import { registerAgents } from './agents/routes.ts';
 import { registerApiKeys } from './api-keys/routes.ts';
+import { registerCallPage } from './call-page/routes.ts';
 import { registerCalls } from './calls/routes.ts';
 import type { ApiDependencies } from './dependencies.ts';
 import { registerDocs } from './docs/routes.ts';
 import { createServer } from './http/server.ts';
 import { registerKnowledgeBases } from './knowledge-bases/routes.ts';
+import { registerMediaEvents } from './media-events/routes.ts';
 import { registerOpenApi } from './openapi/routes.ts';
 import { registerPhoneNumbers } from './phone-numbers/routes.ts';
 import { createFoundation } from './resources/foundation.ts';
@@ -27,6 +30,12 @@ export function buildApi(dependencies: ApiDependencies): FastifyInstance {
   registerApiKeys(app, dependencies, foundation.pageTokens);
   registerOpenApi(app);
   registerDocs(app);
+  const { mediaServer, page } = dependencies.calls;
+  if (page) registerCallPage(app, dependencies.calls);
+  if (mediaServer !== undefined) {
+    const { calls } = dependencies.store.calls;
+    registerMediaEvents(app, { ...dependencies, mediaServer, calls, lifecycle: new CallLifecycle({ calls, clock: dependencies.clock }) });
+  }
   const sweeper = new Sweeper({ foundation, organizations: dependencies.store.organizations });
   app.addHook('onReady', async () => {
     foundation.contact.start();

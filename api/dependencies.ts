@@ -49,6 +49,8 @@ export interface CallDependencies {
   readonly linkKey: Uint8Array;
   /** Address of this API for clients; the request's own where undefined. */
   readonly publicUrl: string | undefined;
+  /** Whether there is a page at `/call` to talk to agents from a browser. */
+  readonly page: boolean;
 }
 
 /** What every kind of resource needs. */

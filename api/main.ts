@@ -74,7 +74,13 @@ export async function runApi({ config, logger, registry, signal }: RunApiOptions
     limits: limitsOf(config),
     knowledge: { files, jobs, search, profiles: config.PARLEY_EMBEDDING_PROFILES },
     egress,
-    calls: { mediaServer, recordings: files, linkKey: recordingLinkKey(config.DATABASE_URL), publicUrl: config.PARLEY_PUBLIC_URL },
+    calls: {
+      mediaServer,
+      recordings: files,
+      linkKey: recordingLinkKey(config.DATABASE_URL),
+      publicUrl: config.PARLEY_PUBLIC_URL,
+      page: config.PARLEY_CALL_PAGE,
+    },
   });
 
   const watching = new AbortController();

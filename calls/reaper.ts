@@ -24,7 +24,7 @@ export interface ReaperOptions {
   readonly store: Pick<CallStore, 'overdue'>;
   readonly lifecycle: CallLifecycle;
   /** Absent where there is no media server: then there is no room to close. */
-  readonly rooms?: Rooms | undefined;
+  readonly rooms?: Pick<Rooms, 'close'> | undefined;
   readonly clock: Clock;
   /** 0 ≤ x < 1 */
   readonly random: () => number;

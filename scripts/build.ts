@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { build } from 'esbuild';
 
 import { assetFolder, assetTypes, packageFolder } from '../api/docs/assets.ts';
+import { bundleCallPage, CALL_PAGE_SCRIPT } from '../api/call-page/bundle.ts';
 import { pdfAssetFolder, pdfAssets, pdfPackageFolder } from '../knowledge/parsing/assets.ts';
 import { bundleWorkflows, WORKFLOW_BUNDLE } from '../workflows/bundle.ts';
 
@@ -30,7 +31,7 @@ const result = await build({
   target: 'node24',
   outExtension: { '.js': '.mjs' },
   chunkNames: 'chunks/[name]-[hash]',
-  external: ['@temporalio/*', '@livekit/*', 'pg-native'],
+  external: ['@temporalio/*', '@livekit/*', 'pg-native', 'esbuild'],
   // CommonJS packages inside an ES module bundle still call require() for Node's own modules.
   banner: {
     js: "import { createRequire as parleyCreateRequire } from 'node:module'; const require = parleyCreateRequire(import.meta.url);",
@@ -44,6 +45,7 @@ await cp('store/migrations', `${outdir}/migrations`, { recursive: true });
 for (const name of [...Object.keys(assetTypes), 'LICENSE', 'NOTICE'])
   await cp(join(packageFolder(), name), join(outdir, assetFolder, name));
 for (const name of pdfAssets) await cp(join(pdfPackageFolder(), name), join(outdir, pdfAssetFolder, name), { recursive: true });
+await writeFile(`${outdir}/${CALL_PAGE_SCRIPT}`, await bundleCallPage());
 await writeFile(`${outdir}/${WORKFLOW_BUNDLE}`, (await bundleWorkflows()).code);
 
 const bytes = Object.entries(result.metafile.outputs)

@@ -19,6 +19,7 @@ const checks: readonly Check[] = [
   { name: 'format', command: ['oxfmt', '--check', '.'], cure: 'npm run format' },
   { name: 'lint and import rules', command: ['oxlint', '--type-aware', '.'], cure: 'npm run lint -- --fix' },
   { name: 'types', command: ['tsc', '-p', '.'] },
+  { name: 'types of what runs in browsers', command: ['tsc', '-p', 'api/call-page/browser'] },
   { name: 'generated files', command: ['node', 'scripts/generate.ts', '--check'], cure: 'npm run generate' },
   { name: 'unused code and dependencies', command: ['knip'] },
 ];

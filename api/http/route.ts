@@ -50,6 +50,10 @@ export interface RouteDescription {
   readonly bodyExamples?: Readonly<Record<string, unknown>>;
   /** The route heeds `If-Match`. */
   readonly ifMatch?: true;
+  /** Longest body, in bytes; 1 MiB where absent. */
+  readonly bodyLimit?: number;
+  /** Not for clients: it is no part of the OpenAPI document. */
+  readonly undocumented?: true;
   /** By status. */
   readonly answers: Readonly<Record<number, AnswerDescription>>;
   /** Failures beside those that follow from the rest of the description (see `failuresOf`). */
@@ -111,6 +115,7 @@ export function addRoute<D extends RouteDescription>(
     method: description.method,
     url: description.path,
     config: { description },
+    ...(description.bodyLimit !== undefined && { bodyLimit: description.bodyLimit }),
     handler: async (request, reply) => {
       const parts = description.readsLater ? {} : readRequest(request, description);
       return handle({

@@ -52,7 +52,8 @@ export interface DocumentOptions {
   readonly closed?: boolean;
 }
 
-export function openApiDocument(routes: readonly RouteDescription[], options: DocumentOptions = {}): JsonObject {
+export function openApiDocument(all: readonly RouteDescription[], options: DocumentOptions = {}): JsonObject {
+  const routes = all.filter(({ undocumented }) => undocumented !== true);
   const schemas = new SchemaCollection(options);
   const paths: Record<string, JsonObject> = {};
   for (const route of routes) {

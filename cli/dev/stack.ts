@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
+import { mediaEventsPath } from '../../api/media-events/routes.ts';
 import type { BinaryName } from './binaries/catalogue.ts';
 import type { Layout } from './layout.ts';
 import { type Credentials, ensureCredentials, type UserKey, users, writeKubeconfig } from './parts/credentials.ts';
@@ -114,6 +115,7 @@ export function describeStack(options: StackOptions): Stack {
       tcpPort: ports['livekit-tcp'],
       udpPort: ports['livekit-udp'],
       ...(redis && { redis: redisAddress(redis) }),
+      eventUrls: [`http://127.0.0.1:${ports.api}${mediaEventsPath}`],
     }),
   ];
   if (ownPostgres !== undefined) {

@@ -119,7 +119,13 @@ const apiRows = () =>
       limits: limitsOf(config),
       knowledge: { files: storage, jobs, search, profiles: config.PARLEY_EMBEDDING_PROFILES },
       egress: { check: () => undefined },
-      calls: { mediaServer: undefined, recordings: storage, linkKey: recordingLinkKey(''), publicUrl: undefined },
+      calls: {
+        mediaServer: { url: 'ws://nowhere', publicUrl: 'ws://nowhere', apiKey: 'nobody', apiSecret: '' },
+        recordings: storage,
+        linkKey: recordingLinkKey(''),
+        publicUrl: undefined,
+        page: false,
+      },
     });
     await app.close();
   });

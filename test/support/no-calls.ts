@@ -6,4 +6,5 @@ export const noCalls: ApiDependencies['calls'] = {
   recordings: { read: () => Promise.reject(new Error('this facade was started without a storage for recordings')) },
   linkKey: new Uint8Array(32),
   publicUrl: undefined,
+  page: false,
 };

@@ -18,6 +18,8 @@ export interface LivekitOptions {
   readonly udpPort: number;
   /** `host:port`; without one it keeps no trunks, and phone numbers are connected to nothing. */
   readonly redis?: string;
+  /** Addresses that it tells what happens in its rooms. */
+  readonly eventUrls?: readonly string[];
 }
 
 export interface LivekitAddress {
@@ -55,6 +57,7 @@ export function livekitPart(options: LivekitOptions): Part {
           enable_loopback_candidate: true,
         },
         keys: { [apiKey]: apiSecret },
+        ...(options.eventUrls !== undefined && { webhook: { api_key: apiKey, urls: [...options.eventUrls] } }),
         ...(options.redis !== undefined && { redis: { address: options.redis } }),
         logging: { level: 'info', json: true },
       };

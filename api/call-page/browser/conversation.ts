@@ -1,0 +1,79 @@
+/** One call in the browser: into its room, heard and hearing, and out of it again. */
+import { DisconnectReason, Room, RoomEvent, Track, type LocalTrack, type Participant, type RemoteTrack } from 'livekit-client';
+
+import { followTranscript, type SpokenLine } from '../../../calls/live-transcript.ts';
+
+/** `listening`, `thinking` or `speaking`: what LiveKit's agents tell of themselves. */
+const stateAttribute = 'lk.agent.state';
+
+export interface ConversationEvents {
+  readonly onAgent: () => void;
+  readonly onAgentState: (state: string) => void;
+  readonly onLine: (line: SpokenLine) => void;
+  /** The agent's voice, to be put into the page. */
+  readonly onVoice: (element: HTMLMediaElement) => void;
+  /** The browser plays nothing until somebody presses a button. */
+  readonly onSilenced: (silenced: boolean) => void;
+  /** Nobody is connected any more. */
+  readonly onOver: (reason: string) => void;
+}
+
+export class Conversation {
+  readonly #room = new Room({ adaptiveStream: false, dynacast: false, disconnectOnPageLeave: true });
+  readonly #events: ConversationEvents;
+  #tracks: readonly LocalTrack[] = [];
+
+  constructor(events: ConversationEvents) {
+    this.#events = events;
+    this.#room
+      .on(RoomEvent.ParticipantConnected, () => events.onAgent())
+      .on(RoomEvent.ParticipantAttributesChanged, (_changed, participant) => this.#tellState(participant))
+      .on(RoomEvent.TrackSubscribed, (track: RemoteTrack) => {
+        if (track.kind === Track.Kind.Audio) events.onVoice(track.attach());
+      })
+      .on(RoomEvent.TrackUnsubscribed, (track: RemoteTrack) => {
+        for (const element of track.detach()) element.remove();
+      })
+      .on(RoomEvent.AudioPlaybackStatusChanged, () => events.onSilenced(!this.#room.canPlaybackAudio))
+      .on(RoomEvent.Disconnected, (reason) => events.onOver(reason === undefined ? 'unknown' : DisconnectReason[reason]));
+  }
+
+  /** Before anything else: a call that was made for nobody counts as one for minutes. @throws DOMException where there is none, or it may not be used */
+  async openMicrophone(): Promise<void> {
+    this.#tracks = await this.#room.localParticipant.createTracks({
+      audio: { echoCancellation: true, noiseSuppression: true, autoGainControl: true },
+    });
+  }
+
+  /** @throws Error where the media server can't be reached, or doesn't let anybody in */
+  async join(url: string, token: string, userIdentity: string): Promise<void> {
+    followTranscript(this.#room, { userIdentity, onLine: (line) => this.#events.onLine(line) });
+    await this.#room.connect(url, token);
+    for (const track of this.#tracks) await this.#room.localParticipant.publishTrack(track);
+    for (const participant of this.#room.remoteParticipants.values()) {
+      this.#events.onAgent();
+      this.#tellState(participant);
+    }
+    this.#events.onSilenced(!this.#room.canPlaybackAudio);
+  }
+
+  async mute(muted: boolean): Promise<void> {
+    await this.#room.localParticipant.setMicrophoneEnabled(!muted);
+  }
+
+  /** From a button only: browsers don't let a page begin by itself. */
+  async turnSoundOn(): Promise<void> {
+    await this.#room.startAudio();
+  }
+
+  /** Also lets go of the microphone. */
+  async hangUp(): Promise<void> {
+    await this.#room.disconnect();
+    for (const track of this.#tracks) track.stop();
+  }
+
+  #tellState(participant: Participant): void {
+    const { [stateAttribute]: state } = participant.attributes;
+    if (!participant.isLocal && state !== undefined) this.#events.onAgentState(state);
+  }
+}

@@ -1,0 +1,71 @@
+/** The REST API as the page uses it. The key is in here, and nowhere else. */
+import type { TurnLatencies } from '../../../calls/turn-latencies.ts';
+import { refusalText } from '../session/failure.ts';
+
+export interface Agent {
+  readonly ai_agent_id: string;
+  readonly agent_name: string;
+  readonly llm: { readonly required_dynamic_data: readonly string[] };
+}
+
+export interface Call {
+  readonly _id: string;
+  readonly call_status: 'registered' | 'ongoing' | 'ended' | 'error';
+  readonly call_finish_reason: string | null;
+  readonly call_duration_seconds: number | null;
+  readonly access_token: string | null;
+  readonly media_url: string | null;
+  readonly turns: readonly TurnLatencies[];
+}
+
+/** The server said no. */
+export class Refusal extends Error {
+  override readonly name = 'Refusal';
+  readonly status: number;
+  readonly code: string | undefined;
+
+  constructor(status: number, answer: unknown) {
+    super(refusalText(status, answer));
+    this.status = status;
+    this.code = (answer as { readonly error?: string } | undefined)?.error;
+  }
+}
+
+export interface Rest {
+  /** In the order of their names. */
+  agents(): Promise<readonly Agent[]>;
+  createCall(agent: string, data: Readonly<Record<string, string>>): Promise<Call>;
+  call(id: string): Promise<Call>;
+  recording(id: string): Promise<Blob>;
+}
+
+export function restWith(key: string): Rest {
+  const ask = async (method: 'GET' | 'POST', path: string, body?: object): Promise<Response> => {
+    const response = await fetch(path, {
+      method,
+      headers: { authorization: `Bearer ${key}`, ...(body !== undefined && { 'content-type': 'application/json' }) },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+      cache: 'no-store',
+    });
+    if (response.ok) return response;
+    throw new Refusal(response.status, await response.json().catch(() => undefined));
+  };
+  const json = async <T>(...request: Parameters<typeof ask>): Promise<T> => (await (await ask(...request)).json()) as T;
+  return {
+    async agents() {
+      const all: Agent[] = [];
+      for (let token: string | null = ''; token !== null;) {
+        const page: { readonly data: readonly Agent[]; readonly next_page_token?: string | null } = await json(
+          'GET',
+          `/v2/ai-agents${token === '' ? '' : `?page_token=${encodeURIComponent(token)}`}`,
+        );
+        all.push(...page.data);
+        token = page.next_page_token ?? null;
+      }
+      return all.sort((left, right) => left.agent_name.localeCompare(right.agent_name));
+    },
+    createCall: (agent, data) => json('POST', '/v1/calls/create-web-call', { ai_agent_id: agent, native_llm_dynamic_data: data }),
+    call: (id) => json('GET', `/v1/calls/${encodeURIComponent(id)}`),
+    recording: async (id) => (await ask('POST', '/v1/call-recording/download', { call_id: id })).blob(),
+  };
+}

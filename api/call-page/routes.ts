@@ -1,0 +1,85 @@
+/** `/call`: talk to an agent from a browser. Off unless somebody wants it; it is a client like any other, and has no rights of its own. */
+import type { FastifyInstance } from 'fastify';
+
+import type { CallDependencies } from '../dependencies.ts';
+import { ApiError } from '../http/api-error.ts';
+import { addRoute, defineRoute } from '../http/route.ts';
+import { CALL_PAGE_SCRIPT, callPageScript } from './bundle.ts';
+import { page, style } from './page.ts';
+
+const tag = 'Operations';
+
+const getCallPage = defineRoute({
+  method: 'GET',
+  path: '/call',
+  operationId: 'getCallPage',
+  tag,
+  summary: 'A page to talk to agents',
+  permission: 'public',
+  undocumented: true,
+  answers: { 200: { description: 'The page.', contentType: 'text/html' } },
+});
+
+const getCallPageFile = defineRoute({
+  method: 'GET',
+  path: '/call/:file',
+  operationId: 'getCallPageFile',
+  tag,
+  summary: 'A file of the page',
+  permission: 'public',
+  undocumented: true,
+  params: { file: 'The name of a file that the page asks for.' },
+  answers: { 200: { description: 'The file.', contentType: '*/*' } },
+});
+
+/** The page speaks with its own server and with the media server, and takes nothing from anywhere else. */
+export function callPageHeaders(mediaServer: CallDependencies['mediaServer']): Readonly<Record<string, string>> {
+  const media = mediaServer === undefined ? '' : ` ${originsOf(mediaServer.publicUrl).join(' ')}`;
+  const policy = [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    'media-src blob:',
+    `connect-src 'self'${media}`,
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ];
+  return {
+    'content-security-policy': policy.join('; '),
+    'permissions-policy': 'microphone=(self), camera=(), geolocation=(), display-capture=()',
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+    'cross-origin-opener-policy': 'same-origin',
+  };
+}
+
+/** Signalling goes over a web socket; why one was refused the client asks over HTTP. */
+function originsOf(publicUrl: string): readonly string[] {
+  const { host, protocol } = new URL(publicUrl);
+  return protocol === 'wss:' ? [`wss://${host}`, `https://${host}`] : [`ws://${host}`, `http://${host}`];
+}
+
+export function registerCallPage(app: FastifyInstance, { mediaServer }: Pick<CallDependencies, 'mediaServer'>): void {
+  const headers = callPageHeaders(mediaServer);
+  let script: Promise<string> | undefined;
+  const files: Readonly<Record<string, { readonly type: string; readonly read: () => string | Promise<string> }>> = {
+    [CALL_PAGE_SCRIPT]: { type: 'text/javascript; charset=utf-8', read: () => (script ??= callPageScript()) },
+    'style.css': { type: 'text/css; charset=utf-8', read: () => style },
+  };
+
+  addRoute(app, getCallPage, async ({ reply }) =>
+    reply.headers(headers).header('cache-control', 'no-cache').type('text/html; charset=utf-8').send(page),
+  );
+
+  addRoute(app, getCallPageFile, async ({ params, reply }) => {
+    const file = Object.hasOwn(files, params.file) ? files[params.file] : undefined;
+    if (file === undefined) throw new ApiError('not_found', 'there is nothing at this address');
+    return reply
+      .headers(headers)
+      .header('cache-control', 'no-cache')
+      .type(file.type)
+      .send(await file.read());
+  });
+}

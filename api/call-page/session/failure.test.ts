@@ -1,0 +1,24 @@
+import { expect, it } from 'vitest';
+
+import { endingText, microphoneText, refusalText } from './failure.ts';
+
+it('a refusal is told with what to do', () => {
+  expect(refusalText(401, undefined)).toMatch(/another one/);
+  expect(refusalText(403, { error: 'forbidden' })).toMatch(/calls:write/);
+  expect(refusalText(429, { error: 'concurrent_call_limit_reached', message: 'x' })).toMatch(/when one has ended/);
+  expect(refusalText(429, { error: 'rate_limited', message: 'slow down' })).toBe('slow down');
+  expect(refusalText(422, { detail: [{ loc: ['body', 'native_llm_dynamic_data', 'who'], msg: 'Field required' }] })).toMatch(/told: who/);
+  expect(refusalText(502, undefined)).toMatch(/502/);
+});
+
+it('an ending is told in words, a new one by its name', () => {
+  expect(endingText('user_ended_call')).toBe('You hung up.');
+  expect(endingText('llm_websocket_runtime_error')).toMatch(/language model/);
+  expect(endingText('carrier_error')).toMatch(/carrier_error/);
+  expect(endingText(null)).toMatch(/not over/);
+});
+
+it('a microphone that can not be used is told of', () => {
+  expect(microphoneText('NotAllowedError')).toMatch(/Allow/);
+  expect(microphoneText('OddError')).toMatch(/OddError/);
+});

@@ -1,0 +1,36 @@
+import { expect, it } from 'vitest';
+
+import { nextPhase, partsOf, statusText, type PageEvent, type Phase } from './phase.ts';
+
+const walk = (from: Phase, ...events: readonly PageEvent[]): Phase => events.reduce(nextPhase, from);
+
+it('a call goes from a key to its summary, and to the next call', () => {
+  expect(walk('no_key', 'key', 'call', 'joined', 'agent', 'left', 'settled')).toBe('over');
+  expect(walk('over', 'again', 'call')).toBe('connecting');
+});
+
+it('a call that nobody takes, or that is refused, ends as well', () => {
+  expect(walk('choosing', 'call', 'joined', 'left', 'settled')).toBe('over');
+  expect(walk('choosing', 'call', 'failed')).toBe('choosing');
+  expect(walk('choosing', 'call', 'key_refused')).toBe('no_key');
+});
+
+it('what comes too late changes nothing', () => {
+  expect(walk('ending', 'agent', 'left', 'joined')).toBe('ending');
+  expect(walk('over', 'left', 'settled')).toBe('over');
+});
+
+it('exactly one part of the page is there', () => {
+  for (const phase of ['no_key', 'choosing', 'connecting', 'waiting', 'talking', 'ending', 'over'] as const)
+    expect(Object.values(partsOf(phase)).filter(Boolean)).toHaveLength(1);
+});
+
+it('says who is to speak', () => {
+  const talking = (agentState: string | undefined, muted = false) => statusText('talking', { agentState, muted });
+  expect([talking('speaking'), talking('thinking'), talking(undefined), talking('speaking', true)]).toEqual([
+    'The agent speaks.',
+    'The agent thinks.',
+    'The agent listens.',
+    'You are muted.',
+  ]);
+});

@@ -1,0 +1,99 @@
+/**
+ * Calls whose agent has gone from their room. A job that is killed tells nobody; the media server notices. What it says is taken as a hint
+ * to look: the call ends only if its agent is not in the room now, and its job has not told of itself for longer than a job ever waits.
+ */
+import type { CallLifecycle } from '../../calls/lifecycle.ts';
+import type { Rooms } from '../../calls/rooms.ts';
+import { sleep, type Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logging.ts';
+import { isTerminal, type CallRecord, type CallStore } from '../../store/index.ts';
+
+/** A job tells of itself every 8 s: one that has been silent for so long, in milliseconds, and is not in the room either, is gone. */
+const silentMs = 12_000;
+/** Looks at one call; each waits as long as it would take the job to be found silent. */
+const mostLooks = 5;
+/** Calls that are looked after at a time. Those beyond are left to the reaper. */
+const mostSuspects = 1_000;
+
+export interface LostJobsOptions {
+  readonly calls: Pick<CallStore['calls'], 'ofRoom' | 'get'>;
+  readonly lifecycle: Pick<CallLifecycle, 'end'>;
+  readonly rooms: Rooms;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Told when a call was ended. */
+  readonly onEnded: () => void;
+}
+
+export interface Suspicion {
+  readonly room: string;
+  /** The room had an agent: then a job has had the call, even if it never got to tell of itself. */
+  readonly hadAgent: boolean;
+}
+
+export class LostJobs {
+  readonly #options: LostJobsOptions;
+  readonly #suspects = new Map<string, Promise<void>>();
+  readonly #stopping = new AbortController();
+
+  constructor(options: LostJobsOptions) {
+    this.#options = options;
+  }
+
+  /** Looks after the call from now on, until it is over, or its agent is found in the room. Returns at once. */
+  suspect(suspicion: Suspicion): void {
+    const { room } = suspicion;
+    if (this.#stopping.signal.aborted || this.#suspects.has(room) || this.#suspects.size >= mostSuspects) return;
+    this.#suspects.set(
+      room,
+      this.#watch(suspicion).finally(() => this.#suspects.delete(room)),
+    );
+  }
+
+  /** Waits for the looks that are under way. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await Promise.all(this.#suspects.values());
+  }
+
+  async #watch(suspicion: Suspicion): Promise<void> {
+    const { clock, logger } = this.#options;
+    const { signal } = this.#stopping;
+    const since = clock.now();
+    for (let looks = 0; looks < mostLooks && !signal.aborted; looks += 1) {
+      const againInMs = await this.#look(suspicion, since).catch((err: unknown) => {
+        logger.warn({ err, room: suspicion.room }, 'nobody could look whether a call has lost its job; another look comes');
+        return silentMs;
+      });
+      if (againInMs === undefined) return;
+      await sleep(clock, againInMs, signal).catch(() => undefined);
+    }
+  }
+
+  /** @returns milliseconds until another look is worth it; undefined when there is nothing left to do */
+  async #look({ room, hadAgent }: Suspicion, since: number): Promise<number | undefined> {
+    const { calls, lifecycle, rooms, clock, logger, onEnded } = this.#options;
+    const ref = await calls.ofRoom(room);
+    const call = ref && (await calls.get(ref));
+    if (call === undefined || isTerminal(call.status)) return undefined;
+    // No job has had it: one may still come, and for a call that nobody takes there is a limit elsewhere.
+    if (call.jobSeenAt === null && !hadAgent) return undefined;
+    const left = silentMs - (clock.now() - lastHeardOf(call, since));
+    if (left > 0) return left;
+    if (await rooms.hasAgent(room)) return undefined;
+    const { org, id, status, jobSeenAt } = call;
+    const reason = 'native_platform_internal_error';
+    const { changed } = await lifecycle.end({ org, id, reason, only: { status, jobSeenAt } });
+    // The job has told of itself after all, or somebody else was faster.
+    if (!changed) return silentMs;
+    onEnded();
+    logger.warn({ org, callId: id, reason }, 'a call was ended because its agent has left the room and its job is silent');
+    await rooms.close(room).catch((err: unknown) => logger.warn({ err, callId: id }, 'the room of a call could not be closed'));
+    return undefined;
+  }
+}
+
+/** Milliseconds since the epoch. */
+function lastHeardOf({ jobSeenAt }: CallRecord, since: number): number {
+  return jobSeenAt?.getTime() ?? since;
+}

@@ -1,0 +1,90 @@
+/** Where a LiveKit server tells what happens in its rooms. Not for clients: nothing here belongs to the interface. */
+import type { FastifyInstance } from 'fastify';
+import { WebhookReceiver, type WebhookEvent } from 'livekit-server-sdk';
+import { Counter, type Registry } from 'prom-client';
+
+import type { CallLifecycle } from '../../calls/lifecycle.ts';
+import type { MediaServer } from '../../calls/media-server.ts';
+import { createRooms, isAgent } from '../../calls/rooms.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logging.ts';
+import type { CallStore } from '../../store/index.ts';
+import { ApiError } from '../http/api-error.ts';
+import { addRoute, defineRoute } from '../http/route.ts';
+import { LostJobs } from './lost-jobs.ts';
+
+/** What a LiveKit server is told to post to. */
+export const mediaEventsPath = '/internal/livekit/events';
+
+/** An event holds one room and one participant at most. */
+const bodyLimit = 256 * 1024;
+
+const takeEvent = defineRoute({
+  method: 'POST',
+  path: mediaEventsPath,
+  operationId: 'takeMediaEvent',
+  tag: 'Operations',
+  summary: 'Events of the media server',
+  permission: 'public',
+  bodyLimit,
+  undocumented: true,
+  answers: { 200: { description: 'Taken.' } },
+});
+
+export interface MediaEventOptions {
+  readonly mediaServer: MediaServer;
+  readonly calls: Pick<CallStore['calls'], 'ofRoom' | 'get'>;
+  readonly lifecycle: Pick<CallLifecycle, 'end'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly registry: Registry;
+}
+
+/**
+ * Takes what the media server signs with the key that Parley has of it. Events may come late, twice, in any order or never: each is but a
+ * reason to look after its call.
+ */
+export function registerMediaEvents(app: FastifyInstance, { mediaServer, registry, ...options }: MediaEventOptions): void {
+  const receiver = new WebhookReceiver(mediaServer.apiKey, mediaServer.apiSecret);
+  const events = new Counter({
+    name: 'parley_media_events_total',
+    help: 'Events that the media server has told, by what came of each: `ignored`, or `looked` after the call that it is about.',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+  const ended = new Counter({
+    name: 'parley_calls_lost_total',
+    help: 'Calls that were ended because their agent had left the room and their job was silent.',
+    registers: [registry],
+  });
+  const lost = new LostJobs({ ...options, rooms: createRooms(mediaServer), onEnded: () => ended.inc() });
+  app.addHook('onClose', () => lost.stop());
+
+  addRoute(app, takeEvent, async ({ request, reply }) => {
+    const event = await readEvent(receiver, request.body, request.headers.authorization);
+    const suspicion = suspicionOf(event);
+    events.inc({ outcome: suspicion === undefined ? 'ignored' : 'looked' });
+    if (suspicion !== undefined) lost.suspect(suspicion);
+    return reply.code(200).send({});
+  });
+}
+
+/** @throws ApiError `unauthorized` for what the media server has not signed, `bad_request` for what is no event */
+async function readEvent(receiver: WebhookReceiver, body: unknown, signature: string | undefined): Promise<WebhookEvent> {
+  const text = Buffer.isBuffer(body) ? body.toString() : '';
+  try {
+    return await receiver.receive(text, signature);
+  } catch (error) {
+    // The signature is looked at first: whoever has made it sends JSON.
+    if (error instanceof SyntaxError) throw new ApiError('bad_request', 'this is no event of a media server', { cause: error });
+    throw new ApiError('unauthorized', 'this is not signed with the key of the media server', { cause: error });
+  }
+}
+
+/** Only what may mean that a call has nobody left who would end it. */
+function suspicionOf({ event, room, participant }: WebhookEvent): { readonly room: string; readonly hadAgent: boolean } | undefined {
+  if (room === undefined || room.name === '') return undefined;
+  if (event === 'room_finished') return { room: room.name, hadAgent: false };
+  const leaves = event === 'participant_left' || event === 'participant_connection_aborted';
+  return leaves && participant !== undefined && isAgent(participant) ? { room: room.name, hadAgent: true } : undefined;
+}

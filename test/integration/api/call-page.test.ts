@@ -1,0 +1,57 @@
+/** The page at `/call`: off by default, and where it is on it needs nothing from elsewhere. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import { someMediaServer } from './calls-support.ts';
+import { startFacade, type Facade } from './facade.ts';
+
+let facade: Facade;
+let without: Facade;
+
+beforeAll(async () => {
+  const calls = { mediaServer: someMediaServer };
+  facade = await startFacade(undefined, undefined, undefined, undefined, { ...calls, page: true });
+  without = await startFacade(facade.database, undefined, undefined, undefined, calls);
+});
+afterAll(async () => {
+  await without.close();
+  await facade.close();
+});
+
+it('is not there unless somebody wants it', async () => {
+  for (const path of ['/call', '/call/call-page.js', '/call/style.css']) expect((await without.call('GET', path)).status).toBe(404);
+});
+
+it('takes scripts, styles and data from its own server and from the media server only', async () => {
+  const { status, headers, text } = await facade.call('GET', '/call');
+  expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8']);
+  const policy = headers.get('content-security-policy') ?? '';
+  expect(policy).toContain("default-src 'none'");
+  expect(policy).toContain("script-src 'self';");
+  expect(policy).toContain("connect-src 'self' wss://media.example.com https://media.example.com;");
+  expect(policy).not.toMatch(/unsafe|\*/);
+  expect(headers.get('permissions-policy')).toContain('microphone=(self)');
+  expect(headers.get('referrer-policy')).toBe('no-referrer');
+  const addresses = [...text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address]) => address ?? '');
+  expect(addresses).toEqual(['data:,', '/call/style.css', '/call/call-page.js']);
+  expect(text).not.toMatch(/<script(?![^>]*src=)|style=|\son\w+=/);
+});
+
+it('serves its script and its style, as what they are', async () => {
+  const script = await facade.call('GET', '/call/call-page.js');
+  expect([script.status, script.headers.get('content-type')]).toEqual([200, 'text/javascript; charset=utf-8']);
+  expect(script.headers.get('x-content-type-options')).toBe('nosniff');
+  // LiveKit's client is in it, and so is every element that the page has.
+  expect(script.text).toContain('lk.transcription');
+  expect(script.text).not.toMatch(/\bfrom\s*["'](livekit-client|node:)/);
+  const { text } = await facade.call('GET', '/call');
+  for (const [, id] of script.text.matchAll(/\("([a-z-]+)",HTML\w*Element\)/g)) expect(text).toContain(`id="${id}"`);
+  const sheet = await facade.call('GET', '/call/style.css');
+  expect([sheet.status, sheet.headers.get('content-type')]).toEqual([200, 'text/css; charset=utf-8']);
+  expect(sheet.text).not.toMatch(/@import|url\(/);
+});
+
+it('has no other files, and is no part of the interface', async () => {
+  for (const path of ['/call/main.ts', '/call/__proto__', '/call/..%2fapp.ts']) expect((await facade.call('GET', path)).status).toBe(404);
+  const { body } = await facade.call('GET', '/openapi.json');
+  expect(Object.keys(body.paths).filter((path) => path.startsWith('/call') || path.startsWith('/internal'))).toEqual([]);
+});
