@@ -109,10 +109,10 @@ export class TestStack {
     const folder = await this.#workFolder();
     const kube = join(folder, 'kube');
     const [etcd, apiserver, controllerManager, kubectl] = await Promise.all([
-      binary('etcd'),
-      binary('kube-apiserver'),
-      binary('kube-controller-manager'),
-      binary('kubectl'),
+      testBinary('etcd'),
+      testBinary('kube-apiserver'),
+      testBinary('kube-controller-manager'),
+      testBinary('kubectl'),
     ]);
     const [etcdPort = 0, peerPort = 0, port = 0, managerPort = 0] = await freePorts(4);
     const credentials = ensureCredentials(join(kube, 'pki'));
@@ -153,7 +153,7 @@ export class TestStack {
     const folder = await this.#workFolder();
     const [port = 0] = await freePorts(1);
     const options = {
-      home: postgresHome({ stateDir: folder, binary: await binary('postgres') }),
+      home: postgresHome({ stateDir: folder, binary: await testBinary('postgres') }),
       port,
       passwordFile: join(folder, 'kube', 'postgres-password'),
       unsafeNoFsync: !this.#durable,
@@ -165,15 +165,15 @@ export class TestStack {
   async #startTemporal(): Promise<string> {
     const folder = await this.#workFolder();
     const [port = 0] = await freePorts(1);
-    await this.#run([temporalPart({ binary: await binary('temporal'), databaseFile: join(folder, 'temporal.db'), port })]);
+    await this.#run([temporalPart({ binary: await testBinary('temporal'), databaseFile: join(folder, 'temporal.db'), port })]);
     return `127.0.0.1:${port}`;
   }
 
   async #startLivekit(): Promise<LivekitAddress> {
     const folder = join(await this.#workFolder(), 'kube');
     const [port = 0, tcpPort = 0, udpPort = 0, redisPort = 0] = await freePorts(4);
-    const redis = { binary: await binary('redis-server'), port: redisPort };
-    const livekit = { binary: await binary('livekit-server'), folder, port, tcpPort, udpPort, redis: redisAddress(redis) };
+    const redis = { binary: await testBinary('redis-server'), port: redisPort };
+    const livekit = { binary: await testBinary('livekit-server'), folder, port, tcpPort, udpPort, redis: redisAddress(redis) };
     await this.#run([redisPart(redis), livekitPart(livekit)]);
     return livekitAddress({ folder, port });
   }
@@ -192,7 +192,7 @@ export class TestStack {
   }
 }
 
-async function binary(name: BinaryName): Promise<string> {
+export async function testBinary(name: BinaryName): Promise<string> {
   const { path } = await resolveBinary({
     spec: binarySpec(name),
     env: process.env,

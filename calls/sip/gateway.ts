@@ -1,0 +1,124 @@
+/** The telephone side of the media server: dials, hands on, hangs up. */
+import { RoomServiceClient, SipCallError, SipClient, TwirpError } from 'livekit-server-sdk';
+
+import type { MediaServer } from '../media-server.ts';
+import { finishReasonOfSipStatus, type DialFailure } from './finish-reason.ts';
+
+export interface DialOptions {
+  /** Of the number that calls. */
+  readonly trunk: string;
+  readonly from: string;
+  /** E.164, or whatever the trunk dials. */
+  readonly to: string;
+  readonly room: string;
+  /** Of the participant that the called one becomes. */
+  readonly identity: string;
+  /** How long it may ring, in seconds. */
+  readonly ringSeconds: number;
+  /** Seconds until the gateway hangs up by itself, whoever has forgotten the call. */
+  readonly longestSeconds?: number;
+  /** Nobody is to see the caller's number. */
+  readonly hideNumber?: boolean;
+}
+
+export type DialOutcome =
+  | { readonly outcome: 'answered'; readonly sipCallId: string }
+  | { readonly outcome: 'failed'; readonly reason: DialFailure; readonly status?: number; readonly message: string };
+
+export type TransferResult =
+  | { readonly outcome: 'done' }
+  | { readonly outcome: 'failed'; readonly status?: number; readonly message: string };
+
+export interface TransferRequest {
+  readonly room: string;
+  readonly identity: string;
+  /** `tel:` or `sip:` URI. */
+  readonly to: string;
+  readonly ringSeconds: number;
+}
+
+export interface SipGateway {
+  /** Dials, and waits until somebody answers or nobody does. Never throws for what becomes of the call. */
+  dial(options: DialOptions): Promise<DialOutcome>;
+  /** Sends the other side elsewhere by REFER; they leave the room when it is done. */
+  refer(request: TransferRequest): Promise<TransferResult>;
+  /** Sends a participant out: the gateway answers 486 while it still rings, and hangs up otherwise. Who has gone is gone. */
+  hangUp(room: string, identity: string): Promise<void>;
+  /** Whether a participant may hear the others. Until it may again it is on hold. */
+  hears(room: string, identity: string, may: boolean): Promise<void>;
+  /** Whether a participant hears the tracks of another. */
+  connect(room: string, identity: string, tracks: readonly string[], connected: boolean): Promise<void>;
+}
+
+/** Longest time for one request that nobody has to answer a phone for, in seconds. */
+const requestSeconds = 5;
+
+export function createSipGateway({ url, apiKey, apiSecret }: Pick<MediaServer, 'url' | 'apiKey' | 'apiSecret'>): SipGateway {
+  const host = url.replace(/^ws/, 'http');
+  // A second attempt at dialling somebody would ring twice.
+  const options = { requestTimeout: requestSeconds, failover: false };
+  const sip = new SipClient(host, apiKey, apiSecret, options);
+  const rooms = new RoomServiceClient(host, apiKey, apiSecret, options);
+  return {
+    async dial({ trunk, from, to, room, identity, ringSeconds, longestSeconds, hideNumber }) {
+      try {
+        const { sipCallId } = await sip.createSipParticipant(trunk, to, room, {
+          participantIdentity: identity,
+          fromNumber: from,
+          waitUntilAnswered: true,
+          ringingTimeout: ringSeconds,
+          timeout: ringSeconds + requestSeconds,
+          playDialtone: false,
+          ...(longestSeconds !== undefined && { maxCallDuration: longestSeconds }),
+          ...(hideNumber === true && { hidePhoneNumber: true }),
+        });
+        return { outcome: 'answered', sipCallId };
+      } catch (error) {
+        return { outcome: 'failed', ...dialFailureOf(error) };
+      }
+    },
+    async refer({ room, identity, to, ringSeconds }) {
+      try {
+        await sip.transferSipParticipant(room, identity, to, { ringingTimeout: ringSeconds, timeout: ringSeconds + requestSeconds });
+        return { outcome: 'done' };
+      } catch (error) {
+        return { outcome: 'failed', ...statusOf(error) };
+      }
+    },
+    async hangUp(room, identity) {
+      try {
+        await rooms.removeParticipant(room, identity);
+      } catch (error) {
+        if (!isNotFound(error)) throw error;
+      }
+    },
+    async hears(room, identity, may) {
+      await rooms.updateParticipant(room, identity, { permission: { canSubscribe: may, canPublish: true, canPublishData: true } });
+    },
+    connect: (room, identity, tracks, connected) => rooms.updateSubscriptions(room, identity, [...tracks], connected),
+  };
+}
+
+/** What an attempt to dial has led to, from what the media server says of it. */
+export function dialFailureOf(error: unknown): { readonly reason: DialFailure; readonly status?: number; readonly message: string } {
+  const told = statusOf(error);
+  if (told.status !== undefined) return { reason: finishReasonOfSipStatus(told.status), ...told };
+  return { reason: ranOut(error) ? 'no_answer' : 'carrier_error', ...told };
+}
+
+/** It rang as long as it may, and nobody took it: told by the media server, or noticed here. */
+function ranOut(error: unknown): boolean {
+  if (error instanceof TwirpError) return error.code === 'deadline_exceeded';
+  return error instanceof Error && error.name === 'TimeoutError';
+}
+
+function statusOf(error: unknown): { readonly status?: number; readonly message: string } {
+  const message = error instanceof Error ? error.message : String(error);
+  if (!(error instanceof TwirpError)) return { message };
+  const { sipStatusCode } = SipCallError.fromServerError(error);
+  return sipStatusCode === undefined || Number.isNaN(sipStatusCode) ? { message } : { status: sipStatusCode, message };
+}
+
+function isNotFound(error: unknown): boolean {
+  return error instanceof TwirpError && error.code === 'not_found';
+}

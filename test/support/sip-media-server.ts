@@ -1,0 +1,56 @@
+/** A LiveKit server of a suite's own, with Redis: for suites that lose what it keeps, or hang it. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createConnection } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import type { MediaServer } from '../../calls/media-server.ts';
+import { livekitAddress, livekitPart } from '../../cli/dev/parts/livekit.ts';
+import { redisAddress, redisPart } from '../../cli/dev/parts/redis.ts';
+import { freePorts } from '../../cli/dev/ports.ts';
+import { Supervisor } from '../../cli/dev/supervisor.ts';
+import { testBinary } from './test-stack.ts';
+
+export interface SipMediaServer extends MediaServer {
+  /** Forgets everything: trunks, rules, rooms. */
+  flush(): Promise<void>;
+  pid(part: 'livekit' | 'redis'): number | undefined;
+  stop(): Promise<void>;
+}
+
+/** @param withRedis false for a server that keeps no trunks */
+export async function startSipMediaServer({ withRedis = true }: { readonly withRedis?: boolean } = {}): Promise<SipMediaServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-sip-'));
+  const [port = 0, tcpPort = 0, udpPort = 0, redisPort = 0] = await freePorts(4);
+  const redis = withRedis ? { binary: await testBinary('redis-server'), port: redisPort } : undefined;
+  const options = { folder, port, tcpPort, udpPort, ...(redis && { redis: redisAddress(redis) }) };
+  const supervisor = new Supervisor({
+    parts: [...(redis ? [redisPart(redis)] : []), livekitPart({ binary: await testBinary('livekit-server'), ...options })],
+    logDir: join(folder, 'logs'),
+    runDir: join(folder, 'run'),
+  });
+  await supervisor.start();
+  const address = livekitAddress({ folder, port });
+  return {
+    ...address,
+    publicUrl: address.url,
+    flush: () => command(redisPort, 'FLUSHALL'),
+    pid: (part) => supervisor.pid(part),
+    async stop() {
+      await supervisor.stop();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function command(port: number, text: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = createConnection({ port, host: '127.0.0.1' }, () => socket.write(`${text}\r\n`));
+    socket.once('data', (answer) => {
+      socket.destroy();
+      if (answer.toString().startsWith('+OK')) resolve();
+      else reject(new Error(`redis: ${answer.toString()}`));
+    });
+    socket.once('error', reject);
+  });
+}

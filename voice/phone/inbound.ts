@@ -1,0 +1,139 @@
+/** Calls that come in by phone: written down when the job meets the caller, for nobody has before. */
+import { RoomEvent, type Room } from '@livekit/rtc-node';
+
+import { callSettingsOf, missingDynamicData } from '../../calls/call-settings.ts';
+import type { CallLifecycle } from '../../calls/lifecycle.ts';
+import type { SipGateway } from '../../calls/sip/gateway.ts';
+import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
+import { sleep, type Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logging.ts';
+import { isTerminal, newCallId, type CallRecord, type FinishReason, type NewCall, type Store } from '../../store/index.ts';
+import { phoneLegOf, type PhoneLeg } from './leg.ts';
+
+/** The gateway is in the room before anybody is told of it: this is for slow networks, in milliseconds. */
+const callerWaitMs = 15_000;
+
+export interface InboundOptions {
+  readonly store: Pick<Store, 'calls' | 'phoneRoutes' | 'agentRevisions'>;
+  readonly lifecycle: Pick<CallLifecycle, 'register' | 'refuse'>;
+  readonly gateway: Pick<SipGateway, 'hangUp'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export type Inbound =
+  | { readonly outcome: 'call'; readonly call: CallRecord; readonly identity: string }
+  /** The caller hears that the line is busy. `call` is the record of it; absent where it was nobody's number. */
+  | { readonly outcome: 'refused'; readonly call?: CallRecord }
+  /** Nobody was there. */
+  | { readonly outcome: 'gone' };
+
+export class InboundCalls {
+  readonly #options: InboundOptions;
+
+  constructor(options: InboundOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Waits for the caller, and takes the call on or turns it away. The room has to be joined, and nothing published: until
+   * then it rings, and who is sent out hears that the line is busy (SIP 486). The same call, told again, is the same record.
+   *
+   * @throws StoreError when Postgres doesn't answer; the caller is sent out first
+   */
+  async take(room: Room, name: string): Promise<Inbound> {
+    const leg = await this.#caller(room);
+    if (leg === undefined) return { outcome: 'gone' };
+    try {
+      const taken = await this.#register(leg, name);
+      if (taken.outcome === 'refused') await this.#turnAway(name, leg);
+      return taken;
+    } catch (error) {
+      await this.#turnAway(name, leg);
+      throw error;
+    }
+  }
+
+  async #caller(room: Room): Promise<PhoneLeg | undefined> {
+    const { clock } = this.#options;
+    const over = new AbortController();
+    const { promise, resolve } = Promise.withResolvers<PhoneLeg | undefined>();
+    const look = (): void => {
+      for (const participant of room.remoteParticipants.values()) {
+        const leg = phoneLegOf(participant);
+        if (leg !== undefined) resolve(leg);
+      }
+    };
+    const events = [RoomEvent.ParticipantConnected, RoomEvent.ParticipantAttributesChanged] as const;
+    for (const event of events) room.on(event, look);
+    look();
+    sleep(clock, callerWaitMs, over.signal).then(
+      () => resolve(undefined),
+      () => undefined,
+    );
+    try {
+      return await promise;
+    } finally {
+      over.abort();
+      for (const event of events) room.off(event, look);
+    }
+  }
+
+  async #register(leg: PhoneLeg, room: string): Promise<Extract<Inbound, { outcome: 'call' | 'refused' }>> {
+    const { store, lifecycle, logger } = this.#options;
+    const route = await store.phoneRoutes.find(leg.ownNumber);
+    const agentName = route?.inboundAgent ?? undefined;
+    const serving = route && agentName !== undefined ? await store.agentRevisions.servingByName({ org: route.org, agentName }) : undefined;
+    if (route === undefined || serving === undefined) {
+      // Without an agent there is no revision that the record of a call could name.
+      logger.warn({ number: leg.ownNumber, org: route?.org, agent: agentName }, 'a call came in for a number that nobody answers');
+      return { outcome: 'refused' };
+    }
+    const settings = callSettingsOf(serving.config);
+    const call: NewCall = {
+      org: route.org,
+      id: newCallId(),
+      callType: 'phone_call',
+      direction: 'inbound',
+      agentName: serving.agentName,
+      agentDisplayName: settings.displayName,
+      agentUid: serving.agentUid,
+      revision: serving.revision,
+      workspace: settings.workspace,
+      maxDurationMs: settings.maxDurationMs,
+      room,
+      fromNumber: leg.otherNumber,
+      toNumber: leg.ownNumber,
+      sipCallId: leg.sipCallId,
+    };
+    const refuse = async (reason: FinishReason, why: object): Promise<{ readonly outcome: 'refused'; readonly call: CallRecord }> => {
+      logger.warn({ org: call.org, number: leg.ownNumber, reason, ...why }, 'a call that came in was turned away');
+      return { outcome: 'refused', call: await lifecycle.refuse(call, reason) };
+    };
+    const missing = missingDynamicData(settings, callerData(leg)).filter((name) => !lookedUp(serving.config).has(name));
+    if (missing.length > 0) return refuse('call_failed', { missing });
+    const registration = await lifecycle.register({ ...call, dynamicData: callerData(leg) });
+    if (registration.outcome === 'limit_reached') return refuse('concurrent_call_limit_reached', {});
+    const known = registration.call;
+    // Told again after it was over, or while another job has it: this room is not the one of the call.
+    if (isTerminal(known.status) || known.room !== room) return { outcome: 'refused', call: known };
+    return { outcome: 'call', call: known, identity: leg.identity };
+  }
+
+  async #turnAway(room: string, leg: PhoneLeg): Promise<void> {
+    await this.#options.gateway
+      .hangUp(room, leg.identity)
+      .catch((err: unknown) => this.#options.logger.warn({ err, room }, 'a caller could not be sent out; closing the room does it'));
+  }
+}
+
+/** What the agent asks others for before it speaks. */
+function lookedUp(config: unknown): ReadonlySet<string> {
+  const { dynamicData = [] } = (config as AgentRevisionConfig).agent;
+  return new Set(dynamicData.flatMap(({ response = [] }) => response.map(({ name }) => name)));
+}
+
+/** What a call that came in by phone knows by itself: names that an agent may use, and may require. */
+function callerData({ ownNumber, otherNumber }: PhoneLeg): Readonly<Record<string, unknown>> {
+  return { from_number: otherNumber, to_number: ownNumber };
+}

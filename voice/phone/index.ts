@@ -1,0 +1,5 @@
+/** What a call by phone has that a call from a browser hasn't. */
+export { InboundCalls, type Inbound } from './inbound.ts';
+export { finishReasonOfPhoneLeaving } from './leaving.ts';
+export { phoneLegOf, type PhoneLeg } from './leg.ts';
+export { OutboundCalls, type Dialled } from './outbound.ts';

@@ -1,0 +1,42 @@
+/** The telephone's end of a call, as the gateway describes it in the attributes of its participant. */
+import { ParticipantKind, type RemoteParticipant } from '@livekit/rtc-node';
+
+/** Longest call id that is kept. */
+const longestId = 256;
+
+export interface PhoneLeg {
+  /** Of the participant. */
+  readonly identity: string;
+  /** What the two gateways call the call: the same after a repeated INVITE. */
+  readonly sipCallId: string;
+  /** The number of ours, E.164. */
+  readonly ownNumber: string;
+  /** Who is at the other end; empty where the caller hides. */
+  readonly otherNumber: string;
+}
+
+/** What is looked at of a participant. */
+export type Described = Pick<RemoteParticipant, 'identity' | 'attributes' | 'kind'>;
+
+/** @returns undefined for who is no phone, and for a phone of which the gateway doesn't say what it called */
+export function phoneLegOf({ identity, attributes, kind }: Described): PhoneLeg | undefined {
+  if (kind !== ParticipantKind.SIP) return undefined;
+  const ownNumber = asE164(attributes['sip.trunkPhoneNumber']);
+  // The id of the INVITE, or, where the gateway doesn't pass it on, the one that the media server has given it.
+  const sipCallId = attributes['sip.callIDFull'] || attributes['sip.callID'];
+  if (ownNumber === undefined || sipCallId === undefined || sipCallId === '') return undefined;
+  const other = attributes['sip.phoneNumber'] ?? '';
+  return {
+    identity,
+    sipCallId: sipCallId.slice(0, longestId),
+    ownNumber,
+    otherNumber: (asE164(other) ?? other).slice(0, longestId),
+  };
+}
+
+/** Carriers send numbers with a plus and without, and with the separators that people like. */
+function asE164(number: string | undefined): string | undefined {
+  const bare = number?.replace(/[\s().-]/g, '').replace(/^00/, '+') ?? '';
+  const plus = bare.startsWith('+') ? bare : `+${bare}`;
+  return /^\+[1-9]\d{1,14}$/.test(plus) ? plus : undefined;
+}

@@ -1,0 +1,76 @@
+/** Calls that go out by phone: the job dials when everything is ready to speak. */
+import { userIdentityOf } from '../../calls/names.ts';
+import type { DialFailure } from '../../calls/sip/finish-reason.ts';
+import type { SipGateway } from '../../calls/sip/gateway.ts';
+import type { Logger } from '../../platform/logging.ts';
+import type { CallRecord, Store } from '../../store/index.ts';
+
+/** How long a phone rings, in seconds: voice mail and the networks take over sooner, mostly. */
+export const ringSeconds = 45;
+/** The gateway hangs up by itself this long after the longest call that the agent allows, in seconds. */
+const spareSeconds = 60;
+
+export interface OutboundOptions {
+  readonly store: Pick<Store, 'phoneRoutes'>;
+  readonly gateway: Pick<SipGateway, 'dial' | 'hangUp'>;
+  readonly logger: Logger;
+}
+
+export type Dialled =
+  | { readonly outcome: 'answered' }
+  | { readonly outcome: 'failed'; readonly reason: DialFailure }
+  /** The call is over for another reason; nobody is rung any more. */
+  | { readonly outcome: 'given_up' };
+
+export class OutboundCalls {
+  readonly #options: OutboundOptions;
+
+  constructor(options: OutboundOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Rings the other side, which comes into the room of the call as its user. Settles when somebody has answered or nobody
+   * will, and leaves nothing ringing behind.
+   *
+   * @throws StoreError when Postgres doesn't answer
+   */
+  async dial(call: CallRecord, { signal }: { readonly signal: AbortSignal }): Promise<Dialled> {
+    const { store, gateway, logger } = this.#options;
+    const { org, id, room, fromNumber: from, toNumber: to } = call;
+    if (from === null || to === null) throw new TypeError(`call ${id} goes from no number to no number`);
+    const route = await store.phoneRoutes.get({ org, number: from });
+    if (signal.aborted) return { outcome: 'given_up' };
+    if (route?.outboundTrunk == null) {
+      logger.warn({ callId: id, org, number: from }, 'a call could not be dialled: its number has no trunk any more');
+      return { outcome: 'failed', reason: 'carrier_error' };
+    }
+    const identity = userIdentityOf(id);
+    const aborted = Promise.withResolvers<'aborted'>();
+    const onAbort = (): void => aborted.resolve('aborted');
+    signal.addEventListener('abort', onAbort, { once: true });
+    try {
+      const longestSeconds = Math.ceil(call.maxDurationMs / 1000) + ringSeconds + spareSeconds;
+      const dialling = gateway.dial({ trunk: route.outboundTrunk, from, to, room, identity, ringSeconds, longestSeconds });
+      const outcome = await Promise.race([dialling, aborted.promise]);
+      if (outcome === 'aborted') {
+        await this.#hangUp(call, identity);
+        return { outcome: 'given_up' };
+      }
+      if (outcome.outcome === 'answered') return { outcome: 'answered' };
+      const { reason, status, message } = outcome;
+      logger.info({ callId: id, org, reason, status, cause: message }, 'a call was not answered');
+      await this.#hangUp(call, identity);
+      return { outcome: 'failed', reason };
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async #hangUp({ id, room }: CallRecord, identity: string): Promise<void> {
+    const { gateway, logger } = this.#options;
+    await gateway
+      .hangUp(room, identity)
+      .catch((err: unknown) => logger.warn({ err, callId: id }, 'who was rung could not be hung up on; closing the room does it'));
+  }
+}
