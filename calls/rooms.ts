@@ -18,7 +18,7 @@ const agentKind = 4;
 
 /** Whether somebody in a room is an agent, and neither a user nor a phone. */
 export function isAgent({ kind }: Pick<ParticipantInfo, 'kind'>): boolean {
-  return kind === agentKind;
+  return (kind as number) === agentKind;
 }
 
 export function createRooms({ url, apiKey, apiSecret }: MediaServer): Rooms {

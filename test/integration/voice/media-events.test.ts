@@ -1,0 +1,155 @@
+/** LiveKit's own events, from a real server: they end calls whose job is gone, and are of no consequence otherwise. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { dispose, Room } from '@livekit/rtc-node';
+import { AccessToken } from 'livekit-server-sdk';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import { mediaEventsPath } from '../../../api/media-events/routes.ts';
+import { accessTokenOf, tokenTtlMs } from '../../../calls/access-token.ts';
+import type { MediaServer } from '../../../calls/media-server.ts';
+import { cacheFolder } from '../../../cli/dev/binaries/cache.ts';
+import { binarySpec } from '../../../cli/dev/binaries/catalogue.ts';
+import { currentPlatform } from '../../../cli/dev/binaries/platform.ts';
+import { resolveBinary } from '../../../cli/dev/binaries/resolve.ts';
+import { livekitAddress, livekitPart } from '../../../cli/dev/parts/livekit.ts';
+import { freePorts } from '../../../cli/dev/ports.ts';
+import { repositoryRoot } from '../../../cli/dev/repository.ts';
+import { Supervisor } from '../../../cli/dev/supervisor.ts';
+import type { CallRecord } from '../../../store/index.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startFacade, type Facade } from '../api/facade.ts';
+import { registerCall } from '../store/calls-support.ts';
+
+const org = 'callers';
+let folder: string;
+let facade: Facade;
+let livekit: Supervisor;
+let server: MediaServer;
+const agents: ChildProcess[] = [];
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'parley-media-events-'));
+  const [port = 0, tcpPort = 0, udpPort = 0] = await freePorts(3);
+  const address = livekitAddress({ folder, port });
+  server = { ...address, publicUrl: address.url };
+  facade = await startFacade(undefined, undefined, undefined, undefined, { mediaServer: server });
+  await facade.store.organizations.create({ name: org });
+  const { path: binary } = await resolveBinary({
+    spec: binarySpec('livekit-server'),
+    env: process.env,
+    cache: cacheFolder(process.env),
+    platform: currentPlatform(),
+    tools: join(repositoryRoot(), 'tools'),
+    onProgress: () => undefined,
+  });
+  livekit = new Supervisor({
+    parts: [livekitPart({ binary, folder, port, tcpPort, udpPort, eventUrls: [facade.url + mediaEventsPath] })],
+    logDir: join(folder, 'logs'),
+    runDir: join(folder, 'run'),
+  });
+  await livekit.start();
+});
+afterAll(async () => {
+  for (const agent of agents) agent.kill('SIGKILL');
+  await livekit.stop(AbortSignal.abort());
+  await facade.close();
+  await dispose();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** An agent in a process of its own, which knows nothing of any call and can be killed. */
+async function agentIn(room: string): Promise<ChildProcess> {
+  const token = new AccessToken(server.apiKey, server.apiSecret, { identity: `agent-${room}` });
+  token.kind = 'agent';
+  token.addGrant({ room, roomJoin: true, agent: true });
+  const script = `
+    import { Room } from '@livekit/rtc-node';
+    const room = new Room();
+    await room.connect(process.env.URL, process.env.TOKEN, {});
+    console.log('in');
+    process.on('SIGTERM', () => room.disconnect().then(() => process.exit()));
+    setInterval(() => undefined, 1 << 30);`;
+  const agent = spawn(process.execPath, ['--input-type=module', '-e', script], {
+    cwd: repositoryRoot(),
+    env: { ...process.env, URL: server.url, TOKEN: await token.toJwt() },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  agents.push(agent);
+  await once(agent.stdout!, 'data');
+  return agent;
+}
+
+async function callWithAgent(): Promise<{ readonly id: string; readonly room: string; readonly user: Room; readonly agent: ChildProcess }> {
+  const { id } = await registerCall(facade.store, org);
+  const room = id.replace('_', '-');
+  const user = new Room();
+  const token = await accessTokenOf(server, { callId: id, expiresAt: new Date(Date.now() + tokenTtlMs), now: Date.now() });
+  await user.connect(server.url, token, { autoSubscribe: true, dynacast: false });
+  const agent = await agentIn(room);
+  await facade.store.calls.calls.start({ org, id, jobId: 'job', events: () => [] });
+  return { id, room, user, agent };
+}
+
+const callOf = async (id: string): Promise<CallRecord> => (await facade.store.calls.calls.get({ org, id }))!;
+
+async function metric(name: string): Promise<number> {
+  const text = await facade.registry.getSingleMetricAsString(name);
+  return [...text.matchAll(/^\w+(?:\{[^}]*\})? (\d+)$/gm)].reduce((sum, [, value]) => sum + Number(value), 0);
+}
+
+it.concurrent('ends a call whose agent was killed, for a reason that is ours, and closes its room', async () => {
+  const { id, user, agent } = await callWithAgent();
+  agent.kill('SIGKILL');
+  await eventually(async () => expect(await callOf(id)).toMatchObject({ status: 'error', finishReason: 'native_platform_internal_error' }));
+  await eventually(() => expect(user.isConnected).toBe(false));
+  expect(await metric('parley_calls_lost_total')).toBeGreaterThanOrEqual(1);
+});
+
+it.concurrent('leaves a call alone whose job still tells of itself, or whose agent is back', async () => {
+  const alive = await callWithAgent();
+  const back = await callWithAgent();
+  const heartbeat = setInterval(() => void facade.store.calls.calls.heartbeat({ org, id: alive.id, jobId: 'job' }), 1_000);
+  try {
+    const looked = await metric('parley_media_events_total');
+    alive.agent.kill('SIGTERM');
+    back.agent.kill('SIGTERM');
+    await agentIn(back.room);
+    await eventually(async () => expect(await metric('parley_media_events_total')).toBeGreaterThanOrEqual(looked + 3));
+    // Longer than a silent job is waited for.
+    await new Promise((resolve) => setTimeout(resolve, 15_000));
+    expect((await callOf(alive.id)).status).toBe('ongoing');
+    expect((await callOf(back.id)).status).toBe('ongoing');
+  } finally {
+    clearInterval(heartbeat);
+  }
+  await facade.store.calls.calls.end({ org, id: alive.id, reason: 'user_ended_call', events: () => [] });
+  // Told again, late, of a call that is over: its reason stays.
+  await alive.user.disconnect();
+  await back.user.disconnect();
+  expect((await callOf(alive.id)).finishReason).toBe('user_ended_call');
+});
+
+it('takes events from the media server only, and no long ones', async () => {
+  const post = (body: string, headers: Record<string, string> = {}) =>
+    fetch(facade.url + mediaEventsPath, { method: 'POST', headers: { 'content-type': 'application/webhook+json', ...headers }, body });
+  const event = JSON.stringify({ event: 'room_finished', room: { name: 'call-x' } });
+  const sign = async (secret: string, body: string): Promise<string> => {
+    const token = new AccessToken(server.apiKey, secret, { ttl: 60 });
+    const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(body));
+    token.sha256 = Buffer.from(digest).toString('base64');
+    return token.toJwt();
+  };
+  expect((await post(event)).status).toBe(401);
+  expect((await post(event, { authorization: await sign('another secret of thirty-two characters', event) })).status).toBe(401);
+  expect((await post(`${event} `, { authorization: await sign(server.apiSecret, event) })).status).toBe(401);
+  const user = await accessTokenOf(server, { callId: 'call_x', expiresAt: new Date(Date.now() + 60_000), now: Date.now() });
+  expect((await post(event, { authorization: user })).status).toBe(401);
+  expect((await post(event, { authorization: await sign(server.apiSecret, event) })).status).toBe(200);
+  expect((await post('[', { authorization: await sign(server.apiSecret, '[') })).status).toBe(400);
+  expect((await post('x'.repeat(300_000))).status).toBe(413);
+});
