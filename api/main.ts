@@ -5,13 +5,13 @@ import type { Registry } from 'prom-client';
 
 import { mediaServerOf } from '../calls/media-server.ts';
 import { openKnowledge } from '../knowledge/open-knowledge.ts';
-import { createTransport, loadKubeConfig } from '../kube/transport.ts';
-import { sleep, systemClock } from '../platform/clock.ts';
+import { createTransport, kubeConfigOf } from '../kube/index.ts';
+import { systemClock } from '../platform/clock.ts';
 import { ConfigError, type Config } from '../platform/config.ts';
-import { createEgress } from '../platform/egress/egress.ts';
+import { egressOf } from '../platform/egress/egress-of.ts';
 import { Readiness, runUntilStopped } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
-import { openStore } from '../store/index.ts';
+import { openStore, watchHealth } from '../store/index.ts';
 import { buildApi } from './app.ts';
 import { recordingLinkKey } from './calls/signed-links.ts';
 import { limitsOf } from './limits/limit-class.ts';
@@ -27,9 +27,6 @@ export interface RunApiOptions {
 
 /** How long a request waits for the database, in milliseconds: the client behind it would rather have an answer. */
 export const databasePatience = { statementTimeoutMs: 3_000, connectTimeoutMs: 2_000, retryForMs: 1_000 } as const;
-
-/** How often the database is asked how it is, for `/readyz`, in milliseconds. */
-const healthEveryMs = 5_000;
 
 /**
  * Serves until SIGTERM or until the signal aborts.
@@ -49,19 +46,11 @@ export async function runApi({ config, logger, registry, signal }: RunApiOptions
     logger,
     registry,
   });
-  const transport = createTransport({
-    kubeConfig: loadKubeConfig(config.KUBECONFIG === undefined ? {} : { path: config.KUBECONFIG }),
-    registry,
-    logger,
-  });
+  const transport = createTransport({ kubeConfig: kubeConfigOf(config), registry, logger });
   const knowledge = openKnowledge({ config, store, logger, registry });
   const { search, jobs, storage: files } = knowledge;
   // Nothing is called from here: it says which addresses may be.
-  const egress = createEgress({
-    allowCidrs: config.PARLEY_EGRESS_ALLOW_CIDRS,
-    allowedPorts: config.PARLEY_EGRESS_PORTS,
-    hosts: config.PARLEY_EGRESS_HOSTS,
-  });
+  const egress = egressOf(config, { logger });
   const app = buildApi({
     store,
     transport,
@@ -85,7 +74,7 @@ export async function runApi({ config, logger, registry, signal }: RunApiOptions
 
   const watching = new AbortController();
   readiness.notReady('postgres', 'not asked yet');
-  const health = watchHealth(() => store.health(), { readiness, signal: watching.signal });
+  const health = watchHealth({ check: () => store.health(), readiness, clock, logger }, watching.signal);
   await app.listen({ host: config.PARLEY_HOST, port: config.PARLEY_API_PORT });
   const { port } = app.server.address() as AddressInfo;
   logger.info({ host: config.PARLEY_HOST, port }, 'listening');
@@ -115,19 +104,4 @@ export async function runApi({ config, logger, registry, signal }: RunApiOptions
       { name: 'server', stop: () => app.close() },
     ],
   });
-}
-
-async function watchHealth(
-  check: () => Promise<void>,
-  { readiness, signal }: { readonly readiness: Readiness; readonly signal: AbortSignal },
-): Promise<void> {
-  while (!signal.aborted) {
-    try {
-      await check();
-      readiness.ready('postgres');
-    } catch (error) {
-      readiness.notReady('postgres', error instanceof Error ? error.message : String(error));
-    }
-    await sleep(systemClock, healthEveryMs, signal).catch(() => undefined);
-  }
 }

@@ -5,7 +5,7 @@ import { sleep, systemClock, type Clock } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import { Readiness, runUntilStopped, startProbeServer } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
-import type { DeliveryCounts } from '../store/index.ts';
+import { watchHealth, type DeliveryCounts } from '../store/index.ts';
 import { Caretaker } from '../webhooks/delivery/caretaker.ts';
 import { Dispatcher } from '../webhooks/delivery/dispatcher.ts';
 import { createDeliveryMetrics } from '../webhooks/delivery/metrics.ts';
@@ -86,7 +86,20 @@ export async function runDispatcher(options: RunDispatcherOptions): Promise<void
   const statuses = new StatusWriter({ store, directory, client: statusClient(transport), clock, random: Math.random, logger });
   // The directory says whose status it is.
   const writing = started.then(() => statuses.run(stopping.signal));
-  const watching = watchServers({ store, directory, readiness, logger, clock, onCounts: (latest) => (counts = latest) }, stopping.signal);
+  let looks = 0;
+  const check = async (): Promise<void> => {
+    try {
+      await store.health();
+      if (looks++ % COUNT_EVERY === 0) counts = await store.counts();
+    } catch (error) {
+      counts = undefined;
+      throw error;
+    }
+  };
+  const watching = Promise.all([
+    watchHealth({ check, readiness, clock, logger, everyMs: CHECK_MS }, stopping.signal),
+    watchDirectory({ directory, readiness, clock }, stopping.signal),
+  ]);
   const maintaining = maintain({ store, config, logger, clock }, stopping.signal);
 
   await runUntilStopped({
@@ -145,52 +158,18 @@ async function startWhenKnown(options: {
   logger.info({ endpoints: webhooks.directory.list().length }, 'events are delivered');
 }
 
-/** Readiness shows whether Postgres answers and has the schema, and whether subscriptions are known; the reason is what a person reads at `/readyz`. */
-async function watchServers(
-  {
-    store,
-    directory,
-    readiness,
-    logger,
-    clock,
-    onCounts,
-  }: {
-    readonly store: Webhooks['store'];
-    readonly directory: Webhooks['directory'];
-    readonly readiness: Readiness;
-    readonly logger: Logger;
-    readonly clock: Clock;
-    readonly onCounts: (counts: DeliveryCounts | undefined) => void;
-  },
+/** Readiness shows whether subscriptions are known; without the API server events go by what was known last. */
+async function watchDirectory(
+  { directory, readiness, clock }: { readonly directory: Webhooks['directory']; readonly readiness: Readiness; readonly clock: Clock },
   signal: AbortSignal,
 ): Promise<void> {
-  let reason: string | undefined;
-  let known = false;
-  const list = async (): Promise<void> => {
-    await directory.synced(signal);
-    known = true;
-    readiness.ready('subscriptions');
-  };
   // Fails only when it is stopped before.
-  const listed = list().catch(() => undefined);
-  for (let round = 0; !signal.aborted; round += 1) {
-    if (known && directory.connected) readiness.ready('subscriptions');
-    else if (known) readiness.notReady('subscriptions', 'the API server does not answer; events go by what was known last');
-    try {
-      await store.health();
-      if (round % COUNT_EVERY === 0) onCounts(await store.counts());
-      reason = undefined;
-      readiness.ready('postgres');
-    } catch (err) {
-      const message = err instanceof Error ? err.message : String(err);
-      if (message !== reason) logger.warn({ err }, 'Postgres is not usable');
-      reason = message;
-      onCounts(undefined);
-      readiness.notReady('postgres', message);
-    }
+  await directory.synced(signal).catch(() => undefined);
+  while (!signal.aborted) {
+    if (directory.connected) readiness.ready('subscriptions');
+    else readiness.notReady('subscriptions', 'the API server does not answer; events go by what was known last');
     await sleep(clock, CHECK_MS, signal).catch(() => undefined);
   }
-  await listed;
 }
 
 async function maintain(

@@ -11,6 +11,7 @@ export {
   type Transport,
   type TransportOptions,
 } from './transport.ts';
+export { kubeConfigOf } from './kube-config-of.ts';
 export {
   ResourceClient,
   type ApplyOptions,

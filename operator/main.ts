@@ -4,17 +4,7 @@ import { hostname } from 'node:os';
 
 import type { Registry } from 'prom-client';
 
-import {
-  createTransport,
-  EventRecorder,
-  KubeError,
-  LeaderElector,
-  leases,
-  loadKubeConfig,
-  ResourceClient,
-  type KubeConfig,
-  type Lease,
-} from '../kube/index.ts';
+import { createTransport, EventRecorder, kubeConfigOf, LeaderElector, leases, ResourceClient, type Lease } from '../kube/index.ts';
 import { createKnowledgeJobs } from '../knowledge/jobs/jobs.ts';
 import { systemClock } from '../platform/clock.ts';
 import { ConfigError, type Config } from '../platform/config.ts';
@@ -105,15 +95,6 @@ export async function runOperator(options: RunOperatorOptions): Promise<void> {
     ],
   });
   if (broken.signal.aborted) throw broken.signal.reason;
-}
-
-function kubeConfigOf(config: Config): KubeConfig {
-  try {
-    return loadKubeConfig(config.KUBECONFIG === undefined ? {} : { path: config.KUBECONFIG });
-  } catch (error) {
-    if (!(error instanceof KubeError)) throw error;
-    throw new ConfigError(`KUBECONFIG: ${error.message}`, { cause: error });
-  }
 }
 
 async function fillCaches(

@@ -8,6 +8,7 @@ import { ApiKeys, REVOKED_CHANNEL } from './api-keys.ts';
 import { Authenticator, type Authentication, type AuthenticateOptions } from './authenticator.ts';
 import { ChannelListener } from './channel-listener.ts';
 import { Database, type DatabaseOptions } from './database.ts';
+import { DynamicDataCache } from './dynamic-data-cache.ts';
 import { registerStoreMetrics } from './metrics.ts';
 import { Organizations } from './organizations.ts';
 import { createCallStore, type CallStore } from './calls/index.ts';
@@ -57,6 +58,7 @@ export {
 export { watchOutbox } from './webhooks/watch-outbox.ts';
 export { openDispatchStore, type DispatchStoreOptions } from './webhooks/open-dispatch-store.ts';
 export type { EventRecord, WebhookStore } from './webhooks/webhook-store.ts';
+export { watchHealth, type WatchHealthOptions } from './watch-health.ts';
 export { migrate, migrationStatus } from './migrate.ts';
 export { covers, isPermission, permissions, type Permission } from './permissions.ts';
 
@@ -123,6 +125,7 @@ export function openStore(options: StoreOptions): Store {
     knowledge: createKnowledgeStore(database, { clock, logger: options.logger }),
     webhooks: createWebhookStore(database),
     calls: createCallStore(database),
+    dynamicDataCache: new DynamicDataCache(database),
     phoneRoutes: new PhoneRoutes(database),
     database,
     apiKeys: {

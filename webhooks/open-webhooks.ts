@@ -1,10 +1,11 @@
 /** Everything that deliveries need, as the configuration names it: the same for the dispatcher and for the worker's retries. */
 import type { Registry } from 'prom-client';
 
-import { createTransport, KubeError, loadKubeConfig, type KubeConfig, type Transport } from '../kube/index.ts';
+import { createTransport, kubeConfigOf, type Transport } from '../kube/index.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
 import { ConfigError, type Config } from '../platform/config.ts';
-import { createEgress, type Egress } from '../platform/egress/egress.ts';
+import type { Egress } from '../platform/egress/egress.ts';
+import { egressOf } from '../platform/egress/egress-of.ts';
 import type { Logger } from '../platform/logging.ts';
 import { openDispatchStore, type DispatchStore } from '../store/index.ts';
 import { createAttempt, type Attempt } from './attempt/attempt.ts';
@@ -63,7 +64,7 @@ export function openWebhooks(options: OpenWebhooksOptions): Webhooks {
     ...(options.storeMeasured === true ? {} : { registry }),
   });
   const directory = createEndpointDirectory({ transport, logger, registry, clock });
-  const egress = options.egress ?? egressOf(config, logger, registry);
+  const egress = options.egress ?? egressOf(config, { logger, registry });
   const book = new EndpointBook({ store, onCleared: (uid) => options.onCleared?.(uid) });
   const recordAttempts = createRecordAttempts({ store, directory, book, clock, logger });
   const starter = createTemporalStarter({
@@ -88,23 +89,4 @@ export function openWebhooks(options: OpenWebhooksOptions): Webhooks {
       await store.close();
     },
   };
-}
-
-const egressOf = (config: Config, logger: Logger, registry: Registry): Egress =>
-  createEgress({
-    allowCidrs: config.PARLEY_EGRESS_ALLOW_CIDRS,
-    allowedPorts: config.PARLEY_EGRESS_PORTS,
-    dnsServers: config.PARLEY_EGRESS_DNS_SERVERS,
-    hosts: config.PARLEY_EGRESS_HOSTS,
-    logger,
-    registry,
-  });
-
-function kubeConfigOf(config: Config): KubeConfig {
-  try {
-    return loadKubeConfig(config.KUBECONFIG === undefined ? {} : { path: config.KUBECONFIG });
-  } catch (error) {
-    if (!(error instanceof KubeError)) throw error;
-    throw new ConfigError(`KUBECONFIG: ${error.message}`, { cause: error });
-  }
 }

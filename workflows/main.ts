@@ -5,21 +5,23 @@ import { hostname } from 'node:os';
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import { Gauge, type Registry } from 'prom-client';
 
+import { analysisQueue } from '../calls/analysis/names.ts';
 import { CallLifecycle } from '../calls/lifecycle.ts';
 import { mediaServerOf } from '../calls/media-server.ts';
 import { Reaper } from '../calls/reaper.ts';
 import { createRooms } from '../calls/rooms.ts';
 import { sleep, systemClock, type Clock } from '../platform/clock.ts';
 import { ConfigError, type Config } from '../platform/config.ts';
-import { createEgress } from '../platform/egress/egress.ts';
+import { egressOf } from '../platform/egress/egress-of.ts';
 import { Readiness, runUntilStopped, startProbeServer } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
 import { sweep } from '../knowledge/ingestion/sweep.ts';
 import { ingestionQueues } from '../knowledge/jobs/names.ts';
 import { openKnowledge, type Knowledge } from '../knowledge/open-knowledge.ts';
 import { createParserPool } from '../knowledge/parsing/index.ts';
-import { openStore, type Store } from '../store/index.ts';
+import { openStore, watchHealth, type Store } from '../store/index.ts';
 import { deliveryQueue } from '../webhooks/retries/names.ts';
+import { openAnalyses } from './analysis/open-analyses.ts';
 import { workflowBundle } from './bundle.ts';
 import { createClearingActivities } from './clearing/activities.ts';
 import { createHousekeepingActivities } from './housekeeping/activities.ts';
@@ -45,9 +47,10 @@ export interface RunWorkerOptions {
   readonly onListening?: (port: number) => void;
 }
 
+/** Analyses of calls that a worker has under way: they wait for models. */
+const ANALYSES_AT_ONCE = 20;
 /** Websites that are fetched at once, for each file that is read at once: they mostly wait. */
 const SITES_FOR_EACH = 4;
-const DATABASE_CHECK_MS = 5_000;
 /** Between two looks for lost work, in milliseconds. */
 const SWEEP_MS = 30_000;
 /** Leftovers are looked for in each so many of these looks: every two hours. */
@@ -90,18 +93,12 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
   const queues = ingestionQueues(taskQueue);
   const atOnce = config.PARLEY_INGESTION_CONCURRENCY;
   const parsers = createParserPool({ size: 2 * atOnce, logger, registry });
-  const egress = createEgress({
-    allowCidrs: config.PARLEY_EGRESS_ALLOW_CIDRS,
-    allowedPorts: config.PARLEY_EGRESS_PORTS,
-    dnsServers: config.PARLEY_EGRESS_DNS_SERVERS,
-    hosts: config.PARLEY_EGRESS_HOSTS,
-    logger,
-    registry,
-  });
+  const egress = egressOf(config, { logger, registry });
   const deliveries = knowsCluster(config, process.env) ? openDeliveries({ config, egress, readiness, clock, logger, registry }) : undefined;
   if (deliveries === undefined) {
     logger.warn('KUBECONFIG is not set: this worker cannot know the webhook subscriptions, and leaves retries of deliveries to others');
   }
+  const analyses = openAnalyses({ config, store, egress, knowsCluster: deliveries !== undefined, clock, logger, registry });
   installRuntime(logger);
   const stopping = new AbortController();
   const common = {
@@ -136,6 +133,12 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
         { ...common, taskQueue: queues.small, activities: ingestion, maxConcurrentActivityTaskExecutions: atOnce },
         { ...common, taskQueue: queues.websites, activities: ingestion, maxConcurrentActivityTaskExecutions: SITES_FOR_EACH * atOnce },
         { ...common, taskQueue: queues.bulk, activities: ingestion, maxConcurrentActivityTaskExecutions: atOnce },
+        {
+          ...common,
+          taskQueue: analysisQueue(taskQueue),
+          activities: { ...analyses.activities },
+          maxConcurrentActivityTaskExecutions: ANALYSES_AT_ONCE,
+        },
         ...(deliveries === undefined
           ? []
           : [
@@ -155,6 +158,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
     stopping.signal,
   );
   const sweeping = keepSweeping({ store, knowledge, clock, logger }, stopping.signal);
+  const analysing = analyses.run(stopping.signal);
   const delivering = deliveries?.run(stopping.signal);
   // Not Temporal's business: calls end while it is away, too.
   const reaping = new Reaper({
@@ -166,7 +170,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
     logger,
     registry,
   }).run(stopping.signal);
-  const watching = watchDatabase({ store, readiness, logger, clock }, stopping.signal);
+  const watching = watchHealth({ check: () => store.health(), readiness, clock, logger }, stopping.signal);
 
   await runUntilStopped({
     logger,
@@ -179,42 +183,17 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
       { name: 'knowledge', stop: () => knowledge.close() },
       { name: 'parsers', stop: () => parsers.close() },
       { name: 'egress', stop: () => egress.close() },
+      { name: 'analyses', stop: () => analyses.close() },
       ...(deliveries === undefined ? [] : [{ name: 'deliveries', stop: () => deliveries.close() }]),
       {
         name: 'worker',
         stop: async () => {
           stopping.abort();
-          await Promise.all([working, watching, sweeping, delivering, reaping]);
+          await Promise.all([working, watching, sweeping, analysing, delivering, reaping]);
         },
       },
     ],
   });
-}
-
-/** Readiness shows whether Postgres answers and has the schema; the reason is what a person reads at `/readyz`. */
-async function watchDatabase(
-  {
-    store,
-    readiness,
-    logger,
-    clock,
-  }: { readonly store: Store; readonly readiness: Readiness; readonly logger: Logger; readonly clock: Clock },
-  signal: AbortSignal,
-): Promise<void> {
-  let reason: string | undefined;
-  while (!signal.aborted) {
-    try {
-      await store.health();
-      reason = undefined;
-      readiness.ready('postgres');
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      if (message !== reason) logger.warn({ err: error }, 'Postgres is not usable');
-      reason = message;
-      readiness.notReady('postgres', message);
-    }
-    await sleep(clock, DATABASE_CHECK_MS, signal).catch(() => undefined);
-  }
 }
 
 /** Starts what nobody started, and now and then takes away what nobody owns. */
