@@ -1,4 +1,5 @@
 /** Every workflow of the worker: what is exported here is what Temporal can start by name. */
+export { analyseCall } from './analysis/workflow.ts';
 export { clearCollection, clearDocument } from './clearing/workflow.ts';
 export { deliverWithRetries } from './delivery/workflow.ts';
 export { housekeeping } from './housekeeping/workflow.ts';

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 
 import { callStatuses, finishReasons, type FinishReason } from '../../store/index.ts';
+import { callAnalysis } from './analysis.ts';
 
 const time = z.iso.datetime();
 const milliseconds = z.number().min(0).nullable();
@@ -58,6 +59,9 @@ export const callAnswer = callFields
   .extend({
     messages: z.array(message).describe('What was said, in the order of time.'),
     turns: z.array(turn).describe('What each answer of the agent took, in milliseconds; null where it was not measured.'),
+    post_call_analysis: callAnalysis
+      .nullable()
+      .describe('What the agent wanted to know of it; null until it is over, and where the agent asks for nothing.'),
   })
   .meta({ id: 'Call' });
 

@@ -1,6 +1,7 @@
 /** Calls as REST shows them. */
 import { durationOf } from '../../calls/lifecycle.ts';
 import type { CallMessage, CallRecord, CallTurn } from '../../store/index.ts';
+import type { CallAnalysisAnswer } from './analysis.ts';
 import type { CallAnswer, CallSummary } from './answers.ts';
 
 /** What stands in no row. */
@@ -40,11 +41,16 @@ export function callSummaryToRest(call: CallRecord, extras: CallExtras): CallSum
 
 export function callToRest(
   call: CallRecord,
-  extras: CallExtras & { readonly messages: readonly CallMessage[]; readonly turns: readonly CallTurn[] },
+  extras: CallExtras & {
+    readonly messages: readonly CallMessage[];
+    readonly turns: readonly CallTurn[];
+    readonly analysis: CallAnalysisAnswer | null;
+  },
 ): CallAnswer {
   return {
     ...callSummaryToRest(call, extras),
     messages: extras.messages.map(({ role, content, spokenAt }) => ({ role, content, timestamp: spokenAt.toISOString() })),
     turns: extras.turns.map(({ eou, stt, llmTtft, ttsTtfb, v2v }) => ({ eou, stt, llm_ttft: llmTtft, tts_ttfb: ttsTtfb, v2v })),
+    post_call_analysis: extras.analysis,
   };
 }

@@ -1,7 +1,8 @@
 /** The routes of calls and recordings. */
 import { defineRoute } from '../http/route.ts';
+import { analysisResults } from './analysis.ts';
 import { callAnswer, callList, signedUrlAnswer } from './answers.ts';
-import { endedCall, registeredCall, signedUrlExample } from './examples.ts';
+import { endedCall, registeredCall, resultsExample, signedUrlExample } from './examples.ts';
 import { callQuery, recordingRequest, webCallCreate } from './schema.ts';
 
 const tag = 'Calls';
@@ -58,6 +59,22 @@ export const getCall = defineRoute({
   answers: { 200: { description: 'The call.', schema: callAnswer, example: endedCall } },
 });
 
+export const getAnalysisResults = defineRoute({
+  method: 'GET',
+  path: '/v2/ai-agents/:ai_agent_id/postcall-analysis/results/:call_id',
+  operationId: 'getPostCallAnalysisResults',
+  tag,
+  summary: 'Get what was found out of a call after its end',
+  description:
+    "The agent's `post_call_analysis` says what. A model reads the transcript when the call is over, which takes some seconds; `CallAnalysis.Completed` tells when it is done.",
+  permission: 'calls:read',
+  params: {
+    ai_agent_id: 'The agent of the call: the one that was asked for, or the one that talked in its stead.',
+    call_id: 'The `_id` of the call.',
+  },
+  answers: { 200: { description: 'How far it is, and the results.', schema: analysisResults, example: resultsExample } },
+});
+
 const audio = { contentType: 'audio/ogg' } as const;
 const recording = {
   200: { description: 'The recording: Ogg Opus, the user left and the agent right.', ...audio },
@@ -103,6 +120,6 @@ export const openSignedRecording = defineRoute({
   errors: ['recording_not_found', 'range_not_satisfiable', 'internal_error', 'unavailable'],
 });
 
-function withoutTranscript({ messages: _messages, turns: _turns, ...call }: typeof endedCall) {
+function withoutTranscript({ messages: _messages, turns: _turns, post_call_analysis: _analysis, ...call }: typeof endedCall) {
   return call;
 }

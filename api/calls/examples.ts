@@ -21,6 +21,7 @@ export const registeredCall: CallAnswer = {
   media_url: 'wss://media.example.com',
   messages: [],
   turns: [],
+  post_call_analysis: null,
 };
 
 export const endedCall: CallAnswer = {
@@ -38,7 +39,18 @@ export const endedCall: CallAnswer = {
     { role: 'user', content: 'I would like to move my appointment.', timestamp: '2026-11-21T04:00:10.100Z' },
   ],
   turns: [{ eou: 500, stt: 120, llm_ttft: 310, tts_ttfb: 75, v2v: 1020 }],
+  post_call_analysis: {
+    status: 'completed',
+    items: [
+      { name: 'reason', type: 'string', result: 'Wants to move an appointment.', error: null },
+      { name: 'resolved', type: 'boolean', result: true, error: null },
+    ],
+    error: null,
+    completed_at: '2026-11-21T04:01:41.000Z',
+  },
 };
+
+export const resultsExample = { call_id: id, agent_id: 'agent-k3xq5w7zabcdefgh', ...endedCall.post_call_analysis! };
 
 export const signedUrlExample = {
   file_name: `${id}.ogg`,

@@ -6,9 +6,18 @@ import type { ApiDependencies } from '../dependencies.ts';
 import type { Caller } from '../http/caller.ts';
 import { addRoute } from '../http/route.ts';
 import type { Foundation } from '../resources/foundation.ts';
+import { Analyses } from './analysis.ts';
 import { CallService } from './call-service.ts';
 import { callSummaryToRest, callToRest, type CallExtras } from './codec.ts';
-import { createWebCall, downloadRecording, getCall, listCalls, openSignedRecording, signRecordingUrl } from './descriptions.ts';
+import {
+  createWebCall,
+  downloadRecording,
+  getAnalysisResults,
+  getCall,
+  listCalls,
+  openSignedRecording,
+  signRecordingUrl,
+} from './descriptions.ts';
 import { addressMinutes, fileNameOf, Recordings } from './recordings.ts';
 import { ServedAgents } from './served-agents.ts';
 
@@ -26,6 +35,8 @@ export function registerCalls(
   });
   const recordings = new Recordings({ ...calls, calls: store.calls.calls, files: calls.recordings, clock });
 
+  const analyses = new Analyses({ calls: store.calls, agentRevisions: store.agentRevisions });
+
   const extrasOf = async (call: CallRecord, caller: Caller, request: FastifyRequest): Promise<CallExtras> => ({
     ...(await service.accessTo(call)),
     recordingUrl:
@@ -37,7 +48,7 @@ export function registerCalls(
     return reply
       .code(201)
       .header('cache-control', 'no-store')
-      .send(callToRest(call, { ...(await extrasOf(call, caller, request)), messages: [], turns: [] }));
+      .send(callToRest(call, { ...(await extrasOf(call, caller, request)), messages: [], turns: [], analysis: null }));
   });
 
   addRoute(app, listCalls, async ({ query, caller, request, timed }) => {
@@ -54,8 +65,13 @@ export function registerCalls(
   addRoute(app, getCall, async ({ params, caller, request, timed }) => {
     const call = await timed('db', () => service.get(caller.org, params.call_id));
     const { messages, turns } = await timed('db', () => service.transcript(call));
-    return callToRest(call, { ...(await extrasOf(call, caller, request)), messages, turns });
+    const analysis = await timed('db', () => analyses.ofCall(call));
+    return callToRest(call, { ...(await extrasOf(call, caller, request)), messages, turns, analysis });
   });
+
+  addRoute(app, getAnalysisResults, async ({ params, caller: { org }, timed }) =>
+    timed('db', () => analyses.results({ org, id: params.call_id, agent: params.ai_agent_id })),
+  );
 
   addRoute(app, downloadRecording, async ({ body, caller: { org }, request, reply, timed }) => {
     const call = await timed('db', () => recordings.find({ org, id: body.call_id }));

@@ -1,0 +1,104 @@
+/** Reads what a model answers, strictly in what comes out: a result has its type, or is none. */
+import type { AnalysisValue } from '../../store/index.ts';
+import type { AnalysisQuestion } from './questions.ts';
+
+/** Characters of a text beyond this are cut off. */
+export const longestResult = 4_096;
+
+/** What became of a question: a value, null where the call says nothing of it, or why the answer is none. */
+export type Reading = { readonly result: AnalysisValue | null } | { readonly problem: string };
+
+/** @param questions those that were asked */
+export function readAnswer(text: string, questions: readonly AnalysisQuestion[]): ReadonlyMap<string, Reading> {
+  const answered = readObject(text, questions);
+  return new Map(
+    questions.map((question): [string, Reading] => {
+      if (answered === undefined) return [question.name, { problem: 'the answer is no JSON object' }];
+      if (!Object.hasOwn(answered, question.name)) return [question.name, { problem: 'the answer does not have this key' }];
+      return [question.name, readValue(answered[question.name], question)];
+    }),
+  );
+}
+
+/** @param value as it stands in JSON; numbers and booleans in quotation marks are meant well */
+export function readValue(value: unknown, { type, choices = [] }: AnalysisQuestion): Reading {
+  if (value === null) return { result: null };
+  const word = typeof value === 'string' ? value.trim() : undefined;
+  switch (type) {
+    case 'string':
+      return word === undefined ? { problem: 'it has to be a string' } : { result: word === '' ? null : storable(word) };
+    case 'enum': {
+      const same = (choice: string): boolean => choice === value || choice.toLowerCase() === word?.toLowerCase();
+      const choice = choices.find((one) => one === value) ?? choices.find(same);
+      return choice === undefined ? { problem: `it has to be one of ${JSON.stringify(choices)}` } : { result: choice };
+    }
+    case 'boolean': {
+      const given = word?.toLowerCase() ?? value;
+      if (given === true || given === 'true') return { result: true };
+      return given === false || given === 'false' ? { result: false } : { problem: 'it has to be true or false' };
+    }
+    case 'number': {
+      const given = word !== undefined && /^-?\d+(\.\d+)?$/.test(word) ? Number(word) : value;
+      return typeof given === 'number' && Number.isFinite(given) ? { result: given } : { problem: 'it has to be a number, without a unit' };
+    }
+  }
+}
+
+/** What Postgres and JSON keep of a text. */
+function storable(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- these are meant
+  return text
+    .replaceAll(/[\u0000-\u0008\u000B-\u001F]/g, '')
+    .slice(0, longestResult)
+    .toWellFormed();
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Models put the object into a fence, think aloud before it, or wrap it; one that was asked for a single thing may answer just that. */
+function readObject(text: string, questions: readonly AnalysisQuestion[]): Values | undefined {
+  const names = questions.map(({ name }) => name);
+  const said = text.replace(/^\s*<think>[\s\S]*?<\/think>/, '').trim();
+  const candidates = [said, ...fenced(said), ...braced(said)];
+  for (const candidate of candidates) {
+    const found = unwrapped(parsed(candidate), names);
+    if (found !== undefined) return found;
+  }
+  const [only] = questions;
+  if (only === undefined || questions.length > 1 || only.type === 'string') return undefined;
+  return { [only.name]: parsed(said) ?? said };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const fenced = (text: string): readonly string[] => [...text.matchAll(/```(?:json)?\s*([\s\S]*?)```/gi)].map(([, inside = '']) => inside);
+
+/** From the first brace to the last. */
+function braced(text: string): readonly string[] {
+  const [from, to] = [text.indexOf('{'), text.lastIndexOf('}')];
+  return from === -1 || to < from ? [] : [text.slice(from, to + 1)];
+}
+
+/** The object that has the names; also within one that holds nothing else, and as a list of names and results. */
+function unwrapped(value: unknown, names: readonly string[], depth = 0): Values | undefined {
+  if (Array.isArray(value)) return unwrapped(listed(value), names, depth);
+  if (typeof value !== 'object' || value === null) return undefined;
+  const object = value as Values;
+  if (names.some((name) => Object.hasOwn(object, name))) return object;
+  const inside = Object.values(object);
+  return (inside.length === 1 && depth < 2 ? unwrapped(inside[0], names, depth + 1) : undefined) ?? (depth === 0 ? object : undefined);
+}
+
+function listed(values: readonly unknown[]): Values {
+  const pairs = values.flatMap((value): [string, unknown][] => {
+    const { name, result, value: other } = (value ?? {}) as Values;
+    return typeof name === 'string' ? [[name, result ?? other ?? null]] : [];
+  });
+  return Object.fromEntries(pairs);
+}

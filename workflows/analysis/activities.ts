@@ -1,0 +1,126 @@
+import { ApplicationFailure, Context } from '@temporalio/activity';
+import { Counter, type Registry } from 'prom-client';
+
+import { analyseCall, failedOutcome, questionsOf } from '../../calls/analysis/analyse-call.ts';
+import { Model } from '../../calls/analysis/model.ts';
+import type { AnalysisJob } from '../../calls/analysis/names.ts';
+import { talkingAgentOf } from '../../calls/lifecycle.ts';
+import { llmEndpointOf, ProviderFailure, type Credentials, type ProviderDefaults } from '../../calls/providers/index.ts';
+import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Egress } from '../../platform/egress/egress.ts';
+import type { Logger } from '../../platform/logging.ts';
+import type { AnalysisOutcome, CallRecord, NewEvent, Store } from '../../store/index.ts';
+import { buildEvent } from '../../webhooks/events/emit.ts';
+import { modelFailure, type AnalysisActivities, type AnalysisEnd } from './types.ts';
+
+export interface AnalysisActivityDependencies {
+  readonly store: Pick<Store, 'calls' | 'agentRevisions'>;
+  readonly credentials: Credentials;
+  readonly defaults: ProviderDefaults;
+  readonly egress: Pick<Egress, 'dispatcher'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly registry: Registry;
+}
+
+type AgentRevision = NonNullable<Awaited<ReturnType<Store['agentRevisions']['get']>>>;
+
+/** While a model thinks Temporal hears that it is being asked, this often, in milliseconds. */
+const aliveEveryMs = 4_000;
+/** A server that answers what nobody can read does so always; or it stands behind something that was in trouble for a moment. */
+const unreadableAttempts = 3;
+
+/** Revisions are kept for weeks: the worker was away for longer. */
+const revisionGone = { code: 'revision_gone', message: 'the configuration that the call began with is not kept any more' };
+
+const codes = {
+  refused: 'model_refused',
+  connection_lost: 'model_unavailable',
+  runtime: 'model_unavailable',
+  unreachable: 'model_unavailable',
+  payload: 'model_answer_unreadable',
+} as const satisfies Readonly<Record<ProviderFailure['kind'], string>>;
+
+export function createAnalysisActivities(dependencies: AnalysisActivityDependencies): AnalysisActivities {
+  const { store, credentials, defaults, egress, clock, logger, registry } = dependencies;
+  const model = new Model({ egress, clock });
+  const analysed = new Counter({
+    name: 'parley_call_analyses_total',
+    help: 'Analyses of calls that came to an end, by outcome: completed, or why not.',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
+
+  /** What there is to be done, if there still is anything. */
+  const open = async ({ org, callId }: AnalysisJob): Promise<{ call: CallRecord; revision: AgentRevision | undefined } | undefined> => {
+    const ref = { org, id: callId };
+    const [call, analysis] = [await store.calls.calls.get(ref), await store.calls.analyses.get(ref)];
+    if (call === undefined || analysis?.status !== 'processing') return undefined;
+    return { call, revision: await store.agentRevisions.get({ org, agentUid: call.agentUid, revision: call.revision }) };
+  };
+
+  const finish = async (call: CallRecord, outcome: AnalysisOutcome): Promise<AnalysisEnd> => {
+    const { org, id } = call;
+    const changed = await store.calls.analyses.finish({ org, id, ...outcome, events: eventsOf(call, outcome, clock.now()) });
+    if (changed) analysed.inc({ outcome: outcome.error?.code ?? 'completed' });
+    logger.info({ org, callId: id, outcome: outcome.error?.code ?? 'completed', changed }, 'the analysis of a call');
+    return outcome.error === null ? 'completed' : 'failed';
+  };
+
+  return {
+    async analyse(job) {
+      const work = await open(job);
+      if (work === undefined) return 'gone';
+      const { call, revision } = work;
+      if (revision === undefined) return finish(call, failedOutcome([], revisionGone));
+      const context = Context.current();
+      const alive = setInterval(() => context.heartbeat(), aliveEveryMs);
+      try {
+        const { messages } = await store.calls.log.read({ org: call.org, id: call.id });
+        const { llm } = (revision.config as AgentRevisionConfig).agent;
+        const outcome = await analyseCall({
+          questions: questionsOf(revision.config),
+          messages,
+          endpoint: () => llmEndpointOf({ org: call.org, llm, credentials, defaults }),
+          model,
+          signal: context.cancellationSignal,
+        });
+        return await finish(call, outcome);
+      } catch (error) {
+        throw inTemporalsWords(error, context.info.attempt);
+      } finally {
+        clearInterval(alive);
+      }
+    },
+    async giveUp(job, error) {
+      const work = await open(job);
+      return work === undefined ? 'gone' : finish(work.call, failedOutcome(questionsOf(work.revision?.config), error));
+    },
+  };
+}
+
+/** Told of what was found out; an analysis that came to nothing has nothing to tell. */
+function eventsOf(call: CallRecord, { items, error }: AnalysisOutcome, now: number): readonly NewEvent[] {
+  if (error !== null) return [];
+  const agent = talkingAgentOf(call);
+  const results = items.map(({ name, result }) => ({ name, result }));
+  return [
+    buildEvent({
+      name: 'CallAnalysis.Completed',
+      org: call.org,
+      agent,
+      workspace: call.workspace ?? undefined,
+      payload: { call_id: call.id, agent_id: agent, items: results },
+      now,
+    }),
+  ];
+}
+
+/** What is refused now is refused in an hour; all else is tried again. Messages of providers' failures hold nothing that is secret. */
+function inTemporalsWords(error: unknown, attempt: number): unknown {
+  if (!(error instanceof ProviderFailure)) return error;
+  const { message, kind } = error;
+  const nonRetryable = kind === 'refused' || (kind === 'payload' && attempt >= unreadableAttempts);
+  return ApplicationFailure.create({ message, type: modelFailure, details: [codes[kind]], nonRetryable });
+}

@@ -1,0 +1,62 @@
+/** What the worker needs to analyse calls. */
+import type { Registry } from 'prom-client';
+
+import { createAnalysisJobs } from '../../calls/analysis/jobs.ts';
+import { keepStartingAnalyses } from '../../calls/analysis/starter.ts';
+import { createCredentials, CredentialError, type Credentials } from '../../calls/providers/index.ts';
+import { createTransport, kubeConfigOf } from '../../kube/index.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Config } from '../../platform/config.ts';
+import type { Egress } from '../../platform/egress/egress.ts';
+import type { Logger } from '../../platform/logging.ts';
+import type { Store } from '../../store/index.ts';
+import { createAnalysisActivities } from './activities.ts';
+import type { AnalysisActivities } from './types.ts';
+
+export interface Analyses {
+  readonly activities: AnalysisActivities;
+  /** Begins what is due until the signal aborts. */
+  run(signal: AbortSignal): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface OpenAnalysesOptions {
+  readonly config: Config;
+  readonly store: Pick<Store, 'calls' | 'agentRevisions'>;
+  readonly egress: Pick<Egress, 'dispatcher'>;
+  /** Whether somebody said where the API server is: without it, only models whose key the operator has set can be asked. */
+  readonly knowsCluster: boolean;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  readonly registry: Registry;
+}
+
+/**
+ * Connects to nothing before it is used.
+ *
+ * @throws ConfigError for a kubeconfig that can't be used
+ */
+export function openAnalyses({ config, store, egress, knowsCluster, clock, logger, registry }: OpenAnalysesOptions): Analyses {
+  const transport = knowsCluster ? createTransport({ kubeConfig: kubeConfigOf(config), logger }) : undefined;
+  const credentials = transport === undefined ? noCredentials : createCredentials({ transport, clock });
+  const jobs = createAnalysisJobs({
+    address: config.TEMPORAL_ADDRESS,
+    namespace: config.TEMPORAL_NAMESPACE,
+    taskQueue: config.TEMPORAL_TASK_QUEUE,
+  });
+  return {
+    activities: createAnalysisActivities({ store, credentials, defaults: config.PARLEY_PROVIDERS, egress, clock, logger, registry }),
+    run: (signal) => keepStartingAnalyses({ analyses: store.calls.analyses, jobs, clock, random: Math.random, logger }, signal),
+    async close() {
+      await Promise.all([jobs.close(), transport?.close()]);
+    },
+  };
+}
+
+/** Another worker may know more: it is tried again there. */
+const noCredentials: Credentials = {
+  read(org, { name }) {
+    const message = `Secret ${org}/${name} can't be read: KUBECONFIG is not set for this worker`;
+    return Promise.reject(new CredentialError('unavailable', message));
+  },
+};

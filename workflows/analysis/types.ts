@@ -1,0 +1,15 @@
+import type { AnalysisJob } from '../../calls/analysis/names.ts';
+
+/** How the analysis of a call ended. `gone`: there is nothing to be done for it any more. */
+export type AnalysisEnd = 'completed' | 'failed' | 'gone';
+
+/** What travels is codes and messages for people, never a word of the call, a result or a key. */
+export interface AnalysisActivities {
+  /** Asks the model and stores what it finds out, with the event that tells of it. */
+  analyse(job: AnalysisJob): Promise<AnalysisEnd>;
+  /** The end of an analysis that came to nothing. */
+  giveUp(job: AnalysisJob, error: { readonly code: string; readonly message: string }): Promise<AnalysisEnd>;
+}
+
+/** Failures that the model's provider, or its settings, are the reason of; their detail is the code. */
+export const modelFailure = 'ModelFailure';

@@ -1,0 +1,32 @@
+/** What an agent wants to know of a call that is over: asked of its model, stored, told. Runs in Temporal's sandbox. */
+import { ActivityFailure, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
+
+import type { AnalysisJob } from '../../calls/analysis/names.ts';
+import { modelFailure, type AnalysisActivities, type AnalysisEnd } from './types.ts';
+
+const { analyse } = proxyActivities<Pick<AnalysisActivities, 'analyse'>>({
+  // Two rounds, each of up to three requests.
+  startToCloseTimeout: '10 minutes',
+  // Says every few seconds that it is alive, so that a worker which dies in it is noticed soon.
+  heartbeatTimeout: '15 seconds',
+  // About two hours of a provider, or of a Kubernetes API that has the key, that is away.
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '10 minutes', maximumAttempts: 20 },
+});
+
+const { giveUp } = proxyActivities<Pick<AnalysisActivities, 'giveUp'>>({
+  startToCloseTimeout: '1 minute',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+});
+
+export async function analyseCall(job: AnalysisJob): Promise<AnalysisEnd> {
+  try {
+    return await analyse(job);
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    const { cause } = error;
+    if (!(cause instanceof ApplicationFailure) || cause.type !== modelFailure)
+      return giveUp(job, { code: 'internal_error', message: 'the analysis could not be made: see the log of the worker' });
+    const [code] = (cause.details ?? []) as readonly string[];
+    return giveUp(job, { code: code ?? 'model_unavailable', message: cause.message });
+  }
+}
