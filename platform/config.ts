@@ -8,6 +8,7 @@ import { parseCidr } from './egress/address.ts';
 import { parseHosts } from './egress/hosts.ts';
 import { parseDnsServer } from './egress/name-resolver.ts';
 import { defaultPorts, parsePorts } from './egress/ports.ts';
+import { parseSmtpServers } from './smtp-servers.ts';
 
 const port = (value: number) => {
   const error = 'must be a port: a whole number from 0 to 65535';
@@ -319,6 +320,15 @@ const schema = z.object({
     'Serve a page at /call of the REST API from which people talk to agents with a browser; it asks for an API key.',
   ),
   PARLEY_VOICE_CALLS: z.coerce.number().int().min(1).max(1000).default(10).describe('Calls that a voice process serves at once.'),
+  PARLEY_VOICE_IDLE_PROCESSES: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(100)
+    .default(2)
+    .describe(
+      'Processes that a voice process keeps ready for the next calls: so many callers at once wait for none; each takes some 200 MB of memory.',
+    ),
   PARLEY_VOICE_DRAIN_MS: milliseconds(7_260_000).describe(
     'How long a voice process that was told to stop waits for its calls, in milliseconds; by default as long as the longest call.',
   ),
@@ -329,6 +339,16 @@ const schema = z.object({
     .describe(
       "Folder in which a voice process records its calls until they are in the storage; one under the system's temporary folder where absent. Not to be shared by machines or pods.",
     ),
+  PARLEY_SMTP_SERVERS: readable((value) => void parseSmtpServers(commaList(value)), '')
+    .transform(commaList)
+    .describe(
+      'Mail servers of the tool send_email by the domain of the sender, separated by commas: example.com=smtp://mail.example.com:587 (STARTTLS) or smtps:// (TLS), and `*` for all others. The large providers are known where nothing is said.',
+    ),
+  PARLEY_CALENDAR_URL: z
+    .url({ protocol: /^https?$/ })
+    .regex(/^[^@?#]*$/, 'must be without user, password, query and fragment')
+    .default('https://api.cal.com/v2')
+    .describe("Cal.com's API v2, for the calendar tools: another address for an installation of your own."),
   PARLEY_PUBLIC_URL: z
     .url({ protocol: /^https?$/ })
     .optional()

@@ -89,6 +89,7 @@ export interface Store {
   readonly webhooks: WebhookStore;
   readonly calls: CallStore;
   readonly phoneRoutes: PhoneRoutes;
+  readonly dynamicDataCache: DynamicDataCache;
   /** For what keeps its own tables in the same database: the vectors. */
   readonly database: Database;
   /** @throws StoreError `unavailable`, `refused`, or `schema` when migrations are missing */

@@ -1,0 +1,61 @@
+/**
+ * `{{name}}` in texts that an agent's owner wrote: prompts, messages, addresses, headers, bodies.
+ *
+ * One pass over the text: what a value brings along is never read as a placeholder again, so that data can't reach other data.
+ */
+
+/** What a call knows by name: what it was registered with, and what was looked up before it began. */
+export type DynamicData = Readonly<Record<string, unknown>>;
+
+/** Neither part can match the other's characters: the time to find them all grows with the length alone. */
+const placeholder = /\{\{([^{}]+)\}\}/g;
+
+/**
+ * Fills `{{name}}` and `{{ name }}`. A name that leads nowhere, or to null, becomes nothing; objects and lists become JSON.
+ *
+ * @param encode what becomes of each value before it is put in; by default it stays as it is
+ */
+export function fillTemplate(text: string, data: DynamicData, encode: (value: string) => string = (value) => value): string {
+  return text.replaceAll(placeholder, (_all, name: string) => encode(textOf(lookUp(name.trim(), data))));
+}
+
+/**
+ * Fills the strings of a JSON value, keys aside. A string that is one placeholder and nothing else becomes the value itself, whatever its
+ * type; undefined where the name leads nowhere.
+ */
+export function fillValue(value: unknown, data: DynamicData): unknown {
+  if (typeof value === 'string') {
+    const [all, name = ''] = /^\s*\{\{([^{}]+)\}\}\s*$/.exec(value) ?? [];
+    return all === undefined ? fillTemplate(value, data) : lookUp(name.trim(), data);
+  }
+  if (Array.isArray(value)) return value.map((item) => fillValue(item, data) ?? null);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, item]) => {
+      const filled = fillValue(item, data);
+      return filled === undefined ? [] : [[key, filled]];
+    }),
+  );
+}
+
+/**
+ * A value by its name or, where nothing has that very name, by its path: `customer.address.city`, `orders.0.id`.
+ *
+ * @returns undefined for what leads nowhere
+ */
+export function lookUp(name: string, data: DynamicData): unknown {
+  if (Object.hasOwn(data, name)) return data[name];
+  let found: unknown = data;
+  for (const step of name.split('.')) {
+    // Own members only: `constructor` and the length of a list are nobody's data.
+    if (typeof found !== 'object' || found === null || !Object.prototype.propertyIsEnumerable.call(found, step)) return undefined;
+    found = (found as Readonly<Record<string, unknown>>)[step];
+  }
+  return found;
+}
+
+/** As a value reads within a text. */
+export function textOf(value: unknown): string {
+  if (value === undefined || value === null) return '';
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}

@@ -1,0 +1,45 @@
+/** Answers to the lookups of agents, which calls of the same organisation share for a while. */
+import type { Database } from './database.ts';
+
+/** Rows that are deleted along with a write: more than come. */
+const SWEPT = 20;
+
+export class DynamicDataCache {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** @param key SHA-256, lower-case hex. @returns JSON; undefined where nothing is known that is still fresh */
+  async get(org: string, key: string): Promise<string | undefined> {
+    return this.#database.asOrganization(org, async (transaction) => {
+      const { rows } = await transaction.query<{ answer: string }>(
+        'SELECT answer FROM parley.dynamic_data_cache WHERE org = $1 AND key = $2 AND expires_at > now()',
+        [org, Buffer.from(key, 'hex')],
+      );
+      return rows[0]?.answer;
+    });
+  }
+
+  /** @param forMs how long it is fresh, in milliseconds */
+  async put(org: string, key: string, answer: string, { forMs }: { readonly forMs: number }): Promise<void> {
+    await this.#database.asOrganization(org, async (transaction) => {
+      await transaction.query(
+        `INSERT INTO parley.dynamic_data_cache (org, key, answer, expires_at) VALUES ($1, $2, $3, now() + $4 * interval '1 millisecond')
+         ON CONFLICT (org, key) DO UPDATE SET answer = excluded.answer, expires_at = excluded.expires_at`,
+        [org, Buffer.from(key, 'hex'), answer, forMs],
+      );
+      await transaction.query(deletion, [org, SWEPT]);
+    });
+  }
+
+  /** Those that nobody can use any more, `limit` (500) at most. @returns how many went */
+  async prune({ org, limit = 500 }: { readonly org: string; readonly limit?: number }): Promise<number> {
+    return this.#database.asOrganization(org, async (transaction) => (await transaction.query(deletion, [org, limit])).rowCount);
+  }
+}
+
+/** What another write is deleting at the same moment is left to it. */
+const deletion = `DELETE FROM parley.dynamic_data_cache WHERE org = $1 AND key IN (
+  SELECT key FROM parley.dynamic_data_cache WHERE org = $1 AND expires_at <= now() LIMIT $2 FOR UPDATE SKIP LOCKED)`;

@@ -1,0 +1,96 @@
+/** One request for data, before a call begins. */
+import { createHash } from 'node:crypto';
+
+import { fillTemplate, fillValue, type DynamicData } from '../../calls/template.ts';
+import type { AgentSpec } from '../../crds/index.ts';
+import { millisecondsOf } from '../../crds/duration.ts';
+import type { Egress } from '../../platform/egress/egress.ts';
+import { fillAddress, withQuery } from '../tools/http/address.ts';
+import { readAnswer, mostAnswerBytes } from '../tools/http/answer.ts';
+import { readHeaders, withDefaults, type ReadSecret } from '../tools/http/headers.ts';
+import type { Redaction } from '../tools/http/redaction.ts';
+import type { JsonValue } from '../tools/tool-result.ts';
+
+export type Lookup = NonNullable<AgentSpec['dynamicData']>[number];
+
+/** Why there is no answer. The message holds no values. */
+export class LookupFailed extends Error {
+  override readonly name = 'LookupFailed';
+  /** For whoever counts: `incomplete_address`, `http_404`, `too_large`, `invalid_json`, `unreadable`. */
+  readonly reason: string;
+
+  constructor(reason: string, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+const defaultTimeoutMs = 5_000;
+
+/** Of the whole lookup, with what has to be read before and after the request, in milliseconds. */
+export function timeoutOf({ timeout }: Lookup): number {
+  return timeout === undefined ? defaultTimeoutMs : millisecondsOf(timeout);
+}
+
+export interface PreparedLookup {
+  readonly request: {
+    readonly url: string;
+    readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
+    readonly headers: Readonly<Record<string, string>>;
+    readonly body?: string;
+  };
+  readonly redaction: Redaction;
+}
+
+/** Rejects with what `readSecret` rejects with. @throws LookupFailed for an address that lacks a value */
+export async function prepare(lookup: Lookup, data: DynamicData, readSecret: ReadSecret): Promise<PreparedLookup> {
+  const { url, method = 'GET', headers: specs = [], query = {}, body } = lookup;
+  const address = fillAddress(url, { data });
+  if ('problem' in address) throw new LookupFailed('incomplete_address', address.problem);
+  const { headers, redaction } = await readHeaders(specs, data, readSecret);
+  const filled = Object.entries(query).map(([name, value]) => [name, fillTemplate(value, data)]);
+  const sends = method !== 'GET';
+  return {
+    request: {
+      url: withQuery(address.url, Object.fromEntries(filled) as Record<string, string>),
+      method,
+      headers: withDefaults(headers, {
+        accept: 'application/json',
+        'user-agent': 'Parley-Dynamic-Data/1.0',
+        ...(sends && { 'content-type': 'application/json' }),
+      }),
+      ...(sends && { body: JSON.stringify(fillValue(body ?? {}, data)) }),
+    },
+    redaction,
+  };
+}
+
+/** Tells one request from every other: also one with another secret. Nothing of it can be read back. */
+export function cacheKey({ request }: PreparedLookup): string {
+  const headers = Object.entries(request.headers)
+    .map(([name, value]) => [name.toLowerCase(), value])
+    .toSorted(([a = ''], [b = '']) => (a < b ? -1 : 1));
+  return createHash('sha256')
+    .update(JSON.stringify([1, request.method, request.url, headers, request.body ?? null]))
+    .digest('hex');
+}
+
+/** @returns the answer without the secrets that were sent. @throws LookupFailed, EgressError, or the signal's reason */
+export async function ask(
+  egress: Egress,
+  { request, redaction }: PreparedLookup,
+  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<JsonValue> {
+  const response = await egress.request({ ...request, timeoutMs, signal, maxBodyBytes: mostAnswerBytes, overflow: 'truncate' });
+  const host = URL.parse(response.url)?.host ?? '';
+  const { status } = response;
+  if (status < 200 || status >= 300) {
+    const redirect = status >= 300 && status < 400 ? ': redirects are not followed' : '';
+    throw new LookupFailed(`http_${status}`, `${host} answered ${status}${redirect}`);
+  }
+  const answer = await readAnswer(response, redaction);
+  if (answer.kind === 'json') return answer.value;
+  if (answer.kind === 'text' && answer.cut) throw new LookupFailed('too_large', `the answer of ${host} is longer than 64 KiB`);
+  if (answer.kind === 'unreadable') throw new LookupFailed('unreadable', `the answer of ${host} can't be read: ${answer.why}`);
+  throw new LookupFailed('invalid_json', `the answer of ${host} is no JSON object or list`);
+}

@@ -1,0 +1,153 @@
+/**
+ * What a call knows before it begins: what it was given, and what its agent looks up. The lookups run side by side and none of them can
+ * keep the call waiting for longer than its own timeout, or from beginning: what couldn't be looked up isn't there.
+ */
+import { CredentialError, type Credentials } from '../../calls/providers/index.ts';
+import { fillTemplate, textOf, type DynamicData } from '../../calls/template.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Egress } from '../../platform/egress/egress.ts';
+import { EgressError } from '../../platform/egress/egress-error.ts';
+import type { Logger } from '../../platform/logging.ts';
+import { parseJson } from '../tools/http/json.ts';
+import type { JsonValue } from '../tools/tool-result.ts';
+import { untilAborted } from '../tools/until-aborted.ts';
+import { PathError, valueAt } from './json-path.ts';
+import { ask, cacheKey, LookupFailed, prepare, timeoutOf, type Lookup } from './lookup.ts';
+
+/** Where answers are kept for the calls to come: Postgres. */
+export interface DynamicDataCache {
+  get(org: string, key: string): Promise<string | undefined>;
+  put(org: string, key: string, answer: string, options: { readonly forMs: number }): Promise<void>;
+}
+
+export interface ResolveOptions {
+  readonly org: string;
+  readonly lookups: readonly Lookup[];
+  /** What the call was registered with: it fills the lookups, and wins over what they find. */
+  readonly given: DynamicData;
+  readonly egress: Egress;
+  readonly cache: DynamicDataCache;
+  readonly credentials: Pick<Credentials, 'read'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export interface ResolvedDynamicData {
+  readonly data: DynamicData;
+  /** For the model: what was found, and what it means; a line each. */
+  readonly contexts: readonly string[];
+}
+
+/** How long an answer is used again, in milliseconds. */
+const cachedMs = 300_000;
+/** Of all that is looked up for a call together, in bytes of JSON. */
+const mostBytes = 64 * 1024;
+
+/** Never rejects. */
+export async function resolveDynamicData(options: ResolveOptions): Promise<ResolvedDynamicData> {
+  const { lookups, given, logger } = options;
+  const answers = await Promise.all(lookups.map(async (lookup) => ({ lookup, answer: await answerTo(lookup, options) })));
+  const found = answers.flatMap(({ lookup, answer }) => (answer === undefined ? [] : valuesIn(lookup, answer, logger)));
+  const data: Record<string, unknown> = {};
+  const contexts: string[] = [];
+  let left = mostBytes;
+  for (const { lookup, name, value, context } of found) {
+    if (Object.hasOwn(given, name) || Object.hasOwn(data, name)) continue;
+    left -= Buffer.byteLength(JSON.stringify(value));
+    if (left < 0) {
+      logger.warn({ lookup, name }, 'a value was left out: all that is looked up for a call may have 64 KiB');
+      continue;
+    }
+    Object.defineProperty(data, name, { value, enumerable: true, configurable: true, writable: true });
+    if (context !== undefined) contexts.push(`${name} = ${textOf(value)} (${context})`);
+  }
+  const all = { ...data, ...given };
+  return { data: all, contexts: contexts.map((line) => fillTemplate(line, all)) };
+}
+
+async function answerTo(
+  lookup: Lookup,
+  { org, given, egress, cache, credentials, clock, logger }: ResolveOptions,
+): Promise<JsonValue | undefined> {
+  const begin = clock.monotonic();
+  const timeoutMs = timeoutOf(lookup);
+  const late = new AbortController();
+  const timer = clock.after(timeoutMs, () => late.abort(new LookupFailed('timeout', `it took longer than ${timeoutMs} ms`)));
+  const work = async (): Promise<{ answer: JsonValue; cached: boolean }> => {
+    const prepared = await prepare(lookup, given, (ref) => credentials.read(org, ref));
+    const key = lookup.cache === true ? cacheKey(prepared) : undefined;
+    const known = key === undefined ? undefined : await kept(cache, org, key, logger);
+    if (known !== undefined) return { answer: known, cached: true };
+    const answer = await ask(egress, prepared, { timeoutMs: Math.max(1, timeoutMs - (clock.monotonic() - begin)), signal: late.signal });
+    if (key !== undefined) keep(cache, { org, key, answer }, logger);
+    return { answer, cached: false };
+  };
+  const durationMs = (): number => Math.round(clock.monotonic() - begin);
+  try {
+    const { answer, cached } = await untilAborted(work(), late.signal);
+    logger.info({ lookup: lookup.name, cached, durationMs: durationMs() }, 'data were looked up');
+    return answer;
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
+    logger.warn(
+      { lookup: lookup.name, reason, durationMs: durationMs() },
+      `a lookup failed, and its names are missing in the call: ${message}`,
+    );
+    return undefined;
+  } finally {
+    timer.cancel();
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof LookupFailed) return error.reason;
+  if (error instanceof EgressError) return error.kind;
+  return error instanceof CredentialError ? 'credentials' : 'internal';
+}
+
+/** Postgres being away makes a lookup slower, and nothing else. */
+async function kept(cache: DynamicDataCache, org: string, key: string, logger: Logger): Promise<JsonValue | undefined> {
+  try {
+    const text = await cache.get(org, key);
+    return text === undefined ? undefined : parseJson(text);
+  } catch (err) {
+    logger.warn({ err }, 'what was looked up before could not be read');
+    return undefined;
+  }
+}
+
+/** Nobody waits for it. */
+function keep(
+  cache: DynamicDataCache,
+  entry: { readonly org: string; readonly key: string; readonly answer: JsonValue },
+  logger: Logger,
+): void {
+  cache.put(entry.org, entry.key, storable(entry.answer), { forMs: cachedMs }).catch((err: unknown) => {
+    logger.warn({ err }, 'what was looked up could not be kept for other calls');
+  });
+}
+
+/** Postgres keeps no half characters. */
+const storable = (answer: JsonValue): string => JSON.stringify(answer).toWellFormed();
+
+interface Found {
+  readonly lookup: string;
+  readonly name: string;
+  readonly value: unknown;
+  readonly context: string | undefined;
+}
+
+function valuesIn(lookup: Lookup, answer: JsonValue, logger: Logger): readonly Found[] {
+  return (lookup.response ?? []).flatMap(({ name, path, context }) => {
+    try {
+      const value = valueAt(path, answer);
+      if (value !== undefined && value !== null) return [{ lookup: lookup.name, name, value, context }];
+      logger.warn({ lookup: lookup.name, name, path }, 'the answer to a lookup has nothing there: the name is missing in the call');
+    } catch (error) {
+      if (!(error instanceof PathError)) throw error;
+      logger.warn({ lookup: lookup.name, name }, `${error.message}: the name is missing in the call`);
+    }
+    return [];
+  });
+}

@@ -1,0 +1,62 @@
+/** Whether what the model says fits the JSON Schema that it was given. */
+import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+
+import type { Arguments } from './tool-result.ts';
+
+/** As the schema was judged when it was stored: unknown keywords and formats are the model's business. */
+const options: Options = { strict: false, logger: false, unicodeRegExp: false, validateSchema: false, meta: false, allErrors: true };
+
+const draft07 = 'http://json-schema.org/draft-07/schema';
+
+/** Most complaints that the model is told of at once. */
+const mostComplaints = 10;
+
+export interface ArgumentCheck {
+  /** @returns what is wrong, in words for the model; undefined where all fits */
+  (args: Arguments): string | undefined;
+}
+
+/**
+ * @param given names whose values the model doesn't decide: it can't be told to correct them
+ */
+export function createArgumentCheck(schema: Readonly<Record<string, unknown>>, given: ReadonlySet<string> = new Set()): ArgumentCheck {
+  const validate = compile(schema);
+  // One that can't be compiled was refused when it was stored; what is left of it binds nobody.
+  if (validate === undefined) return () => undefined;
+  return (args) => {
+    if (validate(args)) return undefined;
+    const complaints = [...new Set((validate.errors ?? []).filter((error) => !isAbout(error, given)).map(inWords))];
+    if (complaints.length === 0) return undefined;
+    return `The arguments don't fit, so nothing was done: ${complaints.slice(0, mostComplaints).join('; ')}. Correct them and call again.`;
+  };
+}
+
+function compile({ $schema: named, ...schema }: Readonly<Record<string, unknown>>): ValidateFunction | undefined {
+  const compilers = [() => new Ajv2020(options), () => new Ajv(options)];
+  if (typeof named === 'string' && named.startsWith(draft07)) compilers.reverse();
+  for (const compiler of compilers) {
+    try {
+      return compiler().compile({ ...schema, $async: false });
+    } catch {
+      continue;
+    }
+  }
+  return undefined;
+}
+
+function isAbout({ instancePath, params }: ErrorObject, names: ReadonlySet<string>): boolean {
+  const [, first] = instancePath.split('/');
+  const about = first ?? (params as { readonly missingProperty?: unknown })['missingProperty'];
+  return typeof about === 'string' && names.has(about.replaceAll('~1', '/').replaceAll('~0', '~'));
+}
+
+function inWords({ instancePath, keyword, message = 'does not fit', params }: ErrorObject): string {
+  const where = instancePath === '' ? 'the arguments' : instancePath.slice(1).replaceAll('/', '.');
+  if (keyword === 'enum')
+    return `${where} must be one of ${JSON.stringify((params as { readonly allowedValues?: unknown }).allowedValues)}`;
+  if (keyword === 'additionalProperties') {
+    return `${where} ${message} (${String((params as { readonly additionalProperty?: unknown }).additionalProperty)})`;
+  }
+  return `${where} ${message}`;
+}

@@ -1,0 +1,83 @@
+import { textOf } from '../../../calls/template.ts';
+import type { ToolSpec } from '../../../crds/index.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import { createArgumentCheck } from '../arguments.ts';
+import { type Calendar, CalendarFailure } from '../calendar/calendar.ts';
+import type { ReadSecret } from '../http/headers.ts';
+import { failure, type ToolDefinition, type ToolMessages } from '../tool-result.ts';
+import { dateIn, isDate, wallTime } from './local-time.ts';
+
+export interface CalendarToolOptions {
+  readonly name: string;
+  readonly spec: NonNullable<ToolSpec['checkCalendarAvailability']>;
+  readonly description: string | undefined;
+  readonly messages: ToolMessages;
+  readonly readSecret: ReadSecret;
+  readonly calendar: Calendar;
+  readonly clock: Clock;
+}
+
+/** Days that are looked at where the model names no end, and at most. */
+const usualDays = 7;
+const mostDays = 31;
+/** Slots that the model is told: nobody listens to more. */
+const mostSlots = 60;
+const dayMs = 86_400_000;
+
+const parameters = {
+  type: 'object',
+  properties: {
+    start_date: { type: 'string', description: 'First day to look at, as YYYY-MM-DD. Today where absent.' },
+    end_date: {
+      type: 'string',
+      description: `Last day to look at, as YYYY-MM-DD, at most ${mostDays} days later. A week later where absent.`,
+    },
+  },
+  additionalProperties: false,
+};
+
+export function createCheckAvailability(options: CalendarToolOptions): ToolDefinition {
+  const { name, spec, description, messages, readSecret, calendar, clock } = options;
+  const { timeZone } = spec;
+  return {
+    name,
+    description: `${description ?? 'Says which times are free in the calendar.'} Times are those of ${timeZone}; today is ${dateIn(clock.now(), timeZone)}.`,
+    parameters,
+    messages,
+    refuse: createArgumentCheck(parameters),
+    async run({ start_date: start, end_date: end }, signal) {
+      const from = start === undefined ? dateIn(clock.now(), timeZone) : textOf(start);
+      if (!isDate(from)) return failure('start_date is no date: write it as YYYY-MM-DD.');
+      const to = end === undefined ? addDays(from, usualDays - 1) : textOf(end);
+      if (!isDate(to) || to < from) return failure('end_date is no date behind start_date: write it as YYYY-MM-DD.');
+      const last = to > addDays(from, mostDays - 1) ? addDays(from, mostDays - 1) : to;
+      const apiKey = await readSecret(spec.apiKeySecretRef);
+      try {
+        const slots = await calendar.slots({ eventType: spec.eventTypeID, apiKey, timeZone, signal }, { from, to: last });
+        const free = slots.flatMap((slot) => {
+          const moment = Date.parse(slot.start);
+          return Number.isNaN(moment) ? [] : [wallTime(moment, timeZone)];
+        });
+        return {
+          succeeded: true,
+          forModel: {
+            time_zone: timeZone,
+            from,
+            to: last,
+            free: free.slice(0, mostSlots),
+            ...(free.length === 0 && { note: 'Nothing is free in these days.' }),
+            ...(free.length > mostSlots && { note: `There are ${free.length - mostSlots} more: ask for fewer days to see them.` }),
+          },
+          detail: `${free.length} slots`,
+        };
+      } catch (error) {
+        if (!(error instanceof CalendarFailure)) throw error;
+        return failure(`The free times are not known: ${error.message}.`, {}, error.kind);
+      }
+    },
+  };
+}
+
+function addDays(date: string, days: number): string {
+  return new Date(Date.parse(`${date}T00:00:00Z`) + days * dayMs).toISOString().slice(0, 10);
+}

@@ -1,0 +1,45 @@
+/** Times as people in a time zone say them, and moments. */
+
+/**
+ * The moment that `2026-11-24T09:00` (or with seconds) means on the clocks of a time zone; one with an offset or `Z` means itself.
+ * When clocks go back, the first of the two; when they go forward, as if they hadn't.
+ *
+ * @returns milliseconds since the Unix epoch, undefined for what is no time
+ */
+export function momentOf(text: string, timeZone: string): number | undefined {
+  const [, date, time, offset] =
+    /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)\s*(Z|[+-]\d{2}:?\d{2})?$/i.exec(text.trim()) ?? [];
+  if (date === undefined || time === undefined) return undefined;
+  const asUtc = Date.parse(`${date}T${time}Z`);
+  // `02-30` would roll over into March.
+  if (Number.isNaN(asUtc) || !new Date(asUtc).toISOString().startsWith(date)) return undefined;
+  if (offset !== undefined) {
+    const parsed = Date.parse(`${date}T${time}${offset.toUpperCase()}`);
+    return Number.isNaN(parsed) ? undefined : parsed;
+  }
+  const offsets = [asUtc - 86_400_000, asUtc + 86_400_000].map((around) => offsetAt(around, timeZone));
+  const fitting = offsets.map((ms) => asUtc - ms).filter((moment) => moment + offsetAt(moment, timeZone) === asUtc);
+  return fitting.length === 0 ? asUtc - (offsets[0] ?? 0) : Math.min(...fitting);
+}
+
+/** How far the clocks of a time zone are ahead of UTC, in milliseconds. */
+function offsetAt(moment: number, timeZone: string): number {
+  return Date.parse(`${wallTime(moment, timeZone)}Z`) - Math.floor(moment / 1000) * 1000;
+}
+
+/** `2026-11-24T09:00:00`: what the clocks show. */
+export function wallTime(moment: number, timeZone: string): string {
+  // Swedish writes dates as ISO 8601 does.
+  return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(moment).replace(' ', 'T');
+}
+
+/** `2026-11-24`: what the calendars show. */
+export function dateIn(moment: number, timeZone: string): string {
+  return wallTime(moment, timeZone).slice(0, 10);
+}
+
+/** Whether a text is a date of the calendar, as `2026-11-24`. */
+export function isDate(text: string): boolean {
+  const at = /^\d{4}-\d{2}-\d{2}$/.test(text) ? Date.parse(`${text}T00:00:00Z`) : Number.NaN;
+  return !Number.isNaN(at) && new Date(at).toISOString().startsWith(text);
+}

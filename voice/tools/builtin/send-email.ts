@@ -1,0 +1,59 @@
+import { textOf } from '../../../calls/template.ts';
+import type { ToolSpec } from '../../../crds/index.ts';
+import { createArgumentCheck } from '../arguments.ts';
+import type { ReadSecret } from '../http/headers.ts';
+import { MailFailure, type Mailer } from '../mail/mailer.ts';
+import { failure, type ToolDefinition, type ToolMessages } from '../tool-result.ts';
+
+export interface SendEmailOptions {
+  readonly name: string;
+  readonly spec: NonNullable<ToolSpec['sendEmail']>;
+  readonly description: string | undefined;
+  readonly messages: ToolMessages;
+  readonly readSecret: ReadSecret;
+  readonly mailer: Mailer;
+}
+
+const parameters = {
+  type: 'object',
+  properties: {
+    to: {
+      type: 'string',
+      maxLength: 320,
+      // One recipient: what a caller dictates must not become a mailing list.
+      pattern: '^[^\\s@<>,;:"()\\[\\]\\\\]+@[^\\s@<>,;:"()\\[\\]\\\\]+$',
+      description: 'The e-mail address of the one recipient, for example ada@example.com.',
+    },
+    subject: { type: 'string', minLength: 1, maxLength: 300, description: 'The subject line.' },
+    body: { type: 'string', minLength: 1, maxLength: 20_000, description: 'The text of the mail.' },
+  },
+  required: ['to', 'subject', 'body'],
+  additionalProperties: false,
+};
+
+export function createSendEmail({ name, spec, description, messages, readSecret, mailer }: SendEmailOptions): ToolDefinition {
+  return {
+    name,
+    description: description ?? 'Sends an e-mail. Have the user spell the address, and read it back, before you send.',
+    parameters,
+    messages,
+    refuse: createArgumentCheck(parameters),
+    async run({ to, subject, body }, signal) {
+      const password = await readSecret(spec.passwordSecretRef);
+      const mail = {
+        from: spec.from,
+        password,
+        to: textOf(to),
+        subject: textOf(subject).replaceAll(/\s+/g, ' ').trim(),
+        text: textOf(body),
+      };
+      try {
+        await mailer.send(mail, signal);
+      } catch (error) {
+        if (!(error instanceof MailFailure)) throw error;
+        return failure(`The mail was not sent: ${error.message}.`, {}, error.kind);
+      }
+      return { succeeded: true, forModel: { sent: true, to: mail.to }, detail: 'sent' };
+    },
+  };
+}

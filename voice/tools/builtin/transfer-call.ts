@@ -1,0 +1,29 @@
+import { fillTemplate, type DynamicData } from '../../../calls/template.ts';
+import type { ToolSpec } from '../../../crds/index.ts';
+import type { ToolHost } from '../tool-host.ts';
+import { failure, type ToolDefinition, type ToolMessages } from '../tool-result.ts';
+
+export interface TransferToolOptions {
+  readonly name: string;
+  readonly spec: NonNullable<ToolSpec['transferCall']>;
+  readonly description: string | undefined;
+  readonly messages: ToolMessages;
+  readonly data: DynamicData;
+  readonly host: ToolHost;
+}
+
+/** The other side is the owner's choice: the model only says when. */
+export function createTransferCall({ name, spec, description, messages, data, host }: TransferToolOptions): ToolDefinition {
+  return {
+    name,
+    description: description ?? 'Hands the call over to a person. Use it when the user asks for one, or needs what you cannot do.',
+    parameters: { type: 'object', properties: {}, additionalProperties: false },
+    messages,
+    refuse: () => undefined,
+    async run() {
+      const to = fillTemplate(spec.to, data).trim();
+      const outcome = await host.transfer({ to, mode: spec.mode, showCallerNumber: spec.showCallerNumber });
+      return outcome.outcome === 'done' ? { succeeded: true, detail: 'transferred' } : failure(outcome.message, {}, 'not_transferred');
+    },
+  };
+}

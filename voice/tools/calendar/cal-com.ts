@@ -1,0 +1,132 @@
+/**
+ * Cal.com's API v2: free slots and bookings. Each endpoint has versions of its own, named by a header.
+ * Sources: https://cal.com/docs/api-reference/v2/slots and …/v2/bookings.
+ */
+import type { Egress, EgressResponse } from '../../../platform/egress/egress.ts';
+import { EgressError } from '../../../platform/egress/egress-error.ts';
+import { isNestedDeeply, parseJson } from '../http/json.ts';
+import { Redaction } from '../http/redaction.ts';
+import { withQuery } from '../http/address.ts';
+import { type Calendar, type CalendarAccess, CalendarFailure, type Slot } from './calendar.ts';
+
+export interface CalComOptions {
+  /** Up to and with the version, as in `https://api.cal.com/v2`. */
+  readonly baseUrl: string;
+  readonly http: Pick<Egress, 'request'>;
+  /** Of one request, in milliseconds; default 15,000. */
+  readonly timeoutMs?: number;
+}
+
+const slotsVersion = '2024-09-04';
+const bookingsVersion = '2024-08-13';
+
+/** A month of slots of five minutes each, and some. */
+const mostBytes = 2 * 1024 * 1024;
+
+export function createCalCom({ baseUrl, http, timeoutMs = 15_000 }: CalComOptions): Calendar {
+  const base = baseUrl.replace(/\/+$/, '');
+
+  const ask = async (
+    { apiKey, signal }: CalendarAccess,
+    request: { readonly url: string; readonly version: string; readonly body?: unknown },
+  ): Promise<Record<string, unknown>> => {
+    const redaction = new Redaction([apiKey]);
+    let response: EgressResponse;
+    try {
+      response = await http.request({
+        url: request.url,
+        method: request.body === undefined ? 'GET' : 'POST',
+        headers: {
+          accept: 'application/json',
+          authorization: `Bearer ${apiKey}`,
+          'cal-api-version': request.version,
+          'user-agent': 'Parley-Tools/1.0',
+          ...(request.body !== undefined && { 'content-type': 'application/json' }),
+        },
+        ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
+        timeoutMs,
+        maxBodyBytes: mostBytes,
+        signal,
+      });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!(error instanceof EgressError)) throw error;
+      throw new CalendarFailure('unavailable', `the calendar does not answer: ${redaction.text(error.message)}`);
+    }
+    const { status } = response;
+    const answer = parseJson(response.body.toString('utf8'));
+    if (status < 200 || status >= 300) throw refusal(status, answer, redaction);
+    const data = answer === undefined || isNestedDeeply(answer) ? undefined : redaction.value(member(answer, 'data'));
+    if (typeof data !== 'object' || data === null)
+      throw new CalendarFailure('unavailable', 'the calendar answered something that is not its usual answer', status);
+    return data as Record<string, unknown>;
+  };
+
+  return {
+    async slots(access, { from, to }) {
+      const url = withQuery(`${base}/slots`, { ...named(access.eventType), start: from, end: to, timeZone: access.timeZone });
+      const byDay = await ask(access, { url, version: slotsVersion });
+      return Object.keys(byDay)
+        .toSorted()
+        .flatMap((day) => (Array.isArray(byDay[day]) ? (byDay[day] as unknown[]) : []).flatMap(slotOf));
+    },
+
+    async book(access, { start, name, email, phone, notes }) {
+      const booked = await ask(access, {
+        url: `${base}/bookings`,
+        version: bookingsVersion,
+        body: {
+          ...named(access.eventType),
+          start,
+          attendee: { name, email, timeZone: access.timeZone, ...(phone !== undefined && { phoneNumber: phone }) },
+          ...(notes !== undefined && { bookingFieldsResponses: { notes } }),
+        },
+      });
+      // A recurring event type answers with the list of its bookings.
+      const first = Array.isArray(booked) ? (booked as unknown[])[0] : booked;
+      const text = (key: string): string => {
+        const value = member(first, key);
+        return typeof value === 'string' ? value : '';
+      };
+      return { id: text('uid'), start: text('start') === '' ? start : text('start'), status: text('status') };
+    },
+  };
+}
+
+/** `123`, or the slug of the event type behind that of its owner: `ada/meeting`. */
+function eventTypeOf(eventType: number | string): { readonly id: number } | { readonly owner: string; readonly slug: string } {
+  if (typeof eventType === 'number' || /^\d+$/.test(eventType)) return { id: Number(eventType) };
+  const [owner = '', slug = ''] = eventType.split('/', 2);
+  if (owner === '' || slug === '') {
+    throw new CalendarFailure(
+      'refused',
+      `"${eventType}" is no event type of Cal.com: its number is needed, or user/event as in its address`,
+    );
+  }
+  return { owner, slug };
+}
+
+function named(eventType: number | string): Readonly<Record<string, string | number>> {
+  const type = eventTypeOf(eventType);
+  return 'id' in type ? { eventTypeId: type.id } : { username: type.owner, eventTypeSlug: type.slug };
+}
+
+function slotOf(slot: unknown): readonly Slot[] {
+  const start = typeof slot === 'string' ? slot : member(slot, 'start');
+  return typeof start === 'string' ? [{ start }] : [];
+}
+
+function refusal(status: number, answer: unknown, redaction: Redaction): CalendarFailure {
+  const error = member(answer, 'error');
+  const said = [member(error, 'message'), member(answer, 'message'), error].find((value) => typeof value === 'string');
+  const words = typeof said === 'string' ? `: ${redaction.text(said).slice(0, 300)}` : '';
+  if (status === 401 || status === 403)
+    return new CalendarFailure('refused', `the calendar does not take the key that it was given (${status})`, status);
+  if (status === 404) return new CalendarFailure('refused', `the calendar does not know the event type (404)${words}`, status);
+  if (status === 429 || status >= 500) return new CalendarFailure('unavailable', `the calendar has trouble (${status})`, status);
+  return new CalendarFailure('rejected', `the calendar says no (${status})${words}`, status);
+}
+
+function member(value: unknown, key: string): unknown {
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined;
+}

@@ -1,0 +1,62 @@
+/** What the calendar tools need of a calendar service. */
+
+export interface CalendarAccess {
+  /** Number, or a name as in `user/meeting`. */
+  readonly eventType: number | string;
+  readonly apiKey: string;
+  /** IANA name. */
+  readonly timeZone: string;
+  readonly signal: AbortSignal;
+}
+
+export interface Slot {
+  /** ISO 8601 with the offset of the time zone that was asked for. */
+  readonly start: string;
+}
+
+export interface NewBooking {
+  /** The moment, as ISO 8601 in UTC. */
+  readonly start: string;
+  readonly name: string;
+  readonly email: string;
+  readonly phone?: string | undefined;
+  readonly notes?: string | undefined;
+}
+
+export interface Booking {
+  readonly id: string;
+  readonly start: string;
+  readonly status: string;
+}
+
+export type CalendarFailureKind =
+  /** It doesn't answer, or with an error of its own. */
+  | 'unavailable'
+  /** It doesn't take the key, or knows no such event type. */
+  | 'refused'
+  /** What was asked for can't be: the slot is taken, an address is none. */
+  | 'rejected';
+
+/** `message` is for the model: what the service says, without secrets. */
+export class CalendarFailure extends Error {
+  override readonly name = 'CalendarFailure';
+  readonly kind: CalendarFailureKind;
+  /** Of the answer; undefined where none came. */
+  readonly status: number | undefined;
+
+  constructor(kind: CalendarFailureKind, message: string, status?: number) {
+    super(message);
+    this.kind = kind;
+    this.status = status;
+  }
+}
+
+export interface Calendar {
+  /**
+   * Free slots that begin within the days, in their order. Days are dates of the time zone, both included.
+   * @throws CalendarFailure
+   */
+  slots(access: CalendarAccess, days: { readonly from: string; readonly to: string }): Promise<readonly Slot[]>;
+  /** @throws CalendarFailure; a booking that may have been made in spite of it is `unavailable` */
+  book(access: CalendarAccess, booking: NewBooking): Promise<Booking>;
+}

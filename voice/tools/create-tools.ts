@@ -1,0 +1,95 @@
+/** Everything that the model of one call may do. */
+import type { llm } from '@livekit/agents';
+
+import { fillTemplate, type DynamicData } from '../../calls/template.ts';
+import type { AgentRevisionConfig, RevisionTool } from '../../crds/agent-revision.ts';
+import type { Search } from '../../knowledge/search/search.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Egress } from '../../platform/egress/egress.ts';
+import type { Logger } from '../../platform/logging.ts';
+import type { Credentials } from '../../calls/providers/index.ts';
+import { createBookCalendar } from './builtin/book-calendar.ts';
+import { createCheckAvailability } from './builtin/check-calendar-availability.ts';
+import { createEndCall } from './builtin/end-call.ts';
+import { createSearchKnowledgeBase } from './builtin/search-knowledge-base.ts';
+import { createSendEmail } from './builtin/send-email.ts';
+import { createTransferCall } from './builtin/transfer-call.ts';
+import type { Calendar } from './calendar/calendar.ts';
+import { createCustomTool } from './custom/custom-tool.ts';
+import { toFunctionTool } from './function-tool.ts';
+import type { Mailer } from './mail/mailer.ts';
+import type { ToolHost } from './tool-host.ts';
+import { noMessages, type ToolDefinition } from './tool-result.ts';
+
+export interface CreateToolsOptions {
+  readonly org: string;
+  /** The revision that the call keeps. */
+  readonly agent: Pick<AgentRevisionConfig, 'tools' | 'knowledgeBase'>;
+  /** What {@link resolveDynamicData} has made of the data of the call. */
+  readonly data: DynamicData;
+  readonly host: ToolHost;
+  readonly egress: Egress;
+  readonly credentials: Pick<Credentials, 'read'>;
+  /** Without it an agent's knowledge base isn't offered. */
+  readonly search?: Pick<Search, 'search'> | undefined;
+  readonly mailer: Mailer;
+  readonly calendar: Calendar;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /**
+   * Aborts when the call is over: what runs then has five seconds to come to its end, and is given up.
+   * Without it tools run to their own limits.
+   */
+  readonly over?: AbortSignal | undefined;
+}
+
+/** How long a tool may go on without a call, in milliseconds. */
+const afterwardsMs = 5_000;
+
+/** For the agent session. Names are unique: what the owner has named comes first, and a built-in evades it. */
+export function createTools(options: CreateToolsOptions): readonly llm.FunctionTool[] {
+  const { org, agent, host, search, clock, over } = options;
+  const definitions = agent.tools.flatMap((tool) => definitionOf(tool, options) ?? []);
+  if (agent.knowledgeBase !== null && search !== undefined) {
+    definitions.push(createSearchKnowledgeBase({ org, knowledgeBase: agent.knowledgeBase, search, host }));
+  }
+  definitions.push(createEndCall(host));
+  const signal = over === undefined ? new AbortController().signal : later(over, clock);
+  return withUniqueNames(definitions).map((definition) => toFunctionTool(definition, { ...options, signal }));
+}
+
+/** Undefined for a variant that this version doesn't know. */
+function definitionOf({ functionName, spec }: RevisionTool, options: CreateToolsOptions): ToolDefinition | undefined {
+  const { org, data, host, egress, credentials, mailer, calendar, clock } = options;
+  const readSecret = (ref: { readonly name: string; readonly key: string }) => credentials.read(org, ref);
+  const messages = spec.messages ?? noMessages;
+  const description = spec.description === undefined ? undefined : fillTemplate(spec.description, data);
+  const common = { name: functionName, description, messages, data, readSecret, clock };
+  if (spec.custom !== undefined) return createCustomTool({ custom: spec.custom, messages, note: description, data, egress, readSecret });
+  if (spec.transferCall !== undefined) return createTransferCall({ ...common, spec: spec.transferCall, host });
+  if (spec.sendEmail !== undefined) return createSendEmail({ ...common, spec: spec.sendEmail, mailer });
+  if (spec.bookCalendar !== undefined) return createBookCalendar({ ...common, spec: spec.bookCalendar, calendar });
+  if (spec.checkCalendarAvailability !== undefined) {
+    return createCheckAvailability({ ...common, spec: spec.checkCalendarAvailability, calendar });
+  }
+  return undefined;
+}
+
+function withUniqueNames(definitions: readonly ToolDefinition[]): readonly ToolDefinition[] {
+  const taken = new Set<string>();
+  return definitions.map((definition) => {
+    let { name } = definition;
+    for (let n = 2; taken.has(name); n += 1) name = `${definition.name}_${n}`;
+    taken.add(name);
+    return { ...definition, name };
+  });
+}
+
+/** Aborts a while after the other one does. */
+function later(signal: AbortSignal, clock: Clock): AbortSignal {
+  const controller = new AbortController();
+  const begin = (): void => void clock.after(afterwardsMs, () => controller.abort(new Error('the call is over')));
+  if (signal.aborted) begin();
+  else signal.addEventListener('abort', begin, { once: true });
+  return controller.signal;
+}

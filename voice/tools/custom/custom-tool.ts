@@ -1,0 +1,94 @@
+/** A custom tool: a function that the model sees, and the HTTP request behind it. */
+import { fillTemplate, fillValue, lookUp, type DynamicData } from '../../../calls/template.ts';
+import { millisecondsOf } from '../../../crds/duration.ts';
+import type { ToolSpec } from '../../../crds/index.ts';
+import type { Egress } from '../../../platform/egress/egress.ts';
+import { createArgumentCheck } from '../arguments.ts';
+import { fillAddress, queryNames, withQuery } from '../http/address.ts';
+import { callEndpoint } from '../http/call-endpoint.ts';
+import { readHeaders, withDefaults, type ReadSecret } from '../http/headers.ts';
+import { failure, type Arguments, type ToolDefinition, type ToolMessages } from '../tool-result.ts';
+
+export type CustomSpec = NonNullable<ToolSpec['custom']>;
+
+export interface CustomToolOptions {
+  readonly custom: CustomSpec;
+  readonly messages: ToolMessages;
+  /** A note for people; the model is told it where the function has no description. */
+  readonly note?: string | undefined;
+  readonly data: DynamicData;
+  readonly egress: Egress;
+  readonly readSecret: ReadSecret;
+}
+
+const userAgent = 'Parley-Tools/1.0';
+
+export function createCustomTool({ custom, messages, note, data, egress, readSecret }: CustomToolOptions): ToolDefinition {
+  const { function: fn, http } = custom;
+  const given = givenParameters(http, data);
+  const parameters = fn.parameters ?? { type: 'object', properties: {} };
+  const check = createArgumentCheck(parameters, new Set(given.keys()));
+  return {
+    name: fn.name,
+    description: fillTemplate(fn.description ?? note ?? '', data),
+    parameters: 'type' in parameters ? parameters : { type: 'object', ...parameters },
+    messages,
+    refuse: (args) => check(forCheck(args, given, parameters)),
+
+    async run(args, signal) {
+      const values = merged(args, given);
+      const address = fillAddress(http.url, { data, parameters: values });
+      if ('problem' in address) return failure(`Nothing was sent: ${address.problem}.`, {}, 'incomplete_address');
+      const { headers, redaction } = await readHeaders(http.headers ?? [], data, readSecret);
+      const rest = Object.fromEntries(Object.entries(values).filter(([name]) => !address.used.has(name)));
+      const inQuery = http.method === 'GET' || http.method === 'DELETE';
+      return callEndpoint(egress, {
+        request: {
+          method: http.method,
+          // What the address itself says in its query is its owner's word, as fixed parameters are.
+          url: inQuery ? withQuery(address.url, rest, { keep: notGiven(queryNames(address.url), given) }) : address.url,
+          headers: withDefaults(headers, {
+            accept: 'application/json, text/*;q=0.9, */*;q=0.1',
+            'user-agent': userAgent,
+            ...(!inQuery && { 'content-type': 'application/json' }),
+          }),
+          ...(!inQuery && { body: JSON.stringify(rest) }),
+        },
+        timeoutMs: millisecondsOf(http.timeout),
+        redaction,
+        signal,
+      });
+    },
+  };
+}
+
+/** What the owner decides and the model doesn't. Undefined: nobody has a value, and the model still isn't to give one. */
+type Given = ReadonlyMap<string, unknown>;
+
+/** Fixed ones win over those of the call. A runtime parameter without a value of its own is the datum of its name. */
+function givenParameters({ fixedParams = {}, runtimeParams = {} }: CustomSpec['http'], data: DynamicData): Given {
+  return new Map([
+    ...Object.entries(runtimeParams).map(
+      ([name, { value }]) => [name, value === undefined ? lookUp(name, data) : fillValue(value, data)] as const,
+    ),
+    ...Object.entries(fixedParams).map(([name, { value }]) => [name, fillValue(value, data)] as const),
+  ]);
+}
+
+function merged(args: Arguments, given: Given): Arguments {
+  return Object.fromEntries([
+    ...Object.entries(args).filter(([name]) => !given.has(name)),
+    ...[...given].filter(([, value]) => value !== undefined),
+  ]);
+}
+
+/** With the given values where the schema speaks of them, and without what the model says in their stead. */
+function forCheck(args: Arguments, given: Given, schema: Readonly<Record<string, unknown>>): Arguments {
+  const { properties } = schema;
+  const known = typeof properties === 'object' && properties !== null ? properties : {};
+  return merged(args, new Map([...given].map(([name, value]) => [name, Object.hasOwn(known, name) ? value : undefined])));
+}
+
+function notGiven(names: ReadonlySet<string>, given: Given): ReadonlySet<string> {
+  return new Set([...names].filter((name) => !given.has(name)));
+}

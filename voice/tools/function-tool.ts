@@ -1,0 +1,101 @@
+/**
+ * Puts a tool into the shape that the agent session takes, with what is spoken around it.
+ *
+ * Tools of one turn run side by side, each with its own messages; the host speaks them one after the other. A tool that has begun is not
+ * stopped when the user cuts in: what it does may not be undone by not listening. Its result then finds its way into the conversation by itself.
+ */
+import { llm } from '@livekit/agents';
+
+import { CredentialError } from '../../calls/providers/index.ts';
+import { type DynamicData, fillTemplate } from '../../calls/template.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logging.ts';
+import type { ToolHost } from './tool-host.ts';
+import { type Arguments, failure, type ToolDefinition, type ToolResult } from './tool-result.ts';
+
+/** Without an answer for so long, the user is told that it takes a while; in milliseconds. */
+const delayedAfterMs = 5_000;
+
+export interface RunOptions {
+  readonly host: ToolHost;
+  readonly data: DynamicData;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Aborted when the call is over, and nobody is there any more to hear of results. */
+  readonly signal: AbortSignal;
+}
+
+export function toFunctionTool(definition: ToolDefinition, options: RunOptions): llm.FunctionTool {
+  const { name, description, parameters } = definition;
+  return llm.tool({
+    name,
+    description,
+    // The session's own type knows one dialect; it hands over what it is given.
+    parameters: parameters as { type: 'object' },
+    execute: async (args: Arguments, { ctx, abortSignal }) => {
+      const refused = definition.refuse(args);
+      if (refused !== undefined) {
+        options.logger.info({ tool: name }, "a tool wasn't run: its arguments don't fit");
+        return { error: refused };
+      }
+      const result = await runTool(definition, args, options);
+      if (abortSignal.aborted) await keepResult(ctx, result);
+      return result.forModel;
+    },
+  });
+}
+
+/** Runs a tool with its messages. Never rejects. */
+export async function runTool(definition: ToolDefinition, args: Arguments, options: RunOptions): Promise<ToolResult> {
+  const { host, data, clock, logger, signal } = options;
+  const { name, messages } = definition;
+  const say = (template: string | undefined): void => {
+    const text = fillTemplate(template ?? '', data).trim();
+    if (text !== '' && !signal.aborted) host.say(text);
+  };
+  const begin = clock.monotonic();
+  const resume = host.pauseSilence();
+  const delayed = clock.after(delayedAfterMs, () => say(messages.delayed));
+  let result: ToolResult;
+  try {
+    say(messages.start);
+    result = await definition.run(args, signal);
+  } catch (err) {
+    result = faultOf(err, name, logger);
+  } finally {
+    delayed.cancel();
+    resume();
+  }
+  const { succeeded, detail } = result;
+  logger.info({ tool: name, succeeded, detail, durationMs: Math.round(clock.monotonic() - begin) }, 'a tool was run');
+  say(succeeded ? messages.complete : messages.failed);
+  return result;
+}
+
+/** The model can't correct it, and the details are not the user's. */
+function faultOf(err: unknown, tool: string, logger: Logger): ToolResult {
+  if (err instanceof CredentialError) {
+    logger.warn({ tool, reason: err.reason }, `a tool has no credentials: ${err.message}`);
+    return failure('The tool does not work at the moment: it is not set up completely.', {}, 'credentials');
+  }
+  logger.error({ err, tool }, 'a tool failed by a fault of this installation');
+  return failure('The tool does not work at the moment.', {}, 'internal');
+}
+
+/** The turn that asked for it was cut off, and the session no longer listens: the next turn is told. */
+async function keepResult(ctx: llm.ToolOptions['ctx'], { forModel, succeeded }: ToolResult): Promise<void> {
+  const { functionCall, session } = ctx;
+  const output = llm.FunctionCallOutput.create({
+    name: functionCall.name,
+    callId: functionCall.callId,
+    output: JSON.stringify(forModel ?? null),
+    isError: !succeeded,
+    // Right behind the call that it answers.
+    createdAt: functionCall.createdAt,
+  });
+  const agent = session.currentAgent;
+  const context = agent.chatCtx.copy();
+  context.insert(output);
+  await agent.updateChatCtx(context);
+  session.history.insert(output);
+}

@@ -1,0 +1,81 @@
+/**
+ * Fills the address of a request. What is put in stays where it is put: a value can't begin another path, another query or another host,
+ * however it is written.
+ */
+import { type DynamicData, fillTemplate, textOf } from '../../../calls/template.ts';
+
+export interface FilledAddress {
+  readonly url: string;
+  /** The path parameters that stand in it, and need not be sent again. */
+  readonly used: ReadonlySet<string>;
+}
+
+/** For the model and the log: names what is missing, never a value. */
+export interface AddressProblem {
+  readonly problem: string;
+}
+
+export interface AddressOptions {
+  readonly data: DynamicData;
+  /** Values of `{name}`; without them single braces mean nothing. */
+  readonly parameters?: Readonly<Record<string, unknown>>;
+}
+
+/** `{{name}}` before `{name}`: the first form is the more special one. */
+const either = /\{\{([^{}]+)\}\}|\{([^{}]+)\}/g;
+const dynamicOnly = /\{\{([^{}]+)\}\}/g;
+
+/** What URL parsers take for "this folder" and "the one above". */
+const dots = /^(\.|%2e){1,2}$/i;
+
+export function fillAddress(template: string, { data, parameters }: AddressOptions): FilledAddress | AddressProblem {
+  const used = new Set<string>();
+  let problem: string | undefined;
+  const fill = (text: string, encode: (value: string) => string): string =>
+    text.replaceAll(parameters === undefined ? dynamicOnly : either, (all: string, dynamic?: string, parameter?: string) => {
+      if (dynamic !== undefined) return fillTemplate(all, data, encode);
+      const name = parameter?.trim() ?? '';
+      const value = parameters !== undefined && Object.hasOwn(parameters, name) ? parameters[name] : undefined;
+      used.add(name);
+      if (value === undefined || value === null) problem ??= `"${name}" is missing: it is part of the address`;
+      else if (typeof value === 'object') problem ??= `"${name}" has to be a text or a number: it is part of the address`;
+      return encode(textOf(value));
+    });
+
+  const [, scheme = '', authority = '', path = '', query = ''] = /^(https?:\/\/)([^/?#]*)([^?#]*)(\?[^#]*)?/i.exec(template) ?? [];
+  const host = fill(authority, (value) => component(value).replaceAll('%3A', ':'));
+  const segments = path.split('/').map((segment) => {
+    const filled = fill(segment, component);
+    if (filled === segment) return filled;
+    if (filled === '') problem ??= `a part of the address is empty: ${nameIn(segment)} has no value`;
+    else if (dots.test(filled)) problem ??= `${nameIn(segment)} can't be "." or "..": it is part of the address`;
+    return filled;
+  });
+  const search = fill(query, component);
+  return problem === undefined ? { url: `${scheme}${host}${segments.join('/')}${search}`, used } : { problem };
+}
+
+/** Adds to the query; what has several values stands there several times, and objects as JSON. */
+export function withQuery(
+  url: string,
+  values: Readonly<Record<string, unknown>>,
+  options: { readonly keep?: ReadonlySet<string> } = {},
+): string {
+  const parsed = URL.parse(url);
+  if (parsed === null) return url;
+  for (const [name, value] of Object.entries(values)) {
+    if (value === undefined || value === null || options.keep?.has(name) === true) continue;
+    parsed.searchParams.delete(name);
+    for (const item of Array.isArray(value) ? (value as unknown[]) : [value]) parsed.searchParams.append(name, textOf(item).toWellFormed());
+  }
+  return parsed.href;
+}
+
+/** Names that the address itself gives values in its query. */
+export function queryNames(url: string): ReadonlySet<string> {
+  return new Set(URL.parse(url)?.searchParams.keys() ?? []);
+}
+
+const component = (value: string): string => encodeURIComponent(value.toWellFormed());
+
+const nameIn = (segment: string): string => `"${segment.replaceAll(/[{}]/g, '').trim()}"`;

@@ -1,0 +1,95 @@
+/** What a server answered, of bounded length and without the secrets that were sent to it. */
+import { Readable } from 'node:stream';
+import { constants, createBrotliDecompress, createGunzip, createInflate, createInflateRaw } from 'node:zlib';
+
+import type { EgressResponse } from '../../../platform/egress/egress.ts';
+import type { JsonValue } from '../tool-result.ts';
+import { isNestedDeeply, parseJson } from './json.ts';
+import type { Redaction } from './redaction.ts';
+
+/** Longest answer that reaches the model, in bytes of UTF-8. */
+export const longestAnswer = 64 * 1024;
+
+/** How much of an answer is read, in bytes: a little more, for what lies across the border. */
+export const mostAnswerBytes = longestAnswer + 8 * 1024;
+
+export type Answer =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'json'; readonly value: JsonValue }
+  /** `broken`: the server calls it JSON, and it isn't. */
+  | { readonly kind: 'text'; readonly text: string; readonly cut: boolean; readonly broken: boolean }
+  | { readonly kind: 'unreadable'; readonly why: string };
+
+type Received = Pick<EgressResponse, 'body' | 'headers' | 'truncated'>;
+
+const textual = /^(text\/.*|application\/(.*\+)?(json|xml|yaml|x-yaml|javascript|x-www-form-urlencoded|x-ndjson|graphql))$/;
+const json = /^application\/(.*\+)?json$/;
+
+export async function readAnswer(received: Received, redaction: Redaction): Promise<Answer> {
+  const { body, headers } = received;
+  if (body.length === 0) return { kind: 'none' };
+  const type = single(headers['content-type'])?.split(';')[0]?.trim().toLowerCase() ?? '';
+  const coding = single(headers['content-encoding'])?.trim().toLowerCase() ?? '';
+  const inflated = await inflate(body, coding, received.truncated);
+  if (inflated === undefined) return { kind: 'unreadable', why: `its coding ${JSON.stringify(coding.slice(0, 40))} can't be read` };
+  // Without a type it is taken for text if it reads as such.
+  if (type !== '' && !textual.test(type)) return { kind: 'unreadable', why: `it is ${type.slice(0, 80)} and no text` };
+  const text = decode(inflated.bytes, /charset="?([^\s";]+)/i.exec(single(headers['content-type']) ?? '')?.[1]);
+  if (text === undefined || (type === '' && text.includes('\u0000'))) return { kind: 'unreadable', why: 'it is no text' };
+  if (inflated.cut || Buffer.byteLength(text) > longestAnswer)
+    return { kind: 'text', text: cutShort(text, redaction), cut: true, broken: false };
+  const value = json.test(type) || /^\s*[[{]/.test(text) ? parseJson(text) : undefined;
+  // What is nested so deeply is handed on as it came: nobody down the line would follow.
+  if (value !== undefined && !isNestedDeeply(value)) return { kind: 'json', value: redaction.value(value) };
+  return { kind: 'text', text: redaction.text(text), cut: false, broken: json.test(type) && value === undefined };
+}
+
+/** Masked first and cut then, with the end left out that may be the beginning of a secret. */
+function cutShort(text: string, redaction: Redaction): string {
+  const masked = redaction.text(text);
+  return Buffer.from(masked.slice(0, Math.max(0, masked.length - redaction.longest)))
+    .subarray(0, longestAnswer)
+    .toString('utf8')
+    .replace(/\uFFFD+$/, '');
+}
+
+function decode(bytes: Buffer, charset = 'utf-8'): string | undefined {
+  try {
+    return new TextDecoder(charset).decode(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Stops as soon as there is enough: a few kilobytes of gzip can hold megabytes. Undefined for what has another coding or is damaged. */
+async function inflate(body: Buffer, coding: string, truncated: boolean): Promise<{ bytes: Buffer; cut: boolean } | undefined> {
+  if (coding === '' || coding === 'identity') return { bytes: body, cut: truncated };
+  const decoder = decoderOf(coding, body);
+  if (decoder === undefined) return undefined;
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of Readable.from([body]).pipe(decoder) as AsyncIterable<Buffer>) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size >= mostAnswerBytes) return { bytes: Buffer.concat(chunks).subarray(0, mostAnswerBytes), cut: true };
+    }
+  } catch {
+    return undefined;
+  } finally {
+    decoder.destroy();
+  }
+  return { bytes: Buffer.concat(chunks), cut: truncated };
+}
+
+function decoderOf(coding: string, body: Buffer) {
+  // What was cut off on the way ends in the middle of a block.
+  const lenient = { finishFlush: constants.Z_SYNC_FLUSH };
+  if (coding === 'gzip' || coding === 'x-gzip') return createGunzip(lenient);
+  if (coding === 'br') return createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH });
+  if (coding !== 'deflate') return undefined;
+  // By the book it has a zlib header (low half of the first byte: 8); some servers leave it out.
+  return ((body[0] ?? 0) & 0x0f) === 8 ? createInflate(lenient) : createInflateRaw(lenient);
+}
+
+const single = (value: string | readonly string[] | undefined): string | undefined => (typeof value === 'string' ? value : value?.[0]);

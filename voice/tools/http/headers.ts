@@ -1,0 +1,42 @@
+/** The headers of a request, with what comes out of Secrets. */
+import { type DynamicData, fillTemplate } from '../../../calls/template.ts';
+import type { SecretKeyRef } from '../../../calls/providers/index.ts';
+import { Redaction } from './redaction.ts';
+
+export interface HeaderSpec {
+  readonly name: string;
+  readonly value?: string | undefined;
+  readonly valueFrom?: { readonly secretKeyRef: SecretKeyRef } | undefined;
+}
+
+/** Reads what a Secret holds at the moment; rejects where it can't be read. */
+export type ReadSecret = (ref: SecretKeyRef) => Promise<string>;
+
+export interface ReadHeaders {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly redaction: Redaction;
+}
+
+/** Plain values are templates; what is in a Secret is sent as it is. Rejects with what `readSecret` rejects with. */
+export async function readHeaders(specs: readonly HeaderSpec[], data: DynamicData, readSecret: ReadSecret): Promise<ReadHeaders> {
+  const secrets: string[] = [];
+  const headers = await Promise.all(
+    specs.map(async ({ name, value, valueFrom }): Promise<readonly [string, string]> => {
+      // Without what HTTP doesn't let a header hold: the data of a call are anybody's.
+      if (valueFrom === undefined) return [name, fillTemplate(value ?? '', data).replaceAll(/[^\t\x20-\x7e\x80-\xff]+/g, ' ')];
+      const secret = await readSecret(valueFrom.secretKeyRef);
+      secrets.push(secret);
+      return [name, secret];
+    }),
+  );
+  return { headers: Object.fromEntries(headers), redaction: new Redaction(secrets) };
+}
+
+/** Adds those that the owner didn't set, in whatever case. */
+export function withDefaults(
+  headers: Readonly<Record<string, string>>,
+  defaults: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const set = new Set(Object.keys(headers).map((name) => name.toLowerCase()));
+  return { ...headers, ...Object.fromEntries(Object.entries(defaults).filter(([name]) => !set.has(name))) };
+}

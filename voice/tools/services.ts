@@ -1,0 +1,32 @@
+/** The mail servers and the calendar that the operator has named. */
+import { createEgress } from '../../platform/egress/egress.ts';
+import type { Config } from '../../platform/config.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { parseSmtpServers } from '../../platform/smtp-servers.ts';
+import { createCalCom } from './calendar/cal-com.ts';
+import type { Calendar } from './calendar/calendar.ts';
+import type { Mailer } from './mail/mailer.ts';
+import { createSmtpMailer } from './mail/smtp-mailer.ts';
+
+export interface ToolServices {
+  readonly mailer: Mailer;
+  readonly calendar: Calendar;
+  close(): void;
+}
+
+/** Connects to nothing before it is used. */
+export function createToolServices({
+  config,
+  clock,
+}: {
+  readonly config: Pick<Config, 'PARLEY_SMTP_SERVERS' | 'PARLEY_CALENDAR_URL'>;
+  readonly clock: Clock;
+}): ToolServices {
+  // The address is the operator's, who may well mean a service of the cluster: the limits of requests hold, and nothing is forbidden.
+  const http = createEgress({ allowCidrs: ['0.0.0.0/0', '::/0'], allowedPorts: '1-65535', clock });
+  return {
+    mailer: createSmtpMailer({ servers: parseSmtpServers(config.PARLEY_SMTP_SERVERS) }),
+    calendar: createCalCom({ baseUrl: config.PARLEY_CALENDAR_URL, http }),
+    close: () => http.close(),
+  };
+}

@@ -1,0 +1,43 @@
+/** What became of a tool, and what the model is told of it. */
+
+export type JsonValue = null | string | number | boolean | readonly JsonValue[] | { readonly [key: string]: JsonValue };
+
+export interface ToolResult {
+  /** Decides between the messages of completion and failure. */
+  readonly succeeded: boolean;
+  /** Absent: the model is not asked to go on, because the call ends with this. */
+  readonly forModel?: JsonValue;
+  /** For the log: how it ended, without what was sent or answered. */
+  readonly detail?: string;
+}
+
+/** A tool before it is put into the shape that the agent session takes. */
+export interface ToolDefinition {
+  /** By which the model calls it; unique. */
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments, handed to the model as it stands. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly messages: ToolMessages;
+  /** What is wrong with the arguments, in words for the model; undefined where they fit. Nothing runs unless they do. */
+  refuse(args: Arguments): string | undefined;
+  /** May reject: that is a failure whose cause the model isn't told. */
+  run(args: Arguments, signal: AbortSignal): Promise<ToolResult>;
+}
+
+export type Arguments = Readonly<Record<string, unknown>>;
+
+/** As the owner wrote them, placeholders and all. */
+export interface ToolMessages {
+  readonly start?: string | undefined;
+  readonly delayed?: string | undefined;
+  readonly complete?: string | undefined;
+  readonly failed?: string | undefined;
+}
+
+/** @param error for the model: what happened, and what can be done */
+export function failure(error: string, more: { readonly [key: string]: JsonValue } = {}, detail?: string): ToolResult {
+  return { succeeded: false, forModel: { error, ...more }, detail: detail ?? error };
+}
+
+export const noMessages: ToolMessages = {};
