@@ -175,6 +175,20 @@ export class Calls {
     });
   }
 
+  /**
+   * What the call knows by name from now on: what was looked up for it joins what it was registered with.
+   * @returns false when the call is over, or there is none
+   */
+  async keepDynamicData({ org, id, data }: CallRef & { readonly data: Readonly<Record<string, unknown>> }): Promise<boolean> {
+    return this.#database.asOrganization(org, async (transaction) => {
+      const { rowCount } = await transaction.query(
+        `UPDATE parley.calls SET dynamic_data = $3 WHERE org = $1 AND id = $2 AND status IN ('registered', 'ongoing')`,
+        [org, id, JSON.stringify(storableJson(data))],
+      );
+      return rowCount > 0;
+    });
+  }
+
   /** The recording is in the storage. The first one stays, as does the reason. @returns false when there was one, or no such call */
   async addRecording({ org, id, key, bytes, durationMs, events }: CallRef & StoredRecording & Told): Promise<boolean> {
     return this.#database.asOrganization(org, async (transaction) => {
@@ -236,4 +250,12 @@ async function whyNot(transaction: Transaction, { org, id, room }: NewCall): Pro
   return organization.rowCount === 0
     ? new StoreError('not_found', `there is no organisation "${org}": make it with \`parley org create ${org}\``)
     : new StoreError('conflict', `call ${id}: the id or the room ${room} is another call's`);
+}
+
+/** Without the characters that Postgres doesn't keep: what was looked up is other people's. */
+function storableJson(value: unknown): unknown {
+  if (typeof value === 'string') return value.toWellFormed().replaceAll('\u0000', '');
+  if (Array.isArray(value)) return value.map(storableJson);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [storableJson(key), storableJson(item)]));
 }
