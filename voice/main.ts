@@ -48,8 +48,8 @@ export async function runVoice({ config, logger, registry, signal }: RunVoiceOpt
       loadFunc: async ({ activeJobs }) => Math.min(1, activeJobs.length / capacity),
       loadThreshold: 1,
       requestFunc: async (job) => (server.activeJobs.length < capacity ? job.accept('', `agent-${job.id}`) : job.reject()),
-      // One is ready before the call comes.
-      numIdleProcesses: 1,
+      // Ready before the calls come.
+      numIdleProcesses: config.PARLEY_VOICE_IDLE_PROCESSES,
       initializeProcessTimeout: processStartMs,
       shutdownProcessTimeout: closingMs,
       maxRetry: Number.POSITIVE_INFINITY,

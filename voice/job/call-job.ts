@@ -1,22 +1,40 @@
 /** One call, served by one process: from the dispatch to the end that is written down. */
 import { AutoSubscribe, type JobContext } from '@livekit/agents';
-import { RoomEvent, TrackKind, type RemoteParticipant, type RemoteTrack } from '@livekit/rtc-node';
 
-import type { CallLifecycle } from '../../calls/lifecycle.ts';
 import { callIdOfDispatch, userIdentityOf } from '../../calls/names.ts';
-import { sleep, type Clock } from '../../platform/clock.ts';
+import type { Rooms } from '../../calls/rooms.ts';
+import { sleep } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
-import { isTerminal, type CallRecord, type CallRef, type FinishReason, type Store } from '../../store/index.ts';
-import { finishReasonOfLeaving } from './finish-reason.ts';
+import { isTerminal, type CallRecord } from '../../store/index.ts';
+import type { OpenRecording, Saved } from '../recording/index.ts';
+import type { ConversationFigures } from '../session/statistics.ts';
+import { LogWriter } from '../session/log-writer.ts';
+import { playTones } from '../session/tones.ts';
+import { Ending, type End, type EndReason } from './ending.ts';
+import { beat } from './heartbeat.ts';
+import { persist } from './persist.ts';
+import { prepareCall, PreparationFailed, type PreparedCall } from './prepare.ts';
+import { RoomWatch } from './room-watch.ts';
+import type { Services } from './services.ts';
 
-/** How often the job tells that it is there, in milliseconds: a call whose job is silent for 30 s is ended. */
-const heartbeatMs = 8_000;
+/** How long the parts of a call's end may take, in milliseconds. */
+const patience = { farewell: 25_000, session: 5_000, transcript: 30_000, state: 60_000, start: 20_000 } as const;
 
 export interface CallJobOptions {
-  readonly store: Pick<Store, 'calls'>;
-  readonly lifecycle: CallLifecycle;
-  readonly clock: Clock;
-  readonly logger: Logger;
+  readonly services: Services;
+  readonly rooms: Rooms;
+  /** Aborts when the process has to stop, and its call with it. */
+  readonly stop: AbortSignal;
+}
+
+/** Of a call that is being served. */
+interface Serving {
+  readonly call: CallRecord;
+  readonly jobId: string;
+  readonly ending: Ending;
+  readonly log: Logger;
+  readonly writer: LogWriter;
+  readonly recording: OpenRecording | undefined;
 }
 
 export class CallJob {
@@ -28,93 +46,238 @@ export class CallJob {
 
   /** Serves the call that the job is for. Returns when it is over, and the room is closed. */
   async run(ctx: JobContext): Promise<void> {
-    const { logger } = this.#options;
+    const { logger } = this.#options.services;
     const call = await this.#find(ctx);
     if (call === undefined) {
       logger.warn({ jobId: ctx.job.id, room: ctx.job.room?.name }, 'a job came for a call that is over, or that nobody knows');
-      await this.#leave(ctx);
-      return;
-    }
-    const log = logger.child({ callId: call.id, org: call.org });
-    const reason = await this.#serve(ctx, call, log);
-    if (reason !== undefined) {
-      const { changed } = await this.#options.lifecycle.end({ org: call.org, id: call.id, reason });
-      log.info({ reason, changed }, 'the call is over');
-    }
-    await this.#leave(ctx);
+      await this.#closeRoom(ctx.job.room?.name, logger);
+    } else await this.#serve(ctx, call, logger.child({ callId: call.id, org: call.org }));
+    ctx.shutdown('the call is over');
   }
 
   async #find(ctx: JobContext): Promise<CallRecord | undefined> {
-    const { calls } = this.#options.store.calls;
+    const { clock, logger, store } = this.#options.services;
+    const { calls } = store.calls;
     const id = callIdOfDispatch(ctx.job.metadata) ?? '';
-    const org = await calls.organizationOf(id);
-    const call = org === undefined ? undefined : await calls.get({ org, id });
+    const call = await persist(
+      async () => {
+        const org = await calls.organizationOf(id);
+        return org === undefined ? undefined : calls.get({ org, id });
+      },
+      { clock, logger, withinMs: patience.start, what: 'whose call it is' },
+    );
     // A token is good for longer than some calls: who comes late comes into a room of their own making.
     return call === undefined || isTerminal(call.status) || call.room !== ctx.job.room?.name ? undefined : call;
   }
 
-  /** @returns the reason to end the call with; undefined where somebody else has ended it */
-  async #serve(ctx: JobContext, call: CallRecord, log: Logger): Promise<FinishReason | undefined> {
-    const over = new AbortController();
-    const { promise, resolve } = Promise.withResolvers<FinishReason | undefined>();
-    const user = userIdentityOf(call.id);
-    ctx.room.on(RoomEvent.TrackSubscribed, (track: RemoteTrack, _publication: unknown, participant: RemoteParticipant) => {
-      if (track.kind !== TrackKind.KIND_AUDIO || participant.identity !== user) return;
-      this.#begin(call, ctx.job.id, log).catch((err: unknown) => {
-        log.error({ err }, 'the beginning of the call could not be written down');
-        resolve('native_platform_internal_error');
-      });
+  async #serve(ctx: JobContext, call: CallRecord, log: Logger): Promise<void> {
+    const { services, stop } = this.#options;
+    const { store, clock } = services;
+    const jobId = ctx.job.id;
+    const ending = new Ending();
+    const onStop = (): void => void ending.decide('native_platform_internal_error');
+    stop.addEventListener('abort', onStop, { once: true });
+    const beating = new AbortController();
+    const beats = beat({
+      calls: store.calls.calls,
+      call,
+      jobId,
+      signal: beating.signal,
+      onLost: () => ending.decide('elsewhere'),
+      clock,
+      logger: log,
     });
-    ctx.room.on(RoomEvent.ParticipantDisconnected, (participant: RemoteParticipant) => {
-      if (participant.identity !== user) return;
-      const reason = finishReasonOfLeaving(participant.disconnectReason);
-      if (reason !== undefined) resolve(reason);
-    });
-    ctx.room.on(RoomEvent.Disconnected, () => resolve('native_platform_internal_error'));
-    ctx.addShutdownCallback(async () => resolve('native_platform_internal_error'));
+    const writer = new LogWriter({ log: store.calls.log, call, clock, logger: log });
+    const serving: Serving = { call, jobId, ending, log, writer, recording: await this.#openRecording(ctx, call, log) };
     try {
-      await ctx.connect(undefined, AutoSubscribe.AUDIO_ONLY);
-    } catch (err) {
-      log.error({ err }, 'the job could not come into the room');
-      return 'native_platform_internal_error';
-    }
-    const beating = this.#beat(call, ctx.job.id, { signal: over.signal, onLost: () => resolve(undefined), log });
-    try {
-      return await promise;
+      await this.#converse(ctx, serving);
     } finally {
-      over.abort();
-      await beating;
+      beating.abort();
+      stop.removeEventListener('abort', onStop);
+      await beats;
     }
   }
 
-  async #begin({ org, id }: CallRef, jobId: string, log: Logger): Promise<void> {
-    const { changed } = await this.#options.lifecycle.start({ org, id, jobId });
-    if (changed) log.info('the call has begun');
+  async #converse(ctx: JobContext, serving: Serving): Promise<void> {
+    const { services } = this.#options;
+    const { call, ending, log, writer, recording } = serving;
+    let starting: Promise<void> = Promise.resolve();
+    const media = Promise.withResolvers<void>();
+    const userIdentity = userIdentityOf(call.id);
+    const watch = new RoomWatch({
+      room: ctx.room,
+      userIdentity,
+      clock: services.clock,
+      onMedia: () => {
+        recording?.begin();
+        starting = this.#start(serving);
+        media.resolve();
+      },
+      onEnd: (reason) => ending.decide(reason),
+    });
+    const preparing = prepareCall({
+      services,
+      call,
+      room: ctx.room,
+      userIdentity,
+      log: writer,
+      logger: log,
+      over: ending.signal,
+      transfer: async () => ({ outcome: 'failed', message: 'This is a web call: it cannot be transferred.' }),
+      onEnd: (reason, farewell) => ending.decide(reason, farewell),
+    });
+    const beginning = this.#begin(ctx, { preparing, watch, media: media.promise, serving });
+    const end = await ending.decided();
+    watch.close();
+    await this.#farewell(end, watch);
+    recording?.end();
+    const over = services.clock.monotonic();
+    // What is still being prepared comes to its end by itself; a call that is over waits for it no longer than for anything else.
+    const prepared = await Promise.race([preparing.catch(() => undefined), sleep(services.clock, patience.session)]);
+    await beginning;
+    await this.#finish({ serving, end, over, starting, prepared: prepared ?? undefined });
   }
 
-  /** Tells that the job is there, until the signal aborts or the call is not this job's any more. */
-  async #beat(
-    { org, id }: CallRef,
-    jobId: string,
-    { signal, onLost, log }: { readonly signal: AbortSignal; readonly onLost: () => void; readonly log: Logger },
+  /** Up to the welcome message. Never throws: what goes wrong is a reason for the end. */
+  async #begin(
+    ctx: JobContext,
+    options: { readonly preparing: Promise<PreparedCall>; readonly watch: RoomWatch; readonly media: Promise<void>; readonly serving: Serving },
   ): Promise<void> {
-    const { store, clock } = this.#options;
-    while (!signal.aborted) {
-      try {
-        if (!(await store.calls.calls.heartbeat({ org, id, jobId }))) {
-          onLost();
-          return;
-        }
-      } catch (err) {
-        // The call goes on while Postgres is away for a moment; for longer, the reaper decides.
-        log.warn({ err }, 'nobody could be told that the call goes on');
-      }
-      await sleep(clock, heartbeatMs, signal).catch(() => undefined);
+    const { preparing, watch, media, serving } = options;
+    const { ending, log } = serving;
+    try {
+      const [, { conversation }] = await Promise.all([this.#enter(ctx, watch), preparing]);
+      if (ending.reason !== undefined) return;
+      await conversation.start();
+      await Promise.race([media, ending.decided()]);
+      conversation.begin();
+    } catch (err) {
+      const reason = err instanceof PreparationFailed ? err.reason : 'native_platform_internal_error';
+      const first = ending.decide(reason, () => playTones(ctx.room));
+      if (first) log.error({ err, reason }, 'the call could not be begun');
     }
   }
 
-  async #leave(ctx: JobContext): Promise<void> {
-    await ctx.deleteRoom(ctx.job.room?.name);
-    ctx.shutdown('the call is over');
+  async #enter(ctx: JobContext, watch: RoomWatch): Promise<void> {
+    await ctx.connect(undefined, AutoSubscribe.AUDIO_ONLY);
+    watch.entered();
+  }
+
+  async #start({ call, jobId, ending, log }: Serving): Promise<void> {
+    const { lifecycle, clock } = this.#options.services;
+    try {
+      const { changed, call: now } = await persist(() => lifecycle.start({ org: call.org, id: call.id, jobId }), {
+        clock,
+        logger: log,
+        withinMs: patience.start,
+        what: 'the beginning of the call',
+      });
+      if (changed) log.info('the call has begun');
+      else if (isTerminal(now.status)) ending.decide('elsewhere');
+    } catch (err) {
+      log.error({ err }, 'the beginning of the call could not be written down');
+      ending.decide('native_platform_internal_error');
+    }
+  }
+
+  async #farewell({ farewell }: End, watch: RoomWatch): Promise<void> {
+    const { services, stop } = this.#options;
+    if (farewell === undefined || !watch.present || stop.aborted) return;
+    const said = farewell().catch((err: unknown) => services.logger.warn({ err }, 'the caller could not be told why the call ends'));
+    const enough = new AbortController();
+    await Promise.race([said, watch.gone(), sleep(services.clock, patience.farewell, enough.signal).catch(() => undefined)]);
+    enough.abort();
+  }
+
+  /** Hangs up, and writes down what was. */
+  async #finish(options: {
+    readonly serving: Serving;
+    readonly end: End;
+    /** When the call was over, by the monotonic clock. */
+    readonly over: number;
+    readonly starting: Promise<void>;
+    readonly prepared: PreparedCall | undefined;
+  }): Promise<void> {
+    const { serving, end, over, starting, prepared } = options;
+    const { call, writer, recording, log } = serving;
+    const { clock } = this.#options.services;
+    await this.#closeSession(prepared, log);
+    const closing = this.#closeRoom(call.room, log);
+    const lost = await writer.close({ withinMs: patience.transcript });
+    const saved = (await recording?.save()) ?? 'none';
+    await starting;
+    const ended = await this.#end(serving, end.reason, () => clock.monotonic() - over);
+    await closing;
+    await prepared?.providers.close().catch((err: unknown) => log.warn({ err }, 'the providers could not be closed'));
+    this.#tell(serving, { ended, lost, saved, figures: prepared?.conversation.figures() });
+  }
+
+  async #closeSession(prepared: PreparedCall | undefined, log: Logger): Promise<void> {
+    const { clock } = this.#options.services;
+    if (prepared === undefined) return;
+    const enough = new AbortController();
+    const closed = prepared.conversation.close().catch((err: unknown) => log.warn({ err }, 'the session could not be closed orderly'));
+    await Promise.race([closed, sleep(clock, patience.session, enough.signal).catch(() => undefined)]);
+    enough.abort();
+  }
+
+  async #end({ call, log }: Serving, reason: EndReason, agoMs: () => number): Promise<CallRecord | undefined> {
+    const { lifecycle, clock, store } = this.#options.services;
+    const { org, id } = call;
+    try {
+      if (reason === 'elsewhere') return await store.calls.calls.get({ org, id });
+      const { call: ended } = await persist(() => lifecycle.end({ org, id, reason, endedAgoMs: agoMs() }), {
+        clock,
+        logger: log,
+        withinMs: patience.state,
+        what: 'the end of the call',
+      });
+      return ended;
+    } catch (err) {
+      log.error({ err, reason }, 'the end of the call could not be written down: it ends as one whose job is lost');
+      return undefined;
+    }
+  }
+
+  /** One line for each call, with everything that is asked first when somebody complains. */
+  #tell(
+    { call, log }: Serving,
+    of: {
+      readonly ended: CallRecord | undefined;
+      readonly lost: number;
+      readonly saved: Saved;
+      readonly figures: ConversationFigures | undefined;
+    },
+  ): void {
+    const { ended, lost, saved, figures } = of;
+    const { startedAt, endedAt } = ended ?? call;
+    const line = {
+      agent: call.overrideAgentName ?? call.agentName,
+      revision: call.revision,
+      callType: call.callType,
+      status: ended?.status,
+      reason: ended?.finishReason,
+      durationMs: startedAt === null || endedAt === null ? 0 : endedAt.getTime() - startedAt.getTime(),
+      recording: saved,
+      ...figures,
+      ...(lost > 0 && { lost }),
+    };
+    if (ended?.status === 'ended') log.info(line, 'the call is over');
+    else log.warn(line, 'the call is over');
+  }
+
+  async #openRecording(ctx: JobContext, { org, id }: CallRecord, log: Logger): Promise<OpenRecording | undefined> {
+    try {
+      return await this.#options.services.recordings.open({ org, id, jobId: ctx.job.id }, ctx);
+    } catch (err) {
+      log.error({ err }, 'the call is not recorded: there is no place for it');
+      return undefined;
+    }
+  }
+
+  async #closeRoom(room: string | undefined, log: Logger): Promise<void> {
+    if (room === undefined) return;
+    // It closes by itself when everybody has left.
+    await this.#options.rooms.close(room).catch((err: unknown) => log.warn({ err, room }, 'the room of a call could not be closed'));
   }
 }

@@ -1,24 +1,32 @@
 /** What each job process runs. It is started by the agent server, with the environment of the role. */
 import { defineAgent } from '@livekit/agents';
 
-import { CallLifecycle } from '../../calls/lifecycle.ts';
-import { systemClock } from '../../platform/clock.ts';
+import { mediaServerOf } from '../../calls/media-server.ts';
+import { createRooms } from '../../calls/rooms.ts';
 import { ConfigError, loadConfig } from '../../platform/config.ts';
 import { createLogger } from '../../platform/logging.ts';
-import { openStore } from '../../store/index.ts';
 import { CallJob } from './call-job.ts';
+import { openServices } from './services.ts';
+import { stopOf } from './stop.ts';
 
 export default defineAgent({
   async entry(ctx) {
+    const left = Promise.withResolvers<void>();
+    // Without this the process would end fifteen seconds after the room is left, whatever is still being written down.
+    ctx.addShutdownCallback(() => left.promise);
     const config = loadConfig(process.env);
-    if (config.DATABASE_URL === undefined) throw new ConfigError('DATABASE_URL is not set: calls are in Postgres');
+    const mediaServer = mediaServerOf(config);
+    if (mediaServer === undefined) throw new ConfigError('the voice role needs a media server: set LIVEKIT_URL');
     const logger = createLogger({ role: 'voice', level: config.PARLEY_LOG_LEVEL });
-    const store = openStore({ databaseUrl: config.DATABASE_URL, poolSize: 2, applicationName: 'parley voice job', logger });
+    const services = openServices(config, logger);
     try {
-      const lifecycle = new CallLifecycle({ calls: store.calls.calls, clock: systemClock });
-      await new CallJob({ store, lifecycle, clock: systemClock, logger }).run(ctx);
+      await new CallJob({ services, rooms: createRooms(mediaServer), stop: stopOf(process) }).run(ctx);
+    } catch (err) {
+      logger.error({ err, jobId: ctx.job.id }, 'the job has failed');
+      throw err;
     } finally {
-      await store.close();
+      await services.close();
+      left.resolve();
     }
   },
 });

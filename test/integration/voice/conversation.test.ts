@@ -1,0 +1,47 @@
+/** A conversation, as a caller hears it. */
+import { dispose } from '@livekit/rtc-node';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { openStage, type Stage } from './stage.ts';
+
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await openStage();
+});
+afterAll(async () => {
+  await stage.close();
+  await dispose();
+});
+
+describe('a conversation', () => {
+  it('welcomes, hears, answers, and is written down while it goes on', async () => {
+    const call = await stage.call({
+      spec: { welcomeMessage: 'Good morning {{name}}.' },
+      systemPrompt: 'You speak with {{name}}.',
+      dynamicData: { name: 'Ada' },
+    });
+    call.provider.heard(() => 'what does it cost');
+    call.provider.chat(() => 'It costs nine hundred.');
+    await call.join();
+    const welcomed = await call.caller.hears('Good morning Ada.');
+    await call.becomes({ status: 'ongoing' });
+    await call.caller.speak(1000);
+    await call.caller.hears('It costs nine hundred.', { since: welcomed });
+    await expect.poll(async () => (await call.messages()).map(({ role, content }) => [role, content]), { timeout: 20_000 }).toEqual([
+      ['agent', 'Good morning Ada.'],
+      ['user', 'what does it cost'],
+      ['agent', 'It costs nine hundred.'],
+    ]);
+    expect((await call.record()).status).toBe('ongoing');
+    const [request] = call.provider.requests('chat');
+    expect(request?.system).toContain('You speak with Ada.');
+    expect(request?.system).toContain('English');
+    await call.caller.leave();
+    const over = await call.becomes({ status: 'ended', finishReason: 'user_ended_call' });
+    const [turn] = await call.turns();
+    console.log(turn, over.endedAt!.getTime() - over.startedAt!.getTime(), call.lines().map((l) => JSON.stringify(l)).join('\n'));
+    expect(turn).toMatchObject({ eou: expect.any(Number), stt: expect.any(Number), llmTtft: expect.any(Number), ttsTtfb: expect.any(Number) });
+    expect(turn?.v2v).toBeGreaterThan(400);
+  });
+});

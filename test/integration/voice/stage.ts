@@ -1,0 +1,238 @@
+/** The voice role as a process, agents as Postgres has them, providers that do as they are told, and callers. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { expect } from 'vitest';
+
+import { accessTokenOf, tokenTtlMs } from '../../../calls/access-token.ts';
+import { callSettingsOf } from '../../../calls/call-settings.ts';
+import type { MediaServer } from '../../../calls/media-server.ts';
+import { roomOf } from '../../../calls/names.ts';
+import { agentKind } from '../../../crds/agent.ts';
+import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
+import { migrate, newCallId, openStore, type CallMessage, type CallRecord, type CallTurn, type Store } from '../../../store/index.ts';
+import { eventually } from '../../support/eventually.ts';
+import { freePort } from '../../support/free-port.ts';
+import { mediaServer } from '../../support/media-server.ts';
+import { database } from '../../support/postgres.ts';
+import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
+import { TestCaller } from '../../support/test-caller.ts';
+import { aCall } from '../store/calls-support.ts';
+
+export interface Role {
+  readonly process: ChildProcess;
+  readonly port: number;
+  output(): string;
+  /** Its log lines, parsed. */
+  lines(): readonly Readonly<Record<string, unknown>>[];
+  stop(): Promise<void>;
+}
+
+/** What an agent has beyond its providers, as resources have it. */
+export interface AgentWish {
+  readonly spec?: Readonly<Record<string, unknown>>;
+  readonly systemPrompt?: string;
+  readonly tools?: AgentRevisionConfig['tools'];
+  readonly knowledgeBase?: string;
+}
+
+export interface CallWish extends AgentWish {
+  readonly dynamicData?: Readonly<Record<string, unknown>>;
+  /** Default: all are well, and the user is understood as "hello". */
+  readonly provider?: ProviderServer;
+  /** Of another test's agent. */
+  readonly revision?: string;
+}
+
+export interface StagedCall {
+  readonly id: string;
+  readonly provider: ProviderServer;
+  readonly caller: TestCaller;
+  /** Into the room, with a microphone. */
+  join(options?: { readonly microphone?: boolean }): Promise<void>;
+  record(): Promise<CallRecord>;
+  /** Waits for it. */
+  becomes(expected: Partial<CallRecord>, limitMs?: number): Promise<CallRecord>;
+  messages(): Promise<readonly CallMessage[]>;
+  turns(): Promise<readonly CallTurn[]>;
+  /** The log lines of this call. */
+  lines(): readonly Readonly<Record<string, unknown>>[];
+}
+
+export interface Stage {
+  readonly org: string;
+  readonly store: Store;
+  readonly server: MediaServer;
+  readonly env: NodeJS.ProcessEnv;
+  /** The one that takes calls; may be replaced. */
+  role: Role;
+  startRole(change?: NodeJS.ProcessEnv): Promise<Role>;
+  /** Puts a revision. @returns it */
+  agent(wish: AgentWish, provider: ProviderServer): Promise<{ readonly revision: string; readonly config: AgentRevisionConfig }>;
+  /** Registers a call of an agent of its own. */
+  call(wish?: CallWish): Promise<StagedCall>;
+  /** The same, and joins. */
+  joined(wish?: CallWish): Promise<StagedCall>;
+  close(): Promise<void>;
+}
+
+const agentUid = 'uid-receptionist';
+
+export async function openStage(change: NodeJS.ProcessEnv = {}): Promise<Stage> {
+  const org = 'callers';
+  const { url } = await database();
+  await migrate({ databaseUrl: url });
+  const store = openStore({ databaseUrl: url });
+  await store.organizations.create({ name: org });
+  await store.organizations.limitLiveCalls(org, 100);
+  const server = await mediaServer();
+  const folder = await mkdtemp(join(tmpdir(), 'parley-voice-'));
+  const env: NodeJS.ProcessEnv = {
+    ...process.env,
+    DATABASE_URL: url,
+    LIVEKIT_URL: server.url,
+    LIVEKIT_API_KEY: server.apiKey,
+    LIVEKIT_API_SECRET: server.apiSecret,
+    PARLEY_VOICE_DRAIN_MS: '30000',
+    PARLEY_VOICE_CALLS: '40',
+    PARLEY_VOICE_SPOOL: join(folder, 'spool'),
+    STORAGE_URL: `file://${join(folder, 'files')}`,
+    PARLEY_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
+    ...change,
+  };
+  const roles: Role[] = [];
+  const providers: ProviderServer[] = [];
+  const callers: TestCaller[] = [];
+
+  const stage: Stage = {
+    org,
+    store,
+    server,
+    env,
+    role: undefined as never,
+    async startRole(more = {}) {
+      const role = await startRole({ ...env, ...more });
+      roles.push(role);
+      return role;
+    },
+    async agent({ spec = {}, systemPrompt, tools = [], knowledgeBase }, provider) {
+      const speech = { provider: 'openai_compatible', baseURL: provider.url };
+      const { llm, speechToText, textToSpeech, ...rest } = spec;
+      const parsed = agentKind.spec.parse({
+        llm: { provider: 'openai_compatible', model: 'test-model', baseURL: provider.url, ...(llm as object) },
+        speechToText: { ...speech, model: 'test-ears', ...(speechToText as object) },
+        textToSpeech: { ...speech, model: 'test-voice', ...(textToSpeech as object) },
+        ...rest,
+      });
+      const { suspend: _suspend, displayName: _name, knowledgeBaseRef: _ref, ...agent } = parsed;
+      const config: AgentRevisionConfig = {
+        format: 1,
+        name: 'receptionist',
+        displayName: 'Receptionist',
+        agent,
+        systemPrompt: systemPrompt ?? null,
+        tools,
+        knowledgeBase: knowledgeBase ?? null,
+        versions: { secrets: {}, knowledgeBaseUid: null },
+      };
+      const revision = createHash('sha256').update(JSON.stringify(config)).digest('hex');
+      await store.agentRevisions.put({ org, agentUid, agentName: 'receptionist', revision, config });
+      return { revision, config };
+    },
+    async call(wish = {}) {
+      const provider = wish.provider ?? (await startProviderServer());
+      if (wish.provider === undefined) {
+        providers.push(provider);
+        provider.heard(() => 'hello');
+      }
+      const { revision, config } = await stage.agent(wish, provider);
+      const id = newCallId();
+      const caller = new TestCaller();
+      callers.push(caller);
+      const registration = await store.calls.calls.register(
+        aCall(org, {
+          id,
+          room: roomOf(id),
+          tokenTtlMs,
+          agentUid,
+          revision: wish.revision ?? revision,
+          maxDurationMs: callSettingsOf(config).maxDurationMs,
+          ...(wish.dynamicData && { dynamicData: wish.dynamicData }),
+        }),
+      );
+      expect(registration.outcome).toBe('registered');
+      return {
+        id,
+        provider,
+        caller,
+        async join({ microphone = true } = {}) {
+          const call = await store.calls.calls.get({ org, id });
+          const token = await accessTokenOf(server, { callId: id, expiresAt: call!.tokenExpiresAt!, now: Date.now() });
+          await caller.join({ url: server.url, token, microphone });
+        },
+        record: async () => (await store.calls.calls.get({ org, id }))!,
+        becomes: (expected, limitMs) =>
+          eventually(async () => {
+            const call = await store.calls.calls.get({ org, id });
+            expect(call, stage.role.output().slice(-4000)).toMatchObject(expected);
+            return call!;
+          }, limitMs),
+        messages: async () => (await store.calls.log.read({ org, id })).messages,
+        turns: async () => (await store.calls.log.read({ org, id })).turns,
+        lines: () => roles.flatMap((role) => role.lines()).filter(({ callId }) => callId === id),
+      };
+    },
+    async joined(wish) {
+      const call = await stage.call(wish);
+      await call.join();
+      return call;
+    },
+    async close() {
+      await Promise.all(callers.map((caller) => caller.leave().catch(() => undefined)));
+      await Promise.all(roles.map((role) => role.stop()));
+      await Promise.all(providers.map((provider) => provider.close()));
+      await store.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+  stage.role = await stage.startRole();
+  return stage;
+}
+
+async function startRole(env: NodeJS.ProcessEnv): Promise<Role> {
+  const port = await freePort();
+  const entry = fileURLToPath(new URL('../../../cli/main.ts', import.meta.url));
+  const child = spawn(process.execPath, [entry, 'voice'], {
+    env: { ...env, PARLEY_VOICE_PORT: String(port) },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk.toString()));
+  await eventually(async () => {
+    if (child.exitCode !== null) throw new Error(`the role has ended: ${output}`);
+    expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
+  });
+  return {
+    process: child,
+    port,
+    output: () => output,
+    lines: () =>
+      output.split('\n').flatMap((line): Readonly<Record<string, unknown>>[] => {
+        try {
+          return line.startsWith('{') ? [JSON.parse(line) as Record<string, unknown>] : [];
+        } catch {
+          return [];
+        }
+      }),
+    async stop() {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+    },
+  };
+}

@@ -1,0 +1,146 @@
+/** A caller with the official client: a microphone that is always on, a voice, and ears that know tones. */
+import {
+  AudioFrame,
+  AudioSource,
+  AudioStream,
+  LocalAudioTrack,
+  Room,
+  RoomEvent,
+  TrackKind,
+  TrackPublishOptions,
+  TrackSource,
+  type RemoteTrack,
+  type RemoteTrackPublication,
+} from '@livekit/rtc-node';
+
+import { eventually } from './eventually.ts';
+import { syntheticSpeech } from './synthetic-speech.ts';
+import { frequencyOf, heardFrequency, loudness } from './tones.ts';
+
+const rate = 48_000;
+const frameSamples = rate / 50;
+const heardRate = 24_000;
+/** Of what is heard, judged together, in milliseconds. */
+const windowMs = 100;
+
+/** What was heard within {@link windowMs}. */
+export interface Heard {
+  /** `performance.now()` at its end. */
+  readonly at: number;
+  readonly track: string;
+  /** Of the strongest tone; undefined for silence. */
+  readonly frequency: number | undefined;
+  /** 0 … 1. */
+  readonly loudness: number;
+}
+
+export class TestCaller {
+  readonly room = new Room();
+  readonly heard: Heard[] = [];
+  #source: AudioSource | undefined;
+  #toSay: Int16Array = new Int16Array(0);
+  #said: (() => void) | undefined;
+  #open = true;
+
+  constructor() {
+    this.room.on(RoomEvent.TrackSubscribed, (track: RemoteTrack, { name }: RemoteTrackPublication) => {
+      if (track.kind === TrackKind.KIND_AUDIO) void this.#listen(track, name ?? '');
+    });
+    this.room.on(RoomEvent.Disconnected, () => (this.#open = false));
+  }
+
+  async join({ url, token, microphone = true }: { readonly url: string; readonly token: string; readonly microphone?: boolean }): Promise<void> {
+    await this.room.connect(url, token, { autoSubscribe: true, dynacast: false });
+    if (microphone) await this.publish();
+  }
+
+  async publish(): Promise<void> {
+    const source = new AudioSource(rate, 1, 100);
+    this.#source = source;
+    const options = new TrackPublishOptions({ source: TrackSource.SOURCE_MICROPHONE });
+    await this.room.localParticipant!.publishTrack(LocalAudioTrack.createAudioTrack('microphone', source), options);
+    void this.#keepSpeaking(source);
+  }
+
+  /** Says something that is taken for speech. Resolves when it is said. */
+  async speak(ms = 900): Promise<void> {
+    const speech = syntheticSpeech({ sampleRate: rate, ms });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#toSay = speech;
+    this.#said = resolve;
+    await promise;
+  }
+
+  /** Waits until the text is heard, as its tone. @returns when, by `performance.now()` */
+  hears(text: string, { since = 0, limitMs = 30_000 }: { readonly since?: number; readonly limitMs?: number } = {}): Promise<number> {
+    return eventually(
+      () => {
+        const found = this.heard.find(({ at, frequency }) => at >= since && frequency === frequencyOf(text));
+        if (found === undefined) throw new Error(`"${text}" (${frequencyOf(text)} Hz) was not heard, but ${JSON.stringify(this.tones(since))}`);
+        return found.at;
+      },
+      limitMs,
+      50,
+    );
+  }
+
+  /** When the text was heard last, by `performance.now()`. */
+  lastHeard(text: string): number | undefined {
+    return this.heard.findLast(({ frequency }) => frequency === frequencyOf(text))?.at;
+  }
+
+  /** How long the text was heard, in milliseconds. */
+  heardFor(text: string): number {
+    return this.heard.filter(({ frequency }) => frequency === frequencyOf(text)).length * windowMs;
+  }
+
+  /** One after the other, without repetitions. */
+  tones(since = 0): readonly number[] {
+    const all = this.heard.filter(({ at }) => at >= since).flatMap(({ frequency }) => frequency ?? []);
+    return all.filter((tone, i) => tone !== all[i - 1]);
+  }
+
+  /** Of one track, in this time; 0 … 1. */
+  loudnessOf(track: string, since: number): number {
+    const windows = this.heard.filter((each) => each.track === track && each.at >= since);
+    return windows.length === 0 ? 0 : Math.max(...windows.map((each) => each.loudness));
+  }
+
+  async leave(): Promise<void> {
+    this.#open = false;
+    await this.room.disconnect();
+  }
+
+  async #keepSpeaking(source: AudioSource): Promise<void> {
+    const silence = new Int16Array(frameSamples);
+    while (this.#open) {
+      let samples = silence;
+      if (this.#toSay.length > 0) {
+        samples = new Int16Array(frameSamples);
+        samples.set(this.#toSay.subarray(0, frameSamples));
+        this.#toSay = this.#toSay.subarray(frameSamples);
+      } else if (this.#said !== undefined) {
+        this.#said();
+        this.#said = undefined;
+      }
+      await source.captureFrame(new AudioFrame(samples, rate, 1, samples.length)).catch(() => (this.#open = false));
+    }
+    if (this.#source === source) await source.close().catch(() => undefined);
+  }
+
+  async #listen(track: RemoteTrack, name: string): Promise<void> {
+    const samples = new Int16Array((heardRate * windowMs) / 1000);
+    let filled = 0;
+    for await (const frame of new AudioStream(track, { sampleRate: heardRate, numChannels: 1 })) {
+      for (let from = 0; from < frame.data.length; ) {
+        const piece = frame.data.subarray(from, from + samples.length - filled);
+        samples.set(piece, filled);
+        filled += piece.length;
+        from += piece.length;
+        if (filled < samples.length) continue;
+        this.heard.push({ at: performance.now(), track: name, frequency: heardFrequency(samples, heardRate), loudness: loudness(samples) });
+        filled = 0;
+      }
+    }
+  }
+}

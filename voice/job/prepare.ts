@@ -1,0 +1,106 @@
+/** Everything that has to be known before a call begins: its revision, its data, and what it listens, thinks and speaks with. */
+import type { Room } from '@livekit/rtc-node';
+
+import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
+import type { Logger } from '../../platform/logging.ts';
+import type { CallRecord, FinishReason } from '../../store/index.ts';
+import { resolveDynamicData } from '../dynamic-data/index.ts';
+import { createProviders, ProviderFailure, type Providers } from '../providers/index.ts';
+import { Conversation, type ConversationOptions } from '../session/conversation.ts';
+import { reasonOfFailure } from '../session/failures.ts';
+import type { LogWriter } from '../session/log-writer.ts';
+import { instructionsOf, welcomeOf } from '../session/prompt.ts';
+import { conversationSettingsOf } from '../session/settings.ts';
+import { createTools } from '../tools/index.ts';
+import type { Services } from './services.ts';
+
+/** The call can't be held, for this reason. */
+export class PreparationFailed extends Error {
+  override readonly name = 'PreparationFailed';
+  readonly reason: FinishReason;
+
+  constructor(reason: FinishReason, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+  }
+}
+
+export interface PrepareOptions extends Pick<ConversationOptions, 'transfer' | 'onEnd'> {
+  readonly services: Services;
+  readonly call: CallRecord;
+  readonly room: Room;
+  readonly userIdentity: string;
+  readonly log: LogWriter;
+  readonly logger: Logger;
+  /** Aborts when the call is over. */
+  readonly over: AbortSignal;
+}
+
+export interface PreparedCall {
+  readonly conversation: Conversation;
+  readonly config: AgentRevisionConfig;
+  readonly providers: Providers;
+}
+
+/** @throws PreparationFailed */
+export async function prepareCall(options: PrepareOptions): Promise<PreparedCall> {
+  const { services, call, logger, over } = options;
+  const { store, egress, credentials, clock } = services;
+  const config = await revisionOf(services, call);
+  const { agent } = config;
+  const [{ data, contexts }, providers] = await Promise.all([
+    resolveDynamicData({
+      org: call.org,
+      lookups: agent.dynamicData ?? [],
+      given: call.dynamicData,
+      egress,
+      cache: store.dynamicDataCache,
+      credentials,
+      clock,
+      logger,
+    }),
+    providersOf(services, call, agent, logger),
+  ]);
+  store.calls.calls
+    .keepDynamicData({ org: call.org, id: call.id, data })
+    .catch((err: unknown) => logger.warn({ err }, 'what was looked up could not be written into the call'));
+  const conversation = new Conversation({
+    room: options.room,
+    userIdentity: options.userIdentity,
+    language: agent.language,
+    settings: conversationSettingsOf(agent),
+    instructions: instructionsOf({ config, data, contexts }),
+    welcome: welcomeOf(config, data),
+    providers,
+    tools: (host) => [
+      ...createTools({ ...services.tools, org: call.org, agent: config, data, host, egress, credentials, search: services.search, clock, logger, over }),
+    ],
+    transfer: options.transfer,
+    log: options.log,
+    clock,
+    logger,
+    onEnd: options.onEnd,
+  });
+  return { conversation, config, providers };
+}
+
+/** The one that the call was registered with, whatever serves now. */
+async function revisionOf({ store }: Services, { org, agentUid, agentName, revision }: CallRecord): Promise<AgentRevisionConfig> {
+  const stored = await store.agentRevisions.get({ org, agentUid, revision });
+  if (stored === undefined)
+    throw new PreparationFailed('native_platform_internal_error', `agent ${agentName}: revision ${revision} is not in the database`);
+  return stored.config as AgentRevisionConfig;
+}
+
+async function providersOf(services: Services, call: CallRecord, agent: AgentRevisionConfig['agent'], logger: Logger): Promise<Providers> {
+  const { credentials, egress, providerDefaults } = services;
+  try {
+    return await createProviders({ org: call.org, agent, credentials, egress, defaults: providerDefaults, logger });
+  } catch (error) {
+    if (!(error instanceof ProviderFailure)) throw error;
+    const { part, provider, kind, status } = error;
+    const reason = reasonOfFailure(error, { answeredBefore: false });
+    logger.error({ part, provider, kind, status, reason, err: error }, 'a provider has failed');
+    throw new PreparationFailed(reason, error.message, { cause: error });
+  }
+}

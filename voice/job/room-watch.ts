@@ -1,0 +1,101 @@
+/** What the media server tells of the room of a call, in the words of the call. */
+import { RoomEvent, TrackKind, type RemoteParticipant, type RemoteTrack, type Room } from '@livekit/rtc-node';
+
+import type { Clock, Timer } from '../../platform/clock.ts';
+import type { FinishReason } from '../../store/index.ts';
+import { finishReasonOfLeaving } from './finish-reason.ts';
+
+/** How long the room waits for a user who isn't there, in milliseconds: as long as the media server does after somebody has left. */
+const absentMs = 20_000;
+/** How long a user may take to allow the microphone, in milliseconds. */
+const withoutMicrophoneMs = 30_000;
+/** Who comes without a microphone is spoken to after this time, in milliseconds. */
+const patienceMs = 2_000;
+
+export interface RoomWatchOptions {
+  readonly room: Room;
+  readonly userIdentity: string;
+  readonly clock: Clock;
+  /** The user can be heard, or is there and waits to hear something. Told once. */
+  readonly onMedia: () => void;
+  readonly onEnd: (reason: FinishReason) => void;
+}
+
+export class RoomWatch {
+  readonly #options: RoomWatchOptions;
+  readonly #gone = Promise.withResolvers<void>();
+  #timers: readonly Timer[] = [];
+  #present = false;
+  #heard = false;
+  #media = false;
+
+  constructor(options: RoomWatchOptions) {
+    this.#options = options;
+    const { room, userIdentity, onEnd } = options;
+    const isUser = ({ identity }: RemoteParticipant): boolean => identity === userIdentity;
+    room.on(RoomEvent.ParticipantConnected, (participant: RemoteParticipant) => {
+      if (isUser(participant)) this.#joined();
+    });
+    room.on(RoomEvent.TrackSubscribed, (track: RemoteTrack, _publication: unknown, participant: RemoteParticipant) => {
+      if (track.kind === TrackKind.KIND_AUDIO && isUser(participant)) this.#audible();
+    });
+    room.on(RoomEvent.ParticipantDisconnected, (participant: RemoteParticipant) => {
+      if (!isUser(participant)) return;
+      const reason = finishReasonOfLeaving(participant.disconnectReason);
+      if (reason === undefined) return;
+      this.#present = false;
+      this.#gone.resolve();
+      onEnd(reason);
+    });
+    room.on(RoomEvent.Disconnected, () => {
+      this.#gone.resolve();
+      // The media server closes rooms that nobody is in: then it is the user who isn't there.
+      onEnd(this.#present ? 'native_platform_internal_error' : 'user_connection_failure');
+    });
+  }
+
+  /** The room has been entered: who is in it was in it before. */
+  entered(): void {
+    const { room, userIdentity, clock, onEnd } = this.#options;
+    if ([...room.remoteParticipants.values()].some(({ identity }) => identity === userIdentity)) this.#joined();
+    else this.#after(clock.after(absentMs, () => this.#present || onEnd('user_connection_failure')));
+  }
+
+  /** Whether somebody listens. */
+  get present(): boolean {
+    return this.#present;
+  }
+
+  /** Resolves when nobody listens any more. */
+  gone(): Promise<void> {
+    return this.#gone.promise;
+  }
+
+  close(): void {
+    for (const timer of this.#timers) timer.cancel();
+  }
+
+  #joined(): void {
+    if (this.#present) return;
+    this.#present = true;
+    const { clock, onEnd } = this.#options;
+    this.#after(clock.after(patienceMs, () => this.#begin()));
+    this.#after(clock.after(withoutMicrophoneMs, () => this.#heard || onEnd('no_audio_input')));
+  }
+
+  #audible(): void {
+    this.#present = true;
+    this.#heard = true;
+    this.#begin();
+  }
+
+  #begin(): void {
+    if (this.#media || !this.#present) return;
+    this.#media = true;
+    this.#options.onMedia();
+  }
+
+  #after(timer: Timer): void {
+    this.#timers = [...this.#timers, timer];
+  }
+}

@@ -1,0 +1,95 @@
+/** What calls need of the world: opened once in each job process, connected when it is used. */
+import { Registry } from 'prom-client';
+
+import { CallLifecycle } from '../../calls/lifecycle.ts';
+import { createEmbedders } from '../../knowledge/embedding/create-embedders.ts';
+import { createSearch } from '../../knowledge/search/create-search.ts';
+import type { Search } from '../../knowledge/search/search.ts';
+import { openFileStorage } from '../../knowledge/storage/open-file-storage.ts';
+import { createVectorStore } from '../../knowledge/vector-stores/index.ts';
+import { createTransport, loadKubeConfig, type Transport } from '../../kube/index.ts';
+import { systemClock, type Clock } from '../../platform/clock.ts';
+import { ConfigError, type Config } from '../../platform/config.ts';
+import { createEgress, type Egress } from '../../platform/egress/egress.ts';
+import type { Logger } from '../../platform/logging.ts';
+import { openStore, type Store } from '../../store/index.ts';
+import { createCredentials, type Credentials, type ProviderDefaults } from '../providers/index.ts';
+import { createRecordings, spoolFolderOf, type Recordings } from '../recording/index.ts';
+import { createToolServices, type ToolServices } from '../tools/index.ts';
+
+export interface Services {
+  readonly config: Config;
+  readonly store: Store;
+  readonly lifecycle: CallLifecycle;
+  readonly recordings: Recordings;
+  readonly credentials: Credentials;
+  readonly providerDefaults: ProviderDefaults;
+  readonly egress: Egress;
+  readonly search: Pick<Search, 'search'>;
+  readonly tools: ToolServices;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  close(): Promise<void>;
+}
+
+/** Connections to Postgres: what is said is written while other things are read. */
+const poolSize = 3;
+
+/** @throws ConfigError without a database */
+export function openServices(config: Config, logger: Logger): Services {
+  if (config.DATABASE_URL === undefined) throw new ConfigError('DATABASE_URL is not set: calls are in Postgres');
+  const clock = systemClock;
+  // Nobody reads the metrics of a process that lives as long as a call; what is to be known stands in its last line.
+  const registry = new Registry();
+  const store = openStore({ databaseUrl: config.DATABASE_URL, poolSize, applicationName: 'parley voice job', logger });
+  const lifecycle = new CallLifecycle({ calls: store.calls.calls, clock });
+  const storage = openFileStorage({ url: config.STORAGE_URL });
+  const egress = createEgress({
+    allowCidrs: config.PARLEY_EGRESS_ALLOW_CIDRS,
+    allowedPorts: config.PARLEY_EGRESS_PORTS,
+    dnsServers: config.PARLEY_EGRESS_DNS_SERVERS,
+    hosts: config.PARLEY_EGRESS_HOSTS,
+    logger,
+  });
+  const { embeddingCache } = store.knowledge;
+  const embedders = createEmbedders({
+    profiles: config.PARLEY_EMBEDDING_PROFILES,
+    env: process.env,
+    registry,
+    cacheOf: (org) => ({ get: (keys) => embeddingCache.get(org, keys), put: (entries) => embeddingCache.put(org, entries) }),
+  });
+  const vectors = createVectorStore({ url: config.VECTOR_STORE_URL, database: store.database, logger, registry });
+  const tools = createToolServices({ config, clock });
+  const cluster = lazyTransport(config, logger);
+  return {
+    config,
+    store,
+    lifecycle,
+    recordings: createRecordings({ storage, calls: store.calls.calls, lifecycle, clock, logger, spool: spoolFolderOf(config) }),
+    credentials: createCredentials({ transport: cluster, clock }),
+    providerDefaults: config.PARLEY_PROVIDERS,
+    egress,
+    search: createSearch({ knowledge: store.knowledge, vectors, embedderOf: (collection) => embedders.embedderOf(collection) }),
+    tools,
+    clock,
+    logger,
+    async close() {
+      egress.close();
+      await Promise.allSettled([tools.close(), embedders.close(), vectors.close(), cluster.close()]);
+      storage.close();
+      await store.close();
+    },
+  };
+}
+
+/** Agents without Secrets need no cluster: it is looked for when the first Secret is read. */
+function lazyTransport(config: Config, logger: Logger): Pick<Transport, 'request' | 'close'> {
+  let transport: Transport | undefined;
+  return {
+    request: async (request) => {
+      transport ??= createTransport({ kubeConfig: loadKubeConfig(config.KUBECONFIG === undefined ? {} : { path: config.KUBECONFIG }), logger });
+      return transport.request(request);
+    },
+    close: async () => transport?.close(),
+  };
+}

@@ -1,0 +1,20 @@
+/** When a job process has to stop although its call isn't over. */
+
+/** Of Node's `process`, as a child of the agent server. */
+export interface ChildProcess {
+  on(event: 'message', listener: (message: unknown) => void): unknown;
+  once(event: 'disconnect', listener: () => void): unknown;
+}
+
+/**
+ * Aborts when the agent server asks for it, which it does when it has waited long enough for its calls, and when the agent server
+ * is gone: it would end the process some seconds later, and nothing would be written down.
+ */
+export function stopOf(child: ChildProcess): AbortSignal {
+  const controller = new AbortController();
+  child.on('message', (message) => {
+    if ((message as { readonly case?: unknown } | null)?.case === 'shutdownRequest') controller.abort();
+  });
+  child.once('disconnect', () => controller.abort());
+  return controller.signal;
+}

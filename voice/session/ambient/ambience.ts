@@ -1,0 +1,43 @@
+/** Sound behind the agent: a track of its own, as long as the call lasts. */
+import { voice } from '@livekit/agents';
+import { AudioFrame, type Room } from '@livekit/rtc-node';
+
+import type { ConversationSettings } from '../settings.ts';
+import { loopSampleRate, soundLoop } from './loops.ts';
+
+/** Of one frame, in milliseconds. */
+const frameMs = 100;
+/** The player mixes at this rate, and takes no other. */
+const playedSampleRate = 48_000;
+const finer = playedSampleRate / loopSampleRate;
+
+export class Ambience {
+  readonly #player: voice.BackgroundAudioPlayer;
+
+  /** Makes the sound, which takes a processor up to a fifth of a second: before anybody listens. */
+  constructor({ source, volume }: NonNullable<ConversationSettings['ambient']>) {
+    this.#player = new voice.BackgroundAudioPlayer({ ambientSound: { source: endless(soundLoop(source)), volume } });
+  }
+
+  start(room: Room): Promise<void> {
+    return this.#player.start({ room });
+  }
+
+  close(): Promise<void> {
+    return this.#player.close();
+  }
+}
+
+/** A loop has whole frames: it goes on at its end as if there were none. */
+async function* endless(loop: Int16Array): AsyncGenerator<AudioFrame> {
+  const length = (loopSampleRate * frameMs) / 1000;
+  for (let from = 0; ; from = (from + length) % loop.length) {
+    const samples = new Int16Array(length * finer);
+    for (let i = 0; i < length; i += 1) {
+      const here = loop[from + i]!;
+      const next = loop[(from + i + 1) % loop.length]!;
+      for (let step = 0; step < finer; step += 1) samples[i * finer + step] = Math.round(here + ((next - here) * step) / finer);
+    }
+    yield new AudioFrame(samples, playedSampleRate, 1, samples.length);
+  }
+}

@@ -1,0 +1,19 @@
+/** What is said when a call can't go on. */
+
+const apologies: Readonly<Record<string, string>> = {
+  en: 'I am sorry, something is not working on our side. Please call again later. Goodbye.',
+  de: 'Es tut mir leid, bei uns funktioniert gerade etwas nicht. Bitte rufen Sie später noch einmal an. Auf Wiederhören.',
+  fr: 'Je suis désolé, nous avons un problème technique. Veuillez rappeler plus tard. Au revoir.',
+  es: 'Lo siento, tenemos un problema técnico. Por favor, llame más tarde. Adiós.',
+  it: 'Mi dispiace, abbiamo un problema tecnico. La preghiamo di richiamare più tardi. Arrivederci.',
+  pt: 'Lamento, temos um problema técnico. Por favor, ligue mais tarde. Adeus.',
+  nl: 'Het spijt me, er werkt iets niet bij ons. Belt u later alstublieft nog eens. Tot ziens.',
+  pl: 'Przepraszam, mamy problem techniczny. Proszę zadzwonić później. Do widzenia.',
+  sv: 'Jag beklagar, något fungerar inte hos oss. Ring gärna igen senare. Hej då.',
+  da: 'Jeg beklager, der er noget, der ikke virker hos os. Ring venligst igen senere. Farvel.',
+};
+
+/** @param language BCP 47; English where there is none in it */
+export function apologyIn(language: string): string {
+  return apologies[language.toLowerCase().split('-')[0] ?? ''] ?? apologies['en']!;
+}

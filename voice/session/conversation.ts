@@ -1,0 +1,271 @@
+/** A conversation: LiveKit's session with what this project adds to it. */
+import { inference, voice } from '@livekit/agents';
+import type { Room } from '@livekit/rtc-node';
+
+import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logging.ts';
+import type { FinishReason } from '../../store/index.ts';
+import { providerFailureOf, type ProviderFailure, type ProviderPart, type Providers } from '../providers/index.ts';
+import type { KnowledgeSource, ToolHost, TransferOutcome, TransferTarget } from '../tools/tool-host.ts';
+import { Ambience } from './ambient/ambience.ts';
+import { apologyIn } from './apologies.ts';
+import { CallAgent } from './call-agent.ts';
+import { reasonOfFailure } from './failures.ts';
+import { countsAsInterruption } from './interruption-rules.ts';
+import type { LogWriter } from './log-writer.ts';
+import { playTones } from './tones.ts';
+import type { ConversationSettings } from './settings.ts';
+import { SilenceTimer } from './silence-timer.ts';
+import { SpeechClock } from './speech-clock.ts';
+import { Statistics, type ConversationFigures } from './statistics.ts';
+import { Transcript } from './transcript.ts';
+import { WatchedStt } from './watched-stt.ts';
+
+/** Longest time that a goodbye may take, in milliseconds: then it is cut off. */
+const longestGoodbyeMs = 20_000;
+
+export interface ConversationOptions {
+  readonly room: Room;
+  /** Who is listened to. */
+  readonly userIdentity: string;
+  readonly language: string;
+  readonly settings: ConversationSettings;
+  readonly instructions: string;
+  /** Absent where the agent waits for the user. */
+  readonly welcome: string | undefined;
+  readonly providers: Providers;
+  /** What the model may call. */
+  readonly tools: (host: ToolHost) => ConstructorParameters<typeof CallAgent>[0]['tools'];
+  readonly transfer: (target: TransferTarget) => Promise<TransferOutcome>;
+  readonly log: LogWriter;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /**
+   * The call has to end. `farewell` is what the caller still hears then.
+   * It may be told more than once; the first reason counts.
+   */
+  readonly onEnd: (reason: FinishReason, farewell?: () => Promise<void>) => void;
+}
+
+const events = voice.AgentSessionEventTypes;
+
+export class Conversation implements ToolHost {
+  readonly #options: ConversationOptions;
+  readonly #session: voice.AgentSession;
+  readonly #silence: SilenceTimer;
+  readonly #transcript: Transcript;
+  readonly #speech: SpeechClock;
+  readonly #statistics = new Statistics();
+  readonly #handles = new Set<voice.SpeechHandle>();
+  readonly #ambience: Ambience | undefined;
+  #stopLongest: () => void = () => undefined;
+  #heard: voice.PlaybackFinishedEvent | undefined;
+  #begun = false;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: ConversationOptions) {
+    this.#options = options;
+    const { settings, providers, clock, onEnd } = options;
+    this.#transcript = new Transcript(clock.now());
+    this.#ambience = settings.ambient && new Ambience(settings.ambient);
+    this.#speech = new SpeechClock(settings.vad);
+    this.#silence = new SilenceTimer({ clock, afterMs: settings.endAfterSilenceMs, onSilence: () => onEnd('inactivity_timeout') });
+    this.#session = new voice.AgentSession({
+      ...settings.session,
+      vad: new inference.VAD({ model: 'silero', ...settings.vad }),
+      stt: new WatchedStt({ inner: providers.stt, onFailure: (error) => this.#failed(error, 'stt') }),
+      llm: providers.llm,
+      tts: providers.tts,
+    });
+    this.#listen();
+  }
+
+  /** Prepares everything; nothing is said before {@link begin}. */
+  async start(): Promise<void> {
+    const { room, userIdentity, instructions, tools } = this.#options;
+    await this.#session.start({
+      agent: new CallAgent({ instructions, tools: tools(this), heeds: (text) => this.#heeds(text) }),
+      room,
+      inputOptions: { participantIdentity: userIdentity, closeOnDisconnect: false, textEnabled: false },
+      // The sound stays here; everything else would be for LiveKit's cloud.
+      record: { audio: true, traces: false, logs: false, transcript: false },
+    });
+    this.#session.output.audio?.on(voice.AudioOutput.EVENT_PLAYBACK_FINISHED, (event: voice.PlaybackFinishedEvent) => {
+      this.#heard = event;
+    });
+  }
+
+  /** The call has begun: the welcome message, and the timers. */
+  begin(): void {
+    if (this.#begun || this.#closed !== undefined) return;
+    this.#begun = true;
+    const { settings, clock, welcome, onEnd, room, logger } = this.#options;
+    const longest = clock.after(settings.maxDurationMs, () => onEnd('maximum_duration_exceeded'));
+    this.#stopLongest = () => longest.cancel();
+    this.#silence.start();
+    if (welcome !== undefined) this.#session.say(welcome);
+    // A conversation without its background is a conversation.
+    this.#ambience?.start(room).catch((err: unknown) => logger.warn({ err }, 'the ambient sound could not be played'));
+  }
+
+  /** For voicemail detection, which listens along. */
+  get session(): voice.AgentSession {
+    return this.#session;
+  }
+
+  // -- for tools
+
+  say(text: string): void {
+    if (this.#closed === undefined) this.#session.say(text);
+  }
+
+  end(): void {
+    this.#options.onEnd('agent_ended_call', () => this.#allSaid());
+  }
+
+  transfer(target: TransferTarget): Promise<TransferOutcome> {
+    return this.#options.transfer(target);
+  }
+
+  pauseSilence(): () => void {
+    return this.#silence.hold();
+  }
+
+  recordSources(sources: readonly KnowledgeSource[]): void {
+    this.#transcript.addSources(sources);
+  }
+
+  // -- the end
+
+  /** Nothing is said or heard from now on. Idempotent. */
+  close(): Promise<void> {
+    this.#closed ??= this.#close();
+    return this.#closed;
+  }
+
+  figures(): ConversationFigures {
+    return this.#statistics.figures();
+  }
+
+  async #close(): Promise<void> {
+    this.#silence.stop();
+    this.#stopLongest();
+    await this.#ambience?.close().catch(() => undefined);
+    await this.#session.close();
+    this.#write(this.#transcript.close());
+  }
+
+  #listen(): void {
+    const session = this.#session;
+    session.on(events.UserStateChanged, ({ newState }) => {
+      const speaks = newState === 'speaking';
+      const now = this.#options.clock.now();
+      if (speaks) this.#speech.userBegins(now);
+      else this.#speech.userEnds(now);
+      this.#silence.userSpeaks(speaks, this.#speech.silentForMs(now));
+    });
+    session.on(events.AgentStateChanged, ({ newState }) => {
+      const now = this.#options.clock.now();
+      this.#speech.agentSpeaks(newState === 'speaking', now);
+      if (newState === 'speaking') this.#transcript.agentSpeaks(now);
+      this.#silence.agentIsBusy(newState === 'speaking' || newState === 'thinking');
+    });
+    session.on(events.UserInputTranscribed, ({ transcript }) => {
+      if (transcript.trim() !== '') this.#silence.heard();
+    });
+    session.on(events.ConversationItemAdded, ({ item }) => {
+      if (item.type === 'message') this.#said(item);
+    });
+    session.on(events.SpeechCreated, ({ speechHandle }) => {
+      this.#handles.add(speechHandle);
+      speechHandle.addDoneCallback(() => this.#handles.delete(speechHandle));
+    });
+    session.on(events.MetricsCollected, ({ metrics }) => this.#statistics.measured(metrics));
+    session.on(events.Error, ({ error }) => {
+      const part = error.type === 'llm_error' ? 'llm' : error.type === 'tts_error' ? 'tts' : undefined;
+      if (part !== undefined && 'error' in error && !error.recoverable) this.#failed(error.error, part);
+    });
+    session.on(events.Close, ({ reason, error }) => {
+      if (this.#closed !== undefined) return;
+      this.#options.logger.error({ reason, err: error }, 'the session closed by itself');
+      this.#options.onEnd('native_platform_internal_error');
+    });
+  }
+
+  #heeds(text: string): boolean {
+    const over = this.#speech.spokenOverAgentMs(this.#options.clock.now());
+    return over === undefined || countsAsInterruption({ text, speechMs: over }, this.#options.settings.interruptions);
+  }
+
+  #said(item: Parameters<typeof heardText>[0]): void {
+    const text = heardText(item, this.#heard);
+    this.#write(
+      this.#transcript.add({
+        role: item.role,
+        text,
+        interrupted: item.interrupted,
+        createdAt: item.createdAt,
+        metrics: item.metrics,
+      }),
+    );
+  }
+
+  #write(entries: ReturnType<Transcript['add']>): void {
+    this.#statistics.written(entries);
+    this.#options.log.add(entries);
+  }
+
+  #failed(error: unknown, part: ProviderPart): void {
+    if (this.#closed !== undefined) return;
+    const failure: ProviderFailure = providerFailureOf(error, part);
+    const reason = reasonOfFailure(failure, { answeredBefore: this.#statistics.modelAnswered });
+    const { provider, kind, status } = failure;
+    this.#statistics.failed(failure);
+    this.#options.logger.error({ part, provider, kind, status, reason, err: failure }, 'a provider has failed');
+    this.#options.onEnd(reason, () => this.#apologise(part));
+  }
+
+  /** Something that works is said or heard: nobody should think that the agent is still thinking. */
+  async #apologise(broken: ProviderPart): Promise<void> {
+    if (broken === 'tts') {
+      await playTones(this.#options.room);
+      return;
+    }
+    await this.#allSaid();
+    this.#session.say(apologyIn(this.#options.language), { allowInterruptions: false });
+    await this.#allSaid();
+  }
+
+  async #allSaid(): Promise<void> {
+    const { clock } = this.#options;
+    const said = Promise.all([...this.#handles].map((handle) => doneOf(handle)));
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const timer = clock.after(longestGoodbyeMs, resolve);
+    await Promise.race([said, late]);
+    timer.cancel();
+  }
+}
+
+/** `waitForPlayout` refuses to wait inside of a tool; this is nobody's tool. */
+function doneOf(handle: voice.SpeechHandle): Promise<void> {
+  if (handle.done()) return Promise.resolve();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  handle.addDoneCallback(() => resolve());
+  return promise;
+}
+
+/**
+ * Of a message that was interrupted, what was heard. LiveKit knows it for answers of the model; what was given to `say` it keeps
+ * as a whole, which the model would take as said, too.
+ */
+function heardText(
+  item: Pick<import('@livekit/agents').llm.ChatMessage, 'role' | 'textContent' | 'interrupted' | 'createdAt' | 'metrics' | 'content'>,
+  playback: voice.PlaybackFinishedEvent | undefined,
+): string {
+  const text = item.textContent ?? '';
+  const heard = playback?.synchronizedTranscript;
+  if (item.role !== 'assistant' || !item.interrupted || item.metrics.llmNodeTtft !== undefined || heard === undefined) return text;
+  if (!text.startsWith(heard.trim())) return text;
+  item.content = [heard];
+  return heard;
+}

@@ -1,0 +1,25 @@
+/** Whether what the user said over the agent counts. */
+
+export interface InterruptionRules {
+  readonly enabled: boolean;
+  /** Shorter speech doesn't interrupt, in milliseconds. */
+  readonly minSpeechMs: number;
+  /** Speech of fewer words doesn't. */
+  readonly minWords: number;
+}
+
+/** Detection measures in windows of 32 ms: speech that is just long enough may be measured as one less. */
+const toleranceMs = 32;
+
+/**
+ * LiveKit lets any recognised word interrupt, however short: what doesn't count has to be kept from it.
+ * @param said while the agent was speaking
+ */
+export function countsAsInterruption(said: { readonly text: string; readonly speechMs: number }, rules: InterruptionRules): boolean {
+  return rules.enabled && said.speechMs + toleranceMs >= rules.minSpeechMs && wordsIn(said.text) >= rules.minWords;
+}
+
+/** As LiveKit counts them: what stands between spaces and is more than punctuation. */
+export function wordsIn(text: string): number {
+  return text.split(/\s+/u).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
+}

@@ -1,0 +1,36 @@
+/** What the model is told before the conversation. */
+import { fillTemplate, type DynamicData } from '../../calls/template.ts';
+import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
+
+export interface PromptOptions {
+  readonly config: Pick<AgentRevisionConfig, 'agent' | 'systemPrompt'>;
+  readonly data: DynamicData;
+  /** What the values mean, as the lookups say. */
+  readonly contexts: readonly string[];
+}
+
+/** The agent's own prompt, what its data mean, and the language: in this order, so that the last word is on the language. */
+export function instructionsOf({ config, data, contexts }: PromptOptions): string {
+  const prompt = fillTemplate(config.systemPrompt ?? '', data).trim();
+  const parts = [prompt, contexts.join('\n'), languageLine(config.agent.language)];
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+/** @returns undefined where the agent waits for the user */
+export function welcomeOf({ agent }: Pick<AgentRevisionConfig, 'agent'>, data: DynamicData): string | undefined {
+  const text = fillTemplate(agent.welcomeMessage ?? '', data).trim();
+  return text === '' ? undefined : text;
+}
+
+function languageLine(language: string): string {
+  return `Speak ${languageName(language)} (${language}). What you say is spoken aloud: use plain sentences, without lists or markup.`;
+}
+
+function languageName(language: string): string {
+  try {
+    return new Intl.DisplayNames(['en'], { type: 'language' }).of(language) ?? language;
+  } catch {
+    // Any well-formed tag is allowed in an agent, this one says nothing to ICU.
+    return language;
+  }
+}

@@ -1,0 +1,85 @@
+/** What an agent's settings mean for one conversation. Pure: everything that is decided by configuration alone is decided here. */
+import type { voice } from '@livekit/agents';
+
+import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
+import { millisecondsOf } from '../../crds/duration.ts';
+import type { InterruptionRules } from './interruption-rules.ts';
+
+/** Silero reports speech from this length on, in milliseconds; nothing shorter can interrupt. */
+export const shortestSpeechMs = 50;
+/** A pause inside a sentence is not its end: recognition waits this long for the next word, in milliseconds. */
+const longestPauseMs = 250;
+/** Below this, each consonant would end a sentence. */
+const shortestPauseMs = 100;
+/** How long after a pause that turned out to be none the agent goes on, in milliseconds. */
+const resumeAfterMs = 2_000;
+/** Longest wait for the user to go on, unless the agent's own delay is longer, in milliseconds. */
+const longestEndpointingMs = 3_000;
+/** Calls of tools in a row before the model has to answer without any. */
+const maxToolSteps = 8;
+/**
+ * What the providers may take: each attempt has `timeoutMs` to begin to answer, and two more attempts follow. With all of
+ * them used up a caller has waited for less than the shortest `endAfterSilence` if the provider refuses at once.
+ */
+const attempts = { maxRetry: 2, retryIntervalMs: 500, timeoutMs: 10_000 } as const;
+
+export type AmbientSound = AgentRevisionConfig['agent']['ambientSound']['source'];
+
+export interface ConversationSettings {
+  readonly session: Pick<
+    voice.AgentSessionOptions,
+    'turnHandling' | 'maxToolSteps' | 'userAwayTimeout' | 'aecWarmupDuration' | 'connOptions'
+  >;
+  readonly vad: { readonly minSpeechDuration: number; readonly minSilenceDuration: number };
+  readonly interruptions: InterruptionRules;
+  /** In milliseconds. */
+  readonly endAfterSilenceMs: number;
+  /** In milliseconds, from the first media. */
+  readonly maxDurationMs: number;
+  /** Absent where nothing is heard behind the agent. */
+  readonly ambient: { readonly source: Exclude<AmbientSound, 'none'>; readonly volume: number } | undefined;
+}
+
+/** @param agent of a revision: its defaults are filled in */
+export function conversationSettingsOf(agent: AgentRevisionConfig['agent']): ConversationSettings {
+  const { enabled, minWords, minSpeechDuration } = agent.interruptions;
+  const minSpeechMs = Math.max(shortestSpeechMs, millisecondsOf(minSpeechDuration));
+  const delayMs = millisecondsOf(agent.turnDetection.endOfSpeechDelay);
+  const { source, volume } = agent.ambientSound;
+  return {
+    session: {
+      turnHandling: {
+        // By the voice alone: the bundled detector. Models for the end of a turn are LiveKit Cloud's.
+        turnDetection: 'vad',
+        endpointing: { mode: 'fixed', minDelay: delayMs, maxDelay: Math.max(delayMs, longestEndpointingMs) },
+        interruption: {
+          enabled,
+          mode: 'vad',
+          minDuration: minSpeechMs,
+          minWords,
+          falseInterruptionTimeout: resumeAfterMs,
+          resumeFalseInterruption: true,
+        },
+        preemptiveGeneration: { enabled: true },
+      },
+      maxToolSteps,
+      // Silence is this project's to measure: see SilenceTimer.
+      userAwayTimeout: null,
+      // By default nobody can interrupt during the first three seconds of speech: that is most of a welcome message.
+      aecWarmupDuration: null,
+      connOptions: {
+        sttConnOptions: attempts,
+        llmConnOptions: attempts,
+        ttsConnOptions: attempts,
+        // The call is ended by the reason that the failure stands for, not by the session.
+        maxUnrecoverableErrors: Number.POSITIVE_INFINITY,
+      },
+    },
+    // Recognition begins in the pause, so that it is done when the delay has passed.
+    vad: { minSpeechDuration: shortestSpeechMs, minSilenceDuration: Math.max(shortestPauseMs, Math.min(longestPauseMs, delayMs)) },
+    interruptions: { enabled, minSpeechMs, minWords },
+    endAfterSilenceMs: millisecondsOf(agent.call.endAfterSilence),
+    maxDurationMs: millisecondsOf(agent.call.maxDuration),
+    ambient: source === 'none' || volume === 0 ? undefined : { source, volume },
+  };
+}

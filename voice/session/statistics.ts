@@ -1,0 +1,78 @@
+/** What a conversation was like, in figures. */
+import type { metrics } from '@livekit/agents';
+
+import type { ProviderFailure } from '../providers/index.ts';
+import type { Entry } from './transcript.ts';
+
+export interface ConversationFigures {
+  readonly messages: number;
+  readonly turns: number;
+  readonly interruptions: number;
+  /** In milliseconds; undefined where nothing was measured. */
+  readonly v2v: { readonly p50: number; readonly p95: number } | undefined;
+  readonly promptTokens: number;
+  readonly completionTokens: number;
+  /** Spoken by the agent. */
+  readonly characters: number;
+  /** `llm openai refused 401`: which, and how often. */
+  readonly failures: Readonly<Record<string, number>>;
+}
+
+export class Statistics {
+  readonly #v2v: number[] = [];
+  readonly #failures = new Map<string, number>();
+  #messages = 0;
+  #turns = 0;
+  #interruptions = 0;
+  #promptTokens = 0;
+  #completionTokens = 0;
+  #characters = 0;
+  #answered = false;
+
+  /** Whether the model has ever begun to answer. */
+  get modelAnswered(): boolean {
+    return this.#answered;
+  }
+
+  measured(measure: metrics.AgentMetrics): void {
+    if (measure.type === 'llm_metrics') {
+      if (measure.ttftMs >= 0) this.#answered = true;
+      this.#promptTokens += measure.promptTokens;
+      this.#completionTokens += measure.completionTokens;
+    } else if (measure.type === 'tts_metrics') this.#characters += measure.charactersCount;
+  }
+
+  written(entries: readonly Entry[]): void {
+    for (const { message, turn } of entries) {
+      if (message !== undefined) this.#messages += 1;
+      if (message?.interrupted === true) this.#interruptions += 1;
+      if (turn === undefined) continue;
+      this.#turns += 1;
+      if (turn.v2v !== null) this.#v2v.push(turn.v2v);
+    }
+  }
+
+  failed({ part, provider, kind, status }: ProviderFailure): void {
+    const name = [part, provider, kind, status].filter((word) => word !== undefined).join(' ');
+    this.#failures.set(name, (this.#failures.get(name) ?? 0) + 1);
+  }
+
+  figures(): ConversationFigures {
+    const sorted = this.#v2v.toSorted((a, b) => a - b);
+    return {
+      messages: this.#messages,
+      turns: this.#turns,
+      interruptions: this.#interruptions,
+      v2v: sorted.length === 0 ? undefined : { p50: quantile(sorted, 0.5), p95: quantile(sorted, 0.95) },
+      promptTokens: this.#promptTokens,
+      completionTokens: this.#completionTokens,
+      characters: this.#characters,
+      failures: Object.fromEntries(this.#failures),
+    };
+  }
+}
+
+/** The smallest value that this share of all is not above; rounded. */
+function quantile(sorted: readonly number[], share: number): number {
+  return Math.round(sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? 0);
+}

@@ -1,0 +1,36 @@
+/** Three falling tones, for when there is no voice to say anything with. */
+import { AudioFrame, AudioSource, LocalAudioTrack, TrackPublishOptions, TrackSource, type Room } from '@livekit/rtc-node';
+
+const sampleRate = 48_000;
+/** In hertz. */
+const melody = [660, 520, 390];
+const toneMs = 260;
+const loudness = 6_000;
+
+/** Returns when they have been heard. Does nothing in a room that is left. */
+export async function playTones(room: Room): Promise<void> {
+  const participant = room.localParticipant;
+  if (!room.isConnected || participant === undefined) return;
+  const source = new AudioSource(sampleRate, 1, 2_000);
+  const options = new TrackPublishOptions({ source: TrackSource.SOURCE_MICROPHONE });
+  const publication = await participant.publishTrack(LocalAudioTrack.createAudioTrack('notice', source), options);
+  try {
+    await Promise.race([publication.waitForSubscription(), new Promise((resolve) => setTimeout(resolve, 2_000).unref())]);
+    await source.captureFrame(tones());
+    await source.waitForPlayout();
+  } finally {
+    await source.close();
+  }
+}
+
+function tones(): AudioFrame {
+  const each = (sampleRate * toneMs) / 1000;
+  const samples = new Int16Array(each * melody.length);
+  for (const [index, frequency] of melody.entries())
+    for (let i = 0; i < each; i += 1) {
+      // Fades at both ends, so that nothing clicks.
+      const envelope = Math.min(1, Math.min(i, each - i) / (sampleRate / 100));
+      samples[index * each + i] = Math.round(loudness * envelope * Math.sin((2 * Math.PI * frequency * i) / sampleRate));
+    }
+  return new AudioFrame(samples, sampleRate, 1, samples.length);
+}

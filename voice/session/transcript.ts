@@ -1,0 +1,118 @@
+/** What was said, and what each answer took: from the messages of a session to the rows of the call. */
+import type { CallMessage, CallTurn } from '../../store/index.ts';
+
+/** Of LiveKit's `ChatMessage`; its times are in seconds since the epoch and durations in seconds, `createdAt` is in milliseconds. */
+export interface SpokenMessage {
+  readonly role: string;
+  readonly text: string;
+  readonly interrupted: boolean;
+  readonly createdAt: number;
+  readonly metrics: {
+    readonly startedSpeakingAt?: number;
+    readonly stoppedSpeakingAt?: number;
+    readonly transcriptionDelay?: number;
+    readonly endOfTurnDelay?: number;
+    readonly llmNodeTtft?: number;
+    readonly ttsNodeTtfb?: number;
+  };
+}
+
+export interface Entry {
+  readonly message?: CallMessage;
+  readonly turn?: CallTurn;
+}
+
+type Answer = { -readonly [K in keyof Omit<CallTurn, 'seq'>]: CallTurn[K] };
+
+/**
+ * Numbers are the milliseconds since the call was taken: messages are told when they have been heard to their end, so that
+ * one that began earlier may come later.
+ */
+export class Transcript {
+  readonly #from: number;
+  readonly #used = new Set<number>();
+  /** What the user's last words took so far; undefined when they have been answered. */
+  #open: { readonly stoppedAt: number | undefined; readonly answer: Answer; seq: number | undefined } | undefined;
+  #sources: readonly unknown[] = [];
+
+  /** @param from milliseconds since the epoch: nothing was said before */
+  constructor(from: number) {
+    this.#from = from;
+  }
+
+  /** What the next answer of the agent rests on. */
+  addSources(sources: readonly unknown[]): void {
+    this.#sources = [...this.#sources, ...sources];
+  }
+
+  /** The agent begins to be heard. @param now milliseconds since the epoch */
+  agentSpeaks(now: number): void {
+    if (this.#open?.stoppedAt === undefined || this.#open.answer.v2v !== null) return;
+    this.#open.answer.v2v = Math.max(0, now - this.#open.stoppedAt);
+  }
+
+  /** @returns what is to be written; nothing for what nobody said */
+  add(said: SpokenMessage): readonly Entry[] {
+    const content = said.text.trim();
+    if (said.role === 'user') return content === '' ? [] : this.#addUser(said, content);
+    if (said.role !== 'assistant') return [];
+    return this.#addAgent(said, content);
+  }
+
+  /** What is known of an answer that never came to be. */
+  close(): readonly Entry[] {
+    const turn = this.#closeTurn();
+    return turn === undefined ? [] : [{ turn }];
+  }
+
+  #addUser(said: SpokenMessage, content: string): readonly Entry[] {
+    const entries = [...this.close()];
+    const { startedSpeakingAt, stoppedSpeakingAt, endOfTurnDelay, transcriptionDelay } = said.metrics;
+    const message = this.#message('user', said, content, startedSpeakingAt);
+    this.#open = {
+      stoppedAt: stoppedSpeakingAt === undefined ? undefined : stoppedSpeakingAt * 1000,
+      answer: { eou: milliseconds(endOfTurnDelay), stt: milliseconds(transcriptionDelay), llmTtft: null, ttsTtfb: null, v2v: null },
+      seq: undefined,
+    };
+    entries.push({ message });
+    return entries;
+  }
+
+  #addAgent(said: SpokenMessage, content: string): readonly Entry[] {
+    const { startedSpeakingAt, llmNodeTtft, ttsNodeTtfb } = said.metrics;
+    const message = content === '' ? undefined : this.#message('agent', said, content, startedSpeakingAt);
+    const open = this.#open;
+    if (open !== undefined) {
+      open.seq ??= message?.seq;
+      open.answer.llmTtft ??= milliseconds(llmNodeTtft);
+      open.answer.ttsTtfb ??= milliseconds(ttsNodeTtfb);
+    }
+    // What a tool says while it works comes before the answer of the model, and belongs to the same turn.
+    const turn = llmNodeTtft === undefined ? undefined : this.#closeTurn();
+    return message === undefined && turn === undefined ? [] : [{ ...(message && { message }), ...(turn && { turn }) }];
+  }
+
+  #closeTurn(): CallTurn | undefined {
+    const open = this.#open;
+    this.#open = undefined;
+    return open?.seq === undefined ? undefined : { seq: open.seq, ...open.answer };
+  }
+
+  #message(role: 'agent' | 'user', { createdAt, interrupted }: SpokenMessage, content: string, startedAt: number | undefined): CallMessage {
+    const spokenAt = startedAt === undefined ? createdAt : startedAt * 1000;
+    const sources = role === 'agent' && this.#sources.length > 0 ? this.#sources : null;
+    if (role === 'agent') this.#sources = [];
+    return { seq: this.#number(spokenAt), role, content, spokenAt: new Date(spokenAt), interrupted, sources };
+  }
+
+  #number(spokenAt: number): number {
+    let seq = Math.max(0, Math.round(spokenAt - this.#from));
+    while (this.#used.has(seq)) seq += 1;
+    this.#used.add(seq);
+    return seq;
+  }
+}
+
+function milliseconds(seconds: number | undefined): number | null {
+  return seconds === undefined || !(seconds >= 0) ? null : seconds * 1000;
+}
