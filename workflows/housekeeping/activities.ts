@@ -10,6 +10,7 @@ export interface HousekeepingActivitiesOptions {
     readonly agentRevisions: Pick<Store['agentRevisions'], 'prune'>;
     readonly apiKeys: Pick<Store['apiKeys'], 'purge'>;
     readonly webhooks: Pick<Store['webhooks'], 'maintainPartitions'>;
+    readonly dynamicDataCache: Pick<Store['dynamicDataCache'], 'prune'>;
   };
   readonly keep: KeepDays;
   readonly registry: Registry;
@@ -57,6 +58,13 @@ export function createHousekeepingActivities({ store, keep, registry }: Housekee
           const apiKeys = await store.apiKeys.purge({ org, limit: BATCH });
           step({ revisions: 0, apiKeys });
           more = apiKeys === BATCH;
+        }
+        // Calls clear away behind themselves; this is for organisations that have no more of them.
+        for (let more = true; more;) {
+          const answers = await store.dynamicDataCache.prune({ org, limit: BATCH });
+          deleted.inc({ what: 'dynamic_data_answers' }, answers);
+          step({ revisions: 0, apiKeys: 0 });
+          more = answers === BATCH;
         }
         return done;
       });

@@ -19,6 +19,7 @@ async function twoOrganizations() {
     await store.agentRevisions.put({ org, agentUid: `uid-${org}`, agentName: 'same-name', revision, config });
     await store.agentRevisions.serve({ org, agentUid: `uid-${org}`, revision });
     await oneCompletedDocument(store, org);
+    await store.dynamicDataCache.put(org, 'ab'.repeat(32), '{"canary":1}', { forMs: 60_000 });
     const call = await registerCall(store, org);
     const message = { seq: 0, role: 'user', content: 'canary', spokenAt: new Date(), interrupted: false, sources: null } as const;
     await store.calls.log.add(call, { messages: [message], turns: [{ seq: 0, eou: 1, stt: 1, llmTtft: 1, ttsTtfb: 1, v2v: 1 }] });
@@ -93,7 +94,7 @@ const deliveryTables = [
   'webhook_endpoints',
   'webhook_watermarks',
 ] as const;
-const callTables = ['calls', 'call_messages', 'call_turns'] as const;
+const callTables = ['calls', 'call_messages', 'call_turns', 'dynamic_data_cache'] as const;
 
 const tenantTables = [
   'organizations',
