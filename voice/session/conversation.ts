@@ -83,10 +83,19 @@ export class Conversation implements ToolHost {
   /** Prepares everything; nothing is said before {@link begin}. */
   async start(): Promise<void> {
     const { room, userIdentity, instructions, tools } = this.#options;
-    await this.#session.start({
-      agent: new CallAgent({ instructions, tools: tools(this), heeds: (text) => this.#heeds(text) }),
+    const agent = new CallAgent({ instructions, tools: tools(this), heeds: (text) => this.#heeds(text) });
+    // Given the room, the session would tell everybody in it what the tools are called with and what they answer,
+    // and hand out its prompt on request. With its sound and its subtitles joined to the room here, it tells nothing else.
+    this.#session.updateAgent(agent);
+    this.#session._roomIO = new voice.RoomIO({
+      agentSession: this.#session,
       room,
       inputOptions: { participantIdentity: userIdentity, closeOnDisconnect: false, textEnabled: false },
+      outputOptions: {},
+    });
+    this.#session._roomIO.start();
+    await this.#session.start({
+      agent,
       // The sound stays here; everything else would be for LiveKit's cloud.
       record: { audio: true, traces: false, logs: false, transcript: false },
     });
