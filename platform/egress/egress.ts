@@ -6,10 +6,11 @@
  * checked address and is checked again once it stands, and a redirect is a new address that passes the same way.
  * One clock runs over all of it.
  */
+import type { Socket } from 'node:net';
 import { createSecureContext } from 'node:tls';
 
 import { Counter, type Registry } from 'prom-client';
-import type { Dispatcher } from 'undici';
+import { Agent, type Dispatcher } from 'undici';
 
 import { type Clock, systemClock } from '../clock.ts';
 import type { Logger } from '../logging.ts';
@@ -21,11 +22,16 @@ import { acceptedCodings, decodeBody } from './content-coding.ts';
 import { EgressError, type EgressPhase } from './egress-error.ts';
 import { parseHosts } from './hosts.ts';
 import { createNameResolver, type NameResolver } from './name-resolver.ts';
-import { openSocket } from './open-socket.ts';
+import { openSocket, type SocketOpening } from './open-socket.ts';
 import { defaultPorts, parsePorts } from './ports.ts';
 import { checkHeaders, redirected } from './request-head.ts';
 import { readTarget, type Target, type UrlProblem } from './target.ts';
 import { VettedNames } from './vetted-names.ts';
+
+/** Longest time until a connection for another HTTP client stands, in milliseconds. */
+const connectMs = 10_000;
+/** How long such a connection is kept for the next request, in milliseconds, unless the server says less. */
+const keptMs = 30_000;
 
 export interface EgressOptions {
   /** Networks that may be called although they are not public, e.g. `127.0.0.0/8`; default none. */
@@ -90,6 +96,11 @@ export interface Egress {
   check(url: string): UrlProblem | undefined;
   /** @throws EgressError, or the signal's own reason */
   request(request: EgressRequest): Promise<EgressResponse>;
+  /**
+   * For clients of HTTP that bring their own reading, such as of an answer that is streamed: every connection that they get through it has passed
+   * the guard, that to a redirect's address, too. Deadlines, redirects and sizes are theirs to mind, all but the first 10 s of a connection.
+   */
+  readonly dispatcher: Dispatcher;
   /**
    * Whether DNS has answered anything since `since` (monotonic, in milliseconds). For who was timed out while waiting for it, and wants to know
    * whose fault that is: a slow name's, or that of our DNS servers. Takes some seconds in the worst case.
@@ -198,7 +209,60 @@ export function createEgress(options: EgressOptions = {}): Egress {
     }
   };
 
+  /** Opens a connection for an HTTP client that does the rest by itself. */
+  const connectFor = async (origin: string): Promise<Socket> => {
+    const target = readOrThrow(origin);
+    let opening: SocketOpening | undefined;
+    let late = false;
+    const { promise: timedOut, reject } = Promise.withResolvers<never>();
+    const timer = clock.after(connectMs, () => {
+      late = true;
+      opening?.cancel();
+      const message = `${target.host} took longer than ${connectMs} ms to accept the connection: is a server listening there?`;
+      reject(new EgressError({ kind: 'timeout', phase: 'connect', host: target.host, message }));
+    });
+    const connect = async (): Promise<Socket> => {
+      const addresses = names.known(target) ?? (await names.ask(target));
+      opening = openSocket({ target, addresses, policy, secureContext, clock, onTls: () => undefined });
+      if (late) opening.cancel();
+      return (await opening.opened).socket;
+    };
+    try {
+      const connecting = connect();
+      // Nobody waits for it any more once the time is up.
+      connecting.catch(() => undefined);
+      return await Promise.race([connecting, timedOut]);
+    } catch (error) {
+      if (error instanceof EgressError && error.kind === 'forbidden_address') {
+        options.logger?.info({ egress: { host: error.host, phase: error.phase } }, error.message);
+      }
+      throw error;
+    } finally {
+      timer.cancel();
+      timedOut.catch(() => undefined);
+    }
+  };
+
+  const dispatcher = new Agent({
+    // What the client would have connected to is read anew: the guard believes addresses alone.
+    connect: ({ protocol, host, hostname, port }, connected) => {
+      const authority = host ?? `${hostname}${port === '' ? '' : `:${port}`}`;
+      connectFor(`${protocol}//${authority}`).then(
+        (socket) => connected(null, socket),
+        (error: unknown) => connected(error as Error, null),
+      );
+    },
+    allowH2: false,
+    keepAliveTimeout: keptMs,
+    keepAliveMaxTimeout: keptMs,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+    maxHeaderSize: 16_384,
+  });
+
   return {
+    dispatcher,
+
     check(url) {
       const target = readTarget(url, rules);
       return 'kind' in target ? target : undefined;
@@ -239,6 +303,7 @@ export function createEgress(options: EgressOptions = {}): Egress {
       closed = true;
       for (const run of running) run.close();
       pool.close();
+      void dispatcher.destroy().catch(() => undefined);
     },
   };
 }

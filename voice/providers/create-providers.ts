@@ -1,15 +1,24 @@
 /** What a call listens, thinks and speaks with, from the settings of its agent. */
 import type { llm, stt, tts } from '@livekit/agents';
 
+import {
+  createProviderFetch,
+  llmEndpointOf,
+  sttEndpointOf,
+  ttsEndpointOf,
+  type Credentials,
+  type ProviderDefaults,
+  type ProviderEndpoint,
+} from '../../calls/providers/index.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
-import type { Config } from '../../platform/config.ts';
+import { systemClock, type Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
-import type { Credentials } from './credentials.ts';
-import { ProviderFailure } from './provider-failure.ts';
-
-/** What the operator has set for providers, see PARLEY_PROVIDERS. */
-export type ProviderDefaults = Config['PARLEY_PROVIDERS'];
+import { hearingProtocolOf } from './hearing-protocols.ts';
+import { LanguageModel } from './language-model.ts';
+import { Listener } from './listener.ts';
+import { Speaker } from './speaker.ts';
+import { speechProtocolOf } from './speech-protocols.ts';
 
 export interface Providers {
   readonly llm: llm.LLM;
@@ -28,9 +37,54 @@ export interface CreateProvidersOptions {
   readonly egress: Egress;
   readonly defaults: ProviderDefaults;
   readonly logger: Logger;
+  readonly clock?: Clock;
+  /** Where `apiKeyEnv` of the defaults is looked up; the process's own by default. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
-/** @throws ProviderFailure where a provider can't be used as it is configured */
-export function createProviders({ agent }: CreateProvidersOptions): Promise<Providers> {
-  throw new ProviderFailure({ part: 'llm', kind: 'refused', provider: agent.llm.provider, message: 'not yet' });
+/**
+ * Reads the keys, and opens the connections that the first words need.
+ * @throws ProviderFailure where a provider can't be used as it is configured, or its key can't be read
+ */
+export async function createProviders(options: CreateProvidersOptions): Promise<Providers> {
+  const { agent, egress, logger, clock = systemClock } = options;
+  const [heard, thought, said] = await Promise.all([
+    sttEndpointOf({ ...options, stt: agent.speechToText }),
+    llmEndpointOf({ ...options, llm: agent.llm }),
+    ttsEndpointOf({ ...options, tts: agent.textToSpeech }),
+  ]);
+  const { language } = agent;
+  const fetchOf = (endpoint: ProviderEndpoint) => createProviderFetch({ endpoint, egress, clock });
+  const listener = new Listener({
+    provider: heard.provider,
+    protocol: hearingProtocolOf({ endpoint: heard, language }),
+    language,
+    fetch: fetchOf(heard),
+    clock,
+  });
+  const { temperature, maxTokens } = agent.llm;
+  const model = new LanguageModel({ endpoint: thought, temperature, maxTokens, fetch: fetchOf(thought) });
+  const speaker = new Speaker({
+    provider: said.provider,
+    protocol: speechProtocolOf({ endpoint: said, language, temperature: agent.textToSpeech.temperature }),
+    language,
+    fetch: fetchOf(said),
+    clock,
+  });
+  logger.debug(
+    {
+      stt: { provider: heard.provider, model: listener.model },
+      llm: { provider: thought.provider, model: model.model },
+      tts: { provider: said.provider, model: speaker.model },
+    },
+    'the providers of the call',
+  );
+  return {
+    llm: model,
+    stt: listener,
+    tts: speaker,
+    async close() {
+      await Promise.all([model.aclose(), listener.close(), speaker.close()]);
+    },
+  };
 }

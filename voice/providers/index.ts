@@ -1,4 +1,14 @@
 /** Language models and speech: what `createProviders` makes of an agent's settings, and how it can fail. */
-export { createProviders, type CreateProvidersOptions, type ProviderDefaults, type Providers } from './create-providers.ts';
-export { createCredentials, type Credentials, type CredentialsOptions, type SecretKeyRef } from './credentials.ts';
-export { ProviderFailure, providerFailureOf, type ProviderFailureKind, type ProviderPart } from './provider-failure.ts';
+export {
+  createCredentials,
+  CredentialError,
+  ProviderFailure,
+  type Credentials,
+  type CredentialsOptions,
+  type ProviderDefaults,
+  type ProviderFailureKind,
+  type ProviderPart,
+  type SecretKeyRef,
+} from '../../calls/providers/index.ts';
+export { createProviders, type CreateProvidersOptions, type Providers } from './create-providers.ts';
+export { providerFailureOf } from './failure-of.ts';

@@ -1,0 +1,174 @@
+/** A language model that speaks OpenAI's protocol, read by LiveKit's plugin. */
+import { APITimeoutError, isAPIError, llm as llms, type APIConnectOptions, DEFAULT_API_CONNECT_OPTIONS } from '@livekit/agents';
+import * as openai from '@livekit/agents-plugin-openai';
+import { OpenAI } from 'openai';
+
+import {
+  partNames,
+  ProviderFailure,
+  type ProviderEndpoint,
+  type ProviderFailureKind,
+  type ProviderFetch,
+} from '../../calls/providers/index.ts';
+import { watchAnswer } from './answer-watch.ts';
+import { ProviderApiError } from './provider-api-error.ts';
+
+export interface LanguageModelOptions {
+  readonly endpoint: ProviderEndpoint & { readonly baseURL: string; readonly model: string };
+  readonly temperature: number;
+  readonly maxTokens?: number | undefined;
+  readonly fetch: ProviderFetch;
+}
+
+type ChatOptions = Parameters<llms.LLM['chat']>[0];
+
+export class LanguageModel extends llms.LLM {
+  readonly #options: LanguageModelOptions;
+  readonly #client: OpenAI;
+
+  constructor(options: LanguageModelOptions) {
+    super();
+    const { endpoint } = options;
+    this.#options = options;
+    this.#client = new OpenAI({
+      baseURL: endpoint.baseURL,
+      // The client wants one; servers of one's own often don't.
+      apiKey: endpoint.apiKey ?? 'none',
+      maxRetries: 0,
+      // It would print what it can't read.
+      logLevel: 'off',
+      // The environment of the process is the operator's: nothing of it belongs to an agent's provider.
+      organization: null,
+      project: null,
+      ...(endpoint.provider === 'azure_openai' && endpoint.apiKey !== undefined && { defaultHeaders: { 'api-key': endpoint.apiKey } }),
+    });
+  }
+
+  override label(): string {
+    return 'parley.LanguageModel';
+  }
+
+  override get model(): string {
+    return this.#options.endpoint.model;
+  }
+
+  override get provider(): string {
+    return this.#options.endpoint.provider;
+  }
+
+  override chat({
+    chatCtx,
+    toolCtx,
+    connOptions = DEFAULT_API_CONNECT_OPTIONS,
+    toolChoice,
+    parallelToolCalls,
+    extraKwargs,
+  }: ChatOptions): AnswerStream {
+    const { endpoint, temperature, maxTokens } = this.#options;
+    const tools = llms.toToolContext(toolCtx);
+    const effort = endpoint.provider === 'openai' ? openai.defaultReasoningEffort(endpoint.model) : undefined;
+    return new AnswerStream(this, {
+      endpoint,
+      client: this.#client,
+      fetch: this.#options.fetch,
+      chatCtx,
+      toolCtx: tools,
+      connOptions,
+      modelOptions: {
+        // 0, too: it is the provider's default that is unpredictable.
+        temperature,
+        ...(maxTokens !== undefined && { [limitName(endpoint)]: maxTokens }),
+        ...(effort !== undefined && { reasoning_effort: effort }),
+        ...(parallelToolCalls !== undefined && hasTools(tools) && { parallel_tool_calls: parallelToolCalls }),
+        ...(toolChoice !== undefined && { tool_choice: toolChoice }),
+        ...extraKwargs,
+      },
+    });
+  }
+
+  /** Opens the connection, and the shortest thing there is to ask for. */
+  protected override async _prewarmImpl(signal: AbortSignal): Promise<void> {
+    const { endpoint, fetch } = this.#options;
+    const headers = endpoint.apiKey === undefined ? {} : { authorization: `Bearer ${endpoint.apiKey}` };
+    const response = await fetch(`${endpoint.baseURL}/models`, { headers, signal });
+    await response.body?.cancel();
+  }
+}
+
+const hasTools = (tools: llms.ToolContext | undefined): boolean => Object.keys(tools?.functionTools ?? {}).length > 0;
+
+/** OpenAI's newer models take only the new name, most other servers only the old one. */
+const limitName = ({ provider }: ProviderEndpoint): string =>
+  provider === 'openai' || provider === 'azure_openai' ? 'max_completion_tokens' : 'max_tokens';
+
+interface AnswerOptions {
+  readonly endpoint: LanguageModelOptions['endpoint'];
+  readonly client: OpenAI;
+  readonly fetch: ProviderFetch;
+  readonly chatCtx: llms.ChatContext;
+  readonly toolCtx: llms.ToolContext | undefined;
+  readonly connOptions: APIConnectOptions;
+  readonly modelOptions: Record<string, unknown>;
+}
+
+/** What the client and LiveKit say of themselves and of the call to everybody: nobody's business but their makers'. */
+const ownHeaders = /^x-(livekit|stainless)-/i;
+
+/** One answer; what goes wrong with it is told by the HTTP layer, for the client above hides it. */
+class AnswerStream extends openai.LLMStream {
+  readonly #endpoint: LanguageModelOptions['endpoint'];
+  readonly #seen: { failure?: ProviderFailure };
+
+  constructor(model: LanguageModel, { endpoint, client, fetch, toolCtx, ...options }: AnswerOptions) {
+    const seen: { failure?: ProviderFailure } = {};
+    const onFailure = (failure: ProviderFailure): void => void (seen.failure ??= failure);
+    const own = client.withOptions({
+      fetch: async (url, init) => {
+        const headers = Object.fromEntries([...new Headers(init?.headers)].filter(([name]) => !ownHeaders.test(name)));
+        if (endpoint.apiKey === undefined) delete headers['authorization'];
+        const { method = 'POST', body, signal = null } = init ?? {};
+        if (typeof url !== 'string' || typeof body !== 'string') throw new TypeError('not a request of a chat');
+        const response = await fetch(url, { method, headers, body, signal, onFailure });
+        return watchAnswer(response, {
+          onFailure,
+          empty: () => failureOf(endpoint, 'payload', 'sent something that is no answer: check its address'),
+          cutOff: () => failureOf(endpoint, 'connection_lost', 'ended in the middle of an answer'),
+        });
+      },
+    });
+    super(model as unknown as ConstructorParameters<typeof openai.LLMStream>[0], {
+      ...options,
+      ...(toolCtx !== undefined && { toolCtx }),
+      model: endpoint.model,
+      providerFmt: 'openai',
+      client: own,
+      strictToolSchema: false,
+    });
+    this.#endpoint = endpoint;
+    this.#seen = seen;
+  }
+
+  protected override async run(): Promise<void> {
+    delete this.#seen.failure;
+    try {
+      await super.run();
+    } catch (error) {
+      // It knows whether something of the answer has been used already.
+      const retryable = isAPIError(error) && error.retryable;
+      throw new ProviderApiError(this.#seen.failure ?? this.#unseen(error), { retryable });
+    }
+  }
+
+  /** An answer came, and could not be read. */
+  #unseen(error: unknown): ProviderFailure {
+    if (error instanceof APITimeoutError) return failureOf(this.#endpoint, 'unreachable', 'did not answer in time');
+    // The plugin's way to say that the provider put an error in place of an event.
+    if (isAPIError(error) && 'statusCode' in error)
+      return failureOf(this.#endpoint, 'runtime', 'reported an error in the middle of an answer');
+    return failureOf(this.#endpoint, 'payload', "sent an answer that can't be read");
+  }
+}
+
+function failureOf({ provider }: ProviderEndpoint, kind: ProviderFailureKind, message: string): ProviderFailure {
+  return new ProviderFailure({ part: 'llm', kind, provider, message: `${provider} (${partNames.llm}) ${message}` });
+}

@@ -1,0 +1,69 @@
+/** Cuts text that comes in pieces into sentences, each as soon as it is known to be complete: what is spoken is asked for sentence by sentence. */
+
+/** Shorter ones go with the next: "Mr." is no sentence, and many short requests sound choppy. In characters. */
+const shortest = 20;
+/** A sentence is cut where it may be when it gets longer than this. */
+const longest = 400;
+
+export class SentenceCutter {
+  readonly #segmenter: Intl.Segmenter;
+  #text = '';
+
+  /** @param language BCP 47; one that isn't known is cut as English is */
+  constructor(language: string) {
+    this.#segmenter = new Intl.Segmenter(known(language), { granularity: 'sentence' });
+  }
+
+  /** Sentences that are complete by now. */
+  push(text: string): readonly string[] {
+    this.#text += text;
+    return this.#cut(false);
+  }
+
+  /** What is left. */
+  end(): readonly string[] {
+    return this.#cut(true);
+  }
+
+  #cut(all: boolean): readonly string[] {
+    const parts = [...this.#segmenter.segment(this.#text)].map(({ segment }) => segment);
+    // The last one may go on.
+    const open = all ? '' : (parts.pop() ?? '');
+    const sentences: string[] = [];
+    let sentence = '';
+    for (const part of parts) {
+      sentence += part;
+      if (widthOf(sentence.trim()) < shortest) continue;
+      sentences.push(sentence);
+      sentence = '';
+    }
+    let rest = sentence + open;
+    if (all && rest !== '') {
+      sentences.push(rest);
+      rest = '';
+    }
+    while (rest.length > longest) {
+      const at = Math.max(rest.lastIndexOf(', ', longest), rest.lastIndexOf('; ', longest), 0) || rest.lastIndexOf(' ', longest);
+      const cut = at > 0 ? at + 1 : longest;
+      sentences.push(rest.slice(0, cut));
+      rest = rest.slice(cut);
+    }
+    this.#text = rest;
+    return sentences.map((text) => text.trim()).filter(isSpoken);
+  }
+}
+
+/** Scripts without spaces say more with fewer characters. */
+const widthOf = (text: string): number =>
+  text.length + 2 * (text.match(/[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\p{sc=Thai}]/gu)?.length ?? 0);
+
+/** Whether there is anything in it that has a sound: a dash or a smiley by itself is answered with an error, or with nothing. */
+const isSpoken = (text: string): boolean => /[\p{L}\p{N}]/u.test(text);
+
+function known(language: string): string {
+  try {
+    return Intl.Segmenter.supportedLocalesOf(language)[0] ?? 'en';
+  } catch {
+    return 'en';
+  }
+}

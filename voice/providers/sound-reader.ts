@@ -1,0 +1,80 @@
+/** Makes frames of the bytes of a sound as they come, the first one as soon as there are 20 ms of it. */
+import { AudioFrame } from '@livekit/rtc-node';
+
+/** Length of a frame, in milliseconds. */
+const frameMs = 20;
+
+/** 16 bits, one channel; raw, or a WAV file, which some servers send whatever they are asked for. */
+export class SoundReader {
+  #rate: number;
+  #channels = 1;
+  #head: Buffer | undefined = Buffer.alloc(0);
+  #rest: Buffer = Buffer.alloc(0);
+
+  constructor(sampleRate: number) {
+    this.#rate = sampleRate;
+  }
+
+  /** @throws RangeError for a WAV file of another kind */
+  push(chunk: Uint8Array): readonly AudioFrame[] {
+    let bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength);
+    if (this.#head !== undefined) {
+      const head = Buffer.concat([this.#head, bytes]);
+      const start = this.#dataStart(head);
+      if (start === undefined) {
+        this.#head = head;
+        return [];
+      }
+      this.#head = undefined;
+      bytes = head.subarray(start);
+    }
+    return this.#frames(this.#rest.length === 0 ? bytes : Buffer.concat([this.#rest, bytes]));
+  }
+
+  /** What is left, less than a frame. */
+  end(): readonly AudioFrame[] {
+    // Too short to be told from a head: it is sound.
+    if (this.#head !== undefined && this.#head.length > 0) this.#rest = this.#head;
+    const whole = this.#rest.length - (this.#rest.length % (2 * this.#channels));
+    const frame = whole === 0 ? [] : [this.#frame(this.#rest.subarray(0, whole))];
+    this.#rest = Buffer.alloc(0);
+    return frame;
+  }
+
+  #frames(bytes: Buffer): readonly AudioFrame[] {
+    const size = Math.round((this.#rate * frameMs) / 1000) * 2 * this.#channels;
+    const frames: AudioFrame[] = [];
+    let at = 0;
+    for (; at + size <= bytes.length; at += size) frames.push(this.#frame(bytes.subarray(at, at + size)));
+    this.#rest = Buffer.from(bytes.subarray(at));
+    return frames;
+  }
+
+  #frame(bytes: Buffer): AudioFrame {
+    const samples = new Int16Array(bytes.length / 2 / this.#channels);
+    for (let index = 0; index < samples.length; index += 1) samples[index] = bytes.readInt16LE(index * 2 * this.#channels);
+    return new AudioFrame(samples, this.#rate, 1, samples.length);
+  }
+
+  /** Where the sound begins; undefined while that can't be told. */
+  #dataStart(head: Buffer): number | undefined {
+    const riff = Buffer.from('RIFF');
+    if (head.length < 4) return riff.subarray(0, head.length).equals(head) ? undefined : 0;
+    if (!head.subarray(0, 4).equals(riff)) return 0;
+    for (let at = 12; at + 8 <= head.length;) {
+      const id = head.toString('latin1', at, at + 4);
+      if (id === 'data') return at + 8;
+      const length = head.readUInt32LE(at + 4);
+      if (id === 'fmt ' && at + 24 <= head.length) {
+        const [format, channels, bits] = [head.readUInt16LE(at + 8), head.readUInt16LE(at + 10), head.readUInt16LE(at + 22)];
+        if ((format !== 1 && format !== 0xfffe) || bits !== 16 || channels < 1 || channels > 2)
+          throw new RangeError('a WAV file that is not of 16 bits');
+        this.#channels = channels;
+        this.#rate = head.readUInt32LE(at + 12);
+      }
+      at += 8 + length + (length % 2);
+    }
+    if (head.length > 65_536) throw new RangeError('a WAV file without sound');
+    return undefined;
+  }
+}
