@@ -21,28 +21,30 @@ export function readAnswer(text: string, questions: readonly AnalysisQuestion[])
 }
 
 /** @param value as it stands in JSON; numbers and booleans in quotation marks are meant well */
-export function readValue(value: unknown, { type, choices = [] }: AnalysisQuestion): Reading {
-  if (value === null) return { result: null };
-  const word = typeof value === 'string' ? value.trim() : undefined;
-  switch (type) {
-    case 'string':
-      return word === undefined ? { problem: 'it has to be a string' } : { result: word === '' ? null : storable(word) };
-    case 'enum': {
-      const same = (choice: string): boolean => choice === value || choice.toLowerCase() === word?.toLowerCase();
-      const choice = choices.find((one) => one === value) ?? choices.find(same);
-      return choice === undefined ? { problem: `it has to be one of ${JSON.stringify(choices)}` } : { result: choice };
-    }
-    case 'boolean': {
-      const given = word?.toLowerCase() ?? value;
-      if (given === true || given === 'true') return { result: true };
-      return given === false || given === 'false' ? { result: false } : { problem: 'it has to be true or false' };
-    }
-    case 'number': {
-      const given = word !== undefined && /^-?\d+(\.\d+)?$/.test(word) ? Number(word) : value;
-      return typeof given === 'number' && Number.isFinite(given) ? { result: given } : { problem: 'it has to be a number, without a unit' };
-    }
-  }
+export function readValue(value: unknown, question: AnalysisQuestion): Reading {
+  return value === null ? { result: null } : readers[question.type](value, question);
 }
+
+const readers: Readonly<Record<AnalysisQuestion['type'], (value: unknown, question: AnalysisQuestion) => Reading>> = {
+  string(value) {
+    if (typeof value !== 'string') return { problem: 'it has to be a string' };
+    return { result: value.trim() === '' ? null : storable(value.trim()) };
+  },
+  enum(value, { choices = [] }) {
+    const word = typeof value === 'string' ? value.trim().toLowerCase() : undefined;
+    const choice = choices.find((one) => one === value) ?? choices.find((one) => one.toLowerCase() === word);
+    return choice === undefined ? { problem: `it has to be one of ${JSON.stringify(choices)}` } : { result: choice };
+  },
+  boolean(value) {
+    const word = String(value).trim().toLowerCase();
+    if (typeof value !== 'boolean' && typeof value !== 'string') return { problem: 'it has to be true or false' };
+    return word === 'true' || word === 'false' ? { result: word === 'true' } : { problem: 'it has to be true or false' };
+  },
+  number(value) {
+    const given = typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : value;
+    return typeof given === 'number' && Number.isFinite(given) ? { result: given } : { problem: 'it has to be a number, without a unit' };
+  },
+};
 
 /** What Postgres and JSON keep of a text. */
 function storable(text: string): string {

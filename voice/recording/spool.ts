@@ -79,7 +79,7 @@ export class Spool {
   async abandoned(now: number): Promise<readonly SpooledRecording[]> {
     const names = await readdir(this.#root).catch(() => []);
     const found: SpooledRecording[] = [];
-    for (const name of names.sort()) {
+    for (const name of names.toSorted()) {
       const folder = join(this.#root, name);
       const known = await readFacts(folder);
       if (known === undefined || (await isAlive(known.process))) continue;

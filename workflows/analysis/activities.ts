@@ -27,7 +27,7 @@ export interface AnalysisActivityDependencies {
 type AgentRevision = NonNullable<Awaited<ReturnType<Store['agentRevisions']['get']>>>;
 
 /** While a model thinks Temporal hears that it is being asked, this often, in milliseconds. */
-const aliveEveryMs = 4_000;
+const aliveEveryMs = 3_000;
 /** A server that answers what nobody can read does so always; or it stands behind something that was in trouble for a moment. */
 const unreadableAttempts = 3;
 

@@ -8,7 +8,7 @@ const { analyse } = proxyActivities<Pick<AnalysisActivities, 'analyse'>>({
   // Two rounds, each of up to three requests.
   startToCloseTimeout: '10 minutes',
   // Says every few seconds that it is alive, so that a worker which dies in it is noticed soon.
-  heartbeatTimeout: '15 seconds',
+  heartbeatTimeout: '10 seconds',
   // About two hours of a provider, or of a Kubernetes API that has the key, that is away.
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '10 minutes', maximumAttempts: 20 },
 });

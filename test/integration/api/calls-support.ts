@@ -22,9 +22,11 @@ export async function serveAgent(
     readonly required?: readonly string[];
     readonly maxDuration?: string;
     readonly prompt?: string;
+    /** In place of what is below. */
+    readonly agent?: Partial<AgentRevisionConfig['agent']>;
   } = {},
 ): Promise<string> {
-  const { displayName = name, required, maxDuration = '30m', prompt = 'Be kind.' } = options;
+  const { displayName = name, required, maxDuration = '30m', prompt = 'Be kind.', agent: change } = options;
   const config = {
     format: 1,
     name,
@@ -38,6 +40,7 @@ export async function serveAgent(
       turnDetection: { endOfSpeechDelay: '500ms' },
       ambientSound: { source: 'none', volume: 1 },
       call: { endAfterSilence: '10s', maxDuration, voicemailDetectionTimeout: '90s' },
+      ...change,
     },
     systemPrompt: prompt,
     tools: [],
@@ -45,8 +48,8 @@ export async function serveAgent(
     versions: { secrets: {}, knowledgeBaseUid: null },
   } satisfies AgentRevisionConfig;
   const { revision } = revisionOf(config);
-  const agent = { org, agentUid: `uid-${name}`, revision };
-  await store.agentRevisions.put({ ...agent, agentName: name, config });
-  await store.agentRevisions.serve(agent);
+  const served = { org, agentUid: `uid-${name}`, revision };
+  await store.agentRevisions.put({ ...served, agentName: name, config });
+  await store.agentRevisions.serve(served);
   return revision;
 }
