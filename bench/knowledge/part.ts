@@ -1,4 +1,4 @@
-import type { Table } from '../harness/table.ts';
+import type { PartResult } from '../harness/run-parts.ts';
 import type { Host } from './host.ts';
 
 /** How much work a run does. */
@@ -29,12 +29,6 @@ export interface PartContext {
   readonly host: () => Promise<Host>;
   /** One line of what is being done now. */
   readonly progress: (line: string) => void;
-}
-
-export interface PartResult {
-  /** For the JSON. */
-  readonly figures: unknown;
-  readonly tables: readonly Table[];
 }
 
 /** @throws Error naming what is missing */

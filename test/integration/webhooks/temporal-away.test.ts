@@ -1,58 +1,9 @@
-import { readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { expect, it } from 'vitest';
 
-import { expect, it, onTestFinished } from 'vitest';
-
-import { cacheFolder } from '../../../cli/dev/binaries/cache.ts';
-import { binarySpec } from '../../../cli/dev/binaries/catalogue.ts';
-import { currentPlatform } from '../../../cli/dev/binaries/platform.ts';
-import { resolveBinary } from '../../../cli/dev/binaries/resolve.ts';
-import { temporalPart } from '../../../cli/dev/parts/temporal.ts';
-import { repositoryRoot } from '../../../cli/dev/repository.ts';
-import { Supervisor } from '../../../cli/dev/supervisor.ts';
 import { eventually } from '../../support/eventually.ts';
-import { freePort } from '../../support/free-port.ts';
+import { ownTemporal } from '../../support/own-temporal.ts';
 import { settled } from './dispatch-harness.ts';
 import { retryHarness, waits } from './retry-harness.ts';
-
-/** A Temporal server of this test's own, not yet started. */
-async function ownTemporal() {
-  const folder = await mkdtemp(join(tmpdir(), 'parley-temporal-away-'));
-  const { path: binary } = await resolveBinary({
-    spec: binarySpec('temporal'),
-    env: process.env,
-    cache: cacheFolder(process.env),
-    platform: currentPlatform(),
-    tools: join(repositoryRoot(), 'tools'),
-    onProgress: () => undefined,
-  });
-  const port = await freePort();
-  const runDir = join(folder, 'run');
-  const pid = (): number => Number(readFileSync(join(runDir, 'temporal.pid'), 'utf8'));
-  let running: Supervisor | undefined;
-  const temporal = {
-    address: `127.0.0.1:${port}`,
-    async start() {
-      running = new Supervisor({
-        parts: [temporalPart({ binary, databaseFile: join(folder, 'temporal.db'), port })],
-        logDir: join(folder, 'logs'),
-        runDir,
-      });
-      await running.start();
-    },
-    /** Takes connections and answers nothing. */
-    hang: () => void process.kill(pid(), 'SIGSTOP'),
-    goOn: () => void process.kill(pid(), 'SIGCONT'),
-  };
-  onTestFinished(async () => {
-    if (running !== undefined) temporal.goOn();
-    await running?.stop();
-    await rm(folder, { recursive: true, force: true });
-  });
-  return temporal;
-}
 
 const policy = { retryPolicy: { strategy: 'FixedDelay', maxAttempts: 3, maxDelay: '2s' }, requestTimeout: '500ms' };
 

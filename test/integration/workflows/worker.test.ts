@@ -1,18 +1,8 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { Client, Connection } from '@temporalio/client';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 
-import { cacheFolder } from '../../../cli/dev/binaries/cache.ts';
-import { binarySpec } from '../../../cli/dev/binaries/catalogue.ts';
-import { currentPlatform } from '../../../cli/dev/binaries/platform.ts';
-import { resolveBinary } from '../../../cli/dev/binaries/resolve.ts';
-import { temporalPart } from '../../../cli/dev/parts/temporal.ts';
-import { repositoryRoot } from '../../../cli/dev/repository.ts';
-import { Supervisor } from '../../../cli/dev/supervisor.ts';
 import { loadConfig } from '../../../platform/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
@@ -20,31 +10,9 @@ import { migrate, openStore } from '../../../store/index.ts';
 import type { housekeeping } from '../../../workflows/catalogue.ts';
 import { runWorker } from '../../../workflows/main.ts';
 import { eventually } from '../../support/eventually.ts';
-import { freePort } from '../../support/free-port.ts';
+import { ownTemporal } from '../../support/own-temporal.ts';
 import { database } from '../../support/postgres.ts';
 import { unique } from './support.ts';
-
-let folder: string;
-let binary: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'parley-worker-'));
-  ({ path: binary } = await resolveBinary({
-    spec: binarySpec('temporal'),
-    env: process.env,
-    cache: cacheFolder(process.env),
-    platform: currentPlatform(),
-    tools: join(repositoryRoot(), 'tools'),
-    onProgress: () => undefined,
-  }));
-});
-afterEach(() => rm(folder, { recursive: true, force: true }));
-
-const temporalAt = (port: number): Supervisor =>
-  new Supervisor({
-    parts: [temporalPart({ binary, databaseFile: join(folder, 'temporal.db'), port })],
-    logDir: join(folder, 'logs'),
-    runDir: join(folder, 'run'),
-  });
 
 /** A worker in this process, stopped through its signal. */
 function startWorker(env: Readonly<Record<string, string>>) {
@@ -72,10 +40,9 @@ function startWorker(env: Readonly<Record<string, string>>) {
 it('waits for Temporal without ever exiting, finds it again after it was away, and stops in order', async () => {
   const { url } = await database();
   await migrate({ databaseUrl: url });
-  const port = await freePort();
-  const address = `127.0.0.1:${port}`;
+  const temporal = await ownTemporal();
+  const { address } = temporal;
   const worker = startWorker({ DATABASE_URL: url, TEMPORAL_ADDRESS: address });
-  let temporal = temporalAt(port);
   try {
     const away = await eventually(async () => {
       const ready = await worker.get('/readyz');
@@ -91,7 +58,6 @@ it('waits for Temporal without ever exiting, finds it again after it was away, a
 
     await temporal.stop();
     await eventually(async () => expect((await worker.get('/readyz')).text).toContain('does not answer'));
-    temporal = temporalAt(port);
     await temporal.start();
     await eventually(async () => expect((await worker.get('/readyz')).text).toBe('ok\n'));
 
@@ -125,10 +91,9 @@ it('waits for Temporal without ever exiting, finds it again after it was away, a
 
 it('is unready without the migrations, says so, and becomes ready when they come', async () => {
   const { url } = await database();
-  const port = await freePort();
-  const temporal = temporalAt(port);
+  const temporal = await ownTemporal();
   await temporal.start();
-  const worker = startWorker({ DATABASE_URL: url, TEMPORAL_ADDRESS: `127.0.0.1:${port}` });
+  const worker = startWorker({ DATABASE_URL: url, TEMPORAL_ADDRESS: temporal.address });
   try {
     await eventually(async () => expect((await worker.get('/readyz')).text).toMatch(/postgres: .*parley migrate/));
     await migrate({ databaseUrl: url });

@@ -1,0 +1,67 @@
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { onTestFinished } from 'vitest';
+
+import { cacheFolder } from '../../cli/dev/binaries/cache.ts';
+import { binarySpec } from '../../cli/dev/binaries/catalogue.ts';
+import { currentPlatform } from '../../cli/dev/binaries/platform.ts';
+import { resolveBinary } from '../../cli/dev/binaries/resolve.ts';
+import { temporalPart } from '../../cli/dev/parts/temporal.ts';
+import { repositoryRoot } from '../../cli/dev/repository.ts';
+import { Supervisor } from '../../cli/dev/supervisor.ts';
+import { freePort } from './free-port.ts';
+
+export interface OwnTemporal {
+  /** `host:port`, the same whenever it is started. */
+  readonly address: string;
+  start(): Promise<void>;
+  /** What it has stored is there again after the next start. */
+  stop(): Promise<void>;
+  /** From now on it takes connections and answers nothing. */
+  hang(): void;
+  goOn(): void;
+}
+
+/** A Temporal server of this test's own, not yet started: for tests that take it away. It is stopped and removed after the test. */
+export async function ownTemporal(): Promise<OwnTemporal> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-temporal-'));
+  const { path: binary } = await resolveBinary({
+    spec: binarySpec('temporal'),
+    env: process.env,
+    cache: cacheFolder(process.env),
+    platform: currentPlatform(),
+    tools: join(repositoryRoot(), 'tools'),
+    onProgress: () => undefined,
+  });
+  const port = await freePort();
+  const runDir = join(folder, 'run');
+  const signal = (name: NodeJS.Signals): void => void process.kill(Number(readFileSync(join(runDir, 'temporal.pid'), 'utf8')), name);
+  let running: Supervisor | undefined;
+  const temporal: OwnTemporal = {
+    address: `127.0.0.1:${port}`,
+    async start() {
+      running = new Supervisor({
+        parts: [temporalPart({ binary, databaseFile: join(folder, 'temporal.db'), port })],
+        logDir: join(folder, 'logs'),
+        runDir,
+      });
+      await running.start();
+    },
+    async stop() {
+      await running?.stop();
+      running = undefined;
+    },
+    hang: () => signal('SIGSTOP'),
+    goOn: () => signal('SIGCONT'),
+  };
+  onTestFinished(async () => {
+    // What is stopped by a signal takes no other one.
+    if (running !== undefined) temporal.goOn();
+    await temporal.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+  return temporal;
+}
