@@ -50,7 +50,7 @@ const readers: Readonly<Record<AnalysisQuestion['type'], (value: unknown, questi
 function storable(text: string): string {
   // oxlint-disable-next-line no-control-regex -- these are meant
   return text
-    .replaceAll(/[\u0000-\u0008\u000B-\u001F]/g, '')
+    .replaceAll(/(?![\n\t])\p{Cc}/gu, '')
     .slice(0, longestResult)
     .toWellFormed();
 }

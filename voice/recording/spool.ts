@@ -77,9 +77,9 @@ export class Spool {
 
   /** Those that nobody writes any more, the oldest first. */
   async abandoned(now: number): Promise<readonly SpooledRecording[]> {
-    const names = await readdir(this.#root).catch(() => []);
+    const names = (await readdir(this.#root).catch(() => [])).toSorted((a, b) => (a < b ? -1 : 1));
     const found: SpooledRecording[] = [];
-    for (const name of names.toSorted()) {
+    for (const name of names) {
       const folder = join(this.#root, name);
       const known = await readFacts(folder);
       if (known === undefined || (await isAlive(known.process))) continue;

@@ -71,7 +71,7 @@ export function writePage(page: {
 
 /** Segments of a packet: as many full ones as fit, and one that ends it. */
 export function lacingOf(length: number): number[] {
-  return [...new Array<number>(Math.floor(length / 255)).fill(255), length % 255];
+  return [...Array.from({ length: Math.floor(length / 255) }, () => 255), length % 255];
 }
 
 const table = Uint32Array.from({ length: 256 }, (_, index) => {
