@@ -1,6 +1,7 @@
 /** The programs that the local stack runs, at the versions it was tested with. */
 import {
   etcdDownloads,
+  helmDownloads,
   kubernetesDownloads,
   livekitDownloads,
   type OfficialDownload,
@@ -20,7 +21,8 @@ export type BinaryName =
   | 'livekit-server'
   | 'redis-server'
   | 'postgres'
-  | 'versitygw';
+  | 'versitygw'
+  | 'helm';
 
 export interface BinarySpec {
   readonly name: BinaryName;
@@ -85,6 +87,8 @@ const temporalVersion = '1.5.1';
 const livekitVersion = '1.13.5';
 
 const versitygwVersion = '1.8.0';
+
+const helmVersion = '3.19.2';
 
 export const catalogue: readonly BinarySpec[] = [
   {
@@ -175,6 +179,24 @@ const testPrograms: readonly BinarySpec[] = [
         name: 'versitygw',
         package: 'github.com/versity/versitygw/cmd/versitygw',
         ldflags: `-s -w -X main.Version=${versitygwVersion}`,
+      },
+      seconds: 60,
+    },
+  },
+  {
+    name: 'helm',
+    version: helmVersion,
+    versionProbe: { args: ['version'], pattern: /Version:"v(\d+(?:\.\d+)*)/ },
+    // Helm 4 renders the same, but its command line is another.
+    accepted: { text: '3.14 or newer, before 4', check: (version) => /^3\.(1[4-9]|[2-9]\d)(\.|$)/.test(version) },
+    executable: 'helm',
+    official: helmDownloads(helmVersion),
+    go: {
+      module: 'helm',
+      target: {
+        name: 'helm',
+        package: 'helm.sh/helm/v3/cmd/helm',
+        ldflags: `-s -w -X helm.sh/helm/v3/internal/version.version=v${helmVersion}`,
       },
       seconds: 60,
     },

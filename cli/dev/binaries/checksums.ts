@@ -93,6 +93,19 @@ export function livekitDownloads(version: string): Readonly<Record<string, Offic
   }));
 }
 
+/** From the release's .sha256sum files, as projects that pin it repeat them. For macOS it is built from source. */
+const helmSums: Readonly<Record<string, string>> = {
+  'linux-amd64': '2114c9dea2844dce6d0ee2d792a9aae846be8cf53d5b19dc2988b5a0e8fec26e',
+  'linux-arm64': '566e9f3a5a83a81e4b03503ae37e368edd52d699619e8a9bb1fdf21561ae0e88',
+};
+
+export function helmDownloads(version: string): Readonly<Record<string, OfficialDownload>> {
+  return mapSums(helmSums, 'sha256', (platform) => ({
+    url: `https://get.helm.sh/helm-v${version}-${platform}.tar.gz`,
+    member: `${platform}/helm`,
+  }));
+}
+
 function mapSums(
   sums: Readonly<Record<string, string>>,
   algorithm: 'sha256' | 'sha512',
