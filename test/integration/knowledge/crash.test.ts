@@ -1,35 +1,20 @@
 /** Whatever dies or goes away in the middle: a document is completed once, with all of its chunks, or failed with a reason. */
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { Client } from 'pg';
 import { expect, it, onTestFinished } from 'vitest';
 
-import { repositoryRoot } from '../../../cli/dev/repository.ts';
 import { newDocumentId, type DocumentStage } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
+import { spawnRole } from '../../support/role-process.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 import { knowledgeHarness, startWorker, type KnowledgeHarness } from './harness.ts';
 
-/** A worker in a process of its own, so that it can be killed. */
-function spawnWorker(env: Readonly<Record<string, string>>) {
-  const child = spawn(join(repositoryRoot(), 'bin/parley'), ['worker'], {
-    env: { ...process.env, PARLEY_LOG_LEVEL: 'error', ...env },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  const kill = async (): Promise<void> => {
-    if (child.exitCode !== null || child.signalCode !== null) return;
-    child.kill('SIGKILL');
-    await once(child, 'exit');
-  };
-  onTestFinished(kill);
-  return { kill };
-}
+const spawnWorker = (env: Readonly<Record<string, string>>) => spawnRole('worker', { ...process.env, PARLEY_LOG_LEVEL: 'error', ...env });
 
 /** Some thousand paragraphs, each with a number that no other has. */
 const paragraphs = 8_000;

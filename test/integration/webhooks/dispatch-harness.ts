@@ -1,7 +1,5 @@
 /** Subscriptions in a real API server, events in a real Postgres, and dispatchers in this process or as processes of their own. */
-import { spawn, type ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,7 +20,7 @@ import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
 import { database } from '../../support/postgres.ts';
-import { repository } from '../../support/stack.ts';
+import { spawnRole, type RoleProcess } from '../../support/role-process.ts';
 import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
 import { startWebhookSink, type WebhookSink } from '../../support/webhook-sink.ts';
 
@@ -45,12 +43,6 @@ export interface RunningDispatcher {
   stop(): Promise<void>;
 }
 
-export interface DispatcherProcess {
-  readonly child: ChildProcess;
-  /** Ends it as a crash does. */
-  kill(): Promise<void>;
-}
-
 /** What happens in one organisation. */
 interface Organization {
   readonly org: string;
@@ -69,7 +61,7 @@ export interface DispatchHarness extends Organization {
   /** Another one beside the first. */
   organization(): Promise<Organization>;
   dispatcher(env?: Readonly<Record<string, string>>): Promise<RunningDispatcher>;
-  process(env?: Readonly<Record<string, string>>): Promise<DispatcherProcess>;
+  process(env?: Readonly<Record<string, string>>): Promise<RoleProcess>;
   sql<R extends object>(text: string, values?: readonly unknown[]): Promise<R[]>;
   deliveries(uid?: string): Promise<DeliveryRow[]>;
   /** How many deliveries are in which state. */
@@ -174,19 +166,7 @@ export async function dispatchHarness(more: Readonly<Record<string, string>> = {
       onTestFinished(stop);
       return { port: await listening.promise, registry, stop };
     },
-    async process(own = {}) {
-      const child = spawn(process.execPath, [join(repository, 'cli/main.ts'), 'dispatcher'], {
-        env: { PATH: process.env['PATH'], ...env, ...own },
-        stdio: ['ignore', 'ignore', 'inherit'],
-      });
-      const exited = once(child, 'exit');
-      const kill = async (): Promise<void> => {
-        child.kill('SIGKILL');
-        await exited;
-      };
-      onTestFinished(kill);
-      return { child, kill };
-    },
+    process: async (own = {}) => spawnRole('dispatcher', { ...env, ...own }),
     async sql<R extends object>(text: string, values: readonly unknown[] = []) {
       return (await sqlClient.query<R>(text, [...values])).rows;
     },

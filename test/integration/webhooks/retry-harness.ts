@@ -1,8 +1,5 @@
 /** Workers beside dispatchers, for what is tried again. */
-import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
-import { join } from 'node:path';
 
 import { onTestFinished } from 'vitest';
 
@@ -11,10 +8,10 @@ import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
 import { runWorker } from '../../../workflows/main.ts';
 import { eventually } from '../../support/eventually.ts';
-import { repository } from '../../support/stack.ts';
+import { spawnRole, type RoleProcess } from '../../support/role-process.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 import { sharedBundle } from '../workflows/support.ts';
-import { dispatchHarness, type DispatcherProcess, type DispatchHarness } from './dispatch-harness.ts';
+import { dispatchHarness, type DispatchHarness } from './dispatch-harness.ts';
 
 export interface AttemptRow {
   readonly number: number;
@@ -30,7 +27,7 @@ export interface RetryHarness extends DispatchHarness {
   /** A worker in this process; by default once it is ready. */
   worker(options?: { readonly ready?: boolean }): Promise<{ stop(): Promise<void> }>;
   /** A worker that can be killed. */
-  workerProcess(env?: Readonly<Record<string, string>>): DispatcherProcess;
+  workerProcess(env?: Readonly<Record<string, string>>): RoleProcess;
   /** Of all deliveries of a subscription, by delivery and number. */
   attempts(uid: string): Promise<AttemptRow[]>;
 }
@@ -72,19 +69,7 @@ export async function retryHarness(more: Readonly<Record<string, string>> = {}):
       });
       return { stop };
     },
-    workerProcess(own = {}) {
-      const child = spawn(process.execPath, [join(repository, 'cli/main.ts'), 'worker'], {
-        env: { PATH: process.env['PATH'], ...harness.env, ...own },
-        stdio: ['ignore', 'ignore', 'inherit'],
-      });
-      const exited = once(child, 'exit');
-      const kill = async (): Promise<void> => {
-        child.kill('SIGKILL');
-        await exited;
-      };
-      onTestFinished(kill);
-      return { child, kill };
-    },
+    workerProcess: (own = {}) => spawnRole('worker', { ...harness.env, ...own }),
     attempts: (uid) =>
       harness.sql<AttemptRow>(
         `SELECT number, (extract(epoch FROM started_at) * 1000)::float8 AS started_at, duration_ms, succeeded, reason, status_code

@@ -1,0 +1,28 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+import { onTestFinished } from 'vitest';
+
+import { repository } from './stack.ts';
+
+export interface RoleProcess {
+  readonly child: ChildProcess;
+  /** Ends it as a crash does; one that has ended already is left alone. */
+  kill(): Promise<void>;
+}
+
+/** A role in a process of its own, from the sources, so that it can be killed; what it writes to stderr is shown. It is gone after the test. */
+export function spawnRole(role: string, env: Readonly<Record<string, string | undefined>>): RoleProcess {
+  const child = spawn(process.execPath, [join(repository, 'cli/main.ts'), role], {
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  const kill = async (): Promise<void> => {
+    child.kill('SIGKILL');
+    await exited;
+  };
+  onTestFinished(kill);
+  return { child, kill };
+}
