@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+
+import { createArgumentCheck } from './arguments.ts';
+
+const schema = {
+  type: 'object',
+  properties: { city: { type: 'string' }, days: { type: 'integer', minimum: 1 }, unit: { enum: ['C', 'F'] } },
+  required: ['city'],
+  additionalProperties: false,
+};
+
+describe('createArgumentCheck', () => {
+  it('has nothing against what fits', () => {
+    expect(createArgumentCheck(schema)({ city: 'Paris', days: 2, unit: 'C' })).toBeUndefined();
+  });
+
+  it('says all that does not fit, so that the model can correct it', () => {
+    const complaint = createArgumentCheck(schema)({ days: 0, unit: 'K', extra: 1 });
+    for (const part of ["must have required property 'city'", 'days must be >= 1', '["C","F"]', 'extra', 'nothing was done']) {
+      expect(complaint).toContain(part);
+    }
+  });
+
+  it('does not blame the model for what is not its to say', () => {
+    expect(createArgumentCheck(schema, new Set(['city', 'days']))({ days: 'seven' })).toBeUndefined();
+    expect(createArgumentCheck(schema, new Set(['city']))({ days: 'seven' })).toContain('days');
+  });
+
+  it.each([
+    [
+      'the newer dialect',
+      {
+        $schema: 'https://json-schema.org/draft/2020-12/schema',
+        type: 'object',
+        properties: { a: { $ref: '#/$defs/x' } },
+        $defs: { x: { type: 'number' } },
+      },
+    ],
+    [
+      'the older dialect',
+      {
+        $schema: 'http://json-schema.org/draft-07/schema#',
+        type: 'object',
+        properties: { a: { $ref: '#/definitions/x' } },
+        definitions: { x: { type: 'number' } },
+      },
+    ],
+    ['neither', { properties: { a: { anyOf: [{ type: 'number' }, { type: 'null' }] } } }],
+    ['odd keywords and formats', { type: 'object', 'x-order': 1, properties: { a: { type: 'number', format: 'nonsense', example: 3 } } }],
+    [
+      'a pattern that only an older engine takes',
+      { type: 'object', properties: { a: { type: 'number' }, b: { type: 'string', pattern: '^[\\w-.]+$' } } },
+    ],
+  ])('understands a schema of %s', (_what, odd) => {
+    const check = createArgumentCheck(odd);
+    expect(check({ a: 1 })).toBeUndefined();
+    expect(check({ a: 'one' })).toContain('a must be');
+  });
+
+  it('refuses nothing for a schema that cannot be understood', () => {
+    expect(createArgumentCheck({ type: 'object', properties: { a: { $ref: 'https://elsewhere.example/x' } } })({ a: 1 })).toBeUndefined();
+    expect(createArgumentCheck({})({ a: 1 })).toBeUndefined();
+  });
+});

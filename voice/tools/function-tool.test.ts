@@ -1,0 +1,137 @@
+import { llm } from '@livekit/agents';
+import { beforeEach, describe, expect, it } from 'vitest';
+
+import { CredentialError } from '../../calls/providers/index.ts';
+import { createLogger } from '../../platform/logging.ts';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { runTool, toFunctionTool } from './function-tool.ts';
+import { RecordingHost } from './testing/recording-host.ts';
+import type { ToolDefinition, ToolResult } from './tool-result.ts';
+
+const logger = createLogger({ role: 'voice', level: 'silent' });
+let host: RecordingHost;
+let clock: FakeClock;
+
+beforeEach(() => {
+  host = new RecordingHost();
+  clock = new FakeClock();
+});
+
+const messages = { start: 'One moment, {{name}}.', delayed: 'Still looking.', complete: 'Found it.', failed: 'That went wrong.' };
+
+function aTool(run: ToolDefinition['run'], more: Partial<ToolDefinition> = {}): ToolDefinition {
+  return { name: 'look_up', description: '', parameters: { type: 'object' }, messages, refuse: () => undefined, run, ...more };
+}
+
+const options = () => ({ host, data: { name: 'Ada' }, clock, logger, signal: new AbortController().signal });
+
+function pending() {
+  const { promise, resolve, reject } = Promise.withResolvers<ToolResult>();
+  return { tool: aTool(() => promise), resolve, reject };
+}
+
+/** As the session would call it. */
+function execute(definition: ToolDefinition, { aborted = false } = {}) {
+  const chatCtx = new llm.ChatContext();
+  const history = new llm.ChatContext();
+  const functionCall = llm.FunctionCall.create({ callId: 'call-1', name: definition.name, args: '{}', createdAt: Date.now() - 1_000 });
+  chatCtx.insert(functionCall);
+  chatCtx.addMessage({ role: 'user', content: 'wait, another thing' });
+  const agent = { chatCtx, updateChatCtx: async (next: llm.ChatContext) => void (agent.chatCtx = next) };
+  const controller = new AbortController();
+  if (aborted) controller.abort();
+  const tool = toFunctionTool(definition, options());
+  const ctx = { functionCall, session: { currentAgent: agent, history } } as unknown as llm.ToolOptions['ctx'];
+  return { result: tool.execute({}, { ctx, toolCallId: 'call-1', abortSignal: controller.signal }), agent, history };
+}
+
+describe('the messages of a tool', () => {
+  it('are spoken when it starts and when it is done', async () => {
+    const { tool, resolve } = pending();
+    const done = runTool(tool, {}, options());
+    expect([host.said, host.pausing]).toEqual([['One moment, Ada.'], 1]);
+    resolve({ succeeded: true, forModel: 1 });
+    await done;
+    expect([host.said, host.pausing, clock.timers]).toEqual([['One moment, Ada.', 'Found it.'], 0, 0]);
+  });
+
+  it('say once after five seconds that it takes a while', async () => {
+    const { tool, resolve } = pending();
+    const done = runTool(tool, {}, options());
+    await clock.advance(4_999);
+    expect(host.said).toHaveLength(1);
+    await clock.advance(1);
+    await clock.advance(60_000);
+    expect(host.said).toEqual(['One moment, Ada.', 'Still looking.']);
+    resolve({ succeeded: false, forModel: { error: 'x' } });
+    await done;
+    expect(host.said).toEqual(['One moment, Ada.', 'Still looking.', 'That went wrong.']);
+  });
+
+  it('are left out where there are none', async () => {
+    const tool = aTool(async () => ({ succeeded: true, forModel: 1 }), { messages: { start: ' {{nobody}} ' } });
+    await runTool(tool, {}, options());
+    expect(host.said).toEqual([]);
+  });
+
+  it('of two at a time do not disturb each other', async () => {
+    const [one, two] = [pending(), pending()];
+    const both = [
+      runTool({ ...one.tool, messages: { start: 'a1', delayed: 'a2', complete: 'a3' } }, {}, options()),
+      runTool({ ...two.tool, messages: { start: 'b1', delayed: 'b2', failed: 'b4' } }, {}, options()),
+    ];
+    one.resolve({ succeeded: true, forModel: 1 });
+    await both[0];
+    expect(host.pausing).toBe(1);
+    await clock.advance(5_000);
+    two.resolve({ succeeded: false, forModel: 2 });
+    await both[1];
+    expect([host.said, host.pausing]).toEqual([['a1', 'b1', 'a3', 'b2', 'b4'], 0]);
+  });
+});
+
+describe('a tool that breaks', () => {
+  it.each([
+    [new Error('ECONNREFUSED 10.0.0.7 key=abc'), 'internal'],
+    [new CredentialError('missing', 'Secret acme/tool-x has no key "k"'), 'credentials'],
+  ])('has failed, and the model is not told why: %s', async (error, detail) => {
+    const { tool, reject } = pending();
+    const done = runTool(tool, {}, options());
+    reject(error);
+    expect(await done).toEqual({ succeeded: false, forModel: { error: expect.stringContaining('does not work at the moment') }, detail });
+    expect([host.said.at(-1), host.pausing, clock.timers]).toEqual(['That went wrong.', 0, 0]);
+  });
+});
+
+describe('the session', () => {
+  it('gets the result', async () => {
+    const { result, agent } = execute(aTool(async () => ({ succeeded: true, forModel: { a: 1 } })));
+    expect(await result).toEqual({ a: 1 });
+    expect(agent.chatCtx.items).toHaveLength(2);
+  });
+
+  it('is told what does not fit, and nothing is run or said', async () => {
+    const tool = aTool(() => Promise.reject(new Error('must not run')), { refuse: () => "The arguments don't fit." });
+    expect(await execute(tool).result).toEqual({ error: "The arguments don't fit." });
+    expect(host.said).toEqual([]);
+  });
+
+  it('that no longer listens finds the result in the conversation, behind the call that it answers', async () => {
+    const { result, agent, history } = execute(
+      aTool(async () => ({ succeeded: true, forModel: { booked: true } })),
+      { aborted: true },
+    );
+    await result;
+    expect(agent.chatCtx.items.map(({ type }) => type)).toEqual(['function_call', 'function_call_output', 'message']);
+    expect(history.items).toMatchObject([{ type: 'function_call_output', callId: 'call-1', output: '{"booked":true}' }]);
+  });
+
+  it('takes the schema as it stands', () => {
+    const parameters = { type: 'object', properties: { a: { $ref: '#/$defs/x' } }, $defs: { x: { type: 'string' } }, 'x-odd': [1] };
+    const tool = toFunctionTool(
+      aTool(async () => ({ succeeded: true }), { parameters }),
+      options(),
+    );
+    expect(llm.toJsonSchema(tool.parameters as never)).toEqual(parameters);
+  });
+});

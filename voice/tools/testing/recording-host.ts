@@ -1,0 +1,34 @@
+/** A call that only remembers what tools ask of it. */
+import type { KnowledgeSource, ToolHost, TransferOutcome, TransferTarget } from '../tool-host.ts';
+
+export class RecordingHost implements ToolHost {
+  readonly said: string[] = [];
+  readonly transfers: TransferTarget[] = [];
+  readonly sources: KnowledgeSource[] = [];
+  ended = 0;
+  /** How many are pausing the user's silence now. */
+  pausing = 0;
+  transferOutcome: TransferOutcome = { outcome: 'done' };
+
+  say(text: string): void {
+    this.said.push(text);
+  }
+
+  end(): void {
+    this.ended += 1;
+  }
+
+  async transfer(target: TransferTarget): Promise<TransferOutcome> {
+    this.transfers.push(target);
+    return this.transferOutcome;
+  }
+
+  pauseSilence(): () => void {
+    this.pausing += 1;
+    return () => void (this.pausing -= 1);
+  }
+
+  recordSources(sources: readonly KnowledgeSource[]): void {
+    this.sources.push(...sources);
+  }
+}
