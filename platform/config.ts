@@ -208,6 +208,26 @@ const schema = z.object({
     .describe(
       'Phone numbers that the provider `native` has: E.164, or the beginning of some with * after it, separated by commas; any number where empty. The same for api and operator.',
     ),
+  PARLEY_NATIVE_TERMINATION_URI: z
+    .string()
+    .optional()
+    .describe('Through which trunk `native` numbers call: host, host:port or a SIP URI. For the operator.'),
+  PARLEY_NATIVE_TERMINATION_USERNAME: z.string().optional().describe('Who logs in at that trunk.'),
+  PARLEY_NATIVE_TERMINATION_PASSWORD: z.string().optional().describe('The password that belongs to it.').meta({ secret: true }),
+  PARLEY_CARRIER_TERMINATION_URI: z
+    .string()
+    .optional()
+    .describe('Through which trunk `carrier` numbers call, each with its own account: host, host:port or a SIP URI. For the operator.'),
+  PARLEY_SIP_ALLOWED_ADDRESSES: z
+    .string()
+    .regex(/^([0-9a-fA-F.:]+(\/[0-9]{1,3})?( *, *[0-9a-fA-F.:]+(\/[0-9]{1,3})?)*)?$/, 'must be addresses or networks, separated by commas')
+    .default('')
+    .describe(
+      'Where calls by phone may come from, for numbers without a user and password: addresses and networks, separated by commas; anywhere where empty. For the operator.',
+    ),
+  PARLEY_TRUNKS_LOOK_MS: milliseconds(30_000).describe(
+    'How often the operator looks whether the media server still has the trunks of all numbers, in milliseconds.',
+  ),
   PARLEY_REQUEST_TIMEOUT_MS: z.coerce
     .number()
     .int()
@@ -238,6 +258,13 @@ const schema = z.object({
     .default(100)
     .describe('Retries of webhook deliveries that a worker has on their way at the same time.'),
   KUBECONFIG: z.string().optional().describe("Where the API server is; in a pod the service account's own configuration is used."),
+  PARLEY_NAMESPACE: z
+    .string()
+    .regex(/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/, 'must be the name of a namespace')
+    .optional()
+    .describe(
+      'The only namespace to look at, which is the only organisation then, labelled or not: roles need no permission beyond it. The whole cluster where absent.',
+    ),
   PARLEY_LEADER_ELECTION: flag(true).describe('One active operator among several; false for a single one.'),
   PARLEY_LEASE_NAMESPACE: z.string().default('parley-system').describe("Namespace of the operator's Lease."),
   PARLEY_IDENTITY: z.string().optional().describe("This process's name in the Lease; host name and process id where absent."),
@@ -382,6 +409,8 @@ export interface ConfigEntry {
   readonly secret: boolean;
   /** As a JSON Schema fragment, for the reference and the chart. */
   readonly schema: unknown;
+  /** What the text has to be as JSON, of a variable that holds a list; a fragment too. */
+  readonly list?: unknown;
 }
 
 /** Every variable, in the order of the schema. */
@@ -391,5 +420,6 @@ export function configEntries(): readonly ConfigEntry[] {
     description: field.description ?? '',
     secret: field.meta()?.['secret'] === true,
     schema: z.toJSONSchema(field, { io: 'input' }),
+    ...(field instanceof z.ZodPipe && field.out instanceof z.ZodArray && { list: z.toJSONSchema(field.out, { io: 'input' }) }),
   }));
 }

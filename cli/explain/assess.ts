@@ -113,7 +113,7 @@ function planNow(object: ParleyObject, world: World, reported: readonly Conditio
       case 'PhoneNumber':
         return planPhoneNumber(object as PhoneNumber, world, {
           now,
-          mediaServer: reasonOf('Synced') !== 'MediaServerNotConfigured' && reasonOf('Synced') !== undefined,
+          deletionGraceMs: 0,
           nativeNumbers: { has: () => reasonOf('Accepted') !== 'NumberNotInPool' },
         }).status;
       case 'KnowledgeBase': {

@@ -1,22 +1,105 @@
+import type { SipTrunks } from '../../calls/sip/trunks.ts';
 import type { PhoneNumber, PhoneNumberStatus } from '../../crds/index.ts';
-import type { WorldReader } from '../runtime/cluster-world.ts';
-import type { KindLogic } from '../runtime/controller.ts';
-import { nothingToDo, observing } from '../runtime/simple-logic.ts';
+import type { ResourceClient, Stored } from '../../kube/index.ts';
 import type { NumberPool } from '../../platform/number-pool.ts';
-import { planPhoneNumber } from './plan.ts';
+import { phoneNumberReferences } from '../references/references-of.ts';
+import { namespaceOf, type WorldReader } from '../runtime/cluster-world.ts';
+import type { Carried, KindLogic } from '../runtime/controller.ts';
+import { setFinalizer } from '../runtime/finalizer.ts';
+import type { Plan } from '../runtime/plan.ts';
+import { recheck } from '../runtime/recheck.ts';
+import { isDeleting, isSuspended } from '../status/common.ts';
+import type { TrunkSettings } from './desired.ts';
+import { attemptOf, planPhoneNumber, type PhoneNumberAction, type Telephony } from './plan.ts';
+import type { RouteBook } from './route-book.ts';
+import type { SipBook } from './sip-book.ts';
+import type { TrunkPasswords } from './trunk-password.ts';
 
-export function phoneNumberLogic(options: {
+/** What there is besides the API server. */
+export interface PhoneNumberWorld {
+  readonly book: SipBook;
+  readonly trunks: Pick<SipTrunks, 'digest'>;
+  readonly settings: TrunkSettings;
+}
+
+export interface PhoneNumberLogicOptions {
+  readonly client: ResourceClient<PhoneNumber>;
   readonly worlds: WorldReader;
-  readonly mediaServer: boolean;
   readonly nativeNumbers: Pick<NumberPool, 'has'>;
-}): KindLogic<PhoneNumber, never, PhoneNumberStatus> {
-  const { mediaServer, nativeNumbers } = options;
+  readonly routes: RouteBook;
+  readonly passwords: TrunkPasswords;
+  readonly deletionGraceMs: number;
+  /** Absent where no media server is configured. */
+  readonly telephony?: PhoneNumberWorld | undefined;
+  /** Told which numbers wait for Postgres. */
+  readonly onWaiting: (key: string) => void;
+}
+
+export function phoneNumberLogic(options: PhoneNumberLogicOptions): KindLogic<PhoneNumber, PhoneNumberAction, PhoneNumberStatus> {
+  const { client, worlds, nativeNumbers, routes, passwords, deletionGraceMs, telephony, onWaiting } = options;
+
+  const look = async (phoneNumber: Stored<PhoneNumber>, signal: AbortSignal): Promise<Telephony | undefined> => {
+    if (telephony === undefined) return undefined;
+    const { settings, book, trunks } = telephony;
+    const idle = isSuspended(phoneNumber) && !isDeleting(phoneNumber);
+    const [sip, password] = await Promise.all([
+      idle ? ({ state: 'known', own: [], others: [] } as const) : book.view(ownerOf(phoneNumber)),
+      idle || isDeleting(phoneNumber) ? undefined : passwords.read(phoneNumber, signal),
+    ]);
+    const route = routes.view(phoneNumber.metadata.uid);
+    if (route.state === 'unavailable') onWaiting(`${namespaceOf(phoneNumber)}/${phoneNumber.metadata.name}`);
+    return { sip, route, settings, password, digest: (spec) => trunks.digest(spec) };
+  };
+
   return {
     kind: 'PhoneNumber',
-    statusFields: ['observedGeneration', 'conditions', 'lastHandledReconcileAt', 'provider'],
-    decide: observing<PhoneNumber, never, PhoneNumberStatus>(options.worlds, (phoneNumber, world, now) =>
-      planPhoneNumber(phoneNumber, world, { now, mediaServer, nativeNumbers }),
-    ),
-    carryOut: nothingToDo,
+    statusFields: [
+      'observedGeneration',
+      'conditions',
+      'lastHandledReconcileAt',
+      'provider',
+      'inboundTrunkID',
+      'outboundTrunkID',
+      'dispatchRuleID',
+    ],
+
+    async decide(phoneNumber, { now, signal }): Promise<Plan<PhoneNumberAction, PhoneNumberStatus>> {
+      const seen = await look(phoneNumber, signal);
+      const wanted = isDeleting(phoneNumber) ? [] : phoneNumberReferences(phoneNumber).map((reference) => ({ reference }));
+      const { world, recheckAfterMs } = await worlds.observe(namespaceOf(phoneNumber), () => wanted, signal);
+      return recheck(
+        planPhoneNumber(phoneNumber, world, { now, nativeNumbers, deletionGraceMs, ...(seen && { telephony: seen }) }),
+        recheckAfterMs,
+      );
+    },
+
+    async carryOut(action, phoneNumber, context): Promise<Carried<PhoneNumber>> {
+      const owner = ownerOf(phoneNumber);
+      const book = telephony?.book;
+      const attempt = telephony === undefined ? '' : (attemptOf(action, (spec) => telephony.trunks.digest(spec)) ?? '');
+      switch (action.type) {
+        case 'addFinalizer':
+          return { object: await setFinalizer(client, phoneNumber, true, context) };
+        case 'dropFinalizer': {
+          const object = await setFinalizer(client, phoneNumber, false, context);
+          book?.forget(owner.uid);
+          return { object };
+        }
+        case 'create':
+          return { replan: (await book?.create(action.spec, owner, attempt)) !== true };
+        case 'replace':
+          return { replan: (await book?.replace(action.id, action.spec, owner, attempt)) !== true };
+        case 'remove':
+          return { replan: (await book?.remove(action.thing, owner)) !== true };
+        case 'writeRoute':
+          return { replan: (await routes.write(action.route)).state !== 'known' };
+        default:
+          return { replan: (await routes.remove({ org: namespaceOf(phoneNumber), uid: owner.uid })).state !== 'known' };
+      }
+    },
   };
+}
+
+function ownerOf(phoneNumber: Stored<PhoneNumber>): { readonly uid: string; readonly number: string } {
+  return { uid: phoneNumber.metadata.uid, number: phoneNumber.spec.number };
 }

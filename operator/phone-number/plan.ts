@@ -1,55 +1,278 @@
+import type { SipKind, SipSpec, SipThing } from '../../calls/sip/trunks.ts';
 import { phoneNumberVariants, type PhoneNumber, type PhoneNumberStatus } from '../../crds/index.ts';
 import type { NumberPool } from '../../platform/number-pool.ts';
+import type { PhoneRoute } from '../../store/index.ts';
 import { phoneNumberReferences } from '../references/references-of.ts';
 import { notAnOrganization, unresolved } from '../references/resolve.ts';
 import { ownerAmong, type World } from '../references/world.ts';
 import type { Plan } from '../runtime/plan.ts';
-import { commonFields, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
-import { summarize } from '../status/conditions.ts';
+import { commonFields, hasFinalizer, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
+import { conditionOf, summarize, type Stage } from '../status/conditions.ts';
+import { planHeldUpDeletion } from '../status/deletion.ts';
+import { sameJson } from '../status/equality.ts';
 import type { Problem } from '../status/reasons.ts';
 import { accepted, notSynced, resolvedRefs } from '../status/stages.ts';
+import { desiredTrunks, terminationProblem, type DesiredTrunks, type TrunkSettings } from './desired.ts';
+import type { RouteView, SipView } from './view.ts';
+
+export type PhoneNumberAction =
+  | { readonly type: 'addFinalizer' }
+  | { readonly type: 'create'; readonly spec: SipSpec }
+  | { readonly type: 'replace'; readonly id: string; readonly spec: SipSpec }
+  | { readonly type: 'remove'; readonly thing: Pick<SipThing, 'kind' | 'id'> }
+  | { readonly type: 'writeRoute'; readonly route: PhoneRoute }
+  | { readonly type: 'removeRoute' }
+  | { readonly type: 'dropFinalizer' };
+
+/** The media server and Postgres, as far as they are known. */
+export interface Telephony {
+  readonly sip: SipView;
+  readonly route: RouteView;
+  readonly settings: TrunkSettings;
+  /** What stands behind the Secret that the spec names. */
+  readonly password: string | undefined;
+  /** Tells two specs apart without telling what is in them. */
+  readonly digest: (spec: SipSpec) => string;
+}
 
 export interface PhoneNumberPlanOptions {
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** LIVEKIT_URL is set. */
-  readonly mediaServer: boolean;
   readonly nativeNumbers: Pick<NumberPool, 'has'>;
+  /** How long a deletion waits for the media server, in milliseconds. */
+  readonly deletionGraceMs: number;
+  /** Absent where LIVEKIT_URL is not set. */
+  readonly telephony?: Telephony;
 }
 
-/** `Ready` follows the spec and its references alone as long as there is no media server to connect the number to. */
-export function planPhoneNumber(phoneNumber: PhoneNumber, world: World, options: PhoneNumberPlanOptions): Plan<never, PhoneNumberStatus> {
-  if (isDeleting(phoneNumber)) return { actions: [] };
+type PhoneNumberPlan = Plan<PhoneNumberAction, PhoneNumberStatus>;
+
+/**
+ * The media server has what an accepted number is to have, and calls find it in Postgres. What can't be followed leaves in place
+ * what is there. Without a media server `Ready` follows the spec and its references alone.
+ */
+export function planPhoneNumber(phoneNumber: PhoneNumber, world: World, options: PhoneNumberPlanOptions): PhoneNumberPlan {
+  if (isDeleting(phoneNumber)) return planDeletion(phoneNumber, options);
   if (isSuspended(phoneNumber)) return { actions: [], status: suspendedStatus(phoneNumber, options.now) };
   const namespace = phoneNumber.metadata.namespace ?? '';
+  const { telephony } = options;
   const foreign = notAnOrganization(namespace, world);
-  if (foreign.length > 0)
-    return { actions: [], status: commonFields(phoneNumber, summarize([accepted(foreign)], { message: '' }), options.now) };
+  if (foreign.length > 0) {
+    const actions = telephony === undefined ? [] : withdrawal(phoneNumber, telephony);
+    return { actions, status: commonFields(phoneNumber, summarize([accepted(foreign)], { message: '' }), options.now) };
+  }
 
-  const verdicts = summarize(
-    [
-      accepted([...numberTaken(phoneNumber, world), ...notInPool(phoneNumber, options.nativeNumbers)]),
-      resolvedRefs(unresolved(namespace, phoneNumberReferences(phoneNumber), world)),
-      notSynced(
-        options.mediaServer
-          ? {
-              reason: 'MediaServerUnsupported',
-              message: 'LIVEKIT_URL is set, but this version does not make trunks at the media server yet',
-            }
-          : {
-              reason: 'MediaServerNotConfigured',
-              message: 'no media server is configured, so the number is not connected; set LIVEKIT_URL for the operator',
-            },
-      ),
-    ],
-    { message: 'the number is yours and everything it names exists' },
-  );
+  const acceptance = [
+    ...numberTaken(phoneNumber, world),
+    ...notInPool(phoneNumber, options.nativeNumbers),
+    ...unusableTermination(phoneNumber),
+  ];
+  const references = unresolved(namespace, phoneNumberReferences(phoneNumber), world);
+  const { stage, actions, ids } = connection(phoneNumber, world, telephony, { acceptance, references });
+  const verdicts = summarize([accepted(acceptance), resolvedRefs(references), stage], {
+    message: telephony === undefined ? 'the number is yours and everything it names exists' : 'the number is yours, and it is connected',
+  });
   return {
-    actions: [],
+    actions,
     status: {
       ...commonFields(phoneNumber, verdicts, options.now),
       provider: phoneNumberVariants.find((variant) => phoneNumber.spec[variant] !== undefined),
+      ...ids,
     },
+  };
+}
+
+type Ids = Pick<PhoneNumberStatus, 'inboundTrunkID' | 'outboundTrunkID' | 'dispatchRuleID'>;
+
+interface Connection {
+  readonly stage: Stage;
+  readonly actions: readonly PhoneNumberAction[];
+  readonly ids: Ids;
+}
+
+const good = { reason: 'TrunksReady', message: 'the media server and calls know the number as it is' } as const;
+
+function connection(
+  phoneNumber: PhoneNumber,
+  world: World,
+  telephony: Telephony | undefined,
+  { acceptance, references }: { readonly acceptance: readonly Problem[]; readonly references: readonly Problem[] },
+): Connection {
+  const ids = idsShown(phoneNumber, telephony?.sip);
+  const stopped = (problem: Problem, actions: readonly PhoneNumberAction[] = []): Connection => ({
+    stage: notSynced(problem),
+    actions,
+    ids,
+  });
+  if (telephony === undefined)
+    return {
+      ...stopped({
+        reason: 'MediaServerNotConfigured',
+        message: 'no media server is configured, so the number is not connected; set LIVEKIT_URL for the operator',
+      }),
+      ids: {},
+    };
+  const { sip, route } = telephony;
+  if (acceptance.length > 0)
+    return stopped(
+      { reason: 'TrunksWithheld', message: 'the number is connected to nothing until the spec is accepted' },
+      withdrawal(phoneNumber, telephony),
+    );
+  if (references.length > 0)
+    return stopped({ reason: 'TrunksWithheld', message: 'what is connected stays as it is until everything the spec names exists' });
+  if (sip.state === 'unavailable') return { stage: unreachable(phoneNumber, sip), actions: [], ids };
+
+  const desired = desiredTrunks(phoneNumber, telephony.settings, telephony.password);
+  if (sip.state === 'without_redis') {
+    const written = routing(phoneNumber, undefined, route);
+    return {
+      ...stopped(
+        {
+          reason: 'MediaServerWithoutTrunks',
+          message: 'the media server keeps no trunks, so the number is not connected; run it with Redis and the SIP service',
+        },
+        written.actions,
+      ),
+      ids: {},
+    };
+  }
+  const trunks = trunkActions(phoneNumber, world, { sip, desired, digest: telephony.digest });
+  if (trunks.length > 0) {
+    if (trunks.some((action) => attemptOf(action, telephony.digest) === sip.refused?.attempt && sip.refused !== undefined))
+      return stopped({
+        reason: 'TrunkRefused',
+        message: `the media server does not take the number: ${sip.refused?.message ?? ''}; remove there what is in the way, or correct the spec`,
+      });
+    return stopped({ reason: 'TrunksPending', message: 'the media server is being told of the number' }, [
+      ...(hasFinalizer(phoneNumber) ? [] : [{ type: 'addFinalizer' } as const]),
+      ...trunks,
+    ]);
+  }
+  const written = routing(phoneNumber, ids.outboundTrunkID, route);
+  if (written.problem !== undefined) return stopped(written.problem, written.actions);
+  // Somebody took it away.
+  if (!hasFinalizer(phoneNumber))
+    return stopped({ reason: 'TrunksPending', message: 'calls are being told of the number' }, [{ type: 'addFinalizer' }]);
+  if (desired.lacking !== undefined) return stopped({ reason: 'TerminationNotConfigured', message: desired.lacking });
+  return { stage: { type: 'Synced', good, problems: [] }, actions: [], ids };
+}
+
+/** Names an attempt, so that one that was refused is known again. */
+export function attemptOf(action: PhoneNumberAction, digest: Telephony['digest']): string | undefined {
+  if (action.type === 'create') return digest(action.spec);
+  return action.type === 'replace' ? `${action.id} ${digest(action.spec)}` : undefined;
+}
+
+function unreachable(phoneNumber: PhoneNumber, sip: Extract<SipView, { state: 'unavailable' }>): Stage {
+  const reported = conditionOf(phoneNumber, 'Synced');
+  // What was in step is believed to be so: nothing has been changed since.
+  if (!sip.login && reported?.reason === good.reason && reported.observedGeneration === phoneNumber.metadata.generation)
+    return { type: 'Synced', good, problems: [] };
+  return notSynced({
+    reason: sip.login ? 'MediaServerRefusesKey' : 'MediaServerUnavailable',
+    message: `the media server can't be told of the number: ${sip.why}${sip.login ? '; correct them' : '; the operator tries again by itself'}`,
+  });
+}
+
+function trunkActions(
+  phoneNumber: PhoneNumber,
+  world: World,
+  {
+    sip,
+    desired,
+    digest,
+  }: { readonly sip: Extract<SipView, { state: 'known' }>; readonly desired: DesiredTrunks; readonly digest: Telephony['digest'] },
+): readonly PhoneNumberAction[] {
+  const { uid } = phoneNumber.metadata;
+  const livesOn = new Set(world.phoneNumbersWith(phoneNumber.spec.number).map((rival) => rival.metadata.uid));
+  // Left behind by an object that is gone: the number's, so that it is taken over instead of being in the way.
+  const left = sip.others.filter((thing) => !livesOn.has(thing.uid));
+  const keep = (kind: SipKind): SipThing | undefined => ofKind(sip.own, kind)[0] ?? ofKind(left, kind)[0];
+  const bring = (spec: SipSpec): readonly PhoneNumberAction[] => {
+    const there = keep(spec.kind);
+    if (there === undefined) return [{ type: 'create', spec }];
+    return there.uid === uid && there.digest === digest(spec) ? [] : [{ type: 'replace', id: there.id, spec }];
+  };
+  const inbound = keep('inbound');
+  const wanted: readonly (readonly [SipKind, readonly PhoneNumberAction[] | undefined])[] = [
+    ['inbound', bring(desired.inbound)],
+    ['outbound', desired.outbound && bring(desired.outbound)],
+    // Made when its trunk is there.
+    ['rule', desired.rule && (inbound === undefined ? [] : bring(desired.rule(inbound.id)))],
+  ];
+  const changes = wanted.flatMap(([, actions]) => actions ?? []);
+  const superfluous = wanted.flatMap(([kind, actions]) => {
+    const kept = actions === undefined ? undefined : keep(kind)?.id;
+    return [...ofKind(sip.own, kind), ...ofKind(left, kind)].filter(({ id }) => id !== kept);
+  });
+  // What is in the way goes first; a rule goes before its trunk.
+  return [...removals(superfluous), ...changes];
+}
+
+function ofKind(things: readonly SipThing[], kind: SipKind): readonly SipThing[] {
+  return things.filter((thing) => thing.kind === kind);
+}
+
+function removals(things: readonly SipThing[]): readonly PhoneNumberAction[] {
+  return [...ofKind(things, 'rule'), ...ofKind(things, 'inbound'), ...ofKind(things, 'outbound')].map(({ kind, id }) => ({
+    type: 'remove',
+    thing: { kind, id },
+  }));
+}
+
+/** Nothing is left of a number that the object has no say over. */
+function withdrawal(phoneNumber: PhoneNumber, { sip, route }: Telephony): readonly PhoneNumberAction[] {
+  if (!hasFinalizer(phoneNumber)) return [];
+  if (sip.state === 'unavailable' || route.state === 'unavailable') return [];
+  return [...removals(sip.state === 'known' ? sip.own : []), { type: 'removeRoute' }, { type: 'dropFinalizer' }];
+}
+
+function routing(
+  phoneNumber: PhoneNumber,
+  outboundTrunk: string | undefined,
+  view: RouteView,
+): { readonly actions: readonly PhoneNumberAction[]; readonly problem?: Problem } {
+  const { metadata, spec } = phoneNumber;
+  const finalized = hasFinalizer(phoneNumber);
+  const route: PhoneRoute = {
+    org: metadata.namespace ?? '',
+    uid: metadata.uid ?? '',
+    name: metadata.name,
+    number: spec.number,
+    provider: phoneNumberVariants.find((variant) => spec[variant] !== undefined) ?? 'sip',
+    inboundAgent: spec.inboundAgentRef?.name ?? null,
+    outboundAgent: spec.outboundAgentRef?.name ?? null,
+    outboundTrunk: outboundTrunk ?? null,
+  };
+  if (view.state === 'unavailable')
+    return {
+      actions: [],
+      problem: {
+        reason: 'StoreUnavailable',
+        message: `calls can't be told of the number: ${view.why}; the operator tries again by itself`,
+      },
+    };
+  if (view.written !== undefined && sameJson(view.written, route)) return { actions: [] };
+  // The finalizer comes first: what is made without one would outlive its resource.
+  const actions = [...(finalized ? [] : [{ type: 'addFinalizer' } as const]), { type: 'writeRoute', route } as const];
+  return { actions, problem: { reason: 'TrunksPending', message: 'calls are being told of the number' } };
+}
+
+/** As they are there now, or as they were last seen. */
+function idsShown({ status }: PhoneNumber, sip: SipView | undefined): Ids {
+  if (sip?.state !== 'known') {
+    const { inboundTrunkID, outboundTrunkID, dispatchRuleID } = status ?? {};
+    return {
+      ...(inboundTrunkID !== undefined && { inboundTrunkID }),
+      ...(outboundTrunkID !== undefined && { outboundTrunkID }),
+      ...(dispatchRuleID !== undefined && { dispatchRuleID }),
+    };
+  }
+  const [inbound, outbound, rule] = (['inbound', 'outbound', 'rule'] as const).map((kind) => ofKind(sip.own, kind)[0]?.id);
+  return {
+    ...(inbound !== undefined && { inboundTrunkID: inbound }),
+    ...(outbound !== undefined && { outboundTrunkID: outbound }),
+    ...(rule !== undefined && { dispatchRuleID: rule }),
   };
 }
 
@@ -71,4 +294,29 @@ function notInPool({ spec }: PhoneNumber, pool: PhoneNumberPlanOptions['nativeNu
   if (spec.native === undefined || pool.has(spec.number)) return [];
   const message = `${spec.number} is not in the pool of this deployment; use a number of the pool, or sip or carrier for one of your own`;
   return [{ reason: 'NumberNotInPool', message }];
+}
+
+function unusableTermination(phoneNumber: PhoneNumber): readonly Problem[] {
+  const message = terminationProblem(phoneNumber);
+  return message === undefined ? [] : [{ reason: 'InvalidSpec', message }];
+}
+
+/** Nobody is called by it any more; what the media server has goes along, or stays where it is to. */
+function planDeletion(phoneNumber: PhoneNumber, { telephony, now, deletionGraceMs }: PhoneNumberPlanOptions): PhoneNumberPlan {
+  if (!hasFinalizer(phoneNumber)) return { actions: [] };
+  const heldUp = (why: string): PhoneNumberPlan =>
+    planHeldUpDeletion(phoneNumber, {
+      now,
+      deletionGraceMs,
+      why,
+      words: { cannot: 'its trunks cannot be removed', left: 'its trunks left at the media server as they are' },
+    });
+  const keeps = phoneNumber.spec.deletionPolicy === 'Retain';
+  if (telephony === undefined)
+    return keeps ? { actions: [{ type: 'removeRoute' }, { type: 'dropFinalizer' }] } : heldUp('no media server is configured');
+  const { sip, route } = telephony;
+  if (route.state === 'unavailable') return heldUp(route.why);
+  if (!keeps && sip.state === 'unavailable') return heldUp(`of the media server: ${sip.why}`);
+  const gone = keeps || sip.state !== 'known' ? [] : removals(sip.own);
+  return { actions: [{ type: 'removeRoute' }, ...gone, { type: 'dropFinalizer' }] };
 }

@@ -16,13 +16,20 @@ import type {
   WebhookSubscription,
   WebhookSubscriptionStatus,
 } from '../../crds/index.ts';
-import type { EventRecorder, Informer, KubeObject, Transport } from '../../kube/index.ts';
+import { keyOf, type EventRecorder, type Informer, type KubeObject, type Transport } from '../../kube/index.ts';
 import type { KnowledgeJobs } from '../../knowledge/jobs/jobs.ts';
 import { knowledgeBaseLogic } from '../knowledge-base/index.ts';
 import { JobStarter } from '../../knowledge/jobs/job-starter.ts';
 import { KnowledgeBook } from '../knowledge-base/knowledge-book.ts';
 import type { KnowledgeBaseAction } from '../knowledge-base/plan.ts';
-import { phoneNumberLogic } from '../phone-number/index.ts';
+import { mediaServerOf } from '../../calls/media-server.ts';
+import { createSipTrunks } from '../../calls/sip/trunks.ts';
+import { phoneNumberLogic, type PhoneNumberWorld } from '../phone-number/index.ts';
+import type { PhoneNumberAction } from '../phone-number/plan.ts';
+import { RouteBook } from '../phone-number/route-book.ts';
+import { SipBook } from '../phone-number/sip-book.ts';
+import { TrunkPasswords } from '../phone-number/trunk-password.ts';
+import { trunkSettingsOf } from '../phone-number/trunk-settings.ts';
 import type { Clock, Timer } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Logger } from '../../platform/logging.ts';
@@ -47,7 +54,7 @@ import { Triggers, type CacheName, type Trigger } from './triggers.ts';
 export interface ManagerOptions {
   readonly config: Config;
   readonly transport: Transport;
-  readonly store: Pick<Store, 'agentRevisions' | 'knowledge' | 'health'>;
+  readonly store: Pick<Store, 'agentRevisions' | 'knowledge' | 'phoneRoutes' | 'health'>;
   readonly jobs: KnowledgeJobs;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly clock: Clock;
@@ -59,7 +66,7 @@ export interface ManagerOptions {
 interface Controllers {
   readonly agents: Controller<Agent, AgentAction, AgentStatus>;
   readonly tools: Controller<Tool, never, ToolStatus>;
-  readonly phoneNumbers: Controller<PhoneNumber, never, PhoneNumberStatus>;
+  readonly phoneNumbers: Controller<PhoneNumber, PhoneNumberAction, PhoneNumberStatus>;
   readonly knowledgeBases: Controller<KnowledgeBase, KnowledgeBaseAction, KnowledgeBaseStatus>;
   readonly subscriptions: Controller<WebhookSubscription, SigningSecretAction, WebhookSubscriptionStatus>;
 }
@@ -79,9 +86,12 @@ export class Manager {
   readonly #starter: JobStarter;
   readonly #knowledge: KnowledgeBook;
   readonly #knowledgeChanges: Coalescer;
+  readonly #routes: RouteBook;
+  /** Absent where no media server is configured. */
+  readonly #telephony: PhoneNumberWorld | undefined;
   readonly #controllers: Controllers;
   /** What waits for Postgres. */
-  readonly #waiting = { agents: new Set<string>(), knowledgeBases: new Set<string>() };
+  readonly #waiting = { agents: new Set<string>(), knowledgeBases: new Set<string>(), phoneNumbers: new Set<string>() };
 
   constructor(options: ManagerOptions) {
     const { transport, logger, registry, clock, store } = options;
@@ -103,6 +113,8 @@ export class Manager {
     this.#starter = new JobStarter({ jobs: options.jobs, logger });
     this.#knowledge = new KnowledgeBook({ store, outage: this.#outage, jobs: this.#starter });
     this.#knowledgeChanges = new Coalescer({ clock, everyMs: KNOWLEDGE_MS, emit: (key) => this.#controllers.knowledgeBases.enqueue(key) });
+    this.#routes = new RouteBook({ store, outage: this.#outage });
+    this.#telephony = this.#connectTelephony();
     this.#controllers = this.#createControllers(clients);
     this.#listen(triggers);
   }
@@ -124,6 +136,9 @@ export class Manager {
     // Whoever led before may have put other revisions into service.
     this.#book.clear();
     this.#knowledge.clear();
+    this.#routes.clear();
+    this.#telephony?.book.clear();
+    const stopLooking = this.#telephony?.book.start();
     const resync = this.#resyncEvery(RESYNC_MS);
     const running = this.#all.map((controller) => controller.run(signal));
     const listening = this.#options.store.knowledge.listen({
@@ -141,6 +156,7 @@ export class Manager {
       await Promise.all(running);
     } finally {
       resync.cancel();
+      stopLooking?.();
       await listening.stop();
       this.#knowledgeChanges.clear();
     }
@@ -192,9 +208,14 @@ export class Manager {
       tools: new Controller({ logic: toolLogic(worlds), informer: caches.tools, client: clients.tools, ...shared }),
       phoneNumbers: new Controller({
         logic: phoneNumberLogic({
+          client: clients.phoneNumbers,
           worlds,
-          mediaServer: config.LIVEKIT_URL !== undefined,
           nativeNumbers: new NumberPool(config.PARLEY_NATIVE_NUMBERS),
+          routes: this.#routes,
+          passwords: new TrunkPasswords({ transport }),
+          deletionGraceMs: config.PARLEY_DELETION_GRACE_MS,
+          telephony: this.#telephony,
+          onWaiting: (key) => this.#waiting.phoneNumbers.add(key),
         }),
         informer: caches.phoneNumbers,
         client: clients.phoneNumbers,
@@ -221,6 +242,19 @@ export class Manager {
         ...shared,
       }),
     };
+  }
+
+  #connectTelephony(): PhoneNumberWorld | undefined {
+    const { config, clock, logger } = this.#options;
+    const mediaServer = mediaServerOf(config);
+    if (mediaServer === undefined) return undefined;
+    const trunks = createSipTrunks(mediaServer);
+    const onChanged = (uids: ReadonlySet<string>): void => {
+      for (const object of this.#caches.phoneNumbers.cache.list())
+        if (uids.has(object.metadata.uid)) this.#controllers.phoneNumbers.enqueue(keyOf(object));
+    };
+    const book = new SipBook({ trunks, clock, logger, lookEveryMs: config.PARLEY_TRUNKS_LOOK_MS, onChanged });
+    return { book, trunks, settings: trunkSettingsOf(config) };
   }
 
   #listen(triggers: Triggers): void {
@@ -266,7 +300,7 @@ export class Manager {
   }
 
   #recovered(): void {
-    for (const cache of ['agents', 'knowledgeBases'] as const) {
+    for (const cache of ['agents', 'knowledgeBases', 'phoneNumbers'] as const) {
       const keys = [...this.#waiting[cache]];
       this.#waiting[cache].clear();
       for (const key of keys) this.#controllers[cache].enqueue(key);
@@ -282,6 +316,7 @@ export class Manager {
     const onTime = (): void => {
       this.#book.clear();
       this.#knowledge.clear();
+      this.#routes.clear();
       for (const controller of this.#all) controller.enqueueAll('resync');
     };
     return { cancel: () => timer.cancel() };

@@ -266,11 +266,56 @@ const table = {
     meaning: 'The operator has no media server, so the number is not connected to anything. Does not affect Ready.',
     cure: 'Set LIVEKIT_URL to connect phone numbers.',
   },
-  MediaServerUnsupported: {
+  MediaServerWithoutTrunks: {
     condition: 'Synced',
     status: 'False',
-    meaning: 'A media server is configured, but this version does not make trunks there yet. Does not affect Ready.',
-    cure: 'Use a version that reconciles phone numbers to the media server.',
+    meaning: 'The media server keeps no trunks, so the number is not connected to anything. Web calls work. Does not affect Ready.',
+    cure: 'Run LiveKit with Redis, and its SIP service beside it.',
+  },
+  MediaServerUnavailable: {
+    condition: 'Synced',
+    status: 'False',
+    meaning: 'The media server does not answer. What was connected stays connected; the operator tries again by itself.',
+    cure: 'Restore the media server (LIVEKIT_URL of the operator).',
+    blocks: 'retry',
+  },
+  MediaServerRefusesKey: {
+    condition: 'Synced',
+    status: 'False',
+    meaning: 'The media server does not let the operator make trunks.',
+    cure: 'Set LIVEKIT_API_KEY and LIVEKIT_API_SECRET to a key of the media server.',
+    blocks: 'person',
+  },
+  TrunksReady: {
+    condition: 'Synced',
+    status: 'True',
+    meaning: 'The media server has the trunks of the number, and calls know whose it is.',
+  },
+  TrunksPending: {
+    condition: 'Synced',
+    status: 'False',
+    meaning: 'The trunks of the number are about to be made, or to be changed to what the spec says.',
+    blocks: 'retry',
+  },
+  TrunksWithheld: {
+    condition: 'Synced',
+    status: 'False',
+    meaning: 'Nothing is made or changed for the number until its spec is accepted and everything it names exists.',
+    cure: 'See the conditions Accepted and ResolvedRefs.',
+  },
+  TrunkRefused: {
+    condition: 'Synced',
+    status: 'False',
+    meaning: 'The media server refuses to make a trunk or rule for the number, because of one that somebody else made there, for example.',
+    cure: 'Remove at the media server what the message names, or correct the spec.',
+    blocks: 'person',
+  },
+  TerminationNotConfigured: {
+    condition: 'Synced',
+    status: 'False',
+    meaning:
+      'An agent is to call from the number, and nothing says through which trunk. Calls to the number are taken. Does not affect Ready.',
+    cure: 'Set `spec.sip.terminationURI`; for native and carrier numbers, have the setting made that the message names.',
   },
   CollectionReady: { condition: 'Synced', status: 'True', meaning: 'Documents can be put into the knowledge base and found in it.' },
   CollectionPending: {

@@ -20,7 +20,9 @@ import {
 import { planAgent, type AgentAction, type Serving, type StoreView } from '../../operator/agent/plan.ts';
 import { planKnowledgeBase, type KnowledgeBaseAction } from '../../operator/knowledge-base/plan.ts';
 import type { KnowledgeView, KnownCollection, SourceDocument } from '../../operator/knowledge-base/view.ts';
-import { planPhoneNumber } from '../../operator/phone-number/plan.ts';
+import { planPhoneNumber, type PhoneNumberAction, type Telephony } from '../../operator/phone-number/plan.ts';
+import type { SipThing } from '../../calls/sip/trunks.ts';
+import type { PhoneRoute } from '../../store/index.ts';
 import { memoryWorld, type KeyedEntry } from '../../operator/references/memory-world.ts';
 import type { ParleyObject } from '../../operator/references/references-of.ts';
 import type { World } from '../../operator/references/world.ts';
@@ -199,7 +201,7 @@ export const things: fc.Arbitrary<readonly Thing[]> = fc.uniqueArray(
   { selector: idOf, maxLength: 16 },
 );
 
-type SimulatedAction = AgentAction | SigningSecretAction | KnowledgeBaseAction;
+type SimulatedAction = AgentAction | SigningSecretAction | KnowledgeBaseAction | PhoneNumberAction;
 
 export class SimulatedOperator {
   readonly objects = new Map<string, ParleyObject>();
@@ -207,7 +209,10 @@ export class SimulatedOperator {
   readonly #serving = new Map<string, Serving>();
   readonly #refused = new Map<string, CollectionSpec>();
   readonly #collections = new Map<string, { readonly collection: KnownCollection; readonly documents: SourceDocument[] }>();
+  readonly trunks = new Map<string, SipThing>();
+  readonly routes = new Map<string, PhoneRoute>();
   storeAvailable = true;
+  mediaServer: 'none' | 'available' | 'unavailable' | 'without_redis' = 'available';
   now = Date.parse('2026-06-01T00:00:00Z');
 
   arrive(thing: Thing): void {
@@ -249,7 +254,12 @@ export class SimulatedOperator {
       case 'Tool':
         return planTool(object, world, now);
       case 'PhoneNumber':
-        return planPhoneNumber(object as PhoneNumber, world, { now, mediaServer: false, nativeNumbers });
+        return planPhoneNumber(object as PhoneNumber, world, {
+          now,
+          nativeNumbers,
+          deletionGraceMs: 1_000,
+          ...(this.mediaServer !== 'none' && { telephony: this.#telephony(object as PhoneNumber) }),
+        });
       case 'KnowledgeBase':
         return planKnowledgeBase(object as KnowledgeBase, world, this.#knowledge(object), {
           now,
@@ -287,6 +297,31 @@ export class SimulatedOperator {
     return serving === undefined ? { state: 'known' } : { state: 'known', serving };
   }
 
+  #telephony({ metadata, spec }: PhoneNumber): Telephony {
+    const { uid = '' } = metadata;
+    const all = [...this.trunks.values()];
+    const written = this.routes.get(uid);
+    const sip = {
+      none: { state: 'known', own: [], others: [] },
+      available: {
+        state: 'known',
+        own: all.filter((thing) => thing.uid === uid),
+        others: all.filter((thing) => thing.uid !== uid && thing.number === spec.number),
+      },
+      unavailable: { state: 'unavailable', why: 'it cannot be reached', login: false },
+      without_redis: { state: 'without_redis' },
+    } as const;
+    return {
+      sip: sip[this.mediaServer],
+      route: this.storeAvailable
+        ? { state: 'known', ...(written && { written }) }
+        : { state: 'unavailable', why: 'Postgres does not answer' },
+      settings: { allowedAddresses: [] },
+      password: 'secret',
+      digest: JSON.stringify,
+    };
+  }
+
   #knowledge({ metadata }: ParleyObject): KnowledgeView {
     if (!this.storeAvailable) return { state: 'unavailable', why: 'Postgres does not answer' };
     const found = this.#collections.get(metadata.uid ?? '');
@@ -318,7 +353,29 @@ export class SimulatedOperator {
         this.#serving.delete(object.metadata.uid ?? '');
         break;
       case 'dropFinalizer':
-        this.objects.delete(id);
+        if (object.metadata.deletionTimestamp === undefined)
+          this.objects.set(id, { ...object, metadata: { ...object.metadata, finalizers: [] } });
+        else this.objects.delete(id);
+        break;
+      case 'create':
+      case 'replace': {
+        const { uid = '' } = object.metadata;
+        const { number } = (object as PhoneNumber).spec;
+        // One trunk of a number, as the media server has it.
+        const rival = [...this.trunks.values()].find((thing) => thing.kind === 'inbound' && thing.number === number && thing.uid !== uid);
+        if (action.spec.kind === 'inbound' && action.type === 'create' && rival !== undefined) throw new Error('conflicting trunks');
+        const thingId = action.type === 'create' ? `${action.spec.kind}-${uid}` : action.id;
+        this.trunks.set(thingId, { kind: action.spec.kind, id: thingId, uid, number, digest: JSON.stringify(action.spec) });
+        break;
+      }
+      case 'remove':
+        this.trunks.delete(action.thing.id);
+        break;
+      case 'writeRoute':
+        this.routes.set(action.route.uid, action.route);
+        break;
+      case 'removeRoute':
+        this.routes.delete(object.metadata.uid ?? '');
         break;
       case 'ensureCollection': {
         const { org: _org, name: _name, profile, ...spec } = action.spec;

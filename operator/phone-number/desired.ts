@@ -1,0 +1,99 @@
+/** What a number is to have at the media server. Pure. */
+import { isIP } from 'node:net';
+
+import { terminationOf, type Termination } from '../../calls/sip/termination.ts';
+import type { SipSpec } from '../../calls/sip/trunks.ts';
+import type { PhoneNumber } from '../../crds/index.ts';
+
+/** What the deployment says of trunks, beside the numbers themselves. */
+export interface TrunkSettings {
+  /** Where calls of numbers without a login may come from: addresses and networks. Anywhere, where empty. */
+  readonly allowedAddresses: readonly string[];
+  /** Where calls of `native` and `carrier` numbers go. */
+  readonly native?: { readonly uri: string; readonly username?: string | undefined; readonly password?: string | undefined };
+  readonly carrier?: { readonly uri: string };
+}
+
+export interface DesiredTrunks {
+  readonly inbound: Extract<SipSpec, { kind: 'inbound' }>;
+  /** Absent where the number has nothing to call through. */
+  readonly outbound?: Extract<SipSpec, { kind: 'outbound' }>;
+  /** The rule, once the trunk is there that it is for; absent where nobody answers. */
+  readonly rule?: (inboundTrunk: string) => Extract<SipSpec, { kind: 'rule' }>;
+  /** Why the number can't call, though an agent is to. */
+  readonly lacking?: string;
+}
+
+/**
+ * @param password - behind the reference of the spec; absent where it names none
+ */
+export function desiredTrunks(phoneNumber: PhoneNumber, settings: TrunkSettings, password: string | undefined): DesiredTrunks {
+  const { spec, metadata } = phoneNumber;
+  const { number } = spec;
+  const name = `${metadata.namespace ?? ''}/${metadata.name}`;
+  const { termination, login, lacking } = terminationFor(phoneNumber, settings, password);
+  // Digest is asked for where the trunk has a login of its own; what a deployment logs in with is not for callers.
+  const asksForLogin = login !== undefined && spec.native === undefined;
+  return {
+    inbound: {
+      kind: 'inbound',
+      name,
+      number,
+      addresses: asksForLogin ? [] : allowedFor(termination, settings),
+      ...(asksForLogin && { login }),
+    },
+    ...(termination && {
+      outbound: {
+        kind: 'outbound',
+        name,
+        number,
+        ...termination,
+        country: spec.sip !== undefined && spec.sip.region !== 'global' ? 'BD' : '',
+        ...(login && { login }),
+      },
+    }),
+    ...(spec.inboundAgentRef && { rule: (trunk: string) => ({ kind: 'rule', name, trunk }) as const }),
+    ...(spec.outboundAgentRef !== undefined && termination === undefined && { lacking }),
+  };
+}
+
+/** What is wrong with an address in the spec, in words. */
+export function terminationProblem({ spec }: PhoneNumber): string | undefined {
+  const uri = spec.sip?.terminationURI;
+  if (uri === undefined || terminationOf(uri) !== undefined) return undefined;
+  return `spec.sip.terminationURI: "${uri}" names no host; use host, host:port or a SIP URI such as sip:trunk.example.com:5060;transport=tcp`;
+}
+
+interface Way {
+  readonly termination?: Termination;
+  readonly login?: { readonly username: string; readonly password: string };
+  readonly lacking: string;
+}
+
+function terminationFor({ spec }: PhoneNumber, { native, carrier }: TrunkSettings, password: string | undefined): Way {
+  const way = (uri: string | undefined, username: string | undefined, secret: string | undefined, lacking: string): Way => {
+    const termination = uri === undefined ? undefined : terminationOf(uri);
+    return {
+      lacking,
+      ...(termination && { termination }),
+      ...(username !== undefined && secret !== undefined && { login: { username, password: secret } }),
+    };
+  };
+  if (spec.sip !== undefined) {
+    const { terminationURI, username } = spec.sip;
+    return way(terminationURI, username, password, 'the number names no trunk to call through; set spec.sip.terminationURI');
+  }
+  if (spec.carrier !== undefined) {
+    const lacking = 'the deployment names no way to its carrier; have PARLEY_CARRIER_TERMINATION_URI set for the operator';
+    return way(carrier?.uri, spec.carrier.accountSID, password, lacking);
+  }
+  const lacking = 'the deployment names no way out for its own numbers; have PARLEY_NATIVE_TERMINATION_URI set for the operator';
+  return way(native?.uri, native?.username, native?.password, lacking);
+}
+
+/** An address that the trunk is known by is one that its calls come from; a name may stand for any. */
+function allowedFor(termination: Termination | undefined, { allowedAddresses }: TrunkSettings): readonly string[] {
+  if (allowedAddresses.length === 0) return [];
+  const host = termination?.address.replace(/:\d+$/, '').replace(/^\[|\]$/g, '') ?? '';
+  return [...new Set([...allowedAddresses, ...(isIP(host) === 0 ? [] : [host])])];
+}

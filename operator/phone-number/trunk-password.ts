@@ -1,0 +1,44 @@
+/** Reads the password of a trunk when it is needed; kept nowhere. */
+import type { PhoneNumber } from '../../crds/index.ts';
+import { KubeError, ResourceClient, type KubeObject, type Stored, type Transport } from '../../kube/index.ts';
+import { FIELD_MANAGER } from '../runtime/caches.ts';
+import { namespaceOf } from '../runtime/cluster-world.ts';
+import { keyedDescriptors } from '../runtime/keyed-watch.ts';
+
+interface Secret extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>;
+}
+
+/** Longest time for one request, in milliseconds. */
+const requestMs = 5_000;
+
+export class TrunkPasswords {
+  readonly #client: ResourceClient<Secret>;
+
+  constructor({ transport }: { readonly transport: Transport }) {
+    this.#client = new ResourceClient<Secret>({ transport, descriptor: keyedDescriptors.Secret, fieldManager: FIELD_MANAGER });
+  }
+
+  /**
+   * @returns undefined where the spec names none, or what it names isn't there
+   * @throws KubeError when the API server doesn't answer
+   */
+  async read(phoneNumber: Stored<PhoneNumber>, signal: AbortSignal): Promise<string | undefined> {
+    const { sip, carrier } = phoneNumber.spec;
+    const ref = sip?.passwordSecretRef ?? carrier?.authTokenSecretRef;
+    if (ref === undefined) return undefined;
+    try {
+      const { data } = await this.#client.get({ namespace: namespaceOf(phoneNumber), name: ref.name }, { signal, timeoutMs: requestMs });
+      const value = data?.[ref.key];
+      // A file made by an editor ends with a line.
+      return value === undefined
+        ? undefined
+        : Buffer.from(value, 'base64')
+            .toString()
+            .replace(/\r?\n$/, '');
+    } catch (error) {
+      if (error instanceof KubeError && (error.notFound || error.code === 403)) return undefined;
+      throw error;
+    }
+  }
+}
