@@ -53,11 +53,12 @@ export async function resolveDynamicData(options: ResolveOptions): Promise<Resol
   let left = mostBytes;
   for (const { lookup, name, value, context } of found) {
     if (Object.hasOwn(given, name) || Object.hasOwn(data, name)) continue;
-    left -= Buffer.byteLength(JSON.stringify(value));
-    if (left < 0) {
+    const bytes = Buffer.byteLength(JSON.stringify(value));
+    if (bytes > left) {
       logger.warn({ lookup, name }, 'a value was left out: all that is looked up for a call may have 64 KiB');
       continue;
     }
+    left -= bytes;
     Object.defineProperty(data, name, { value, enumerable: true, configurable: true, writable: true });
     if (context !== undefined) contexts.push(`${name} = ${textOf(value)} (${context})`);
   }

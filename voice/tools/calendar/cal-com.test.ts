@@ -39,7 +39,12 @@ function startCalendar(status = 200, body?: unknown): Promise<Endpoint> {
   });
 }
 
-function toolsOf(endpoint: Pick<Endpoint, 'url'>, { apiKey = key, eventTypeID = 123 as number | string } = {}) {
+interface Given {
+  readonly apiKey?: string;
+  readonly eventTypeID?: number | string;
+}
+
+function toolsOf(endpoint: Pick<Endpoint, 'url'>, { apiKey = key, eventTypeID = 123 }: Given = {}) {
   const options = {
     name: 'x',
     description: undefined,
@@ -73,7 +78,7 @@ describe('free times', () => {
       },
       detail: '3 slots',
     });
-    const [{ method, url = '', headers } = {}] = endpoint.requests;
+    const [{ method, url, headers } = {}] = endpoint.requests;
     expect(method).toBe('GET');
     expect(url).toBe('/v2/slots?eventTypeId=123&start=2026-11-24&end=2026-11-25&timeZone=Europe%2FBerlin');
     expect(headers).toMatchObject({ authorization: `Bearer ${key}`, 'cal-api-version': '2024-09-04' });
@@ -111,14 +116,14 @@ describe('a booking', () => {
       forModel: { booked: true, booking_id: 'booking-uid', start: '2026-11-24T14:00:00', time_zone: 'Europe/Berlin', status: 'accepted' },
       detail: 'booked',
     });
-    const [{ method, url, headers, body = '' } = {}] = endpoint.requests;
+    const [{ method, url, headers, body } = {}] = endpoint.requests;
     expect([method, url, headers?.['cal-api-version'], headers?.['content-type']]).toEqual([
       'POST',
       '/v2/bookings',
       '2024-08-13',
       'application/json',
     ]);
-    expect(JSON.parse(body)).toEqual({
+    expect(JSON.parse(body ?? '')).toEqual({
       eventTypeId: 123,
       start: '2026-11-24T13:00:00.000Z',
       attendee: { name: 'Ada Lovelace', email: 'ada@guest.example', timeZone: 'Europe/Berlin', phoneNumber: '+15550100' },

@@ -253,7 +253,7 @@ describe('a secret', () => {
   it('goes to the server and never to the model, however the server echoes it', async () => {
     const endpoint = await startEndpoint(servers, (response, { headers }) => {
       const { authorization = '' } = headers;
-      const escaped = [...authorization].map((char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
+      const escaped = Array.from(authorization, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
       response
         .writeHead(200, { 'content-type': 'application/json' })
         .end(`{"plain": ${JSON.stringify(authorization)}, "escaped": "${escaped}", "token": ${JSON.stringify(authorization.slice(7))}}`);

@@ -1,0 +1,238 @@
+import { llm, type voice } from '@livekit/agents';
+import { beforeEach, describe, expect, it } from 'vitest';
+
+import { CredentialError } from '../../calls/providers/index.ts';
+import type { RevisionTool } from '../../crds/agent-revision.ts';
+import { SearchUnavailable, type Search, type SearchHit, type SearchRequest } from '../../knowledge/search/search.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { createEgress } from '../../platform/egress/egress.ts';
+import { createLogger } from '../../platform/logging.ts';
+import type { Calendar } from './calendar/calendar.ts';
+import { createTools, type CreateToolsOptions } from './create-tools.ts';
+import { MailFailure, type Mail, type Mailer } from './mail/mailer.ts';
+import { RecordingHost } from './testing/recording-host.ts';
+
+let host: RecordingHost;
+let mails: Mail[];
+beforeEach(() => {
+  host = new RecordingHost();
+  mails = [];
+});
+
+const mailer: Mailer = { send: async (mail) => void mails.push(mail) };
+const calendar: Calendar = { slots: async () => [], book: () => Promise.reject(new Error('not asked for')) };
+
+function aTool(functionName: string, spec: RevisionTool['spec']): RevisionTool {
+  return { name: `tool-${functionName}`, type: 'x', functionName, spec };
+}
+
+const custom = (name: string, url = 'https://a.example') =>
+  aTool(name, { custom: { function: { name }, http: { url, method: 'GET', timeout: '20s' } } });
+
+function toolsFor(tools: readonly RevisionTool[], more: Partial<CreateToolsOptions> = {}) {
+  const made = createTools({
+    org: 'acme',
+    agent: { tools, knowledgeBase: null },
+    data: { name: 'Ada', desk: '+15550100' },
+    host,
+    egress: createEgress(),
+    credentials: { read: async (org, { name, key }) => `${org}/${name}/${key}` },
+    mailer,
+    calendar,
+    clock: systemClock,
+    logger: createLogger({ role: 'voice', level: 'silent' }),
+    ...more,
+  });
+  const byName = new Map(made.map((tool) => [tool.name, tool]));
+  const call = (name: string, args: Record<string, unknown> = {}): Promise<unknown> => {
+    const ctx = {} as voice.RunContext;
+    return (
+      byName.get(name)?.execute(args as never, { ctx, toolCallId: 'c', abortSignal: new AbortController().signal }) ??
+      Promise.reject(new Error(`no ${name}`))
+    );
+  };
+  return { made, call, names: made.map(({ name }) => name) };
+}
+
+describe('the tools of a call', () => {
+  it('are those of the agent, and end_call always', () => {
+    expect(toolsFor([]).names).toEqual(['end_call']);
+    expect(toolsFor([custom('find'), custom('book')]).names).toEqual(['find', 'book', 'end_call']);
+  });
+
+  it('keep the name that the owner gave them, where a built-in has the same', () => {
+    const search: Pick<Search, 'search'> = { search: async () => [] };
+    const { names } = toolsFor([custom('end_call'), custom('search_knowledge_base')], {
+      search,
+      agent: { tools: [custom('end_call'), custom('search_knowledge_base')], knowledgeBase: 'faq' },
+    });
+    expect(names).toEqual(['end_call', 'search_knowledge_base', 'search_knowledge_base_2', 'end_call_2']);
+  });
+
+  it('are taken by a session as they are', () => {
+    const context = new llm.ToolContext([...toolsFor([custom('__proto__'), custom('find')]).made]);
+    expect(llm.sortedToolNames(context)).toEqual(['__proto__', 'end_call', 'find']);
+  });
+});
+
+describe('end_call', () => {
+  it('hangs up, whatever comes along, and the model is not asked again', async () => {
+    expect(await toolsFor([]).call('end_call', { reason: 'bye' })).toBeUndefined();
+    expect(host.ended).toBe(1);
+  });
+});
+
+describe('transfer_call', () => {
+  const spec = {
+    transferCall: { to: '{{desk}}', mode: 'Warm', showCallerNumber: true },
+    messages: { start: 'I connect you, {{name}}.', failed: 'Nobody is there.' },
+  } as const;
+
+  it('hands the call over to whom the owner says', async () => {
+    expect(await toolsFor([aTool('transfer_call', spec)]).call('transfer_call', { to: '+1900' })).toBeUndefined();
+    expect([host.transfers, host.said]).toEqual([[{ to: '+15550100', mode: 'Warm', showCallerNumber: true }], ['I connect you, Ada.']]);
+  });
+
+  it('tells the model why not', async () => {
+    host.transferOutcome = { outcome: 'failed', message: 'This is a web call.' };
+    expect(await toolsFor([aTool('transfer_call', spec)]).call('transfer_call')).toEqual({ error: 'This is a web call.' });
+    expect(host.said).toEqual(['I connect you, Ada.', 'Nobody is there.']);
+  });
+});
+
+describe('send_email', () => {
+  const spec = {
+    sendEmail: { from: 'desk@hotel.example', passwordSecretRef: { name: 's', key: 'k' } },
+    description: 'Writes to {{name}}.',
+  };
+  const mail = { to: 'ada@guest.example', subject: 'Your\nroom', body: 'It is ready.' };
+
+  it('sends what the model wrote, as the owner', async () => {
+    const { call, made } = toolsFor([aTool('send_email', spec)]);
+    expect(await call('send_email', mail)).toEqual({ sent: true, to: 'ada@guest.example' });
+    expect(mails).toEqual([
+      { from: 'desk@hotel.example', password: 'acme/s/k', to: 'ada@guest.example', subject: 'Your room', text: 'It is ready.' },
+    ]);
+    expect(made[0]?.description).toBe('Writes to Ada.');
+  });
+
+  it.each(['a@x.example, b@x.example', 'a@x.example b@x.example', 'Ada <a@x.example>', 'nobody', 'a@x.example\r\nBcc: b@x.example'])(
+    'writes to nobody for %j',
+    async (to) => {
+      expect(await toolsFor([aTool('send_email', spec)]).call('send_email', { ...mail, to })).toMatchObject({
+        error: expect.stringContaining('to must match'),
+      });
+      expect(mails).toEqual([]);
+    },
+  );
+
+  it('tells the model what the mail server says', async () => {
+    const refusing: Mailer = {
+      send: () => Promise.reject(new MailFailure('refused', 'mail.example does not take the password of desk@hotel.example (535)')),
+    };
+    expect(await toolsFor([aTool('send_email', spec)], { mailer: refusing }).call('send_email', mail)).toEqual({
+      error: 'The mail was not sent: mail.example does not take the password of desk@hotel.example (535).',
+    });
+  });
+
+  it('says nothing of a Secret that is not there', async () => {
+    const credentials = { read: () => Promise.reject(new CredentialError('missing', 'Secret acme/s does not exist')) };
+    expect(JSON.stringify(await toolsFor([aTool('send_email', spec)], { credentials }).call('send_email', mail))).not.toContain('acme');
+  });
+});
+
+describe('search_knowledge_base', () => {
+  const hit = (n: number, content = `passage ${n}`): SearchHit => ({
+    chunkId: `doc:${n}`,
+    documentId: 'doc',
+    filename: 'faq.pdf',
+    content,
+    score: 1 / n,
+    chunkIndex: n,
+    metadata: { title: 'Questions', page: n, internal: 'x' },
+  });
+
+  function searching(search: (request: SearchRequest) => Promise<readonly SearchHit[] | undefined>) {
+    return toolsFor([], { agent: { tools: [], knowledgeBase: 'faq' }, search: { search } });
+  }
+
+  it('looks in the knowledge base of the agent, and keeps what it found with the message', async () => {
+    const requests: SearchRequest[] = [];
+    const { call } = searching(async (request) => {
+      requests.push(request);
+      return [hit(1), hit(2)];
+    });
+    expect(await call('search_knowledge_base', { query: ' When is breakfast? ' })).toEqual({
+      results: [
+        { source: 'Questions', page: 1, content: 'passage 1' },
+        { source: 'Questions', page: 2, content: 'passage 2' },
+      ],
+    });
+    expect(requests).toMatchObject([{ org: 'acme', knowledgeBase: 'faq', query: 'When is breakfast?', topK: 5 }]);
+    expect(host.sources).toEqual([
+      { knowledge_base: 'faq', document_id: 'doc', chunk_id: 'doc:1', filename: 'faq.pdf', score: 1 },
+      { knowledge_base: 'faq', document_id: 'doc', chunk_id: 'doc:2', filename: 'faq.pdf', score: 0.5 },
+    ]);
+  });
+
+  it('tells the model no more than it can use', async () => {
+    const { call } = searching(async () => [1, 2, 3, 4, 5].map((n) => hit(n, 'x'.repeat(5_000))));
+    const { results } = (await call('search_knowledge_base', { query: 'x'.repeat(1_999) })) as { results: { content: string }[] };
+    expect(results.map(({ content }) => content.length)).toEqual([5_000, 5_000, 2_000]);
+    expect(host.sources).toHaveLength(3);
+  });
+
+  it.each([[[]], [undefined]])('says that there is nothing for %j', async (hits) => {
+    expect(await searching(async () => hits).call('search_knowledge_base', { query: 'x' })).toMatchObject({ results: [] });
+    expect(host.sources).toEqual([]);
+  });
+
+  it('says that it does not work at the moment', async () => {
+    const { call } = searching(() => Promise.reject(new SearchUnavailable('Postgres does not answer at the moment')));
+    expect(await call('search_knowledge_base', { query: 'x' })).toMatchObject({
+      error: expect.stringContaining('does not answer at the moment'),
+    });
+    expect(await call('search_knowledge_base', { query: '  ' })).toMatchObject({ error: expect.stringContaining('empty') });
+  });
+
+  it('is not offered without a search', () => {
+    expect(toolsFor([], { agent: { tools: [], knowledgeBase: 'faq' } }).names).toEqual(['end_call']);
+  });
+});
+
+describe('a call that is over', () => {
+  it('gives up a tool that still runs, and says nothing any more', async () => {
+    const over = new AbortController();
+    const { promise, resolve } = Promise.withResolvers<AbortSignal>();
+    const hanging: Mailer = {
+      send: (_mail, signal) => {
+        resolve(signal);
+        return new Promise((_done, fail) => signal.addEventListener('abort', () => fail(signal.reason)));
+      },
+    };
+    const spec = {
+      sendEmail: { from: 'a@b.example', passwordSecretRef: { name: 's', key: 'k' } },
+      messages: { failed: 'That went wrong.' },
+    };
+    let fire = (): void => undefined;
+    const clock = {
+      ...systemClock,
+      after: (ms: number, callback: () => void) => {
+        if (ms === 5_000) fire = callback;
+        return { cancel: () => undefined };
+      },
+    };
+    const running = toolsFor([aTool('send_email', spec)], { mailer: hanging, over: over.signal, clock }).call('send_email', {
+      to: 'a@b.example',
+      subject: 's',
+      body: 'b',
+    });
+    const signal = await promise;
+    over.abort();
+    // It may still come to its end.
+    expect(signal.aborted).toBe(false);
+    fire();
+    expect(await running).toMatchObject({ error: expect.any(String) });
+    expect([signal.aborted, host.said]).toEqual([true, []]);
+  });
+});
