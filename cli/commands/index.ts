@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 
 import { registerApi } from './api.ts';
+import { registerCall } from './call.ts';
 import { registerConfig } from './config.ts';
 import { registerDev } from './dev.ts';
 import { registerDispatcher } from './dispatcher.ts';
@@ -34,6 +35,7 @@ export const commands: readonly Register[] = [
   registerMigrate,
   registerOrg,
   registerKeys,
+  registerCall,
   registerKb,
   registerEvents,
   registerWebhooks,

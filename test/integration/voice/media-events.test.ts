@@ -1,9 +1,6 @@
 /** LiveKit's own events, from a real server: they end calls whose job is gone, and are of no consequence otherwise. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 
 import { dispose, Room } from '@livekit/rtc-node';
 import { AccessToken } from 'livekit-server-sdk';
@@ -12,54 +9,31 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { mediaEventsPath } from '../../../api/media-events/routes.ts';
 import { accessTokenOf, tokenTtlMs } from '../../../calls/access-token.ts';
 import type { MediaServer } from '../../../calls/media-server.ts';
-import { cacheFolder } from '../../../cli/dev/binaries/cache.ts';
-import { binarySpec } from '../../../cli/dev/binaries/catalogue.ts';
-import { currentPlatform } from '../../../cli/dev/binaries/platform.ts';
-import { resolveBinary } from '../../../cli/dev/binaries/resolve.ts';
-import { livekitAddress, livekitPart } from '../../../cli/dev/parts/livekit.ts';
-import { freePorts } from '../../../cli/dev/ports.ts';
 import { repositoryRoot } from '../../../cli/dev/repository.ts';
-import { Supervisor } from '../../../cli/dev/supervisor.ts';
 import type { CallRecord } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
+import { ownMediaServer, type OwnMediaServer } from '../../support/own-media-server.ts';
 import { startFacade, type Facade } from '../api/facade.ts';
 import { registerCall } from '../store/calls-support.ts';
 
 const org = 'callers';
-let folder: string;
 let facade: Facade;
-let livekit: Supervisor;
+let livekit: OwnMediaServer;
 let server: MediaServer;
 const agents: ChildProcess[] = [];
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'parley-media-events-'));
-  const [port = 0, tcpPort = 0, udpPort = 0] = await freePorts(3);
-  const address = livekitAddress({ folder, port });
-  server = { ...address, publicUrl: address.url };
+  livekit = await ownMediaServer();
+  server = livekit.address;
   facade = await startFacade(undefined, undefined, undefined, undefined, { mediaServer: server });
   await facade.store.organizations.create({ name: org });
-  const { path: binary } = await resolveBinary({
-    spec: binarySpec('livekit-server'),
-    env: process.env,
-    cache: cacheFolder(process.env),
-    platform: currentPlatform(),
-    tools: join(repositoryRoot(), 'tools'),
-    onProgress: () => undefined,
-  });
-  livekit = new Supervisor({
-    parts: [livekitPart({ binary, folder, port, tcpPort, udpPort, eventUrls: [facade.url + mediaEventsPath] })],
-    logDir: join(folder, 'logs'),
-    runDir: join(folder, 'run'),
-  });
-  await livekit.start();
+  await livekit.start([facade.url + mediaEventsPath]);
 });
 afterAll(async () => {
   for (const agent of agents) agent.kill('SIGKILL');
-  await livekit.stop(AbortSignal.abort());
+  await livekit.stop();
   await facade.close();
   await dispose();
-  await rm(folder, { recursive: true, force: true });
 });
 
 /** An agent in a process of its own, which knows nothing of any call and can be killed. */
@@ -80,7 +54,7 @@ async function agentIn(room: string): Promise<ChildProcess> {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   agents.push(agent);
-  await once(agent.stdout!, 'data');
+  await once(agent.stdout, 'data');
   return agent;
 }
 

@@ -1,0 +1,107 @@
+/** A call over REST: made, waited for, and its recording fetched. Every refusal names what it is about and what to do. */
+import type { TurnLatencies } from '../../calls/turn-latencies.ts';
+import { sleep, type Clock } from '../../platform/clock.ts';
+import { UserError } from '../failure.ts';
+import { RestRefusal, type RestClient } from '../rest.ts';
+
+export interface MadeCall {
+  readonly id: string;
+  readonly agentName: string;
+  readonly token: string;
+  readonly url: string;
+}
+
+/** As REST has it. */
+export interface CallView {
+  readonly _id: string;
+  readonly ai_agent_name: string;
+  readonly call_status: 'registered' | 'ongoing' | 'ended' | 'error';
+  readonly call_finish_reason: string | null;
+  readonly call_duration_seconds: number | null;
+  readonly access_token: string | null;
+  readonly media_url: string | null;
+  readonly messages: readonly { readonly role: 'agent' | 'user'; readonly content: string; readonly timestamp: string }[];
+  readonly turns: readonly TurnLatencies[];
+}
+
+export interface NewCallRequest {
+  readonly agent: string;
+  readonly metadata: Readonly<Record<string, unknown>> | undefined;
+  readonly data: Readonly<Record<string, string>>;
+}
+
+const askEveryMs = 250;
+
+/** @throws UserError where no call can be made */
+export async function makeCall(rest: RestClient, { agent, metadata, data }: NewCallRequest): Promise<MadeCall> {
+  const body = {
+    ai_agent_id: agent,
+    ...(metadata !== undefined && { metadata }),
+    ...(Object.keys(data).length > 0 && { native_llm_dynamic_data: data }),
+  };
+  const call = (await rest.request('POST', '/v1/calls/create-web-call', body).catch((error: unknown) => {
+    throw error instanceof RestRefusal ? explain(error, agent) : error;
+  })) as CallView;
+  const { access_token: token, media_url: url } = call;
+  if (token === null || url === null) throw new UserError(`call ${call._id} was made, but nobody can join it`);
+  return { id: call._id, agentName: call.ai_agent_name, token, url };
+}
+
+function explain(refusal: RestRefusal, agent: string): UserError {
+  const because = (message: string, cure: string): UserError => new UserError(message, { cure, cause: refusal });
+  switch (refusal.status) {
+    case 404:
+      return because(
+        `there is no agent "${agent}" in the organisation of this key`,
+        '`kubectl get agents` lists the agents; the name of the resource is the id of the agent',
+      );
+    case 409:
+      return because(`agent "${agent}" can't take calls: ${refusal.said}`, `\`parley explain agent ${agent}\` shows what is wrong with it`);
+    case 422:
+      return because(`the call can't be made: ${refusal.said}`, 'tell the agent what it requires: --data name=value');
+    case 503:
+      return because(
+        `no call can be made: ${refusal.said}`,
+        'calls need a media server (LIVEKIT_URL of the api) and Postgres; `parley dev status` shows what runs here',
+      );
+    default:
+      return refusal.code === 'concurrent_call_limit_reached'
+        ? because(
+            'the organisation has as many live calls as it may have',
+            'end one, or allow more: parley org limit <organisation> --live-calls <number>',
+          )
+        : refusal;
+  }
+}
+
+export interface Waiting {
+  readonly clock: Clock;
+  readonly withinMs: number;
+  readonly signal: AbortSignal;
+}
+
+/** The call when it is over; as it is when that takes too long. */
+export async function endOf(rest: RestClient, id: string, { clock, withinMs, signal }: Waiting): Promise<CallView> {
+  const giveUpAt = clock.monotonic() + withinMs;
+  for (;;) {
+    const call = (await rest.request('GET', `/v1/calls/${id}`)) as CallView;
+    const over = call.call_status === 'ended' || call.call_status === 'error';
+    if (over || clock.monotonic() >= giveUpAt || signal.aborted) return call;
+    await sleep(clock, askEveryMs, signal).catch(() => undefined);
+  }
+}
+
+/** The recording once it is there; undefined when none has come. @throws UserError for a key that may not read it */
+export async function recordingOf(rest: RestClient, id: string, { clock, withinMs, signal }: Waiting): Promise<Uint8Array | undefined> {
+  const giveUpAt = clock.monotonic() + withinMs;
+  for (;;) {
+    try {
+      return await rest.download('POST', '/v1/call-recording/download', { call_id: id });
+    } catch (error) {
+      // Not over, or not in the storage yet.
+      if (!(error instanceof RestRefusal && (error.status === 404 || error.status === 409))) throw error;
+    }
+    if (clock.monotonic() >= giveUpAt || signal.aborted) return undefined;
+    await sleep(clock, askEveryMs, signal).catch(() => undefined);
+  }
+}

@@ -1,0 +1,96 @@
+/** What goes into the room: what is to be said, or what the microphone hears, and silence in between. A user who sends nothing is one who is gone. */
+import { AudioFrame, AudioResampler, AudioSource } from '@livekit/rtc-node';
+
+import { deviceRate } from './sound/devices.ts';
+import type { Sound } from './sound/wav.ts';
+
+const frameMs = 20;
+const frameSamples = (deviceRate * frameMs) / 1_000;
+/** What is sent ahead, in milliseconds: little, so that speech isn't late. */
+const aheadMs = 60;
+/** What a microphone may have ahead, in milliseconds; what is older is dropped. */
+const mostHeardMs = 500;
+
+interface Piece {
+  readonly samples: Int16Array;
+  at: number;
+  readonly said: () => void;
+}
+
+export class Mouth {
+  readonly source = new AudioSource(deviceRate, 1, aheadMs * 2);
+  readonly #pieces: Piece[] = [];
+  #heard = new Int16Array(0);
+  #closed = false;
+  #running: Promise<void> | undefined;
+
+  /** Begins to send. */
+  open(): void {
+    this.#running ??= this.#run();
+  }
+
+  /** @returns when the last of it has been sent */
+  say({ sampleRate, samples }: Sound): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    if (this.#closed) resolve();
+    else this.#pieces.push({ samples: sampleRate === deviceRate ? samples : resampled(samples, sampleRate), at: 0, said: resolve });
+    return promise;
+  }
+
+  /** From a microphone. */
+  hear(samples: Int16Array): void {
+    const most = (deviceRate * mostHeardMs) / 1_000;
+    const all = new Int16Array(this.#heard.length + samples.length);
+    all.set(this.#heard);
+    all.set(samples, this.#heard.length);
+    this.#heard = all.length > most ? all.subarray(all.length - most) : all;
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#running;
+    for (const piece of this.#pieces.splice(0)) piece.said();
+    await this.source.close();
+  }
+
+  async #run(): Promise<void> {
+    const startedAt = performance.now();
+    for (let sentMs = 0; !this.#closed; sentMs += frameMs) {
+      await this.source.captureFrame(new AudioFrame(this.#next(), deviceRate, 1, frameSamples));
+      const early = sentMs - aheadMs - (performance.now() - startedAt);
+      if (early > 0) await new Promise((resolve) => setTimeout(resolve, early));
+    }
+  }
+
+  #next(): Int16Array {
+    const frame = new Int16Array(frameSamples);
+    let filled = 0;
+    for (let piece = this.#pieces[0]; piece !== undefined && filled < frameSamples; piece = this.#pieces[0]) {
+      const part = piece.samples.subarray(piece.at, piece.at + frameSamples - filled);
+      frame.set(part, filled);
+      filled += part.length;
+      piece.at += part.length;
+      if (piece.at < piece.samples.length) break;
+      this.#pieces.shift();
+      piece.said();
+    }
+    if (filled === 0 && this.#heard.length > 0) {
+      frame.set(this.#heard.subarray(0, frameSamples));
+      this.#heard = this.#heard.subarray(frameSamples);
+    }
+    return frame;
+  }
+}
+
+function resampled(samples: Int16Array, sampleRate: number): Int16Array {
+  const resampler = new AudioResampler(sampleRate, deviceRate, 1);
+  const frames = [...resampler.push(new AudioFrame(samples, sampleRate, 1, samples.length)), ...resampler.flush()];
+  const all = new Int16Array(frames.reduce((sum, { data }) => sum + data.length, 0));
+  let at = 0;
+  for (const { data } of frames) {
+    all.set(data, at);
+    at += data.length;
+  }
+  resampler.close();
+  return all;
+}

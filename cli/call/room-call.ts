@@ -1,0 +1,99 @@
+/** A call's room as its user has it: joined, heard, followed and left. */
+import {
+  AudioStream,
+  DisconnectReason,
+  LocalAudioTrack,
+  Room,
+  RoomEvent,
+  TrackKind,
+  TrackPublishOptions,
+  TrackSource,
+  type Participant,
+  type RemoteTrack,
+} from '@livekit/rtc-node';
+
+import { followTranscript, type SpokenLine } from '../../calls/live-transcript.ts';
+import { userIdentityOf } from '../../calls/names.ts';
+import { UserError } from '../failure.ts';
+import type { Mouth } from './mouth.ts';
+import { deviceRate, type Speaker } from './sound/devices.ts';
+
+/** What LiveKit's agents tell of themselves. */
+const stateAttribute = 'lk.agent.state';
+/** Longest time to get into the room, in milliseconds. */
+const joinWithinMs = 15_000;
+
+export interface RoomCallEvents {
+  readonly onAgent: () => void;
+  readonly onAgentState: (state: string) => void;
+  readonly onLine: (line: SpokenLine) => void;
+  /** For each voice that comes into the room. */
+  readonly openSpeaker: () => Speaker | undefined;
+}
+
+export interface RoomCall {
+  /** Resolves when nobody is connected any more, with LiveKit's reason. */
+  readonly over: Promise<string>;
+  /** Leaves, so that everybody knows that it was meant. */
+  hangUp(): Promise<void>;
+}
+
+/** @throws UserError where the media server is away, or lets nobody in */
+export async function joinCall(
+  { id, url, token }: { readonly id: string; readonly url: string; readonly token: string },
+  mouth: Mouth,
+  events: RoomCallEvents,
+): Promise<RoomCall> {
+  const room = new Room();
+  const { promise: over, resolve } = Promise.withResolvers<string>();
+  const tellState = (participant: Participant): void => {
+    const { [stateAttribute]: state } = participant.attributes;
+    if (participant.identity !== userIdentityOf(id) && state !== undefined) events.onAgentState(state);
+  };
+  room.on(RoomEvent.Disconnected, (reason) => resolve(DisconnectReason[reason]));
+  room.on(RoomEvent.ParticipantConnected, () => events.onAgent());
+  room.on(RoomEvent.ParticipantAttributesChanged, (_changed, participant) => tellState(participant));
+  room.on(RoomEvent.TrackSubscribed, (track) => {
+    if (track.kind === TrackKind.KIND_AUDIO) void listen(track, events.openSpeaker());
+  });
+  followTranscript(room, { userIdentity: userIdentityOf(id), onLine: events.onLine });
+  await within(joinWithinMs, room.connect(url, token, { autoSubscribe: true, dynacast: false })).catch((error: unknown) => {
+    void room.disconnect().catch(() => undefined);
+    throw new UserError(`the media server at ${url} can't be joined: ${error instanceof Error ? error.message : String(error)}`, {
+      cure: 'is it running, and can this machine reach it? LIVEKIT_PUBLIC_URL of the api is the address that callers get',
+      cause: error,
+    });
+  });
+  const options = new TrackPublishOptions();
+  options.source = TrackSource.SOURCE_MICROPHONE;
+  await room.localParticipant?.publishTrack(LocalAudioTrack.createAudioTrack('microphone', mouth.source), options);
+  for (const participant of room.remoteParticipants.values()) {
+    events.onAgent();
+    tellState(participant);
+  }
+  return { over, hangUp: () => room.disconnect() };
+}
+
+/** What is not taken is kept: so it is taken, even where there is no speaker. */
+async function listen(track: RemoteTrack, speaker: Speaker | undefined): Promise<void> {
+  try {
+    for await (const { data } of new AudioStream(track, deviceRate, 1)) speaker?.play(data);
+  } catch {
+    // The room is gone.
+  }
+  speaker?.stop();
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  try {
+    return await Promise.race([
+      work,
+      new Promise<never>((_resolve, reject) => {
+        timer = setTimeout(() => reject(new Error(`no answer within ${ms / 1_000} s`)), ms);
+      }),
+    ]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,228 @@
+/** One call from the terminal, from the first request to the recording in a file. */
+import { access, constants, writeFile } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+
+import { dispose } from '@livekit/rtc-node';
+
+import type { Clock } from '../../platform/clock.ts';
+import { UserError } from '../failure.ts';
+import type { RestClient } from '../rest.ts';
+import { endOf, makeCall, recordingOf, type CallView } from './call-api.ts';
+import { Mouth } from './mouth.ts';
+import type { Reporter } from './reporter.ts';
+import { joinCall, type RoomCall } from './room-call.ts';
+import { findProgram, openMicrophone, openSpeaker, players, recorders, type Device } from './sound/devices.ts';
+import { readSound, speak, type SpeechServer } from './sound/speech.ts';
+import type { Sound } from './sound/wav.ts';
+import { TurnTaking } from './turn-taking.ts';
+
+/** What the caller says: a text for the speech server, or a file. */
+export type Utterance = { readonly say: string } | { readonly audio: string };
+
+export interface CallCommand {
+  readonly agent: string;
+  readonly metadata: Readonly<Record<string, unknown>> | undefined;
+  readonly data: Readonly<Record<string, string>>;
+  /** Said one after the other; the microphone where there is nothing. */
+  readonly script: readonly Utterance[];
+  /** Stay after the last of it, until the agent hangs up. */
+  readonly stay: boolean;
+  readonly speech: SpeechServer | undefined;
+  /** File for the recording; the id of the call where undefined, none where false. */
+  readonly record: string | false | undefined;
+  readonly maxMs: number | undefined;
+}
+
+export interface CallSurroundings {
+  readonly rest: RestClient;
+  readonly reporter: Reporter;
+  /** Its timers keep the process alive. */
+  readonly clock: Clock;
+  readonly path: string | undefined;
+  /** Hangs up when it aborts. */
+  readonly stop: AbortSignal;
+}
+
+/** How long things are waited for, in milliseconds. */
+const agentWithinMs = 30_000;
+const turnWithinMs = 120_000;
+const answerWithinMs = 30_000;
+const endWithinMs = 45_000;
+const recordingWithinMs = 60_000;
+
+/**
+ * @returns the call as it was when it was over
+ * @throws UserError for what keeps it from being made, or from being talked in
+ */
+export async function runCall(command: CallCommand, surroundings: CallSurroundings): Promise<CallView> {
+  const { rest, reporter, clock, stop } = surroundings;
+  if (typeof command.record === 'string') await requireFolder(command.record);
+  // Before anybody is called: a call that has nothing to say is one too many.
+  const sounds = await prepare(command);
+  const made = await makeCall(rest, command);
+  reporter.called(made);
+  let failure: unknown;
+  let served = false;
+  try {
+    served = await talk(made, { command, surroundings, sounds });
+  } catch (error) {
+    failure = error;
+  }
+  await dispose();
+  if (failure !== undefined && !(failure instanceof NobodyThere)) throw failure;
+  // A call that nobody took goes on waiting for somebody: there is no end to wait for.
+  const call = await endOf(rest, made.id, { clock, withinMs: served ? endWithinMs : 0, signal: neverAborts });
+  const recording = command.record === false ? undefined : await keepRecording(call, command.record, surroundings);
+  reporter.result({ call, recording });
+  if (failure !== undefined && !stop.aborted) throw failure;
+  return call;
+}
+
+const neverAborts = new AbortController().signal;
+
+class NobodyThere extends UserError {}
+
+async function prepare({ script, speech }: CallCommand): Promise<readonly Sound[]> {
+  return Promise.all(
+    script.map((utterance) => {
+      if ('audio' in utterance) return readSound(utterance.audio);
+      if (speech !== undefined) return speak(utterance.say, speech);
+      throw new UserError('there is no speech server to say that with', {
+        cure: 'with the local stack running: eval "$(parley env)"; elsewhere: --speech-url http://…/v1, or --audio <file.wav>',
+      });
+    }),
+  );
+}
+
+interface Talk {
+  readonly command: CallCommand;
+  readonly surroundings: CallSurroundings;
+  readonly sounds: readonly Sound[];
+}
+
+/** @returns whether an agent was there */
+async function talk(made: Awaited<ReturnType<typeof makeCall>>, { command, surroundings, sounds }: Talk): Promise<boolean> {
+  const { reporter, clock, path, stop } = surroundings;
+  const turns = new TurnTaking(clock);
+  const mouth = new Mouth();
+  const devices: Device[] = [];
+  const agent = Promise.withResolvers<true>();
+  const player = findProgram(players, path);
+  let room: RoomCall | undefined;
+  try {
+    room = await joinCall(made, mouth, {
+      onAgent: () => agent.resolve(true),
+      onAgentState: (state) => {
+        turns.tell(state);
+        reporter.agentState(state);
+      },
+      onLine: (line) => reporter.line(line),
+      openSpeaker: () => player && openSpeaker(player, { onFailed: (why) => reporter.note(`no sound: ${why}`) }),
+    });
+    mouth.open();
+    const over = new AbortController();
+    const leaving = room.over.then(() => over.abort());
+    const ended = AbortSignal.any([over.signal, stop, ...(command.maxMs === undefined ? [] : [AbortSignal.timeout(command.maxMs)])]);
+    const served = await arrives(agent.promise, { clock, signal: ended });
+    if (!served) {
+      if (!ended.aborted)
+        throw new NobodyThere(`nobody has taken the call within ${agentWithinMs / 1_000} s`, {
+          cure: 'is the voice role running? `parley dev status` shows it, and its log says why it takes no calls',
+        });
+    } else if (sounds.length > 0) {
+      await recite(sounds, { turns, mouth, reporter, signal: ended });
+      if (command.stay) await aborted(ended);
+    } else {
+      const device = microphone(mouth, { reporter, path });
+      if (device !== undefined) devices.push(device);
+      await aborted(ended);
+    }
+    await room.hangUp();
+    await leaving;
+    return served;
+  } finally {
+    for (const device of devices) device.stop();
+    await mouth.close();
+    await room?.hangUp().catch(() => undefined);
+  }
+}
+
+function microphone(mouth: Mouth, { reporter, path }: Pick<CallSurroundings, 'reporter' | 'path'>): Device | undefined {
+  const recorder = findProgram(recorders, path);
+  if (recorder === undefined) {
+    reporter.note('there is no microphone here (none of parecord, pw-record, arecord, rec): only listening. --say "…" speaks for you');
+    return undefined;
+  }
+  reporter.note('talk: the microphone is on (with loudspeakers the agent hears itself: use a headset). Ctrl-C hangs up');
+  return openMicrophone(recorder, {
+    onSamples: (samples) => mouth.hear(samples),
+    onFailed: (why) => reporter.note(`the microphone is not heard: ${why}`),
+  });
+}
+
+/** Each when the agent has finished, and the last answer heard to its end. */
+async function recite(
+  sounds: readonly Sound[],
+  {
+    turns,
+    mouth,
+    reporter,
+    signal,
+  }: { readonly turns: TurnTaking; readonly mouth: Mouth; readonly reporter: Reporter; readonly signal: AbortSignal },
+): Promise<void> {
+  for (const sound of sounds) {
+    await turns.usersTurn(turnWithinMs, signal);
+    if (signal.aborted) return;
+    await Promise.race([mouth.say(sound), aborted(signal)]);
+    if (!(await turns.answering(answerWithinMs, signal)) && !signal.aborted)
+      reporter.note(`the agent has not answered within ${answerWithinMs / 1_000} s`);
+  }
+  await turns.usersTurn(turnWithinMs, signal);
+}
+
+async function arrives(agent: Promise<true>, { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal }): Promise<boolean> {
+  const late = Promise.withResolvers<false>();
+  const timer = clock.after(agentWithinMs, () => late.resolve(false));
+  try {
+    return await Promise.race([agent, late.promise, aborted(signal).then(() => false)]);
+  } finally {
+    timer.cancel();
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((done) => {
+    if (signal.aborted) done();
+    else signal.addEventListener('abort', () => done(), { once: true });
+  });
+}
+
+async function keepRecording(
+  { _id: id, call_status: status }: CallView,
+  wanted: string | undefined,
+  { rest, reporter, clock, stop }: CallSurroundings,
+): Promise<string | undefined> {
+  if (status === 'registered') return undefined;
+  const file = resolve(wanted ?? `${id}.ogg`);
+  try {
+    // Whoever has hung up by Ctrl-C may press it again.
+    const signal = stop.aborted ? neverAborts : stop;
+    const recording = await recordingOf(rest, id, { clock, withinMs: recordingWithinMs, signal });
+    if (recording === undefined) {
+      reporter.note(`no recording has come within ${recordingWithinMs / 1_000} s`);
+      return undefined;
+    }
+    await writeFile(file, recording);
+    return file;
+  } catch (error) {
+    reporter.note(`the recording is not kept: ${error instanceof Error ? error.message : String(error)}`);
+    return undefined;
+  }
+}
+
+async function requireFolder(file: string): Promise<void> {
+  const folder = dirname(resolve(file));
+  await access(folder, constants.W_OK).catch((error: unknown) => {
+    throw new UserError(`the recording can't be written to ${file}: nothing can be written into ${folder}`, { cause: error });
+  });
+}

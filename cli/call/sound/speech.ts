@@ -1,0 +1,59 @@
+/** What is to be said, as sound: from any server that speaks OpenAI's `/audio/speech`. */
+import { readFile } from 'node:fs/promises';
+
+import { UserError } from '../../failure.ts';
+import { readWav, type Sound } from './wav.ts';
+
+export interface SpeechServer {
+  /** Up to and without `/audio/speech`. */
+  readonly url: string;
+  readonly apiKey?: string | undefined;
+  readonly model: string;
+  readonly voice: string;
+}
+
+/** Longest time for one sentence, in milliseconds. */
+const timeoutMs = 60_000;
+/** No sentence is longer than that. */
+const mostBytes = 64 * 1024 * 1024;
+
+/** @throws UserError when the server is away, refuses, or answers with something else */
+export async function speak(text: string, server: SpeechServer, ask: typeof fetch = fetch): Promise<Sound> {
+  const address = `${server.url.replace(/\/+$/, '')}/audio/speech`;
+  const response = await ask(address, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(server.apiKey !== undefined && { authorization: `Bearer ${server.apiKey}` }),
+    },
+    body: JSON.stringify({ model: server.model, voice: server.voice, input: text, response_format: 'wav' }),
+    signal: AbortSignal.timeout(timeoutMs),
+  }).catch((error: unknown) => {
+    throw new UserError(`the speech server at ${server.url} does not answer: ${causeOf(error)}`, {
+      cure: 'is `parley dev` running, or is --speech-url right? With --audio <file.wav> none is needed',
+      cause: error,
+    });
+  });
+  if (!response.ok) {
+    const said = (await response.text().catch(() => '')).slice(0, 200);
+    throw new UserError(`the speech server at ${server.url} answered ${response.status}: ${said}`, {
+      cure: response.status === 401 ? 'set PARLEY_SPEECH_API_KEY to its key' : 'are --speech-url, --speech-model and --speech-voice right?',
+    });
+  }
+  const bytes = new Uint8Array(await response.arrayBuffer());
+  if (bytes.length > mostBytes) throw new UserError(`the speech server at ${server.url} sent ${bytes.length} bytes for one sentence`);
+  return readWav(bytes, `what the speech server at ${server.url} sent`);
+}
+
+/** @throws UserError for a file that isn't there, or is no WAV file */
+export async function readSound(file: string): Promise<Sound> {
+  const bytes = await readFile(file).catch((error: unknown) => {
+    throw new UserError(`${file} can't be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  });
+  return readWav(bytes, file);
+}
+
+function causeOf(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  return cause instanceof Error ? cause.message : String(cause);
+}

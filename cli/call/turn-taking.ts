@@ -1,0 +1,73 @@
+/** When it is whose turn, from what the agent tells of itself. */
+import type { Clock } from '../../platform/clock.ts';
+
+/** `listening` is the only state in which it is the user's turn. */
+export type AgentState = string;
+
+/** An agent that listens may go on at once: a pause has to be this long, in milliseconds. */
+const settledMs = 700;
+
+export class TurnTaking {
+  readonly #clock: Clock;
+  #state: AgentState | undefined;
+  #since: number;
+  readonly #watchers = new Set<() => void>();
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+    this.#since = clock.monotonic();
+  }
+
+  /** The agent has told. */
+  tell(state: AgentState): void {
+    if (state === this.#state) return;
+    this.#state = state;
+    this.#since = this.#clock.monotonic();
+    for (const look of this.#watchers) look();
+  }
+
+  get state(): AgentState | undefined {
+    return this.#state;
+  }
+
+  /** The agent has begun to answer. @returns false when it hasn't within `withinMs`, or the signal aborts */
+  async answering(withinMs: number, signal: AbortSignal): Promise<boolean> {
+    return this.#until(() => (this.#state === 'thinking' || this.#state === 'speaking' ? 0 : undefined), withinMs, signal);
+  }
+
+  /** The agent has nothing more to say for now. @returns false when it has after `withinMs`, or the signal aborts */
+  async usersTurn(withinMs: number, signal: AbortSignal): Promise<boolean> {
+    return this.#until(
+      () => (this.#state === 'listening' ? this.#since + settledMs - this.#clock.monotonic() : undefined),
+      withinMs,
+      signal,
+    );
+  }
+
+  /** @param waitMs how long the state has to last for it to count; undefined for one that doesn't */
+  #until(waitMs: () => number | undefined, withinMs: number, signal: AbortSignal): Promise<boolean> {
+    return new Promise((resolve) => {
+      let settling: { cancel(): void } | undefined;
+      const finish = (reached: boolean): void => {
+        settling?.cancel();
+        limit.cancel();
+        this.#watchers.delete(look);
+        signal.removeEventListener('abort', aborted);
+        resolve(reached);
+      };
+      const look = (): void => {
+        settling?.cancel();
+        const wait = waitMs();
+        if (wait === undefined) return;
+        if (wait <= 0) finish(true);
+        else settling = this.#clock.after(wait, look);
+      };
+      const aborted = (): void => finish(false);
+      const limit = this.#clock.after(withinMs, () => finish(false));
+      signal.addEventListener('abort', aborted, { once: true });
+      this.#watchers.add(look);
+      if (signal.aborted) finish(false);
+      else look();
+    });
+  }
+}

@@ -1,0 +1,144 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+
+import type { Utterance } from '../call/run-call.ts';
+
+interface CallFlags {
+  readonly stay?: true;
+  readonly metadata?: Readonly<Record<string, unknown>>;
+  readonly data?: Readonly<Record<string, string>>;
+  readonly record?: string | false;
+  readonly maxSeconds?: number;
+  readonly speechUrl?: string;
+  readonly speechModel: string;
+  readonly speechVoice: string;
+  readonly json?: true;
+  readonly quiet?: true;
+}
+
+/** A call that ended as an error. */
+const CALL_FAILED = 3;
+/** Ended by Ctrl-C before there was a result. */
+const INTERRUPTED = 130;
+
+const help = `
+What is said is printed as it is said; at the end come the latencies of the answers, why the call ended, and its recording.
+Talks with the microphone and the loudspeaker of this machine where one of parecord, pw-record, arecord or rec (and paplay, pw-play, aplay
+or play) is there; without, and with --say or --audio, it needs neither. Ctrl-C hangs up; a second one doesn't wait for the recording.
+
+Exit codes: 0 the call has ended, 1 it could not be made or nobody was there, ${CALL_FAILED} it ended as an error (the reason is printed).
+
+Examples:
+  parley call receptionist
+  parley call receptionist --say "What are your opening hours?" --say "Thank you, goodbye."
+  parley call receptionist --audio question.wav --record answer.ogg --json
+  parley call reminder --data customer_name=Ada --metadata '{"ticket": 4711}' --max-seconds 60
+`;
+
+export function registerCall(program: Command): void {
+  // In the order of the command line, whichever option brings them.
+  const script: Utterance[] = [];
+  program
+    .command('call')
+    .description('talk to an agent from the terminal (PARLEY_URL, PARLEY_API_KEY)')
+    .argument('<agent>', 'its id: the name of the resource')
+    .option('--say <text>', 'say this with a synthesised voice, when the agent has finished speaking; may be repeated', (say: string) => {
+      script.push({ say });
+    })
+    .option('--audio <file.wav>', 'say what is in this file; may be repeated, and mixed with --say', (audio: string) => {
+      script.push({ audio });
+    })
+    .option('--stay', 'after the last --say or --audio stay until the agent hangs up')
+    .option('--data <name=value>', 'dynamic data of the call; may be repeated', pair)
+    .option('--metadata <json>', 'metadata of the call, a JSON object', jsonObject)
+    .option('--max-seconds <seconds>', 'hang up after this time', seconds)
+    .option('--record <file.ogg>', 'where the recording goes (default: <call id>.ogg in this folder)')
+    .option('--no-record', 'leave no recording here')
+    .option(
+      '--speech-url <url>',
+      "server for --say that speaks OpenAI's /audio/speech (default: PARLEY_SPEECH_URL, as `parley env` sets it)",
+    )
+    .option('--speech-model <name>', 'its model', 'tts-1')
+    .option('--speech-voice <name>', 'its voice', 'alloy')
+    .option('--json', 'print one JSON object a line')
+    .addOption(new Option('--quiet', 'print only what came of it').conflicts('json'))
+    .addHelpText('after', help)
+    .action(async (agent: string, flags: CallFlags) => {
+      // LiveKit's client takes everything else for a wish to see what it does, on standard output.
+      process.env['NODE_ENV'] = 'production';
+      const [{ runCall }, { restClientFromEnvironment }, reporters] = await Promise.all([
+        import('../call/run-call.ts'),
+        import('../rest.ts'),
+        import('../call/reporter.ts'),
+      ]);
+      const streams = { out: process.stdout, err: process.stderr };
+      const chosen =
+        flags.json === true
+          ? reporters.jsonReporter(streams, Date.now)
+          : flags.quiet === true
+            ? reporters.quietReporter(streams)
+            : reporters.textReporter(streams);
+      const speechUrl = flags.speechUrl ?? process.env['PARLEY_SPEECH_URL'];
+      const rest = restClientFromEnvironment(process.env);
+      const call = await runCall(
+        {
+          agent,
+          script,
+          metadata: flags.metadata,
+          data: flags.data ?? {},
+          stay: flags.stay === true,
+          record: flags.record,
+          maxMs: flags.maxSeconds === undefined ? undefined : flags.maxSeconds * 1_000,
+          speech:
+            speechUrl === undefined || speechUrl === ''
+              ? undefined
+              : { url: speechUrl, apiKey: process.env['PARLEY_SPEECH_API_KEY'], model: flags.speechModel, voice: flags.speechVoice },
+        },
+        { rest, reporter: chosen, clock: await awakeClock(), path: process.env['PATH'], stop: interrupted() },
+      );
+      process.exitCode = call.call_status === 'ended' ? 0 : CALL_FAILED;
+    });
+}
+
+/** The system's, with timers that keep the process alive: between two questions there is nothing else that would. */
+async function awakeClock() {
+  const { systemClock } = await import('../../platform/clock.ts');
+  return {
+    ...systemClock,
+    after: (ms: number, callback: () => void) => {
+      const timer = setTimeout(callback, ms);
+      return { cancel: () => clearTimeout(timer) };
+    },
+  };
+}
+
+function interrupted(): AbortSignal {
+  const controller = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const)
+    process.on(name, () => {
+      if (controller.signal.aborted) process.exit(INTERRUPTED);
+      controller.abort();
+    });
+  return controller.signal;
+}
+
+function pair(text: string, previous: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const at = text.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('write it as name=value.');
+  return { ...previous, [text.slice(0, at)]: text.slice(at + 1) };
+}
+
+function jsonObject(text: string): Readonly<Record<string, unknown>> {
+  try {
+    const value: unknown = JSON.parse(text);
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  } catch {
+    // Said below.
+  }
+  throw new InvalidArgumentError('a JSON object is needed, such as {"ticket": 4711}.');
+}
+
+function seconds(text: string): number {
+  const value = Number(text);
+  if (/^\d+(\.\d+)?$/.test(text) && value > 0 && value <= 7_200) return value;
+  throw new InvalidArgumentError('a number of seconds up to 7200 is needed.');
+}

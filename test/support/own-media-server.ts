@@ -1,0 +1,42 @@
+/** A LiveKit server of a suite's own: its jobs go to the suite's own voice role, and its events where the suite wants them. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import type { MediaServer } from '../../calls/media-server.ts';
+import { livekitAddress, livekitPart } from '../../cli/dev/parts/livekit.ts';
+import { freePorts } from '../../cli/dev/ports.ts';
+import { Supervisor } from '../../cli/dev/supervisor.ts';
+import { testBinary } from './test-stack.ts';
+
+export interface OwnMediaServer {
+  readonly address: MediaServer;
+  /** @param eventUrls where it tells what happens */
+  start(eventUrls?: readonly string[]): Promise<void>;
+  /** At once, whoever is connected. */
+  stop(): Promise<void>;
+}
+
+/** Not started yet: whoever takes its events has to know its key first. */
+export async function ownMediaServer(): Promise<OwnMediaServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-media-server-'));
+  const [port = 0, tcpPort = 0, udpPort = 0] = await freePorts(3);
+  const address = livekitAddress({ folder, port });
+  let supervisor: Supervisor | undefined;
+  return {
+    address: { ...address, publicUrl: address.url },
+    async start(eventUrls) {
+      const binary = await testBinary('livekit-server');
+      supervisor = new Supervisor({
+        parts: [livekitPart({ binary, folder, port, tcpPort, udpPort, ...(eventUrls && { eventUrls }) })],
+        logDir: join(folder, 'logs'),
+        runDir: join(folder, 'run'),
+      });
+      await supervisor.start();
+    },
+    async stop() {
+      await supervisor?.stop(AbortSignal.abort());
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
