@@ -160,11 +160,7 @@ describe('a lookup that fails', () => {
       aLookup(endpoint.url, { name: 'c', headers: [{ name: 'X-Key', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }] }),
     ];
     expect((await resolve({ lookups })).data).toEqual({});
-    expect(
-      failures()
-        .map(({ reason }) => reason)
-        .toSorted(),
-    ).toEqual(['credentials', 'forbidden_address', 'incomplete_address']);
+    expect(new Set(failures().map(({ reason }) => reason))).toEqual(new Set(['credentials', 'forbidden_address', 'incomplete_address']));
     expect(endpoint.requests).toEqual([]);
   });
 

@@ -1,5 +1,4 @@
 import { networkInterfaces } from 'node:os';
-import { text } from 'node:stream/consumers';
 
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -29,14 +28,16 @@ async function startServer(options: SMTPServerOptions = {}, host = '127.0.0.1') 
     onAuth: ({ username = '', password }, _session, done) =>
       password === mail.password ? done(null, { user: username }) : done(new Error(`bad password ${password}`)),
     onData(stream, session, done) {
-      void text(stream).then((data) => {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
         const { mailFrom, rcptTo } = session.envelope;
         received.push({
           from: mailFrom === false ? '' : mailFrom.address,
           to: rcptTo.map(({ address }) => address),
           secure: session.secure,
           user: String(session.user),
-          data,
+          data: Buffer.concat(chunks).toString(),
         });
         done();
       });
