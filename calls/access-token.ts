@@ -2,7 +2,7 @@
 import { AccessToken, JobRestartPolicy, RoomAgentDispatch, RoomConfiguration, TrackSource } from 'livekit-server-sdk';
 
 import type { MediaServer } from './media-server.ts';
-import { dispatchMetadata, roomOf, userIdentityOf, voiceAgentName } from './names.ts';
+import { dispatchMetadata, roomOf, userIdentityOf } from './names.ts';
 
 /** How long a token opens the room of its call, in milliseconds. Who is in the room stays. */
 export const tokenTtlMs = 600_000;
@@ -23,7 +23,7 @@ export interface TokenOptions {
  * and nothing else: no pictures, no data, no look at other rooms, no change of what others see of the user.
  */
 export async function accessTokenOf(
-  server: Pick<MediaServer, 'apiKey' | 'apiSecret'>,
+  server: Pick<MediaServer, 'apiKey' | 'apiSecret' | 'agentName'>,
   { callId, expiresAt, now }: TokenOptions,
 ): Promise<string> {
   const seconds = Math.max(1, Math.floor((expiresAt.getTime() - now) / 1000));
@@ -47,7 +47,7 @@ export async function accessTokenOf(
     departureTimeout: departureSeconds,
     agents: [
       new RoomAgentDispatch({
-        agentName: voiceAgentName,
+        agentName: server.agentName,
         metadata: dispatchMetadata(callId),
         // A second job would know nothing of what was said: a call whose job is lost is over.
         restartPolicy: JobRestartPolicy.JRP_NEVER,

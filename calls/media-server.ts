@@ -8,9 +8,11 @@ export interface MediaServer {
   readonly publicUrl: string;
   readonly apiKey: string;
   readonly apiSecret: string;
+  /** Under which this installation's voice roles take jobs; nothing is dispatched but by it. */
+  readonly agentName: string;
 }
 
-type Settings = Pick<Config, 'LIVEKIT_URL' | 'LIVEKIT_PUBLIC_URL' | 'LIVEKIT_API_KEY' | 'LIVEKIT_API_SECRET'>;
+type Settings = Pick<Config, 'LIVEKIT_URL' | 'LIVEKIT_PUBLIC_URL' | 'LIVEKIT_API_KEY' | 'LIVEKIT_API_SECRET' | 'LIVEKIT_AGENT_NAME'>;
 
 /**
  * @returns undefined where none is configured
@@ -21,7 +23,7 @@ export function mediaServerOf(config: Settings): MediaServer | undefined {
   if (url === undefined) return undefined;
   if (apiKey === undefined || apiSecret === undefined)
     throw new ConfigError('LIVEKIT_URL names a media server: set LIVEKIT_API_KEY and LIVEKIT_API_SECRET as it has them, too');
-  return { url: asWebSocket(url), publicUrl: asWebSocket(config.LIVEKIT_PUBLIC_URL ?? url), apiKey, apiSecret };
+  return { url: asWebSocket(url), publicUrl: asWebSocket(config.LIVEKIT_PUBLIC_URL ?? url), apiKey, apiSecret, agentName: config.LIVEKIT_AGENT_NAME };
 }
 
 function asWebSocket(url: string): string {

@@ -346,6 +346,13 @@ const schema = z.object({
   PARLEY_CALL_PAGE: flag(false).describe(
     'Serve a page at /call of the REST API from which people talk to agents with a browser; it asks for an API key.',
   ),
+  LIVEKIT_AGENT_NAME: z
+    .string()
+    .regex(/^[A-Za-z0-9_-]{1,100}$/, 'must be 1 to 100 letters, digits, underscores and hyphens')
+    .default('parley-voice')
+    .describe(
+      'Name under which the voice roles take calls from the media server; installations that share a media server need one each.',
+    ),
   PARLEY_VOICE_CALLS: z.coerce.number().int().min(1).max(1000).default(10).describe('Calls that a voice process serves at once.'),
   PARLEY_VOICE_IDLE_PROCESSES: z.coerce
     .number()

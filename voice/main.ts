@@ -4,13 +4,17 @@ import { fileURLToPath } from 'node:url';
 import { AgentServer, initializeLogger, ServerOptions } from '@livekit/agents';
 import type { Registry } from 'prom-client';
 
+import { CallLifecycle } from '../calls/lifecycle.ts';
 import { mediaServerOf } from '../calls/media-server.ts';
-import { voiceAgentName } from '../calls/names.ts';
+import { openFileStorage } from '../knowledge/storage/open-file-storage.ts';
 import { locateAsset } from '../platform/assets.ts';
+import { systemClock } from '../platform/clock.ts';
 import { ConfigError, type Config } from '../platform/config.ts';
 import { Readiness, runUntilStopped, startProbeServer } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
+import { openStore } from '../store/index.ts';
 import { liveCallsGauge } from './metrics.ts';
+import { createRecordings, keepRecordings, spoolFolderOf } from './recording/index.ts';
 
 export interface RunVoiceOptions {
   readonly config: Config;
@@ -24,6 +28,8 @@ export interface RunVoiceOptions {
 const processStartMs = 60_000;
 /** Beyond the calls themselves, for closing what they have used, in milliseconds. */
 const closingMs = 15_000;
+/** For recordings that couldn't be saved at the end of their calls, in milliseconds. */
+const lastLookMs = 10_000;
 
 /**
  * Runs until SIGTERM: then it takes no more calls, and waits for those that it has.
@@ -35,12 +41,26 @@ export async function runVoice({ config, logger, registry, signal }: RunVoiceOpt
   if (config.DATABASE_URL === undefined) throw new ConfigError('DATABASE_URL is not set: calls are in Postgres');
   const readiness = new Readiness();
   readiness.notReady('media server', 'not registered yet');
+  const store = openStore({ databaseUrl: config.DATABASE_URL, poolSize: 2, applicationName: 'parley voice', logger, registry });
+  const storage = openFileStorage({ url: config.STORAGE_URL });
+  const keeper = keepRecordings({
+    recordings: createRecordings({
+      storage,
+      calls: store.calls.calls,
+      lifecycle: new CallLifecycle({ calls: store.calls.calls, clock: systemClock }),
+      clock: systemClock,
+      logger,
+      spool: spoolFolderOf(config),
+    }),
+    clock: systemClock,
+    logger,
+  });
   initializeLogger({ pretty: false, level: 'warn' });
   const capacity = config.PARLEY_VOICE_CALLS;
   const server = new AgentServer(
     new ServerOptions({
       agent: jobFile(),
-      agentName: voiceAgentName,
+      agentName: mediaServer.agentName,
       wsURL: mediaServer.url,
       apiKey: mediaServer.apiKey,
       apiSecret: mediaServer.apiSecret,
@@ -70,10 +90,18 @@ export async function runVoice({ config, logger, registry, signal }: RunVoiceOpt
   await runUntilStopped({
     logger,
     readiness,
-    timeoutMs: config.PARLEY_VOICE_DRAIN_MS + 2 * closingMs,
+    timeoutMs: config.PARLEY_VOICE_DRAIN_MS + 2 * closingMs + lastLookMs,
     ...(signal && { signal }),
     steps: [
+      {
+        name: 'storage',
+        stop: async () => {
+          storage.close();
+          await store.close();
+        },
+      },
       { name: 'probes', stop: () => probes.close() },
+      { name: 'recordings', stop: () => keeper.close({ withinMs: lastLookMs }) },
       {
         name: 'agent server',
         stop: async () => {

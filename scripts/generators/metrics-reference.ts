@@ -120,7 +120,7 @@ const apiRows = () =>
       knowledge: { files: storage, jobs, search, profiles: config.PARLEY_EMBEDDING_PROFILES },
       egress: { check: () => undefined },
       calls: {
-        mediaServer: { url: 'ws://nowhere', publicUrl: 'ws://nowhere', apiKey: 'nobody', apiSecret: '' },
+        mediaServer: { url: 'ws://nowhere', publicUrl: 'ws://nowhere', apiKey: 'nobody', agentName: 'parley-voice', apiSecret: '' },
         recordings: storage,
         linkKey: recordingLinkKey(''),
         publicUrl: undefined,

@@ -34,6 +34,7 @@ export async function startSipMediaServer({ withRedis = true }: { readonly withR
   return {
     ...address,
     publicUrl: address.url,
+    agentName: 'parley-voice',
     flush: () => command(redisPort, 'FLUSHALL'),
     pid: (part) => supervisor.pid(part),
     async stop() {

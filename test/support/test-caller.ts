@@ -49,7 +49,15 @@ export class TestCaller {
     this.room.on(RoomEvent.Disconnected, () => (this.#open = false));
   }
 
-  async join({ url, token, microphone = true }: { readonly url: string; readonly token: string; readonly microphone?: boolean }): Promise<void> {
+  async join({
+    url,
+    token,
+    microphone = true,
+  }: {
+    readonly url: string;
+    readonly token: string;
+    readonly microphone?: boolean;
+  }): Promise<void> {
     await this.room.connect(url, token, { autoSubscribe: true, dynacast: false });
     if (microphone) await this.publish();
   }
@@ -76,7 +84,8 @@ export class TestCaller {
     return eventually(
       () => {
         const found = this.heard.find(({ at, frequency }) => at >= since && frequency === frequencyOf(text));
-        if (found === undefined) throw new Error(`"${text}" (${frequencyOf(text)} Hz) was not heard, but ${JSON.stringify(this.tones(since))}`);
+        if (found === undefined)
+          throw new Error(`"${text}" (${frequencyOf(text)} Hz) was not heard, but ${JSON.stringify(this.tones(since))}`);
         return found.at;
       },
       limitMs,
@@ -132,7 +141,7 @@ export class TestCaller {
     const samples = new Int16Array((heardRate * windowMs) / 1000);
     let filled = 0;
     for await (const frame of new AudioStream(track, { sampleRate: heardRate, numChannels: 1 })) {
-      for (let from = 0; from < frame.data.length; ) {
+      for (let from = 0; from < frame.data.length;) {
         const piece = frame.data.subarray(from, from + samples.length - filled);
         samples.set(piece, filled);
         filled += piece.length;

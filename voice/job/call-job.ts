@@ -3,14 +3,17 @@ import { AutoSubscribe, type JobContext } from '@livekit/agents';
 
 import { callIdOfDispatch, userIdentityOf } from '../../calls/names.ts';
 import type { Rooms } from '../../calls/rooms.ts';
+import { isInboundDispatch } from '../../calls/sip/dispatch.ts';
 import { sleep } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { isTerminal, type CallRecord } from '../../store/index.ts';
+import { finishReasonOfPhoneLeaving, type InboundCalls, type OutboundCalls } from '../phone/index.ts';
 import type { OpenRecording, Saved } from '../recording/index.ts';
 import type { ConversationFigures } from '../session/statistics.ts';
 import { LogWriter } from '../session/log-writer.ts';
 import { playTones } from '../session/tones.ts';
 import { Ending, type End, type EndReason } from './ending.ts';
+import { finishReasonOfLeaving } from './finish-reason.ts';
 import { beat } from './heartbeat.ts';
 import { persist } from './persist.ts';
 import { prepareCall, PreparationFailed, type PreparedCall } from './prepare.ts';
@@ -23,13 +26,19 @@ const patience = { farewell: 25_000, session: 5_000, transcript: 30_000, state: 
 export interface CallJobOptions {
   readonly services: Services;
   readonly rooms: Rooms;
+  readonly phone: { readonly inbound: Pick<InboundCalls, 'take'>; readonly outbound: Pick<OutboundCalls, 'dial'> };
   /** Aborts when the process has to stop, and its call with it. */
   readonly stop: AbortSignal;
 }
 
-/** Of a call that is being served. */
-interface Serving {
+/** A call, and who in its room is its user. */
+interface Leg {
   readonly call: CallRecord;
+  readonly userIdentity: string;
+}
+
+/** Of a call that is being served. */
+interface Serving extends Leg {
   readonly jobId: string;
   readonly ending: Ending;
   readonly log: Logger;
@@ -47,15 +56,22 @@ export class CallJob {
   /** Serves the call that the job is for. Returns when it is over, and the room is closed. */
   async run(ctx: JobContext): Promise<void> {
     const { logger } = this.#options.services;
-    const call = await this.#find(ctx);
-    if (call === undefined) {
-      logger.warn({ jobId: ctx.job.id, room: ctx.job.room?.name }, 'a job came for a call that is over, or that nobody knows');
+    const leg = isInboundDispatch(ctx.job.metadata) ? await this.#pickUp(ctx) : await this.#find(ctx);
+    if (leg === undefined) {
+      logger.warn({ jobId: ctx.job.id, room: ctx.job.room?.name }, 'a job came for a call that is over, or that nobody takes');
       await this.#closeRoom(ctx.job.room?.name, logger);
-    } else await this.#serve(ctx, call, logger.child({ callId: call.id, org: call.org }));
+    } else await this.#serve(ctx, leg, logger.child({ callId: leg.call.id, org: leg.call.org }));
     ctx.shutdown('the call is over');
   }
 
-  async #find(ctx: JobContext): Promise<CallRecord | undefined> {
+  /** A call that came in by phone has no record yet, and rings as long as nothing is published. */
+  async #pickUp(ctx: JobContext): Promise<Leg | undefined> {
+    await ctx.connect(undefined, AutoSubscribe.AUDIO_ONLY);
+    const taken = await this.#options.phone.inbound.take(ctx.room, ctx.job.room?.name ?? '');
+    return taken.outcome === 'call' ? { call: taken.call, userIdentity: taken.identity } : undefined;
+  }
+
+  async #find(ctx: JobContext): Promise<Leg | undefined> {
     const { clock, logger, store } = this.#options.services;
     const { calls } = store.calls;
     const id = callIdOfDispatch(ctx.job.metadata) ?? '';
@@ -67,10 +83,12 @@ export class CallJob {
       { clock, logger, withinMs: patience.start, what: 'whose call it is' },
     );
     // A token is good for longer than some calls: who comes late comes into a room of their own making.
-    return call === undefined || isTerminal(call.status) || call.room !== ctx.job.room?.name ? undefined : call;
+    if (call === undefined || isTerminal(call.status) || call.room !== ctx.job.room?.name) return undefined;
+    return { call, userIdentity: userIdentityOf(call.id) };
   }
 
-  async #serve(ctx: JobContext, call: CallRecord, log: Logger): Promise<void> {
+  async #serve(ctx: JobContext, leg: Leg, log: Logger): Promise<void> {
+    const { call } = leg;
     const { services, stop } = this.#options;
     const { store, clock } = services;
     const jobId = ctx.job.id;
@@ -88,7 +106,7 @@ export class CallJob {
       logger: log,
     });
     const writer = new LogWriter({ log: store.calls.log, call, clock, logger: log });
-    const serving: Serving = { call, jobId, ending, log, writer, recording: await this.#openRecording(ctx, call, log) };
+    const serving: Serving = { ...leg, jobId, ending, log, writer, recording: await this.#openRecording(ctx, call, log) };
     try {
       await this.#converse(ctx, serving);
     } finally {
@@ -100,10 +118,9 @@ export class CallJob {
 
   async #converse(ctx: JobContext, serving: Serving): Promise<void> {
     const { services } = this.#options;
-    const { call, ending, log, writer, recording } = serving;
+    const { call, userIdentity, ending, log, writer, recording } = serving;
     let starting: Promise<void> = Promise.resolve();
     const media = Promise.withResolvers<void>();
-    const userIdentity = userIdentityOf(call.id);
     const watch = new RoomWatch({
       room: ctx.room,
       userIdentity,
@@ -114,6 +131,8 @@ export class CallJob {
         media.resolve();
       },
       onEnd: (reason) => ending.decide(reason),
+      reasonOf: (left) => (call.callType === 'phone_call' ? finishReasonOfPhoneLeaving(left) : undefined) ?? finishReasonOfLeaving(left),
+      ringing: call.direction === 'outbound',
     });
     const preparing = prepareCall({
       services,
@@ -141,7 +160,12 @@ export class CallJob {
   /** Up to the welcome message. Never throws: what goes wrong is a reason for the end. */
   async #begin(
     ctx: JobContext,
-    options: { readonly preparing: Promise<PreparedCall>; readonly watch: RoomWatch; readonly media: Promise<void>; readonly serving: Serving },
+    options: {
+      readonly preparing: Promise<PreparedCall>;
+      readonly watch: RoomWatch;
+      readonly media: Promise<void>;
+      readonly serving: Serving;
+    },
   ): Promise<void> {
     const { preparing, watch, media, serving } = options;
     const { ending, log } = serving;
@@ -149,8 +173,9 @@ export class CallJob {
       const [, { conversation }] = await Promise.all([this.#enter(ctx, watch), preparing]);
       if (ending.reason !== undefined) return;
       await conversation.start();
+      if (serving.call.direction === 'outbound') await this.#dial(serving, watch);
       await Promise.race([media, ending.decided()]);
-      conversation.begin();
+      if (ending.reason === undefined) conversation.begin();
     } catch (err) {
       const reason = err instanceof PreparationFailed ? err.reason : 'native_platform_internal_error';
       const first = ending.decide(reason, () => playTones(ctx.room));
@@ -161,6 +186,12 @@ export class CallJob {
   async #enter(ctx: JobContext, watch: RoomWatch): Promise<void> {
     await ctx.connect(undefined, AutoSubscribe.AUDIO_ONLY);
     watch.entered();
+  }
+
+  async #dial({ call, ending }: Serving, watch: RoomWatch): Promise<void> {
+    const dialled = await this.#options.phone.outbound.dial(call, { signal: ending.signal });
+    if (dialled.outcome === 'answered') watch.answered();
+    else if (dialled.outcome === 'failed') ending.decide(dialled.reason);
   }
 
   async #start({ call, jobId, ending, log }: Serving): Promise<void> {

@@ -3,8 +3,10 @@ import { defineAgent } from '@livekit/agents';
 
 import { mediaServerOf } from '../../calls/media-server.ts';
 import { createRooms } from '../../calls/rooms.ts';
+import { createSipGateway } from '../../calls/sip/gateway.ts';
 import { ConfigError, loadConfig } from '../../platform/config.ts';
 import { createLogger } from '../../platform/logging.ts';
+import { InboundCalls, OutboundCalls } from '../phone/index.ts';
 import { CallJob } from './call-job.ts';
 import { openServices } from './services.ts';
 import { stopOf } from './stop.ts';
@@ -20,7 +22,9 @@ export default defineAgent({
     const logger = createLogger({ role: 'voice', level: config.PARLEY_LOG_LEVEL });
     const services = openServices(config, logger);
     try {
-      await new CallJob({ services, rooms: createRooms(mediaServer), stop: stopOf(process) }).run(ctx);
+      const gateway = createSipGateway(mediaServer);
+      const phone = { inbound: new InboundCalls({ ...services, gateway }), outbound: new OutboundCalls({ ...services, gateway }) };
+      await new CallJob({ services, phone, rooms: createRooms(mediaServer), stop: stopOf(process) }).run(ctx);
     } catch (err) {
       logger.error({ err, jobId: ctx.job.id }, 'the job has failed');
       throw err;

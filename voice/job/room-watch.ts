@@ -1,9 +1,8 @@
 /** What the media server tells of the room of a call, in the words of the call. */
-import { RoomEvent, TrackKind, type RemoteParticipant, type RemoteTrack, type Room } from '@livekit/rtc-node';
+import { RoomEvent, TrackKind, type DisconnectReason, type RemoteParticipant, type RemoteTrack, type Room } from '@livekit/rtc-node';
 
 import type { Clock, Timer } from '../../platform/clock.ts';
 import type { FinishReason } from '../../store/index.ts';
-import { finishReasonOfLeaving } from './finish-reason.ts';
 
 /** How long the room waits for a user who isn't there, in milliseconds: as long as the media server does after somebody has left. */
 const absentMs = 20_000;
@@ -19,6 +18,10 @@ export interface RoomWatchOptions {
   /** The user can be heard, or is there and waits to hear something. Told once. */
   readonly onMedia: () => void;
   readonly onEnd: (reason: FinishReason) => void;
+  /** What it means that the user has left; undefined for nothing. */
+  readonly reasonOf: (reason: DisconnectReason | undefined) => FinishReason | undefined;
+  /** The user is being rung: nothing counts before {@link RoomWatch.answered}. */
+  readonly ringing: boolean;
 }
 
 export class RoomWatch {
@@ -28,10 +31,12 @@ export class RoomWatch {
   #present = false;
   #heard = false;
   #media = false;
+  #ringing: boolean;
 
   constructor(options: RoomWatchOptions) {
     this.#options = options;
-    const { room, userIdentity, onEnd } = options;
+    const { room, userIdentity, onEnd, reasonOf } = options;
+    this.#ringing = options.ringing;
     const isUser = ({ identity }: RemoteParticipant): boolean => identity === userIdentity;
     room.on(RoomEvent.ParticipantConnected, (participant: RemoteParticipant) => {
       if (isUser(participant)) this.#joined();
@@ -40,8 +45,9 @@ export class RoomWatch {
       if (track.kind === TrackKind.KIND_AUDIO && isUser(participant)) this.#audible();
     });
     room.on(RoomEvent.ParticipantDisconnected, (participant: RemoteParticipant) => {
-      if (!isUser(participant)) return;
-      const reason = finishReasonOfLeaving(participant.disconnectReason);
+      // Why nobody answers is for the one who dials to say.
+      if (!isUser(participant) || this.#ringing) return;
+      const reason = reasonOf(participant.disconnectReason);
       if (reason === undefined) return;
       this.#present = false;
       this.#gone.resolve();
@@ -57,8 +63,22 @@ export class RoomWatch {
   /** The room has been entered: who is in it was in it before. */
   entered(): void {
     const { room, userIdentity, clock, onEnd } = this.#options;
-    if ([...room.remoteParticipants.values()].some(({ identity }) => identity === userIdentity)) this.#joined();
-    else this.#after(clock.after(absentMs, () => this.#present || onEnd('user_connection_failure')));
+    const user = [...room.remoteParticipants.values()].find(({ identity }) => identity === userIdentity);
+    if (user === undefined) {
+      if (!this.#ringing) this.#after(clock.after(absentMs, () => this.#present || onEnd('user_connection_failure')));
+      return;
+    }
+    this.#joined();
+    if ([...user.trackPublications.values()].some(({ kind, track }) => kind === TrackKind.KIND_AUDIO && track !== undefined))
+      this.#audible();
+  }
+
+  /** The user was rung, and has answered. */
+  answered(): void {
+    this.#ringing = false;
+    this.#present = false;
+    this.#joined();
+    this.#begin();
   }
 
   /** Whether somebody listens. */
@@ -78,6 +98,7 @@ export class RoomWatch {
   #joined(): void {
     if (this.#present) return;
     this.#present = true;
+    if (this.#ringing) return;
     const { clock, onEnd } = this.#options;
     this.#after(clock.after(patienceMs, () => this.#begin()));
     this.#after(clock.after(withoutMicrophoneMs, () => this.#heard || onEnd('no_audio_input')));
@@ -90,7 +111,7 @@ export class RoomWatch {
   }
 
   #begin(): void {
-    if (this.#media || !this.#present) return;
+    if (this.#media || this.#ringing || !this.#present) return;
     this.#media = true;
     this.#options.onMedia();
   }

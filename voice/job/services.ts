@@ -7,10 +7,11 @@ import { createSearch } from '../../knowledge/search/create-search.ts';
 import type { Search } from '../../knowledge/search/search.ts';
 import { openFileStorage } from '../../knowledge/storage/open-file-storage.ts';
 import { createVectorStore } from '../../knowledge/vector-stores/index.ts';
-import { createTransport, loadKubeConfig, type Transport } from '../../kube/index.ts';
+import { createTransport, kubeConfigOf, type Transport } from '../../kube/index.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import { ConfigError, type Config } from '../../platform/config.ts';
-import { createEgress, type Egress } from '../../platform/egress/egress.ts';
+import { egressOf } from '../../platform/egress/egress-of.ts';
+import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { openStore, type Store } from '../../store/index.ts';
 import { createCredentials, type Credentials, type ProviderDefaults } from '../providers/index.ts';
@@ -44,13 +45,7 @@ export function openServices(config: Config, logger: Logger): Services {
   const store = openStore({ databaseUrl: config.DATABASE_URL, poolSize, applicationName: 'parley voice job', logger });
   const lifecycle = new CallLifecycle({ calls: store.calls.calls, clock });
   const storage = openFileStorage({ url: config.STORAGE_URL });
-  const egress = createEgress({
-    allowCidrs: config.PARLEY_EGRESS_ALLOW_CIDRS,
-    allowedPorts: config.PARLEY_EGRESS_PORTS,
-    dnsServers: config.PARLEY_EGRESS_DNS_SERVERS,
-    hosts: config.PARLEY_EGRESS_HOSTS,
-    logger,
-  });
+  const egress = egressOf(config, { logger });
   const { embeddingCache } = store.knowledge;
   const embedders = createEmbedders({
     profiles: config.PARLEY_EMBEDDING_PROFILES,
@@ -75,7 +70,8 @@ export function openServices(config: Config, logger: Logger): Services {
     logger,
     async close() {
       egress.close();
-      await Promise.allSettled([tools.close(), embedders.close(), vectors.close(), cluster.close()]);
+      tools.close();
+      await Promise.allSettled([embedders.close(), vectors.close(), cluster.close()]);
       storage.close();
       await store.close();
     },
@@ -87,7 +83,7 @@ function lazyTransport(config: Config, logger: Logger): Pick<Transport, 'request
   let transport: Transport | undefined;
   return {
     request: async (request) => {
-      transport ??= createTransport({ kubeConfig: loadKubeConfig(config.KUBECONFIG === undefined ? {} : { path: config.KUBECONFIG }), logger });
+      transport ??= createTransport({ kubeConfig: kubeConfigOf(config), logger });
       return transport.request(request);
     },
     close: async () => transport?.close(),

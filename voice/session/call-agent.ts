@@ -40,6 +40,8 @@ export class CallAgent extends voice.Agent {
 
 function isTranscript({ type }: stt.SpeechEvent): boolean {
   return (
-    type === SpeechEventType.INTERIM_TRANSCRIPT || type === SpeechEventType.FINAL_TRANSCRIPT || type === SpeechEventType.PREFLIGHT_TRANSCRIPT
+    type === SpeechEventType.INTERIM_TRANSCRIPT ||
+    type === SpeechEventType.FINAL_TRANSCRIPT ||
+    type === SpeechEventType.PREFLIGHT_TRANSCRIPT
   );
 }

@@ -1,5 +1,5 @@
 /** A conversation: LiveKit's session with what this project adds to it. */
-import { inference, voice } from '@livekit/agents';
+import { inference, voice, type llm } from '@livekit/agents';
 import type { Room } from '@livekit/rtc-node';
 
 import type { Clock } from '../../platform/clock.ts';
@@ -268,7 +268,7 @@ function doneOf(handle: voice.SpeechHandle): Promise<void> {
  * as a whole, which the model would take as said, too.
  */
 function heardText(
-  item: Pick<import('@livekit/agents').llm.ChatMessage, 'role' | 'textContent' | 'interrupted' | 'createdAt' | 'metrics' | 'content'>,
+  item: Pick<llm.ChatMessage, 'role' | 'textContent' | 'interrupted' | 'createdAt' | 'metrics' | 'content'>,
   playback: voice.PlaybackFinishedEvent | undefined,
 ): string {
   const text = item.textContent ?? '';

@@ -9,6 +9,7 @@ export const someMediaServer: MediaServer = {
   url: 'ws://127.0.0.1:1',
   publicUrl: 'wss://media.example.com',
   apiKey: 'devkey',
+  agentName: 'parley-voice',
   apiSecret: 'a secret of at least thirty-two characters',
 };
 

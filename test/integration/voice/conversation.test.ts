@@ -28,11 +28,13 @@ describe('a conversation', () => {
     await call.becomes({ status: 'ongoing' });
     await call.caller.speak(1000);
     await call.caller.hears('It costs nine hundred.', { since: welcomed });
-    await expect.poll(async () => (await call.messages()).map(({ role, content }) => [role, content]), { timeout: 20_000 }).toEqual([
-      ['agent', 'Good morning Ada.'],
-      ['user', 'what does it cost'],
-      ['agent', 'It costs nine hundred.'],
-    ]);
+    await expect
+      .poll(async () => (await call.messages()).map(({ role, content }) => [role, content]), { timeout: 20_000 })
+      .toEqual([
+        ['agent', 'Good morning Ada.'],
+        ['user', 'what does it cost'],
+        ['agent', 'It costs nine hundred.'],
+      ]);
     expect((await call.record()).status).toBe('ongoing');
     const [request] = call.provider.requests('chat');
     expect(request?.system).toContain('You speak with Ada.');
@@ -40,8 +42,20 @@ describe('a conversation', () => {
     await call.caller.leave();
     const over = await call.becomes({ status: 'ended', finishReason: 'user_ended_call' });
     const [turn] = await call.turns();
-    console.log(turn, over.endedAt!.getTime() - over.startedAt!.getTime(), call.lines().map((l) => JSON.stringify(l)).join('\n'));
-    expect(turn).toMatchObject({ eou: expect.any(Number), stt: expect.any(Number), llmTtft: expect.any(Number), ttsTtfb: expect.any(Number) });
+    console.log(
+      turn,
+      over.endedAt!.getTime() - over.startedAt!.getTime(),
+      call
+        .lines()
+        .map((l) => JSON.stringify(l))
+        .join('\n'),
+    );
+    expect(turn).toMatchObject({
+      eou: expect.any(Number),
+      stt: expect.any(Number),
+      llmTtft: expect.any(Number),
+      ttsTtfb: expect.any(Number),
+    });
     expect(turn?.v2v).toBeGreaterThan(400);
   });
 });

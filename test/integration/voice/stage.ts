@@ -98,6 +98,7 @@ export async function openStage(change: NodeJS.ProcessEnv = {}): Promise<Stage> 
     LIVEKIT_URL: server.url,
     LIVEKIT_API_KEY: server.apiKey,
     LIVEKIT_API_SECRET: server.apiSecret,
+    LIVEKIT_AGENT_NAME: server.agentName,
     PARLEY_VOICE_DRAIN_MS: '30000',
     PARLEY_VOICE_CALLS: '40',
     PARLEY_VOICE_SPOOL: join(folder, 'spool'),

@@ -88,7 +88,7 @@ const places: Readonly<Record<Place, (loop: Loop) => Float32Array>> = {
 
 /** One round of a place, to be repeated without a pause: 16 bit, mono, {@link loopSampleRate}. */
 export function soundLoop(place: Place): Int16Array<ArrayBuffer> {
-  const seed = [...place].reduce((sum, letter) => sum * 31 + letter.charCodeAt(0), 7);
+  const seed = Object.keys(places).indexOf(place) + 1;
   const sound = places[place]({ sampleRate: loopSampleRate, length: loopSampleRate * loopSeconds, random: randomFrom(seed) });
   const samples = new Int16Array(sound.length);
   for (let i = 0; i < samples.length; i += 1) samples[i] = Math.round(32_767 * Math.tanh(loudness * sound[i]!));
@@ -154,7 +154,9 @@ function chirp({ random }: Loop, index: number): Sound {
     lasts,
     at: (t) => {
       const within = t % 0.12;
-      return within > 0.09 ? 0 : level * Math.sin(Math.PI * (within / 0.09)) * Math.sin(2 * Math.PI * (base * within - base * 2.2 * within * within));
+      return within > 0.09
+        ? 0
+        : level * Math.sin(Math.PI * (within / 0.09)) * Math.sin(2 * Math.PI * (base * within - base * 2.2 * within * within));
     },
   };
 }
@@ -162,7 +164,10 @@ function chirp({ random }: Loop, index: number): Sound {
 function gull(): Sound {
   return {
     lasts: 0.45,
-    at: (t) => 2 * Math.sin((Math.PI * t) / 0.45) * (Math.sin(2 * Math.PI * (1500 * t - 700 * t * t)) + 0.5 * Math.sin(2 * Math.PI * (3000 * t - 1400 * t * t))),
+    at: (t) =>
+      2 *
+      Math.sin((Math.PI * t) / 0.45) *
+      (Math.sin(2 * Math.PI * (1500 * t - 700 * t * t)) + 0.5 * Math.sin(2 * Math.PI * (3000 * t - 1400 * t * t))),
   };
 }
 

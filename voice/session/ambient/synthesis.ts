@@ -5,9 +5,9 @@ export function randomFrom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+    let hash = Math.imul(state ^ (state >>> 15), state | 1);
+    hash ^= hash + Math.imul(hash ^ (hash >>> 7), hash | 61);
+    return ((hash ^ (hash >>> 14)) >>> 0) / 4_294_967_296;
   };
 }
 
@@ -62,7 +62,11 @@ export function hum({ sampleRate, length }: Loop, frequency: number, overtones: 
 export type Note = (seconds: number) => number;
 
 /** Places a sound at times of the loop, in seconds; what reaches beyond the end goes on at the beginning. */
-export function placed({ sampleRate, length }: Loop, times: readonly number[], note: (index: number) => { readonly lasts: number; readonly at: Note }) {
+export function placed(
+  { sampleRate, length }: Loop,
+  times: readonly number[],
+  note: (index: number) => { readonly lasts: number; readonly at: Note },
+) {
   const result = new Float32Array(length);
   for (const [index, time] of times.entries()) {
     const { lasts, at } = note(index);

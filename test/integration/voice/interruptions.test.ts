@@ -1,0 +1,119 @@
+/** What happens when the user speaks while the agent does. */
+import { dispose } from '@livekit/rtc-node';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { openStage, type Stage, type StagedCall } from './stage.ts';
+
+const story = 'Once upon a time there was a telephone.';
+/** The story takes eight seconds. */
+const speech = () => ({ msPerCharacter: 8_000 / story.length });
+
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await openStage({ PARLEY_VOICE_IDLE_PROCESSES: '6' });
+});
+afterAll(async () => {
+  await stage.close();
+  await dispose();
+});
+
+/** A call whose agent has begun to tell a story, by itself. */
+async function toldAStory(interruptions: Readonly<Record<string, unknown>>): Promise<StagedCall> {
+  const call = await stage.call({ spec: { welcomeMessage: story, interruptions } });
+  call.provider.speech(({ input }) => (input === story ? speech() : {}));
+  call.provider.chat(() => 'I listen.');
+  await call.join();
+  await call.caller.hears(story);
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  return call;
+}
+
+async function end(call: StagedCall): Promise<void> {
+  await call.caller.leave();
+  await call.becomes({ status: 'ended', finishReason: 'user_ended_call' });
+}
+
+const contents = async (call: StagedCall) => (await call.messages()).map(({ role, interrupted }) => [role, interrupted]);
+
+describe.concurrent('an interruption', () => {
+  it('ends what the agent says, the welcome message too, and what was not heard was not said', async () => {
+    const call = await toldAStory({});
+    call.provider.heard(() => 'wait a moment');
+    const from = performance.now();
+    await call.caller.speak(1_500);
+    await call.caller.hears('I listen.', { since: from });
+    // Half a second of speech, then it is quiet.
+    expect(call.caller.lastHeard(story)! - from).toBeLessThan(1_500);
+    await expect
+      .poll(() => contents(call), { timeout: 20_000 })
+      .toEqual([
+        ['agent', true],
+        ['user', false],
+        ['agent', false],
+      ]);
+    const [told] = await call.messages();
+    expect(story.startsWith(told!.content)).toBe(true);
+    expect(told!.content.length).toBeGreaterThan(3);
+    expect(told!.content.length).toBeLessThan(story.length * 0.75);
+    // The model knows no more of it than the user.
+    expect(JSON.stringify(call.provider.requests('chat').at(-1)?.messages)).not.toContain('telephone');
+    await end(call);
+  });
+
+  it('is none where the agent allows none: it finishes', async () => {
+    const call = await toldAStory({ enabled: false });
+    call.provider.heard(() => 'wait a moment');
+    await call.caller.speak(2_000);
+    await expect.poll(() => contents(call), { timeout: 30_000 }).toEqual([['agent', false]]);
+    expect(call.caller.heardFor(story)).toBeGreaterThan(7_000);
+    expect(call.provider.requests('chat')).toHaveLength(0);
+    await end(call);
+  });
+
+  it('takes as long a speech as the agent asks for', async () => {
+    const call = await toldAStory({ minSpeechDuration: '2s' });
+    call.provider.heard(() => 'yes of course');
+    await call.caller.speak(1_000);
+    await expect.poll(() => contents(call), { timeout: 30_000 }).toEqual([['agent', false]]);
+    expect(call.caller.heardFor(story)).toBeGreaterThan(7_000);
+    expect(call.provider.requests('chat')).toHaveLength(0);
+    await end(call);
+  });
+
+  it('happens after as long a speech', async () => {
+    const call = await toldAStory({ minSpeechDuration: '1s' });
+    call.provider.heard(() => 'stop');
+    const from = performance.now();
+    await call.caller.speak(2_500);
+    await call.caller.hears('I listen.', { since: from });
+    const until = call.caller.lastHeard(story)! - from;
+    expect(until).toBeGreaterThan(900);
+    expect(until).toBeLessThan(2_000);
+    await end(call);
+  });
+
+  it('takes as many words as the agent asks for', async () => {
+    const call = await toldAStory({ minWords: 3 });
+    call.provider.hear('yes', 'please stop that now');
+    await call.caller.speak(1_000);
+    await expect.poll(() => call.provider.requests('transcriptions').length, { timeout: 10_000 }).toBe(1);
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    const from = performance.now();
+    expect(call.provider.requests('chat')).toHaveLength(0);
+    await call.caller.hears(story, { since: from });
+    await call.caller.speak(1_000);
+    await call.caller.hears('I listen.', { since: from });
+    expect((await call.messages()).find(({ role }) => role === 'user')?.content).toBe('please stop that now');
+    await end(call);
+  });
+
+  it('that was only a noise lets the agent go on where it was', async () => {
+    const call = await toldAStory({});
+    call.provider.heard(() => '');
+    await call.caller.speak(1_200);
+    await expect.poll(() => contents(call), { timeout: 30_000 }).toEqual([['agent', false]]);
+    expect(call.caller.heardFor(story)).toBeGreaterThan(6_500);
+    await end(call);
+  });
+});

@@ -1,0 +1,73 @@
+/** Calls that end because it is time: silence, the longest duration, and a user who can't be heard. */
+import { dispose } from '@livekit/rtc-node';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { openStage, type Stage } from './stage.ts';
+
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await openStage({ PARLEY_VOICE_IDLE_PROCESSES: '4' });
+});
+afterAll(async () => {
+  await stage.close();
+  await dispose();
+});
+
+describe.concurrent('time', () => {
+  it('ends a call in which nobody says anything', async () => {
+    const call = await stage.joined({ spec: { welcomeMessage: 'Hello.', call: { endAfterSilence: '10s' } } });
+    await call.caller.hears('Hello.');
+    const over = await call.becomes({ status: 'ended', finishReason: 'inactivity_timeout' });
+    const spoken = call.caller.lastHeard('Hello.')!;
+    expect(over.endedAt!.getTime() - over.startedAt!.getTime()).toBeGreaterThan(9_500);
+    // The caller is sent out, and hears nothing in the meantime.
+    await expect.poll(() => call.caller.room.isConnected, { timeout: 10_000 }).toBe(false);
+    expect(performance.now() - spoken).toBeGreaterThan(9_000);
+    expect(call.lines().find(({ msg }) => msg === 'the call is over')).toMatchObject({
+      reason: 'inactivity_timeout',
+      agent: 'receptionist',
+    });
+  });
+
+  it('counts silence anew whenever somebody speaks', async () => {
+    const call = await stage.joined({ spec: { call: { endAfterSilence: '10s' } } });
+    const { startedAt } = await call.becomes({ status: 'ongoing' });
+    await new Promise((resolve) => setTimeout(resolve, 7_000));
+    // A word that isn't understood is nevertheless somebody who is there.
+    call.provider.heard(() => '');
+    await call.caller.speak(600);
+    const over = await call.becomes({ finishReason: 'inactivity_timeout' });
+    expect(over.endedAt!.getTime() - startedAt!.getTime()).toBeGreaterThan(16_500);
+  });
+
+  it('lets no silence pass while the agent speaks or the model thinks', async () => {
+    const call = await stage.joined({ spec: { call: { endAfterSilence: '10s' } } });
+    const { startedAt } = await call.becomes({ status: 'ongoing' });
+    // Eight seconds of thinking, and eight of speech: silence begins behind both.
+    call.provider.chat(() => ({ text: 'Well.', delayMs: 8_000 }));
+    call.provider.speech(() => ({ msPerCharacter: 1_600 }));
+    await call.caller.speak(800);
+    const over = await call.becomes({ finishReason: 'inactivity_timeout' });
+    expect(call.caller.heardFor('Well.')).toBeGreaterThan(7_000);
+    expect(over.endedAt!.getTime() - startedAt!.getTime()).toBeGreaterThan(25_000);
+  });
+
+  it('ends the longest call, in the middle of a word', async () => {
+    const call = await stage.joined({ spec: { welcomeMessage: 'And so on.', call: { maxDuration: '30s', endAfterSilence: '600s' } } });
+    call.provider.speech(() => ({ msPerCharacter: 6_000 }));
+    const over = await call.becomes({ status: 'ended', finishReason: 'maximum_duration_exceeded' });
+    const lasted = over.endedAt!.getTime() - over.startedAt!.getTime();
+    expect(lasted).toBeGreaterThanOrEqual(29_900);
+    expect(lasted).toBeLessThan(31_000);
+    expect(await call.messages()).toMatchObject([{ role: 'agent', interrupted: true }]);
+  });
+
+  it('speaks to a user without a microphone, and waits for it as long as it takes to allow one', async () => {
+    const call = await stage.call({ spec: { welcomeMessage: 'Can you hear me?', call: { endAfterSilence: '600s' } } });
+    await call.join({ microphone: false });
+    await call.caller.hears('Can you hear me?');
+    await call.becomes({ status: 'ongoing' });
+    await call.becomes({ status: 'error', finishReason: 'no_audio_input' });
+  });
+});
