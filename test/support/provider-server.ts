@@ -25,7 +25,8 @@ import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'nod
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { bytesOf, frequencyOf, heardFrequency, loudness, samplesOfWav, tone, wavHeader } from './tones.ts';
+import { readWav, wavHeader } from '../../platform/wav.ts';
+import { bytesOf, frequencyOf, heardFrequency, loudness, tone } from './tones.ts';
 
 export type ProviderPath = 'chat' | 'transcriptions' | 'speech';
 
@@ -290,7 +291,7 @@ async function heardRequestOf(headers: IncomingHttpHeaders, body: Buffer, at: nu
   const form = await new Response(new Uint8Array(body), { headers: { 'content-type': headers['content-type'] ?? '' } }).formData();
   const file = form.get('file');
   if (!(file instanceof File)) throw new Error('a transcription without a file');
-  const { samples, sampleRate: rate, channels } = samplesOfWav(Buffer.from(await file.arrayBuffer()));
+  const { samples, sampleRate: rate, channels } = readWav(Buffer.from(await file.arrayBuffer()));
   const fields = Object.fromEntries([...form].filter(([, value]) => typeof value === 'string')) as Record<string, string>;
   return {
     path: 'transcriptions',

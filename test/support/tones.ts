@@ -48,44 +48,4 @@ function goertzel(samples: Int16Array, angle: number): number {
   return before * before + last * last - coefficient * before * last;
 }
 
-/** A whole file; `dataLength` as it is told in the head, for one that is streamed. */
-export function wavHeader(options: { readonly sampleRate: number; readonly dataBytes: number }): Buffer {
-  const header = Buffer.alloc(44);
-  header.write('RIFF', 0);
-  header.writeUInt32LE(Math.min(0xffffffff, 36 + options.dataBytes), 4);
-  header.write('WAVEfmt ', 8);
-  header.writeUInt32LE(16, 16);
-  header.writeUInt16LE(1, 20);
-  header.writeUInt16LE(1, 22);
-  header.writeUInt32LE(options.sampleRate, 24);
-  header.writeUInt32LE(options.sampleRate * 2, 28);
-  header.writeUInt16LE(2, 32);
-  header.writeUInt16LE(16, 34);
-  header.write('data', 36);
-  header.writeUInt32LE(options.dataBytes, 40);
-  return header;
-}
-
 export const bytesOf = (samples: Int16Array): Buffer => Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength);
-
-/** @throws Error for what is no WAV of 16 bits */
-export function samplesOfWav(file: Buffer): { readonly samples: Int16Array; readonly sampleRate: number; readonly channels: number } {
-  if (file.toString('latin1', 0, 4) !== 'RIFF' || file.toString('latin1', 8, 12) !== 'WAVE') throw new Error('not a WAV file');
-  let sampleRate = 0;
-  let channels = 0;
-  for (let at = 12; at + 8 <= file.length;) {
-    const id = file.toString('latin1', at, at + 4);
-    const length = Math.min(file.readUInt32LE(at + 4), file.length - at - 8);
-    if (id === 'fmt ') {
-      channels = file.readUInt16LE(at + 10);
-      sampleRate = file.readUInt32LE(at + 12);
-      if (file.readUInt16LE(at + 22) !== 16) throw new Error('not a WAV file of 16 bits');
-    }
-    if (id === 'data') {
-      const data = Uint8Array.from(file.subarray(at + 8, at + 8 + length - (length % 2)));
-      return { samples: new Int16Array(data.buffer), sampleRate, channels };
-    }
-    at += 8 + length + (length % 2);
-  }
-  throw new Error('a WAV file without data');
-}

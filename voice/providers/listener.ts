@@ -1,9 +1,9 @@
 /** Understands what the user says, a turn at a time: the session cuts them out, and each is sent when it is over. */
 import { mergeFrames, normalizeLanguage, stt, type AudioBuffer } from '@livekit/agents';
-import type { AudioFrame } from '@livekit/rtc-node';
 
 import { partNames, ProviderFailure, type ProviderFetch } from '../../calls/providers/index.ts';
 import { sleep, type Clock } from '../../platform/clock.ts';
+import { wavOf } from '../../platform/wav.ts';
 import type { HearingProtocol } from './hearing-protocols.ts';
 import { ProviderApiError } from './provider-api-error.ts';
 
@@ -51,7 +51,10 @@ export class Listener extends stt.STT {
   /** @throws ProviderApiError after three attempts */
   protected override async _recognize(buffer: AudioBuffer, signal?: AbortSignal): Promise<stt.SpeechEvent> {
     const frame = mergeFrames(buffer);
-    const text = frame.samplesPerChannel / frame.sampleRate < shortest ? '' : await this.#textOf(wavOf(frame), signal);
+    const text =
+      frame.samplesPerChannel / frame.sampleRate < shortest
+        ? ''
+        : await this.#textOf(wavOf({ samples: frame.data, sampleRate: frame.sampleRate, channels: frame.channels }), signal);
     const language = normalizeLanguage(this.#options.language);
     return {
       type: stt.SpeechEventType.FINAL_TRANSCRIPT,
@@ -90,21 +93,4 @@ export class Listener extends stt.STT {
     const message = `${provider} (${partNames.stt}) sent something that is no transcript: check its address`;
     throw new ProviderFailure({ part: 'stt', kind: 'payload', provider, message });
   }
-}
-
-function wavOf({ data, sampleRate, channels }: AudioFrame): Uint8Array {
-  const header = Buffer.alloc(44);
-  header.write('RIFF', 0);
-  header.writeUInt32LE(36 + data.byteLength, 4);
-  header.write('WAVEfmt ', 8);
-  header.writeUInt32LE(16, 16);
-  header.writeUInt16LE(1, 20);
-  header.writeUInt16LE(channels, 22);
-  header.writeUInt32LE(sampleRate, 24);
-  header.writeUInt32LE(sampleRate * channels * 2, 28);
-  header.writeUInt16LE(channels * 2, 32);
-  header.writeUInt16LE(16, 34);
-  header.write('data', 36);
-  header.writeUInt32LE(data.byteLength, 40);
-  return Buffer.concat([header, Buffer.from(data.buffer, data.byteOffset, data.byteLength)]);
 }

@@ -1,0 +1,53 @@
+/** Programs in Python, each in a virtual environment of its own in the cache, at pinned versions. */
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { cacheFolder, cachedExecutable, fillCacheEntry } from './cache.ts';
+
+const run = promisify(execFile);
+
+export interface PythonPackage {
+  /** Of the folder in the cache. */
+  readonly name: string;
+  readonly version: string;
+  /** For pip. */
+  readonly requirements: readonly string[];
+}
+
+/** The Python 3.10 or newer of this machine that can make virtual environments, or undefined. */
+export async function findPythonWithVenv(env: NodeJS.ProcessEnv = process.env): Promise<string | undefined> {
+  for (const python of ['python3', 'python3.13', 'python3.12', 'python3.11', 'python']) {
+    try {
+      await run(python, ['-c', 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))'], { env, timeout: 30_000 });
+      return python;
+    } catch {
+      // The next name.
+    }
+  }
+  return undefined;
+}
+
+/** @returns the interpreter of an environment that has the package; a first call installs it with pip, from whatever index pip is configured for */
+export async function pythonWith(
+  python: string,
+  { name, version, requirements }: PythonPackage,
+  env: NodeJS.ProcessEnv = process.env,
+): Promise<string> {
+  const spec = { name, version, executable: 'bin/python' };
+  const cache = cacheFolder(env);
+  const cached = cachedExecutable(cache, spec);
+  if (cached !== undefined) return cached;
+  return fillCacheEntry({
+    cache,
+    spec,
+    async fill(folder) {
+      await run(python, ['-m', 'venv', folder], { env, timeout: 300_000 });
+      await run(join(folder, 'bin/python'), ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check', ...requirements], {
+        env,
+        timeout: 600_000,
+        maxBuffer: 64 * 1024 * 1024,
+      });
+    },
+  });
+}

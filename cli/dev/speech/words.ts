@@ -1,0 +1,28 @@
+/** Words and numbers of what was said. */
+
+/** Lower-case, without marks. */
+export const wordsOf = (text: string): readonly string[] => text.toLowerCase().match(/[\p{L}\p{N}']+/gu) ?? [];
+
+const digits = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine'];
+const digitOf = (word: string): string | undefined => {
+  const at = digits.indexOf(word === 'oh' ? 'zero' : word);
+  return at < 0 ? undefined : String(at);
+};
+
+/** In figures as they stand, or read digit by digit: "four seven one one" is 4711. */
+export function numbersIn(text: string): readonly string[] {
+  const found = text.match(/\d+/g) ?? [];
+  if (found.length > 0) return found;
+  const runs: string[] = [];
+  let run = '';
+  for (const word of [...wordsOf(text), '']) {
+    const digit = digitOf(word);
+    if (digit !== undefined) run += digit;
+    else if (run !== '') {
+      runs.push(run);
+      run = '';
+    }
+  }
+  // "one" by itself is rather a word than a number.
+  return runs.filter((each) => each.length > 1 || each !== '1');
+}
