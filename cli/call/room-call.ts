@@ -25,6 +25,8 @@ const joinWithinMs = 15_000;
 
 export interface RoomCallEvents {
   readonly onAgent: () => void;
+  /** It has a voice. */
+  readonly onVoice: () => void;
   readonly onAgentState: (state: string) => void;
   readonly onLine: (line: SpokenLine) => void;
   /** For each voice that comes into the room. */
@@ -51,10 +53,15 @@ export async function joinCall(
     if (participant.identity !== userIdentityOf(id) && state !== undefined) events.onAgentState(state);
   };
   room.on(RoomEvent.Disconnected, (reason) => resolve(DisconnectReason[reason]));
-  room.on(RoomEvent.ParticipantConnected, () => events.onAgent());
+  room.on(RoomEvent.ParticipantConnected, (participant) => {
+    events.onAgent();
+    tellState(participant);
+  });
   room.on(RoomEvent.ParticipantAttributesChanged, (_changed, participant) => tellState(participant));
   room.on(RoomEvent.TrackSubscribed, (track) => {
-    if (track.kind === TrackKind.KIND_AUDIO) void listen(track, events.openSpeaker());
+    if (track.kind !== TrackKind.KIND_AUDIO) return;
+    events.onVoice();
+    void listen(track, events.openSpeaker());
   });
   followTranscript(room, { userIdentity: userIdentityOf(id), onLine: events.onLine });
   await within(joinWithinMs, room.connect(url, token, { autoSubscribe: true, dynacast: false })).catch((error: unknown) => {

@@ -112,6 +112,7 @@ async function talk(made: Awaited<ReturnType<typeof makeCall>>, { command, surro
   try {
     room = await joinCall(made, mouth, {
       onAgent: () => agent.resolve(true),
+      onVoice: () => turns.arrived(),
       onAgentState: (state) => {
         turns.tell(state);
         reporter.agentState(state);

@@ -30,6 +30,19 @@ it('gives the user a turn once the agent has listened for a moment', async () =>
   expect(turn.value()).toBe(true);
 });
 
+it('an agent that waits for the user tells nothing of it', async () => {
+  const clock = new FakeClock();
+  const turns = new TurnTaking(clock);
+  const turn = watched(turns.usersTurn(60_000, never));
+  await clock.advance(10_000);
+  expect(turn.value()).toBeUndefined();
+  turns.arrived();
+  await clock.advance(2_499);
+  expect(turn.value()).toBeUndefined();
+  await clock.advance(1);
+  expect(turn.value()).toBe(true);
+});
+
 it('an answer begins with a thought', async () => {
   const clock = new FakeClock();
   const turns = new TurnTaking(clock);

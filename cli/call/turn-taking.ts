@@ -1,33 +1,34 @@
 /** When it is whose turn, from what the agent tells of itself. */
 import type { Clock } from '../../platform/clock.ts';
 
-/** `listening` is the only state in which it is the user's turn. */
-export type AgentState = string;
-
 /** An agent that listens may go on at once: a pause has to be this long, in milliseconds. */
 const settledMs = 700;
+/** An agent that has come and tells nothing of itself waits for the user: it tells of changes only. In milliseconds. */
+const untoldMs = 2_500;
 
 export class TurnTaking {
   readonly #clock: Clock;
-  #state: AgentState | undefined;
-  #since: number;
+  #state: string | undefined;
+  #since: number | undefined;
   readonly #watchers = new Set<() => void>();
 
   constructor(clock: Clock) {
     this.#clock = clock;
-    this.#since = clock.monotonic();
   }
 
-  /** The agent has told. */
-  tell(state: AgentState): void {
-    if (state === this.#state) return;
-    this.#state = state;
+  /** The agent can be heard. */
+  arrived(): void {
+    if (this.#since !== undefined) return;
     this.#since = this.#clock.monotonic();
     for (const look of this.#watchers) look();
   }
 
-  get state(): AgentState | undefined {
-    return this.#state;
+  /** The agent has told. */
+  tell(state: string): void {
+    if (state === this.#state) return;
+    this.#state = state;
+    this.#since = this.#clock.monotonic();
+    for (const look of this.#watchers) look();
   }
 
   /** The agent has begun to answer. @returns false when it hasn't within `withinMs`, or the signal aborts */
@@ -37,11 +38,12 @@ export class TurnTaking {
 
   /** The agent has nothing more to say for now. @returns false when it has after `withinMs`, or the signal aborts */
   async usersTurn(withinMs: number, signal: AbortSignal): Promise<boolean> {
-    return this.#until(
-      () => (this.#state === 'listening' ? this.#since + settledMs - this.#clock.monotonic() : undefined),
-      withinMs,
-      signal,
-    );
+    return this.#until(() => this.#untilUsersTurn(), withinMs, signal);
+  }
+
+  #untilUsersTurn(): number | undefined {
+    if (this.#since === undefined || (this.#state !== undefined && this.#state !== 'listening')) return undefined;
+    return this.#since + (this.#state === undefined ? untoldMs : settledMs) - this.#clock.monotonic();
   }
 
   /** @param waitMs how long the state has to last for it to count; undefined for one that doesn't */

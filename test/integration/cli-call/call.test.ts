@@ -52,6 +52,7 @@ beforeAll(async () => {
       LIVEKIT_URL: livekit.address.url,
       LIVEKIT_API_KEY: livekit.address.apiKey,
       LIVEKIT_API_SECRET: livekit.address.apiSecret,
+      LIVEKIT_AGENT_NAME: livekit.address.agentName,
       STORAGE_URL: storageUrl,
       PARLEY_VOICE_SPOOL: join(folder, 'spool'),
       PARLEY_VOICE_PORT: String(port),
