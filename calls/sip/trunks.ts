@@ -97,6 +97,11 @@ const emptySeconds = 20;
 
 const transports: readonly SipTransport[] = ['auto', 'udp', 'tcp', 'tls'];
 
+/** The SDK keeps the enumeration to itself, but reads its names. */
+function transportNumber(transport: SipTransport): SIPOutboundTrunkInfo['transport'] {
+  return SIPOutboundTrunkInfo.fromJson({ transport: `SIP_TRANSPORT_${transport.toUpperCase()}` }).transport;
+}
+
 /** Each throws {@link SipRefusal}, and nothing else, within 5 s. */
 export function createSipTrunks({ url, apiKey, apiSecret }: Pick<MediaServer, 'url' | 'apiKey' | 'apiSecret'>): SipTrunks {
   const client = new SipClient(url.replace(/^ws/, 'http'), apiKey, apiSecret, { requestTimeout: requestSeconds, failover: false });
@@ -144,7 +149,7 @@ export function createSipTrunks({ url, apiKey, apiSecret }: Pick<MediaServer, 'u
           case 'outbound': {
             const { sipTrunkId } = await client.createSipOutboundTrunk(spec.name, spec.address, [spec.number], {
               metadata,
-              transport: transports.indexOf(spec.transport),
+              transport: transportNumber(spec.transport),
               destinationCountry: spec.country,
               ...loginOf(spec.login),
             });
@@ -181,7 +186,7 @@ export function createSipTrunks({ url, apiKey, apiSecret }: Pick<MediaServer, 'u
                 metadata,
                 numbers: [number],
                 address,
-                transport: transports.indexOf(transport),
+                transport: transportNumber(transport),
                 destinationCountry: country,
                 ...loginOf(login),
               }),

@@ -1,0 +1,291 @@
+/** Phone numbers at a real media server: made, found again, changed, lost and made again, removed. */
+import { randomInt } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { SipClient } from 'livekit-server-sdk';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+
+import { anAgent, aPhoneNumber } from '../../support/builders.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startSipMediaServer, type SipMediaServer } from '../../support/sip-media-server.ts';
+import { condition, startCluster, type AnyObject, type Cluster, type RunningOperator } from './harness.ts';
+
+let cluster: Cluster;
+let media: SipMediaServer;
+let sip: SipClient;
+let operator: RunningOperator;
+let org: string;
+
+const telephony = (server: Pick<SipMediaServer, 'url' | 'apiKey' | 'apiSecret'>) => ({
+  LIVEKIT_URL: server.url,
+  LIVEKIT_API_KEY: server.apiKey,
+  LIVEKIT_API_SECRET: server.apiSecret,
+  PARLEY_LEADER_ELECTION: 'false',
+  PARLEY_TRUNKS_LOOK_MS: '500',
+});
+
+beforeAll(async () => {
+  [cluster, media] = await Promise.all([startCluster(), startSipMediaServer()]);
+  sip = new SipClient(media.url.replace(/^ws/, 'http'), media.apiKey, media.apiSecret);
+  operator = await cluster.operator({ env: telephony(media) });
+  org = await cluster.organization();
+  await cluster.apply(anAgent('answers', org), anAgent('calls', org));
+}, 300_000);
+
+afterAll(async () => {
+  await cluster?.stop();
+  await media?.stop();
+});
+
+const fresh = (): string => `+1555${randomInt(1_000_000, 9_999_999)}`;
+const aNumber = (name: string, number: string, spec: object, namespace = org): ReturnType<typeof aPhoneNumber> =>
+  aPhoneNumber(name, number, namespace, { native: undefined, deletionPolicy: 'Delete', ...spec });
+const secret = (name: string, password: string) => ({
+  apiVersion: 'v1',
+  kind: 'Secret',
+  metadata: { name, namespace: org },
+  stringData: { password },
+});
+const trunk = (name: string, more: object = {}) => ({
+  terminationURI: 'sip:trunk.example.com:5080;transport=tcp',
+  username: 'harbour',
+  passwordSecretRef: { name, key: 'password' },
+  ...more,
+});
+
+/** Everything at the media server that is the number's. */
+async function at(number: string) {
+  const [inbound, outbound, rules] = await Promise.all([sip.listSipInboundTrunk(), sip.listSipOutboundTrunk(), sip.listSipDispatchRule()]);
+  const of = <T extends { readonly metadata: string }>(things: readonly T[]): T[] =>
+    things.filter(({ metadata }) => metadata.includes(number));
+  return { inbound: of(inbound), outbound: of(outbound), rules: of(rules) };
+}
+
+const counts = async (number: string): Promise<readonly number[]> => Object.values(await at(number)).map(({ length }) => length);
+const connected = (name: string): Promise<AnyObject> => cluster.reason('PhoneNumber', org, name, 'Synced', 'TrunksReady');
+
+describe('a number with a trunk of its own', () => {
+  it('is connected both ways, and says by which ids', async () => {
+    const number = fresh();
+    await cluster.apply(
+      secret('both-ways', 'first password'),
+      aNumber('both-ways', number, {
+        sip: trunk('both-ways'),
+        inboundAgentRef: { name: 'answers' },
+        outboundAgentRef: { name: 'calls' },
+      }),
+    );
+    const object = await connected('both-ways');
+    const { inbound, outbound, rules } = await at(number);
+    expect(inbound).toMatchObject([{ numbers: [number], authUsername: 'harbour', authPassword: 'first password', allowedAddresses: [] }]);
+    expect(outbound).toMatchObject([
+      { numbers: [number], address: 'trunk.example.com:5080', transport: 2, authUsername: 'harbour', authPassword: 'first password' },
+    ]);
+    expect(rules).toHaveLength(1);
+    expect(rules[0]?.trunkIds).toEqual([inbound[0]?.sipTrunkId]);
+    expect(rules[0]?.rule?.rule).toMatchObject({ case: 'dispatchRuleIndividual', value: { roomPrefix: 'call-' } });
+    // Participants can read it.
+    expect(rules[0]?.roomConfig?.agents).toMatchObject([{ agentName: 'parley-voice', metadata: '{"phone":"inbound"}', restartPolicy: 1 }]);
+    expect(object.status).toMatchObject({
+      inboundTrunkID: inbound[0]?.sipTrunkId,
+      outboundTrunkID: outbound[0]?.sipTrunkId,
+      dispatchRuleID: rules[0]?.sipDispatchRuleId,
+    });
+    expect(JSON.stringify(object)).not.toContain('first password');
+    expect(condition(object, 'Ready')?.status).toBe('True');
+    expect(await cluster.store.phoneRoutes.find(number)).toMatchObject({
+      org,
+      name: 'both-ways',
+      inboundAgent: 'answers',
+      outboundAgent: 'calls',
+      outboundTrunk: outbound[0]?.sipTrunkId,
+    });
+
+    // The password changes, and the trunks follow without becoming others.
+    await cluster.apply(secret('both-ways', 'second password'));
+    await eventually(async () => {
+      const now = await at(number);
+      expect(now.inbound).toMatchObject([{ sipTrunkId: inbound[0]?.sipTrunkId, authPassword: 'second password' }]);
+      expect(now.outbound).toMatchObject([{ sipTrunkId: outbound[0]?.sipTrunkId, authPassword: 'second password' }]);
+    });
+
+    // So does what the spec says.
+    await cluster.apply(
+      aNumber('both-ways', number, {
+        sip: trunk('both-ways', { terminationURI: 'other.example.com', region: 'bd' }),
+        outboundAgentRef: { name: 'calls' },
+      }),
+    );
+    await eventually(async () => {
+      const now = await at(number);
+      // Nobody answers any more: the call is refused by the gateway.
+      expect(now.rules).toEqual([]);
+      expect(now.inbound).toHaveLength(1);
+      expect(now.outbound).toMatchObject([{ address: 'other.example.com', transport: 0, destinationCountry: 'BD' }]);
+    });
+    expect((await connected('both-ways')).status?.['dispatchRuleID']).toBeUndefined();
+    expect((await cluster.store.phoneRoutes.find(number))?.inboundAgent).toBeNull();
+
+    await cluster.remove('PhoneNumber', org, 'both-ways');
+    await eventually(async () => expect(await counts(number)).toEqual([0, 0, 0]));
+    await eventually(async () => expect(await cluster.store.phoneRoutes.find(number)).toBeUndefined());
+  });
+
+  it('is made again when the media server has lost everything, and when somebody has changed it', async () => {
+    const number = fresh();
+    await cluster.apply(aNumber('lost', number, { sip: {}, inboundAgentRef: { name: 'answers' } }));
+    const before = await connected('lost');
+    await media.flush();
+    await eventually(async () => expect(await counts(number)).toEqual([1, 0, 1]));
+    const { inbound, rules } = await at(number);
+    expect(inbound[0]?.sipTrunkId).not.toBe(before.status?.['inboundTrunkID']);
+    await cluster.until('PhoneNumber', org, 'lost', (object) => object.status?.['dispatchRuleID'] === rules[0]?.sipDispatchRuleId);
+
+    await sip.updateSipInboundTrunkFields(inbound[0]?.sipTrunkId ?? '', { authUsername: 'intruder', authPassword: 'knows it' });
+    await eventually(async () => expect((await at(number)).inbound).toMatchObject([{ authUsername: '' }]));
+    await sip.deleteSipDispatchRule(rules[0]?.sipDispatchRuleId ?? '');
+    await eventually(async () => expect(await counts(number)).toEqual([1, 0, 1]));
+  });
+
+  it('stays at the media server where it is retained, is found again by its number, and never made twice', async () => {
+    const number = fresh();
+    const manifest = aNumber('kept', number, { sip: {}, inboundAgentRef: { name: 'answers' }, deletionPolicy: 'Retain' });
+    await cluster.apply(manifest);
+    const first = await connected('kept');
+    await cluster.remove('PhoneNumber', org, 'kept');
+    await eventually(async () => expect(await cluster.store.phoneRoutes.find(number)).toBeUndefined());
+    expect(await counts(number)).toEqual([1, 0, 1]);
+
+    await cluster.apply({ ...manifest, spec: { ...(manifest.spec as object), deletionPolicy: 'Delete' } });
+    const second = await connected('kept');
+    expect(second.metadata.uid).not.toBe(first.metadata.uid);
+    expect(second.status?.['inboundTrunkID']).toBe(first.status?.['inboundTrunkID']);
+    expect(await counts(number)).toEqual([1, 0, 1]);
+
+    // An operator that knows nothing yet finds what is there.
+    await operator.stop();
+    operator = await cluster.operator({ env: telephony(media) });
+    await cluster.apply({
+      ...manifest,
+      metadata: { ...manifest.metadata, annotations: { 'parley.dev/reconcile-requested-at': 'now' } },
+      spec: { ...(manifest.spec as object), deletionPolicy: 'Delete' },
+    });
+    const third = await cluster.until('PhoneNumber', org, 'kept', (object) => object.status?.['lastHandledReconcileAt'] === 'now');
+    expect(third.status?.['inboundTrunkID']).toBe(first.status?.['inboundTrunkID']);
+    expect(await counts(number)).toEqual([1, 0, 1]);
+  });
+
+  it('goes to the younger object when the older one is gone', async () => {
+    const number = fresh();
+    const other = await cluster.organization();
+    await cluster.apply(anAgent('answers', other));
+    await cluster.apply(aNumber('older', number, { sip: {}, inboundAgentRef: { name: 'answers' } }));
+    await connected('older');
+    // Age is told in whole seconds.
+    await delay(1_100);
+    await cluster.apply(aNumber('younger', number, { sip: {}, inboundAgentRef: { name: 'answers' } }, other));
+    await cluster.reason('PhoneNumber', other, 'younger', 'Accepted', 'NumberTaken');
+    expect((await cluster.store.phoneRoutes.find(number))?.org).toBe(org);
+    await cluster.remove('PhoneNumber', org, 'older');
+    await cluster.reason('PhoneNumber', other, 'younger', 'Synced', 'TrunksReady');
+    expect((await cluster.store.phoneRoutes.find(number))?.org).toBe(other);
+    expect(await counts(number)).toEqual([1, 0, 1]);
+  });
+
+  it('says what is in its way at the media server, and is connected when that is gone', async () => {
+    const number = fresh();
+    const { sipTrunkId } = await sip.createSipInboundTrunk('made by hand', [number], { metadata: 'nobody knows' });
+    await cluster.apply(aNumber('in-the-way', number, { sip: {}, inboundAgentRef: { name: 'answers' } }));
+    const object = await cluster.reason('PhoneNumber', org, 'in-the-way', 'Synced', 'TrunkRefused');
+    expect(condition(object, 'Ready')).toMatchObject({ status: 'False', message: expect.stringContaining(sipTrunkId) as string });
+    await sip.deleteSipTrunk(sipTrunkId);
+    await connected('in-the-way');
+  });
+});
+
+describe('other numbers', () => {
+  it('of the pool and of a carrier are connected as the deployment says', async () => {
+    const [native, carrier] = [fresh(), fresh()];
+    const outboundAgentRef = { name: 'calls' };
+    await cluster.apply(
+      aNumber('native', native, { native: {}, outboundAgentRef }),
+      aNumber('carrier', carrier, { carrier: {}, outboundAgentRef }),
+    );
+    const object = await cluster.reason('PhoneNumber', org, 'native', 'Synced', 'TerminationNotConfigured');
+    expect(condition(object, 'Synced')?.message).toContain('PARLEY_NATIVE_TERMINATION_URI');
+    // It takes calls.
+    expect(condition(object, 'Ready')?.status).toBe('True');
+    expect(await counts(native)).toEqual([1, 0, 0]);
+
+    await operator.stop();
+    const settings = {
+      PARLEY_NATIVE_TERMINATION_URI: 'sip:out.example.com',
+      PARLEY_NATIVE_TERMINATION_USERNAME: 'deployment',
+      PARLEY_NATIVE_TERMINATION_PASSWORD: 'its password',
+      PARLEY_CARRIER_TERMINATION_URI: 'carrier.example.com',
+      PARLEY_SIP_ALLOWED_ADDRESSES: '192.0.2.0/24, 198.51.100.7',
+    };
+    operator = await cluster.operator({ env: { ...telephony(media), ...settings } });
+    await connected('native');
+    await connected('carrier');
+    const own = await at(native);
+    // What the deployment logs in with is not asked of callers.
+    expect(own.inbound).toMatchObject([{ authUsername: '', allowedAddresses: ['192.0.2.0/24', '198.51.100.7'] }]);
+    expect(own.outbound).toMatchObject([{ address: 'out.example.com', authUsername: 'deployment', authPassword: 'its password' }]);
+    expect((await at(carrier)).outbound).toMatchObject([{ address: 'carrier.example.com', authUsername: '' }]);
+  });
+
+  it('with an address that leads nowhere are not accepted, and lose what they had', async () => {
+    const number = fresh();
+    await cluster.apply(aNumber('nowhere', number, { sip: { terminationURI: 'a.example.com' } }));
+    await connected('nowhere');
+    await cluster.apply(aNumber('nowhere', number, { sip: { terminationURI: 'https://example.com' } }));
+    const object = await cluster.reason('PhoneNumber', org, 'nowhere', 'Accepted', 'InvalidSpec');
+    expect(condition(object, 'Accepted')?.message).toContain('spec.sip.terminationURI');
+    await eventually(async () => expect(await counts(number)).toEqual([0, 0, 0]));
+  });
+});
+
+describe('a media server', () => {
+  let lonely: SipMediaServer | undefined;
+  afterEach(async () => {
+    await lonely?.stop();
+    lonely = undefined;
+  });
+
+  it('that hangs holds up nothing but phone numbers, and is told when it goes on', async () => {
+    const [before, during] = [fresh(), fresh()];
+    await cluster.apply(aNumber('before', before, { sip: {}, inboundAgentRef: { name: 'answers' } }));
+    await connected('before');
+    process.kill(media.pid('livekit') ?? 0, 'SIGSTOP');
+    try {
+      await cluster.apply(aNumber('during', during, { sip: {}, inboundAgentRef: { name: 'answers' } }));
+      await cluster.apply(anAgent('meanwhile', org));
+      await cluster.ready('Agent', org, 'meanwhile');
+      const object = await cluster.reason('PhoneNumber', org, 'during', 'Synced', 'MediaServerUnavailable');
+      expect(condition(object, 'Ready')).toMatchObject({ status: 'False' });
+      // What was in step is believed to be.
+      expect(condition(await cluster.get('PhoneNumber', org, 'before'), 'Synced')?.reason).toBe('TrunksReady');
+    } finally {
+      process.kill(media.pid('livekit') ?? 0, 'SIGCONT');
+    }
+    await connected('during');
+    expect(await counts(during)).toEqual([1, 0, 1]);
+  });
+
+  it('without Redis keeps no trunks, and numbers say so', async () => {
+    lonely = await startSipMediaServer({ withRedis: false });
+    await operator.stop();
+    operator = await cluster.operator({ env: telephony(lonely) });
+    const number = fresh();
+    await cluster.apply(aNumber('no-sip', number, { sip: {}, inboundAgentRef: { name: 'answers' } }));
+    const object = await cluster.reason('PhoneNumber', org, 'no-sip', 'Synced', 'MediaServerWithoutTrunks');
+    expect(condition(object, 'Synced')?.message).toContain('Redis');
+    expect(condition(object, 'Ready')?.status).toBe('True');
+    // Nothing was made, so that nothing is in the way.
+    await cluster.remove('PhoneNumber', org, 'no-sip');
+    await eventually(async () => {
+      await expect(cluster.get('PhoneNumber', org, 'no-sip')).rejects.toMatchObject({ notFound: true });
+    });
+  });
+});
