@@ -4,6 +4,7 @@ import { registerApi } from './api.ts';
 import { registerCall } from './call.ts';
 import { registerConfig } from './config.ts';
 import { registerDev } from './dev.ts';
+import { registerDevSpeech } from './dev-speech.ts';
 import { registerDispatcher } from './dispatcher.ts';
 import { registerDoctor } from './doctor.ts';
 import { registerEnv } from './env.ts';
@@ -46,4 +47,5 @@ export const commands: readonly Register[] = [
   registerDoctor,
   registerExplain,
   registerVersion,
+  registerDevSpeech,
 ];

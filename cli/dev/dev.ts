@@ -182,6 +182,7 @@ async function bringUp(options: BringUp): Promise<StackEnv> {
     TEMPORAL_UI: `http://127.0.0.1:${ports['temporal-ui']}`,
     PARLEY_RECEIVER: receiver,
     LIVEKIT_URL: stack.mediaServerUrl,
+    PARLEY_SPEECH_URL: stack.speechUrl,
     PARLEY_BIN: layout.bin,
   };
 }

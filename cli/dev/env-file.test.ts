@@ -24,6 +24,7 @@ const env = (): StackEnv => ({
   TEMPORAL_ADDRESS: '127.0.0.1:7233',
   PARLEY_RECEIVER: 'http://127.0.0.1:5',
   LIVEKIT_URL: 'ws://127.0.0.1:7880',
+  PARLEY_SPEECH_URL: 'http://127.0.0.1:4100/v1',
   PARLEY_BIN: join(folder, 'bin'),
 });
 

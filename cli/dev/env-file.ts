@@ -14,6 +14,8 @@ export interface StackEnv {
   /** The receiver of deliveries on this machine. */
   readonly PARLEY_RECEIVER: string;
   readonly LIVEKIT_URL: string;
+  /** The stack's own speech, for callers that have a text and no voice. */
+  readonly PARLEY_SPEECH_URL: string;
   /** Folder with kubectl, temporal and parley. */
   readonly PARLEY_BIN: string;
 }

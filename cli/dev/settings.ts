@@ -21,6 +21,7 @@ export const portNames = [
   'livekit-tcp',
   'livekit-udp',
   'redis',
+  'dev-speech',
 ] as const;
 
 export type PortName = (typeof portNames)[number];

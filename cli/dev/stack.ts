@@ -6,6 +6,7 @@ import { mediaEventsPath } from '../../api/media-events/routes.ts';
 import type { BinaryName } from './binaries/catalogue.ts';
 import type { Layout } from './layout.ts';
 import { type Credentials, ensureCredentials, type UserKey, users, writeKubeconfig } from './parts/credentials.ts';
+import { devProviders, devSpeechPart, devSpeechUrl } from './parts/dev-speech.ts';
 import { etcdPart } from './parts/etcd.ts';
 import { apiserverCa, kubeApiserverPart } from './parts/kube-apiserver.ts';
 import { kubeControllerManagerPart } from './parts/kube-controller-manager.ts';
@@ -43,6 +44,7 @@ export interface Stack {
   readonly databaseUrl: string;
   readonly storageUrl: string;
   readonly mediaServerUrl: string;
+  readonly speechUrl: string;
   readonly server: string;
   readonly credentials: Credentials;
 }
@@ -148,8 +150,8 @@ export function describeStack(options: StackOptions): Stack {
     PARLEY_VOICE_PORT: String(ports.voice),
     // Whoever stops a stack wants it stopped.
     PARLEY_VOICE_DRAIN_MS: '5000',
-    // Calls need nothing of the API server.
-    ...(role === 'voice' ? {} : { KUBECONFIG: kubeconfigOf(role) }),
+    KUBECONFIG: kubeconfigOf(role),
+    PARLEY_PROVIDERS: devProviders(ports['dev-speech'], options.env['PARLEY_PROVIDERS']),
     LIVEKIT_URL: mediaServer.url,
     LIVEKIT_API_KEY: mediaServer.apiKey,
     LIVEKIT_API_SECRET: mediaServer.apiSecret,
@@ -172,7 +174,7 @@ export function describeStack(options: StackOptions): Stack {
       port: ports.dispatcher,
       env: roleEnv('dispatcher'),
     }),
-    rolePart({ role: 'voice', dependsOn: ['livekit', ...database], command, port: ports.voice, env: roleEnv('voice') }),
+    rolePart({ role: 'voice', dependsOn: ['livekit', 'kube-apiserver', ...database], command, port: ports.voice, env: roleEnv('voice') }),
   ];
   const receiver = receiverPart({
     command,
@@ -180,7 +182,16 @@ export function describeStack(options: StackOptions): Stack {
     env: { ...withoutStackVariables(options.env), KUBECONFIG: kubeconfigOf('admin') },
     ...(options.onDelivery === undefined ? {} : { onDelivery: options.onDelivery }),
   });
-  return { parts: [...servers, ...roles, receiver], databaseUrl, storageUrl, mediaServerUrl: mediaServer.url, server, credentials };
+  const devSpeech = devSpeechPart({ command, port: ports['dev-speech'], env: withoutStackVariables(options.env) });
+  return {
+    parts: [...servers, devSpeech, ...roles, receiver],
+    databaseUrl,
+    storageUrl,
+    mediaServerUrl: mediaServer.url,
+    speechUrl: devSpeechUrl(ports['dev-speech']),
+    server,
+    credentials,
+  };
 }
 
 /** A bucket, where the person has named one. A folder may be that of another stack. */
@@ -202,6 +213,7 @@ function withoutStackVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
     'TEMPORAL_ADDRESS',
     'TEMPORAL_UI',
     'PARLEY_RECEIVER',
+    'PARLEY_SPEECH_URL',
     'LIVEKIT_URL',
     'LIVEKIT_PUBLIC_URL',
     'LIVEKIT_API_KEY',

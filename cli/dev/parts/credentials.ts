@@ -12,6 +12,7 @@ export const users = {
   api: { name: 'parley-api', groups: [] },
   worker: { name: 'parley-worker', groups: [] },
   dispatcher: { name: 'parley-dispatcher', groups: [] },
+  voice: { name: 'parley-voice', groups: [] },
 } as const satisfies Record<string, { readonly name: string; readonly groups: readonly string[] }>;
 
 export type UserKey = keyof typeof users;

@@ -13,6 +13,7 @@ import { parley, readStackEnv, stackClient, type StackEnv } from '../../support/
 
 const allParts = [
   'api',
+  'dev-speech',
   'dispatcher',
   'etcd',
   'kube-apiserver',
