@@ -14,7 +14,7 @@ import { Readiness, runUntilStopped, startProbeServer } from '../platform/lifecy
 import type { Logger } from '../platform/logging.ts';
 import { openStore } from '../store/index.ts';
 import { liveCallsGauge } from './metrics.ts';
-import { createRecordings, keepRecordings, spoolFolderOf } from './recording/index.ts';
+import { createRecordings, keepRecordings, prepareEncoder, spoolFolderOf } from './recording/index.ts';
 
 export interface RunVoiceOptions {
   readonly config: Config;
@@ -43,6 +43,7 @@ export async function runVoice({ config, logger, registry, signal }: RunVoiceOpt
   readiness.notReady('media server', 'not registered yet');
   const store = openStore({ databaseUrl: config.DATABASE_URL, poolSize: 2, applicationName: 'parley voice', logger, registry });
   const storage = openFileStorage({ url: config.STORAGE_URL });
+  const spool = spoolFolderOf(config);
   const keeper = keepRecordings({
     recordings: createRecordings({
       storage,
@@ -50,11 +51,17 @@ export async function runVoice({ config, logger, registry, signal }: RunVoiceOpt
       lifecycle: new CallLifecycle({ calls: store.calls.calls, clock: systemClock }),
       clock: systemClock,
       logger,
-      spool: spoolFolderOf(config),
+      spool,
     }),
     clock: systemClock,
     logger,
   });
+  await prepareEncoder({ spool, env: process.env }).then(
+    // The jobs get it with the rest of the environment.
+    (encoder) => (process.env['LIVEKIT_FFMPEG_PATH'] = encoder),
+    (err: unknown) =>
+      logger.warn({ err, spool }, 'recordings are written late: of calls whose container is killed, the last minutes are lost'),
+  );
   initializeLogger({ pretty: false, level: 'warn' });
   const capacity = config.PARLEY_VOICE_CALLS;
   const server = new AgentServer(

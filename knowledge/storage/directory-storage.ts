@@ -40,7 +40,9 @@ export class DirectoryStorage implements FileStorage {
       return meter.result();
     } catch (error) {
       content.destroy();
-      if (temporary !== undefined) await rm(temporary, { force: true });
+      if (temporary !== undefined) await rm(temporary, { force: true }).catch(() => undefined);
+      // Somebody took the folder away: it is made again for the next file.
+      if (isOneOf(error, ['ENOENT', 'ENOTDIR'])) this.#swept = undefined;
       options.signal?.throwIfAborted();
       throw meter.failure === undefined ? this.#failure(error, key) : meter.failure.reason;
     }

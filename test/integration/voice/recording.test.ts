@@ -1,0 +1,202 @@
+/** Recordings of real calls: both voices in their places, as long as the call, and there whatever dies. */
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
+
+import { dispose } from '@livekit/rtc-node';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { CallLifecycle } from '../../../calls/lifecycle.ts';
+import { openFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
+import { systemClock } from '../../../platform/clock.ts';
+import type { CallRecord } from '../../../store/index.ts';
+import { eventually } from '../../support/eventually.ts';
+import { decodeOgg, type DecodedStereo } from '../../support/ogg.ts';
+import { frequencyOf, heardFrequency, loudness } from '../../support/tones.ts';
+import { openStage, type Stage, type StagedCall } from './stage.ts';
+
+let stage: Stage;
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'parley-recordings-'));
+  stage = await openStage({ PARLEY_VOICE_SPOOL: join(folder, 'spool'), STORAGE_URL: `file://${folder}/files` });
+});
+afterAll(async () => {
+  await stage.close();
+  await dispose();
+  await rm(folder, { recursive: true, force: true });
+});
+
+const welcome = 'Good morning.';
+const answer = 'It costs nine hundred.';
+const spooled = () => readdir(join(folder, 'spool')).catch(() => []);
+
+async function soundOf(call: CallRecord): Promise<DecodedStereo> {
+  const storage = openFileStorage({ url: `file://${folder}/files` });
+  return decodeOgg(await buffer(await storage.read(call.recording!.key)));
+}
+
+const secondsOf = ({ startedAt, endedAt }: CallRecord): number => (endedAt!.getTime() - startedAt!.getTime()) / 1000;
+
+/** When something is heard, in steps of a tenth of a second. */
+function heard(samples: Int16Array): readonly { readonly at: number; readonly frequency: number }[] {
+  const step = 4_800;
+  return Array.from({ length: Math.floor(samples.length / step) }, (_, index) => ({
+    at: index / 10,
+    frequency: heardFrequency(samples.subarray(index * step, (index + 1) * step), 48_000) ?? 0,
+  })).filter(({ frequency }) => frequency !== 0);
+}
+
+const secondsOfText = (text: string): number => (text.length * 40) / 1000;
+
+async function aCallWith(spec: Readonly<Record<string, unknown>> = { welcomeMessage: welcome }): Promise<StagedCall> {
+  const call = await stage.call({ spec });
+  call.provider.chat(() => answer);
+  return call;
+}
+
+/** Of its job; what is known of a recording stands beside it from the beginning. */
+async function pidOf(call: StagedCall): Promise<number> {
+  return eventually(async () => {
+    const name = (await spooled()).find((each) => each.startsWith(call.id));
+    const facts = JSON.parse(await readFile(join(folder, 'spool', name ?? '', 'call.json'), 'utf8')) as { readonly process: string };
+    return Number.parseInt(facts.process, 10);
+  });
+}
+
+async function afterLeaving(call: StagedCall): Promise<{ readonly record: CallRecord; readonly sound: DecodedStereo }> {
+  await call.caller.leave();
+  const record = await call.becomes({ status: 'ended', finishReason: 'user_ended_call' });
+  // Whoever sees that the call is over finds the recording.
+  expect(record.recording, stage.role.output().slice(-3000)).not.toBeNull();
+  expect(Math.abs(record.recording!.durationMs / 1000 - secondsOf(record))).toBeLessThan(1);
+  const sound = await soundOf(record);
+  expect(sound.seconds).toBeCloseTo(record.recording!.durationMs / 1000, 2);
+  return { record, sound };
+}
+
+describe('the recording of a call', () => {
+  it('has the user left and the agent right, each when it was heard', async () => {
+    const call = await aCallWith();
+    await call.join();
+    const welcomed = await call.caller.hears(welcome);
+    const spokenAt = performance.now();
+    await call.caller.speak(1_000);
+    const answered = await call.caller.hears(answer, { since: spokenAt });
+    await new Promise((resolve) => setTimeout(resolve, 3_000));
+    const { sound } = await afterLeaving(call);
+
+    const agent = heard(sound.right);
+    const tones = (text: string) => agent.filter(({ frequency }) => frequency === frequencyOf(text));
+    expect(tones(welcome).length / 10).toBeCloseTo(secondsOfText(welcome), 0);
+    expect(tones(answer).length / 10).toBeCloseTo(secondsOfText(answer), 0);
+    // The distance between what was heard in the room is the distance in the file.
+    expect(Math.abs(tones(answer)[0]!.at - tones(welcome)[0]!.at - (answered - welcomed) / 1000)).toBeLessThan(0.5);
+    const user = heard(sound.left);
+    const spoken = [user[0]!.at, user.at(-1)!.at] as const;
+    expect(spoken[1] - spoken[0]).toBeGreaterThan(0.5);
+    expect(spoken[1] - spoken[0]).toBeLessThan(1.5);
+    expect(Math.abs(spoken[0] - tones(welcome)[0]!.at - (spokenAt - welcomed) / 1000)).toBeLessThan(0.7);
+    // Nobody is on the other's side.
+    expect(user.every(({ at }) => at >= spoken[0] && at <= spoken[1])).toBe(true);
+    expect(loudness(sound.right.subarray(spoken[0] * 48_000 + 9_600, spoken[1] * 48_000))).toBeLessThan(0.01);
+    expect(await spooled()).toEqual([]);
+  });
+
+  it('is as long as the call where the user says nothing, or begins late', async () => {
+    const silent = await aCallWith({});
+    await silent.join();
+    const late = await aCallWith();
+    await late.join({ microphone: false });
+    await new Promise((resolve) => setTimeout(resolve, 4_000));
+    expect((await late.record()).status).toBe('registered');
+    await late.caller.publish();
+    await late.caller.hears(welcome);
+    const { sound } = await afterLeaving(late);
+    // It begins when the call does, not when somebody came into the room.
+    expect(heard(sound.right)[0]!.at).toBeLessThan(2);
+    const quiet = (await afterLeaving(silent)).sound;
+    expect(quiet.seconds).toBeGreaterThan(3.5);
+    expect([...heard(quiet.left), ...heard(quiet.right)]).toEqual([]);
+  });
+
+  it('is none where the call never began', async () => {
+    const call = await aCallWith();
+    await call.join({ microphone: false });
+    await pidOf(call);
+    await call.caller.leave();
+    const record = await eventually(async () => {
+      const found = await call.record();
+      expect(found.endedAt).not.toBeNull();
+      return found;
+    });
+    expect(record).toMatchObject({ startedAt: null, recording: null });
+    expect(await spooled()).toEqual([]);
+  });
+});
+
+/** As what looks after calls that nobody ends does it, without its patience. */
+const reap = ({ id }: StagedCall) =>
+  new CallLifecycle({ calls: stage.store.calls.calls, clock: systemClock }).end({
+    org: stage.org,
+    id,
+    reason: 'native_platform_internal_error',
+  });
+
+const recorded = (call: StagedCall) =>
+  eventually(async () => {
+    const record = await call.record();
+    expect(record.recording, stage.role.output().slice(-3000)).not.toBeNull();
+    return record;
+  });
+
+async function inTheMiddle(): Promise<StagedCall> {
+  const call = await aCallWith();
+  await call.join();
+  await call.caller.hears(welcome);
+  await call.becomes({ status: 'ongoing' });
+  await new Promise((resolve) => setTimeout(resolve, 5_000));
+  return call;
+}
+
+describe('what was recorded until then', () => {
+  it('is saved when a job is killed, by the role that it belonged to', async () => {
+    const call = await inTheMiddle();
+    process.kill(await pidOf(call), 'SIGKILL');
+    await reap(call);
+    const sound = await soundOf(await recorded(call));
+    expect(sound.seconds).toBeGreaterThan(2.4);
+    expect(heard(sound.right)[0]!.frequency).toBe(frequencyOf(welcome));
+    expect(await spooled()).toEqual([]);
+  });
+
+  it('is saved when everything is killed, by the next start', async () => {
+    const call = await inTheMiddle();
+    const pid = await pidOf(call);
+    const encoders = (await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8')).split(' ').filter((child) => child !== '');
+    expect(encoders).toHaveLength(1);
+    stage.role.process.kill('SIGKILL');
+    for (const each of [pid, ...encoders.map(Number)]) process.kill(each, 'SIGKILL');
+    await once(stage.role.process, 'exit');
+    await reap(call);
+    stage.role = await stage.startRole();
+    expect((await soundOf(await recorded(call))).seconds).toBeGreaterThan(2.4);
+    expect(await spooled()).toEqual([]);
+  });
+
+  it('waits in the spool while the storage is away, and the call ends all the same', async () => {
+    await rm(join(folder, 'files'), { recursive: true });
+    await writeFile(join(folder, 'files'), 'in the way');
+    const call = await inTheMiddle();
+    await call.caller.leave();
+    const ended = await call.becomes({ status: 'ended', finishReason: 'user_ended_call' });
+    expect(ended.recording).toBeNull();
+    expect(await spooled()).toHaveLength(1);
+    await rm(join(folder, 'files'));
+    const late = await recorded(call);
+    expect(Math.abs(late.recording!.durationMs / 1000 - secondsOf(late))).toBeLessThan(1);
+    expect(await spooled()).toEqual([]);
+  });
+});
