@@ -1,0 +1,361 @@
+/** Tools in real calls: what their servers get, what the model is told, what the caller hears and when. */
+import { randomBytes } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { dispose } from '@livekit/rtc-node';
+import { SMTPServer } from 'smtp-server';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import type { RevisionTool } from '../../../crds/agent-revision.ts';
+import { termsOf } from '../../../knowledge/lexical/terms.ts';
+import { dimensionsOf, documentVector } from '../../../knowledge/lexical/vectors.ts';
+import { createVectorStore } from '../../../knowledge/vector-stores/index.ts';
+import { createTransport, KubeError, kubeConfigOf } from '../../../kube/index.ts';
+import { Servers } from '../../../platform/egress/testing/servers.ts';
+import { sendJson, startEndpoint, type Endpoint } from '../../../voice/tools/testing/endpoint.ts';
+import { controlPlane } from '../../support/control-plane.ts';
+import { eventually } from '../../support/eventually.ts';
+import type { ChatRequest, ToolCallScript } from '../../support/provider-server.ts';
+import { openStage, type Stage, type StagedCall } from './stage.ts';
+
+const servers = new Servers();
+const secretName = `tool-${randomBytes(4).toString('hex')}`;
+const secret = 'sk-live-0815-4711';
+const mails: string[] = [];
+
+let stage: Stage;
+let smtp: SMTPServer;
+let calendar: Endpoint;
+
+beforeAll(async () => {
+  const { kubeconfig } = await controlPlane();
+  smtp = new SMTPServer({
+    logger: false,
+    onAuth: ({ username = '' }, _session, done) => done(null, { user: username }),
+    onData(stream, _session, done) {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        mails.push(Buffer.concat(chunks).toString());
+        done();
+      });
+    },
+  });
+  const listener = smtp.listen(0, '127.0.0.1');
+  await new Promise((resolve) => listener.once('listening', resolve));
+  calendar = await startEndpoint(servers, (response) =>
+    sendJson(response, { status: 'success', data: { '2030-01-07': [{ start: '2030-01-07T09:00:00.000Z' }] } }),
+  );
+  const address = listener.address();
+  stage = await openStage({
+    PARLEY_VOICE_IDLE_PROCESSES: '4',
+    KUBECONFIG: kubeconfig,
+    PARLEY_SMTP_SERVERS: `*=smtp://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`,
+    PARLEY_CALENDAR_URL: `${calendar.url}/v2`,
+  });
+  await keepSecret(kubeconfig, stage.org);
+});
+afterAll(async () => {
+  await stage.close();
+  await servers.stop();
+  await new Promise<void>((resolve) => smtp.close(() => resolve()));
+  await dispose();
+});
+
+async function keepSecret(kubeconfig: string, org: string): Promise<void> {
+  const transport = createTransport({ kubeConfig: kubeConfigOf({ KUBECONFIG: kubeconfig }) });
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: org } };
+  await transport.request({ method: 'POST', path: '/api/v1/namespaces', body: namespace }).catch((error: unknown) => {
+    if (!(error instanceof KubeError) || error.code !== 409) throw error;
+  });
+  const body = {
+    apiVersion: 'v1',
+    kind: 'Secret',
+    metadata: { name: secretName },
+    stringData: { key: `Bearer ${secret}`, password: secret },
+  };
+  await transport.request({ method: 'POST', path: `/api/v1/namespaces/${org}/secrets`, body });
+  await transport.close();
+}
+
+type Http = NonNullable<RevisionTool['spec']['custom']>['http'];
+
+function custom(name: string, http: Partial<Http> & { url: string }, messages: RevisionTool['spec']['messages'] = {}): RevisionTool {
+  const parameters = { type: 'object', properties: { id: { type: 'string' }, note: { type: 'string' } }, required: ['id'] };
+  const fn = { name, description: `Does ${name}.`, parameters };
+  return {
+    name,
+    type: 'custom',
+    functionName: name,
+    spec: { custom: { function: fn, http: { method: 'GET', timeout: '20s', ...http } }, messages },
+  };
+}
+
+/** The model calls these once, and says `then` when it has their results. */
+function calls(call: Pick<StagedCall, 'provider'>, toolCalls: readonly ToolCallScript[], then = 'That is done.'): void {
+  call.provider.chat(({ toolResults }) => (toolResults.length === 0 ? { toolCalls } : then));
+}
+
+const contents = (request: ChatRequest | undefined) => request?.toolResults.map(({ content }) => content);
+const said = async (call: StagedCall) => (await call.messages()).map(({ role, content }) => `${role}: ${content}`);
+const silent = { call: { endAfterSilence: '60s' } };
+
+describe.concurrent('tools', () => {
+  it('are called by every method, with what the owner and the call add, and no secret comes back', async () => {
+    const endpoint = await startEndpoint(servers, (response, { method, headers }) => sendJson(response, { did: method, echo: headers }));
+    const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+    const headers = [
+      { name: 'Authorization', valueFrom: { secretKeyRef: { name: secretName, key: 'key' } } },
+      { name: 'X-Caller', value: '{{caller}}' },
+    ];
+    const given = { fixedParams: { note: { value: 'fixed' } }, runtimeParams: { caller: {} } };
+    const call = await stage.joined({
+      spec: silent,
+      dynamicData: { caller: 'Ada' },
+      tools: methods.map((method) => custom(`do_${method}`, { url: `${endpoint.url}/items/{id}`, method, headers, ...given })),
+    });
+    calls(
+      call,
+      methods.map((method) => ({ name: `do_${method}`, arguments: { id: 'a b', note: 'mine' } })),
+    );
+    await call.becomes({ status: 'ongoing' });
+    await call.caller.speak();
+    await call.caller.hears('That is done.');
+
+    expect(endpoint.requests.map(({ method }) => method).toSorted((a, b) => a.localeCompare(b))).toEqual(
+      methods.toSorted((a, b) => a.localeCompare(b)),
+    );
+    for (const { method, url, headers: sent, body } of endpoint.requests) {
+      expect([sent.authorization, sent['x-caller']]).toEqual([`Bearer ${secret}`, 'Ada']);
+      const inQuery = method === 'GET' || method === 'DELETE';
+      expect(url).toBe(`/items/a%20b${inQuery ? '?caller=Ada&note=fixed' : ''}`);
+      if (!inQuery) expect(JSON.parse(body)).toEqual({ note: 'fixed', caller: 'Ada' });
+    }
+    const asked = call.provider.requests('chat');
+    const results = contents(asked.at(-1)) ?? [];
+    expect(results).toHaveLength(5);
+    for (const method of methods)
+      expect(results.some((content) => content.includes(`"did":"${method}"`) && content.includes('********'))).toBe(true);
+    // What the model sees of a tool is what the owner wrote.
+    const offered = (asked[0]?.body['tools'] ?? []) as { function: { name: string; parameters: unknown; description: string } }[];
+    expect(offered.find(({ function: { name } }) => name === 'do_GET')?.function).toMatchObject({
+      description: 'Does do_GET.',
+      parameters: { type: 'object', properties: { id: { type: 'string' }, note: { type: 'string' } }, required: ['id'] },
+    });
+    await eventually(async () => expect(await said(call)).toEqual(['user: hello', 'agent: That is done.']));
+    const everything = JSON.stringify([call.provider.requests(), await call.messages(), await call.record(), stage.role.output()]);
+    expect(everything).not.toContain('0815');
+  });
+
+  it('say that they start, that they take long, and that they are done, while silence is no silence', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const endpoint = await startEndpoint(servers, (response) => void promise.then(() => sendJson(response, { price: 900 })));
+    const messages = { start: 'One moment, {{caller}}.', delayed: 'Still looking.', complete: 'Found it.', failed: 'No luck.' };
+    const call = await stage.joined({
+      spec: { call: { endAfterSilence: '10s' } },
+      dynamicData: { caller: 'Ada' },
+      tools: [custom('look_up', { url: `${endpoint.url}/{id}` }, messages)],
+    });
+    calls(call, [{ name: 'look_up', arguments: { id: '7' } }], 'It costs nine hundred.');
+    await call.becomes({ status: 'ongoing' });
+    await call.caller.speak();
+    const started = await call.caller.hears('One moment, Ada.');
+    const delayed = await call.caller.hears('Still looking.');
+    expect(delayed - started).toBeGreaterThan(4_000);
+    // Longer than a silent user is waited for.
+    await delay(11_000);
+    expect((await call.record()).status).toBe('ongoing');
+    resolve();
+    const done = await call.caller.hears('Found it.');
+    await call.caller.hears('It costs nine hundred.', { since: done });
+    await eventually(async () =>
+      expect(await said(call)).toEqual([
+        'user: hello',
+        'agent: One moment, Ada.',
+        'agent: Still looking.',
+        'agent: Found it.',
+        'agent: It costs nine hundred.',
+      ]),
+    );
+    expect(endpoint.requests.map(({ url }) => url)).toEqual(['/7']);
+  });
+
+  it('of one turn run side by side, and each speaks for itself', async () => {
+    const together: (() => void)[] = [];
+    const endpoint = await startEndpoint(servers, (response, { url }) => {
+      together.push(() => (url.startsWith('/bad') ? sendJson(response, { detail: 'broken' }, 500) : sendJson(response, { ok: true })));
+      if (together.length === 2) together.forEach((answer) => answer());
+    });
+    const call = await stage.joined({
+      spec: silent,
+      tools: [
+        custom('good', { url: `${endpoint.url}/good` }, { start: 'First begins.', complete: 'First is done.', failed: 'First failed.' }),
+        custom('bad', { url: `${endpoint.url}/bad` }, { start: 'Second begins.', complete: 'Second is done.', failed: 'Second failed.' }),
+      ],
+    });
+    calls(call, [
+      { name: 'good', arguments: { id: '1' } },
+      { name: 'bad', arguments: { id: '2' } },
+    ]);
+    await call.becomes({ status: 'ongoing' });
+    await call.caller.speak();
+    await call.caller.hears('That is done.');
+    const results = contents(call.provider.requests('chat').at(-1));
+    expect(results?.toSorted((a, b) => a.length - b.length)).toEqual(['{"ok":true}', expect.stringMatching(/500.*broken/)]);
+    await eventually(async () => {
+      const [first, ...rest] = await said(call);
+      expect(first).toBe('user: hello');
+      expect(rest.slice(0, 2)).toEqual(['agent: First begins.', 'agent: Second begins.']);
+      expect(rest.slice(2, 4).toSorted((a, b) => a.localeCompare(b))).toEqual(['agent: First is done.', 'agent: Second failed.']);
+      expect(rest.slice(4)).toEqual(['agent: That is done.']);
+    });
+  });
+
+  it('that the user interrupts come to their end, and the next turn knows of it', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const endpoint = await startEndpoint(servers, (response) => void promise.then(() => sendJson(response, { booked: 'table 7' })));
+    const call = await stage.joined({ spec: silent, tools: [custom('book', { url: `${endpoint.url}/{id}`, method: 'POST' })] });
+    // While the model still speaks, its tool runs already.
+    call.provider.speech(({ input }) => ({ msPerCharacter: input.startsWith('Let me') ? 500 : 40 }));
+    call.provider.chat(({ lastUser, messages }) => {
+      if (lastUser === 'hello')
+        return { text: 'Let me book that for you right away.', toolCalls: [{ name: 'book', arguments: { id: '7' } }] };
+      return messages.some(({ content }) => content?.includes('table 7')) ? 'It is table seven.' : 'I am still at it.';
+    });
+    call.provider.hear('hello', 'wait', 'and now');
+    await call.becomes({ status: 'ongoing' });
+    await call.caller.speak();
+    await eventually(() => expect(endpoint.requests).toHaveLength(1));
+    await call.caller.hears('Let me book that for you right away.');
+    await call.caller.speak(1_500);
+    await call.caller.hears('I am still at it.');
+    resolve();
+    await eventually(() => expect(call.lines().some(({ msg, tool }) => msg === 'a tool was run' && tool === 'book')).toBe(true));
+    await call.caller.speak(1_000);
+    await call.caller.hears('It is table seven.');
+    expect(endpoint.requests).toHaveLength(1);
+  });
+
+  it('are told to the model when nothing could be done, and the call goes on', async () => {
+    const endpoint = await startEndpoint(servers, (response) => sendJson(response, {}));
+    const transfer: RevisionTool = {
+      name: 't',
+      type: 'transferCall',
+      functionName: 'transfer_call',
+      spec: { transferCall: { to: '+15550100', mode: 'Cold', showCallerNumber: false } },
+    };
+    const call = await stage.joined({
+      spec: silent,
+      tools: [
+        custom('needs_id', { url: `${endpoint.url}/{id}` }, { start: 'Not to be heard.' }),
+        custom('inside', { url: 'http://169.254.169.254/latest' }, { failed: 'I may not.' }),
+        transfer,
+      ],
+    });
+    calls(call, [{ name: 'needs_id', arguments: { note: 5 } }, { name: 'inside', arguments: { id: '1' } }, { name: 'transfer_call' }]);
+    await call.becomes({ status: 'ongoing' });
+    await call.caller.speak();
+    await call.caller.hears('I may not.');
+    await call.caller.hears('That is done.');
+    const results = contents(call.provider.requests('chat').at(-1))?.join('\n');
+    expect(results).toContain("must have required property 'id'");
+    expect(results).toContain('not on the public internet');
+    expect(results).toMatch(/web call/i);
+    expect(endpoint.requests).toEqual([]);
+    expect(await said(call)).not.toContain('agent: Not to be heard.');
+    expect((await call.record()).status).toBe('ongoing');
+  });
+
+  it('write mails and look into the calendar', async () => {
+    const ref = { name: secretName, key: 'password' };
+    const call = await stage.joined({
+      spec: silent,
+      tools: [
+        {
+          name: 'm',
+          type: 'sendEmail',
+          functionName: 'send_email',
+          spec: { sendEmail: { from: 'desk@hotel.example', passwordSecretRef: ref } },
+        },
+        {
+          name: 'c',
+          type: 'checkCalendarAvailability',
+          functionName: 'check_calendar_availability',
+          spec: { checkCalendarAvailability: { eventTypeID: 123, apiKeySecretRef: ref, timeZone: 'Europe/Berlin' } },
+        },
+      ],
+    });
+    calls(call, [
+      { name: 'send_email', arguments: { to: 'ada@guest.example', subject: 'Your room', body: 'It is ready.' } },
+      { name: 'check_calendar_availability', arguments: { start_date: '2030-01-07' } },
+    ]);
+    await call.becomes({ status: 'ongoing' });
+    await call.caller.speak();
+    await call.caller.hears('That is done.');
+    expect(mails).toEqual([expect.stringMatching(/From: desk@hotel\.example[\s\S]*To: ada@guest\.example[\s\S]*It is ready\./)]);
+    expect(calendar.requests[0]?.headers.authorization).toBe(`Bearer ${secret}`);
+    expect(contents(call.provider.requests('chat').at(-1))?.join()).toContain('2030-01-07T10:00:00');
+  });
+
+  it('look things up in the knowledge base, and what was found is kept with the answer', async () => {
+    await aKnowledgeBase(stage, 'faq', 'Breakfast is served from seven to ten.');
+    const call = await stage.joined({ spec: silent, knowledgeBase: 'faq' });
+    calls(call, [{ name: 'search_knowledge_base', arguments: { query: 'When is breakfast?' } }], 'From seven to ten.');
+    await call.becomes({ status: 'ongoing' });
+    await call.caller.speak();
+    await call.caller.hears('From seven to ten.');
+    expect(contents(call.provider.requests('chat').at(-1))?.join()).toContain('Breakfast is served from seven to ten.');
+    const answer = await eventually(async () => {
+      const found = (await call.messages()).find(({ content }) => content === 'From seven to ten.');
+      expect(found).toBeDefined();
+      return found;
+    });
+    expect(answer?.sources).toMatchObject([{ knowledge_base: 'faq', filename: 'faq.txt', score: expect.any(Number) }]);
+  });
+
+  it('end the call, when what is being said has been heard', async () => {
+    const call = await stage.joined({ spec: silent });
+    call.provider.chat(() => ({ text: 'Goodbye then.', toolCalls: [{ name: 'end_call' }] }));
+    await call.becomes({ status: 'ongoing' });
+    await call.caller.speak();
+    await call.caller.hears('Goodbye then.');
+    await call.becomes({ status: 'ended', finishReason: 'agent_ended_call' });
+    expect(call.caller.heardFor('Goodbye then.')).toBeGreaterThan(300);
+    expect(call.provider.requests('chat').filter(({ toolResults }) => toolResults.length > 0)).toEqual([]);
+  });
+});
+
+/** With one document of one passage. */
+async function aKnowledgeBase({ store, org }: Stage, name: string, text: string): Promise<void> {
+  const { knowledge, database } = store;
+  const base = {
+    org,
+    name,
+    uid: `uid-${name}`,
+    profile: 'default',
+    model: 'bm25',
+    dimension: 0,
+    language: 'en',
+    maxTokens: 400,
+    overlapTokens: 50,
+  };
+  const { id: collectionId } = await knowledge.collections.ensure(base);
+  const { id } = await knowledge.documents.create({ org, collectionId, kind: 'file', filename: `${name}.txt` });
+  const place = { headingPath: [], page: null, sheet: null, url: null, firstRow: null, lastRow: null };
+  const terms = termsOf(text, 'en');
+  await knowledge.ingestion.addChunks({ org, id }, [{ ordinal: 0, text, indexedText: text, tokens: 10, ...place }]);
+  const dimensions = dimensionsOf(terms);
+  await knowledge.ingestion.parsed(
+    { org, id },
+    { warnings: [], chunkCount: 1, termTotal: terms.length, terms: { terms: dimensions, chunks: dimensions.map(() => 1) } },
+  );
+  await knowledge.ingestion.complete({ org, id }, 'done');
+  const record = {
+    chunkId: `${id}:0`,
+    documentId: id,
+    ordinal: 0,
+    sparse: documentVector(terms, { averageLength: terms.length }),
+    metadata: {},
+  };
+  await createVectorStore({ database }).upsert({ org, collectionId, space: { model: 'bm25', dimension: 0 } }, [record]);
+}
