@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { FinishReason } from '../../../store/index.ts';
 import type { ProviderServer } from '../../support/provider-server.ts';
 import { apologyIn } from '../../../voice/session/apologies.ts';
+import { eventually } from '../../support/eventually.ts';
 import { openStage, type Stage } from './stage.ts';
 
 let stage: Stage;
@@ -117,7 +118,7 @@ describe.concurrent('a provider that is broken', () => {
   it('a key that is not there: the call ends at once', async () => {
     const call = await stage.joined({ spec: { llm: { apiKeySecretRef: { name: 'none', key: 'key' } } } });
     await call.becomes({ status: 'error', finishReason: 'llm_websocket_initialization_error' });
-    await expect.poll(() => call.caller.room.isConnected, { timeout: 10_000 }).toBe(false);
+    await eventually(() => expect(call.caller.room.isConnected).toBe(false));
   });
 });
 
