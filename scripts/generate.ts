@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { generateCrds, type GeneratedFile } from '../crds/generate.ts';
+import { generateChartValues } from './generators/chart-values.ts';
 import { generateConditionsReference } from './generators/conditions-reference.ts';
 import { generateConfigurationReference } from './generators/configuration-reference.ts';
 import { generateEventsReference } from './generators/events-reference.ts';
@@ -35,6 +36,7 @@ const generators: readonly Generator[] = [
   { name: 'conditions reference', generate: generateConditionsReference },
   { name: 'events', generate: generateEventsReference },
   { name: 'metrics reference', generate: generateMetricsReference },
+  { name: 'chart values', generate: generateChartValues },
   { name: 'OpenAPI document', generate: generateOpenApi },
 ];
 

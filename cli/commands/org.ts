@@ -1,15 +1,22 @@
 import { InvalidArgumentError, type Command } from 'commander';
 
+import { UserError } from '../failure.ts';
+
 export function registerOrg(program: Command): void {
   const org = program.command('org').description('organisations: a namespace each, with its keys and agents');
 
   org
     .command('create')
-    .description('make an organisation: its namespace with the label, and its row; safe to run again')
-    .argument('<name>', 'name of the namespace, and the id of the organisation everywhere')
-    .option('--display-name <text>', 'a name for people, at most 200 characters')
+    .description('make organisations: for each its namespace with the label, and its row; safe to run again')
+    .argument('<names...>', 'names of the namespaces, and the ids of the organisations everywhere')
+    .option('--display-name <text>', 'a name for people, at most 200 characters; for one organisation')
+    .option('--no-namespace', 'make the row alone: somebody else makes and labels the namespace')
     .option('--json', 'print JSON')
-    .action(async (name: string, options: { readonly displayName?: string; readonly json?: true }) => {
+    .action(async (names: string[], options: { readonly displayName?: string; readonly namespace: boolean; readonly json?: true }) => {
+      const { displayName } = options;
+      if (displayName !== undefined && names.length > 1) {
+        throw new UserError('--display-name is for one organisation', { cure: 'make the others by themselves' });
+      }
       const [{ withStore }, { withNamespaces }, { printJson }] = await Promise.all([
         import('../database.ts'),
         import('../organization-namespaces.ts'),
@@ -17,11 +24,20 @@ export function registerOrg(program: Command): void {
       ]);
       await withStore(async (store) => {
         // Asks Postgres first: bad names, missing migrations or no answer leave no namespace behind.
-        await store.organizations.check({ name, displayName: options.displayName });
-        await withNamespaces((namespaces) => namespaces.ensure(name));
-        const made = await store.organizations.create({ name, displayName: options.displayName });
-        if (options.json === true) printJson({ name: made.name, display_name: made.displayName, created_at: made.createdAt.toISOString() });
-        else process.stdout.write(`organisation ${name} is there\n  → an API key for it: parley keys create --org ${name} --name first\n`);
+        for (const name of names) await store.organizations.check({ name, displayName });
+        if (options.namespace) {
+          await withNamespaces(async (namespaces) => {
+            for (const name of names) await namespaces.ensure(name);
+          });
+        }
+        const made = [];
+        for (const name of names) {
+          const row = await store.organizations.create({ name, displayName });
+          made.push({ name: row.name, display_name: row.displayName, created_at: row.createdAt.toISOString() });
+          if (options.json !== true)
+            process.stdout.write(`organisation ${name} is there\n  → an API key for it: parley keys create --org ${name} --name first\n`);
+        }
+        if (options.json === true) printJson(made.length === 1 ? made[0] : made);
       });
     });
 

@@ -1,0 +1,171 @@
+{{/* The roles, in the order in which they are made. */}}
+{{- define "parley.roles" -}}
+{{- list "operator" "api" "worker" "dispatcher" "voice" | toJson -}}
+{{- end -}}
+
+{{- define "parley.name" -}}
+{{- default .Chart.Name .Values.nameOverride | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+
+{{/* 40 characters: room for what is put behind it. */}}
+{{- define "parley.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- $name := default .Chart.Name .Values.nameOverride -}}
+{{- if contains $name .Release.Name -}}
+{{- .Release.Name | trunc 40 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Name $name | trunc 40 | trimSuffix "-" -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{/* Names of what belongs to the cluster: two releases of one name in two namespaces get along. */}}
+{{- define "parley.clusterName" -}}
+{{- if eq .Release.Namespace (include "parley.fullname" .) -}}
+{{- include "parley.fullname" . -}}
+{{- else -}}
+{{- printf "%s-%s" .Release.Namespace (include "parley.fullname" .) | trunc 90 -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "parley.selectorLabels" -}}
+app.kubernetes.io/name: {{ include "parley.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end -}}
+
+{{- define "parley.labels" -}}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
+{{ include "parley.selectorLabels" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/part-of: parley
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- with .Values.commonLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* {root, name, component, annotations, labels, namespace}: everything but the name is optional; no namespace for what belongs to the cluster. */}}
+{{- define "parley.metadata" -}}
+{{- $root := .root -}}
+name: {{ .name }}
+{{- with .namespace }}
+namespace: {{ . }}
+{{- end }}
+labels:
+  {{- include "parley.labels" $root | nindent 2 }}
+  {{- with .component }}
+  app.kubernetes.io/component: {{ . }}
+  {{- end }}
+  {{- with .labels }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- with merge (dict) (default (dict) .annotations) $root.Values.commonAnnotations }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{- define "parley.roleSelector" -}}
+{{ include "parley.selectorLabels" .root }}
+app.kubernetes.io/component: {{ .role }}
+{{- end -}}
+
+{{- define "parley.serviceAccountName" -}}
+{{- $own := (index .root.Values .role).serviceAccount -}}
+{{- if $own.name -}}
+{{- $own.name -}}
+{{- else if $own.create -}}
+{{- printf "%s-%s" (include "parley.fullname" .root) .role -}}
+{{- else -}}
+{{- fail (printf "%s.serviceAccount.create is false: name the ServiceAccount that is there in %s.serviceAccount.name" .role .role) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "parley.image" -}}
+{{- $image := .Values.image -}}
+{{- $name := $image.repository -}}
+{{- with $image.registry -}}{{- $name = printf "%s/%s" (trimSuffix "/" .) $name -}}{{- end -}}
+{{- if $image.digest -}}
+{{- printf "%s@%s" $name $image.digest -}}
+{{- else -}}
+{{- printf "%s:%s" $name (default .Chart.AppVersion $image.tag) -}}
+{{- end -}}
+{{- end -}}
+
+{{/* {value}: as the process reads it. Numbers of YAML are floats for Helm, and would be written with an exponent. */}}
+{{- define "parley.text" -}}
+{{- if kindIs "float64" .value -}}{{- int64 .value -}}
+{{- else if or (kindIs "slice" .value) (kindIs "map" .value) -}}{{- toJson .value -}}
+{{- else -}}{{- toString .value -}}
+{{- end -}}
+{{- end -}}
+
+{{/* {root, role, name}: what a variable will be: of the role, of all, or the default of the configuration. Empty where it has none. */}}
+{{- define "parley.setting" -}}
+{{- $config := mergeOverwrite (dict) (.root.Files.Get "files/defaults.json" | fromJson) -}}
+{{- range $name, $value := .root.Values.config -}}{{- if ne (toString $value) "" -}}{{- $_ := set $config $name $value -}}{{- end -}}{{- end -}}
+{{- with .role -}}
+{{- range $name, $value := (index $.root.Values .).config -}}{{- if ne (toString $value) "" -}}{{- $_ := set $config $name $value -}}{{- end -}}{{- end -}}
+{{- end -}}
+{{- if hasKey $config .name -}}{{- include "parley.text" (dict "value" (index $config .name)) -}}{{- end -}}
+{{- end -}}
+
+{{/* {root, role} */}}
+{{- define "parley.port" -}}
+{{- $port := include "parley.setting" (dict "root" .root "role" .role "name" (printf "PARLEY_%s_PORT" (upper .role))) -}}
+{{- if eq (int $port) 0 -}}
+{{- fail (printf "config.PARLEY_%s_PORT is 0, which takes any free port: in a cluster it has to be a known one; leave it out" (upper .role)) -}}
+{{- end -}}
+{{- $port -}}
+{{- end -}}
+
+{{/* Seconds, from milliseconds, rounded up. */}}
+{{- define "parley.seconds" -}}
+{{- div (add (int64 .) 999) 1000 -}}
+{{- end -}}
+
+{{- define "parley.terminationGracePeriodSeconds" -}}
+{{- $own := index .root.Values .role -}}
+{{- if not (kindIs "invalid" $own.terminationGracePeriodSeconds) -}}
+{{- int64 $own.terminationGracePeriodSeconds -}}
+{{- else if eq .role "voice" -}}
+{{- /* As long as calls are waited for, and a minute for what follows the last one. */ -}}
+{{- add (include "parley.seconds" (include "parley.setting" (dict "root" .root "role" .role "name" "PARLEY_VOICE_DRAIN_MS"))) 60 -}}
+{{- else -}}
+{{- add (include "parley.seconds" (include "parley.setting" (dict "root" .root "role" .role "name" "PARLEY_SHUTDOWN_TIMEOUT_MS"))) (int64 $own.preStopSeconds) 5 -}}
+{{- end -}}
+{{- end -}}
+
+{{/* The names of the organisations that are given here, and what they are to be like: a JSON list. */}}
+{{- define "parley.organizations" -}}
+{{- $all := list -}}
+{{- range .Values.organizations -}}
+{{- $one := . -}}
+{{- if kindIs "string" . -}}{{- $one = dict "name" . -}}{{- end -}}
+{{- $all = append $all (mergeOverwrite (dict "createNamespace" true "labels" (dict) "annotations" (dict)) $one) -}}
+{{- end -}}
+{{- $all | toJson -}}
+{{- end -}}
+
+{{/* A folder, where files are kept in one. Empty with a bucket. */}}
+{{- define "parley.filesFolder" -}}
+{{- $url := include "parley.setting" (dict "root" . "name" "STORAGE_URL") -}}
+{{- if hasPrefix "file://" $url -}}{{- trimPrefix "file://" $url | splitList "?" | first -}}{{- end -}}
+{{- end -}}
+
+{{- define "parley.claimName" -}}
+{{- $claim := .Values.storage.persistentVolumeClaim -}}
+{{- default (ternary (printf "%s-files" (include "parley.fullname" .)) "" $claim.create) $claim.existingClaim -}}
+{{- end -}}
+
+{{/* Whether a variable has a value from anywhere: config, secrets, extraEnv. {root, name}: "true" or empty. */}}
+{{- define "parley.isSet" -}}
+{{- $name := .name -}}
+{{- if include "parley.setting" (dict "root" .root "name" $name) -}}true
+{{- else if (index (default (dict) .root.Values.secrets) $name | default (dict)).name -}}true
+{{- else -}}
+{{- range .root.Values.extraEnv -}}{{- if eq .name $name -}}true{{- end -}}{{- end -}}
+{{- end -}}
+{{- end -}}

@@ -1,0 +1,178 @@
+{{/*
+{root, role}: the environment of a role. What is given last wins: config of all, config of the role, secrets, extraEnv; each name comes once,
+for lists with a name twice can't be applied. `migrate` and `organizations` are Jobs, and get what their work needs.
+*/}}
+{{- define "parley.env" -}}
+{{- $root := .root -}}
+{{- $role := .role -}}
+{{- $own := index $root.Values $role | default dict -}}
+{{- $env := dict -}}
+{{- $_ := set $env "PARLEY_HOST" (dict "value" "0.0.0.0") -}}
+{{- $_ := set $env "PARLEY_LEASE_NAMESPACE" (dict "value" $root.Release.Namespace) -}}
+{{- $_ := set $env "PARLEY_IDENTITY" (dict "valueFrom" (dict "fieldRef" (dict "apiVersion" "v1" "fieldPath" "metadata.name"))) -}}
+{{- $_ := set $env "HOME" (dict "value" "/tmp") -}}
+{{- if $root.Values.namespaced -}}
+{{- $_ := set $env "PARLEY_NAMESPACE" (dict "value" $root.Release.Namespace) -}}
+{{- end -}}
+{{- if eq $role "voice" -}}
+{{- $_ := set $env "PARLEY_VOICE_SPOOL" (dict "value" "/var/lib/parley/spool") -}}
+{{- end -}}
+{{- range $config := list $root.Values.config ($own.config | default dict) -}}
+{{- range $name, $value := $config -}}
+{{- if ne (toString $value) "" -}}{{- $_ := set $env $name (dict "value" (include "parley.text" (dict "value" $value))) -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- range $name, $reference := $root.Values.secrets -}}
+{{- if and $reference.name (or (not $reference.roles) (has $role $reference.roles)) -}}
+{{- $selector := dict "name" $reference.name "key" $reference.key -}}
+{{- if $reference.optional -}}{{- $_ := set $selector "optional" true -}}{{- end -}}
+{{- $_ := set $env $name (dict "valueFrom" (dict "secretKeyRef" $selector)) -}}
+{{- end -}}
+{{- end -}}
+{{- range $given := concat $root.Values.extraEnv ($own.extraEnv | default list) -}}
+{{- $_ := set $env $given.name (omit $given "name") -}}
+{{- end -}}
+{{- range $name, $entry := $env }}
+- {{ merge (dict "name" $name) $entry | toYaml | nindent 2 | trim }}
+{{- end }}
+{{- end -}}
+
+{{/* {root, names}: just these of the environment, for Jobs. */}}
+{{- define "parley.jobEnv" -}}
+{{- $all := include "parley.env" (dict "root" .root "role" "migrate") | fromYamlArray -}}
+{{- $given := list -}}
+{{- range .root.Values.extraEnv -}}{{- $given = append $given .name -}}{{- end -}}
+{{- $names := concat .names $given (list "HOME" "PARLEY_LOG_LEVEL") -}}
+{{- range $all }}
+{{- if has .name $names }}
+- {{ toYaml . | nindent 2 | trim }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* {root, role}: what every pod has of placement, names and security. */}}
+{{- define "parley.podMetadata" -}}
+{{- $own := .own | default (index .root.Values .role) | default dict -}}
+labels:
+  {{- include "parley.labels" .root | nindent 2 }}
+  app.kubernetes.io/component: {{ .role }}
+  {{- with mergeOverwrite (dict) .root.Values.podLabels ($own.podLabels | default dict) }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
+{{- with mergeOverwrite (dict) .root.Values.commonAnnotations .root.Values.podAnnotations ($own.podAnnotations | default dict) }}
+annotations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{- define "parley.podPlacement" -}}
+{{- $root := .root -}}
+{{- $own := index $root.Values .role | default dict -}}
+{{- with $root.Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with $root.Values.podSecurityContext }}
+securityContext:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- $class := default $root.Values.priorityClassName $own.priorityClassName }}
+{{- if and (not $class) $root.Values.priorityClasses.create }}
+{{- $class = printf "%s-%s" (include "parley.clusterName" $root) (get (dict "voice" "voice" "worker" "worker") .role | default "api") }}
+{{- end }}
+{{- with $class }}
+priorityClassName: {{ . }}
+{{- end }}
+{{- with mergeOverwrite (dict) $root.Values.nodeSelector ($own.nodeSelector | default dict) }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with concat $root.Values.tolerations ($own.tolerations | default list) }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with (default $root.Values.affinity $own.affinity) }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}
+
+{{- define "parley.topologySpread" -}}
+{{- $root := .root -}}
+{{- $selector := dict "matchLabels" (include "parley.roleSelector" . | fromYaml) -}}
+{{- $own := (index $root.Values .role).topologySpreadConstraints -}}
+{{- $given := ternary $own $root.Values.topologySpreadConstraints (not (kindIs "invalid" $own)) -}}
+{{- if kindIs "invalid" $given -}}
+{{- $given = list
+      (dict "maxSkew" 1 "topologyKey" "topology.kubernetes.io/zone" "whenUnsatisfiable" "ScheduleAnyway")
+      (dict "maxSkew" 1 "topologyKey" "kubernetes.io/hostname" "whenUnsatisfiable" "ScheduleAnyway") -}}
+{{- end -}}
+{{- with $given }}
+topologySpreadConstraints:
+  {{- range . }}
+  - {{ merge (dict) . (dict "labelSelector" $selector "matchLabelKeys" (list "pod-template-hash")) | toYaml | nindent 4 | trim }}
+  {{- end }}
+{{- end }}
+{{- end -}}
+
+{{/* {root, role}: /tmp, and the folder of the files where it is one. */}}
+{{- define "parley.volumes" -}}
+{{- $root := .root -}}
+{{- $own := index $root.Values .role | default dict -}}
+- name: tmp
+  emptyDir:
+    {{- with $root.Values.temporaryVolume.medium }}
+    medium: {{ . }}
+    {{- end }}
+    sizeLimit: {{ $root.Values.temporaryVolume.sizeLimit }}
+{{- if and (has .role (list "api" "worker" "voice")) (include "parley.filesFolder" $root) }}
+- name: files
+  persistentVolumeClaim:
+    claimName: {{ include "parley.claimName" $root }}
+{{- end }}
+{{- if eq .role "voice" }}
+- name: spool
+  emptyDir:
+    {{- with $own.spool.medium }}
+    medium: {{ . }}
+    {{- end }}
+    sizeLimit: {{ $own.spool.sizeLimit }}
+{{- end }}
+{{- with concat $root.Values.extraVolumes ($own.extraVolumes | default list) }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- define "parley.volumeMounts" -}}
+{{- $root := .root -}}
+{{- $own := index $root.Values .role | default dict -}}
+- name: tmp
+  mountPath: /tmp
+{{- if and (has .role (list "api" "worker" "voice")) (include "parley.filesFolder" $root) }}
+- name: files
+  mountPath: {{ include "parley.filesFolder" $root }}
+{{- end }}
+{{- if eq .role "voice" }}
+- name: spool
+  mountPath: /var/lib/parley/spool
+{{- end }}
+{{- with concat $root.Values.extraVolumeMounts ($own.extraVolumeMounts | default list) }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* {root, args}: image and security of a container. */}}
+{{- define "parley.containerBasics" -}}
+image: {{ include "parley.image" .root | quote }}
+imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+{{- with .root.Values.image.command }}
+command:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+args:
+  {{- toYaml .args | nindent 2 }}
+{{- with .root.Values.containerSecurityContext }}
+securityContext:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- end -}}

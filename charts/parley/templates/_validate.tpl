@@ -1,0 +1,46 @@
+{{/* What would only show when the pods don't start: said here, with the value to set. */}}
+{{- define "parley.validate" -}}
+{{- $values := .Values -}}
+{{- $problems := list -}}
+{{- $open := or .Values.extraEnvFrom false -}}
+{{- if not (or (include "parley.isSet" (dict "root" . "name" "DATABASE_URL")) $open) -}}
+{{- $problems = append $problems "There is no database. Make a Secret with its address, postgres://user:password@host:5432/database, and name it: --set secrets.DATABASE_URL.name=<Secret> --set secrets.DATABASE_URL.key=<key>" -}}
+{{- end -}}
+{{- if eq (include "parley.setting" (dict "root" . "name" "TEMPORAL_ADDRESS")) "127.0.0.1:7233" -}}
+{{- $problems = append $problems "There is no Temporal. Give its frontend's address: --set config.TEMPORAL_ADDRESS=<host>:7233" -}}
+{{- end -}}
+{{- $livekit := include "parley.isSet" (dict "root" . "name" "LIVEKIT_URL") -}}
+{{- if and .Values.voice.enabled (not (or $livekit $open)) -}}
+{{- $problems = append $problems "voice.enabled is true, and there is no media server. Give LiveKit's address: --set config.LIVEKIT_URL=wss://<host>, or do without calls: --set voice.enabled=false" -}}
+{{- end -}}
+{{- if and $livekit (not $open) -}}
+{{- range $name := list "LIVEKIT_API_KEY" "LIVEKIT_API_SECRET" -}}
+{{- if not (include "parley.isSet" (dict "root" $ "name" $name)) -}}
+{{- $problems = append $problems (printf "config.LIVEKIT_URL names a media server, and %s is missing. Make a Secret with it: --set secrets.%s.name=<Secret> --set secrets.%s.key=<key>" $name $name $name) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- range $name, $reference := .Values.secrets -}}
+{{- if and $reference.name (hasKey $values.config $name) -}}
+{{- $problems = append $problems (printf "%s is in config and in secrets: leave it out of one of them" $name) -}}
+{{- end -}}
+{{- end -}}
+{{- if and (include "parley.filesFolder" .) (not (include "parley.claimName" .)) -}}
+{{- $problems = append $problems "Files of knowledge bases and recordings need a place that api, worker and voice share. Give a bucket: --set config.STORAGE_URL=s3://<bucket>/<prefix>, or a volume: --set storage.persistentVolumeClaim.create=true, or storage.persistentVolumeClaim.existingClaim" -}}
+{{- end -}}
+{{- if and .Values.namespaced .Values.organizations -}}
+{{- $problems = append $problems "namespaced is true: the namespace of the release is the only organisation, and organizations has to be empty" -}}
+{{- end -}}
+{{- if and (ge (int .Values.operator.replicas) 2) (eq (include "parley.setting" (dict "root" . "role" "operator" "name" "PARLEY_LEADER_ELECTION")) "false") -}}
+{{- $problems = append $problems "operator.replicas is above 1 and config.PARLEY_LEADER_ELECTION is false: two operators would both write. Leave it out, or set operator.replicas=1" -}}
+{{- end -}}
+{{- if and .Values.voice.enabled (eq .Values.voice.autoscaling.mode "keda") (not .Values.voice.autoscaling.prometheusAddress) -}}
+{{- $problems = append $problems "voice.autoscaling.mode is keda: it asks Prometheus. Set voice.autoscaling.prometheusAddress=http://<host>:9090" -}}
+{{- end -}}
+{{- if and .Values.metrics.serviceMonitor.enabled .Values.metrics.podMonitor.enabled -}}
+{{- $problems = append $problems "metrics.serviceMonitor.enabled and metrics.podMonitor.enabled are both true: every metric would be there twice. Switch one off" -}}
+{{- end -}}
+{{- with $problems -}}
+{{- fail (printf "\n\nThis installation can't work yet:\n\n  * %s\n" (join "\n\n  * " .)) -}}
+{{- end -}}
+{{- end -}}

@@ -1,0 +1,80 @@
+/** What a value of the chart is made of: one definition writes `values.yaml`, its schema and its table in the docs. */
+
+export type Json = string | number | boolean | null | readonly Json[] | { readonly [key: string]: Json };
+
+export type JsonSchema = { readonly [key: string]: Json };
+
+export interface Value {
+  readonly about: string;
+  readonly default: Json;
+  readonly schema: JsonSchema;
+  /** Lines that stand behind the value as comments. */
+  readonly comments?: readonly string[];
+}
+
+export interface Group {
+  readonly about: string;
+  readonly fields: Fields;
+  /** Keys beside those that are named here. */
+  readonly others?: true;
+}
+
+export type Fields = Readonly<Record<string, Value | Group>>;
+
+export const isGroup = (node: Value | Group): node is Group => 'fields' in node;
+
+const value =
+  (schema: JsonSchema) =>
+  (about: string, fallback: Json): Value => ({ about, default: fallback, schema });
+
+export const text = value({ type: 'string' });
+export const flag = value({ type: 'boolean' });
+/** A map of Kubernetes' own, checked by the API server. */
+export const object = value({ type: 'object' });
+export const objects = value({ type: 'array', items: { type: 'object' } });
+export const texts = value({ type: 'array', items: { type: 'string', minLength: 1 } });
+export const labels = value({ type: 'object', additionalProperties: { type: 'string' } });
+export const ports = value({ type: 'array', items: { type: 'integer', minimum: 1, maximum: 65_535 } });
+/** Absent where null: the template works it out. */
+export const maybeNumber = value({ type: ['integer', 'null'], minimum: 0 });
+/** Absent where null. */
+export const maybeObject = value({ type: ['object', 'null'] });
+export const maybeObjects = value({ type: ['array', 'null'], items: { type: 'object' } });
+
+export const number = (about: string, fallback: number, minimum = 0): Value => ({
+  about,
+  default: fallback,
+  schema: { type: 'integer', minimum },
+});
+export const choice = (about: string, fallback: string, choices: readonly string[]): Value => ({
+  about,
+  default: fallback,
+  schema: { type: 'string', enum: choices },
+});
+/** A number, or a share like 25%. */
+export const share = (about: string, fallback: number | string | null): Value => ({
+  about,
+  default: fallback,
+  schema: { anyOf: [{ type: 'integer', minimum: 0 }, { type: 'string', pattern: '^[0-9]+%$' }, { type: 'null' }] },
+});
+export const group = (about: string, fields: Fields): Group => ({ about, fields });
+
+/** The same default for every key that is not a group, deep. */
+export function defaultsOf(fields: Fields): Record<string, Json> {
+  return Object.fromEntries(Object.entries(fields).map(([name, node]) => [name, isGroup(node) ? defaultsOf(node.fields) : node.default]));
+}
+
+export function schemaOf(fields: Fields, others = false): JsonSchema {
+  return {
+    type: 'object',
+    properties: Object.fromEntries(
+      Object.entries(fields).map(([name, node]) => [
+        name,
+        isGroup(node)
+          ? { description: node.about, ...schemaOf(node.fields, node.others) }
+          : { description: node.about, ...node.schema, default: node.default },
+      ]),
+    ),
+    additionalProperties: others,
+  };
+}

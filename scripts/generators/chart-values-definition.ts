@@ -1,0 +1,326 @@
+/** Every value of the chart. `config` and `secrets` come from the configuration of the roles, so that nothing is listed twice. */
+import { configEntries, type ConfigEntry } from '../../platform/config.ts';
+import { roleValues } from './chart-role-values.ts';
+import {
+  choice,
+  flag,
+  type Fields,
+  group,
+  type Json,
+  type JsonSchema,
+  labels,
+  maybeObjects,
+  number,
+  object,
+  objects,
+  ports,
+  text,
+  texts,
+  type Value,
+} from './chart-value.ts';
+
+/** What the chart says itself, because it follows from what it makes. */
+const ownVariables = new Set([
+  'PARLEY_HOST',
+  'PARLEY_LEASE_NAMESPACE',
+  'PARLEY_IDENTITY',
+  'PARLEY_VOICE_SPOOL',
+  'PARLEY_NAMESPACE',
+  'KUBECONFIG',
+]);
+
+const namePattern = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$';
+const secretNamePattern = '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$';
+
+/** How a variable is written in YAML: numbers, booleans and lists as such, or as the text that the process reads. */
+export function variableSchema({ schema, list }: Pick<ConfigEntry, 'schema' | 'list'>): JsonSchema {
+  const { $schema: _, default: fallback, description, secret: _secret, ...allowed } = schema as Record<string, Json>;
+  const common = { ...(description !== undefined && { description }), ...(fallback !== undefined && { default: fallback }) };
+  if (list !== undefined) {
+    const { $schema: _list, ...items } = list as Record<string, Json>;
+    return { ...common, anyOf: [{ type: 'string' }, items] };
+  }
+  if (allowed['type'] === 'integer') {
+    const maximum = allowed['maximum'] === Number.MAX_SAFE_INTEGER ? {} : { maximum: allowed['maximum'] ?? null };
+    const whole = { type: 'integer', minimum: allowed['minimum'] ?? 0, ...maximum };
+    return { ...common, anyOf: [whole, { type: 'string', pattern: '^[0-9]*$' }] };
+  }
+  if (Array.isArray(allowed['enum']) && allowed['enum'].includes('true')) return { ...common, enum: [...allowed['enum'], true, false, ''] };
+  // An empty variable counts as absent.
+  return { ...common, anyOf: [allowed, { type: 'string', maxLength: 0 }] };
+}
+
+export const chartVariables = (): readonly ConfigEntry[] => configEntries().filter(({ name }) => !ownVariables.has(name));
+
+function configValue(): Value {
+  const open = chartVariables().filter(({ secret }) => !secret);
+  return {
+    about:
+      'Environment variables of all roles, by their names in the configuration reference. What stands here may be a number, a boolean or a list too. Secret ones belong in `secrets`.',
+    default: {},
+    schema: {
+      type: 'object',
+      properties: Object.fromEntries(open.map((entry) => [entry.name, variableSchema(entry)])),
+      additionalProperties: false,
+    },
+    comments: open.map(({ name, schema }) => {
+      const { default: fallback } = schema as { readonly default?: Json };
+      return `${name}: ${fallback === undefined ? '' : JSON.stringify(fallback)}`.trimEnd();
+    }),
+  };
+}
+
+function secretsValue(): Value {
+  const secret = chartVariables().filter((entry) => entry.secret);
+  const reference: JsonSchema = {
+    type: 'object',
+    properties: {
+      name: { type: 'string', maxLength: 253, anyOf: [{ pattern: secretNamePattern }, { maxLength: 0 }] },
+      key: { type: 'string', minLength: 1, maxLength: 253 },
+      optional: { type: 'boolean' },
+      roles: {
+        type: 'array',
+        items: { enum: [...Object.keys(roleValues), 'migrate'] },
+        description: 'Only these get it; all of them where absent.',
+      },
+    },
+    required: ['name', 'key'],
+    additionalProperties: false,
+  };
+  return {
+    about:
+      "Environment variables whose values are in Secrets of the release's namespace, as `{name, key}`: those that the configuration calls secret, and any other, such as the keys that `apiKeyEnv` of a provider names, or AWS_ACCESS_KEY_ID. `roles` names the only ones that get it.",
+    default: { DATABASE_URL: { name: '', key: 'url' } },
+    schema: {
+      type: 'object',
+      properties: Object.fromEntries(secret.map(({ name, description }) => [name, { ...reference, description }])),
+      patternProperties: { '^[A-Za-z_][A-Za-z0-9_]*$': reference },
+      additionalProperties: false,
+    },
+    comments: secret
+      .filter(({ name }) => name !== 'DATABASE_URL')
+      .map(({ name, description }) => `${name}: {name: "", key: ""}  # ${description}`),
+  };
+}
+
+const organizations: Value = {
+  about:
+    'Organisations: a namespace each, with the label that makes it one and what the roles may do in it. A name, or `{name, createNamespace, labels, annotations}`. The namespaces stay when the release goes.',
+  default: [],
+  schema: {
+    type: 'array',
+    uniqueItems: true,
+    items: {
+      anyOf: [
+        { type: 'string', pattern: namePattern, maxLength: 63 },
+        {
+          type: 'object',
+          properties: {
+            name: { type: 'string', pattern: namePattern, maxLength: 63 },
+            createNamespace: { type: 'boolean', description: 'false for a namespace that somebody else makes and labels.' },
+            labels: { type: 'object', additionalProperties: { type: 'string' } },
+            annotations: { type: 'object', additionalProperties: { type: 'string' } },
+          },
+          required: ['name'],
+          additionalProperties: false,
+        },
+      ],
+    },
+  },
+};
+
+const everywhere: Json = [{ ipBlock: { cidr: '0.0.0.0/0' } }, { ipBlock: { cidr: '::/0' } }];
+const privateNetworks = ['10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12', '192.168.0.0/16'];
+
+export function chartValues(): Fields {
+  return {
+    nameOverride: text('In place of the name of the chart.', ''),
+    fullnameOverride: text('In place of the names that everything is given.', ''),
+    commonLabels: labels('Labels of everything.', {}),
+    commonAnnotations: labels('Annotations of everything.', {}),
+    image: group('The one image of all roles.', {
+      registry: text('Registry, put before the repository.', ''),
+      repository: text('Repository.', 'parley'),
+      tag: text('Tag; the version of the chart where empty.', ''),
+      digest: {
+        ...text('Digest, e.g. sha256:…; goes before the tag.', ''),
+        schema: { type: 'string', pattern: '^(sha256:[0-9a-f]{64})?$' },
+      },
+      pullPolicy: choice('When it is pulled.', 'IfNotPresent', ['Always', 'IfNotPresent', 'Never']),
+      command: texts("In place of the image's entrypoint, which is the parley command.", []),
+    }),
+    imagePullSecrets: objects('Secrets to pull the image with, `{name}` each.', []),
+    crds: {
+      ...group('The CustomResourceDefinitions, a chart of their own.', {
+        enabled: flag('Whether they are part of this release. Switch it off where they are installed alone.', true),
+        keep: flag('Whether they stay, with every resource, when the release goes.', true),
+        annotations: labels('Annotations of the definitions.', {}),
+      }),
+      others: true,
+    },
+    organizations,
+    namespaced: flag(
+      "Everything in the release's namespace, which is the only organisation then: no permissions beyond it are needed or given. Install the definitions beforehand (`crds.enabled: false`).",
+      false,
+    ),
+    rbac: group('Permissions.', {
+      create: flag('Whether Roles and bindings are made.', true),
+      aggregateToUserRoles: flag("Whether Kubernetes' own roles view, edit and admin also speak of Parley's resources.", true),
+    }),
+    config: configValue(),
+    secrets: secretsValue(),
+    storage: group('Files of knowledge bases, and recordings, where STORAGE_URL is a folder. With a bucket nothing of this is needed.', {
+      persistentVolumeClaim: group('The volume that api, worker and voice share.', {
+        create: flag('Whether the claim is made. It stays when the release goes.', false),
+        existingClaim: text('A claim that is there.', ''),
+        storageClassName: text('Class; the default one of the cluster where empty.', ''),
+        accessModes: texts('ReadWriteMany, unless all pods are on one node.', ['ReadWriteMany']),
+        size: text('Size.', '20Gi'),
+        annotations: labels('Annotations of the claim.', {}),
+      }),
+    }),
+    migrations: group('The Job that brings the database to this version, before an installation and each upgrade.', {
+      enabled: flag('Whether it runs. If not: `parley migrate`, before the roles start.', true),
+      activeDeadlineSeconds: number('Longest time for it.', 900, 1),
+      backoffLimit: number('How often it is tried again.', 4),
+      resources: object('Requests and limits.', { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } }),
+      podAnnotations: labels('Annotations of its pod.', {}),
+    }),
+    ...roleValues,
+    podSecurityContext: object('Security of all pods.', {
+      runAsNonRoot: true,
+      runAsUser: 65_532,
+      runAsGroup: 65_532,
+      fsGroup: 65_532,
+      fsGroupChangePolicy: 'OnRootMismatch',
+      seccompProfile: { type: 'RuntimeDefault' },
+    }),
+    containerSecurityContext: object('Security of all containers.', {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ['ALL'] },
+    }),
+    temporaryVolume: group('/tmp, the only place beside the volumes that can be written to.', {
+      sizeLimit: text('Most of it.', '1Gi'),
+      medium: choice('Memory, or the disk of the node where empty.', '', ['', 'Memory']),
+    }),
+    nodeSelector: labels('Nodes for all pods.', {}),
+    tolerations: objects('Taints that all pods tolerate.', []),
+    affinity: object('Affinity of all pods.', {}),
+    topologySpreadConstraints: maybeObjects(
+      'Spread of the pods of each role; evenly over zones and nodes, where it can be, when null.',
+      null,
+    ),
+    priorityClassName: text('Class of all pods.', ''),
+    priorityClasses: group('PriorityClasses of this release: calls before everything else, then what answers people.', {
+      create: flag('Whether they are made and used.', false),
+      voice: number('Of voice.', 100_000),
+      api: number('Of api, operator and dispatcher.', 50_000),
+      worker: number('Of worker.', 10_000),
+    }),
+    podAnnotations: labels('Annotations of all pods.', {}),
+    podLabels: labels('Labels of all pods.', {}),
+    extraEnv: objects('More environment variables of all roles, as in a container.', []),
+    extraEnvFrom: objects('More sources of environment variables of all roles.', []),
+    extraVolumes: objects('More volumes of all pods.', []),
+    extraVolumeMounts: objects('More mounts of all containers.', []),
+    extraObjects: {
+      ...objects('More manifests; texts are templates.', []),
+      schema: { type: 'array', items: { type: ['object', 'string'] } },
+    },
+    networkPolicy: group('A NetworkPolicy for each role: it reaches what it needs and nothing else.', {
+      enabled: flag('Whether there are any.', true),
+      dns: group('Name resolution.', {
+        to: objects('Where it is.', [
+          {
+            namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'kube-system' } },
+            podSelector: { matchLabels: { 'k8s-app': 'kube-dns' } },
+          },
+        ]),
+        ports: ports('Its ports, UDP and TCP.', [53]),
+      }),
+      kubernetesApi: group('The API server. No selector finds it: name its addresses.', {
+        to: objects('Where it is.', everywhere),
+        ports: ports('Its ports.', [443, 6443]),
+      }),
+      database: group('Postgres.', {
+        to: objects('Where it is; anywhere where empty.', []),
+        ports: ports('Its ports.', [5432]),
+      }),
+      temporal: group('Temporal. Its port is that of TEMPORAL_ADDRESS.', { to: objects('Where it is; anywhere where empty.', []) }),
+      livekit: group('The media server. Its port is that of LIVEKIT_URL.', {
+        to: objects('Where it is; anywhere where empty.', []),
+        mediaUDP: objects('Ports of its media, UDP, for voice: `port` and `endPort`.', [
+          { port: 3478 },
+          { port: 7882 },
+          { port: 50_000, endPort: 60_000 },
+        ]),
+        mediaTCP: objects('The same, TCP.', [{ port: 5349 }, { port: 7881 }]),
+      }),
+      vectorStore: group('Milvus, where VECTOR_STORE_URL is in `secrets` or names it.', {
+        to: objects('Where it is; anywhere where empty.', []),
+        ports: ports('Its ports.', [19_530]),
+      }),
+      storage: group('The bucket of STORAGE_URL.', {
+        to: objects('Where it is; anywhere where empty.', []),
+        ports: ports('Its ports.', [443]),
+      }),
+      external: group(
+        'The world outside: webhooks, tools, websites, models, mail servers. Those that may be on private addresses are in PARLEY_EGRESS_ALLOW_CIDRS.',
+        {
+          cidrs: texts('Networks.', ['0.0.0.0/0', '::/0']),
+          exceptIPv4: texts('Less these, of networks that hold them.', privateNetworks),
+          exceptIPv6: texts('The same.', ['::1/128', 'fc00::/7', 'fe80::/10']),
+          extra: objects('More destinations, such as a model server in this cluster.', []),
+        },
+      ),
+      apiFrom: objects('Who may call the REST API; anybody where empty.', []),
+      metricsFrom: objects('Who may read metrics.', [{ namespaceSelector: {} }]),
+    }),
+    metrics: group('For Prometheus and Grafana.', {
+      serviceMonitor: group("ServiceMonitors of the Prometheus operator's.", {
+        enabled: flag('Whether there are any.', false),
+        interval: text('Between two scrapes.', '30s'),
+        scrapeTimeout: text('Longest scrape.', '10s'),
+        labels: labels('Labels, as the Prometheus resource selects by.', {}),
+        relabelings: objects('More relabelings.', []),
+        metricRelabelings: objects('Relabelings of metrics.', []),
+      }),
+      podMonitor: group('PodMonitors in their place.', {
+        enabled: flag('Whether there are any.', false),
+        interval: text('Between two scrapes.', '30s'),
+        scrapeTimeout: text('Longest scrape.', '10s'),
+        labels: labels('Labels.', {}),
+        metricRelabelings: objects('Relabelings of metrics.', []),
+      }),
+      prometheusRule: group('Alerts.', {
+        enabled: flag('Whether there are any.', false),
+        labels: labels('Labels, as the Prometheus resource selects by.', {}),
+        alertLabels: labels('Labels of every alert.', {}),
+        disabled: texts('Names of alerts that are left out.', []),
+        runbookURL: text('Address of the page with the runbooks (docs/operations/alerts.md); the name of the alert is put behind it.', ''),
+        extraRules: objects('More rules.', []),
+      }),
+      dashboards: group('ConfigMaps that the sidecar of Grafana finds.', {
+        enabled: flag('Whether there are any.', false),
+        namespace: text('Where; here where empty.', ''),
+        labels: labels('Labels by which Grafana finds them.', { grafana_dashboard: '1' }),
+        annotations: labels('Annotations, e.g. of the folder.', {}),
+      }),
+    }),
+    tests: group('`helm test`: asks every role whether it is ready.', {
+      enabled: flag('Whether there is one.', true),
+      timeoutSeconds: number('How long it goes on asking.', 120, 1),
+    }),
+    global: object('For charts that this one is part of.', {}),
+  };
+}
+
+// Kept beside the definition: what the templates have to know of values that nobody has set.
+export const chartSettings = (): Record<string, Json> =>
+  Object.fromEntries(
+    configEntries().flatMap(({ name, schema }) => {
+      const { default: fallback } = schema as { readonly default?: Json };
+      return fallback === undefined ? [] : [[name, fallback]];
+    }),
+  );
