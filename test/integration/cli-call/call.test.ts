@@ -1,77 +1,23 @@
 /** `parley call` as a person uses it: the real command, a real media server, the voice role, and providers that do as they are told. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 
-import { repositoryRoot } from '../../../cli/dev/repository.ts';
-import { openFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
 import { eventually } from '../../support/eventually.ts';
-import { freePort } from '../../support/free-port.ts';
-import { ownMediaServer, type OwnMediaServer } from '../../support/own-media-server.ts';
-import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
-import { syntheticSpeech } from '../../support/synthetic-speech.ts';
-import { serveAgent } from '../api/calls-support.ts';
-import { organization, startFacade, type Facade, type TestOrganization } from '../api/facade.ts';
+import { startFacade } from '../api/facade.ts';
+import { entry, speechWav, startCallPlatform, type CallPlatform } from './call-platform.ts';
 
-const entry = join(repositoryRoot(), 'cli', 'main.ts');
-let folder: string;
-let facade: Facade;
-let org: TestOrganization;
-let livekit: OwnMediaServer;
-let provider: ProviderServer;
-let voice: ChildProcess;
-let voiceLog = '';
+let platform: CallPlatform;
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'parley-cli-call-'));
-  livekit = await ownMediaServer();
-  await livekit.start();
-  provider = await startProviderServer();
-  const storageUrl = `file://${join(folder, 'files')}`;
-  facade = await startFacade(undefined, undefined, undefined, undefined, {
-    mediaServer: livekit.address,
-    recordings: openFileStorage({ url: storageUrl }),
-  });
-  org = await organization(facade);
-  const speech = { provider: 'openai_compatible', baseURL: provider.url, model: 'm' };
-  const llm = { ...speech, type: 'simple', temperature: 0 } as const;
-  const agent = { llm, speechToText: speech, textToSpeech: { ...speech, voice: {}, temperature: 0.5 } };
-  await serveAgent(facade.store, org.name, 'receptionist', { agent: { ...agent, welcomeMessage: 'Good morning.' } });
-  await serveAgent(facade.store, org.name, 'curious', { agent: { ...agent, llm: { ...llm, requiredDynamicData: ['who'] } } });
-  const port = await freePort();
-  voice = spawn(process.execPath, [entry, 'voice'], {
-    env: {
-      ...process.env,
-      DATABASE_URL: facade.database.url,
-      LIVEKIT_URL: livekit.address.url,
-      LIVEKIT_API_KEY: livekit.address.apiKey,
-      LIVEKIT_API_SECRET: livekit.address.apiSecret,
-      LIVEKIT_AGENT_NAME: livekit.address.agentName,
-      STORAGE_URL: storageUrl,
-      PARLEY_VOICE_SPOOL: join(folder, 'spool'),
-      PARLEY_VOICE_PORT: String(port),
-      PARLEY_VOICE_DRAIN_MS: '5000',
-      PARLEY_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  for (const stream of [voice.stdout, voice.stderr]) stream?.on('data', (chunk: Buffer) => (voiceLog += chunk.toString()));
-  await eventually(async () => expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status, voiceLog).toBe(200));
+  platform = await startCallPlatform();
 });
-afterAll(async () => {
-  voice.kill('SIGTERM');
-  if (voice.exitCode === null) await once(voice, 'exit');
-  await livekit.stop();
-  await provider.close();
-  await facade.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => platform.close());
 
 interface Run {
   readonly process: ChildProcess;
@@ -82,8 +28,16 @@ interface Run {
 
 function call(args: readonly string[], env: NodeJS.ProcessEnv = {}): Run {
   const child = spawn(process.execPath, [entry, 'call', ...args], {
-    cwd: folder,
-    env: { ...process.env, NODE_ENV: '', PATH: '/nowhere', PARLEY_URL: facade.url, PARLEY_API_KEY: org.key, PARLEY_SPEECH_URL: '', ...env },
+    cwd: platform.folder,
+    env: {
+      ...process.env,
+      NODE_ENV: '',
+      PATH: '/nowhere',
+      PARLEY_URL: platform.facade.url,
+      PARLEY_API_KEY: platform.org.key,
+      PARLEY_SPEECH_URL: '',
+      ...env,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -92,25 +46,6 @@ function call(args: readonly string[], env: NodeJS.ProcessEnv = {}): Run {
   child.stderr.on('data', (chunk: Buffer) => (err += chunk.toString()));
   const ended = once(child, 'close').then(([code]) => code as number | null);
   return { process: child, out: () => out, err: () => err, ended };
-}
-
-/** A sentence that a detector of voices takes for one. */
-function speechWav(): Buffer {
-  const samples = syntheticSpeech({ sampleRate: 24_000, ms: 1_200 });
-  const header = Buffer.alloc(44);
-  header.write('RIFF', 0);
-  header.writeUInt32LE(36 + samples.byteLength, 4);
-  header.write('WAVEfmt ', 8);
-  header.writeUInt32LE(16, 16);
-  header.writeUInt16LE(1, 20);
-  header.writeUInt16LE(1, 22);
-  header.writeUInt32LE(24_000, 24);
-  header.writeUInt32LE(48_000, 28);
-  header.writeUInt16LE(2, 32);
-  header.writeUInt16LE(16, 34);
-  header.write('data', 36);
-  header.writeUInt32LE(samples.byteLength, 40);
-  return Buffer.concat([header, Buffer.from(samples.buffer)]);
 }
 
 /** @returns its address, and what it was asked to say */
@@ -131,13 +66,13 @@ async function speechServer(): Promise<{ readonly url: string; readonly said: st
 
 it('speaks in turn, prints what is said, and leaves the recording', async () => {
   const { url, said } = await speechServer();
-  provider.reset();
-  provider.hear('What are your hours?', 'Thank you.');
-  provider.chat(({ lastUser }) => (lastUser.startsWith('Thank') ? 'You are welcome.' : 'From nine to five.'));
+  platform.provider.reset();
+  platform.provider.hear('What are your hours?', 'Thank you.');
+  platform.provider.chat(({ lastUser }) => (lastUser.startsWith('Thank') ? 'You are welcome.' : 'From nine to five.'));
   const run = call(['receptionist', '--say', 'What are your hours?', '--say', 'Thank you.', '--metadata', '{"ticket": 7}'], {
     PARLEY_SPEECH_URL: url,
   });
-  expect(await run.ended, `${run.err()}\n${run.out()}\n${voiceLog.slice(-3000)}`).toBe(0);
+  expect(await run.ended, `${run.err()}\n${run.out()}\n${platform.voiceLog().slice(-3000)}`).toBe(0);
   expect(said.toSorted()).toEqual(['Thank you.', 'What are your hours?']);
   const lines = run.out().split('\n');
   expect(lines.slice(0, 5)).toEqual([
@@ -150,21 +85,21 @@ it('speaks in turn, prints what is said, and leaves the recording', async () => 
   expect(run.out()).toMatch(/\nANSWER +END OF TURN .*\n1 +\d+ ms .*\n2 +\d/);
   const [, id] = /^(call_\S+) ended: user_ended_call after \d+\.\d s$/m.exec(run.out()) ?? [];
   expect(run.err()).toContain(`call ${id} to receptionist`);
-  const file = join(folder, `${id}.ogg`);
+  const file = join(platform.folder, `${id}.ogg`);
   expect(run.out()).toContain(`recording: ${file}\n`);
   expect((await readFile(file)).subarray(0, 4).toString()).toBe('OggS');
-  const { body } = await org.call('GET', `/v1/calls/${id}`);
+  const { body } = await platform.org.call('GET', `/v1/calls/${id}`);
   expect(body).toMatchObject({ call_status: 'ended', metadata: { ticket: 7 } });
   expect(body.messages.map(({ content }: { content: string }) => content)).toContain('From nine to five.');
 });
 
 it('tells a script everything, one object a line', async () => {
-  provider.reset();
-  provider.hear('Hello.');
-  provider.chat(() => 'Hello yourself.');
-  await writeFile(join(folder, 'hello.wav'), speechWav());
+  platform.provider.reset();
+  platform.provider.hear('Hello.');
+  platform.provider.chat(() => 'Hello yourself.');
+  await writeFile(join(platform.folder, 'hello.wav'), speechWav());
   const run = call(['curious', '--audio', 'hello.wav', '--data', 'who=Ada', '--json', '--record', 'kept.ogg']);
-  expect(await run.ended, `${run.err()}\n${voiceLog.slice(-3000)}`).toBe(0);
+  expect(await run.ended, `${run.err()}\n${platform.voiceLog().slice(-3000)}`).toBe(0);
   const lines = run
     .out()
     .trim()
@@ -174,7 +109,7 @@ it('tells a script everything, one object a line', async () => {
   const final = lines.filter(({ type, final: isFinal }) => type === 'transcript' && isFinal === true);
   expect(
     final.map(({ role, text }) => [role, text]),
-    `${run.out()}\n${voiceLog.slice(-3000)}`,
+    `${run.out()}\n${platform.voiceLog().slice(-3000)}`,
   ).toEqual([
     ['user', 'Hello.'],
     ['agent', 'Hello yourself.'],
@@ -185,13 +120,13 @@ it('tells a script everything, one object a line', async () => {
     status: 'ended',
     reason: 'user_ended_call',
     duration_seconds: expect.any(Number),
-    recording: join(folder, 'kept.ogg'),
+    recording: join(platform.folder, 'kept.ogg'),
   });
-  expect((await stat(join(folder, 'kept.ogg'))).size).toBeGreaterThan(1_000);
+  expect((await stat(join(platform.folder, 'kept.ogg'))).size).toBeGreaterThan(1_000);
 });
 
 it('only listens where there is no microphone, and hangs up properly at Ctrl-C', async () => {
-  provider.reset();
+  platform.provider.reset();
   const run = call(['receptionist', '--no-record']);
   await eventually(() => expect(run.out(), run.err()).toContain('agent  Good morning.'));
   expect(run.err()).toMatch(/no microphone here .*only listening/);
@@ -202,7 +137,7 @@ it('only listens where there is no microphone, and hangs up properly at Ctrl-C',
 });
 
 it('hangs up when the time is over', async () => {
-  provider.reset();
+  platform.provider.reset();
   const run = call(['receptionist', '--max-seconds', '3', '--quiet', '--no-record']);
   expect(await run.ended, run.err()).toBe(0);
   expect(run.out()).toMatch(/^call_\S+ ended: user_ended_call after \d+\.\d s\n$/);
@@ -221,14 +156,14 @@ it('says what is wrong, with what, and what to do', async () => {
   expect(await failing(['receptionist', '--audio', 'gone.wav'])).toMatch(/gone\.wav can't be read/);
   expect(await failing(['receptionist'], { PARLEY_API_KEY: 'pk_wrong' })).toMatch(/401.*\n.*PARLEY_API_KEY/);
   expect(await failing(['receptionist', '--record', '/nowhere/x.ogg'])).toMatch(/can't be written to \/nowhere\/x\.ogg/);
-  await facade.store.organizations.limitLiveCalls(org.name, 0);
+  await platform.facade.store.organizations.limitLiveCalls(platform.org.name, 0);
   expect(await failing(['receptionist'])).toMatch(/as many live calls as it may have\n.*parley org limit/);
-  await facade.store.organizations.limitLiveCalls(org.name, 10);
+  await platform.facade.store.organizations.limitLiveCalls(platform.org.name, 10);
 });
 
 it('says that the media server is away, and which one', async () => {
-  const away = { ...livekit.address, publicUrl: 'ws://127.0.0.1:1' };
-  const other = await startFacade(facade.database, undefined, undefined, undefined, { mediaServer: away });
+  const away = { ...platform.mediaServer, publicUrl: 'ws://127.0.0.1:1' };
+  const other = await startFacade(platform.facade.database, undefined, undefined, undefined, { mediaServer: away });
   onTestFinished(() => other.close());
   const run = call(['receptionist'], { PARLEY_URL: other.url });
   expect(await run.ended).toBe(1);

@@ -1,0 +1,126 @@
+/** A browser without a window, steered by the protocol of its developer tools. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+/** As distributions call them. */
+const names = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'] as const;
+const browsers = names.map((file) => ({ file, args: [] }));
+
+export interface Page {
+  /** Evaluates an expression, awaits what it gives, and answers it. @throws Error with what the page threw */
+  run<T>(expression: string): Promise<T>;
+  goTo(url: string): Promise<void>;
+  /** What the console said and what was refused, the policy of the page included. */
+  readonly complaints: readonly string[];
+  /** Addresses that were asked for. */
+  readonly requested: readonly string[];
+  screenshot(): Promise<Buffer>;
+  close(): Promise<void>;
+}
+
+interface Message {
+  readonly id?: number;
+  readonly method?: string;
+  readonly params?: unknown;
+  readonly result?: unknown;
+  readonly error?: { readonly message: string };
+}
+
+interface Evaluated {
+  readonly result: { readonly value?: unknown };
+  readonly exceptionDetails?: { readonly text: string; readonly exception?: { readonly description?: string } };
+}
+
+export { browsers };
+
+/** @param microphone a WAV file that the pretended microphone hears */
+export async function openPage(
+  file: string,
+  { folder, microphone }: { readonly folder: string; readonly microphone: string },
+): Promise<Page> {
+  const child = spawn(
+    file,
+    [
+      '--headless=new',
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-dev-shm-usage',
+      '--remote-debugging-port=0',
+      `--user-data-dir=${join(folder, 'browser')}`,
+      '--window-size=390,844',
+      '--use-fake-ui-for-media-stream',
+      '--use-fake-device-for-media-stream',
+      `--use-file-for-fake-audio-capture=${microphone}`,
+      '--autoplay-policy=no-user-gesture-required',
+      '--allow-loopback-in-peer-connection',
+      '--disable-features=WebRtcHideLocalIpsWithMdns',
+      'about:blank',
+    ],
+    { stdio: ['ignore', 'ignore', 'pipe'] },
+  );
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  const port = await new Promise<string>((resolve, reject) => {
+    child.stderr.on('data', () => {
+      const [, found] = /DevTools listening on ws:\/\/127\.0\.0\.1:(\d+)\//.exec(said) ?? [];
+      if (found !== undefined) resolve(found);
+    });
+    child.once('exit', () => reject(new Error(`the browser has ended: ${said}`)));
+  });
+  const targets = (await (await fetch(`http://127.0.0.1:${port}/json`)).json()) as readonly {
+    readonly type: string;
+    readonly webSocketDebuggerUrl: string;
+  }[];
+  const socket = new WebSocket(targets.find(({ type }) => type === 'page')!.webSocketDebuggerUrl);
+  await once(socket, 'open');
+  const waiting = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
+  const [complaints, requested]: [string[], string[]] = [[], []];
+  let loaded = Promise.withResolvers<void>();
+  let last = 0;
+  socket.addEventListener('message', ({ data }) => {
+    const { id, method, params, result, error } = JSON.parse(data as string) as Message;
+    if (method === 'Page.loadEventFired') loaded.resolve();
+    if (method === 'Network.requestWillBeSent') requested.push((params as { request: { url: string } }).request.url);
+    if (method === 'Network.webSocketCreated') requested.push((params as { url: string }).url);
+    if (method === 'Log.entryAdded') complaints.push((params as { entry: { text: string } }).entry.text);
+    if (method === 'Runtime.exceptionThrown') complaints.push(JSON.stringify(params));
+    const waiter = waiting.get(id ?? 0);
+    if (error === undefined) waiter?.resolve(result);
+    else waiter?.reject(new Error(error.message));
+  });
+  const send = (method: string, params: object = {}): Promise<unknown> =>
+    new Promise((resolve, reject) => {
+      last += 1;
+      waiting.set(last, { resolve, reject });
+      socket.send(JSON.stringify({ id: last, method, params }));
+    });
+  for (const domain of ['Page', 'Runtime', 'Log', 'Network']) await send(`${domain}.enable`);
+  return {
+    complaints,
+    requested,
+    // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the shape it then checks
+    async run<T>(expression: string) {
+      const evaluated = (await send('Runtime.evaluate', {
+        expression,
+        awaitPromise: true,
+        returnByValue: true,
+        userGesture: true,
+      })) as Evaluated;
+      const { exceptionDetails } = evaluated;
+      if (exceptionDetails !== undefined) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+      return evaluated.result.value as T;
+    },
+    async goTo(url) {
+      loaded = Promise.withResolvers<void>();
+      await send('Page.navigate', { url });
+      await loaded.promise;
+    },
+    screenshot: async () => Buffer.from(((await send('Page.captureScreenshot')) as { data: string }).data, 'base64'),
+    async close() {
+      socket.close();
+      child.kill('SIGKILL');
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    },
+  };
+}
