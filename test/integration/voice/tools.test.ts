@@ -236,6 +236,29 @@ describe.concurrent('tools', () => {
     expect(endpoint.requests).toHaveLength(1);
   });
 
+  it('that take long let the conversation go on, and are answered for when they are done', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const endpoint = await startEndpoint(servers, (response) => void promise.then(() => sendJson(response, { booked: 'table 7' })));
+    const call = await stage.joined({
+      spec: silent,
+      tools: [custom('book', { url: `${endpoint.url}/{id}`, method: 'POST' }, { complete: 'It is booked.' })],
+    });
+    call.provider.chat(({ lastUser, messages }) => {
+      if (messages.some(({ content }) => content?.includes('table 7'))) return 'It is table seven.';
+      return lastUser === 'hello' ? { toolCalls: [{ name: 'book', arguments: { id: '7' } }] } : 'I am still at it.';
+    });
+    call.provider.hear('hello', 'are you there');
+    await call.becomes({ status: 'ongoing' });
+    await call.caller.speak();
+    await eventually(() => expect(endpoint.requests).toHaveLength(1));
+    await call.caller.speak(1_000);
+    await call.caller.hears('I am still at it.');
+    resolve();
+    const booked = await call.caller.hears('It is booked.');
+    await call.caller.hears('It is table seven.', { since: booked });
+    expect(endpoint.requests).toHaveLength(1);
+  });
+
   it('are told to the model when nothing could be done, and the call goes on', async () => {
     const endpoint = await startEndpoint(servers, (response) => sendJson(response, {}));
     const transfer: RevisionTool = {
