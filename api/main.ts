@@ -61,6 +61,7 @@ export async function runApi({ config, logger, registry, signal }: RunApiOptions
     random: Math.random,
     pageTokenKey: pageTokenKey(config.DATABASE_URL),
     limits: limitsOf(config),
+    namespace: config.PARLEY_NAMESPACE,
     knowledge: { files, jobs, search, profiles: config.PARLEY_EMBEDDING_PROFILES },
     egress,
     calls: {

@@ -27,6 +27,7 @@ export type { WatchEvent, WatchStream } from './watch-stream.ts';
 export { extractOwned, fieldPathsOf, ownedPaths, type DeepPartial, type Extracted, type OwnerSelector } from './extract.ts';
 export type { FieldSet } from './fields.ts';
 export { createInformer, type Change, type ChangeListener, type ChangeType, type Informer, type InformerOptions } from './informer.ts';
+export { fixedInformer } from './fixed-informer.ts';
 export type { Cache, IndexFunction } from './cache.ts';
 export { withoutBookkeeping } from './transform.ts';
 export { compareResourceVersions } from './resource-version.ts';

@@ -63,7 +63,7 @@ export function openWebhooks(options: OpenWebhooksOptions): Webhooks {
     logger,
     ...(options.storeMeasured === true ? {} : { registry }),
   });
-  const directory = createEndpointDirectory({ transport, logger, registry, clock });
+  const directory = createEndpointDirectory({ transport, logger, registry, clock, namespace: config.PARLEY_NAMESPACE });
   const egress = options.egress ?? egressOf(config, { logger, registry });
   const book = new EndpointBook({ store, onCleared: (uid) => options.onCleared?.(uid) });
   const recordAttempts = createRecordAttempts({ store, directory, book, clock, logger });

@@ -140,14 +140,15 @@ export class PhoneNumberService {
 
   /** Objects outside organisations own no numbers, or anybody with a namespace could block those of others. */
   #claim(number: string): FirstCome<PhoneNumber> {
-    const { clients, views } = this.#foundation;
+    const { clients, views, namespace: only } = this.#foundation;
     return {
       view: views.phoneNumbers,
       client: clients.phoneNumbers,
       index: 'number',
       value: number,
-      listed: { fieldSelector: `spec.number=${number}` },
+      listed: { fieldSelector: `spec.number=${number}`, ...(only !== undefined && { namespace: only }) },
       isRival: async ({ metadata }) => {
+        if (only !== undefined) return true;
         const namespace = await orUndefined(clients.namespaces.get({ name: metadata.namespace ?? '' }));
         return namespace?.metadata.labels?.[wellKnown.organizationLabel] === 'true';
       },

@@ -23,6 +23,8 @@ export interface Foundation {
   readonly mutex: KeyedMutex;
   readonly pageTokens: PageTokens;
   readonly nativeNumbers: NumberPool;
+  /** The only namespace that is looked at, if it is one only. */
+  readonly namespace: string | undefined;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
@@ -53,6 +55,7 @@ export function createFoundation(dependencies: FoundationDependencies): Foundati
     mutex: new KeyedMutex(),
     pageTokens: new PageTokens(dependencies.pageTokenKey),
     nativeNumbers: dependencies.limits.nativeNumbers,
+    namespace: dependencies.namespace,
     clock,
     random,
     logger,

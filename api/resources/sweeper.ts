@@ -33,10 +33,12 @@ export class Sweeper {
   #timer: Timer | undefined;
   #running: Promise<void> = Promise.resolve();
   #stopped = false;
+  #mayListAll: boolean;
 
   constructor({ foundation, organizations }: SweeperOptions) {
     this.#foundation = foundation;
     this.#organizations = organizations;
+    this.#mayListAll = foundation.namespace === undefined;
   }
 
   start(): void {
@@ -57,7 +59,8 @@ export class Sweeper {
 
   /** One round over all organisations. */
   async sweep(): Promise<void> {
-    const organizations = (await this.#organizations.list()).map(({ name }) => name);
+    const { namespace } = this.#foundation;
+    const organizations = namespace === undefined ? (await this.#organizations.list()).map(({ name }) => name) : [namespace];
     for (const client of this.#clients()) {
       if (this.#stopped) return;
       await this.#settleAll(client, await this.#staged(client, organizations));
@@ -77,14 +80,26 @@ export class Sweeper {
   /** With one question where that is allowed; where permissions are granted by namespace, with one for each organisation. */
   async #staged(client: ResourceClient<KubeObject>, organizations: readonly string[]): Promise<readonly Stored<KubeObject>[]> {
     const known = new Set(organizations);
-    try {
-      const { items } = await client.listAll({ labelSelector: staged });
-      return items.filter(({ metadata }) => known.has(metadata.namespace ?? ''));
-    } catch (error) {
-      if (!(error instanceof KubeError && error.code === 403)) throw error;
+    if (this.#mayListAll) {
+      try {
+        const { items } = await client.listAll({ labelSelector: staged });
+        return items.filter(({ metadata }) => known.has(metadata.namespace ?? ''));
+      } catch (error) {
+        if (!isForbidden(error)) throw error;
+        // Permissions seldom change: every round would be refused, and stand in the audit log.
+        this.#mayListAll = false;
+      }
     }
     const found: Stored<KubeObject>[] = [];
-    for (const namespace of organizations) found.push(...(await client.listAll({ namespace, labelSelector: staged })).items);
+    for (const namespace of organizations) {
+      try {
+        found.push(...(await client.listAll({ namespace, labelSelector: staged })).items);
+      } catch (error) {
+        // An organisation whose namespace has not been granted (yet) must not keep the others from being looked after.
+        if (!isForbidden(error)) throw error;
+        this.#foundation.logger.debug({ org: namespace, kind: client.descriptor.kind }, 'not allowed to look for unfinished writes');
+      }
+    }
     return found;
   }
 
@@ -155,3 +170,5 @@ export class Sweeper {
     return { object: agent, refs: [...agentSecretRefs(agent.spec), ...(prompt ? [prompt] : [])] };
   }
 }
+
+const isForbidden = (error: unknown): boolean => error instanceof KubeError && error.code === 403;

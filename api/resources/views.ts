@@ -225,8 +225,8 @@ const byDisplayName = ({ metadata, spec }: KnowledgeBase | WebhookSubscription):
 ];
 
 export function createViews(clients: Clients, contact: Contact, dependencies: FoundationDependencies): Views {
-  const { clock, random, logger, registry, readiness } = dependencies;
-  const common = { random, logger, registry };
+  const { clock, random, logger, registry, readiness, namespace } = dependencies;
+  const common = { random, logger, registry, ...(namespace !== undefined && { namespace }) };
   const agents = createInformer<Agent>({
     client: clients.agents,
     transform: withOwnership,

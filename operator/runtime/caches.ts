@@ -1,4 +1,4 @@
-/** The informers behind every decision: the five kinds in the whole cluster, and the namespaces that are organisations. */
+/** The informers behind every decision: the five kinds, in the whole cluster or in one namespace, and the namespaces that are organisations. */
 import type { Registry } from 'prom-client';
 
 import {
@@ -16,10 +16,12 @@ import {
 } from '../../crds/index.ts';
 import {
   createInformer,
+  fixedInformer,
   ResourceClient,
   type Informer,
   type KubeObject,
   type ResourceDescriptor,
+  type Stored,
   type Transport,
 } from '../../kube/index.ts';
 import type { Logger } from '../../platform/logging.ts';
@@ -55,6 +57,8 @@ export interface CachesOptions {
   readonly transport: Transport;
   readonly logger: Logger;
   readonly registry: Registry;
+  /** The only namespace to look at, which is an organisation then; all of them where undefined. */
+  readonly namespace: string | undefined;
 }
 
 export function createClients(transport: Transport): Clients {
@@ -80,8 +84,8 @@ export function displayNameKey(namespace: string, displayName: string): string {
   return `${namespace}/${displayName}`;
 }
 
-export function createCaches(clients: Clients, { transport, logger, registry }: CachesOptions): Caches {
-  const shared = { logger, registry };
+export function createCaches(clients: Clients, { transport, logger, registry, namespace }: CachesOptions): Caches {
+  const shared = { logger, registry, ...(namespace !== undefined && { namespace }) };
   const common = { [indexNames.references]: byReference, [indexNames.namespace]: byNamespace };
   return {
     agents: createInformer<Agent>({ client: clients.agents, indexes: common, ...shared }),
@@ -101,15 +105,35 @@ export function createCaches(clients: Clients, { transport, logger, registry }: 
       indexes: { ...common, [indexNames.displayName]: byDisplayName },
       ...shared,
     }),
-    organizations: createInformer<KubeObject>({
-      client: new ResourceClient<KubeObject>({
-        transport,
-        descriptor: namespaceDescriptor,
-        fieldManager: FIELD_MANAGER,
-        metadataOnly: true,
-      }),
-      labelSelector: `${wellKnown.organizationLabel}=true`,
-      ...shared,
-    }),
+    organizations:
+      namespace === undefined
+        ? createInformer<KubeObject>({
+            client: new ResourceClient<KubeObject>({
+              transport,
+              descriptor: namespaceDescriptor,
+              fieldManager: FIELD_MANAGER,
+              metadataOnly: true,
+            }),
+            labelSelector: `${wellKnown.organizationLabel}=true`,
+            logger,
+            registry,
+          })
+        : // Namespaces belong to the cluster: who may look at one of them only may not watch it.
+          fixedInformer<KubeObject>([onlyNamespace(namespace)]),
+  };
+}
+
+/** Stands for the namespace that the operator itself runs in: it can't go without taking the operator along. */
+function onlyNamespace(name: string): Stored<KubeObject> {
+  return {
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: {
+      name,
+      uid: name,
+      resourceVersion: '1',
+      creationTimestamp: '1970-01-01T00:00:00Z',
+      labels: { [wellKnown.organizationLabel]: 'true' },
+    },
   };
 }

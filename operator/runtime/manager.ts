@@ -98,7 +98,7 @@ export class Manager {
     this.#options = options;
     this.metrics = createMetrics(registry, () => this.#countObjects());
     const clients = createClients(transport);
-    this.#caches = createCaches(clients, { transport, logger, registry });
+    this.#caches = createCaches(clients, { transport, logger, registry, namespace: options.config.PARLEY_NAMESPACE });
     const triggers = new Triggers(this.#caches);
     this.#watch = new KeyedWatch({
       transport,

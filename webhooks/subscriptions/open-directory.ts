@@ -26,6 +26,8 @@ export interface EndpointDirectoryOptions {
   readonly logger: Logger;
   readonly registry?: Registry;
   readonly clock?: Clock;
+  /** The only namespace to look at; all of them where undefined. */
+  readonly namespace?: string | undefined;
 }
 
 /** Nothing is sent before {@link EndpointDirectory.start}. */
@@ -161,12 +163,13 @@ class WatchedDirectory implements EndpointDirectory {
   }
 
   #informer(
-    { transport, logger, registry, clock }: EndpointDirectoryOptions,
+    { transport, logger, registry, clock, namespace }: EndpointDirectoryOptions,
     descriptor: ResourceDescriptor,
     endpointOf: (object: Stored<KubeObject>) => Endpoint | undefined,
   ): Informer<Listed> {
     const informer = createInformer<Listed>({
       client: new ResourceClient<Listed>({ transport, descriptor, fieldManager }),
+      ...(namespace === undefined ? {} : { namespace }),
       transform: (object) => lean(object, endpointOf(object)),
       indexes: {
         match: ({ endpoint }) => (endpoint === undefined ? [] : indexKeys(endpoint)),
