@@ -69,6 +69,8 @@ export interface FoundationDependencies {
   /** At least 32 bytes, the same on every replica: page tokens are signed with it. */
   readonly pageTokenKey: Uint8Array;
   readonly limits: Limits;
+  /** The only namespace to look at, which is the only organisation then; all of them where undefined. */
+  readonly namespace?: string | undefined;
 }
 
 export interface ApiDependencies extends FoundationDependencies {
