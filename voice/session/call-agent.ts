@@ -1,7 +1,9 @@
-/** LiveKit's agent, which hears only what counts. */
+/** LiveKit's agent, which hears only what counts, and knows how long what it says takes. */
 import { stt, voice, type llm } from '@livekit/agents';
 import type { AudioFrame } from '@livekit/rtc-node';
-import { TransformStream, type ReadableStream } from 'node:stream/web';
+import { ReadableStream, TransformStream } from 'node:stream/web';
+
+import type { Synthesis } from './heard-part.ts';
 
 export interface CallAgentOptions {
   readonly instructions: string;
@@ -14,10 +16,48 @@ const { SpeechEventType } = stt;
 
 export class CallAgent extends voice.Agent {
   readonly #heeds: (text: string) => boolean;
+  #synthesis: Synthesis | undefined;
 
   constructor({ heeds, ...options }: CallAgentOptions) {
     super(options);
     this.#heeds = heeds;
+  }
+
+  /** What is spoken now, or was spoken last, as far as it is known. Sound is made faster than it is heard. */
+  get synthesis(): Synthesis | undefined {
+    return this.#synthesis;
+  }
+
+  override async ttsNode(text: ReadableStream<string> | AsyncIterable<string>, settings: voice.ModelSettings): Promise<ReadableStream<AudioFrame> | null> {
+    let synthesis: Synthesis = { text: '', seconds: 0, complete: false };
+    const becomes = (change: Partial<Synthesis>): void => {
+      // Speech that was begun later is what is spoken then.
+      const current = this.#synthesis === synthesis || synthesis.seconds === 0;
+      synthesis = { ...synthesis, ...change };
+      if (current) this.#synthesis = synthesis;
+    };
+    const sound = await super.ttsNode(
+      (text instanceof ReadableStream ? text : ReadableStream.from(text)).pipeThrough(
+        new TransformStream<string, string>({
+          transform(piece, controller) {
+            becomes({ text: synthesis.text + piece });
+            controller.enqueue(piece);
+          },
+        }),
+      ),
+      settings,
+    );
+    return (
+      sound?.pipeThrough(
+        new TransformStream<AudioFrame, AudioFrame>({
+          transform(frame, controller) {
+            becomes({ seconds: synthesis.seconds + frame.samplesPerChannel / frame.sampleRate });
+            controller.enqueue(frame);
+          },
+          flush: () => becomes({ complete: true }),
+        }),
+      ) ?? null
+    );
   }
 
   override async sttNode(

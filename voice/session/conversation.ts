@@ -11,6 +11,7 @@ import { Ambience } from './ambient/ambience.ts';
 import { apologyIn } from './apologies.ts';
 import { CallAgent } from './call-agent.ts';
 import { reasonOfFailure } from './failures.ts';
+import { heardPartOf, type Synthesis } from './heard-part.ts';
 import { countsAsInterruption } from './interruption-rules.ts';
 import type { LogWriter } from './log-writer.ts';
 import { playTones } from './tones.ts';
@@ -59,7 +60,8 @@ export class Conversation implements ToolHost {
   readonly #handles = new Set<voice.SpeechHandle>();
   readonly #ambience: Ambience | undefined;
   #stopLongest: () => void = () => undefined;
-  #heard: voice.PlaybackFinishedEvent | undefined;
+  #agent: CallAgent | undefined;
+  #playback: voice.PlaybackFinishedEvent | undefined;
   #begun = false;
   #closed: Promise<void> | undefined;
 
@@ -86,6 +88,7 @@ export class Conversation implements ToolHost {
     const agent = new CallAgent({ instructions, tools: tools(this), heeds: (text) => this.#heeds(text) });
     // Given the room, the session would tell everybody in it what the tools are called with and what they answer,
     // and hand out its prompt on request. With its sound and its subtitles joined to the room here, it tells nothing else.
+    this.#agent = agent;
     this.#session.updateAgent(agent);
     this.#session._roomIO = new voice.RoomIO({
       agentSession: this.#session,
@@ -100,7 +103,7 @@ export class Conversation implements ToolHost {
       record: { audio: true, traces: false, logs: false, transcript: false },
     });
     this.#session.output.audio?.on(voice.AudioOutput.EVENT_PLAYBACK_FINISHED, (event: voice.PlaybackFinishedEvent) => {
-      this.#heard = event;
+      this.#playback = event;
     });
   }
 
@@ -206,8 +209,8 @@ export class Conversation implements ToolHost {
     return over === undefined || countsAsInterruption({ text, speechMs: over }, this.#options.settings.interruptions);
   }
 
-  #said(item: Parameters<typeof heardText>[0]): void {
-    const text = heardText(item, this.#heard);
+  #said(item: llm.ChatMessage): void {
+    const text = heardText(item, { synthesis: this.#agent?.synthesis, playback: this.#playback });
     this.#write(
       this.#transcript.add({
         role: item.role,
@@ -264,17 +267,16 @@ function doneOf(handle: voice.SpeechHandle): Promise<void> {
 }
 
 /**
- * Of a message that was interrupted, what was heard. LiveKit knows it for answers of the model; what was given to `say` it keeps
- * as a whole, which the model would take as said, too.
+ * Of a message that was interrupted, what was heard. LiveKit guesses it, and keeps all of what was given to `say`: the model would
+ * take it as said.
  */
 function heardText(
-  item: Pick<llm.ChatMessage, 'role' | 'textContent' | 'interrupted' | 'createdAt' | 'metrics' | 'content'>,
-  playback: voice.PlaybackFinishedEvent | undefined,
+  item: Pick<llm.ChatMessage, 'role' | 'textContent' | 'interrupted' | 'content'>,
+  { synthesis, playback }: { readonly synthesis: Synthesis | undefined; readonly playback: voice.PlaybackFinishedEvent | undefined },
 ): string {
   const text = item.textContent ?? '';
-  const heard = playback?.synchronizedTranscript;
-  if (item.role !== 'assistant' || !item.interrupted || item.metrics.llmNodeTtft !== undefined || heard === undefined) return text;
-  if (!text.startsWith(heard.trim())) return text;
+  if (item.role !== 'assistant' || !item.interrupted || synthesis?.complete !== true || playback?.interrupted !== true) return text;
+  const heard = heardPartOf(synthesis, playback.playbackPosition);
   item.content = [heard];
   return heard;
 }
