@@ -1,0 +1,23 @@
+/** What of a text was heard when its speech broke off. */
+
+/** Of one stretch of speech. */
+export interface Synthesis {
+  readonly text: string;
+  /** Of all its sound, in seconds. */
+  readonly seconds: number;
+  /** Whether that is all of it. */
+  readonly complete: boolean;
+}
+
+/**
+ * Whole words, as many as there was time for: each character takes as long as any other.
+ * @param heardSeconds how much of the sound was played
+ */
+export function heardPartOf({ text, seconds }: Synthesis, heardSeconds: number): string {
+  if (seconds <= 0) return '';
+  const share = Math.min(1, Math.max(0, heardSeconds / seconds));
+  const length = Math.round(text.length * share);
+  if (length >= text.length) return text;
+  // A word that was begun was not heard.
+  return text.slice(0, length + 1).replace(/\S*$/u, '').trimEnd();
+}
