@@ -57,7 +57,7 @@ export interface CallDependencies {
 export interface FoundationDependencies {
   readonly store: Pick<
     Store,
-    'apiKeys' | 'organizations' | 'rateLimits' | 'knowledge' | 'webhooks' | 'calls' | 'agentRevisions' | 'health'
+    'apiKeys' | 'organizations' | 'rateLimits' | 'knowledge' | 'webhooks' | 'calls' | 'phoneRoutes' | 'agentRevisions' | 'health'
   >;
   readonly transport: Transport;
   readonly logger: Logger;

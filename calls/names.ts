@@ -1,8 +1,5 @@
 /** What the media server calls things. */
 
-/** The name under which the voice role takes jobs; nothing is dispatched but by it. */
-export const voiceAgentName = 'parley-voice';
-
 /** The room of a call; nobody can tell it who doesn't know the call. */
 export function roomOf(callId: string): string {
   return `call-${callId.slice('call_'.length)}`;

@@ -2,8 +2,8 @@
 import { defineRoute } from '../http/route.ts';
 import { analysisResults } from './analysis.ts';
 import { callAnswer, callList, signedUrlAnswer } from './answers.ts';
-import { endedCall, registeredCall, resultsExample, signedUrlExample } from './examples.ts';
-import { callQuery, recordingRequest, webCallCreate } from './schema.ts';
+import { endedCall, outboundCall, registeredCall, resultsExample, signedUrlExample } from './examples.ts';
+import { callQuery, outboundCallCreate, recordingRequest, webCallCreate } from './schema.ts';
 
 const tag = 'Calls';
 
@@ -26,6 +26,30 @@ export const createWebCall = defineRoute({
   },
   answers: {
     201: { description: 'The call, `registered`.', schema: callAnswer, example: registeredCall, identifies: { call_id: '_id' } },
+  },
+  errors: ['not_found', 'conflict', 'concurrent_call_limit_reached'],
+});
+
+export const dialOutboundPhoneCall = defineRoute({
+  method: 'POST',
+  path: '/v1/calls/dial-outbound-phone-call',
+  operationId: 'dialOutboundPhoneCall',
+  tag,
+  summary: 'Call somebody by phone',
+  description:
+    'The outbound agent of the number calls, with the configuration that it has now. The answer comes before anybody is rung: look at the call, or subscribe to its events, for what becomes of it. It is `ongoing` when somebody answers, and ends as `line_busy`, `no_answer`, `call_failed` or `carrier_error` when nobody does.',
+  permission: 'calls:write',
+  body: outboundCallCreate.meta({ id: 'OutboundCallCreate' }),
+  bodyExamples: {
+    'a call about an order': {
+      from_number: '+15550100',
+      to_number: '+15550199',
+      metadata: { order: 'A-17' },
+      native_llm_dynamic_data: { customer_name: 'Ada' },
+    },
+  },
+  answers: {
+    201: { description: 'The call, `registered`.', schema: callAnswer, example: outboundCall, identifies: { call_id: '_id' } },
   },
   errors: ['not_found', 'conflict', 'concurrent_call_limit_reached'],
 });

@@ -24,6 +24,18 @@ export const registeredCall: CallAnswer = {
   post_call_analysis: null,
 };
 
+export const outboundCall: CallAnswer = {
+  ...registeredCall,
+  call_type: 'phone_call',
+  metadata: { order: 'A-17' },
+  access_token: null,
+  media_url: null,
+  direction: 'outbound',
+  from_number: '+15550100',
+  to_number: '+15550199',
+  sip_call_id: null,
+};
+
 export const endedCall: CallAnswer = {
   ...registeredCall,
   call_status: 'ended',

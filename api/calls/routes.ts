@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
+import { createCallRooms } from '../../calls/call-rooms.ts';
 import { CallLifecycle } from '../../calls/lifecycle.ts';
 import { covers, type CallRecord } from '../../store/index.ts';
 import type { ApiDependencies } from '../dependencies.ts';
@@ -11,6 +12,7 @@ import { CallService } from './call-service.ts';
 import { callSummaryToRest, callToRest, type CallExtras } from './codec.ts';
 import {
   createWebCall,
+  dialOutboundPhoneCall,
   downloadRecording,
   getAnalysisResults,
   getCall,
@@ -18,6 +20,7 @@ import {
   openSignedRecording,
   signRecordingUrl,
 } from './descriptions.ts';
+import { OutboundPhoneCalls } from './outbound-phone-calls.ts';
 import { addressMinutes, fileNameOf, Recordings } from './recordings.ts';
 import { ServedAgents } from './served-agents.ts';
 
@@ -26,9 +29,17 @@ export function registerCalls(
   foundation: Foundation,
   { store, clock, calls }: Pick<ApiDependencies, 'store' | 'clock' | 'calls'>,
 ): void {
+  const agents = new ServedAgents({ foundation, revisions: store.agentRevisions });
+  const lifecycle = new CallLifecycle({ calls: store.calls.calls, clock });
+  const outbound = new OutboundPhoneCalls({
+    agents,
+    lifecycle,
+    routes: store.phoneRoutes,
+    rooms: calls.mediaServer && createCallRooms(calls.mediaServer),
+  });
   const service = new CallService({
-    agents: new ServedAgents({ foundation, revisions: store.agentRevisions }),
-    lifecycle: new CallLifecycle({ calls: store.calls.calls, clock }),
+    agents,
+    lifecycle,
     store: store.calls,
     mediaServer: calls.mediaServer,
     clock,
@@ -49,6 +60,11 @@ export function registerCalls(
       .code(201)
       .header('cache-control', 'no-store')
       .send(callToRest(call, { ...(await extrasOf(call, caller, request)), messages: [], turns: [], analysis: null }));
+  });
+
+  addRoute(app, dialOutboundPhoneCall, async ({ body, caller, request, reply, timed }) => {
+    const call = await timed('db', () => outbound.dial(caller, body));
+    return reply.code(201).send(callToRest(call, { ...(await extrasOf(call, caller, request)), messages: [], turns: [], analysis: null }));
   });
 
   addRoute(app, listCalls, async ({ query, caller, request, timed }) => {

@@ -35,6 +35,18 @@ export const webCallCreate = z.object({
   native_llm_dynamic_data: dynamicData.nullish(),
 });
 
+const e164 = z.string().regex(/^\+[1-9]\d{1,14}$/);
+
+export const outboundCallCreate = z.object({
+  from_number: e164.describe('A phone number of the organisation, with an `outbound_agent_id`.'),
+  to_number: e164.describe('Who is called, with the country code: `+15550199`.'),
+  override_ai_agent_id: z.string().nullish().describe('An agent that talks in the stead of the outbound agent.'),
+  metadata: metadata.nullish(),
+  native_llm_dynamic_data: dynamicData.nullish(),
+});
+
+export type OutboundCallCreate = z.output<typeof outboundCallCreate>;
+
 export type WebCallCreate = z.output<typeof webCallCreate>;
 
 const time = (text: string) =>

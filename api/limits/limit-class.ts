@@ -9,7 +9,7 @@ import type { RateLimit } from './bucket.ts';
 export const searchPath = '/api/v1/vector/search';
 
 /** Where calls are made. */
-const callCreationPaths: ReadonlySet<string> = new Set(['/v1/calls/create-web-call']);
+const callCreationPaths: ReadonlySet<string> = new Set(['/v1/calls/create-web-call', '/v1/calls/dial-outbound-phone-call']);
 
 /** A named limit: for whom requests are counted, which of them, and how many there may be. */
 export interface LimitClass {

@@ -15,7 +15,6 @@ import {
 } from 'livekit-server-sdk';
 
 import type { MediaServer } from '../media-server.ts';
-import { voiceAgentName } from '../names.ts';
 import { inboundDispatchMetadata, inboundRoomPrefix } from './dispatch.ts';
 
 /** Whose a thing is; stands in its metadata, and it is found by that. */
@@ -103,7 +102,8 @@ function transportNumber(transport: SipTransport): SIPOutboundTrunkInfo['transpo
 }
 
 /** Each throws {@link SipRefusal}, and nothing else, within 5 s. */
-export function createSipTrunks({ url, apiKey, apiSecret }: Pick<MediaServer, 'url' | 'apiKey' | 'apiSecret'>): SipTrunks {
+export function createSipTrunks(server: Pick<MediaServer, 'url' | 'apiKey' | 'apiSecret' | 'agentName'>): SipTrunks {
+  const { url, apiKey, apiSecret, agentName } = server;
   const client = new SipClient(url.replace(/^ws/, 'http'), apiKey, apiSecret, { requestTimeout: requestSeconds, failover: false });
   const key = randomBytes(32);
   const digest = (spec: SipSpec): string =>
@@ -130,7 +130,7 @@ export function createSipTrunks({ url, apiKey, apiSecret }: Pick<MediaServer, 'u
         return [
           ...inbound.flatMap((info) => found(info.sipTrunkId, info.metadata, () => inboundSpec(info))),
           ...outbound.flatMap((info) => found(info.sipTrunkId, info.metadata, () => outboundSpec(info))),
-          ...rules.flatMap((info) => found(info.sipDispatchRuleId, info.metadata, () => ruleSpec(info))),
+          ...rules.flatMap((info) => found(info.sipDispatchRuleId, info.metadata, () => ruleSpec(info, agentName))),
         ];
       });
     },
@@ -158,7 +158,7 @@ export function createSipTrunks({ url, apiKey, apiSecret }: Pick<MediaServer, 'u
           default: {
             const { sipDispatchRuleId } = await client.createSipDispatchRule(
               { type: 'individual', roomPrefix: inboundRoomPrefix },
-              { name: spec.name, metadata, trunkIds: [spec.trunk], roomConfig: roomConfiguration() },
+              { name: spec.name, metadata, trunkIds: [spec.trunk], roomConfig: roomConfiguration(agentName) },
             );
             return thing(sipDispatchRuleId, spec, owner);
           }
@@ -200,7 +200,7 @@ export function createSipTrunks({ url, apiKey, apiSecret }: Pick<MediaServer, 'u
                 name: spec.name,
                 metadata,
                 trunkIds: [spec.trunk],
-                roomConfig: roomConfiguration(),
+                roomConfig: roomConfiguration(agentName),
                 rule: new SIPDispatchRule({
                   rule: { case: 'dispatchRuleIndividual', value: new SIPDispatchRuleIndividual({ roomPrefix: inboundRoomPrefix }) },
                 }),
@@ -242,13 +242,11 @@ function readLogin({ authUsername: username, authPassword: password }: { authUse
 }
 
 /** The agent comes with the room. A job that is lost would know nothing of what was said, so that none comes in its place. */
-function roomConfiguration(): RoomConfiguration {
+function roomConfiguration(agentName: string): RoomConfiguration {
   return new RoomConfiguration({
     emptyTimeout: emptySeconds,
     departureTimeout: emptySeconds,
-    agents: [
-      new RoomAgentDispatch({ agentName: voiceAgentName, metadata: inboundDispatchMetadata, restartPolicy: JobRestartPolicy.JRP_NEVER }),
-    ],
+    agents: [new RoomAgentDispatch({ agentName, metadata: inboundDispatchMetadata, restartPolicy: JobRestartPolicy.JRP_NEVER })],
   });
 }
 
@@ -271,7 +269,7 @@ function outboundSpec(info: SIPOutboundTrunkInfo): SipSpec {
   };
 }
 
-function ruleSpec(info: SIPDispatchRuleInfo): SipSpec | undefined {
+function ruleSpec(info: SIPDispatchRuleInfo, agentName: string): SipSpec | undefined {
   const { name, trunkIds, roomConfig, rule } = info;
   const [agent, ...others] = roomConfig?.agents ?? [];
   const sound =
@@ -280,7 +278,7 @@ function ruleSpec(info: SIPDispatchRuleInfo): SipSpec | undefined {
     rule.rule.value.pin === '' &&
     trunkIds.length === 1 &&
     others.length === 0 &&
-    agent?.agentName === voiceAgentName &&
+    agent?.agentName === agentName &&
     agent.metadata === inboundDispatchMetadata &&
     agent.restartPolicy === JobRestartPolicy.JRP_NEVER &&
     roomConfig?.emptyTimeout === emptySeconds;

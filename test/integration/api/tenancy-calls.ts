@@ -30,6 +30,17 @@ export const callGenerators: Readonly<Record<string, Generator>> = {
       },
     };
   },
+  // Numbers are whose they are in Postgres: one of another organisation is one that isn't there.
+  'POST /v1/calls/dial-outbound-phone-call': ({ random }) => {
+    const broken = random() < 0.3;
+    return {
+      request: {
+        path: '/v1/calls/dial-outbound-phone-call',
+        body: { from_number: broken ? 'reception' : '+15550100', to_number: '+15550199' },
+      },
+      expected: { status: broken ? 422 : 404 },
+    };
+  },
   'GET /v1/calls': ({ own, foreign, random }) => {
     const agent = pick(random, [own.servedAgent, foreign.servedAgent, undefined]);
     const ids = agent === foreign.servedAgent ? [] : [...own.calls.keys()].toSorted();

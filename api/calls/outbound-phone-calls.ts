@@ -1,0 +1,95 @@
+/** Calls that go out by phone, as REST begins them: registered, and handed to an agent that rings. */
+import type { CallRooms } from '../../calls/call-rooms.ts';
+import { callSettingsOf, missingDynamicData } from '../../calls/call-settings.ts';
+import type { CallLifecycle } from '../../calls/lifecycle.ts';
+import { roomOf } from '../../calls/names.ts';
+import { newCallId, type CallRecord, type PhoneRoutes } from '../../store/index.ts';
+import { ApiError, ValidationFailed } from '../http/api-error.ts';
+import type { Caller } from '../http/caller.ts';
+import { issues } from '../validation/issue.ts';
+import type { OutboundCallCreate } from './schema.ts';
+import type { ServedAgents } from './served-agents.ts';
+
+export interface OutboundPhoneCallsOptions {
+  readonly agents: Pick<ServedAgents, 'find'>;
+  readonly lifecycle: Pick<CallLifecycle, 'register' | 'end'>;
+  readonly routes: Pick<PhoneRoutes, 'get'>;
+  /** Undefined where there is no media server. */
+  readonly rooms: CallRooms | undefined;
+}
+
+/** Until somebody tries a media server again that did not answer, in seconds. */
+const retrySeconds = 5;
+
+export class OutboundPhoneCalls {
+  readonly #options: OutboundPhoneCallsOptions;
+
+  constructor(options: OutboundPhoneCallsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Asks Postgres and the media server: calls are made while the Kubernetes API is away.
+   *
+   * @throws ApiError `not_found` for a number or an agent that isn't there, `conflict` for a number that can't call,
+   * `concurrent_call_limit_reached`, `unavailable` where the media server is missing or doesn't answer
+   */
+  async dial({ org, createdByUserId }: Caller, body: OutboundCallCreate): Promise<CallRecord> {
+    const { agents, lifecycle, routes, rooms } = this.#options;
+    if (rooms === undefined) throw new ApiError('unavailable', 'there is no media server: whoever runs Parley has to set LIVEKIT_URL');
+    const { from_number: fromNumber, to_number: toNumber } = body;
+    const route = await routes.get({ org, number: fromNumber });
+    if (route === undefined) throw new ApiError('not_found', 'Phone number not found');
+    const override = body.override_ai_agent_id ?? undefined;
+    const askedFor = route.outboundAgent ?? override;
+    if (askedFor === undefined)
+      throw new ApiError('conflict', `no agent calls from ${fromNumber}: set its outbound_agent_id, or name one in override_ai_agent_id`);
+    if (route.outboundTrunk === null)
+      throw new ApiError(
+        'conflict',
+        `${fromNumber} is connected to no trunk that it could call through: set its sip_termination_uri, and see the condition Synced of PhoneNumber ${route.name}`,
+      );
+    const asked = await agents.find(org, askedFor);
+    const talking = override === undefined || override === askedFor ? asked : await agents.find(org, override);
+    const settings = callSettingsOf(talking.config);
+    const dynamicData = body.native_llm_dynamic_data ?? {};
+    const missing = missingDynamicData(settings, dynamicData);
+    if (missing.length > 0) throw new ValidationFailed(missing.map((name) => issues.missing(['body', 'native_llm_dynamic_data', name])));
+    const id = newCallId();
+    const registration = await lifecycle.register({
+      org,
+      id,
+      callType: 'phone_call',
+      direction: 'outbound',
+      agentName: asked.agentName,
+      agentDisplayName: callSettingsOf(asked.config).displayName,
+      overrideAgentName: talking === asked ? undefined : talking.agentName,
+      agentUid: talking.agentUid,
+      revision: talking.revision,
+      workspace: settings.workspace,
+      maxDurationMs: settings.maxDurationMs,
+      room: roomOf(id),
+      fromNumber,
+      toNumber,
+      metadata: body.metadata ?? {},
+      dynamicData,
+      createdBy: createdByUserId,
+    });
+    if (registration.outcome === 'limit_reached')
+      throw new ApiError(
+        'concurrent_call_limit_reached',
+        'your organisation has as many live calls as it may have: end one, or try again when one has ended',
+      );
+    try {
+      await rooms.open(id);
+    } catch (cause) {
+      // Nobody will ever come into a room that isn't there.
+      await lifecycle.end({ org, id, reason: 'native_platform_internal_error' });
+      throw new ApiError('unavailable', 'the media server does not answer, and nobody was called; try again', {
+        cause,
+        retryAfterSeconds: retrySeconds,
+      });
+    }
+    return registration.call;
+  }
+}
