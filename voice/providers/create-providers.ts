@@ -64,9 +64,10 @@ export async function createProviders(options: CreateProvidersOptions): Promise<
   });
   const { temperature, maxTokens } = agent.llm;
   const model = new LanguageModel({ endpoint: thought, temperature, maxTokens, fetch: fetchOf(thought) });
+  const speech = speechProtocolOf({ endpoint: said, language, temperature: agent.textToSpeech.temperature });
   const speaker = new Speaker({
     provider: said.provider,
-    protocol: speechProtocolOf({ endpoint: said, language, temperature: agent.textToSpeech.temperature }),
+    protocol: speech,
     language,
     fetch: fetchOf(said),
     clock,
@@ -79,11 +80,17 @@ export async function createProviders(options: CreateProvidersOptions): Promise<
     },
     'the providers of the call',
   );
+  model.prewarm();
+  const closing = new AbortController();
+  const { origin } = new URL(speech.requestFor('').url);
+  // Only for the connection: what is answered doesn't matter, and what can't be reached is found out when it is needed.
+  fetchOf(said)(origin, { method: 'HEAD', signal: closing.signal }).catch(() => undefined);
   return {
     llm: model,
     stt: listener,
     tts: speaker,
     async close() {
+      closing.abort();
       await Promise.all([model.aclose(), listener.close(), speaker.close()]);
     },
   };

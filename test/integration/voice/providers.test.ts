@@ -1,0 +1,478 @@
+/** Language models and speech over real HTTP, against a server that does what each test tells it. */
+import { initializeLogger, llm, type APIConnectOptions } from '@livekit/agents';
+import { AudioFrame } from '@livekit/rtc-node';
+import { pino } from 'pino';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+
+import { CredentialError, type Credentials } from '../../../calls/providers/index.ts';
+import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
+import {
+  createProviders,
+  ProviderFailure,
+  providerFailureOf,
+  type CreateProvidersOptions,
+  type ProviderPart,
+  type Providers,
+} from '../../../voice/providers/index.ts';
+import { eventually } from '../../support/eventually.ts';
+import { FakeClock } from '../../support/fake-clock.ts';
+import { startProviderServer, type ChatScript, type ProviderServer } from '../../support/provider-server.ts';
+import { frequencyOf, heardFrequency, tone } from '../../support/tones.ts';
+
+const key = 'sk-very-secret-key';
+const prompt = 'The words of the caller.';
+const once: APIConnectOptions = { maxRetry: 0, retryIntervalMs: 20, timeoutMs: 10_000 };
+const twice: APIConnectOptions = { ...once, maxRetry: 1 };
+
+let server: ProviderServer;
+let egress: Egress;
+let opened: Providers[];
+
+beforeAll(async () => {
+  initializeLogger({ pretty: false, level: 'silent' });
+  server = await startProviderServer();
+});
+beforeEach(() => {
+  egress = createEgress();
+  opened = [];
+});
+afterEach(async () => {
+  await Promise.all(opened.map((providers) => providers.close()));
+  egress.close();
+  server.reset();
+});
+afterAll(() => server.close());
+
+type Agent = CreateProvidersOptions['agent'];
+const credentials: Credentials = { read: async () => key };
+const ref = { name: 'keys', key: 'api-key' };
+
+interface Change {
+  readonly language?: string;
+  readonly llm?: Partial<Agent['llm']>;
+  readonly speechToText?: Partial<Agent['speechToText']>;
+  readonly textToSpeech?: Partial<Agent['textToSpeech']>;
+  readonly options?: Partial<CreateProvidersOptions>;
+}
+
+/** Everything leads to the test's server as the operator's, unless it is said otherwise. */
+async function providersOf({ options, ...change }: Change = {}): Promise<Providers> {
+  const agent = {
+    language: change.language ?? 'en-US',
+    llm: { type: 'simple', provider: 'openai', model: 'a-model', temperature: 0, apiKeySecretRef: ref, ...change.llm },
+    speechToText: { provider: 'openai', apiKeySecretRef: ref, ...change.speechToText },
+    textToSpeech: { provider: 'openai', voice: {}, temperature: 0.5, apiKeySecretRef: ref, ...change.textToSpeech },
+  } as Agent;
+  const providers = await createProviders({
+    org: 'acme',
+    agent,
+    credentials,
+    egress,
+    defaults: [{ name: 'openai', baseURL: server.url }],
+    logger: pino({ level: 'silent' }),
+    env: {},
+    ...options,
+  });
+  // Without a listener an error event would be thrown.
+  for (const part of [providers.llm, providers.stt, providers.tts]) part.on('error', () => undefined);
+  opened.push(providers);
+  return providers;
+}
+
+const asked = (): llm.ChatContext => {
+  const context = new llm.ChatContext();
+  context.addMessage({ role: 'user', content: prompt });
+  return context;
+};
+
+/** The failure that the session is told of; it is told of each attempt, and of the last one as final. */
+function failureOf(part: ProviderPart, providers: Providers): Promise<ProviderFailure> {
+  return new Promise((resolve) => {
+    const listen = (event: { readonly recoverable: boolean }): void => {
+      if (!event.recoverable) resolve(providerFailureOf(event, part));
+    };
+    providers[part].on('error', listen);
+  });
+}
+
+async function answerOf(providers: Providers, connOptions = once): Promise<string> {
+  let text = '';
+  for await (const { delta } of providers.llm.chat({ chatCtx: asked(), connOptions })) text += delta?.content ?? '';
+  return text;
+}
+
+async function spoken(providers: Providers, text: string, connOptions = once): Promise<Int16Array> {
+  const stream = providers.tts.stream({ connOptions });
+  stream.pushText(text);
+  stream.endInput();
+  const samples: number[] = [];
+  for await (const audio of stream) if (typeof audio !== 'symbol') samples.push(...audio.frame.data);
+  return Int16Array.from(samples);
+}
+
+function speech(seconds = 1, frequency = 700): AudioFrame {
+  const samples = tone({ frequency, seconds, sampleRate: 16_000 });
+  return new AudioFrame(samples, 16_000, 1, samples.length);
+}
+
+const caught = (promise: Promise<unknown>): Promise<unknown> =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+
+describe('a language model', () => {
+  it('is asked with the settings of the agent, and nothing of LiveKit', async () => {
+    server.chat(() => 'All is well.');
+    const providers = await providersOf({ llm: { temperature: 0, maxTokens: 77 } });
+    expect(await answerOf(providers)).toBe('All is well.');
+    const [request] = server.requests('chat');
+    expect(request).toMatchObject({ model: 'a-model', lastUser: prompt, headers: { authorization: `Bearer ${key}` } });
+    expect(request?.body).toMatchObject({ temperature: 0, max_completion_tokens: 77, stream: true });
+    expect(Object.keys(request?.headers ?? {}).filter((name) => name.startsWith('x-'))).toEqual([]);
+  });
+
+  it('hands out words before the answer is complete', async () => {
+    const held = Promise.withResolvers<void>();
+    server.chat(() => ({ text: ['One', ' two'], holdRest: held.promise }));
+    const { llm: model } = await providersOf();
+    const stream = model.chat({ chatCtx: asked(), connOptions: once });
+    const first = await stream.next();
+    expect(first.value?.delta?.content).toBe('One');
+    held.resolve();
+    expect((await stream.next()).value?.delta?.content).toBe(' two');
+  });
+
+  it('may call two tools at once', async () => {
+    server.chat(() => ({
+      toolCalls: [
+        { name: 'first', arguments: { a: 1 } },
+        { name: 'second', arguments: '{"b":' },
+      ],
+    }));
+    const { llm: model } = await providersOf();
+    const tool = (name: string) => llm.tool({ name, description: name, parameters: z.object({}), execute: async () => '' });
+    const calls: { name: string; args: string }[] = [];
+    for await (const chunk of model.chat({ chatCtx: asked(), toolCtx: [tool('first'), tool('second')], connOptions: once })) {
+      calls.push(...(chunk.delta?.toolCalls ?? []).map(({ name, args }) => ({ name, args })));
+    }
+    expect(calls).toEqual([
+      { name: 'first', args: '{"a":1}' },
+      { name: 'second', args: '{"b":' },
+    ]);
+    expect(server.requests('chat')[0]?.toolNames).toEqual(['first', 'second']);
+  });
+
+  it('is asked again for a passing reason', async () => {
+    server.chat(() => (server.requests('chat').length < 2 ? { status: 503 } : 'Here I am.'));
+    expect(await answerOf(await providersOf(), twice)).toBe('Here I am.');
+  });
+
+  it('is let go when nobody wants the answer any more', async () => {
+    const held = Promise.withResolvers<void>();
+    server.chat(() => ({ text: ['One', ' two'], holdRest: held.promise }));
+    const { llm: model } = await providersOf();
+    const stream = model.chat({ chatCtx: asked(), connOptions: once });
+    await stream.next();
+    stream.close();
+    await eventually(() => expect(server.requests('chat')[0]?.abandoned).toBe(true));
+    held.resolve();
+  });
+
+  it.each<[string, ChatScript, Partial<ProviderFailure>, number]>([
+    ['refuses', { status: 401 }, { kind: 'refused', status: 401 }, 1],
+    ['knows no such model', { status: 404 }, { kind: 'refused', status: 404 }, 1],
+    ['redirects', { status: 302, raw: '', headers: { location: 'http://127.0.0.1:1/' } }, { kind: 'refused', status: 302 }, 1],
+    ['limits requests', { status: 429 }, { kind: 'runtime', status: 429 }, 2],
+    ['fails', { status: 500 }, { kind: 'runtime', status: 500 }, 2],
+    ['closes the connection', { drop: true }, { kind: 'unreachable' }, 2],
+    ['breaks off', { text: ['One', ' two', ' three'], breakAfter: 2 }, { kind: 'connection_lost' }, 1],
+    ['sends a page', { raw: '<html>It works!</html>', headers: { 'content-type': 'text/html' } }, { kind: 'payload' }, 2],
+    ['sends half an event', { raw: 'data: {"choices":[{"del\n\n' }, { kind: 'payload' }, 2],
+    [
+      'ends without an end',
+      { raw: 'data: {"id":"1","choices":[{"index":0,"delta":{"content":"One"}}]}\n\n' },
+      { kind: 'connection_lost' },
+      1,
+    ],
+    ['tells of an error', { raw: 'data: {"error":{"message":"leaked-by-the-provider"}}\n\ndata: [DONE]\n\n' }, { kind: 'runtime' }, 2],
+  ])('that %s is named', async (_what, script, failure, attempts) => {
+    server.chat(() => script);
+    const providers = await providersOf();
+    const told = failureOf('llm', providers);
+    await caught(answerOf(providers, twice));
+    const found = await told;
+    expect(found).toMatchObject({ part: 'llm', provider: 'openai', ...failure });
+    expect(server.requests('chat')).toHaveLength(attempts);
+    // A log has the message, the cause and every field.
+    const logged = JSON.stringify(pino.stdSerializers.err(found)) + JSON.stringify(found) + String(found.cause);
+    for (const secret of [key, prompt, 'leaked-by-the-provider']) expect(logged).not.toContain(secret);
+  });
+
+  it('that stalls is given up', async () => {
+    const held = Promise.withResolvers<void>();
+    server.chat(() => ({ text: ['One', ' two'], holdRest: held.promise }));
+    const clock = new FakeClock();
+    const providers = await providersOf({ options: { clock } });
+    const told = failureOf('llm', providers);
+    const stream = providers.llm.chat({ chatCtx: asked(), connOptions: once });
+    await stream.next();
+    const tick = setInterval(() => clock.tick(1_000), 20);
+    try {
+      expect(await told).toMatchObject({ kind: 'connection_lost' });
+    } finally {
+      clearInterval(tick);
+      held.resolve();
+    }
+  });
+
+  it.each([
+    ['groq', 'max_tokens'],
+    ['azure_openai', 'max_completion_tokens'],
+  ])('of %s has its own name for the longest answer', async (provider, field) => {
+    const providers = await providersOf({
+      llm: { provider, maxTokens: 5 },
+      options: {
+        defaults: [
+          { name: provider, baseURL: server.url },
+          { name: 'openai', baseURL: server.url },
+        ],
+      },
+    });
+    await answerOf(providers);
+    expect(server.requests('chat')[0]?.body).toMatchObject({ [field]: 5 });
+    expect(server.requests('chat')[0]?.headers['api-key']).toBe(provider === 'azure_openai' ? key : undefined);
+  });
+});
+
+describe('speech to text', () => {
+  it('sends a turn in the language of the agent', async () => {
+    server.hear('guten Tag');
+    const { stt } = await providersOf({ language: 'de-DE', speechToText: { model: 'whisper-9' } });
+    const { alternatives } = await stt.recognize([speech(0.5, 700), speech(0.5, 700)]);
+    expect(alternatives?.[0]).toMatchObject({ text: 'guten Tag', language: 'de-DE' });
+    expect(server.requests('transcriptions')[0]).toMatchObject({
+      language: 'de',
+      model: 'whisper-9',
+      frequency: 700,
+      seconds: 1,
+      headers: { authorization: `Bearer ${key}` },
+    });
+  });
+
+  it('asks again for a passing reason, and no request is made for a click', async () => {
+    server.hear({ status: 500 }, { drop: true }, 'third time');
+    const { stt } = await providersOf();
+    expect((await stt.recognize(speech())).alternatives?.[0]?.text).toBe('third time');
+    expect((await stt.recognize(speech(0.05))).alternatives?.[0]?.text).toBe('');
+    expect(server.requests('transcriptions')).toHaveLength(3);
+  });
+
+  it.each([
+    [{ status: 403 }, { kind: 'refused', status: 403 }, 1],
+    [{ status: 502 }, { kind: 'runtime', status: 502 }, 3],
+    [{ drop: true }, { kind: 'unreachable' }, 3],
+    [{ raw: '<html>' }, { kind: 'payload' }, 3],
+    [{ raw: '{"words":[]}' }, { kind: 'payload' }, 3],
+  ])('that answers with %j is named', async (script, failure, attempts) => {
+    server.heard(() => script);
+    const { stt } = await providersOf();
+    const error = await caught(stt.recognize(speech()));
+    expect(providerFailureOf(error, 'stt')).toMatchObject({ part: 'stt', provider: 'openai', ...failure });
+    expect(server.requests('transcriptions')).toHaveLength(attempts);
+  });
+});
+
+describe('text to speech', () => {
+  it('is heard before the provider has sent it all', async () => {
+    const held = Promise.withResolvers<void>();
+    server.speech(() => ({ holdRest: held.promise }));
+    const { tts } = await providersOf();
+    const stream = tts.stream({ connOptions: once });
+    stream.pushText('This is one sentence. ');
+    stream.endInput();
+    const first = await stream.next();
+    expect(typeof first.value === 'symbol' ? 0 : first.value?.frame.samplesPerChannel).toBe(480);
+    held.resolve();
+    let samples = 480;
+    for await (const audio of stream) if (typeof audio !== 'symbol') samples += audio.frame.samplesPerChannel;
+    // 40 ms a character, and 10 ms that say that it is over.
+    expect(samples).toBe((21 * 0.04 + 0.01) * 24_000);
+  });
+
+  it('is asked for a sentence as soon as it is complete, and for the next one meanwhile', async () => {
+    const held = Promise.withResolvers<void>();
+    server.speech(({ input }) => (input.startsWith('The first') ? { holdRest: held.promise } : {}));
+    const { tts } = await providersOf();
+    const stream = tts.stream({ connOptions: once });
+    stream.pushText('The first sentence is here. The second');
+    await eventually(() => expect(server.requests('speech')).toHaveLength(1));
+    stream.pushText(' sentence follows it. And a third one comes. And a fourth one.');
+    stream.endInput();
+    await eventually(() => expect(server.requests('speech')).toHaveLength(2));
+    held.resolve();
+    const samples: number[] = [];
+    for await (const audio of stream) if (typeof audio !== 'symbol') samples.push(...audio.frame.data);
+    const inputs = server.requests('speech').map(({ input }) => input);
+    expect(inputs).toEqual([
+      'The first sentence is here.',
+      'The second sentence follows it.',
+      'And a third one comes.',
+      'And a fourth one.',
+    ]);
+    // In their order, whichever came first.
+    let at = 0;
+    for (const input of inputs) {
+      const length = input.length * 0.04 * 24_000;
+      expect(heardFrequency(Int16Array.from(samples.slice(at + 1_000, at + length - 1_000)), 24_000)).toBe(frequencyOf(input));
+      at += length;
+    }
+  });
+
+  it('is not asked for more than is on its way and the next', async () => {
+    const held = Promise.withResolvers<void>();
+    server.speech(() => ({ holdHead: held.promise }));
+    const { tts } = await providersOf();
+    const stream = tts.stream({ connOptions: once });
+    stream.pushText('The first sentence is here. The second sentence is here. The third sentence is here. And so on.');
+    stream.endInput();
+    await eventually(() => expect(server.inFlight).toBe(2));
+    stream.close();
+    // An interruption ends both, and asks for no other.
+    await eventually(() => expect(server.requests('speech').filter(({ abandoned }) => abandoned)).toHaveLength(2));
+    held.resolve();
+    expect(server.requests('speech')).toHaveLength(2);
+  });
+
+  it('sends voice and model, to servers other than OpenAI language and temperature, too', async () => {
+    const providers = await providersOf({
+      language: 'fr-FR',
+      textToSpeech: { model: 'loud', voice: { id: 'anna', name: 'Anna' }, temperature: 1.2 },
+    });
+    await spoken(providers, 'Bonjour tout le monde.');
+    expect(server.requests('speech')[0]?.body).toEqual({
+      input: 'Bonjour tout le monde.',
+      model: 'loud',
+      voice: 'anna',
+      response_format: 'pcm',
+      language: 'fr-FR',
+      temperature: 1.2,
+    });
+  });
+
+  it('is asked again for a passing reason, and nothing is heard twice', async () => {
+    server.speech(() => (server.requests('speech').length < 2 ? { status: 503 } : {}));
+    const samples = await spoken(await providersOf(), 'Here I am again.', twice);
+    expect(heardFrequency(samples.subarray(0, 12_000), 24_000)).toBe(frequencyOf('Here I am again.'));
+    expect(samples).toHaveLength((16 * 0.04 + 0.01) * 24_000);
+  });
+
+  it.each([
+    [{ status: 402 }, { kind: 'refused', status: 402 }, 1],
+    [{ status: 503 }, { kind: 'runtime', status: 503 }, 2],
+    [{ drop: true }, { kind: 'unreachable' }, 2],
+    [{ raw: '', headers: { 'content-type': 'audio/pcm' } }, { kind: 'payload' }, 2],
+    [{ raw: '{"error":"no"}', headers: { 'content-type': 'application/json' } }, { kind: 'payload' }, 2],
+    [{ breakAfterMs: 200 }, { kind: 'connection_lost' }, 1],
+  ])('that answers with %j is named', async (script, failure, attempts) => {
+    server.speech(() => script);
+    const providers = await providersOf();
+    const told = failureOf('tts', providers);
+    await spoken(providers, 'This is to be heard.', twice);
+    expect(await told).toMatchObject({ part: 'tts', provider: 'openai', ...failure });
+    expect(server.requests('speech')).toHaveLength(attempts);
+  });
+});
+
+describe('where they are reached', () => {
+  const own = { provider: 'openai_compatible', apiKeySecretRef: undefined };
+
+  it("the operator's key goes to the operator's address, never to an agent's", async () => {
+    const defaults = [
+      { name: 'openai', baseURL: server.url, apiKeyEnv: 'OPERATORS_KEY' },
+      { name: 'openai_compatible', apiKeyEnv: 'OPERATORS_KEY' },
+    ];
+    egress.close();
+    egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
+    const providers = await providersOf({
+      llm: { ...own, baseURL: `${server.url}/` },
+      textToSpeech: { apiKeySecretRef: undefined },
+      options: { defaults, env: { OPERATORS_KEY: 'operators-key' }, egress },
+    });
+    await answerOf(providers);
+    await spoken(providers, 'This is to be heard.');
+    expect(server.requests('chat')[0]?.headers.authorization).toBeUndefined();
+    expect(server.requests('speech')[0]?.headers.authorization).toBe('Bearer operators-key');
+  });
+
+  it.each(['llm', 'stt', 'tts'] as const)('an address that an agent chose passes the guard (%s)', async (part) => {
+    const guarded = { ...own, baseURL: server.url };
+    const providers = await providersOf({
+      ...(part === 'llm' && { llm: guarded }),
+      ...(part === 'stt' && { speechToText: guarded }),
+      ...(part === 'tts' && { textToSpeech: guarded }),
+    });
+    const told = failureOf(part, providers);
+    const error = await caught(
+      part === 'llm' ? answerOf(providers) : part === 'stt' ? providers.stt.recognize(speech()) : spoken(providers, 'This is to be heard.'),
+    );
+    const failure = part === 'stt' ? providerFailureOf(error, part) : await told;
+    expect(failure).toMatchObject({
+      part,
+      kind: 'refused',
+      provider: 'openai_compatible',
+      message: expect.stringContaining('public internet'),
+    });
+    expect(server.requests()).toEqual([]);
+  });
+
+  it("a server in a provider's stead is asked with its own models and voice, whatever the provider is", async () => {
+    const stead = { baseURL: server.url, llmModel: 'my-llm', sttModel: 'my-ears', ttsModel: 'my-mouth', voice: 'my-voice' };
+    const providers = await providersOf({
+      llm: { provider: 'anthropic' },
+      speechToText: { provider: 'deepgram', model: 'nova-3' },
+      textToSpeech: { provider: 'elevenlabs', voice: { id: '21m00' } },
+      options: { defaults: ['anthropic', 'deepgram', 'elevenlabs'].map((name) => Object.assign({ name }, stead)) },
+    });
+    await answerOf(providers);
+    await providers.stt.recognize(speech());
+    await spoken(providers, 'This is to be heard.');
+    expect(server.requests('chat')[0]?.model).toBe('my-llm');
+    expect(server.requests('transcriptions')[0]?.model).toBe('my-ears');
+    expect(server.requests('speech')[0]).toMatchObject({ model: 'my-mouth', voice: 'my-voice' });
+  });
+
+  it.each<[string, Change, Partial<ProviderFailure>]>([
+    [
+      'a service without a key',
+      { textToSpeech: { provider: 'cartesia', apiKeySecretRef: undefined } },
+      { part: 'tts', kind: 'refused', provider: 'cartesia' },
+    ],
+    ['a model without an address', { llm: own }, { part: 'llm', kind: 'refused', provider: 'openai_compatible' }],
+    ['a region that nobody named', { speechToText: { provider: 'azure' } }, { part: 'stt', kind: 'refused', provider: 'azure' }],
+    [
+      'a Secret that is missing',
+      { options: { credentials: { read: async () => Promise.reject(new CredentialError('missing', 'Secret acme/keys does not exist')) } } },
+      { kind: 'refused', provider: 'openai', message: expect.stringContaining('Secret acme/keys does not exist') },
+    ],
+    [
+      'a key of the operator that is missing',
+      {
+        llm: { apiKeySecretRef: undefined },
+        options: { defaults: [{ name: 'openai', baseURL: 'http://127.0.0.1:1', apiKeyEnv: 'NOWHERE' }] },
+      },
+      { part: 'llm', kind: 'refused', message: expect.stringContaining('NOWHERE') },
+    ],
+  ])('refuses %s before anything is sent', async (_what, change, failure) => {
+    const error = await caught(providersOf(change));
+    expect(error).toBeInstanceOf(ProviderFailure);
+    expect(error).toMatchObject(failure);
+  });
+
+  it('a plugin of LiveKit that fails by itself is named, too', () => {
+    const failure = providerFailureOf({ type: 'stt_error', error: new Error(`${key} ${prompt}`), recoverable: false }, 'stt');
+    expect(failure).toMatchObject({ part: 'stt', kind: 'runtime', provider: 'unknown' });
+    expect(failure.message).not.toContain(key);
+  });
+});

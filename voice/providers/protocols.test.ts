@@ -1,0 +1,100 @@
+/** What each service is sent, word for word as its documentation has it. */
+import { expect, it } from 'vitest';
+
+import type { ProviderEndpoint } from '../../calls/providers/index.ts';
+import { hearingProtocolOf } from './hearing-protocols.ts';
+import { speechProtocolOf } from './speech-protocols.ts';
+
+const endpoint = (part: 'stt' | 'tts', provider: string, more: Partial<ProviderEndpoint> = {}): ProviderEndpoint => ({
+  part,
+  provider,
+  protocol: provider === 'openai' ? 'openai' : 'own',
+  guarded: false,
+  apiKey: 'k',
+  ...(provider === 'openai' && { baseURL: 'https://api.openai.com/v1' }),
+  ...more,
+});
+const speech = (provider: string, more?: Partial<ProviderEndpoint>) =>
+  speechProtocolOf({ endpoint: endpoint('tts', provider, more), language: 'de-AT', temperature: 0.2 }).requestFor('Grüß <Gott> & "hallo"');
+const hearing = (provider: string, more?: Partial<ProviderEndpoint>) =>
+  hearingProtocolOf({ endpoint: endpoint('stt', provider, more), language: 'de-AT' });
+
+it.each([
+  [
+    'openai',
+    'https://api.openai.com/v1/audio/speech',
+    { authorization: 'Bearer k' },
+    { model: 'gpt-4o-mini-tts', voice: 'alloy', response_format: 'pcm' },
+  ],
+  [
+    'elevenlabs',
+    'https://api.elevenlabs.io/v1/text-to-speech/21m00Tcm4TlvDq8ikWAM/stream?output_format=pcm_24000',
+    { 'xi-api-key': 'k' },
+    { model_id: 'eleven_flash_v2_5', language_code: 'de', voice_settings: { stability: 0.8, similarity_boost: 0.75 } },
+  ],
+  [
+    'cartesia',
+    'https://api.cartesia.ai/tts/bytes',
+    { authorization: 'Bearer k' },
+    { model_id: 'sonic-2', language: 'de', output_format: { container: 'raw', encoding: 'pcm_s16le', sample_rate: 24_000 } },
+  ],
+  [
+    'deepgram',
+    'https://api.deepgram.com/v1/speak?model=aura-2-thalia-en&encoding=linear16&sample_rate=24000&container=none',
+    { authorization: 'Token k' },
+    { text: 'Grüß <Gott> & "hallo"' },
+  ],
+  [
+    'google',
+    'https://texttospeech.googleapis.com/v1/text:synthesize',
+    { 'x-goog-api-key': 'k' },
+    { voice: { languageCode: 'de-AT' }, audioConfig: { audioEncoding: 'LINEAR16', sampleRateHertz: 24_000 } },
+  ],
+])('asks %s to speak', (provider, url, headers, body) => {
+  const request = speech(provider);
+  expect(request).toMatchObject({ url, headers });
+  expect(JSON.parse(request.body)).toMatchObject(body);
+  // Nothing that OpenAI would refuse.
+  if (provider === 'openai')
+    expect(Object.keys(JSON.parse(request.body) as object).sort()).toEqual(['input', 'model', 'response_format', 'voice']);
+});
+
+it('asks azure to speak, in SSML that no text can break out of', () => {
+  const { url, headers, body } = speech('azure', { baseURL: 'https://westeurope.tts.speech.microsoft.com', voice: 'de-AT-IngridNeural' });
+  expect(url).toBe('https://westeurope.tts.speech.microsoft.com/cognitiveservices/v1');
+  expect(headers).toMatchObject({ 'ocp-apim-subscription-key': 'k', 'x-microsoft-outputformat': 'raw-24khz-16bit-mono-pcm' });
+  expect(body).toBe(
+    '<speak version="1.0" xml:lang="de-AT"><voice name="de-AT-IngridNeural">Grüß &lt;Gott&gt; &amp; &quot;hallo&quot;</voice></speak>',
+  );
+});
+
+it.each([
+  ['openai', 'https://api.openai.com/v1/audio/transcriptions', { text: 'hallo' }],
+  [
+    'deepgram',
+    'https://api.deepgram.com/v1/listen?model=nova-3&language=de-AT&smart_format=true',
+    { results: { channels: [{ alternatives: [{ transcript: 'hallo' }] }] } },
+  ],
+  ['elevenlabs', 'https://api.elevenlabs.io/v1/speech-to-text', { text: 'hallo' }],
+  ['cartesia', 'https://api.cartesia.ai/stt', { text: 'hallo' }],
+  [
+    'google',
+    'https://speech.googleapis.com/v1/speech:recognize',
+    { results: [{ alternatives: [{ transcript: 'hal' }] }, { alternatives: [{ transcript: 'lo' }] }] },
+  ],
+])('gives %s what was said, and finds the words in its answer', (provider, url, answer) => {
+  const protocol = hearing(provider);
+  expect(protocol.requestFor(new Uint8Array(50)).url).toBe(url);
+  expect(protocol.textOf(answer)).toBe('hallo');
+  for (const none of [null, [], 'hallo', 7]) expect(protocol.textOf(none) ?? '').toBe('');
+});
+
+it('gives azure what was said: nothing understood is no failure', () => {
+  const protocol = hearing('azure', { baseURL: 'https://westeurope.stt.speech.microsoft.com' });
+  expect(protocol.requestFor(new Uint8Array(50)).url).toBe(
+    'https://westeurope.stt.speech.microsoft.com/speech/recognition/conversation/cognitiveservices/v1?language=de-AT&format=simple',
+  );
+  expect(protocol.textOf({ RecognitionStatus: 'Success', DisplayText: 'Hallo.' })).toBe('Hallo.');
+  expect(protocol.textOf({ RecognitionStatus: 'NoMatch' })).toBe('');
+  expect(protocol.textOf({ error: 'no' })).toBeUndefined();
+});
