@@ -1,2 +1,2 @@
 /** What an agent looks up before a call begins. */
-export { resolveDynamicData, type DynamicDataCache, type ResolvedDynamicData, type ResolveOptions } from './resolve.ts';
+export { resolveDynamicData } from './resolve.ts';
