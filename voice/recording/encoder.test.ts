@@ -53,5 +53,5 @@ it('is in no process group of others', async () => {
 });
 
 it('refuses a program that can’t be started', async () => {
-  await expect(prepareEncoder({ spool, env: { LIVEKIT_FFMPEG_PATH: join(spool, 'nothing') } })).rejects.toThrow();
+  await expect(prepareEncoder({ spool, env: { LIVEKIT_FFMPEG_PATH: join(spool, 'nothing') } })).rejects.toThrow(/failed/);
 });

@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import type { CallLifecycle } from '../../calls/lifecycle.ts';
 import { recordingKey } from '../../calls/names.ts';
 import type { FileStorage } from '../../knowledge/storage/file-storage.ts';
+import { StorageError } from '../../knowledge/storage/storage-error.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { isTerminal, type CallRef, type CallStore } from '../../store/index.ts';
@@ -102,21 +103,27 @@ export class Recordings {
   /**
    * Saves what processes left that are gone, of calls that are over.
    * @returns how many recordings reached the storage
-   * @throws StorageError and StoreError of the first that can't be saved: the others would fare no better
+   * @throws StorageError and StoreError where the storage or the database is away: the others would fare no better
    */
   async recover(signal?: AbortSignal): Promise<number> {
     const { calls, clock, logger } = this.#options;
     let saved = 0;
     for (const recording of await this.#spool.abandoned(clock.now())) {
-      const { org, id } = recording.facts;
       if (signal?.aborted === true) break;
-      const call = await calls.get({ org, id });
-      if (call === undefined) await this.#forgetOld(recording);
-      if (call === undefined || !isTerminal(call.status)) continue;
-      const outcome = call.recording === null ? await this.#save(recording, signal) : 'none';
-      if (call.recording !== null) await this.#spool.remove(recording);
-      if (outcome === 'saved') saved += 1;
-      logger.info({ org, callId: id, outcome }, 'the recording of a job that is gone');
+      const { org, id } = recording.facts;
+      try {
+        const call = await calls.get({ org, id });
+        if (call === undefined) await this.#forgetOld(recording);
+        if (call === undefined || !isTerminal(call.status)) continue;
+        const outcome = call.recording === null ? await this.#save(recording, signal) : 'none';
+        if (call.recording !== null) await this.#spool.remove(recording);
+        if (outcome === 'saved') saved += 1;
+        logger.info({ org, callId: id, outcome }, 'the recording of a job that is gone');
+      } catch (err) {
+        if (!(err instanceof StorageError) || err.retryable) throw err;
+        // Perhaps only this one: it must not stand in the way of the others.
+        logger.error({ err, org, callId: id, folder: recording.folder }, 'the storage does not take the recording of a call');
+      }
     }
     return saved;
   }
@@ -165,7 +172,7 @@ function notThere(error: unknown): undefined {
   if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
 }
 
-/** How long a file of the spool plays, in milliseconds, and what else is to be told of it, is said when it is saved. */
+/** One for a job, and one for the role beside it. */
 export function createRecordings(options: RecordingsOptions): Recordings {
   return new Recordings(options);
 }

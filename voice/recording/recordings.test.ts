@@ -1,0 +1,183 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, utimes, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+
+import { openFileStorage } from '../../knowledge/storage/open-file-storage.ts';
+import { systemClock } from '../../platform/clock.ts';
+import { createLogger } from '../../platform/logging.ts';
+import type { CallRecord } from '../../store/index.ts';
+import { decodeOgg, encodeOgg } from '../../test/support/ogg.ts';
+import { tone } from '../../test/support/tones.ts';
+import { processIdentity } from './process-identity.ts';
+import { Recordings } from './recordings.ts';
+
+const org = 'acme';
+const id = 'call_019aa1f2-b3c4-7d5e-8f90-a1b2c3d4e5f6';
+const ref = { org, id, jobId: 'AJ_x' };
+
+let tenSeconds: Buffer;
+beforeAll(async () => {
+  const left = tone({ frequency: 500, seconds: 10, sampleRate: 48_000 });
+  tenSeconds = await encodeOgg({ left, right: left });
+});
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'parley-recordings-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** What recordings know of calls. */
+interface World {
+  status: CallRecord['status'] | undefined;
+  readonly added: { readonly durationMs: number; readonly bytes: number }[];
+  laterMs: number;
+}
+
+const spool = () => join(folder, 'spool');
+const files = () => join(folder, 'files');
+const spooled = async () => readdir(spool());
+
+function recordingsOf(world: World): Recordings {
+  return new Recordings({
+    storage: openFileStorage({ url: `file://${files()}` }),
+    calls: {
+      get: async () =>
+        world.status === undefined
+          ? undefined
+          : ({ status: world.status, recording: world.added.length > 0 ? { key: 'k', bytes: 1, durationMs: 1 } : null } as CallRecord),
+    },
+    lifecycle: {
+      addRecording: async ({ durationMs, bytes }) => {
+        world.added.push({ durationMs, bytes });
+        return true;
+      },
+    },
+    clock: { ...systemClock, now: () => Date.now() + world.laterMs },
+    logger: createLogger({ role: 'voice', level: 'silent' }),
+    spool: spool(),
+  });
+}
+
+const aWorld = (status: World['status'] = 'ended'): World => ({ status, added: [], laterMs: 0 });
+
+/** Records as LiveKit's recorder does: it asks where to write, and writes. */
+async function record(recordings: Recordings, { begin = true }: { readonly begin?: boolean } = {}) {
+  const place = { sessionDirectory: '/nowhere' };
+  const recording = await recordings.open(ref, place);
+  await writeFile(join(place.sessionDirectory, 'audio.ogg'), tenSeconds);
+  if (begin) recording.begin();
+  return recording;
+}
+
+/** The same, in a process that is gone; nobody has written for a while. */
+async function abandon(recordings: Recordings): Promise<void> {
+  await record(recordings);
+  const gone = spawn(process.execPath, ['-e', 'setTimeout(() => 0, 60000)']);
+  const identity = await processIdentity(gone.pid!);
+  gone.kill('SIGKILL');
+  await once(gone, 'exit');
+  const [name = ''] = await spooled();
+  const facts = join(spool(), name, 'call.json');
+  const known = JSON.parse(await readFile(facts, 'utf8')) as object;
+  await writeFile(facts, JSON.stringify({ ...known, process: identity }));
+  const minuteAgo = Date.now() / 1000 - 60;
+  await utimes(join(spool(), name, 'audio.ogg'), minuteAgo, minuteAgo);
+}
+
+describe('a recording that a job saves', () => {
+  it('is in the storage as long as the call was, and no longer in the spool', async () => {
+    const world = aWorld('ongoing');
+    const recordings = recordingsOf(world);
+    const recording = await record(recordings);
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    recording.end();
+    await new Promise((resolve) => setTimeout(resolve, 300));
+    recording.end();
+    expect(await recording.save()).toBe('saved');
+    const [{ durationMs, bytes } = { durationMs: 0, bytes: 0 }] = world.added;
+    expect(durationMs).toBeGreaterThanOrEqual(1_190);
+    expect(durationMs).toBeLessThan(1_500);
+    const stored = await readFile(join(files(), `recordings/${org}/${id}.ogg`));
+    expect(stored.length).toBe(bytes);
+    expect((await decodeOgg(stored)).seconds).toBeCloseTo(durationMs / 1000, 2);
+    expect(await spooled()).toEqual([]);
+  });
+
+  it('is none without media, without a recorder, and without sound', async () => {
+    const world = aWorld();
+    const recordings = recordingsOf(world);
+    expect(await (await record(recordings, { begin: false })).save()).toBe('none');
+    const neverStarted = await recordings.open(ref, { sessionDirectory: '/nowhere' });
+    neverStarted.begin();
+    expect(await neverStarted.save()).toBe('none');
+    const atOnce = await record(recordings);
+    atOnce.end();
+    await writeFile(join(spool(), (await spooled())[0]!, 'audio.ogg'), '');
+    expect(await atOnce.save()).toBe('none');
+    expect(world.added).toEqual([]);
+    expect(await spooled()).toEqual([]);
+  });
+
+  it('stays in the spool while the storage is away, and is found there once its job is gone', async () => {
+    const world = aWorld();
+    const recordings = recordingsOf(world);
+    await writeFile(files(), 'in the way');
+    expect(await (await record(recordings)).save()).toBe('kept');
+    expect(await recordings.recover()).toBe(0);
+    expect(await spooled()).toHaveLength(1);
+  });
+});
+
+describe('what is left of jobs that are gone', () => {
+  it('is saved once the call is over', async () => {
+    const world = aWorld('ongoing');
+    const recordings = recordingsOf(world);
+    await abandon(recordings);
+    expect(await recordings.recover()).toBe(0);
+    world.status = 'error';
+    expect(await recordings.recover()).toBe(1);
+    expect(world.added[0]?.durationMs).toBeCloseTo(10_000, -2);
+    expect(await spooled()).toEqual([]);
+  });
+
+  it('is nobody’s while its job is there, or somebody still writes', async () => {
+    const world = aWorld();
+    const recordings = recordingsOf(world);
+    await record(recordings);
+    expect(await recordings.recover()).toBe(0);
+    await rm(spool(), { recursive: true });
+    await abandon(recordings);
+    const sound = join(spool(), (await spooled())[0]!, 'audio.ogg');
+    await utimes(sound, new Date(), new Date());
+    expect(await recordings.recover()).toBe(0);
+    expect(await spooled()).toHaveLength(1);
+  });
+
+  it('is taken away where the call has its recording', async () => {
+    const world = aWorld();
+    const recordings = recordingsOf(world);
+    await abandon(recordings);
+    world.added.push({ durationMs: 1, bytes: 1 });
+    expect(await recordings.recover()).toBe(0);
+    expect(world.added).toHaveLength(1);
+    expect(await spooled()).toEqual([]);
+  });
+
+  it('is kept for a week where nobody knows the call', async () => {
+    const world = aWorld(undefined);
+    world.status = undefined;
+    const recordings = recordingsOf(world);
+    await abandon(recordings);
+    world.laterMs = 6 * 24 * 3_600_000;
+    await recordings.recover();
+    expect(await spooled()).toHaveLength(1);
+    world.laterMs = 8 * 24 * 3_600_000;
+    await recordings.recover();
+    expect(await spooled()).toEqual([]);
+  });
+});
