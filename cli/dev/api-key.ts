@@ -1,30 +1,39 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 
-import { openStore } from '../../store/index.ts';
+import { openStore, type Permission } from '../../store/index.ts';
 
 /** The longest that a key can live; an expired one is replaced at the next start. */
 const expirationDays = 365;
 
+/** What keys are for, with what they may do. */
+const purposes = {
+  'local stack': ['*'],
+  // In the address of a page: it can talk to agents, and do nothing else.
+  'call page': ['agents:read', 'calls:write', 'recordings:read'],
+} as const satisfies Readonly<Record<string, readonly Permission[]>>;
+
 /**
- * The organisation's key of the local stack: the one of the last start while it is good, else a new one. Kept in a file
+ * A key of the organisation for the local stack: the one of the last start while it is good, else a new one. Kept in a file
  * for its owner only, because the database holds nothing but its hash.
  */
 export async function ensureApiKey(options: {
   readonly databaseUrl: string;
   readonly org: string;
   readonly file: string;
+  readonly purpose: keyof typeof purposes;
 }): Promise<string> {
-  const { org, file } = options;
+  const { org, file, purpose } = options;
+  const slot = purpose === 'local stack' ? org : `${org}/${purpose}`;
   const store = openStore({ databaseUrl: options.databaseUrl, poolSize: 2, applicationName: 'parley dev' });
   try {
     const known = readKeys(file);
-    const kept = known[org];
+    const kept = known[slot];
     if (kept !== undefined) {
       const answer = await store.apiKeys.authenticate(kept);
       if (answer.outcome === 'ok' && answer.record.org === org) return kept;
     }
-    const { apiKey } = await store.apiKeys.create({ org, name: 'local stack', permissions: ['*'], expirationDays });
-    writeFileSync(file, JSON.stringify({ ...known, [org]: apiKey }), { mode: 0o600 });
+    const { apiKey } = await store.apiKeys.create({ org, name: purpose, permissions: purposes[purpose], expirationDays });
+    writeFileSync(file, JSON.stringify({ ...known, [slot]: apiKey }), { mode: 0o600 });
     return apiKey;
   } finally {
     await store.close();

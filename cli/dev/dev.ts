@@ -15,6 +15,7 @@ import { externalDatabase } from './database-url.ts';
 import { findExampleDocuments, ingestExamples } from './example-documents.ts';
 import { removeEnvFile, type StackEnv, writeEnvFile } from './env-file.ts';
 import { type Kubectl, kubectlWith } from './kubectl.ts';
+import { makeFirstCall } from './first-call.ts';
 import { createLayout, type Layout } from './layout.ts';
 import { endLeftovers } from './leftovers.ts';
 import { applyExamples, findExamples, installDefinitions, resourceStates } from './manifests.ts';
@@ -44,6 +45,8 @@ export interface DevOptions {
   readonly hurry: AbortSignal;
 }
 
+/** The one among the examples that answers. */
+const exampleAgent = 'receptionist';
 /** How long the examples may take at their first start, in milliseconds. */
 const examplesReadyWithinMs = 180_000;
 /** How long the first delivery is waited for, in milliseconds. */
@@ -151,7 +154,7 @@ interface BringUp extends DevOptions {
 async function bringUp(options: BringUp): Promise<StackEnv> {
   const { layout, org, stack, supervisor, console, ports } = options;
   const started = supervisor.start();
-  const [apiKey] = await Promise.all([
+  const [[apiKey, pageKey]] = await Promise.all([
     (async () => {
       await Promise.all(
         ['kube-apiserver', ...(stack.parts.some(({ name }) => name === 'postgres') ? ['postgres'] : [])].map((name) =>
@@ -159,10 +162,12 @@ async function bringUp(options: BringUp): Promise<StackEnv> {
         ),
       );
       await createOrganization(options);
-      const key = await ensureApiKey({ databaseUrl: stack.databaseUrl, org, file: join(layout.secrets, 'api-keys.json') });
+      const keys = { databaseUrl: stack.databaseUrl, org, file: join(layout.secrets, 'api-keys.json') };
+      const key = await ensureApiKey({ ...keys, purpose: 'local stack' });
+      const pageKey = await ensureApiKey({ ...keys, purpose: 'call page' });
       console.line(`✓ organisation ${org}`);
       await ensureExamples(options);
-      return key;
+      return [key, pageKey] as const;
     })(),
     started,
   ]);
@@ -171,6 +176,7 @@ async function bringUp(options: BringUp): Promise<StackEnv> {
   await ensureDocuments(options, { url, apiKey });
   const receiver = `http://127.0.0.1:${ports.receiver}`;
   await firstDelivery(options, receiver);
+  await firstCall(options, { PARLEY_URL: url, PARLEY_API_KEY: apiKey, PARLEY_SPEECH_URL: stack.speechUrl });
   return {
     PARLEY_URL: url,
     PARLEY_ORG: org,
@@ -183,6 +189,7 @@ async function bringUp(options: BringUp): Promise<StackEnv> {
     PARLEY_RECEIVER: receiver,
     LIVEKIT_URL: stack.mediaServerUrl,
     PARLEY_SPEECH_URL: stack.speechUrl,
+    PARLEY_CALL_URL: `${url}/call#key=${pageKey}`,
     PARLEY_BIN: layout.bin,
   };
 }
@@ -252,6 +259,22 @@ async function firstDelivery({ console, stop, settings }: BringUp, receiver: str
     await pause(100, undefined, { signal: stop });
   }
   console.line('! no event has been delivered yet: `parley webhooks deliveries handbook-news` shows why');
+}
+
+/** At the first start of the examples their agent is called, once: it is part of what works. What goes wrong with it stops nothing. */
+async function firstCall(options: BringUp, env: Readonly<Record<string, string>>): Promise<void> {
+  const { layout, org, console, stop, parley } = options;
+  const settings = readSettings(layout.settings);
+  if (settings.calledIn === org || settings.examples === undefined) return;
+  await makeFirstCall({
+    agent: exampleAgent,
+    parley,
+    env: { ...options.env, ...env },
+    record: join(layout.root, 'first-call.ogg'),
+    console,
+    stop,
+  });
+  writeSettings(layout.settings, { ...settings, calledIn: org });
 }
 
 /** At the first start everything has to become Ready; later a resource that does not is only told about. */

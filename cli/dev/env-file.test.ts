@@ -25,6 +25,7 @@ const env = (): StackEnv => ({
   PARLEY_RECEIVER: 'http://127.0.0.1:5',
   LIVEKIT_URL: 'ws://127.0.0.1:7880',
   PARLEY_SPEECH_URL: 'http://127.0.0.1:4100/v1',
+  PARLEY_CALL_URL: 'http://127.0.0.1:8080/call#key=pk_1',
   PARLEY_BIN: join(folder, 'bin'),
 });
 

@@ -16,6 +16,8 @@ export interface StackEnv {
   readonly LIVEKIT_URL: string;
   /** The stack's own speech, for callers that have a text and no voice. */
   readonly PARLEY_SPEECH_URL: string;
+  /** The page to talk to agents, with a key for that and nothing else behind its `#`. */
+  readonly PARLEY_CALL_URL: string;
   /** Folder with kubectl, temporal and parley. */
   readonly PARLEY_BIN: string;
 }

@@ -35,6 +35,8 @@ export interface Settings {
   readonly examples?: string;
   /** The same of the example documents. */
   readonly documents?: string;
+  /** Organisation whose example agent was called. */
+  readonly calledIn?: string;
 }
 
 export function readSettings(file: string): Settings {

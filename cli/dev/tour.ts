@@ -23,6 +23,7 @@ export function tour(env: StackEnv, options: { readonly agent?: string; readonly
           'parley kb search workshop-handbook when does a chain have to be replaced',
           `parley events emit --name CallHandler.CallEnded --agent ${agent}`,
           'parley webhooks deliveries handbook-news',
+          `parley call ${agent} --say "what are your opening hours"`,
         ];
   return [
     `  REST API      ${env.PARLEY_URL}`,
@@ -33,6 +34,7 @@ export function tour(env: StackEnv, options: { readonly agent?: string; readonly
     `  Temporal      ${env.TEMPORAL_ADDRESS}${env.TEMPORAL_UI === undefined ? '' : ` (${env.TEMPORAL_UI})`}`,
     `  receiver      ${env.PARLEY_RECEIVER} (http://receiver.example/ in a subscription; verified deliveries are shown there)`,
     `  media server  ${env.LIVEKIT_URL}`,
+    `  talk          ${env.PARLEY_CALL_URL}${agent === undefined ? '' : `&agent=${agent}`} in a browser, or \`parley call${agent === undefined ? '' : ` ${agent}`}\``,
     '',
     'In another shell:',
     `  ${options.envCommand}`,

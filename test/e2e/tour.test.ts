@@ -56,7 +56,7 @@ it("parley dev's own tour works as printed", async () => {
     .filter((line) => /^(kubectl|curl|parley) /.test(line));
   expect(commands.filter((command) => command.startsWith('kubectl'))).toHaveLength(3);
   expect(commands.filter((command) => command.startsWith('curl'))).toHaveLength(4);
-  expect(commands.filter((command) => command.startsWith('parley'))).toHaveLength(3);
+  expect(commands.filter((command) => command.startsWith('parley'))).toHaveLength(4);
   for (const command of commands) {
     const ran = await run('bash', ['-euc', `eval "$(${repository}/bin/parley env)"; ${command}`], { cwd: folder });
     expect(ran.code, `${command}\n${ran.stderr}`).toBe(0);

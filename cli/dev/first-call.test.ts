@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest';
+
+import type { Console } from './console.ts';
+import { makeFirstCall } from './first-call.ts';
+
+async function callWith(script: string): Promise<{ readonly well: boolean; readonly lines: readonly string[] }> {
+  const lines: string[] = [];
+  const console: Console = { line: (text) => lines.push(text), status: () => undefined, close: () => undefined };
+  const well = await makeFirstCall({
+    agent: 'receptionist',
+    parley: [process.execPath, '-e', script],
+    env: process.env,
+    record: '/tmp/first-call.ogg',
+    console,
+    stop: new AbortController().signal,
+  });
+  return { well, lines };
+}
+
+const tell = (...told: readonly object[]): string => `for (const line of ${JSON.stringify(told)}) console.log(JSON.stringify(line));`;
+
+it('tells what was said, and where it can be heard', async () => {
+  const { well, lines } = await callWith(
+    tell(
+      { type: 'transcript', role: 'agent', text: 'Hello.', final: true },
+      { type: 'transcript', role: 'user', text: 'what are', final: false },
+      { type: 'transcript', role: 'user', text: 'what are your opening hours', final: true },
+      { type: 'result', status: 'ended', reason: 'user_ended_call', recording: '/tmp/first-call.ogg' },
+    ),
+  );
+  expect(well).toBe(true);
+  expect(lines.slice(1)).toEqual(['    agent  Hello.', '    you    what are your opening hours', '    recording: /tmp/first-call.ogg']);
+});
+
+it('tells why it went wrong, and keeps nobody from anything', async () => {
+  const refused = await callWith('console.error("parley: no call can be made: there is no media server\\n  → cure"); process.exit(1)');
+  expect(refused.well).toBe(false);
+  expect(refused.lines).toEqual([
+    expect.stringMatching(/^! the first call .*\(no call can be made: there is no media server\).*tries again$/),
+  ]);
+  const failed = await callWith(`${tell({ type: 'result', status: 'error', reason: 'speech_recognition_error' })}; process.exitCode = 3`);
+  expect(failed.lines[0]).toContain('it ended as error: speech_recognition_error');
+  const silent = await callWith(tell({ type: 'result', status: 'ended', reason: 'inactivity_timeout' }));
+  expect(silent.well).toBe(false);
+});
