@@ -164,10 +164,10 @@ async function bringUp(options: BringUp): Promise<StackEnv> {
       await createOrganization(options);
       const keys = { databaseUrl: stack.databaseUrl, org, file: join(layout.secrets, 'api-keys.json') };
       const key = await ensureApiKey({ ...keys, purpose: 'local stack' });
-      const pageKey = await ensureApiKey({ ...keys, purpose: 'call page' });
+      const talkingKey = await ensureApiKey({ ...keys, purpose: 'call page' });
       console.line(`✓ organisation ${org}`);
       await ensureExamples(options);
-      return [key, pageKey] as const;
+      return [key, talkingKey] as const;
     })(),
     started,
   ]);
