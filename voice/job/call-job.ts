@@ -125,11 +125,7 @@ export class CallJob {
       room: ctx.room,
       userIdentity,
       clock: services.clock,
-      onMedia: () => {
-        recording?.begin();
-        starting = this.#start(serving);
-        media.resolve();
-      },
+      onMedia: () => media.resolve(),
       onEnd: (reason) => ending.decide(reason),
       reasonOf: (left) => (call.callType === 'phone_call' ? finishReasonOfPhoneLeaving(left) : undefined) ?? finishReasonOfLeaving(left),
       ringing: call.direction === 'outbound',
@@ -145,15 +141,19 @@ export class CallJob {
       transfer: async () => ({ outcome: 'failed', message: 'This is a web call: it cannot be transferred.' }),
       onEnd: (reason, farewell) => ending.decide(reason, farewell),
     });
-    const beginning = this.#begin(ctx, { preparing, watch, media: media.promise, serving });
+    const onReady = (): void => {
+      recording?.begin();
+      starting = this.#start(serving);
+    };
+    const beginning = this.#begin(ctx, { preparing, watch, media: media.promise, serving, onReady });
     const end = await ending.decided();
     watch.close();
     await this.#farewell(end, watch);
     recording?.end();
     const over = services.clock.monotonic();
     // What is still being prepared comes to its end by itself; a call that is over waits for it no longer than for anything else.
-    const prepared = await Promise.race([preparing.catch(() => undefined), sleep(services.clock, patience.session)]);
-    await beginning;
+    const begun = beginning.then(() => preparing).catch(() => undefined);
+    const prepared = await Promise.race([begun, sleep(services.clock, patience.session)]);
     await this.#finish({ serving, end, over, starting, prepared: prepared ?? undefined });
   }
 
@@ -165,9 +165,11 @@ export class CallJob {
       readonly watch: RoomWatch;
       readonly media: Promise<void>;
       readonly serving: Serving;
+      /** Both can hear each other: this is where the call begins. */
+      readonly onReady: () => void;
     },
   ): Promise<void> {
-    const { preparing, watch, media, serving } = options;
+    const { preparing, watch, media, serving, onReady } = options;
     const { ending, log } = serving;
     try {
       const [, { conversation }] = await Promise.all([this.#enter(ctx, watch), preparing]);
@@ -175,7 +177,9 @@ export class CallJob {
       await conversation.start();
       if (serving.call.direction === 'outbound') await this.#dial(serving, watch);
       await Promise.race([media, ending.decided()]);
-      if (ending.reason === undefined) conversation.begin();
+      if (ending.reason !== undefined) return;
+      onReady();
+      conversation.begin();
     } catch (err) {
       const reason = err instanceof PreparationFailed ? err.reason : 'native_platform_internal_error';
       const first = ending.decide(reason, () => playTones(ctx.room));

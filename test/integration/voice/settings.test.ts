@@ -1,0 +1,122 @@
+/** Each setting of an agent changes what is heard, or when. Silence, durations and interruptions have files of their own. */
+import { dispose } from '@livekit/rtc-node';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import type { CallTurn } from '../../../store/index.ts';
+import { eventually } from '../../support/eventually.ts';
+import { startProviderServer } from '../../support/provider-server.ts';
+import { openStage, type Stage, type StagedCall } from './stage.ts';
+
+let stage: Stage;
+
+beforeAll(async () => {
+  stage = await openStage({ PARLEY_VOICE_IDLE_PROCESSES: '4' });
+});
+afterAll(async () => {
+  await stage.close();
+  await dispose();
+});
+
+const backgroundTrack = 'background_audio';
+
+/** Asks something, waits for the answer, and leaves. */
+async function oneTurn(spec: Readonly<Record<string, unknown>>): Promise<{ readonly call: StagedCall; readonly turn: CallTurn }> {
+  const call = await stage.joined({ spec });
+  call.provider.chat(() => 'So it is.');
+  await call.becomes({ status: 'ongoing' });
+  await call.caller.speak(800);
+  await call.caller.hears('So it is.');
+  const turn = await eventually(async () => (await call.turns())[0] ?? Promise.reject(new Error('no turn was written')));
+  await call.caller.leave();
+  await call.becomes({ finishReason: 'user_ended_call' });
+  return { call, turn };
+}
+
+describe.concurrent('a setting', () => {
+  it('turnDetection.endOfSpeechDelay: how long the agent waits for more', async () => {
+    const [soon, late] = await Promise.all([
+      oneTurn({ turnDetection: { endOfSpeechDelay: '200ms' } }),
+      oneTurn({ turnDetection: { endOfSpeechDelay: '3s' } }),
+    ]);
+    expect(late.turn.eou).toBeGreaterThan(2_900);
+    expect(soon.turn.eou).toBeLessThan(2_000);
+    expect(late.turn.v2v! - soon.turn.v2v!).toBeGreaterThan(1_000);
+  });
+
+  it('a pause shorter than the delay ends no sentence', async () => {
+    const call = await stage.joined({ spec: { turnDetection: { endOfSpeechDelay: '3s' } } });
+    call.provider.hear('I would like', 'two tickets');
+    await call.becomes({ status: 'ongoing' });
+    await call.caller.speak(700);
+    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    await call.caller.speak(700);
+    await eventually(async () =>
+      expect((await call.messages()).find(({ role }) => role === 'user')?.content).toBe('I would like two tickets'),
+    );
+  });
+
+  it('language: what is listened for, and spoken', async () => {
+    const { call } = await oneTurn({ language: 'de-DE' });
+    expect(call.provider.requests('transcriptions')[0]?.language).toMatch(/^de/);
+    expect(call.provider.requests('chat')[0]?.system).toContain('German');
+  });
+
+  it('temperature and maxTokens of the model; the voice', async () => {
+    const { call } = await oneTurn({
+      llm: { temperature: 1.25, maxTokens: 77 },
+      textToSpeech: { voice: { id: 'alto' } },
+    });
+    const body = call.provider.requests('chat')[0]?.body;
+    expect(body).toMatchObject({ temperature: 1.25, model: 'test-model' });
+    expect(body?.['max_tokens'] ?? body?.['max_completion_tokens']).toBe(77);
+    expect(call.provider.requests('speech')[0]).toMatchObject({ voice: 'alto', model: 'test-voice' });
+  });
+
+  it('no welcome message: the agent waits for the user', async () => {
+    const call = await stage.joined({});
+    await call.becomes({ status: 'ongoing' });
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    expect(call.caller.tones()).toEqual([]);
+    expect(call.provider.requests()).toEqual([]);
+    await call.caller.speak(800);
+    await call.caller.hears('I heard: hello');
+  });
+
+  it('ambientSound: heard behind the agent, as loud as is asked for', async () => {
+    const [loud, soft, none] = await Promise.all([
+      stage.joined({ spec: { ambientSound: { source: 'beach', volume: 2 } } }),
+      stage.joined({ spec: { ambientSound: { source: 'beach', volume: 0.5 } } }),
+      stage.joined({ spec: { ambientSound: { source: 'none' } } }),
+    ]);
+    const loudness = (call: StagedCall): number => call.caller.loudnessOf(backgroundTrack, 0);
+    await eventually(() => {
+      for (const call of [loud, soft])
+        expect(call.caller.heard.filter(({ track }) => track === backgroundTrack).length).toBeGreaterThan(60);
+    });
+    expect(loudness(loud)).toBeGreaterThan(2 * loudness(soft));
+    expect(loudness(soft)).toBeGreaterThan(0.001);
+    expect(loudness(none)).toBe(0);
+  });
+
+  it('an edit changes nothing in the call, and everything in the next', async () => {
+    const provider = await startProviderServer();
+    provider.heard(() => 'hello');
+    try {
+      const before = await stage.joined({ provider, systemPrompt: 'Before.' });
+      await before.becomes({ status: 'ongoing' });
+      const edited = await stage.agent({ systemPrompt: 'After.', spec: { welcomeMessage: 'New here.' } }, provider);
+      await stage.store.agentRevisions.serve({ org: stage.org, agentUid: 'uid-receptionist', revision: edited.revision });
+      await before.caller.speak(800);
+      await before.caller.hears('I heard: hello');
+      expect(provider.requests('chat').at(-1)?.system).toContain('Before.');
+      const after = await stage.joined({ provider, revision: edited.revision });
+      await after.caller.hears('New here.');
+      await after.caller.speak(800);
+      await after.caller.hears('I heard: hello');
+      expect(provider.requests('chat').at(-1)?.system).toContain('After.');
+      expect(before.caller.tones()).not.toContain(after.caller.tones()[0]);
+    } finally {
+      await provider.close();
+    }
+  });
+});
