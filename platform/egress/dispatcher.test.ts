@@ -50,8 +50,9 @@ async function refusal(url: string): Promise<EgressError> {
 
 it('lets pass what may be called, and keeps the connection', async () => {
   expect(await get(`http://good.example:${port}/`)).toBe('hello');
-  expect(await get(`http://good.example:${port}/again`)).toBe('hello');
-  expect(server.connections()).toBe(1);
+  // The client has a connection back a moment after the last byte: before that it would open another one.
+  for (let times = 0; times < 10; times += 1) expect(await get(`http://good.example:${port}/again`)).toBe('hello');
+  expect(server.connections()).toBeLessThanOrEqual(2);
 });
 
 it.each([
