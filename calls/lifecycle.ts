@@ -42,9 +42,19 @@ export class CallLifecycle {
     return this.#calls.start({ ...call, events: (record) => [this.#started(record)] });
   }
 
-  /** The end of a call; the first reason counts. @throws StoreError `not_found` */
-  end(call: Omit<Parameters<Calls['end']>[0], 'events'>): Promise<Transition> {
-    return this.#calls.end({ ...call, events: (record) => [this.#ended(record)] });
+  /**
+   * The end of a call; the first reason counts.
+   * @param call - with whom it was handed to, where it was
+   * @throws StoreError `not_found`
+   */
+  end({
+    transferredTo,
+    ...call
+  }: Omit<Parameters<Calls['end']>[0], 'events'> & { readonly transferredTo?: string | undefined }): Promise<Transition> {
+    return this.#calls.end({
+      ...call,
+      events: (record) => [...(transferredTo === undefined ? [] : [this.#transferred(record, transferredTo)]), this.#ended(record)],
+    });
   }
 
   /** The recording is in the storage. @returns false when the call had one */
@@ -64,6 +74,15 @@ export class CallLifecycle {
       status,
       call_type: callType,
       ...(direction !== null && { direction }),
+    });
+  }
+
+  #transferred(record: CallRecord, to: string): NewEvent {
+    return this.#event(record, 'CallHandler.CallTransferred', {
+      ...about(record),
+      status: record.status,
+      transfer_to: to,
+      reason: 'call_transferred',
     });
   }
 

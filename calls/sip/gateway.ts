@@ -44,8 +44,6 @@ export interface SipGateway {
   refer(request: TransferRequest): Promise<TransferResult>;
   /** Sends a participant out: the gateway answers 486 while it still rings, and hangs up otherwise. Who has gone is gone. */
   hangUp(room: string, identity: string): Promise<void>;
-  /** Whether a participant may hear the others. Until it may again it is on hold. */
-  hears(room: string, identity: string, may: boolean): Promise<void>;
   /** Whether a participant hears the tracks of another. */
   connect(room: string, identity: string, tracks: readonly string[], connected: boolean): Promise<void>;
 }
@@ -91,9 +89,6 @@ export function createSipGateway({ url, apiKey, apiSecret }: Pick<MediaServer, '
       } catch (error) {
         if (!isNotFound(error)) throw error;
       }
-    },
-    async hears(room, identity, may) {
-      await rooms.updateParticipant(room, identity, { permission: { canSubscribe: may, canPublish: true, canPublishData: true } });
     },
     connect: (room, identity, tracks, connected) => rooms.updateSubscriptions(room, identity, [...tracks], connected),
   };

@@ -1,0 +1,99 @@
+/**
+ * Who hears whom while the agent talks to somebody else about the caller. Everybody is in one room, for the open media server
+ * moves nobody from one to another: the caller is on hold because the media server sends nobody's sound there.
+ *
+ *   agent ⇄ caller        talking
+ *   agent → other         consulting: the caller hears nothing, and is not heard by the other
+ *   caller ⇄ other        connected: the agent has left them alone
+ */
+import { RoomEvent, TrackKind, type RemoteParticipant, type Room } from '@livekit/rtc-node';
+
+import type { SipGateway } from '../../../calls/sip/gateway.ts';
+import type { Logger } from '../../../platform/logging.ts';
+
+export interface ConsultationOptions {
+  readonly room: Room;
+  readonly roomName: string;
+  readonly caller: string;
+  readonly other: string;
+  readonly gateway: Pick<SipGateway, 'connect'>;
+  readonly logger: Logger;
+}
+
+export class Consultation {
+  readonly #options: ConsultationOptions;
+  readonly #onPublished: (publication: unknown, participant: RemoteParticipant) => void;
+  #over = false;
+  /** One after the other, so that the last word is the last. */
+  #doing: Promise<void> = Promise.resolve();
+
+  constructor(options: ConsultationOptions) {
+    this.#options = options;
+    // A gateway hears everybody as soon as they can be heard.
+    this.#onPublished = (_publication, { identity }) => {
+      if (identity === options.other || identity === options.caller) void this.separate();
+    };
+    options.room.on(RoomEvent.TrackPublished, this.#onPublished);
+  }
+
+  /** Puts the caller on hold, again and again where somebody came meanwhile. */
+  separate(): Promise<void> {
+    return this.#then(async () => {
+      if (this.#over) return;
+      const { caller, other } = this.#options;
+      await this.#set(caller, [...this.#tracksOf(other), ...this.#ownTracks()], false);
+      if (this.#participant(other) !== undefined) await this.#set(other, this.#tracksOf(caller), false);
+    });
+  }
+
+  /** The caller and the other hear each other, and the agent neither speaks nor listens any more. */
+  connect(): Promise<void> {
+    this.#end();
+    return this.#then(async () => {
+      const { caller, other } = this.#options;
+      await this.#set(other, this.#ownTracks(), false);
+      await this.#set(caller, this.#tracksOf(other), true);
+      await this.#set(other, this.#tracksOf(caller), true);
+    });
+  }
+
+  /** The caller hears the agent again. */
+  resume(): Promise<void> {
+    this.#end();
+    return this.#then(() => this.#set(this.#options.caller, this.#ownTracks(), true));
+  }
+
+  #end(): void {
+    this.#over = true;
+    this.#options.room.off(RoomEvent.TrackPublished, this.#onPublished);
+  }
+
+  #then(step: () => Promise<void>): Promise<void> {
+    const done = this.#doing.then(step);
+    this.#doing = done.catch((err: unknown) => this.#options.logger.warn({ err }, 'who hears whom could not be changed'));
+    return this.#doing;
+  }
+
+  async #set(identity: string, tracks: readonly string[], hears: boolean): Promise<void> {
+    const { gateway, roomName } = this.#options;
+    if (tracks.length > 0) await gateway.connect(roomName, identity, tracks, hears);
+  }
+
+  #participant(identity: string): RemoteParticipant | undefined {
+    return [...this.#options.room.remoteParticipants.values()].find((participant) => participant.identity === identity);
+  }
+
+  #tracksOf(identity: string): readonly string[] {
+    return audioOf(this.#participant(identity));
+  }
+
+  #ownTracks(): readonly string[] {
+    return audioOf(this.#options.room.localParticipant);
+  }
+}
+
+function audioOf(participant: Pick<RemoteParticipant, 'trackPublications'> | Room['localParticipant']): readonly string[] {
+  return [...(participant?.trackPublications.values() ?? [])].flatMap(({ kind, sid }) =>
+    kind === TrackKind.KIND_AUDIO && sid !== undefined && sid !== '' ? [sid] : [],
+  );
+}

@@ -1,0 +1,201 @@
+/** Handing a call by phone to somebody else: at once (cold), or after a word with them (warm). */
+import { RoomEvent, type RemoteParticipant, type Room } from '@livekit/rtc-node';
+
+import type { SipGateway } from '../../../calls/sip/gateway.ts';
+import { sleep, type Clock } from '../../../platform/clock.ts';
+import type { Logger } from '../../../platform/logging.ts';
+import type { CallRecord, PhoneRoutes } from '../../../store/index.ts';
+import type { TransferOutcome, TransferTarget } from '../../tools/tool-host.ts';
+import { ringSeconds } from '../outbound.ts';
+import { Consultation } from './consultation.ts';
+
+/** What a transfer needs of the conversation. */
+export interface TransferVoice {
+  /** Says something to whoever hears the agent now; resolves when it has been said. */
+  say(text: string): Promise<void>;
+  /** What to tell the one who takes over. */
+  summary(): Promise<string>;
+  /** The agent doesn't listen until the returned function is called. */
+  deafen(): () => void;
+}
+
+export interface TransferOptions {
+  readonly room: Room;
+  readonly call: CallRecord;
+  /** Who is handed on. */
+  readonly userIdentity: string;
+  readonly gateway: Pick<SipGateway, 'dial' | 'refer' | 'hangUp' | 'connect'>;
+  readonly routes: Pick<PhoneRoutes, 'get'>;
+  readonly voice: TransferVoice;
+  /** Aborts when the call is over. */
+  readonly over: AbortSignal;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+const failed = (message: string): TransferOutcome => ({ outcome: 'failed', message });
+
+export class Transfers {
+  readonly #options: TransferOptions;
+  #running: Promise<TransferOutcome> | undefined;
+  #to: string | undefined;
+  #other: string | undefined;
+
+  constructor(options: TransferOptions) {
+    this.#options = options;
+  }
+
+  /** To whom the call has gone; undefined as long as it hasn't. */
+  get transferredTo(): string | undefined {
+    return this.#to;
+  }
+
+  /** Whether two people are left in the room, talking to each other. */
+  get connected(): boolean {
+    return this.#other !== undefined;
+  }
+
+  /** Why the call is over when its user has left: who was being handed on has gone where they were sent. */
+  async reasonOf<R extends string>(reason: R): Promise<R | 'call_transferred'> {
+    const outcome = await this.#running;
+    return outcome?.outcome === 'done' ? 'call_transferred' : reason;
+  }
+
+  /** Hands the call over, or says why not, and then it goes on. One at a time. Never throws. */
+  async transfer(target: TransferTarget): Promise<TransferOutcome> {
+    if (this.#running !== undefined) return failed('The call is being transferred already.');
+    this.#running = this.#transfer(target).catch((err: unknown) => {
+      this.#options.logger.error({ err }, 'a call could not be handed on');
+      return failed('The transfer failed for a technical reason.');
+    });
+    const outcome = await this.#running;
+    if (outcome.outcome === 'done') this.#to = target.to;
+    else this.#running = undefined;
+    this.#options.logger.info({ mode: target.mode, outcome: outcome.outcome }, 'a transfer has come to an end');
+    return outcome;
+  }
+
+  /**
+   * Stays until one of the two who were connected hangs up, or for as long as calls may last: a gateway doesn't hang up on
+   * who is left alone.
+   */
+  async attend({ longestMs, stop }: { readonly longestMs: number; readonly stop: AbortSignal }): Promise<void> {
+    const { room, userIdentity, clock } = this.#options;
+    const pair = new Set([userIdentity, this.#other]);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const look = (): void => {
+      const there = [...room.remoteParticipants.values()].filter(({ identity }) => pair.has(identity));
+      if (there.length < pair.size) resolve();
+    };
+    const enough = new AbortController();
+    room.on(RoomEvent.ParticipantDisconnected, look);
+    room.on(RoomEvent.Disconnected, look);
+    look();
+    const waiting = sleep(clock, longestMs, AbortSignal.any([enough.signal, stop])).catch(() => undefined);
+    await Promise.race([promise, waiting]);
+    enough.abort();
+    room.off(RoomEvent.ParticipantDisconnected, look);
+    room.off(RoomEvent.Disconnected, look);
+  }
+
+  async #transfer(target: TransferTarget): Promise<TransferOutcome> {
+    const { call, room, userIdentity } = this.#options;
+    if (call.callType !== 'phone_call') return failed("This is a web call: it can't be transferred. Offer something else.");
+    const user = [...room.remoteParticipants.values()].find(({ identity }) => identity === userIdentity);
+    if (user === undefined) return failed('The caller has left.');
+    return target.mode === 'Cold' ? this.#cold(target) : this.#warm(target);
+  }
+
+  /** REFER: the network of the caller rings the other side, and the caller leaves when it answers. */
+  async #cold({ to }: TransferTarget): Promise<TransferOutcome> {
+    const { gateway, call, userIdentity, logger } = this.#options;
+    const uri = /^sips?:/i.test(to) ? to : `tel:${to}`;
+    const result = await gateway.refer({ room: call.room, identity: userIdentity, to: uri, ringSeconds });
+    if (result.outcome === 'done') return { outcome: 'done' };
+    logger.info({ status: result.status, cause: result.message }, 'a caller was not handed on');
+    return failed(`The transfer to ${to} was not accepted${statusWords(result.status)}. The caller is still on the line with you.`);
+  }
+
+  async #warm(target: TransferTarget): Promise<TransferOutcome> {
+    const { gateway, call, voice, room, userIdentity, over, logger } = this.#options;
+    if (/^sips?:/i.test(target.to)) return failed('Only phone numbers can be spoken to before a transfer, and this is a SIP address.');
+    const [own, other] = call.direction === 'inbound' ? [call.toNumber, call.fromNumber] : [call.fromNumber, call.toNumber];
+    const route = own === null ? undefined : await this.#options.routes.get({ org: call.org, number: own });
+    if (own === null || route?.outboundTrunk == null) return failed('The number of this call has no trunk to call anybody through.');
+    const identity = `transfer-${call.id}`;
+    const summary = voice.summary();
+    const listen = voice.deafen();
+    const consultation = new Consultation({ room, roomName: call.room, caller: userIdentity, other: identity, gateway, logger });
+    const giveUp = async (message: string): Promise<TransferOutcome> => {
+      await gateway.hangUp(call.room, identity).catch((err: unknown) => logger.warn({ err }, 'somebody could not be hung up on'));
+      await consultation.resume();
+      listen();
+      return failed(message);
+    };
+    await consultation.separate();
+    const from = target.showCallerNumber && other !== null && other !== '' ? other : own;
+    const longestSeconds = Math.ceil(call.maxDurationMs / 1000) + ringSeconds;
+    const dialling = gateway.dial({
+      trunk: route.outboundTrunk,
+      from,
+      to: target.to,
+      room: call.room,
+      identity,
+      ringSeconds,
+      longestSeconds,
+    });
+    const gone = left(room, userIdentity, over);
+    try {
+      const dialled = await Promise.race([dialling, gone.promise]);
+      if (dialled === 'left') return await giveUp('The caller has left.');
+      if (dialled.outcome === 'failed') {
+        const words = {
+          line_busy: 'is busy',
+          no_answer: 'does not answer',
+          call_failed: 'cannot be reached',
+          carrier_error: 'cannot be called now',
+        };
+        return await giveUp(`${target.to} ${words[dialled.reason]}. The caller is still on the line with you.`);
+      }
+      await consultation.separate();
+      const otherGone = left(room, identity, over);
+      try {
+        const said = await Promise.race([summary.then((text) => voice.say(text)), gone.promise, otherGone.promise]);
+        if (said === 'left') return await giveUp(`${target.to} has hung up. The caller is still on the line with you.`);
+      } finally {
+        otherGone.stop();
+      }
+      await consultation.connect();
+      this.#other = identity;
+      return { outcome: 'done' };
+    } catch (error) {
+      await giveUp('');
+      throw error;
+    } finally {
+      gone.stop();
+    }
+  }
+}
+
+function statusWords(status: number | undefined): string {
+  return status === undefined ? '' : ` (SIP ${status})`;
+}
+
+/** Resolves when the participant leaves, or the call is over. */
+function left(room: Room, identity: string, over: AbortSignal): { readonly promise: Promise<'left'>; stop(): void } {
+  const { promise, resolve } = Promise.withResolvers<'left'>();
+  const onLeft = (participant: RemoteParticipant): void => {
+    if (participant.identity === identity) resolve('left');
+  };
+  const onOver = (): void => resolve('left');
+  room.on(RoomEvent.ParticipantDisconnected, onLeft);
+  over.addEventListener('abort', onOver, { once: true });
+  if (over.aborted) onOver();
+  return {
+    promise,
+    stop() {
+      room.off(RoomEvent.ParticipantDisconnected, onLeft);
+      over.removeEventListener('abort', onOver);
+    },
+  };
+}

@@ -1,0 +1,49 @@
+/** What the agent says to somebody whom a call is handed to. */
+import type { llm } from '@livekit/agents';
+
+import { sleep, type Clock } from '../../../platform/clock.ts';
+import type { Logger } from '../../../platform/logging.ts';
+
+/** The other side waits on the line meanwhile, in milliseconds. */
+const patienceMs = 6_000;
+/** In characters: what is said in half a minute. */
+const longest = 500;
+
+const request =
+  'The call is about to be handed to a colleague, who has just answered and hears only you. Tell them in at most three short sentences, ' +
+  'in the language of the conversation, who is calling and what it is about. Say nothing else.';
+
+/** Said where the model has nothing to say in time. */
+const fallback = 'Hello, I have a caller on the line for you. I am connecting you now.';
+
+export interface SummaryOptions {
+  readonly model: llm.LLM;
+  /** What was said so far. */
+  readonly history: llm.ChatContext;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** Never throws: a call is handed on with a plain sentence rather than not at all. */
+export async function summaryFor({ model, history, clock, logger }: SummaryOptions): Promise<string> {
+  const chatCtx = history.copy({ excludeFunctionCall: true });
+  chatCtx.addMessage({ role: 'user', content: request });
+  const stream = model.chat({ chatCtx });
+  const enough = new AbortController();
+  try {
+    const text = await Promise.race([
+      stream.collect().then((answer) => answer.text.trim()),
+      sleep(clock, patienceMs, enough.signal).then(
+        () => '',
+        () => '',
+      ),
+    ]);
+    return text === '' ? fallback : text.slice(0, longest);
+  } catch (err) {
+    logger.warn({ err }, 'a call is handed on without a summary');
+    return fallback;
+  } finally {
+    enough.abort();
+    stream.close();
+  }
+}
