@@ -13,7 +13,7 @@ import { ConfigError, type Config } from '../platform/config.ts';
 import { Readiness, runUntilStopped, startProbeServer } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
 import { openStore } from '../store/index.ts';
-import { liveCallsGauge } from './metrics.ts';
+import { liveCallsGauge, waitingRecordingsGauge } from './metrics.ts';
 import { createRecordings, keepRecordings, prepareEncoder, spoolFolderOf } from './recording/index.ts';
 
 export interface RunVoiceOptions {
@@ -44,18 +44,15 @@ export async function runVoice({ config, logger, registry, signal }: RunVoiceOpt
   const store = openStore({ databaseUrl: config.DATABASE_URL, poolSize: 2, applicationName: 'parley voice', logger, registry });
   const storage = openFileStorage({ url: config.STORAGE_URL });
   const spool = spoolFolderOf(config);
-  const keeper = keepRecordings({
-    recordings: createRecordings({
-      storage,
-      calls: store.calls.calls,
-      lifecycle: new CallLifecycle({ calls: store.calls.calls, clock: systemClock }),
-      clock: systemClock,
-      logger,
-      spool,
-    }),
+  const recordings = createRecordings({
+    storage,
+    calls: store.calls.calls,
+    lifecycle: new CallLifecycle({ calls: store.calls.calls, clock: systemClock }),
     clock: systemClock,
     logger,
+    spool,
   });
+  const keeper = keepRecordings({ recordings, clock: systemClock, logger });
   await prepareEncoder({ spool, env: process.env }).then(
     // The jobs get it with the rest of the environment.
     (encoder) => (process.env['LIVEKIT_FFMPEG_PATH'] = encoder),
@@ -89,6 +86,7 @@ export async function runVoice({ config, logger, registry, signal }: RunVoiceOpt
     logger.info({ server: mediaServer.url, capacity }, 'registered with the media server');
   });
   registry.registerMetric(liveCallsGauge(server));
+  registry.registerMetric(waitingRecordingsGauge(recordings));
   const probes = await startProbeServer({ host: config.PARLEY_HOST, port: config.PARLEY_VOICE_PORT, readiness, registry });
   const running = server.run().catch((err: unknown) => {
     readiness.notReady('media server', err instanceof Error ? err.message : String(err));

@@ -11,3 +11,15 @@ export function liveCallsGauge(server: { readonly activeJobs: readonly unknown[]
     },
   });
 }
+
+/** Of what waits for the storage. */
+export function waitingRecordingsGauge(recordings: { readonly waiting: number }): Gauge {
+  return new Gauge({
+    name: 'parley_voice_recordings_waiting',
+    help: 'Recordings that jobs left behind and that are not in the storage yet.',
+    registers: [],
+    collect() {
+      this.set(recordings.waiting);
+    },
+  });
+}

@@ -20,9 +20,10 @@ import { createLogger, type Logger } from '../../platform/logging.ts';
 import { openDispatchStore, openStore, type Store } from '../../store/index.ts';
 import { createDeliveryMetrics, createOutcomeMetrics } from '../../webhooks/delivery/metrics.ts';
 import { createEndpointDirectory } from '../../webhooks/subscriptions/open-directory.ts';
+import { createAnalysisActivities } from '../../workflows/analysis/activities.ts';
 import { createHousekeepingActivities } from '../../workflows/housekeeping/activities.ts';
 import { createIngestionActivities } from '../../workflows/ingestion/activities.ts';
-import { liveCallsGauge } from '../../voice/metrics.ts';
+import { liveCallsGauge, waitingRecordingsGauge } from '../../voice/metrics.ts';
 import { code, table } from './markdown.ts';
 
 /** What a metric says of itself once it is registered. */
@@ -133,6 +134,7 @@ const apiRows = () =>
 function voiceRows(): readonly (readonly string[])[] {
   const registry = new Registry();
   registry.registerMetric(liveCallsGauge({ activeJobs: [] }));
+  registry.registerMetric(waitingRecordingsGauge({ waiting: 0 }));
   return described(registry);
 }
 
@@ -166,6 +168,8 @@ const workerRows = () =>
     createOutcomeMetrics(registry);
     const lifecycle = new CallLifecycle({ calls: store.calls.calls, clock: systemClock });
     void new Reaper({ store: store.calls, lifecycle, clock: systemClock, random: Math.random, logger, registry });
+    const credentials = { read: () => Promise.reject(new Error('nobody asks')) };
+    createAnalysisActivities({ store, credentials, defaults: [], egress, clock: systemClock, logger, registry });
     createIngestionActivities({ ...knowledge, egress, parsers: { parse: () => ({}) as never }, registry });
     egress.close();
   });

@@ -139,8 +139,10 @@ describe('what is left of jobs that are gone', () => {
     const recordings = recordingsOf(world);
     await abandon(recordings);
     expect(await recordings.recover()).toBe(0);
+    expect(recordings.waiting).toBe(1);
     world.status = 'error';
     expect(await recordings.recover()).toBe(1);
+    expect(recordings.waiting).toBe(0);
     expect(world.added[0]?.durationMs).toBeCloseTo(10_000, -2);
     expect(await spooled()).toEqual([]);
   });

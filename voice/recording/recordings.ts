@@ -52,10 +52,16 @@ const keepUnknownMs = 7 * 24 * 3_600_000;
 export class Recordings {
   readonly #options: RecordingsOptions;
   readonly #spool: Spool;
+  #waiting = 0;
 
   constructor(options: RecordingsOptions) {
     this.#options = options;
     this.#spool = new Spool(options.spool);
+  }
+
+  /** What {@link recover} found and could not save, when it last looked. */
+  get waiting(): number {
+    return this.#waiting;
   }
 
   /** Makes the place where the call is recorded, and lets the session write there. Before `session.start({ record: { audio: true, … } })`. */
@@ -108,7 +114,9 @@ export class Recordings {
   async recover(signal?: AbortSignal): Promise<number> {
     const { calls, clock, logger } = this.#options;
     let saved = 0;
-    for (const recording of await this.#spool.abandoned(clock.now())) {
+    const abandoned = await this.#spool.abandoned(clock.now());
+    this.#waiting = abandoned.length;
+    for (const recording of abandoned) {
       if (signal?.aborted === true) break;
       const { org, id } = recording.facts;
       try {
@@ -117,6 +125,7 @@ export class Recordings {
         if (call === undefined || !isTerminal(call.status)) continue;
         const outcome = call.recording === null ? await this.#save(recording, signal) : 'none';
         if (call.recording !== null) await this.#spool.remove(recording);
+        this.#waiting -= 1;
         if (outcome === 'saved') saved += 1;
         logger.info({ org, callId: id, outcome }, 'the recording of a job that is gone');
       } catch (err) {
