@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { registerControlPlane } from './control-plane/command.ts';
 import { registerKnowledge } from './knowledge/command.ts';
 import { registerRateLimits } from './rate-limits/command.ts';
+import { registerVoiceBench } from './voice/command.ts';
 import { registerWebhooks } from './webhooks/command.ts';
 
 const program = new Command('bench')
@@ -13,6 +14,7 @@ const program = new Command('bench')
 registerControlPlane(program);
 registerKnowledge(program);
 registerRateLimits(program);
+registerVoiceBench(program);
 registerWebhooks(program);
 
 try {
