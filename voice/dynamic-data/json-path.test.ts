@@ -44,8 +44,21 @@ describe('valueAt', () => {
     },
   );
 
-  it.each(['$.', '$name', 'a b', '$.a[', '$[?(@.id==7)]', '$.orders[0:1]', "$['a','b']", '$...a', '$.a..', ''])('%s is no path', (path) => {
-    expect(() => valueAt(path, answer)).toThrow(PathError);
+  it.each(['$.', '$name', 'a b', '$.a[', '$[?(@.id==7)]', '$.orders[0:1]', "$['a','b']", '$...a', '$.a..', '$..a..b', ''])(
+    '%s is no path',
+    (path) => {
+      expect(() => valueAt(path, answer)).toThrow(PathError);
+    },
+  );
+
+  it('looks at each place once, however deep the answer is', () => {
+    let deep: unknown = 'end';
+    for (let level = 0; level < 60; level += 1) deep = [deep, deep];
+    // Each level stands there twice: 2^60 places, of which a path without wildcards sees one.
+    expect(valueAt(`$${'[1]'.repeat(60)}`, deep)).toBe('end');
+    let chain: unknown = 'end';
+    for (let level = 0; level < 60; level += 1) chain = [chain];
+    expect(valueAt(`$..*${'[*]'.repeat(20)}`, chain)).toHaveLength(40);
   });
 
   it('finds its way in a list, and in what is no object at all', () => {

@@ -1,6 +1,7 @@
 /**
  * Paths into an answer: what people write of JSONPath (RFC 9535) to name a place. `$.customer.name`, `$['first name']`, `$.orders[0].id`, `$.orders[-1]`,
- * `$.orders[*].id`, `$..id`; `$.` may be left out. Filters, slices and unions are no places, and refused.
+ * `$.orders[*].id`, `$..id`; `$.` may be left out. Filters, slices and unions are no places, and refused; so is a second `..`, which would find
+ * the same places on many ways.
  */
 
 /** A path that can't be read. The message says where. */
@@ -52,6 +53,7 @@ function parsePath(path: string): readonly Step[] {
     const quoted = single ?? double;
     const key = index !== undefined ? Number(index) : (name ?? (quoted === undefined ? undefined : unescaped(quoted)));
     steps.push({ ...(key !== undefined && { key }), deep: dots === '..' || deep !== undefined });
+    if (steps.filter((step) => step.deep).length > 1) throw new PathError(`${JSON.stringify(path)} has ".." more than once`);
   }
   return steps;
 }
