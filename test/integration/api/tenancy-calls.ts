@@ -64,6 +64,19 @@ export const callGenerators: Readonly<Record<string, Generator>> = {
       },
     };
   },
+  'GET /v2/ai-agents/:ai_agent_id/postcall-analysis/results/:call_id': (situation) => {
+    const { own, foreign, random } = situation;
+    const id = callId(situation);
+    const agent = pick(random, [own.servedAgent, own.servedAgent, foreign.servedAgent, 'agent-aaaaaaaaaaaaaaaa']) ?? '';
+    const found = own.calls.get(id) === agent;
+    return {
+      request: { path: `/v2/ai-agents/${agent}/postcall-analysis/results/${id}` },
+      expected: {
+        status: found ? 200 : 404,
+        learn: ({ body }) => found && same([body.agent_id, body.status, body.items], [agent, 'pending', []], `the results of ${id}`),
+      },
+    };
+  },
   'POST /v1/call-recording/download': recordings('/v1/call-recording/download'),
   'POST /v1/call-recording/signed-url': recordings('/v1/call-recording/signed-url'),
 };

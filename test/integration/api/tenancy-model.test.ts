@@ -39,12 +39,17 @@ async function side(random: () => number, marker: string, beginning: string): Pr
   const { body } = await org.call('POST', '/v1/phone-numbers', { phone_number: model.keptNumber, friendly_name: marker });
   model.numbers.set(body._id as string, { number: model.keptNumber, provider: 'sip', text: marker });
   await facade.store.organizations.limitLiveCalls(org.name, 1_000);
-  await serveAgent(facade.store, org.name, model.servedAgent, { displayName: marker });
+  await serveAgent(facade.store, org.name, model.servedAgent, {
+    displayName: marker,
+    agent: { postCallAnalysis: [{ name: 'resolved', type: 'boolean' }] },
+  });
   const callers: CallerKey[] = [];
   for (let n = 0; n < keysEach; n += 1) {
     const share = random() * 0.6;
     const some = vocabulary.filter((each) => (each === '*' ? random() < 0.1 : random() < share));
-    const own: readonly Permission[] = some.length === 0 ? ['agents:write', 'api_keys:write'] : some;
+    // One may do everything: without it there are seeds with which nobody makes something of each kind.
+    const few: readonly Permission[] = some.length === 0 ? ['agents:write', 'api_keys:write'] : some;
+    const own = n === 0 ? (['*'] as const) : few;
     const name = `caller ${marker} ${n}`;
     const { record, apiKey } = await facade.store.apiKeys.create({ org: org.name, name, permissions: own, expirationDays: 1 });
     model.keys.set(record.keyId, { name, revoked: false, asks: true });
