@@ -18,7 +18,7 @@ afterAll(async () => {
   await dispose();
 });
 
-describe('dynamic data', () => {
+describe.concurrent('dynamic data', () => {
   it('are looked up once for several calls, spoken, told to the model, and kept with the call', async () => {
     const endpoint = await startEndpoint(servers, (response) => sendJson(response, { name: 'Ada', tier: 'gold', orders: [{ id: 7 }] }));
     const broken = await startEndpoint(servers, (response) => sendJson(response, {}, 500));
