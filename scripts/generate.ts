@@ -7,6 +7,8 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { generateCrds, type GeneratedFile } from '../crds/generate.ts';
+import { generateAlerts } from './generators/chart-alerts.ts';
+import { generateDashboards } from './generators/chart-dashboards.ts';
 import { generateChartValues } from './generators/chart-values.ts';
 import { generateConditionsReference } from './generators/conditions-reference.ts';
 import { generateConfigurationReference } from './generators/configuration-reference.ts';
@@ -37,6 +39,8 @@ const generators: readonly Generator[] = [
   { name: 'events', generate: generateEventsReference },
   { name: 'metrics reference', generate: generateMetricsReference },
   { name: 'chart values', generate: generateChartValues },
+  { name: 'alerts', generate: generateAlerts },
+  { name: 'dashboards', generate: generateDashboards, owns: [{ folder: 'charts/parley/files/dashboards', ending: '.json' }] },
   { name: 'OpenAPI document', generate: generateOpenApi },
 ];
 

@@ -35,15 +35,17 @@ app.kubernetes.io/name: {{ include "parley.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end -}}
 
+{{/* {root, component, labels, more}: what is given twice comes once; what is selected by can't be changed. */}}
 {{- define "parley.labels" -}}
-helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" }}
-{{ include "parley.selectorLabels" . }}
-app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
-app.kubernetes.io/part-of: parley
-app.kubernetes.io/managed-by: {{ .Release.Service }}
-{{- with .Values.commonLabels }}
-{{ toYaml . }}
-{{- end }}
+{{- $chart := printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" -}}
+{{- $own := dict
+      "helm.sh/chart" $chart
+      "app.kubernetes.io/version" .root.Chart.AppVersion
+      "app.kubernetes.io/part-of" "parley"
+      "app.kubernetes.io/managed-by" .root.Release.Service -}}
+{{- with .component -}}{{- $_ := set $own "app.kubernetes.io/component" . -}}{{- end -}}
+{{- $selected := include "parley.selectorLabels" .root | fromYaml -}}
+{{- mergeOverwrite (dict) .root.Values.commonLabels (.labels | default dict) (.more | default dict) $own $selected | toYaml -}}
 {{- end -}}
 
 {{/* {root, name, component, annotations, labels, namespace}: everything but the name is optional; no namespace for what belongs to the cluster. */}}
@@ -54,13 +56,7 @@ name: {{ .name }}
 namespace: {{ . }}
 {{- end }}
 labels:
-  {{- include "parley.labels" $root | nindent 2 }}
-  {{- with .component }}
-  app.kubernetes.io/component: {{ . }}
-  {{- end }}
-  {{- with .labels }}
-  {{- toYaml . | nindent 2 }}
-  {{- end }}
+  {{- include "parley.labels" . | nindent 2 }}
 {{- with merge (dict) (default (dict) .annotations) $root.Values.commonAnnotations }}
 annotations:
   {{- toYaml . | nindent 2 }}

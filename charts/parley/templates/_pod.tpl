@@ -54,11 +54,7 @@ for lists with a name twice can't be applied. `migrate` and `organizations` are 
 {{- define "parley.podMetadata" -}}
 {{- $own := .own | default (index .root.Values .role) | default dict -}}
 labels:
-  {{- include "parley.labels" .root | nindent 2 }}
-  app.kubernetes.io/component: {{ .role }}
-  {{- with mergeOverwrite (dict) .root.Values.podLabels ($own.podLabels | default dict) }}
-  {{- toYaml . | nindent 2 }}
-  {{- end }}
+  {{- include "parley.labels" (dict "root" .root "component" .role "labels" .root.Values.podLabels "more" $own.podLabels) | nindent 2 }}
 {{- with mergeOverwrite (dict) .root.Values.commonAnnotations .root.Values.podAnnotations ($own.podAnnotations | default dict) }}
 annotations:
   {{- toYaml . | nindent 2 }}

@@ -1,0 +1,245 @@
+import type { GeneratedFile } from '../../crds/generate.ts';
+
+/** One panel: a title, what it shows, and a line for each query. */
+interface Panel {
+  readonly title: string;
+  readonly unit?: 's' | 'short' | 'reqps' | 'ops' | 'percentunit' | 'bytes';
+  readonly stat?: true;
+  readonly lines: readonly (readonly [expr: string, legend: string])[];
+}
+
+interface Dashboard {
+  readonly name: string;
+  readonly title: string;
+  readonly about: string;
+  readonly panels: readonly Panel[];
+}
+
+const selected = 'namespace="$namespace"';
+const rate = (metric: string, by: string, labels = ''): string =>
+  `sum by (${by}) (rate(${metric}{${selected}${labels}}[$__rate_interval]))`;
+const quantile = (share: number, metric: string, by = ''): string =>
+  `histogram_quantile(${share}, sum by (${['le', by].filter((label) => label !== '').join(', ')}) (rate(${metric}_bucket{${selected}}[$__rate_interval])))`;
+const slowest = (metric: string, by: string): Panel['lines'] => [
+  [quantile(0.5, metric, by), `p50 {{${by}}}`],
+  [quantile(0.99, metric, by), `p99 {{${by}}}`],
+];
+
+const dashboards: readonly Dashboard[] = [
+  {
+    name: 'overview',
+    title: 'Parley / Overview',
+    about: 'Whether everything is there and works.',
+    panels: [
+      { title: 'Live calls', stat: true, lines: [[`sum(parley_voice_calls{${selected}})`, 'calls']] },
+      { title: 'Operators that lead', stat: true, lines: [[`sum(leader_election_master_status{${selected}})`, 'leaders']] },
+      {
+        title: 'Resources that are not Ready',
+        stat: true,
+        lines: [[`sum(max by (kind) (parley_objects{${selected},ready="False"}))`, 'not Ready']],
+      },
+      { title: 'Oldest event that waits', stat: true, unit: 's', lines: [[`max(parley_webhook_oldest_seconds{${selected}})`, 'oldest']] },
+      { title: 'Requests by status', unit: 'reqps', lines: [[rate('http_requests_total', 'status'), '{{status}}']] },
+      {
+        title: 'Time for a request',
+        unit: 's',
+        lines: [
+          [quantile(0.5, 'http_request_duration_seconds'), 'p50'],
+          [quantile(0.99, 'http_request_duration_seconds'), 'p99'],
+        ],
+      },
+      {
+        title: 'Processor time',
+        unit: 'short',
+        lines: [[`sum by (job) (rate(process_cpu_seconds_total{${selected}}[$__rate_interval]))`, '{{job}}']],
+      },
+      { title: 'Memory', unit: 'bytes', lines: [[`sum by (job) (process_resident_memory_bytes{${selected}})`, '{{job}}']] },
+      {
+        title: 'Event loop: wait of what is due (p99)',
+        unit: 's',
+        lines: [[`max by (job) (nodejs_eventloop_lag_p99_seconds{${selected}})`, '{{job}}']],
+      },
+      {
+        title: 'Connections to Postgres',
+        lines: [[`sum by (job, state) (parley_database_connections{${selected}})`, '{{job}} {{state}}']],
+      },
+    ],
+  },
+  {
+    name: 'control-plane',
+    title: 'Parley / Control plane',
+    about: 'The operator, and how the roles speak to the API server.',
+    panels: [
+      { title: 'Objects by Ready', lines: [[`max by (kind, ready) (parley_objects{${selected}})`, '{{kind}} {{ready}}']] },
+      { title: 'From a change to Ready', unit: 's', lines: slowest('parley_time_to_ready_seconds', 'kind') },
+      {
+        title: 'Reconciles',
+        unit: 'ops',
+        lines: [[rate('controller_runtime_reconcile_total', 'controller, result'), '{{controller}} {{result}}']],
+      },
+      { title: 'Time for a reconcile', unit: 's', lines: slowest('controller_runtime_reconcile_time_seconds', 'controller') },
+      { title: 'Objects that wait', lines: [[`max by (name) (workqueue_depth{${selected}})`, '{{name}}']] },
+      { title: 'Wait before a reconcile', unit: 's', lines: slowest('workqueue_queue_duration_seconds', 'name') },
+      { title: 'Statuses written', unit: 'ops', lines: [[rate('parley_status_writes_total', 'kind'), '{{kind}}']] },
+      {
+        title: 'Requests to the API server',
+        unit: 'reqps',
+        lines: [[rate('rest_client_requests_total', 'job, code'), '{{job}} {{code}}']],
+      },
+      {
+        title: 'Silence of the API server',
+        unit: 's',
+        lines: [[`max by (job, resource) (informer_last_contact_seconds{${selected}})`, '{{job}} {{resource}}']],
+      },
+      { title: 'Objects in caches', lines: [[`sum by (job, resource) (informer_objects{${selected}})`, '{{job}} {{resource}}']] },
+    ],
+  },
+  {
+    name: 'api',
+    title: 'Parley / REST API',
+    about: 'Requests, errors, time and limits.',
+    panels: [
+      { title: 'Requests by route', unit: 'reqps', lines: [[rate('http_requests_total', 'method, route'), '{{method}} {{route}}']] },
+      { title: 'Errors', unit: 'reqps', lines: [[rate('http_requests_total', 'status, route', ',status=~"5.."'), '{{status}} {{route}}']] },
+      { title: 'Time by route (p99)', unit: 's', lines: [[quantile(0.99, 'http_request_duration_seconds', 'route'), '{{route}}']] },
+      { title: 'Turned away by a limit', unit: 'reqps', lines: [[rate('parley_rate_limited_total', 'class'), '{{class}}']] },
+      { title: 'API server reachable', lines: [[`min by (pod) (parley_kubernetes_reachable{${selected}})`, '{{pod}}']] },
+      {
+        title: 'Connections to Postgres',
+        lines: [[`sum by (pod, state) (parley_database_connections{${selected}})`, '{{pod}} {{state}}']],
+      },
+    ],
+  },
+  {
+    name: 'webhooks',
+    title: 'Parley / Webhooks',
+    about: 'Events on their way to subscribers.',
+    panels: [
+      { title: 'What waits', lines: [[`max by (state) (parley_webhook_backlog{${selected}})`, '{{state}}']] },
+      { title: 'Oldest that waits', unit: 's', lines: [[`max by (of) (parley_webhook_oldest_seconds{${selected}})`, '{{of}}']] },
+      { title: 'Attempts by outcome', unit: 'ops', lines: [[rate('parley_webhook_attempts_total', 'outcome'), '{{outcome}}']] },
+      { title: 'Deliveries that ended', unit: 'ops', lines: [[rate('parley_webhook_deliveries_total', 'state'), '{{state}}']] },
+      {
+        title: 'From the event to its endpoint',
+        unit: 's',
+        lines: [
+          [quantile(0.5, 'parley_webhook_delivery_seconds'), 'p50'],
+          [quantile(0.99, 'parley_webhook_delivery_seconds'), 'p99'],
+        ],
+      },
+      { title: 'Endpoints that are left alone', lines: [[`max by (state) (parley_webhook_breakers{${selected}})`, '{{state}}']] },
+      { title: 'Under way', lines: [[`sum by (stage) (parley_webhook_in_flight{${selected}})`, '{{stage}}']] },
+      {
+        title: 'Events relayed',
+        unit: 'ops',
+        lines: [[`sum(rate(parley_webhook_relayed_events_total{${selected}}[$__rate_interval]))`, 'events']],
+      },
+    ],
+  },
+  {
+    name: 'knowledge',
+    title: 'Parley / Knowledge bases',
+    about: 'Documents that are taken up, and searches.',
+    panels: [
+      { title: 'Documents that ended', unit: 'ops', lines: [[rate('parley_documents_ended_total', 'outcome'), '{{outcome}}']] },
+      { title: 'Time for a stage', unit: 's', lines: slowest('parley_ingestion_stage_seconds', 'stage') },
+      { title: 'Time to read a file (p99)', unit: 's', lines: [[quantile(0.99, 'parley_parse_seconds', 'extension'), '{{extension}}']] },
+      { title: 'Files being read', lines: [[`sum by (pod) (parley_parsers_running{${selected}})`, '{{pod}}']] },
+      {
+        title: 'Requests to embedding servers',
+        unit: 'reqps',
+        lines: [[rate('parley_embedding_request_seconds_count', 'profile, outcome'), '{{profile}} {{outcome}}']],
+      },
+      { title: 'Time for an embedding request', unit: 's', lines: slowest('parley_embedding_request_seconds', 'profile') },
+      { title: 'Time in the vector store', unit: 's', lines: slowest('parley_vector_store_seconds', 'operation') },
+      {
+        title: 'Calls of the vector store',
+        unit: 'ops',
+        lines: [[rate('parley_vector_store_seconds_count', 'operation, outcome'), '{{operation}} {{outcome}}']],
+      },
+    ],
+  },
+  {
+    name: 'calls',
+    title: 'Parley / Calls',
+    about: 'Live calls and the room that is left.',
+    panels: [
+      { title: 'Live calls', lines: [[`sum(parley_voice_calls{${selected}})`, 'all']] },
+      { title: 'Live calls by pod', lines: [[`sum by (pod) (parley_voice_calls{${selected}})`, '{{pod}}']] },
+      { title: 'Calls that nobody ended', unit: 'ops', lines: [[rate('parley_calls_reaped_total', 'reason'), '{{reason}}']] },
+      {
+        title: 'Processor time of voice',
+        lines: [[`sum by (pod) (rate(process_cpu_seconds_total{${selected},job=~".*-voice"}[$__rate_interval]))`, '{{pod}}']],
+      },
+      {
+        title: 'Memory of voice',
+        unit: 'bytes',
+        lines: [[`sum by (pod) (process_resident_memory_bytes{${selected},job=~".*-voice"})`, '{{pod}}']],
+      },
+    ],
+  },
+];
+
+const source = { type: 'prometheus', uid: '${datasource}' };
+
+/** Dashboards of Grafana, which the chart puts into ConfigMaps. */
+export function generateDashboards(): readonly GeneratedFile[] {
+  return dashboards.map((dashboard) => ({
+    path: `charts/parley/files/dashboards/${dashboard.name}.json`,
+    content: `${JSON.stringify(jsonOf(dashboard), null, 2)}\n`,
+  }));
+}
+
+function jsonOf({ name, title, about, panels }: Dashboard): unknown {
+  let x = 0;
+  let y = 0;
+  const placed = panels.map((panel, index) => {
+    const w = panel.stat === true ? 6 : 12;
+    const h = panel.stat === true ? 4 : 8;
+    if (x + w > 24) x = 0;
+    const gridPos = { h, w, x, y };
+    x += w;
+    if (x >= 24) {
+      x = 0;
+      y += h;
+    }
+    return {
+      id: index + 1,
+      type: panel.stat === true ? 'stat' : 'timeseries',
+      title: panel.title,
+      datasource: source,
+      gridPos,
+      fieldConfig: { defaults: { unit: panel.unit ?? 'short', min: 0 }, overrides: [] },
+      targets: panel.lines.map(([expr, legendFormat], line) => ({
+        refId: String.fromCharCode(65 + line),
+        datasource: source,
+        expr,
+        legendFormat,
+      })),
+    };
+  });
+  return {
+    uid: `parley-${name}`,
+    title,
+    description: about,
+    tags: ['parley'],
+    schemaVersion: 39,
+    editable: true,
+    refresh: '30s',
+    time: { from: 'now-3h', to: 'now' },
+    templating: {
+      list: [
+        { name: 'datasource', type: 'datasource', query: 'prometheus', label: 'Source' },
+        {
+          name: 'namespace',
+          type: 'query',
+          label: 'Namespace',
+          datasource: source,
+          query: { query: 'label_values(parley_build_info, namespace)', refId: 'namespace' },
+          refresh: 2,
+        },
+      ],
+    },
+    panels: placed,
+  };
+}

@@ -1,0 +1,384 @@
+/** What the chart makes of its values. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { describe, expect, it } from 'vitest';
+
+import { repositoryRoot } from '../../../cli/dev/repository.ts';
+import { chartVariables } from '../../../scripts/generators/chart-values-definition.ts';
+import { configEntries, loadConfig } from '../../../platform/config.ts';
+import {
+  chart,
+  containerOf,
+  envOf,
+  find,
+  helm,
+  NAMESPACE,
+  ofKind,
+  podsOf,
+  type PodTemplate,
+  RELEASE,
+  render,
+  type Rendered,
+  roles,
+  withValues,
+} from './helm.ts';
+import { batches } from './matrix.ts';
+
+const podOf = (manifests: readonly Rendered[], role: string): PodTemplate =>
+  find(manifests, 'Deployment', `${RELEASE}-${role}`)['spec'].template as PodTemplate;
+
+const refusal = (values: object): Promise<string> =>
+  render(values).then(
+    () => 'it was rendered',
+    (error: Error) => error.message,
+  );
+
+describe('the chart', () => {
+  it('passes helm lint, with every value and without warnings', async () => {
+    const text = await helm(['lint', chart, '--strict', '--kube-version', '1.34.4'], { values: withValues() });
+    expect(text).toContain('1 chart(s) linted, 0 chart(s) failed');
+  });
+
+  it('has the version of the program', async () => {
+    const { version } = JSON.parse(await readFile(join(repositoryRoot(), 'package.json'), 'utf8')) as { readonly version: string };
+    const text = await readFile(join(chart, 'Chart.yaml'), 'utf8');
+    expect(text).toContain(`\nversion: ${version}\n`);
+    expect(text).toContain(`\nappVersion: ${version}\n`);
+  });
+
+  it('keeps to the restricted standard in every pod, whatever is switched', async () => {
+    for (const { name, manifests } of await rendered()) {
+      const pods = podsOf(manifests);
+      for (const pod of pods) {
+        const { spec } = pod.template;
+        const where = `${pod.name} with ${name}`;
+        expect(spec.securityContext, where).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+        for (const field of ['hostNetwork', 'hostPID', 'hostIPC', 'shareProcessNamespace']) expect(spec[field], where).toBeUndefined();
+        for (const volume of spec.volumes ?? [])
+          expect(
+            Object.keys(volume).filter((key) => key !== 'name'),
+            where,
+          ).not.toContain('hostPath');
+        for (const container of [...spec.containers, ...(spec.initContainers ?? [])].filter(
+          ({ name: own }) => !['beside', 'before'].includes(own),
+        )) {
+          expect(container.securityContext, where).toMatchObject({
+            allowPrivilegeEscalation: false,
+            readOnlyRootFilesystem: true,
+            capabilities: { drop: ['ALL'] },
+          });
+          expect(container.securityContext, where).not.toMatchObject({ runAsUser: 0 });
+          const names = (container.env ?? []).map((entry) => entry.name);
+          expect(new Set(names).size, `${where}: a variable comes twice`).toBe(names.length);
+          expect(
+            container.volumeMounts?.map(({ mountPath }) => mountPath),
+            where,
+          ).toContain('/tmp');
+        }
+      }
+    }
+  });
+
+  it('names everything once, labels it, and puts it where it belongs', async () => {
+    for (const { name, manifests } of await rendered()) {
+      const seen = new Set<string>();
+      for (const { kind, metadata } of manifests) {
+        const id = `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
+        expect(seen, `${id} with ${name}`).not.toContain(id);
+        seen.add(id);
+        if (metadata.labels?.['helm.sh/chart'] !== undefined)
+          expect(metadata.labels, id).toMatchObject({ 'app.kubernetes.io/instance': RELEASE });
+      }
+    }
+  });
+});
+
+describe('the configuration', () => {
+  it('gives every variable of the schema to every role, as the process reads it', async () => {
+    const open = chartVariables().filter(({ secret }) => !secret);
+    const config = Object.fromEntries(open.map((entry) => [entry.name, sample(entry.name, entry.schema)]));
+    const manifests = await render(withValues({ config, storage: { persistentVolumeClaim: { create: true } } }));
+    for (const role of roles) {
+      const env = envOf(containerOf(manifests, role)) as Readonly<Record<string, string>>;
+      for (const [name, value] of Object.entries(config).filter(([, one]) => one !== ''))
+        expect(env[name], `${name} of ${role}`).toBe(typeof value === 'object' ? JSON.stringify(value) : String(value));
+    }
+    const env = envOf(containerOf(manifests, 'voice'));
+    const plain = Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
+    expect(() => loadConfig({ ...plain, DATABASE_URL: 'postgres://db/parley' })).not.toThrow();
+  });
+
+  it('refuses what the processes would refuse, with its name', async () => {
+    await expect(refusal(withValues({ config: { PARLEY_API_PORT: 'many' } }))).resolves.toContain('/config/PARLEY_API_PORT');
+    await expect(refusal(withValues({ config: { PARLEY_LOG_LEVEL: 'loud' } }))).resolves.toContain('/config/PARLEY_LOG_LEVEL');
+    await expect(refusal(withValues({ config: { PARLEY_LOGLEVEL: 'info' } }))).resolves.toContain('PARLEY_LOGLEVEL');
+    await expect(refusal(withValues({ config: { PARLEY_EMBEDDING_PROFILES: [{ name: 'x', provider: 'nobody' }] } }))).resolves.toContain(
+      'PARLEY_EMBEDDING_PROFILES',
+    );
+    await expect(refusal(withValues({ api: { replica: 3 } }))).resolves.toContain("additional properties 'replica' not allowed");
+  });
+
+  it('takes no secret in the open', async () => {
+    for (const { name } of configEntries().filter(({ secret }) => secret)) {
+      await expect(refusal(withValues({ config: { [name]: 'postgres://user:password@db/parley' } })), name).resolves.toMatch(
+        new RegExp(`additional properties '${name}' not allowed`),
+      );
+    }
+  });
+
+  it('takes a variable of a role over that of all, and extraEnv over both', async () => {
+    const manifests = await render(
+      withValues({
+        config: { PARLEY_DATABASE_POOL: 5, PARLEY_LOG_LEVEL: 'warn' },
+        worker: { config: { PARLEY_DATABASE_POOL: 7 }, extraEnv: [{ name: 'PARLEY_LOG_LEVEL', value: 'debug' }] },
+      }),
+    );
+    expect(envOf(containerOf(manifests, 'api'))).toMatchObject({ PARLEY_DATABASE_POOL: '5', PARLEY_LOG_LEVEL: 'warn' });
+    expect(envOf(containerOf(manifests, 'worker'))).toMatchObject({ PARLEY_DATABASE_POOL: '7', PARLEY_LOG_LEVEL: 'debug' });
+  });
+
+  it('hands a secret to the roles that are named only', async () => {
+    const manifests = await render(
+      withValues({ secrets: { OPENAI_API_KEY: { name: 'models', key: 'openai', roles: ['voice', 'worker'] } } }),
+    );
+    const holders = roles.filter((role) => 'OPENAI_API_KEY' in envOf(containerOf(manifests, role)));
+    expect(holders).toEqual(['worker', 'voice']);
+    expect(envOf(containerOf(manifests, 'voice'))['OPENAI_API_KEY']).toEqual({ secretKeyRef: { name: 'models', key: 'openai' } });
+  });
+
+  it('gives the Jobs the database and nothing else that is secret', async () => {
+    const manifests = await render(withValues({ organizations: ['acme'] }));
+    for (const job of ofKind(manifests, 'Job')) {
+      const [container] = (job['spec'].template as PodTemplate).spec.containers;
+      expect(Object.keys(envOf(container!)).toSorted(), job.metadata.name).toEqual(['DATABASE_URL', 'HOME']);
+      expect((job['spec'].template as PodTemplate).spec.automountServiceAccountToken).toBe(false);
+    }
+  });
+});
+
+describe('what can not work', () => {
+  it.each([
+    [{ secrets: { DATABASE_URL: { name: '' } } }, '--set secrets.DATABASE_URL.name=<Secret>'],
+    [{ config: { TEMPORAL_ADDRESS: '' } }, '--set config.TEMPORAL_ADDRESS=<host>:7233'],
+    [{ config: { LIVEKIT_URL: '' } }, '--set voice.enabled=false'],
+    [{ secrets: { LIVEKIT_API_SECRET: { name: '' } } }, '--set secrets.LIVEKIT_API_SECRET.name=<Secret>'],
+    [{ config: { STORAGE_URL: '' } }, '--set storage.persistentVolumeClaim.create=true'],
+    [{ config: { PARLEY_API_PORT: 0 } }, 'config.PARLEY_API_PORT is 0'],
+    [{ namespaced: true, organizations: ['acme'] }, 'organizations has to be empty'],
+    [{ config: { PARLEY_LEADER_ELECTION: false } }, 'operator.replicas=1'],
+    [{ voice: { autoscaling: { mode: 'keda' } } }, 'voice.autoscaling.prometheusAddress=http://'],
+    [{ metrics: { serviceMonitor: { enabled: true }, podMonitor: { enabled: true } } }, 'Switch one off'],
+    [{ config: { LIVEKIT_API_KEY: 'key' } }, 'LIVEKIT_API_KEY is in config and in secrets'],
+    [{ worker: { serviceAccount: { create: false } } }, 'worker.serviceAccount.name'],
+  ])('%j says what to do', async (values, cure) => {
+    await expect(refusal(withValues(values))).resolves.toContain(cure);
+  });
+
+  it('says everything that is missing at once', async () => {
+    const message = await refusal({});
+    for (const name of ['secrets.DATABASE_URL', 'config.TEMPORAL_ADDRESS', 'config.LIVEKIT_URL', 'config.STORAGE_URL'])
+      expect(message).toContain(name);
+  });
+});
+
+describe('the pods', () => {
+  it('gives voice the time of its longest call and a minute more', async () => {
+    const usual = await render(withValues());
+    expect(podOf(usual, 'voice').spec.terminationGracePeriodSeconds).toBe(7320);
+    expect(containerOf(usual, 'voice').lifecycle).toEqual({ preStop: { sleep: { seconds: 5 } } });
+    const short = await render(withValues({ voice: { config: { PARLEY_VOICE_DRAIN_MS: 600_500 } } }));
+    expect(podOf(short, 'voice').spec.terminationGracePeriodSeconds).toBe(661);
+  });
+
+  it('gives the others longer than their orderly stop takes', async () => {
+    const manifests = await render(withValues({ config: { PARLEY_SHUTDOWN_TIMEOUT_MS: 40_000 } }));
+    for (const role of ['operator', 'api', 'worker', 'dispatcher'])
+      expect(podOf(manifests, role).spec.terminationGracePeriodSeconds, role).toBeGreaterThanOrEqual(45);
+  });
+
+  it('runs the image by its digest where there is one', async () => {
+    const digest = `sha256:${'0'.repeat(64)}`;
+    const manifests = await render(
+      withValues({ organizations: ['acme'], image: { registry: 'registry.example.com/', repository: 'voice/parley', tag: 'v1', digest } }),
+    );
+    const images = podsOf(manifests).flatMap(({ template }) => template.spec.containers.map(({ image }) => image));
+    expect(new Set(images)).toEqual(new Set([`registry.example.com/voice/parley@${digest}`]));
+    expect(images).toHaveLength(8);
+  });
+
+  it('leaves the number of pods to an autoscaler', async () => {
+    const manifests = await render(withValues({ voice: { autoscaling: { mode: 'hpa', targetCallsPerPod: 8 } } }));
+    expect(find(manifests, 'Deployment', 'parley-api')['spec']).not.toHaveProperty('replicas');
+    expect(find(manifests, 'Deployment', 'parley-voice')['spec']).not.toHaveProperty('replicas');
+    expect(find(manifests, 'Deployment', 'parley-operator')['spec'].replicas).toBe(2);
+    expect(find(manifests, 'HorizontalPodAutoscaler', 'parley-voice')['spec'].metrics).toEqual([
+      { type: 'Pods', pods: { metric: { name: 'parley_voice_calls' }, target: { type: 'AverageValue', averageValue: '8' } } },
+    ]);
+  });
+
+  it('keeps files on the shared volume of the roles that use them, and only there', async () => {
+    const manifests = await render(
+      withValues({ config: { STORAGE_URL: 'file:///data/files' }, storage: { persistentVolumeClaim: { create: true } } }),
+    );
+    const users = roles.filter((role) => containerOf(manifests, role).volumeMounts?.some(({ mountPath }) => mountPath === '/data/files'));
+    expect(users).toEqual(['api', 'worker', 'voice']);
+    expect(find(manifests, 'PersistentVolumeClaim', 'parley-files').metadata.annotations).toMatchObject({
+      'helm.sh/resource-policy': 'keep',
+    });
+  });
+});
+
+describe('organisations', () => {
+  it('are namespaces that stay, with a binding for each role', async () => {
+    const manifests = await render(
+      withValues({ organizations: ['acme', { name: 'globex', labels: { team: 'phone' } }, { name: 'initech', createNamespace: false }] }),
+    );
+    expect(
+      ofKind(manifests, 'Namespace').map(({ metadata }) => [
+        metadata.name,
+        metadata.labels?.['parley.dev/organization'],
+        metadata.annotations?.['helm.sh/resource-policy'],
+      ]),
+    ).toEqual([
+      ['acme', 'true', 'keep'],
+      ['globex', 'true', 'keep'],
+    ]);
+    for (const organization of ['acme', 'globex', 'initech']) {
+      const bound = ofKind(manifests, 'RoleBinding').filter(({ metadata }) => metadata.namespace === organization);
+      expect(bound.map(({ roleRef }) => (roleRef as { name: string }).name).toSorted()).toEqual(
+        roles.map((role) => `parley-system-parley-organization-${role}`).toSorted(),
+      );
+    }
+    const [container] = (find(manifests, 'Job', 'parley-register')['spec'].template as PodTemplate).spec.containers;
+    expect(container?.args).toEqual(['org', 'create', '--no-namespace', 'acme', 'globex', 'initech']);
+  });
+
+  it('never lets a permission on Secrets reach the whole cluster', async () => {
+    for (const { name, manifests } of await rendered()) {
+      const clusterWide = new Set(ofKind(manifests, 'ClusterRoleBinding').map(({ roleRef }) => (roleRef as { name: string }).name));
+      for (const { metadata, rules } of ofKind(manifests, 'ClusterRole')) {
+        const resources = (rules as { resources: string[]; verbs: string[] }[]).flatMap((rule) => [...rule.resources, ...rule.verbs]);
+        expect(resources, metadata.name).not.toContain('*');
+        if (clusterWide.has(metadata.name)) expect(resources, `${metadata.name} with ${name}`).not.toContain('secrets');
+        const aggregated = Object.keys(metadata.labels ?? {}).some((label) => label.startsWith('rbac.authorization.k8s.io/aggregate-to-'));
+        if (aggregated) expect(resources, metadata.name).not.toContain('secrets');
+      }
+    }
+  });
+
+  it('needs nothing of the cluster when namespaced', async () => {
+    const manifests = await render(withValues({ namespaced: true }));
+    const kinds = new Set(manifests.map(({ kind }) => kind));
+    for (const kind of ['ClusterRole', 'ClusterRoleBinding', 'Namespace', 'PriorityClass', 'CustomResourceDefinition'])
+      expect(kinds).not.toContain(kind);
+    expect(new Set(manifests.map(({ metadata }) => metadata.namespace))).toEqual(new Set([NAMESPACE]));
+    for (const role of roles) expect(envOf(containerOf(manifests, role))['PARLEY_NAMESPACE']).toBe(NAMESPACE);
+  });
+});
+
+describe('the definitions', () => {
+  it('can be installed alone, and stay', async () => {
+    const text = await helm(['template', 'crds', join(chart, 'charts/crds'), '--kube-version', '1.34.4']);
+    expect(text.match(/^kind: CustomResourceDefinition$/gm)).toHaveLength(5);
+    expect(text.match(/helm\.sh\/resource-policy: keep/g)).toHaveLength(5);
+  });
+
+  it('come with the chart, or not', async () => {
+    expect(ofKind(await render(withValues({ crds: { enabled: true } })), 'CustomResourceDefinition')).toHaveLength(5);
+    expect(ofKind(await render(withValues()), 'CustomResourceDefinition')).toHaveLength(0);
+  });
+});
+
+describe('alerts and dashboards', () => {
+  it('ask for metrics that there are', async () => {
+    const reference = await readFile(join(repositoryRoot(), 'docs/reference/metrics.md'), 'utf8');
+    const manifests = await render(withValues({ metrics: { prometheusRule: { enabled: true }, dashboards: { enabled: true } } }));
+    const text = JSON.stringify([
+      ...ofKind(manifests, 'PrometheusRule'),
+      ...ofKind(manifests, 'ConfigMap').map(({ data }) => data as unknown),
+    ]);
+    const names = new Set(
+      text.match(
+        /\b(parley|controller_runtime|workqueue|informer|reflector|leader_election|rest_client|http_request|http_requests)_[a-z_]+\b/g,
+      ) ?? [],
+    );
+    expect(names.size).toBeGreaterThan(25);
+    for (const name of names) {
+      // parley_build_info and what Node.js tells of itself are everywhere, and have no row.
+      if (name === 'parley_build_info') continue;
+      expect(reference, name).toContain(`| \`${name.replace(/_(bucket|count|sum)$/, '')}\` |`);
+    }
+  });
+
+  it('go by the names of this release, and have a runbook each', async () => {
+    const values = withValues({
+      metrics: { prometheusRule: { enabled: true, runbookURL: 'https://docs.example.com/alerts', disabled: ['ParleyDown'] } },
+    });
+    const [rule] = ofKind(await render(values, { release: 'phone', namespace: 'telephony' }), 'PrometheusRule');
+    const rules = rule?.['spec'].groups[0].rules as { alert: string; expr: string; annotations: Record<string, string> }[];
+    const page = await readFile(join(repositoryRoot(), 'docs/operations/alerts.md'), 'utf8');
+    expect(rules.map(({ alert }) => alert)).not.toContain('ParleyDown');
+    expect(rules.length).toBeGreaterThan(10);
+    for (const { alert, expr, annotations } of rules) {
+      expect(expr).not.toContain('$');
+      expect(expr).toContain('namespace="telephony"');
+      expect(page).toContain(`\n## ${alert}\n`);
+      expect(annotations['runbook_url']).toBe(`https://docs.example.com/alerts#${alert.toLowerCase()}`);
+    }
+  });
+});
+
+/** Every batch of the matrix, rendered once for all tests of this file. */
+let all: Promise<readonly { readonly name: string; readonly manifests: readonly Rendered[] }[]> | undefined;
+function rendered(): Promise<readonly { readonly name: string; readonly manifests: readonly Rendered[] }[]> {
+  all ??= batches().then(async (cases) => {
+    const done: { name: string; manifests: readonly Rendered[] }[] = [];
+    for (const { name, values } of cases) {
+      try {
+        done.push({ name, manifests: await render(values) });
+      } catch (error) {
+        throw new Error(`with ${name}: ${(error as Error).message}`, { cause: error });
+      }
+    }
+    return done;
+  });
+  return all;
+}
+
+/** A value that the variable may have and that isn't its default. */
+function sample(name: string, schema: unknown): unknown {
+  const {
+    type,
+    default: fallback,
+    minimum,
+    enum: choices,
+    pattern,
+  } = schema as { type?: string; default?: unknown; minimum?: number; enum?: readonly string[]; pattern?: string };
+  const special: Readonly<Record<string, unknown>> = {
+    PARLEY_EMBEDDING_PROFILES: [{ name: 'default', provider: 'lexical', model: 'bm25' }],
+    PARLEY_PROVIDERS: [{ name: 'openai', apiKeyEnv: 'OPENAI_API_KEY' }],
+    PARLEY_TRUSTED_PROXIES: '10.0.0.0/8',
+    PARLEY_NATIVE_NUMBERS: '+1555*',
+    PARLEY_EGRESS_ALLOW_CIDRS: '10.20.0.0/16',
+    PARLEY_EGRESS_DNS_SERVERS: '10.0.0.10',
+    PARLEY_EGRESS_HOSTS: 'hooks.example.com=10.20.0.1',
+    PARLEY_EGRESS_PORTS: '443',
+    PARLEY_SMTP_SERVERS: 'example.com=smtp://mail.example.com:587',
+    PARLEY_SIP_ALLOWED_ADDRESSES: '203.0.113.0/24',
+    STORAGE_URL: 'file:///var/lib/parley/files',
+    TEMPORAL_ADDRESS: 'temporal:7233',
+    TEMPORAL_TASK_QUEUE: 'other',
+    // Two of them may not both lead.
+    PARLEY_LEADER_ELECTION: true,
+    // In the Secrets of the test.
+    LIVEKIT_API_KEY: '',
+  };
+  if (name in special) return special[name];
+  if (choices !== undefined) return choices.find((choice) => choice !== fallback);
+  if (type === 'integer') return ((fallback as number | undefined) ?? minimum ?? 0) + 1;
+  if (pattern?.includes('wss?') === true) return 'wss://media.example.com';
+  if (format === 'uri') return 'https://api.example.com';
+  // What else it may be, only the program knows.
+  return fallback ?? '';
+}
