@@ -7,7 +7,16 @@ import { isInboundDispatch } from '../../calls/sip/dispatch.ts';
 import { sleep } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { isTerminal, type CallRecord } from '../../store/index.ts';
-import { finishReasonOfPhoneLeaving, type InboundCalls, type OutboundCalls } from '../phone/index.ts';
+import { millisecondsOf } from '../../crds/duration.ts';
+import type { SipGateway } from '../../calls/sip/gateway.ts';
+import {
+  finishReasonOfPhoneLeaving,
+  listenForVoicemail,
+  sessionVoice,
+  Transfers,
+  type InboundCalls,
+  type OutboundCalls,
+} from '../phone/index.ts';
 import type { OpenRecording, Saved } from '../recording/index.ts';
 import type { ConversationFigures } from '../session/statistics.ts';
 import { LogWriter } from '../session/log-writer.ts';
@@ -26,7 +35,11 @@ const patience = { farewell: 25_000, session: 5_000, transcript: 30_000, state: 
 export interface CallJobOptions {
   readonly services: Services;
   readonly rooms: Rooms;
-  readonly phone: { readonly inbound: Pick<InboundCalls, 'take'>; readonly outbound: Pick<OutboundCalls, 'dial'> };
+  readonly phone: {
+    readonly inbound: Pick<InboundCalls, 'take'>;
+    readonly outbound: Pick<OutboundCalls, 'dial'>;
+    readonly gateway: SipGateway;
+  };
   /** Aborts when the process has to stop, and its call with it. */
   readonly stop: AbortSignal;
 }
@@ -126,7 +139,8 @@ export class CallJob {
       userIdentity,
       clock: services.clock,
       onMedia: () => media.resolve(),
-      onEnd: (reason) => ending.decide(reason),
+      // Who is handed on leaves before anybody says that it is done.
+      onEnd: (reason) => void transfers.reasonOf(reason).then((known) => ending.decide(known)),
       reasonOf: (left) => (call.callType === 'phone_call' ? finishReasonOfPhoneLeaving(left) : undefined) ?? finishReasonOfLeaving(left),
       ringing: call.direction === 'outbound',
     });
@@ -138,13 +152,28 @@ export class CallJob {
       log: writer,
       logger: log,
       over: ending.signal,
-      transfer: async () => ({ outcome: 'failed', message: 'This is a web call: it cannot be transferred.' }),
+      transfer: async (target) => {
+        const outcome = await transfers.transfer(target);
+        if (outcome.outcome === 'done') ending.decide('call_transferred');
+        return outcome;
+      },
       onEnd: (reason, farewell) => ending.decide(reason, farewell),
     });
     const onReady = (): void => {
       recording?.begin();
       starting = this.#start(serving);
     };
+    const transfers = new Transfers({
+      room: ctx.room,
+      call,
+      userIdentity,
+      gateway: this.#options.phone.gateway,
+      routes: services.store.phoneRoutes,
+      voice: sessionVoice({ session: async () => (await preparing).conversation.session, clock: services.clock, logger: log }),
+      over: ending.signal,
+      clock: services.clock,
+      logger: log,
+    });
     const beginning = this.#begin(ctx, { preparing, watch, media: media.promise, serving, onReady });
     const end = await ending.decided();
     watch.close();
@@ -154,7 +183,7 @@ export class CallJob {
     // What is still being prepared comes to its end by itself; a call that is over waits for it no longer than for anything else.
     const begun = beginning.then(() => preparing).catch(() => undefined);
     const prepared = await Promise.race([begun, sleep(services.clock, patience.session)]);
-    await this.#finish({ serving, end, over, starting, prepared: prepared ?? undefined });
+    await this.#finish({ serving, end, over, starting, prepared: prepared ?? undefined, transfers });
   }
 
   /** Up to the welcome message. Never throws: what goes wrong is a reason for the end. */
@@ -179,6 +208,7 @@ export class CallJob {
       await Promise.race([media, ending.decided()]);
       if (ending.reason !== undefined) return;
       onReady();
+      if (serving.call.direction === 'outbound') this.#judge(await preparing, serving);
       conversation.begin();
     } catch (err) {
       const reason = err instanceof PreparationFailed ? err.reason : 'native_platform_internal_error';
@@ -196,6 +226,18 @@ export class CallJob {
     const dialled = await this.#options.phone.outbound.dial(call, { signal: ending.signal });
     if (dialled.outcome === 'answered') watch.answered();
     else if (dialled.outcome === 'failed') ending.decide(dialled.reason);
+  }
+
+  /** Nobody has answered where a tape has. */
+  #judge({ conversation, config }: PreparedCall, { userIdentity, ending, log }: Serving): void {
+    const stop = listenForVoicemail({
+      session: conversation.session,
+      identity: userIdentity,
+      timeoutMs: millisecondsOf(config.agent.call.voicemailDetectionTimeout),
+      onMachine: () => ending.decide('no_answer'),
+      logger: log,
+    });
+    ending.signal.addEventListener('abort', stop, { once: true });
   }
 
   async #start({ call, jobId, ending, log }: Serving): Promise<void> {
@@ -232,19 +274,29 @@ export class CallJob {
     readonly over: number;
     readonly starting: Promise<void>;
     readonly prepared: PreparedCall | undefined;
+    readonly transfers: Transfers;
   }): Promise<void> {
-    const { serving, end, over, starting, prepared } = options;
+    const { serving, end, over, starting, prepared, transfers } = options;
     const { call, writer, recording, log } = serving;
     const { clock } = this.#options.services;
     await this.#closeSession(prepared, log);
-    const closing = this.#closeRoom(call.room, log);
+    // Two who were connected go on without the agent.
+    const closing = transfers.connected ? undefined : this.#closeRoom(call.room, log);
     const lost = await writer.close({ withinMs: patience.transcript });
     const saved = (await recording?.save()) ?? 'none';
     await starting;
-    const ended = await this.#end(serving, end.reason, () => clock.monotonic() - over);
+    const ended = await this.#end(serving, {
+      reason: end.reason,
+      agoMs: () => clock.monotonic() - over,
+      transferredTo: transfers.transferredTo,
+    });
     await closing;
     await prepared?.providers.close().catch((err: unknown) => log.warn({ err }, 'the providers could not be closed'));
     this.#tell(serving, { ended, lost, saved, figures: prepared?.conversation.figures() });
+    if (!transfers.connected) return;
+    await transfers.attend({ longestMs: call.maxDurationMs, stop: this.#options.stop });
+    // Whoever talks goes on while the process stops.
+    if (!this.#options.stop.aborted) await this.#closeRoom(call.room, log);
   }
 
   async #closeSession(prepared: PreparedCall | undefined, log: Logger): Promise<void> {
@@ -256,12 +308,19 @@ export class CallJob {
     enough.abort();
   }
 
-  async #end({ call, log }: Serving, reason: EndReason, agoMs: () => number): Promise<CallRecord | undefined> {
+  async #end(
+    { call, log }: Serving,
+    {
+      reason,
+      agoMs,
+      transferredTo,
+    }: { readonly reason: EndReason; readonly agoMs: () => number; readonly transferredTo: string | undefined },
+  ): Promise<CallRecord | undefined> {
     const { lifecycle, clock, store } = this.#options.services;
     const { org, id } = call;
     try {
       if (reason === 'elsewhere') return await store.calls.calls.get({ org, id });
-      const { call: ended } = await persist(() => lifecycle.end({ org, id, reason, endedAgoMs: agoMs() }), {
+      const { call: ended } = await persist(() => lifecycle.end({ org, id, reason, endedAgoMs: agoMs(), transferredTo }), {
         clock,
         logger: log,
         withinMs: patience.state,

@@ -23,7 +23,7 @@ export default defineAgent({
     const services = openServices(config, logger);
     try {
       const gateway = createSipGateway(mediaServer);
-      const phone = { inbound: new InboundCalls({ ...services, gateway }), outbound: new OutboundCalls({ ...services, gateway }) };
+      const phone = { inbound: new InboundCalls({ ...services, gateway }), outbound: new OutboundCalls({ ...services, gateway }), gateway };
       await new CallJob({ services, phone, rooms: createRooms(mediaServer), stop: stopOf(process) }).run(ctx);
     } catch (err) {
       logger.error({ err, jobId: ctx.job.id }, 'the job has failed');

@@ -18,7 +18,7 @@ export interface VoicemailOptions {
 const silenceMs = 10_000;
 
 /** A menu that asks for keys is somebody's reception, and is talked to. */
-const machines: readonly voice.AMDCategory[] = [voice.AMDCategory.MACHINE_VM, voice.AMDCategory.MACHINE_UNAVAILABLE];
+const machines: ReadonlySet<voice.AMDCategory> = new Set([voice.AMDCategory.MACHINE_VM, voice.AMDCategory.MACHINE_UNAVAILABLE]);
 
 /**
  * Listens along from the moment at which the call is answered, with the ears and the mind of the agent.
@@ -41,18 +41,19 @@ export function listenForVoicemail({ session, identity, timeoutMs, onMachine, lo
     stopped = true;
     detection.aclose().catch((err: unknown) => logger.warn({ err }, 'listening for a machine could not be stopped'));
   };
-  detection.execute().then(
-    ({ category, delayMs }) => {
+  const judge = async (): Promise<void> => {
+    try {
+      const { category, delayMs } = await detection.execute();
       if (stopped) return;
       logger.info({ category, delayMs }, 'who answered was judged');
-      stop();
-      if (machines.includes(category)) onMachine();
-    },
-    (err: unknown) => {
+      if (machines.has(category)) onMachine();
+    } catch (err) {
       // A conversation with a machine is better than none with a person.
       if (!stopped) logger.warn({ err }, 'whether a machine answered could not be told');
+    } finally {
       stop();
-    },
-  );
+    }
+  };
+  void judge();
   return stop;
 }

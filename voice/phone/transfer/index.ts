@@ -16,7 +16,7 @@ export interface TransferVoice {
   /** What to tell the one who takes over. */
   summary(): Promise<string>;
   /** The agent doesn't listen until the returned function is called. */
-  deafen(): () => void;
+  deafen(): Promise<() => void>;
 }
 
 export interface TransferOptions {
@@ -124,7 +124,7 @@ export class Transfers {
     if (own === null || route?.outboundTrunk == null) return failed('The number of this call has no trunk to call anybody through.');
     const identity = `transfer-${call.id}`;
     const summary = voice.summary();
-    const listen = voice.deafen();
+    const listen = await voice.deafen();
     const consultation = new Consultation({ room, roomName: call.room, caller: userIdentity, other: identity, gateway, logger });
     const giveUp = async (message: string): Promise<TransferOutcome> => {
       await gateway.hangUp(call.room, identity).catch((err: unknown) => logger.warn({ err }, 'somebody could not be hung up on'));

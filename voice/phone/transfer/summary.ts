@@ -17,7 +17,8 @@ const request =
 const fallback = 'Hello, I have a caller on the line for you. I am connecting you now.';
 
 export interface SummaryOptions {
-  readonly model: llm.LLM;
+  /** Undefined where there is none. */
+  readonly model: llm.LLM | undefined;
   /** What was said so far. */
   readonly history: llm.ChatContext;
   readonly clock: Clock;
@@ -26,6 +27,7 @@ export interface SummaryOptions {
 
 /** Never throws: a call is handed on with a plain sentence rather than not at all. */
 export async function summaryFor({ model, history, clock, logger }: SummaryOptions): Promise<string> {
+  if (model === undefined) return fallback;
   const chatCtx = history.copy({ excludeFunctionCall: true });
   chatCtx.addMessage({ role: 'user', content: request });
   const stream = model.chat({ chatCtx });
