@@ -8,13 +8,23 @@ import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 
 import type { Workflow } from '@temporalio/client';
 
-import { clearCollection, deliverWithRetries, housekeeping, ingestDocument, reindexCollection } from '../../../workflows/catalogue.ts';
+import {
+  analyseCall,
+  clearCollection,
+  deliverWithRetries,
+  housekeeping,
+  ingestDocument,
+  reindexCollection,
+} from '../../../workflows/catalogue.ts';
+import { pretendedAnalysis } from './pretended-analysis.ts';
 import { pretendedDelivery } from './pretended-delivery.ts';
 import { broken, gone, job, pretendedIngestion } from './pretended-ingestion.ts';
 import { pretendedActivities, unique, whileWorking } from './support.ts';
 
 const address = process.env['TEMPORAL_ADDRESS'] ?? '127.0.0.1:7233';
 const suffix = process.argv[2] ?? '';
+
+const call = { org: 'acme', callId: 'call_019a2b3c-0000-7000-8000-000000000000' };
 
 const cases: readonly {
   readonly name: string;
@@ -56,6 +66,8 @@ const cases: readonly {
     args: [{ deliveryId: '019a2b3c-0000-8000-8000-000000000000', subscriptionUid: '5f0e4d4e-0000-4000-8000-000000000000' }],
     activities: pretendedDelivery(2),
   },
+  { name: 'analysis', workflow: analyseCall, args: [call], activities: pretendedAnalysis('completed') },
+  { name: 'analysis-refused', workflow: analyseCall, args: [call], activities: pretendedAnalysis('refused') },
   { name: 'reindex', workflow: reindexCollection, args: [job], activities: pretendedIngestion({ documents: 3 }) },
 ];
 

@@ -1,0 +1,18 @@
+import { ApplicationFailure } from '@temporalio/common';
+
+import { modelFailure, type AnalysisActivities } from '../../../workflows/analysis/types.ts';
+
+/** A model that is away at first, and then answers or refuses. */
+export function pretendedAnalysis(outcome: 'completed' | 'refused'): AnalysisActivities {
+  let asked = 0;
+  return {
+    analyse() {
+      asked += 1;
+      if (asked === 1) throw ApplicationFailure.create({ message: 'away', type: modelFailure, details: ['model_unavailable'] });
+      if (outcome === 'refused')
+        throw ApplicationFailure.create({ message: 'no', type: modelFailure, details: ['model_refused'], nonRetryable: true });
+      return Promise.resolve('completed');
+    },
+    giveUp: () => Promise.resolve('failed'),
+  };
+}
