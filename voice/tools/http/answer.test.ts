@@ -80,6 +80,22 @@ describe('readAnswer', () => {
     expect((answer as { text: string }).text.length).toBe(longestAnswer);
   });
 
+  it('counts what the model is told, with all that JSON adds to it', async () => {
+    for (const answer of [
+      await readAnswer(received('"'.repeat(60_000), { 'content-type': 'text/plain' }), none),
+      await readAnswer(received(`{"a":"${'\\"'.repeat(50_000)}"}`, json), none),
+      await readAnswer(received('😀'.repeat(30_000), { 'content-type': 'text/plain' }), none),
+    ]) {
+      expect(answer).toMatchObject({ kind: 'text', cut: true });
+      const told = JSON.stringify((answer as { text: string }).text);
+      expect(Buffer.byteLength(told)).toBeLessThanOrEqual(longestAnswer + 2);
+      expect(Buffer.byteLength(told)).toBeGreaterThan(longestAnswer - 8);
+      expect(told).not.toMatch(/\\ud8/);
+    }
+    const longer = `[${'1e20,'.repeat(10_000)}1]`;
+    expect(await readAnswer(received(longer, json), none)).toEqual({ kind: 'text', text: longer, cut: false, broken: false });
+  });
+
   it('cuts between characters, and never in the middle of a secret', async () => {
     const umlauts = await readAnswer(received('ü'.repeat(40_000), { 'content-type': 'text/plain' }), none);
     expect(umlauts).toEqual({ kind: 'text', text: 'ü'.repeat(longestAnswer / 2), cut: true, broken: false });

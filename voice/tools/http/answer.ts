@@ -7,7 +7,7 @@ import type { JsonValue } from '../tool-result.ts';
 import { isNestedDeeply, parseJson } from './json.ts';
 import type { Redaction } from './redaction.ts';
 
-/** Longest answer that reaches the model, in bytes of UTF-8. */
+/** Longest answer that reaches the model, in bytes of UTF-8, as JSON writes it: the model is told everything as JSON. */
 export const longestAnswer = 64 * 1024;
 
 /** How much of an answer is read, in bytes: a little more, for what lies across the border. */
@@ -36,21 +36,29 @@ export async function readAnswer(received: Received, redaction: Redaction): Prom
   if (type !== '' && !textual.test(type)) return { kind: 'unreadable', why: `it is ${type.slice(0, 80)} and no text` };
   const text = decode(inflated.bytes, /charset="?([^\s";]+)/i.exec(single(headers['content-type']) ?? '')?.[1]);
   if (text === undefined || (type === '' && text.includes('\u0000'))) return { kind: 'unreadable', why: 'it is no text' };
-  if (inflated.cut || Buffer.byteLength(text) > longestAnswer)
-    return { kind: 'text', text: cutShort(text, redaction), cut: true, broken: false };
-  const value = json.test(type) || /^\s*[[{]/.test(text) ? parseJson(text) : undefined;
+  const value = !inflated.cut && (json.test(type) || /^\s*[[{]/.test(text)) ? parseJson(text) : undefined;
   // What is nested so deeply is handed on as it came: nobody down the line would follow.
-  if (value !== undefined && !isNestedDeeply(value)) return { kind: 'json', value: redaction.value(value) };
-  return { kind: 'text', text: redaction.text(text), cut: false, broken: json.test(type) && value === undefined };
+  const masked = value === undefined || isNestedDeeply(value) ? undefined : redaction.value(value);
+  if (masked !== undefined && fits(masked)) return { kind: 'json', value: masked };
+  return { ...shorten(text, redaction, inflated.cut), broken: json.test(type) && value === undefined && !inflated.cut };
 }
 
-/** Masked first and cut then, with the end left out that may be the beginning of a secret. */
-function cutShort(text: string, redaction: Redaction): string {
-  const masked = redaction.text(text);
-  return Buffer.from(masked.slice(0, Math.max(0, masked.length - redaction.longest)))
-    .subarray(0, longestAnswer)
-    .toString('utf8')
-    .replace(/\uFFFD+$/, '');
+const fits = (value: JsonValue): boolean => Buffer.byteLength(JSON.stringify(value)) <= longestAnswer + quotes;
+const quotes = 2;
+
+/** Masked first and cut then; of what was cut off before, without the end, which may be the beginning of a secret. */
+function shorten(text: string, redaction: Redaction, incomplete: boolean): { kind: 'text'; text: string; cut: boolean } {
+  const whole = redaction.text(text);
+  const masked = incomplete ? whole.slice(0, Math.max(0, whole.length - redaction.longest)) : whole;
+  if (fits(masked)) return { kind: 'text', text: masked.replace(incomplete ? /\uFFFD+$/ : '', ''), cut: incomplete };
+  let [least, most] = [0, masked.length];
+  while (least < most) {
+    const middle = Math.ceil((least + most) / 2);
+    if (fits(masked.slice(0, middle))) least = middle;
+    else most = middle - 1;
+  }
+  // Not in the middle of a character.
+  return { kind: 'text', text: masked.slice(0, least).replace(/[\ud800-\udbff]$/, ''), cut: true };
 }
 
 function decode(bytes: Buffer, charset = 'utf-8'): string | undefined {
