@@ -9,7 +9,21 @@ const repository = fileURLToPath(new URL('../..', import.meta.url));
 /** Path of the bundle. */
 export const bundle = `${repository}dist/parley.mjs`;
 /** What the bundle is made from. */
-const sourceFolders = ['api', 'cli', 'crds', 'dispatcher', 'knowledge', 'kube', 'operator', 'platform', 'store', 'webhooks', 'workflows'];
+const sourceFolders = [
+  'api',
+  'calls',
+  'cli',
+  'crds',
+  'dispatcher',
+  'knowledge',
+  'kube',
+  'operator',
+  'platform',
+  'store',
+  'voice',
+  'webhooks',
+  'workflows',
+];
 
 /** Builds it where it is missing or older than its sources. */
 export async function ensureBundle(progress: (line: string) => void): Promise<void> {

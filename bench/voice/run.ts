@@ -1,25 +1,36 @@
-import { runParts, type PartResult } from '../harness/run-parts.ts';
+import { progress } from '../harness/progress.ts';
+import { runParts } from '../harness/run-parts.ts';
+import { bargeIn } from './barge-in.ts';
 import type { PartName } from './command.ts';
+import { create } from './create.ts';
+import { startHost, type Host } from './host.ts';
+import { loop } from './loop.ts';
+import type { Part, Scale } from './part.ts';
+import { soak } from './soak.ts';
 import { benchTts } from './tts.ts';
+import { webrtc } from './webrtc.ts';
 
 export interface VoiceBenchOptions {
   readonly parts: readonly PartName[];
-  /** Turns of each contender. */
-  readonly rounds: number;
+  readonly scale: Scale;
+  readonly fromSources: boolean;
   /** Path of the JSON. */
   readonly out?: string;
 }
 
-const parts: Readonly<Record<PartName, (scale: { readonly rounds: number }) => Promise<PartResult>>> = { tts: benchTts };
+const parts: Readonly<Record<Exclude<PartName, 'tts'>, Part>> = { loop, webrtc, 'barge-in': bargeIn, create, soak };
 
 /** @throws Error when any part failed, or a signal ended the run */
-export async function runVoiceBench({ parts: names, rounds, out }: VoiceBenchOptions): Promise<void> {
+export async function runVoiceBench({ parts: names, scale, fromSources, out }: VoiceBenchOptions): Promise<void> {
+  let starting: Promise<Host> | undefined;
+  const host = (): Promise<Host> => (starting ??= startHost({ env: process.env, progress, fromSources }));
   await runParts({
     benchmark: 'voice',
     parts: names,
-    run: (name) => parts[name]({ rounds }),
-    stop: () => Promise.resolve(),
-    scale: { rounds },
+    // The voice alone needs no servers.
+    run: async (name) => (name === 'tts' ? benchTts(scale) : parts[name]({ host: await host(), scale, progress })),
+    stop: async () => starting?.then((started) => started.stop()),
+    scale,
     out,
   });
 }

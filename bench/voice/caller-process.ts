@@ -1,0 +1,60 @@
+/** Callers over WebRTC, with the official client. */
+import { text } from 'node:stream/consumers';
+
+import {
+  AudioFrame,
+  AudioSource,
+  AudioStream,
+  dispose,
+  LocalAudioTrack,
+  Room,
+  RoomEvent,
+  TrackKind,
+  TrackPublishOptions,
+  TrackSource,
+} from '@livekit/rtc-node';
+
+import { CallerSound, now } from './caller.ts';
+import type { CallPlan, CallResult, Plan } from './plan.ts';
+
+const sampleRate = 48_000;
+
+const plan = JSON.parse(await text(process.stdin)) as Plan;
+const results = await Promise.all(plan.calls.map((call) => serve(call)));
+process.stdout.write(JSON.stringify(results));
+await dispose();
+
+async function serve({ caller, room: place }: CallPlan): Promise<CallResult> {
+  if (place === undefined) throw new Error('there is no room to call in');
+  const room = new Room();
+  const sound = new CallerSound(sampleRate);
+  room.on(RoomEvent.TrackSubscribed, (track) => {
+    if (track.kind !== TrackKind.KIND_AUDIO) return;
+    void (async () => {
+      for await (const { data } of new AudioStream(track, sampleRate, 1)) sound.heard(data);
+    })();
+  });
+  const joins = now();
+  await room.connect(place.url, place.token, { autoSubscribe: true, dynacast: false });
+  const source = new AudioSource(sampleRate, 1, 60);
+  const options = new TrackPublishOptions();
+  options.source = TrackSource.SOURCE_MICROPHONE;
+  await room.localParticipant!.publishTrack(LocalAudioTrack.createAudioTrack('microphone', source), options);
+  let open = true;
+  const speaking = (async () => {
+    while (open) {
+      const samples = sound.next(source.queuedDuration);
+      await source.captureFrame(new AudioFrame(samples, sampleRate, 1, samples.length));
+    }
+  })();
+  const firstAudio = await sound.hears('the welcome');
+  const turns = [];
+  const interruptions = [];
+  for (let turn = 0; turn < plan.turns; turn += 1) turns.push(await sound.ask());
+  for (let turn = 0; turn < plan.interruptions; turn += 1) interruptions.push(await sound.interrupt());
+  await sound.quiet();
+  open = false;
+  await speaking;
+  await room.disconnect();
+  return { caller, joins, firstAudio, turns, interruptions };
+}

@@ -1,0 +1,101 @@
+/** A caller who asks in time and hears when it is answered, whatever carries the sound. */
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { syntheticSpeech } from '../../test/support/synthetic-speech.ts';
+import type { Turn } from './added-latency.ts';
+
+/** What goes in at a time, in milliseconds. */
+export const frameMs = 20;
+/** Louder than this is the agent. */
+const loud = 500;
+/** An agent that is quiet for so long has finished, in milliseconds. */
+const quietMs = 500;
+const questionMs = 1_200;
+const interruptionMs = 2_500;
+/** Nobody waits longer for anything, in milliseconds. */
+const patienceMs = 30_000;
+
+export const now = (): number => performance.timeOrigin + performance.now();
+
+export interface Interruption {
+  /** The first sound of the one who interrupts. */
+  readonly began: number;
+  /** The last sound of the agent. */
+  readonly quiet: number;
+}
+
+/** Ears and mouth; whoever carries the sound calls {@link CallerSound.next} every {@link frameMs} and {@link CallerSound.heard} for what comes. */
+export class CallerSound {
+  readonly #sampleRate: number;
+  readonly #frame: number;
+  #toSay = new Int16Array(0);
+  #began = 0;
+  #ended = 0;
+  #firstLoud = 0;
+  #lastLoud = 0;
+
+  constructor(sampleRate: number) {
+    this.#sampleRate = sampleRate;
+    this.#frame = (sampleRate * frameMs) / 1_000;
+  }
+
+  /** @param aheadMs how much later it is heard than it is handed over */
+  next(aheadMs: number): Int16Array {
+    const samples = new Int16Array(this.#frame);
+    if (this.#toSay.length === 0) return samples;
+    if (this.#began === 0) this.#began = now() + aheadMs;
+    samples.set(this.#toSay.subarray(0, this.#frame));
+    this.#toSay = this.#toSay.subarray(this.#frame);
+    if (this.#toSay.length === 0) this.#ended = now() + aheadMs + frameMs;
+    return samples;
+  }
+
+  heard(samples: Int16Array): void {
+    if (!samples.some((sample) => sample > loud)) return;
+    this.#lastLoud = now();
+    if (this.#firstLoud === 0) this.#firstLoud = this.#lastLoud;
+  }
+
+  /** @returns when the agent begins to speak @throws Error when it doesn't */
+  async hears(what: string): Promise<number> {
+    await until(() => this.#firstLoud > 0, what);
+    return this.#firstLoud;
+  }
+
+  /** @returns when the agent was heard last */
+  async quiet(): Promise<number> {
+    await until(() => now() - this.#lastLoud > quietMs, 'the end of what the agent says');
+    return this.#lastLoud;
+  }
+
+  async ask(): Promise<Turn> {
+    await this.quiet();
+    // Callers don't ask all at the same time.
+    await delay(Math.random() * 600);
+    this.#say(questionMs);
+    await until(() => this.#ended > 0, 'the end of the question');
+    this.#firstLoud = 0;
+    const answered = await this.hears('an answer');
+    return { asked: this.#ended, answered };
+  }
+
+  /** Asks, and cuts in while the agent answers. */
+  async interrupt(): Promise<Interruption> {
+    await this.ask();
+    await delay(1_000 + Math.random() * 500);
+    this.#say(interruptionMs);
+    await until(() => this.#began > 0, 'the beginning of the interruption');
+    const began = this.#began;
+    return { began, quiet: await this.quiet() };
+  }
+
+  #say(ms: number): void {
+    [this.#began, this.#ended] = [0, 0];
+    this.#toSay = syntheticSpeech({ sampleRate: this.#sampleRate, ms });
+  }
+}
+
+async function until(reached: () => boolean, what: string): Promise<void> {
+  for (const startedAt = now(); !reached(); await delay(5))
+    if (now() - startedAt > patienceMs) throw new Error(`${what} has not come within ${patienceMs / 1_000} s`);
+}

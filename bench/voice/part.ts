@@ -1,0 +1,29 @@
+import type { PartResult } from '../harness/run-parts.ts';
+import type { Host } from './host.ts';
+
+/** How much work a run does. */
+export interface Scale {
+  /** How many calls at once. */
+  readonly calls: readonly number[];
+  /** Questions that each caller asks. */
+  readonly turns: number;
+  /** Calls one after the other whose beginning is timed. */
+  readonly joins: number;
+  readonly interruptions: number;
+  /** Calls that are made over REST. */
+  readonly creates: number;
+  /** Turns of each contender of the voice. */
+  readonly rounds: number;
+  /** Calls one after the other for the memory. */
+  readonly soak: number;
+}
+
+export interface PartContext {
+  readonly scale: Scale;
+  readonly host: Host;
+  /** One line of what is being done now. */
+  readonly progress: (line: string) => void;
+}
+
+/** @throws Error naming what is missing */
+export type Part = (context: PartContext) => Promise<PartResult>;

@@ -1,0 +1,29 @@
+/** What a process of callers is told on its standard input, and what it tells at the end on its standard output. */
+import type { Turn } from './added-latency.ts';
+import type { Interruption } from './caller.ts';
+
+export interface CallPlan {
+  /** As it stands in the providers' address. */
+  readonly caller: string;
+  /** Of the providers, up to and with `/v1`. */
+  readonly baseURL: string;
+  /** The room; none for the loop without one. */
+  readonly room?: { readonly url: string; readonly token: string };
+}
+
+export interface Plan {
+  readonly calls: readonly CallPlan[];
+  /** Questions of each caller. */
+  readonly turns: number;
+  readonly interruptions: number;
+}
+
+/** Times are milliseconds since the epoch. */
+export interface CallResult {
+  readonly caller: string;
+  /** When the caller set out for the room. */
+  readonly joins: number;
+  readonly firstAudio: number;
+  readonly turns: readonly Turn[];
+  readonly interruptions: readonly Interruption[];
+}

@@ -1,0 +1,74 @@
+/** Short calls one after the other: whether the voice role keeps anything of them. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { figure, megabytes } from '../harness/table.ts';
+import type { Part } from './part.ts';
+
+/** Calls between two looks. */
+const step = 10;
+/** What a call has used is put away by then, in milliseconds. */
+const settleMs = 3_000;
+
+interface Look {
+  readonly calls: number;
+  readonly rssBytes: number;
+  /** With the one that is kept ready. */
+  readonly processes: number;
+}
+
+export const soak: Part = async ({ host, scale, progress }) => {
+  const role = await host.voiceRole();
+  const looks: Look[] = [];
+  try {
+    const look = async (calls: number): Promise<void> => {
+      await delay(settleMs);
+      looks.push({ calls, rssBytes: rssOf(role.pid), processes: childrenOf(role.pid) });
+    };
+    await look(0);
+    for (let done = 0; done < scale.soak;) {
+      const count = Math.min(step, scale.soak - done);
+      progress(`calls ${done + 1} to ${done + count} of ${scale.soak}`);
+      for (let index = 0; index < count; index += 1) await host.callers({ calls: [await host.call('soak')], turns: 0, interruptions: 0 });
+      done += count;
+      await look(done);
+    }
+  } finally {
+    await role.stop();
+  }
+  // The first calls load what all others use.
+  const warm = looks.slice(Math.min(3, looks.length - 1));
+  const perCall = slope(warm);
+  return {
+    figures: { looks, bytesPerCall: perCall },
+    tables: [
+      {
+        title: 'Memory of the voice role over calls one after the other',
+        columns: ['', 'RSS', 'processes it has started'],
+        rows: looks
+          .filter((_, index) => index % Math.max(1, Math.floor(looks.length / 8)) === 0 || index === looks.length - 1)
+          .map(({ calls, rssBytes, processes }) => [`after ${calls}`, megabytes(rssBytes), figure(processes)]),
+        notes: [`The line through what was seen from the fourth look on rises by ${figure(perCall / 1_000, 'kB')} a call.`],
+      },
+    ],
+  };
+};
+
+/** Of the line of least squares, in bytes a call; NaN for a single look. */
+export function slope(looks: readonly Pick<Look, 'calls' | 'rssBytes'>[]): number {
+  const mean = (of: (look: Pick<Look, 'calls' | 'rssBytes'>) => number): number =>
+    looks.reduce((sum, look) => sum + of(look), 0) / looks.length;
+  const [calls, bytes] = [mean((look) => look.calls), mean((look) => look.rssBytes)];
+  const above = looks.reduce((sum, look) => sum + (look.calls - calls) * (look.rssBytes - bytes), 0);
+  return above / looks.reduce((sum, look) => sum + (look.calls - calls) ** 2, 0);
+}
+
+function rssOf(pid: number): number {
+  return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) * 1024;
+}
+
+function childrenOf(pid: number): number {
+  return readdirSync(`/proc/${pid}/task`)
+    .flatMap((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' '))
+    .filter((child) => child.trim() !== '').length;
+}

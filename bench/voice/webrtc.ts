@@ -1,0 +1,61 @@
+/** Real calls: rooms, a process for each call, Postgres, recordings; and how soon a caller hears the first word. */
+import { percentile, summarize } from '../harness/stats.ts';
+import { duration, figure } from '../harness/table.ts';
+import { answerColumns, answerRow, answersOf, type Answers } from './answers.ts';
+import { sampleCpu } from './cpu-samples.ts';
+import type { Part } from './part.ts';
+import { delays } from './provider-delays.ts';
+
+export const webrtc: Part = async ({ host, scale, progress }) => {
+  const role = await host.voiceRole();
+  const all: Answers[] = [];
+  const firstWords: number[] = [];
+  try {
+    for (let index = 0; index < scale.joins; index += 1) {
+      if (index % 10 === 0) progress(`joining, ${index} of ${scale.joins}`);
+      const [result] = await host.callers({ calls: [await host.call('join')], turns: 0, interruptions: 0 });
+      if (result !== undefined) firstWords.push(result.firstAudio - result.joins);
+    }
+    for (const count of scale.calls) {
+      progress(`${count} calls over WebRTC, ${scale.turns} questions each`);
+      const calls = await Promise.all(Array.from({ length: count }, (_, index) => host.call(`webrtc-${count}-${index}`)));
+      const cpu = sampleCpu(role.pid);
+      const results = await host.callers({ calls, turns: scale.turns, interruptions: 0 });
+      cpu.stop();
+      all.push(await answersOf(host, results, cpu));
+    }
+  } finally {
+    await role.stop();
+  }
+  // The first call finds nothing warm.
+  const warm = firstWords.slice(1);
+  return {
+    figures: { delays, answers: all, firstWords, warm: { ...summarize(warm), p95: percentile(warm, 95) } },
+    tables: [
+      {
+        title: 'Answers over WebRTC: a process for each call',
+        columns: ['', ...answerColumns],
+        rows: all.map(answerRow),
+        notes: [
+          'Added as above, as the caller hears it: the network, both jitter buffers and the encoders are in it.',
+          'The CPU is that of the voice role with all its processes; LiveKit and the callers are not in it.',
+          host.pinned ? 'The role and its processes have one core together.' : 'The role shares all cores: this system has no taskset.',
+        ],
+      },
+      {
+        title: 'From joining to the first word of the welcome message',
+        columns: ['', 'calls', 'p50', 'p95', 'max'],
+        rows: [
+          [
+            'one after the other',
+            figure(warm.length),
+            ...[percentile(warm, 50), percentile(warm, 95), Math.max(...warm)].map((ms) => duration(ms)),
+          ],
+        ],
+        notes: [
+          `From the moment that the caller sets out for the room. ${delays.ttsMs} ms of it are the voice's. The first call is left out.`,
+        ],
+      },
+    ],
+  };
+};
