@@ -49,7 +49,7 @@ export async function resolveDynamicData(options: ResolveOptions): Promise<Resol
   const answers = await Promise.all(lookups.map(async (lookup) => ({ lookup, answer: await answerTo(lookup, options) })));
   const found = answers.flatMap(({ lookup, answer }) => (answer === undefined ? [] : valuesIn(lookup, answer, logger)));
   const data: Record<string, unknown> = {};
-  const contexts: string[] = [];
+  const explained: { readonly name: string; readonly value: unknown; readonly context: string }[] = [];
   let left = mostBytes;
   for (const { lookup, name, value, context } of found) {
     if (Object.hasOwn(given, name) || Object.hasOwn(data, name)) continue;
@@ -60,10 +60,12 @@ export async function resolveDynamicData(options: ResolveOptions): Promise<Resol
     }
     left -= bytes;
     Object.defineProperty(data, name, { value, enumerable: true, configurable: true, writable: true });
-    if (context !== undefined) contexts.push(`${name} = ${textOf(value)} (${context})`);
+    if (context !== undefined) explained.push({ name, value, context });
   }
   const all = { ...data, ...given };
-  return { data: all, contexts: contexts.map((line) => fillTemplate(line, all)) };
+  // What the owner wrote is filled, and nothing that others did.
+  const contexts = explained.map(({ name, value, context }) => `${name} = ${oneLine(textOf(value))} (${fillTemplate(context, all)})`);
+  return { data: all, contexts };
 }
 
 async function answerTo(
@@ -106,6 +108,8 @@ function reasonOf(error: unknown): string {
   if (error instanceof EgressError) return error.kind;
   return error instanceof CredentialError ? 'credentials' : 'internal';
 }
+
+const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();
 
 /** Postgres being away makes a lookup slower, and nothing else. */
 async function kept(cache: DynamicDataCache, org: string, key: string, logger: Logger): Promise<JsonValue | undefined> {

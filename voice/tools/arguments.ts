@@ -21,10 +21,12 @@ export interface ArgumentCheck {
  * @param given names whose values the model doesn't decide: it can't be told to correct them
  */
 export function createArgumentCheck(schema: Readonly<Record<string, unknown>>, given: ReadonlySet<string> = new Set()): ArgumentCheck {
-  const validate = compile(schema);
-  // One that can't be compiled was refused when it was stored; what is left of it binds nobody.
-  if (validate === undefined) return () => undefined;
+  // Most tools of a call are never called: what it costs to understand a schema is paid when it is needed.
+  let compiled: { readonly validate: ValidateFunction | undefined } | undefined;
   return (args) => {
+    const { validate } = (compiled ??= { validate: compile(schema) });
+    // One that can't be compiled was refused when it was stored; what is left of it binds nobody.
+    if (validate === undefined) return undefined;
     if (validate(args)) return undefined;
     const complaints = [...new Set((validate.errors ?? []).filter((error) => !isAbout(error, given)).map(inWords))];
     if (complaints.length === 0) return undefined;

@@ -69,6 +69,12 @@ describe('the tools of a call', () => {
     expect(names).toEqual(['end_call', 'search_knowledge_base', 'search_knowledge_base_2', 'end_call_2']);
   });
 
+  it('are described by the owner, with the data of the call, once', () => {
+    const described = (spec: Partial<RevisionTool['spec']>) =>
+      toolsFor([{ ...custom('find'), spec: { ...custom('find').spec, ...spec } }], { data: { name: '{{desk}}', desk: 'x' } });
+    expect(described({ description: 'For {{name}}.' }).made[0]?.description).toBe('For {{desk}}.');
+  });
+
   it('are taken by a session as they are', () => {
     const context = new llm.ToolContext([...toolsFor([custom('__proto__'), custom('find')]).made]);
     expect(llm.sortedToolNames(context)).toEqual(['__proto__', 'end_call', 'find']);

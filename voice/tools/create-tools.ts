@@ -65,7 +65,8 @@ function definitionOf({ functionName, spec }: RevisionTool, options: CreateTools
   const messages = spec.messages ?? noMessages;
   const description = spec.description === undefined ? undefined : fillTemplate(spec.description, data);
   const common = { name: functionName, description, messages, data, readSecret, clock };
-  if (spec.custom !== undefined) return createCustomTool({ custom: spec.custom, messages, note: description, data, egress, readSecret });
+  if (spec.custom !== undefined)
+    return createCustomTool({ custom: spec.custom, messages, note: spec.description, data, egress, readSecret });
   if (spec.transferCall !== undefined) return createTransferCall({ ...common, spec: spec.transferCall, host });
   if (spec.sendEmail !== undefined) return createSendEmail({ ...common, spec: spec.sendEmail, mailer });
   if (spec.bookCalendar !== undefined) return createBookCalendar({ ...common, spec: spec.bookCalendar, calendar });
