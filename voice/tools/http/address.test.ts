@@ -19,6 +19,7 @@ describe('fillAddress', () => {
     ['http://{region}.example/x', { region: 'evil.com/' }, 'http://evil.com%2F.example/x'],
     ['https://a.example/v{version}/{id}.json', { version: 2, id: true }, 'https://a.example/v2/true.json'],
     ['https://a.example', {}, 'https://a.example'],
+    ['https://a.example/x?filter={"a":1}&q={q}', { q: 'ü' }, 'https://a.example/x?filter={"a":1}&q=%C3%BC'],
     ['https://a.example?x={id}', { id: '' }, 'https://a.example?x='],
   ])('%s with %j is %s', (template, parameters, url) => {
     expect(urlOf(template, { tenant: 't 1', host: 'a.example:8080' }, parameters)).toBe(url);

@@ -21,8 +21,8 @@ export interface AddressOptions {
   readonly parameters?: Readonly<Record<string, unknown>>;
 }
 
-/** `{{name}}` before `{name}`: the first form is the more special one. */
-const either = /\{\{([^{}]+)\}\}|\{([^{}]+)\}/g;
+/** `{{name}}` before `{name}`: the first form is the more special one. What else stands in single braces is no name: `{"a":1}`. */
+const either = /\{\{([^{}]+)\}\}|\{(\s*[\p{L}\p{N}_.$-]+\s*)\}/gu;
 const dynamicOnly = /\{\{([^{}]+)\}\}/g;
 
 /** What URL parsers take for "this folder" and "the one above". */
