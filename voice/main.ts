@@ -6,6 +6,7 @@ import type { Registry } from 'prom-client';
 
 import { CallLifecycle } from '../calls/lifecycle.ts';
 import { mediaServerOf } from '../calls/media-server.ts';
+import { createCredentials } from '../calls/providers/index.ts';
 import { openFileStorage } from '../knowledge/storage/open-file-storage.ts';
 import { locateAsset } from '../platform/assets.ts';
 import { systemClock } from '../platform/clock.ts';
@@ -13,7 +14,9 @@ import { ConfigError, type Config } from '../platform/config.ts';
 import { Readiness, runUntilStopped, startProbeServer } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
 import { openStore } from '../store/index.ts';
+import { lazyTransport } from './job/lazy-transport.ts';
 import { liveCallsGauge, waitingRecordingsGauge } from './metrics.ts';
+import { deskVariable, openCredentialDesk } from './providers/credential-desk.ts';
 import { createRecordings, keepRecordings, prepareEncoder, spoolFolderOf } from './recording/index.ts';
 
 export interface RunVoiceOptions {
@@ -59,6 +62,9 @@ export async function runVoice({ config, logger, registry, signal }: RunVoiceOpt
     (err: unknown) =>
       logger.warn({ err, spool }, 'recordings are written late: of calls whose container is killed, the last minutes are lost'),
   );
+  const cluster = lazyTransport(config, logger);
+  const desk = await openCredentialDesk({ credentials: createCredentials({ transport: cluster, clock: systemClock }) });
+  process.env[deskVariable] = desk.path;
   initializeLogger({ pretty: false, level: 'warn' });
   const capacity = config.PARLEY_VOICE_CALLS;
   const server = new AgentServer(
@@ -102,6 +108,8 @@ export async function runVoice({ config, logger, registry, signal }: RunVoiceOpt
         name: 'storage',
         stop: async () => {
           storage.close();
+          await desk.close();
+          await cluster.close();
           await store.close();
         },
       },

@@ -80,7 +80,8 @@ export function createCredentials({ transport, clock }: CredentialsOptions): Cre
     try {
       return await question;
     } catch (error) {
-      if (!(error instanceof KubeError)) throw error;
+      if (!(error instanceof KubeError))
+        throw unavailable(org, name, error instanceof Error ? error.message : 'for an unknown reason', error);
       if (error.notFound) {
         known.delete(id);
         throw new CredentialError('missing', `Secret ${org}/${name} does not exist: create it, or refer to another one`, { cause: error });
@@ -93,13 +94,7 @@ export function createCredentials({ transport, clock }: CredentialsOptions): Cre
         );
       }
       if (before !== undefined && age < keptMs) return before;
-      throw new CredentialError(
-        'unavailable',
-        `Secret ${org}/${name} can't be read, for the Kubernetes API doesn't answer (${error.reason})`,
-        {
-          cause: error,
-        },
-      );
+      throw unavailable(org, name, `the Kubernetes API doesn't answer (${error.reason})`, error);
     } finally {
       if (asking.get(id) === question) asking.delete(id);
     }
@@ -120,3 +115,6 @@ export function createCredentials({ transport, clock }: CredentialsOptions): Cre
     },
   };
 }
+
+const unavailable = (org: string, name: string, why: string, cause: unknown): CredentialError =>
+  new CredentialError('unavailable', `Secret ${org}/${name} can't be read: ${why}`, { cause });

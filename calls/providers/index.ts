@@ -1,5 +1,12 @@
 /** Providers of language models and speech, as far as calls and what comes after them have it in common. */
-export { createCredentials, CredentialError, type Credentials, type CredentialsOptions, type SecretKeyRef } from './credentials.ts';
+export {
+  createCredentials,
+  CredentialError,
+  type CredentialErrorReason,
+  type Credentials,
+  type CredentialsOptions,
+  type SecretKeyRef,
+} from './credentials.ts';
 export {
   keyOf,
   llmEndpointOf,

@@ -7,16 +7,17 @@ import { createSearch } from '../../knowledge/search/create-search.ts';
 import type { Search } from '../../knowledge/search/search.ts';
 import { openFileStorage } from '../../knowledge/storage/open-file-storage.ts';
 import { createVectorStore } from '../../knowledge/vector-stores/index.ts';
-import { createTransport, kubeConfigOf, type Transport } from '../../kube/index.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import { ConfigError, type Config } from '../../platform/config.ts';
 import { egressOf } from '../../platform/egress/egress-of.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { openStore, type Store } from '../../store/index.ts';
+import { credentialsFromDesk, deskVariable } from '../providers/credential-desk.ts';
 import { createCredentials, type Credentials, type ProviderDefaults } from '../providers/index.ts';
 import { createRecordings, spoolFolderOf, type Recordings } from '../recording/index.ts';
 import { createToolServices, type ToolServices } from '../tools/index.ts';
+import { lazyTransport } from './lazy-transport.ts';
 
 export interface Services {
   readonly config: Config;
@@ -56,12 +57,14 @@ export function openServices(config: Config, logger: Logger): Services {
   const vectors = createVectorStore({ url: config.VECTOR_STORE_URL, database: store.database, logger, registry });
   const tools = createToolServices({ config, clock });
   const cluster = lazyTransport(config, logger);
+  const own = createCredentials({ transport: cluster, clock });
+  const desk = process.env[deskVariable];
   return {
     config,
     store,
     lifecycle,
     recordings: createRecordings({ storage, calls: store.calls.calls, lifecycle, clock, logger, spool: spoolFolderOf(config) }),
-    credentials: createCredentials({ transport: cluster, clock }),
+    credentials: desk === undefined ? own : credentialsFromDesk({ path: desk, otherwise: own }),
     providerDefaults: config.PARLEY_PROVIDERS,
     egress,
     search: createSearch({ knowledge: store.knowledge, vectors, embedderOf: (collection) => embedders.embedderOf(collection) }),
@@ -75,17 +78,5 @@ export function openServices(config: Config, logger: Logger): Services {
       storage.close();
       await store.close();
     },
-  };
-}
-
-/** Agents without Secrets need no cluster: it is looked for when the first Secret is read. */
-function lazyTransport(config: Config, logger: Logger): Pick<Transport, 'request' | 'close'> {
-  let transport: Transport | undefined;
-  return {
-    request: async (request) => {
-      transport ??= createTransport({ kubeConfig: kubeConfigOf(config), logger });
-      return transport.request(request);
-    },
-    close: async () => transport?.close(),
   };
 }

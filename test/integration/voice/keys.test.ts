@@ -1,0 +1,67 @@
+/** Keys of providers, from Secrets of the organisation, as calls get them. */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { dispose } from '@livekit/rtc-node';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import { createTransport, KubeError, loadKubeConfig, type Transport } from '../../../kube/index.ts';
+import { controlPlane } from '../../support/control-plane.ts';
+import { startTcpProxy, type TcpProxy } from '../../support/tcp-proxy.ts';
+import { openStage, type Stage } from './stage.ts';
+
+const name = `voice-keys-${randomBytes(4).toString('hex')}`;
+const value = `sk-${randomBytes(12).toString('hex')}`;
+let stage: Stage;
+let transport: Transport;
+/** Between the voice role and the API server. */
+let proxy: TcpProxy;
+let folder: string;
+
+beforeAll(async () => {
+  const { kubeconfig, server } = await controlPlane();
+  const { hostname, port, origin } = new URL(server);
+  proxy = await startTcpProxy({ host: hostname, port: Number(port) });
+  folder = await mkdtemp(join(tmpdir(), 'parley-keys-'));
+  const ownConfig = join(folder, 'kubeconfig');
+  await writeFile(ownConfig, (await readFile(kubeconfig, 'utf8')).replaceAll(origin, `https://${hostname}:${proxy.port}`), { mode: 0o600 });
+  stage = await openStage({ KUBECONFIG: ownConfig });
+  transport = createTransport({ kubeConfig: loadKubeConfig({ path: kubeconfig }) });
+  const create = (path: string, body: object): Promise<unknown> => transport.request({ method: 'POST', path, body });
+  await create('/api/v1/namespaces', { metadata: { name: stage.org } }).catch((error: unknown) => {
+    // Of another suite.
+    if (!(error instanceof KubeError) || error.code !== 409) throw error;
+  });
+  await create(`/api/v1/namespaces/${stage.org}/secrets`, { metadata: { name }, stringData: { model: value } });
+});
+afterAll(async () => {
+  await stage.close();
+  await transport.request({ method: 'DELETE', path: `/api/v1/namespaces/${stage.org}/secrets/${name}` });
+  await transport.close();
+  await proxy.close();
+  await rm(folder, { recursive: true });
+  await dispose();
+});
+
+const speaking = (key: string) => ({ welcomeMessage: 'Good morning to you.', textToSpeech: { apiKeySecretRef: { name, key } } });
+
+it('a key is read by its reference, and the next call has it while the API server is away', async () => {
+  for (const state of ['there', 'away'] as const) {
+    if (state === 'away') proxy.cut();
+    const call = await stage.joined({ spec: speaking('model') });
+    await call.caller.hears('Good morning to you.');
+    expect(call.provider.requests('speech')[0]?.headers.authorization).toBe(`Bearer ${value}`);
+    await call.caller.leave();
+    await call.becomes({ status: 'ended' });
+  }
+  proxy.restore();
+});
+
+it('a key that is missing ends the call, by its name', async () => {
+  const call = await stage.joined({ spec: speaking('other') });
+  await call.becomes({ status: 'error', finishReason: 'native_platform_internal_error' });
+  await expect.poll(() => JSON.stringify(call.lines()), { timeout: 20_000 }).toContain(`Secret ${stage.org}/${name} has no key`);
+  expect(stage.role.output()).not.toContain(value);
+});
