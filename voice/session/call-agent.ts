@@ -28,7 +28,10 @@ export class CallAgent extends voice.Agent {
     return this.#synthesis;
   }
 
-  override async ttsNode(text: ReadableStream<string> | AsyncIterable<string>, settings: voice.ModelSettings): Promise<ReadableStream<AudioFrame> | null> {
+  override async ttsNode(
+    text: ReadableStream<string> | AsyncIterable<string>,
+    settings: voice.ModelSettings,
+  ): Promise<ReadableStream<AudioFrame> | null> {
     let synthesis: Synthesis = { text: '', seconds: 0, complete: false };
     const becomes = (change: Partial<Synthesis>): void => {
       // Speech that was begun later is what is spoken then.

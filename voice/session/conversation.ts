@@ -18,12 +18,15 @@ import { playTones } from './tones.ts';
 import type { ConversationSettings } from './settings.ts';
 import { SilenceTimer } from './silence-timer.ts';
 import { SpeechClock } from './speech-clock.ts';
+import { Spoken } from './spoken.ts';
 import { Statistics, type ConversationFigures } from './statistics.ts';
 import { Transcript } from './transcript.ts';
 import { WatchedStt } from './watched-stt.ts';
 
 /** Longest time that a goodbye may take, in milliseconds: then it is cut off. */
 const longestGoodbyeMs = 20_000;
+/** What is said before a transfer delays it by no more than this, in milliseconds. */
+const longestAnnouncementMs = 10_000;
 
 export interface ConversationOptions {
   readonly room: Room;
@@ -57,7 +60,7 @@ export class Conversation implements ToolHost {
   readonly #transcript: Transcript;
   readonly #speech: SpeechClock;
   readonly #statistics = new Statistics();
-  readonly #handles = new Set<voice.SpeechHandle>();
+  readonly #spoken: Spoken;
   readonly #ambience: Ambience | undefined;
   #stopLongest: () => void = () => undefined;
   #agent: CallAgent | undefined;
@@ -79,6 +82,7 @@ export class Conversation implements ToolHost {
       llm: providers.llm,
       tts: providers.tts,
     });
+    this.#spoken = new Spoken({ session: this.#session, clock });
     this.#listen();
   }
 
@@ -128,14 +132,16 @@ export class Conversation implements ToolHost {
   // -- for tools
 
   say(text: string): void {
-    if (this.#closed === undefined) this.#session.say(text);
+    if (this.#closed === undefined) this.#spoken.announce(text);
   }
 
   end(): void {
-    this.#options.onEnd('agent_ended_call', () => this.#allSaid());
+    this.#options.onEnd('agent_ended_call', () => this.#spoken.all({ withinMs: longestGoodbyeMs }));
   }
 
-  transfer(target: TransferTarget): Promise<TransferOutcome> {
+  /** Who is handed over hears first what is being said: a tool's own message, and the answer that asks for the transfer. */
+  async transfer(target: TransferTarget): Promise<TransferOutcome> {
+    await this.#spoken.announced({ withinMs: longestAnnouncementMs });
     return this.#options.transfer(target);
   }
 
@@ -188,10 +194,6 @@ export class Conversation implements ToolHost {
     session.on(events.ConversationItemAdded, ({ item }) => {
       if (item.type === 'message') this.#said(item);
     });
-    session.on(events.SpeechCreated, ({ speechHandle }) => {
-      this.#handles.add(speechHandle);
-      speechHandle.addDoneCallback(() => this.#handles.delete(speechHandle));
-    });
     session.on(events.MetricsCollected, ({ metrics }) => this.#statistics.measured(metrics));
     session.on(events.Error, ({ error }) => {
       const part = error.type === 'llm_error' ? 'llm' : error.type === 'tts_error' ? 'tts' : undefined;
@@ -243,27 +245,10 @@ export class Conversation implements ToolHost {
       await playTones(this.#options.room);
       return;
     }
-    await this.#allSaid();
+    await this.#spoken.all({ withinMs: longestGoodbyeMs });
     this.#session.say(apologyIn(this.#options.language), { allowInterruptions: false });
-    await this.#allSaid();
+    await this.#spoken.all({ withinMs: longestGoodbyeMs });
   }
-
-  async #allSaid(): Promise<void> {
-    const { clock } = this.#options;
-    const said = Promise.all([...this.#handles].map((handle) => doneOf(handle)));
-    const { promise: late, resolve } = Promise.withResolvers<void>();
-    const timer = clock.after(longestGoodbyeMs, resolve);
-    await Promise.race([said, late]);
-    timer.cancel();
-  }
-}
-
-/** `waitForPlayout` refuses to wait inside of a tool; this is nobody's tool. */
-function doneOf(handle: voice.SpeechHandle): Promise<void> {
-  if (handle.done()) return Promise.resolve();
-  const { promise, resolve } = Promise.withResolvers<void>();
-  handle.addDoneCallback(() => resolve());
-  return promise;
 }
 
 /**

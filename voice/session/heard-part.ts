@@ -19,5 +19,8 @@ export function heardPartOf({ text, seconds }: Synthesis, heardSeconds: number):
   const length = Math.round(text.length * share);
   if (length >= text.length) return text;
   // A word that was begun was not heard.
-  return text.slice(0, length + 1).replace(/\S*$/u, '').trimEnd();
+  return text
+    .slice(0, length + 1)
+    .replace(/\S*$/u, '')
+    .trimEnd();
 }

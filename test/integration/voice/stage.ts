@@ -83,18 +83,25 @@ export interface Stage {
 
 const agentUid = 'uid-receptionist';
 
-export async function openStage(change: NodeJS.ProcessEnv = {}): Promise<Stage> {
+export interface StageOptions {
+  /** In place of the shared one. */
+  readonly server?: MediaServer;
+  /** How the role reaches the database; as the test does, by default. */
+  readonly roleDatabase?: (url: string) => string | Promise<string>;
+}
+
+export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOptions = {}): Promise<Stage> {
   const org = 'callers';
   const { url } = await database();
   await migrate({ databaseUrl: url });
   const store = openStore({ databaseUrl: url });
   await store.organizations.create({ name: org });
   await store.organizations.limitLiveCalls(org, 100);
-  const server = await mediaServer();
+  const server = options.server ?? (await mediaServer());
   const folder = await mkdtemp(join(tmpdir(), 'parley-voice-'));
   const env: NodeJS.ProcessEnv = {
     ...process.env,
-    DATABASE_URL: url,
+    DATABASE_URL: (await options.roleDatabase?.(url)) ?? url,
     LIVEKIT_URL: server.url,
     LIVEKIT_API_KEY: server.apiKey,
     LIVEKIT_API_SECRET: server.apiSecret,

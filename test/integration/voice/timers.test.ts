@@ -69,6 +69,7 @@ describe.concurrent('time', () => {
     await call.join({ microphone: false });
     await call.caller.hears('Can you hear me?');
     await call.becomes({ status: 'ongoing' });
-    await call.becomes({ status: 'error', finishReason: 'no_audio_input' });
+    const over = await call.becomes({ status: 'error', finishReason: 'no_audio_input' });
+    expect(over.endedAt!.getTime() - over.createdAt.getTime()).toBeGreaterThan(29_000);
   });
 });

@@ -15,8 +15,8 @@ const places: Readonly<Record<Place, (loop: Loop) => Float32Array>> = {
   // Air conditioning, typing, somebody far away on the telephone.
   office: (loop) =>
     mixed([
-      [0.7, noise(loop, { from: 60, to: 400 })],
-      [0.9, placed(loop, typing(loop, 6, 9), () => click(loop, 0.012, 3))],
+      [0.6, noise(loop, { from: 200, to: 1300 })],
+      [1.1, placed(loop, typing(loop, 6, 9), () => click(loop, 0.012, 3))],
       [0.25, murmur(loop, 2)],
     ]),
   // Talk at many tables, cups, a machine that hisses.

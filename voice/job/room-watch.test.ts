@@ -1,0 +1,127 @@
+import { EventEmitter } from 'node:events';
+
+import { DisconnectReason, RoomEvent, TrackKind, type Room } from '@livekit/rtc-node';
+import { beforeEach, describe, expect, it } from 'vitest';
+
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { finishReasonOfLeaving } from './finish-reason.ts';
+import { RoomWatch } from './room-watch.ts';
+
+/** A room of LiveKit's, as far as it is watched. */
+class SomeRoom extends EventEmitter {
+  readonly remoteParticipants = new Map<string, unknown>();
+
+  comes(identity: string): void {
+    const participant = { identity, trackPublications: new Map() };
+    this.remoteParticipants.set(identity, participant);
+    this.emit(RoomEvent.ParticipantConnected, participant);
+  }
+
+  speaks(identity: string): void {
+    this.emit(RoomEvent.TrackSubscribed, { kind: TrackKind.KIND_AUDIO }, {}, { identity });
+  }
+
+  leaves(identity: string, disconnectReason: DisconnectReason): void {
+    this.remoteParticipants.delete(identity);
+    this.emit(RoomEvent.ParticipantDisconnected, { identity, disconnectReason });
+  }
+}
+
+let clock: FakeClock;
+let room: SomeRoom;
+let told: string[];
+
+function watch(ringing = false): RoomWatch {
+  return new RoomWatch({
+    room: room as unknown as Room,
+    userIdentity: 'user',
+    clock,
+    onMedia: () => told.push('media'),
+    onEnd: (reason) => told.push(reason),
+    reasonOf: finishReasonOfLeaving,
+    ringing,
+  });
+}
+
+beforeEach(() => {
+  clock = new FakeClock();
+  room = new SomeRoom();
+  told = [];
+});
+
+describe('the room of a call', () => {
+  it('has media as soon as the user is heard, once', () => {
+    watch().entered();
+    room.comes('user');
+    room.speaks('somebody');
+    expect(told).toEqual([]);
+    room.speaks('user');
+    room.speaks('user');
+    clock.tick(120_000);
+    expect(told).toEqual(['media']);
+  });
+
+  it('speaks to a user without a microphone, and waits for it', () => {
+    watch().entered();
+    room.comes('user');
+    clock.tick(1_999);
+    expect(told).toEqual([]);
+    clock.tick(1);
+    expect(told).toEqual(['media']);
+    clock.tick(28_000);
+    expect(told).toEqual(['media', 'no_audio_input']);
+  });
+
+  it('knows who was there before it was entered, and who never came', () => {
+    const first = watch();
+    room.comes('user');
+    first.entered();
+    clock.tick(25_000);
+    expect(told).toEqual(['media']);
+    first.close();
+    room = new SomeRoom();
+    told = [];
+    watch().entered();
+    clock.tick(20_000);
+    expect(told).toEqual(['user_connection_failure']);
+  });
+
+  it('tells why the user has left, and that nobody listens then', async () => {
+    const subject = watch();
+    subject.entered();
+    room.comes('user');
+    room.speaks('user');
+    expect(subject.present).toBe(true);
+    room.leaves('user', DisconnectReason.DUPLICATE_IDENTITY);
+    expect(subject.present).toBe(true);
+    room.leaves('user', DisconnectReason.CLIENT_INITIATED);
+    expect(told).toEqual(['media', 'user_ended_call']);
+    expect(subject.present).toBe(false);
+    await subject.gone();
+  });
+
+  it.each([
+    [true, 'native_platform_internal_error'],
+    [false, 'user_connection_failure'],
+  ])('that is lost with somebody in it (%s) ends the call: %s', (present, reason) => {
+    watch().entered();
+    if (present) room.comes('user');
+    room.emit(RoomEvent.Disconnected, DisconnectReason.UNKNOWN_REASON);
+    expect(told).toEqual([reason]);
+  });
+
+  it('waits for a phone that rings: nothing counts before it is answered', () => {
+    const subject = watch(true);
+    subject.entered();
+    clock.tick(30_000);
+    room.comes('user');
+    room.speaks('user');
+    room.leaves('user', DisconnectReason.USER_REJECTED);
+    expect(told).toEqual([]);
+    room.comes('user');
+    subject.answered();
+    expect(told).toEqual(['media']);
+    room.leaves('user', DisconnectReason.CLIENT_INITIATED);
+    expect(told).toEqual(['media', 'user_ended_call']);
+  });
+});

@@ -1,0 +1,58 @@
+import { describe, expect, it } from 'vitest';
+
+import { loopSampleRate, soundLoop, type Place } from './loops.ts';
+
+const places = [
+  'office',
+  'cafe',
+  'restaurant',
+  'park',
+  'street',
+  'home',
+  'library',
+  'airport',
+  'train_station',
+  'beach',
+] as const satisfies readonly Place[];
+const loops = new Map(places.map((place) => [place, soundLoop(place)]));
+
+const rms = (samples: Int16Array): number => Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length);
+
+/** How bright it is, and how it swells: what an ear goes by. Shares of the loudness per band and per second. */
+function characterOf(loop: Int16Array): readonly number[] {
+  const bands = [0.02, 0.06, 0.15, 0.35, 0.7].map((pole) => {
+    let low = 0;
+    return rms(Int16Array.from(loop, (sample) => (low += pole * (sample - low))));
+  });
+  const seconds = Array.from({ length: loop.length / loopSampleRate }, (_, i) =>
+    rms(loop.subarray(i * loopSampleRate, (i + 1) * loopSampleRate)),
+  );
+  const whole = rms(loop);
+  return [...bands, ...seconds].map((level) => level / whole);
+}
+
+describe('background sounds', () => {
+  it.each(places)('%s is quiet, and goes on at its end as if there were none', (place) => {
+    const loop = loops.get(place)!;
+    expect(rms(loop)).toBeGreaterThan(100);
+    expect(rms(loop)).toBeLessThan(1_500);
+    const steps = Array.from({ length: loop.length - 1 }, (_, i) => Math.abs(loop[i + 1]! - loop[i]!));
+    expect(Math.abs(loop[0]! - loop.at(-1)!)).toBeLessThanOrEqual(steps.reduce((most, step) => Math.max(most, step), 0));
+    expect(loop.length % (loopSampleRate / 10)).toBe(0);
+  });
+
+  it('are the same each time', () => {
+    expect(soundLoop('home')).toEqual(loops.get('home'));
+  });
+
+  it('differ from each other', () => {
+    const characters = new Map(places.map((place) => [place, characterOf(loops.get(place)!)]));
+    for (const one of places)
+      for (const other of places) {
+        if (one === other) continue;
+        const [a, b] = [characters.get(one)!, characters.get(other)!];
+        const distance = Math.sqrt(a.reduce((sum, level, i) => sum + (level - b[i]!) ** 2, 0));
+        expect(distance, `${one} and ${other}`).toBeGreaterThan(0.3);
+      }
+  });
+});

@@ -1,0 +1,61 @@
+import { describe, expect, it } from 'vitest';
+
+import { agentKind } from '../../crds/agent.ts';
+import { conversationSettingsOf } from './settings.ts';
+
+const settingsOf = (change: Readonly<Record<string, unknown>> = {}) =>
+  conversationSettingsOf(
+    agentKind.spec.parse({
+      llm: { model: 'm' },
+      speechToText: { provider: 'openai' },
+      textToSpeech: { provider: 'openai' },
+      ...change,
+    }),
+  );
+
+describe('settings of an agent', () => {
+  it('have defaults', () => {
+    const { session, vad, endAfterSilenceMs, maxDurationMs, ambient, interruptions } = settingsOf();
+    expect(session.turnHandling).toMatchObject({
+      turnDetection: 'vad',
+      endpointing: { mode: 'fixed', minDelay: 500, maxDelay: 3000 },
+      interruption: {
+        enabled: true,
+        mode: 'vad',
+        minDuration: 500,
+        minWords: 0,
+        falseInterruptionTimeout: 2000,
+        resumeFalseInterruption: true,
+      },
+      preemptiveGeneration: { enabled: true },
+    });
+    expect(session).toMatchObject({ maxToolSteps: 8, aecWarmupDuration: null, userAwayTimeout: null });
+    expect(vad).toEqual({ minSpeechDuration: 50, minSilenceDuration: 250 });
+    expect({ endAfterSilenceMs, maxDurationMs, ambient }).toEqual({
+      endAfterSilenceMs: 10_000,
+      maxDurationMs: 1_800_000,
+      ambient: undefined,
+    });
+    expect(interruptions).toEqual({ enabled: true, minSpeechMs: 500, minWords: 0 });
+  });
+
+  it.each([
+    ['0s', 0, 3000, 100],
+    ['200ms', 200, 3000, 200],
+    ['2s', 2000, 3000, 250],
+    ['15s', 15_000, 15_000, 250],
+  ])('a delay of %s after speech', (endOfSpeechDelay, minDelay, maxDelay, minSilenceDuration) => {
+    const { session, vad } = settingsOf({ turnDetection: { endOfSpeechDelay } });
+    expect(session.turnHandling?.endpointing).toMatchObject({ minDelay, maxDelay });
+    expect(vad.minSilenceDuration).toBe(minSilenceDuration);
+  });
+
+  it('no speech is shorter than what is reported: with a shortest duration of nothing, silence would interrupt', () => {
+    expect(settingsOf({ interruptions: { minSpeechDuration: '0s' } }).session.turnHandling?.interruption?.minDuration).toBe(50);
+  });
+
+  it('ambient sound is none, or one that can be heard', () => {
+    expect(settingsOf({ ambientSound: { source: 'cafe', volume: 0.5 } }).ambient).toEqual({ source: 'cafe', volume: 0.5 });
+    expect(settingsOf({ ambientSound: { source: 'cafe', volume: 0 } }).ambient).toBeUndefined();
+  });
+});

@@ -1,0 +1,34 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+
+import { SpeechClock } from './speech-clock.ts';
+
+let clock: SpeechClock;
+beforeEach(() => {
+  clock = new SpeechClock({ minSpeechDuration: 50, minSilenceDuration: 250 });
+});
+
+describe('who speaks', () => {
+  it('is known since it began, not since it was noticed', () => {
+    clock.agentSpeaks(true, 0);
+    clock.userBegins(1_050);
+    expect(clock.spokenOverAgentMs(1_500)).toBe(500);
+    clock.userEnds(2_250);
+    expect(clock.spokenOverAgentMs(9_000)).toBe(1_000);
+    expect(clock.silentForMs(2_300)).toBe(300);
+  });
+
+  it('speech that began before the agent spoke is not over the agent', () => {
+    clock.userBegins(100);
+    clock.agentSpeaks(true, 500);
+    expect(clock.spokenOverAgentMs(900)).toBeUndefined();
+  });
+
+  it('nobody is spoken over who is silent', () => {
+    expect(clock.spokenOverAgentMs(0)).toBeUndefined();
+    clock.agentSpeaks(true, 0);
+    clock.userBegins(100);
+    clock.agentSpeaks(false, 200);
+    expect(clock.spokenOverAgentMs(300)).toBeUndefined();
+    expect(clock.silentForMs(300)).toBe(0);
+  });
+});

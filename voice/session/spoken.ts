@@ -1,0 +1,70 @@
+/** What the agent has to say, until it is said. */
+import { voice } from '@livekit/agents';
+
+import type { Clock } from '../../platform/clock.ts';
+
+const events = voice.AgentSessionEventTypes;
+
+export class Spoken {
+  readonly #session: voice.AgentSession;
+  readonly #clock: Clock;
+  /** What isn't said to its end yet. */
+  readonly #open = new Set<voice.SpeechHandle>();
+  /** Of that, what tools want to be said. */
+  readonly #announced = new Set<voice.SpeechHandle>();
+
+  constructor({ session, clock }: { readonly session: voice.AgentSession; readonly clock: Clock }) {
+    this.#session = session;
+    this.#clock = clock;
+    session.on(events.SpeechCreated, ({ speechHandle }) => {
+      this.#open.add(speechHandle);
+      speechHandle.addDoneCallback(() => this.#open.delete(speechHandle));
+    });
+  }
+
+  /** Says something beside the answers of the model. */
+  announce(text: string): void {
+    const handle = this.#session.say(text);
+    this.#announced.add(handle);
+    handle.addDoneCallback(() => this.#announced.delete(handle));
+  }
+
+  /** Resolves when all is said, what the model is still thinking of, too; or when the time is over. */
+  all({ withinMs }: { readonly withinMs: number }): Promise<void> {
+    return this.#within(withinMs, Promise.all([...this.#open].map(doneOf)));
+  }
+
+  /**
+   * Resolves when what was announced has been heard, and nothing else is. For tools: the turn that they belong to isn't over
+   * before they are.
+   */
+  announced({ withinMs }: { readonly withinMs: number }): Promise<void> {
+    return this.#within(withinMs, Promise.all([...[...this.#announced].map(doneOf), this.#quiet()]));
+  }
+
+  async #quiet(): Promise<void> {
+    if (this.#session.agentState !== 'speaking') return;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const onChange = ({ newState }: voice.AgentStateChangedEvent): void => {
+      if (newState !== 'speaking') resolve();
+    };
+    this.#session.on(events.AgentStateChanged, onChange);
+    await promise;
+    this.#session.off(events.AgentStateChanged, onChange);
+  }
+
+  async #within(ms: number, done: Promise<unknown>): Promise<void> {
+    const { promise: late, resolve } = Promise.withResolvers<void>();
+    const timer = this.#clock.after(ms, resolve);
+    await Promise.race([done, late]);
+    timer.cancel();
+  }
+}
+
+/** `waitForPlayout` refuses to wait inside of a tool; this is nobody's tool. */
+function doneOf(handle: voice.SpeechHandle): Promise<void> {
+  if (handle.done()) return Promise.resolve();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  handle.addDoneCallback(() => resolve());
+  return promise;
+}
