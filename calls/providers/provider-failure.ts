@@ -39,10 +39,3 @@ export class ProviderFailure extends Error {
     if (options.status !== undefined) this.status = options.status;
   }
 }
-
-/** From what an error event of LiveKit's carries. */
-export function providerFailureOf(error: unknown, part: ProviderPart): ProviderFailure {
-  const inner = error instanceof Error ? error : (error as { readonly error?: unknown } | null)?.error;
-  if (inner instanceof ProviderFailure) return inner;
-  return new ProviderFailure({ part, kind: 'runtime', provider: 'unknown', message: `The ${part} provider failed.`, cause: error });
-}
