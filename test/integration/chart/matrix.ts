@@ -174,6 +174,8 @@ function others(schema: Schema, name: string): readonly unknown[] {
   const types = [schema.type ?? []].flat();
   if (types.includes('boolean')) return [schema.default !== true];
   if (types.includes('integer')) return [((schema.default as number | null) ?? 41) + 1];
+  // Names of ServiceAccounts can't be shared.
+  if (name.endsWith('serviceAccount.name')) return [`other-${name.split('.')[0]}`];
   if (types.includes('string')) return ['other'];
   if (types.includes('object')) return [{ 'example.com/key': 'value' }];
   if (types.includes('array')) return [schema.items?.type === 'integer' ? [1234] : ['other']];

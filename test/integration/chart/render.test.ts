@@ -23,7 +23,6 @@ import {
   roles,
   withValues,
 } from './helm.ts';
-import { batches } from './matrix.ts';
 
 const podOf = (manifests: readonly Rendered[], role: string): PodTemplate =>
   find(manifests, 'Deployment', `${RELEASE}-${role}`)['spec'].template as PodTemplate;
@@ -45,52 +44,6 @@ describe('the chart', () => {
     const text = await readFile(join(chart, 'Chart.yaml'), 'utf8');
     expect(text).toContain(`\nversion: ${version}\n`);
     expect(text).toContain(`\nappVersion: ${version}\n`);
-  });
-
-  it('keeps to the restricted standard in every pod, whatever is switched', async () => {
-    for (const { name, manifests } of await rendered()) {
-      const pods = podsOf(manifests);
-      for (const pod of pods) {
-        const { spec } = pod.template;
-        const where = `${pod.name} with ${name}`;
-        expect(spec.securityContext, where).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
-        for (const field of ['hostNetwork', 'hostPID', 'hostIPC', 'shareProcessNamespace']) expect(spec[field], where).toBeUndefined();
-        for (const volume of spec.volumes ?? [])
-          expect(
-            Object.keys(volume).filter((key) => key !== 'name'),
-            where,
-          ).not.toContain('hostPath');
-        for (const container of [...spec.containers, ...(spec.initContainers ?? [])].filter(
-          ({ name: own }) => !['beside', 'before'].includes(own),
-        )) {
-          expect(container.securityContext, where).toMatchObject({
-            allowPrivilegeEscalation: false,
-            readOnlyRootFilesystem: true,
-            capabilities: { drop: ['ALL'] },
-          });
-          expect(container.securityContext, where).not.toMatchObject({ runAsUser: 0 });
-          const names = (container.env ?? []).map((entry) => entry.name);
-          expect(new Set(names).size, `${where}: a variable comes twice`).toBe(names.length);
-          expect(
-            container.volumeMounts?.map(({ mountPath }) => mountPath),
-            where,
-          ).toContain('/tmp');
-        }
-      }
-    }
-  });
-
-  it('names everything once, labels it, and puts it where it belongs', async () => {
-    for (const { name, manifests } of await rendered()) {
-      const seen = new Set<string>();
-      for (const { kind, metadata } of manifests) {
-        const id = `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
-        expect(seen, `${id} with ${name}`).not.toContain(id);
-        seen.add(id);
-        if (metadata.labels?.['helm.sh/chart'] !== undefined)
-          expect(metadata.labels, id).toMatchObject({ 'app.kubernetes.io/instance': RELEASE });
-      }
-    }
   });
 });
 
@@ -254,19 +207,6 @@ describe('organisations', () => {
     expect(container?.args).toEqual(['org', 'create', '--no-namespace', 'acme', 'globex', 'initech']);
   });
 
-  it('never lets a permission on Secrets reach the whole cluster', async () => {
-    for (const { name, manifests } of await rendered()) {
-      const clusterWide = new Set(ofKind(manifests, 'ClusterRoleBinding').map(({ roleRef }) => (roleRef as { name: string }).name));
-      for (const { metadata, rules } of ofKind(manifests, 'ClusterRole')) {
-        const resources = (rules as { resources: string[]; verbs: string[] }[]).flatMap((rule) => [...rule.resources, ...rule.verbs]);
-        expect(resources, metadata.name).not.toContain('*');
-        if (clusterWide.has(metadata.name)) expect(resources, `${metadata.name} with ${name}`).not.toContain('secrets');
-        const aggregated = Object.keys(metadata.labels ?? {}).some((label) => label.startsWith('rbac.authorization.k8s.io/aggregate-to-'));
-        if (aggregated) expect(resources, metadata.name).not.toContain('secrets');
-      }
-    }
-  });
-
   it('needs nothing of the cluster when namespaced', async () => {
     const manifests = await render(withValues({ namespaced: true }));
     const kinds = new Set(manifests.map(({ kind }) => kind));
@@ -329,23 +269,6 @@ describe('alerts and dashboards', () => {
   });
 });
 
-/** Every batch of the matrix, rendered once for all tests of this file. */
-let all: Promise<readonly { readonly name: string; readonly manifests: readonly Rendered[] }[]> | undefined;
-function rendered(): Promise<readonly { readonly name: string; readonly manifests: readonly Rendered[] }[]> {
-  all ??= batches().then(async (cases) => {
-    const done: { name: string; manifests: readonly Rendered[] }[] = [];
-    for (const { name, values } of cases) {
-      try {
-        done.push({ name, manifests: await render(values) });
-      } catch (error) {
-        throw new Error(`with ${name}: ${(error as Error).message}`, { cause: error });
-      }
-    }
-    return done;
-  });
-  return all;
-}
-
 /** A value that the variable may have and that isn't its default. */
 function sample(name: string, schema: unknown): unknown {
   const {
@@ -354,7 +277,15 @@ function sample(name: string, schema: unknown): unknown {
     minimum,
     enum: choices,
     pattern,
-  } = schema as { type?: string; default?: unknown; minimum?: number; enum?: readonly string[]; pattern?: string };
+    format,
+  } = schema as {
+    format?: string;
+    type?: string;
+    default?: unknown;
+    minimum?: number;
+    enum?: readonly string[];
+    pattern?: string;
+  };
   const special: Readonly<Record<string, unknown>> = {
     PARLEY_EMBEDDING_PROFILES: [{ name: 'default', provider: 'lexical', model: 'bm25' }],
     PARLEY_PROVIDERS: [{ name: 'openai', apiKeyEnv: 'OPENAI_API_KEY' }],

@@ -1,0 +1,468 @@
+/** The chart on a real API server. Pods don't run there; everything else is real: objects, admission, permissions, and the roles that use them. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { Registry } from 'prom-client';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { runApi } from '../../../api/main.ts';
+import { accessOf } from '../../../cli/dev/doctor/permissions.ts';
+import { repositoryRoot } from '../../../cli/dev/repository.ts';
+import { runDispatcher } from '../../../dispatcher/main.ts';
+import { runOperator } from '../../../operator/main.ts';
+import { loadConfig } from '../../../platform/config.ts';
+import { createLogger } from '../../../platform/logging.ts';
+import { migrate, openStore, type Store } from '../../../store/index.ts';
+import { anAgent, aWebhookSubscription, type Manifest } from '../../support/builders.ts';
+import { eventually } from '../../support/eventually.ts';
+import { freePort } from '../../support/free-port.ts';
+import { database, type TestDatabase } from '../../support/postgres.ts';
+import { type Cluster, startCluster } from './cluster.ts';
+import { chart, lay, NAMESPACE, ofKind, podsOf, RELEASE, render, type Rendered, roles, withValues } from './helm.ts';
+import { batches } from './matrix.ts';
+
+let cluster: Cluster;
+let db: TestDatabase;
+let store: Store;
+
+const values = withValues({ organizations: ['acme', { name: 'globex' }] });
+
+beforeAll(async () => {
+  [cluster, db] = await Promise.all([startCluster(), database()]);
+  await migrate({ databaseUrl: db.url });
+  store = openStore({ databaseUrl: db.url });
+  // What a careful cluster asks of every namespace with programs in it.
+  await cluster.namespace(NAMESPACE, {
+    'pod-security.kubernetes.io/enforce': 'restricted',
+    'pod-security.kubernetes.io/warn': 'restricted',
+  });
+  await cluster.helm(['install', 'definitions', join(chart, 'charts/crds'), '--namespace', NAMESPACE]);
+  await cluster.helm(['install', RELEASE, chart, '--namespace', NAMESPACE, '--no-hooks'], values);
+  // An organisation that nobody has granted, and a namespace that is none.
+  await cluster.namespace('stranger', { 'parley.dev/organization': 'true' });
+  await cluster.namespace('elsewhere');
+});
+
+afterAll(async () => {
+  await store?.close();
+  await db?.drop();
+  await cluster?.stop();
+});
+
+describe('every manifest', () => {
+  it('keeps to the restricted standard in every pod, whatever is switched', async () => {
+    for (const { name, manifests } of await rendered()) {
+      const pods = podsOf(manifests);
+      for (const pod of pods) {
+        const { spec } = pod.template;
+        const where = `${pod.name} with ${name}`;
+        expect(spec.securityContext, where).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+        for (const field of ['hostNetwork', 'hostPID', 'hostIPC', 'shareProcessNamespace']) expect(spec[field], where).toBeUndefined();
+        for (const volume of spec.volumes ?? [])
+          expect(
+            Object.keys(volume).filter((key) => key !== 'name'),
+            where,
+          ).not.toContain('hostPath');
+        for (const container of [...spec.containers, ...(spec.initContainers ?? [])].filter(
+          ({ name: own }) => !['beside', 'before'].includes(own),
+        )) {
+          expect(container.securityContext, where).toMatchObject({
+            allowPrivilegeEscalation: false,
+            readOnlyRootFilesystem: true,
+            capabilities: { drop: ['ALL'] },
+          });
+          expect(container.securityContext, where).not.toMatchObject({ runAsUser: 0 });
+          const names = (container.env ?? []).map((entry) => entry.name);
+          expect(new Set(names).size, `${where}: a variable comes twice`).toBe(names.length);
+          expect(
+            container.volumeMounts?.map(({ mountPath }) => mountPath),
+            where,
+          ).toContain('/tmp');
+        }
+      }
+    }
+  });
+
+  it('names everything once, labels it, and puts it where it belongs', async () => {
+    for (const { name, manifests } of await rendered()) {
+      const seen = new Set<string>();
+      for (const { kind, metadata } of manifests) {
+        const id = `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
+        expect(seen, `${id} with ${name}`).not.toContain(id);
+        seen.add(id);
+        if (metadata.labels?.['helm.sh/chart'] !== undefined)
+          expect(metadata.labels, id).toMatchObject({ 'app.kubernetes.io/instance': RELEASE });
+      }
+    }
+  });
+
+  it('never lets a permission on Secrets reach the whole cluster', async () => {
+    for (const { name, manifests } of await rendered()) {
+      const clusterWide = new Set(ofKind(manifests, 'ClusterRoleBinding').map(({ roleRef }) => (roleRef as { name: string }).name));
+      for (const { metadata, rules } of ofKind(manifests, 'ClusterRole')) {
+        const resources = (rules as { resources: string[]; verbs: string[] }[]).flatMap((rule) => [...rule.resources, ...rule.verbs]);
+        expect(resources, metadata.name).not.toContain('*');
+        if (clusterWide.has(metadata.name)) expect(resources, `${metadata.name} with ${name}`).not.toContain('secrets');
+        const aggregated = Object.keys(metadata.labels ?? {}).some((label) => label.startsWith('rbac.authorization.k8s.io/aggregate-to-'));
+        if (aggregated) expect(resources, metadata.name).not.toContain('secrets');
+      }
+    }
+  });
+
+  it('is accepted by the API server, whatever is switched', async () => {
+    for (const name of ['globex', 'initech', 'acme', 'default']) await cluster.namespace(name);
+    const seen = new Map<string, { readonly object: Rendered; readonly name: string }>();
+    for (const { name, manifests } of await rendered()) for (const object of manifests) seen.set(JSON.stringify(object), { object, name });
+    expect(seen.size).toBeGreaterThan(300);
+    const complaints: string[] = [];
+    const waiting = [...seen.values()];
+    const work = async (): Promise<void> => {
+      for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+        const complaint = await cluster.dryRun(next.object);
+        if (complaint !== undefined) complaints.push(`${complaint} (with ${next.name.slice(0, 300)})`);
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, work));
+    expect(complaints).toEqual([]);
+  });
+
+  it('makes pods that a namespace with the restricted standard admits', async () => {
+    const pods = podsOf(
+      await render(
+        withValues({
+          organizations: ['acme'],
+          config: { STORAGE_URL: 'file:///files' },
+          storage: { persistentVolumeClaim: { create: true } },
+        }),
+      ),
+    );
+    expect(pods).toHaveLength(8);
+    for (const { name, template } of pods) {
+      const pod = {
+        apiVersion: 'v1',
+        kind: 'Pod',
+        metadata: { name: 'candidate', namespace: NAMESPACE, labels: template.metadata?.labels ?? {} },
+        spec: { restartPolicy: 'Always', ...template.spec },
+      };
+      await expect(cluster.dryRun(pod), name).resolves.toBeUndefined();
+      const [container] = pod.spec.containers;
+      const loose = { ...pod, spec: { ...pod.spec, containers: [{ ...container, securityContext: {} }] } };
+      await expect(cluster.dryRun(loose), 'the namespace would admit anything').resolves.toContain('violates PodSecurity');
+    }
+  });
+});
+
+describe('permissions', () => {
+  it('are what the page says, in the cluster, in organisations, and beside them', async () => {
+    const page = await readFile(join(repositoryRoot(), 'docs/install/least-privilege.md'), 'utf8');
+    const inCluster = tableOf(page, 'In the cluster');
+    const inOrganization = tableOf(page, 'In an organisation, beside it');
+    const inRelease = tableOf(page, "In the release's namespace, beside it");
+    for (const role of roles) {
+      const where = {
+        elsewhere: [inCluster],
+        stranger: [inCluster],
+        acme: [inCluster, inOrganization],
+        globex: [inCluster, inOrganization],
+        [NAMESPACE]: [inCluster, inRelease],
+      };
+      for (const [namespace, tables] of Object.entries(where)) {
+        expect(await canI(`${RELEASE}-${role}`, namespace), `${role} in ${namespace}`).toEqual(
+          union(tables.flatMap((rows) => rows.filter((row) => row.role === role))),
+        );
+      }
+    }
+  });
+
+  it('let nobody read a Secret outside the organisations', async () => {
+    for (const role of roles) {
+      for (const namespace of ['elsewhere', 'stranger', 'kube-system', 'default', NAMESPACE]) {
+        for (const verb of ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete']) {
+          expect(await allowed(role, verb, 'secrets', namespace), `${role} may ${verb} secrets in ${namespace}`).toBe(false);
+        }
+      }
+      for (const verb of ['list', 'watch']) expect(await allowed(role, verb, 'secrets'), `${role} may ${verb} all secrets`).toBe(false);
+      for (const resource of ['pods', 'deployments.apps', 'clusterroles.rbac.authorization.k8s.io', 'serviceaccounts/token', 'pods/exec'])
+        expect(await allowed(role, 'create', resource, 'acme'), `${role} may create ${resource}`).toBe(false);
+    }
+  });
+
+  it('are all that the roles ask for', async () => {
+    for (const audience of ['operator', 'api', 'dispatcher'] as const) {
+      for (const { verb, group, resource, namespace } of accessOf(audience)) {
+        const [plural = '', subresource] = resource.split('/');
+        const name = `${plural}${group === '' ? '' : `.${group}`}${subresource === undefined ? '' : `/${subresource}`}`;
+        if (name === 'leases.coordination.k8s.io' || (audience === 'operator' && verb === 'update' && name === 'secrets')) continue;
+        // Names of namespaces are looked up, not watched, by the facade.
+        if (audience === 'api' && name === 'namespaces' && verb !== 'get') continue;
+        expect(await allowed(audience, verb, name, namespace ?? 'acme'), `${audience} may not ${verb} ${name}`).toBe(true);
+      }
+    }
+  });
+
+  it('are enough for an operator, a facade and a dispatcher, and one organisation without them disturbs no other', async () => {
+    const stop = new AbortController();
+    const port = await freePort();
+    const dispatcherPort = await freePort();
+    const env = async (role: string) => ({
+      DATABASE_URL: db.url,
+      KUBECONFIG: await cluster.kubeconfigOf(NAMESPACE, `${RELEASE}-${role}`),
+      PARLEY_LEASE_NAMESPACE: NAMESPACE,
+      PARLEY_OPERATOR_PORT: '0',
+      PARLEY_API_PORT: String(port),
+      PARLEY_DISPATCHER_PORT: String(dispatcherPort),
+      PARLEY_LOG_LEVEL: 'error',
+      STORAGE_URL: 'file:///tmp/parley-chart-test',
+    });
+    const options = async (role: string) => ({
+      config: loadConfig(await env(role)),
+      logger: createLogger({ role, level: 'error' }),
+      registry: new Registry(),
+      signal: stop.signal,
+    });
+    const running = [runOperator(await options('operator')), runApi(await options('api')), runDispatcher(await options('dispatcher'))];
+    try {
+      await facadeAndOperatorWork(`http://127.0.0.1:${port}`, 'acme');
+      // Its Secrets can't be looked at: the status says so, and says it of this one alone.
+      await apply({ ...anAgent('lonely', 'stranger', withKey), metadata: { name: 'lonely', namespace: 'stranger' } });
+      await eventually(async () => expect(JSON.stringify(await conditions('stranger', 'lonely'))).toMatch(/"type":"Ready"[^}]*|Forbidden/));
+      expect(JSON.stringify(await conditions('stranger', 'lonely'))).not.toContain('"status":"True","type":"Ready"');
+      await facadeAndOperatorWork(`http://127.0.0.1:${port}`, 'globex');
+      await eventually(async () => {
+        const answer = await fetch(`http://127.0.0.1:${dispatcherPort}/readyz`);
+        expect(await answer.text()).not.toMatch(/subscriptions|postgres/);
+      });
+    } finally {
+      stop.abort();
+      await Promise.allSettled(running);
+    }
+  });
+});
+
+describe('a release in one namespace', () => {
+  it('works with nothing beyond it, as somebody who administers that namespace alone', async () => {
+    await cluster.namespace('solo');
+    await cluster.namespace('neighbour', { 'parley.dev/organization': 'true' });
+    const own = lay(values, { namespaced: true, organizations: [] });
+    await cluster.helm(['install', 'solo', chart, '--namespace', 'solo', '--no-hooks'], own);
+    for (const role of roles) {
+      expect(await canI(`solo-parley-${role}`, 'neighbour', 'solo'), role).toEqual({});
+    }
+    await apply(anAgent('hidden', 'neighbour'));
+    const stop = new AbortController();
+    const port = await freePort();
+    const options = async (role: string) => ({
+      config: loadConfig({
+        DATABASE_URL: db.url,
+        KUBECONFIG: await cluster.kubeconfigOf('solo', `solo-parley-${role}`),
+        PARLEY_NAMESPACE: 'solo',
+        PARLEY_LEASE_NAMESPACE: 'solo',
+        PARLEY_OPERATOR_PORT: '0',
+        PARLEY_API_PORT: String(port),
+        PARLEY_LOG_LEVEL: 'error',
+        STORAGE_URL: 'file:///tmp/parley-chart-test',
+      }),
+      logger: createLogger({ role, level: 'error' }),
+      registry: new Registry(),
+      signal: stop.signal,
+    });
+    const running = [runOperator(await options('operator')), runApi(await options('api'))];
+    try {
+      await facadeAndOperatorWork(`http://127.0.0.1:${port}`, 'solo');
+      expect(await conditions('neighbour', 'hidden')).toEqual([]);
+    } finally {
+      stop.abort();
+      await Promise.allSettled(running);
+    }
+  });
+});
+
+describe('the life of a release', () => {
+  it('changes nothing when it is upgraded to the same, says what it changes, and rolls back', async () => {
+    const versions = async (): Promise<string> =>
+      cluster.kubectl([
+        'get',
+        'deploy,svc,sa,role,rolebinding,networkpolicy,pdb',
+        `--namespace=${NAMESPACE}`,
+        '--output=jsonpath={range .items[*]}{.kind}/{.metadata.name} {.metadata.resourceVersion}{"\\n"}{end}',
+      ]);
+    const before = await versions();
+    await cluster.helm(['upgrade', RELEASE, chart, '--namespace', NAMESPACE, '--no-hooks'], values);
+    expect(await versions()).toBe(before);
+    await cluster.helm(
+      ['upgrade', RELEASE, chart, '--namespace', NAMESPACE, '--no-hooks'],
+      lay(values, { config: { PARLEY_LOG_LEVEL: 'debug' } }),
+    );
+    const level = [
+      'get',
+      'deploy',
+      'parley-api',
+      `--namespace=${NAMESPACE}`,
+      '--output=jsonpath={.spec.template.spec.containers[0].env[?(@.name=="PARLEY_LOG_LEVEL")].value}',
+    ];
+    await expect(cluster.kubectl(level)).resolves.toBe('debug');
+    await cluster.helm(['rollback', RELEASE, '--namespace', NAMESPACE, '--no-hooks']);
+    await expect(cluster.kubectl(level)).resolves.toBe('');
+  });
+
+  it('tells the next three commands', async () => {
+    const notes = await cluster.helm(['get', 'notes', RELEASE, '--namespace', NAMESPACE]);
+    for (const command of ['helm test parley', 'parley keys create --org acme', 'port-forward service/parley-api'])
+      expect(notes).toContain(command);
+  });
+
+  it('leaves the definitions, the organisations and what is in them', async () => {
+    await apply(anAgent('stays', 'acme'));
+    await cluster.helm(['uninstall', RELEASE, '--namespace', NAMESPACE, '--no-hooks']);
+    await cluster.helm(['uninstall', 'definitions', '--namespace', NAMESPACE]);
+    await expect(cluster.kubectl(['get', 'namespace', 'acme', '--output=jsonpath={.status.phase}'])).resolves.toBe('Active');
+    await expect(cluster.kubectl(['get', 'agent', 'stays', '--namespace=acme', '--output=name'])).resolves.toBe('agent.parley.dev/stays\n');
+    const left = await cluster.kubectl([
+      'get',
+      'all,sa,role,rolebinding,networkpolicy,pdb',
+      `--namespace=${NAMESPACE}`,
+      '--output=name',
+      '--selector=app.kubernetes.io/instance=parley',
+    ]);
+    expect(left).toBe('');
+    // Again, over what was left.
+    await cluster.helm(['install', 'definitions', join(chart, 'charts/crds'), '--namespace', NAMESPACE]);
+    await cluster.helm(['install', RELEASE, chart, '--namespace', NAMESPACE, '--no-hooks'], values);
+  });
+});
+
+/** Every batch of the matrix, rendered once for all tests of this file. */
+let all: Promise<readonly { readonly name: string; readonly manifests: readonly Rendered[] }[]> | undefined;
+function rendered(): Promise<readonly { readonly name: string; readonly manifests: readonly Rendered[] }[]> {
+  all ??= batches().then(async (cases) => {
+    const done: { name: string; manifests: readonly Rendered[] }[] = [];
+    const waiting = [...cases];
+    const work = async (): Promise<void> => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+        const { name, values: own } = next;
+        const manifests = await render(own).catch((error: Error) => {
+          throw new Error(`with ${name}: ${error.message}`, { cause: error });
+        });
+        done.push({ name, manifests });
+      }
+    };
+    await Promise.all([work(), work()]);
+    return done;
+  });
+  return all;
+}
+
+interface Row {
+  readonly role: string;
+  readonly resource: string;
+  readonly verbs: readonly string[];
+}
+
+/** The rows under a heading of the page. A name beside a resource is the only object that is meant. */
+function tableOf(page: string, heading: string): readonly Row[] {
+  const section = page.split(`## ${heading}\n`)[1]?.split('\n## ')[0] ?? '';
+  return section
+    .split('\n')
+    .filter((line) => /^\| (operator|api|worker|dispatcher|voice) \|/.test(line))
+    .flatMap((line) => {
+      const [, role = '', resources = '', verbs = ''] = line.split('|').map((cell) => cell.trim());
+      const words = [...verbs.matchAll(/`([^`]+)`/g)].map(([, word = '']) => word);
+      return resources.split(', ').map((cell) => ({ role, resource: cell.replaceAll('`', ''), verbs: words }));
+    });
+}
+
+function union(rows: readonly Row[]): Record<string, readonly string[]> {
+  const found: Record<string, readonly string[]> = {};
+  for (const { resource, verbs } of rows) found[resource] = [...new Set([...(found[resource] ?? []), ...verbs])].toSorted();
+  return found;
+}
+
+/** `kubectl auth can-i --list`, less what everybody may: ask about themselves. */
+async function canI(serviceAccount: string, namespace: string, home = NAMESPACE): Promise<Record<string, readonly string[]>> {
+  const text = await cluster.kubectl([
+    'auth',
+    'can-i',
+    '--list',
+    '--no-headers',
+    `--namespace=${namespace}`,
+    `--as=system:serviceaccount:${home}:${serviceAccount}`,
+  ]);
+  const rows = text.split('\n').flatMap((line): Row[] => {
+    const match = /^(\S+)\s+\[[^\]]*\]\s+\[([^\]]*)\]\s+\[([^\]]*)\]$/.exec(line);
+    if (match === null) return [];
+    const [, resource = '', names = '', verbs = ''] = match;
+    if (/^self\w+reviews\.(authorization|authentication)\.k8s\.io$/.test(resource)) return [];
+    return [{ role: '', resource: names === '' ? resource : `${resource} ${names}`, verbs: verbs.split(' ') }];
+  });
+  return union(rows);
+}
+
+async function allowed(role: string, verb: string, name: string, namespace?: string): Promise<boolean> {
+  const [full = '', subresource] = name.split('/');
+  const [resource, ...group] = full.split('.');
+  const { status } = await cluster.transport.request<{ status: { allowed: boolean } }>({
+    method: 'POST',
+    path: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+    body: {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SubjectAccessReview',
+      spec: {
+        user: `system:serviceaccount:${NAMESPACE}:${RELEASE}-${role}`,
+        groups: ['system:serviceaccounts', `system:serviceaccounts:${NAMESPACE}`, 'system:authenticated'],
+        resourceAttributes: {
+          verb,
+          group: group.join('.'),
+          resource,
+          ...(subresource !== undefined && { subresource }),
+          ...(namespace !== undefined && { namespace }),
+        },
+      },
+    },
+  });
+  return status.allowed;
+}
+
+const withKey = { llm: { provider: 'openai', model: 'gpt-4o-mini', apiKeySecretRef: { name: 'models', key: 'openai' } } };
+
+async function apply(manifest: Manifest): Promise<void> {
+  await cluster.kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], JSON.stringify(manifest));
+}
+
+async function conditions(namespace: string, agent: string): Promise<readonly { readonly type: string; readonly status: string }[]> {
+  const object = JSON.parse(await cluster.kubectl(['get', 'agent', agent, `--namespace=${namespace}`, '--output=json'])) as {
+    status?: { conditions?: { type: string; status: string }[] };
+  };
+  return object.status?.conditions ?? [];
+}
+
+/** An agent whose key is in a Secret, by kubectl and by REST; a webhook whose signing Secret the operator makes. */
+async function facadeAndOperatorWork(url: string, org: string): Promise<void> {
+  await apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'models', namespace: org }, stringData: { openai: 'sk-test' } });
+  await apply(anAgent('from-git', org, withKey));
+  await apply(aWebhookSubscription('from-git', org, { signing: {} }));
+  await eventually(async () => {
+    expect(await conditions(org, 'from-git')).toContainEqual(expect.objectContaining({ type: 'Ready', status: 'True' }));
+    const secrets = await cluster.kubectl(['get', 'secrets', `--namespace=${org}`, '--output=name']);
+    expect(secrets.split('\n').length).toBeGreaterThan(2);
+  });
+  await store.organizations.create({ name: org });
+  const { apiKey } = await store.apiKeys.create({ org, name: 'test', permissions: ['*'], expirationDays: 1, createdByUserId: 'test' });
+  const call = (method: string, path: string, body?: object): Promise<Response> =>
+    fetch(url + path, {
+      method,
+      headers: { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+  await eventually(async () => expect((await fetch(`${url}/readyz`)).status).toBe(200));
+  const listed = (await (await call('GET', '/v2/ai-agents')).json()) as object;
+  expect(JSON.stringify(listed)).toContain('from-git');
+  const number = `+1555010${['acme', 'globex', 'solo'].indexOf(org)}`;
+  const made = await call('POST', '/v1/phone-numbers', { phone_number: number, sip_termination_uri: 'sip:trunk.example.com' });
+  expect(made.status, await made.text()).toBe(201);
+  // Its header goes into a Secret.
+  const tool = await call('POST', '/v2/ai-agents/from-git/custom-tools/', {
+    function_tool: { name: 'find_booking', description: 'Finds a booking.' },
+    additional_tool_info: { api: { endpoint: 'https://api.example.com/bookings', headers: { Authorization: 'Bearer example' } } },
+  });
+  expect(tool.status, await tool.text()).toBeLessThan(300);
+}
