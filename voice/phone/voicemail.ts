@@ -14,14 +14,15 @@ export interface VoicemailOptions {
   readonly logger: Logger;
 }
 
-/** Silence says no more after this time, in milliseconds. */
-const silenceMs = 10_000;
+/** People say hello, and tapes begin at once: who is silent for so long is spoken to, in milliseconds. */
+const silenceMs = 2_500;
 
 /** A menu that asks for keys is somebody's reception, and is talked to. */
 const machines: ReadonlySet<voice.AMDCategory> = new Set([voice.AMDCategory.MACHINE_VM, voice.AMDCategory.MACHINE_UNAVAILABLE]);
 
 /**
- * Listens along from the moment at which the call is answered, with the ears and the mind of the agent.
+ * Listens along from the moment at which the call is answered, with the ears and the mind of the agent. The agent says nothing
+ * until it is clear who is there.
  * @returns stops listening; idempotent
  */
 export function listenForVoicemail({ session, identity, timeoutMs, onMachine, logger }: VoicemailOptions): () => void {

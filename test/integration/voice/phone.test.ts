@@ -1,0 +1,381 @@
+/** Calls by phone: participants of kind SIP in the rooms that a dispatch rule makes, and a gateway that does as it is told. */
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { dispose } from '@livekit/rtc-node';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+
+import { createCallRooms } from '../../../calls/call-rooms.ts';
+import { roomOf } from '../../../calls/names.ts';
+import type { RevisionTool } from '../../../crds/agent-revision.ts';
+import { newCallId, type CallRecord } from '../../../store/index.ts';
+import { eventually } from '../../support/eventually.ts';
+import { mediaServer } from '../../support/media-server.ts';
+import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
+import { startSipGateway, type DialRequest, type SipGatewayDouble } from '../../support/sip-gateway.ts';
+import type { TestCaller } from '../../support/test-caller.ts';
+import { aCall } from '../store/calls-support.ts';
+import { openStage, type AgentWish, type Stage } from './stage.ts';
+
+const own = '+15550100';
+const other = '+15550199';
+const third = '+15550777';
+
+let gateway: SipGatewayDouble;
+let stage: Stage;
+const providers: ProviderServer[] = [];
+
+beforeAll(async () => {
+  gateway = await startSipGateway(await mediaServer());
+  stage = await openStage({ PARLEY_VOICE_IDLE_PROCESSES: '3' }, { server: gateway.server });
+  await stage.store.phoneRoutes.put({
+    org: stage.org,
+    uid: 'uid-number',
+    name: 'front-desk',
+    number: own,
+    provider: 'sip',
+    inboundAgent: 'receptionist',
+    outboundAgent: 'receptionist',
+    outboundTrunk: 'ST_own',
+  });
+}, 300_000);
+afterAll(async () => {
+  await stage?.close();
+  await gateway?.close();
+  await Promise.all(providers.map((provider) => provider.close()));
+  await dispose();
+});
+
+/** Somebody takes the call. */
+const answer = (request: DialRequest): Promise<TestCaller> => gateway.takes(request);
+
+afterEach(() => {
+  gateway.onDial = answer;
+  gateway.onRefer = () => 'done';
+  gateway.dialled.length = 0;
+  gateway.referred.length = 0;
+});
+
+/** Puts an agent into service. @returns what it listens, thinks and speaks with */
+async function serving(wish: AgentWish = {}): Promise<{ readonly provider: ProviderServer; readonly revision: string }> {
+  const provider = await startProviderServer();
+  providers.push(provider);
+  provider.heard(() => 'hello');
+  const { revision } = await stage.agent({ ...wish, spec: { welcomeMessage: 'Harbour Bikes.', ...wish.spec } }, provider);
+  await stage.store.agentRevisions.serve({ org: stage.org, agentUid: 'uid-receptionist', revision });
+  return { provider, revision };
+}
+
+const calls = async (): Promise<readonly CallRecord[]> =>
+  (await stage.store.calls.list({ org: stage.org, filter: {}, direction: 'descending', pageSize: 100 })).items;
+const callIn = async (roomName: string): Promise<CallRecord | undefined> => (await calls()).find(({ room }) => room === roomName);
+
+/** Waits until the call is like this. */
+const becomes = (find: () => Promise<CallRecord | undefined>, expected: Partial<CallRecord>): Promise<CallRecord> =>
+  eventually(async () => {
+    const call = await find();
+    expect(call, stage.role.output().slice(-3000)).toMatchObject(expected);
+    return call!;
+  });
+
+const isOut = (caller: TestCaller): Promise<void> => eventually(() => expect(caller.room.isConnected).toBe(false));
+
+/** As the REST API begins one. */
+async function goesOut(
+  revision: string,
+  change: Partial<Parameters<typeof aCall>[1]> = {},
+): Promise<() => Promise<CallRecord | undefined>> {
+  const id = newCallId();
+  const registration = await stage.store.calls.calls.register(
+    aCall(stage.org, {
+      id,
+      room: roomOf(id),
+      callType: 'phone_call',
+      direction: 'outbound',
+      fromNumber: own,
+      toNumber: other,
+      agentUid: 'uid-receptionist',
+      revision,
+      ...change,
+    }),
+  );
+  expect(registration.outcome).toBe('registered');
+  await createCallRooms(gateway.server).open(id);
+  return () => stage.store.calls.calls.get({ org: stage.org, id });
+}
+
+describe('a call that comes in', () => {
+  it('is written down when it comes, answered by the agent of its number, and over when the caller hangs up', async () => {
+    const { provider, revision } = await serving();
+    provider.chat(() => 'Certainly.');
+    const caller = await gateway.comesIn({ from: other, to: own, sipCallId: 'abc@carrier' });
+    const record = await becomes(() => callIn(caller.roomName), { status: 'ongoing' });
+    expect(record).toMatchObject({
+      callType: 'phone_call',
+      direction: 'inbound',
+      fromNumber: other,
+      toNumber: own,
+      sipCallId: 'abc@carrier',
+      agentName: 'receptionist',
+      revision,
+      dynamicData: { from_number: other, to_number: own },
+    });
+    await caller.hears('Harbour Bikes.');
+    await caller.speak();
+    await caller.hears('Certainly.');
+    await caller.leave();
+    await becomes(() => callIn(caller.roomName), { status: 'ended', finishReason: 'user_ended_call' });
+  });
+
+  it('is one call, however often it is told', async () => {
+    await serving();
+    const first = await gateway.comesIn({ from: other, to: own, sipCallId: 'twice@carrier' });
+    await becomes(() => callIn(first.roomName), { status: 'ongoing' });
+    const second = await gateway.comesIn({ from: other, to: own, sipCallId: 'twice@carrier' });
+    await isOut(second);
+    expect((await calls()).filter(({ sipCallId }) => sipCallId === 'twice@carrier')).toHaveLength(1);
+    expect((await callIn(first.roomName))?.status).toBe('ongoing');
+    await first.leave();
+  });
+
+  it('is turned away before anything is heard where there are too many, and that is written down', async () => {
+    await serving();
+    await stage.store.organizations.limitLiveCalls(stage.org, 0);
+    try {
+      const caller = await gateway.comesIn({ from: other, to: own });
+      await isOut(caller);
+      const record = await becomes(() => callIn(caller.roomName), { status: 'error', finishReason: 'concurrent_call_limit_reached' });
+      expect(record.startedAt).toBeNull();
+      expect(caller.heard).toEqual([]);
+    } finally {
+      await stage.store.organizations.limitLiveCalls(stage.org, 100);
+    }
+  });
+
+  it('is turned away where the agent needs to know what nobody tells it, but not where it asks for that itself', async () => {
+    const requiring = (names: readonly string[]) => ({ llm: { requiredDynamicData: [...names] } });
+    await serving({ spec: requiring(['customer_name']) });
+    const refused = await gateway.comesIn({ from: other, to: own });
+    await isOut(refused);
+    await becomes(() => callIn(refused.roomName), { status: 'error', finishReason: 'call_failed' });
+
+    // Every call by phone knows its numbers.
+    await serving({ spec: requiring(['from_number']) });
+    const taken = await gateway.comesIn({ from: other, to: own });
+    await becomes(() => callIn(taken.roomName), { status: 'ongoing' });
+    await taken.leave();
+  });
+
+  it('for a number that nobody answers is turned away', async () => {
+    const before = (await calls()).length;
+    const caller = await gateway.comesIn({ from: other, to: '+15559999999' });
+    await isOut(caller);
+    expect(await calls()).toHaveLength(before);
+  });
+});
+
+describe('a call that goes out', () => {
+  it('rings when everything is ready, begins when it is answered, and speaks first', async () => {
+    const { provider, revision } = await serving();
+    provider.chat(() => 'Certainly.');
+    const answered = Promise.withResolvers<void>();
+    let phone: TestCaller | undefined;
+    gateway.onDial = async (request) => {
+      phone = await answer(request);
+      await answered.promise;
+      return phone;
+    };
+    const find = await goesOut(revision);
+    await eventually(() => expect(gateway.dialled).toHaveLength(1));
+    const record = (await find())!;
+    expect(gateway.dialled[0]).toMatchObject({
+      sipTrunkId: 'ST_own',
+      sipNumber: own,
+      sipCallTo: other,
+      roomName: record.room,
+      waitUntilAnswered: true,
+    });
+    await eventually(() => expect(phone).toBeDefined());
+    await delay(1_000);
+    // It rings: the line is open in the room, and nobody has answered.
+    expect((await find())?.status).toBe('registered');
+    expect(phone?.tones()).toEqual([]);
+    answered.resolve();
+    await becomes(find, { status: 'ongoing' });
+    await phone?.hears('Harbour Bikes.');
+    await phone?.speak();
+    await phone?.hears('Certainly.');
+    await phone?.leave();
+    await becomes(find, { status: 'ended', finishReason: 'user_ended_call' });
+  });
+
+  it.each([
+    [486, 'line_busy', 'ended'],
+    [480, 'no_answer', 'ended'],
+    [404, 'call_failed', 'error'],
+    [503, 'carrier_error', 'error'],
+  ] as const)('is over when the network says %s: %s', async (status, finishReason, callStatus) => {
+    const { revision } = await serving();
+    gateway.onDial = () => ({ status });
+    const record = await becomes(await goesOut(revision), { status: callStatus, finishReason });
+    expect(record.startedAt).toBeNull();
+    await eventually(async () => expect(await gateway.participants(record.room)).toEqual([]));
+  });
+
+  it('is over at once where there is no gateway, or the number has lost its trunk', async () => {
+    const { revision } = await serving();
+    gateway.onDial = () => 'no_gateway';
+    await becomes(await goesOut(revision), { status: 'error', finishReason: 'carrier_error' });
+    await becomes(await goesOut(revision, { fromNumber: '+15558888888' }), { status: 'error', finishReason: 'carrier_error' });
+  });
+
+  it('is over when a tape answers, and talked on with a person', async () => {
+    const { provider, revision } = await serving({ spec: { call: { voicemailDetectionTimeout: '20s' } } });
+    let verdict = 'machine-vm';
+    provider.heard(() => 'You have reached the voicemail of Ada. Please leave a message after the tone.');
+    provider.chat(({ system, messages, toolNames }) => {
+      const asked = JSON.stringify(messages);
+      return /voicemail|answering machine/i.test(system) || toolNames.includes('save_prediction') || asked.includes('machine-vm')
+        ? toolNames.includes('save_prediction')
+          ? { toolCalls: [{ name: 'save_prediction', arguments: { label: verdict } }] }
+          : JSON.stringify({ label: verdict, category: verdict })
+        : 'Certainly.';
+    });
+    let phone: TestCaller | undefined;
+    gateway.onDial = async (request) => (phone = await answer(request));
+    const find = await goesOut(revision);
+    await becomes(find, { status: 'ongoing' });
+    await phone?.speak(4_000);
+    await becomes(find, { status: 'ended', finishReason: 'no_answer' });
+    await isOut(phone!);
+
+    verdict = 'human';
+    const again = await goesOut(revision);
+    await becomes(again, { status: 'ongoing' });
+    await phone?.speak(1_000);
+    await phone?.hears('Certainly.');
+    await phone?.leave();
+    await becomes(again, { status: 'ended', finishReason: 'user_ended_call' });
+  });
+});
+
+describe('a transfer', () => {
+  const tool = (mode: 'Cold' | 'Warm', showCallerNumber = false): RevisionTool => ({
+    name: 'to-the-workshop',
+    type: 'transferCall',
+    functionName: 'transfer_call',
+    spec: { messages: {}, transferCall: { to: third, mode, showCallerNumber } } as RevisionTool['spec'],
+  });
+
+  /** An agent that transfers when it is spoken to, and says what came of it. */
+  async function transferring(mode: 'Cold' | 'Warm', showCallerNumber = false): Promise<ProviderServer> {
+    const { provider } = await serving({ tools: [tool(mode, showCallerNumber)] });
+    provider.chat(({ toolResults, messages, toolNames }) => {
+      if (JSON.stringify(messages.at(-1)).includes('about to be handed')) return 'Ada asks for her bicycle.';
+      const result = toolResults.at(-1)?.content;
+      if (result !== undefined) return `Sorry: ${result}`;
+      return toolNames.includes('transfer_call') ? { toolCalls: [{ name: 'transfer_call' }] } : 'Certainly.';
+    });
+    return provider;
+  }
+
+  const events = async (call: CallRecord): Promise<readonly string[]> => {
+    const { rows } = await stage.store.database.asOrganization(call.org, (transaction) =>
+      transaction.query<{ readonly name: string }>(
+        "SELECT e.name FROM parley.events e JOIN parley.event_bodies b ON b.id = e.id WHERE e.org = $1 AND strpos(convert_from(b.body, 'UTF8'), $2) > 0 ORDER BY e.id",
+        [call.org, call.id],
+      ),
+    );
+    return rows.map(({ name }) => name);
+  };
+
+  it('sends the caller on, and the call is over', async () => {
+    await transferring('Cold');
+    const caller = await gateway.comesIn({ from: other, to: own });
+    gateway.onRefer = async (): Promise<'done'> => {
+      // The gateway hangs up as soon as the network has taken the caller over.
+      await caller.leave();
+      await delay(300);
+      return 'done';
+    };
+    await caller.hears('Harbour Bikes.');
+    await caller.speak();
+    const record = await becomes(() => callIn(caller.roomName), { status: 'ended', finishReason: 'call_transferred' });
+    expect(gateway.referred).toMatchObject([{ participantIdentity: `sip_${other}`, transferTo: `tel:${third}`, roomName: record.room }]);
+    expect((await events(record)).filter((name) => name !== 'CallHandler.RecordingReady')).toEqual([
+      'CallHandler.CallStarted',
+      'CallHandler.CallTransferred',
+      'CallHandler.CallEnded',
+    ]);
+  });
+
+  it('that is refused is told to the model, and the call goes on', async () => {
+    const provider = await transferring('Cold');
+    gateway.onRefer = () => ({ status: 603 });
+    const caller = await gateway.comesIn({ from: other, to: own });
+    await caller.hears('Harbour Bikes.');
+    await caller.speak();
+    await eventually(() => {
+      const told = provider.requests('chat').flatMap(({ body }) => JSON.stringify(body));
+      expect(told.some((body) => body.includes('was not accepted (SIP 603)'))).toBe(true);
+    });
+    expect((await callIn(caller.roomName))?.status).toBe('ongoing');
+    await caller.leave();
+    await becomes(() => callIn(caller.roomName), { status: 'ended', finishReason: 'user_ended_call' });
+  });
+
+  it('after a word with the other side connects the two, and leaves them alone until one hangs up', async () => {
+    await transferring('Warm');
+    let colleague: TestCaller | undefined;
+    gateway.onDial = async (request) => (colleague = await answer(request));
+    const caller = await gateway.comesIn({ from: other, to: own });
+    await caller.hears('Harbour Bikes.');
+    await caller.speak();
+    await eventually(() => expect(colleague).toBeDefined());
+    expect(gateway.dialled).toMatchObject([{ sipTrunkId: 'ST_own', sipNumber: own, sipCallTo: third, roomName: caller.roomName }]);
+    await colleague?.hears('Ada asks for her bicycle.');
+    const record = await becomes(() => callIn(caller.roomName), { status: 'ended', finishReason: 'call_transferred' });
+    // The caller was on hold meanwhile.
+    expect(caller.lastHeard('Ada asks for her bicycle.')).toBeUndefined();
+
+    // Each hears the other, and nobody else is there to be heard.
+    const quiet = performance.now();
+    await Promise.all([caller.speak(2_000), delay(200)]);
+    await eventually(() => expect(colleague?.loudnessOf('microphone', quiet)).toBeGreaterThan(0.01));
+    const answered = performance.now();
+    await colleague?.speak(2_000);
+    await eventually(() => expect(caller.loudnessOf('microphone', answered)).toBeGreaterThan(0.01));
+    expect(await gateway.participants(record.room)).toEqual(expect.arrayContaining([`sip_${other}`, `transfer-${record.id}`]));
+    await colleague?.leave();
+    await isOut(caller);
+  });
+
+  it('that nobody takes brings the caller back', async () => {
+    const provider = await transferring('Warm', true);
+    gateway.onDial = () => ({ status: 486 });
+    const caller = await gateway.comesIn({ from: other, to: own });
+    await caller.hears('Harbour Bikes.');
+    await caller.speak();
+    await eventually(() =>
+      expect(provider.requests('chat').some(({ body }) => JSON.stringify(body).includes(`${third} is busy`))).toBe(true),
+    );
+    // The other side was to see who calls.
+    expect(gateway.dialled).toMatchObject([{ sipNumber: other }]);
+    await eventually(() => expect(caller.tones().length).toBeGreaterThan(1));
+    await caller.leave();
+    await becomes(() => callIn(caller.roomName), { status: 'ended', finishReason: 'user_ended_call' });
+  });
+
+  it('is not for calls from a browser', async () => {
+    const call = await stage.joined({ spec: { welcomeMessage: 'Hello.' }, tools: [tool('Cold')] });
+    call.provider.chat(({ toolResults }) =>
+      toolResults.length > 0 ? `Sorry: ${toolResults[0]!.content}` : { toolCalls: [{ name: 'transfer_call' }] },
+    );
+    await call.caller.hears('Hello.');
+    await call.caller.speak();
+    await eventually(() =>
+      expect(call.provider.requests('chat').some(({ body }) => JSON.stringify(body).includes("can't be transferred"))).toBe(true),
+    );
+    expect(gateway.referred).toEqual([]);
+    await call.caller.leave();
+  });
+});
