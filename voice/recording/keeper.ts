@@ -6,7 +6,7 @@ import type { Recordings } from './recordings.ts';
 /** Between two looks at the spool, in milliseconds. */
 const lookEveryMs = 10_000;
 /** A storage that is away is asked less and less often, down to this, in milliseconds. */
-const longestWaitMs = 300_000;
+const longestWaitMs = 60_000;
 
 export interface RecordingKeeper {
   /** Stops looking, after one more look that takes `withinMs` at most: what is left then is the next start's. */

@@ -160,6 +160,18 @@ describe('what is left of jobs that are gone', () => {
     expect(await spooled()).toHaveLength(1);
   });
 
+  it('waits where the storage takes none, and comes when it does', async () => {
+    const world = aWorld();
+    const recordings = recordingsOf(world);
+    await abandon(recordings);
+    await writeFile(files(), 'in the way');
+    await expect(recordings.recover()).rejects.toThrow(/recordings/);
+    expect([recordings.waiting, (await spooled()).length]).toEqual([1, 1]);
+    await rm(files());
+    expect(await recordings.recover()).toBe(1);
+    expect(recordings.waiting).toBe(0);
+  });
+
   it('is taken away where the call has its recording', async () => {
     const world = aWorld();
     const recordings = recordingsOf(world);

@@ -109,13 +109,14 @@ export class Recordings {
   /**
    * Saves what processes left that are gone, of calls that are over.
    * @returns how many recordings reached the storage
-   * @throws StorageError and StoreError where the storage or the database is away: the others would fare no better
+   * @throws StorageError and StoreError where the storage or the database is away, or takes none
    */
   async recover(signal?: AbortSignal): Promise<number> {
     const { calls, clock, logger } = this.#options;
     let saved = 0;
     const abandoned = await this.#spool.abandoned(clock.now());
     this.#waiting = abandoned.length;
+    let refused: StorageError | undefined;
     for (const recording of abandoned) {
       if (signal?.aborted === true) break;
       const { org, id } = recording.facts;
@@ -132,8 +133,10 @@ export class Recordings {
         if (!(err instanceof StorageError) || err.retryable) throw err;
         // Perhaps only this one: it must not stand in the way of the others.
         logger.error({ err, org, callId: id, folder: recording.folder }, 'the storage does not take the recording of a call');
+        refused = err;
       }
     }
+    if (refused !== undefined && saved === 0) throw refused;
     return saved;
   }
 

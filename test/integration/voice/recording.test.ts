@@ -149,11 +149,21 @@ async function inTheMiddle(): Promise<StagedCall> {
 }
 
 describe('what was recorded until then', () => {
-  it('is saved when a job is killed, by the role that it belonged to', async () => {
-    const call = await inTheMiddle();
-    process.kill(await pidOf(call), 'SIGKILL');
-    await reap(call);
-    const sound = await soundOf(await recorded(call));
+  it('is saved when a job is killed, and when the storage was away, by the role that it belonged to', async () => {
+    const [killed, ended] = await Promise.all([inTheMiddle(), inTheMiddle()]);
+    await rm(join(folder, 'files'), { recursive: true });
+    await writeFile(join(folder, 'files'), 'in the way');
+    process.kill(await pidOf(killed), 'SIGKILL');
+    await reap(killed);
+    await ended.caller.leave();
+    // The call is over all the same.
+    expect((await ended.becomes({ status: 'ended', finishReason: 'user_ended_call' })).recording).toBeNull();
+    expect(await spooled()).toHaveLength(2);
+    await rm(join(folder, 'files'));
+
+    const late = await recorded(ended);
+    expect(Math.abs(late.recording!.durationMs / 1000 - secondsOf(late))).toBeLessThan(1);
+    const sound = await soundOf(await recorded(killed));
     expect(sound.seconds).toBeGreaterThan(2.4);
     expect(heard(sound.right)[0]!.frequency).toBe(frequencyOf(welcome));
     expect(await spooled()).toEqual([]);
@@ -170,20 +180,6 @@ describe('what was recorded until then', () => {
     await reap(call);
     stage.role = await stage.startRole();
     expect((await soundOf(await recorded(call))).seconds).toBeGreaterThan(2.4);
-    expect(await spooled()).toEqual([]);
-  });
-
-  it('waits in the spool while the storage is away, and the call ends all the same', async () => {
-    await rm(join(folder, 'files'), { recursive: true });
-    await writeFile(join(folder, 'files'), 'in the way');
-    const call = await inTheMiddle();
-    await call.caller.leave();
-    const ended = await call.becomes({ status: 'ended', finishReason: 'user_ended_call' });
-    expect(ended.recording).toBeNull();
-    expect(await spooled()).toHaveLength(1);
-    await rm(join(folder, 'files'));
-    const late = await recorded(call);
-    expect(Math.abs(late.recording!.durationMs / 1000 - secondsOf(late))).toBeLessThan(1);
     expect(await spooled()).toEqual([]);
   });
 });
