@@ -11,6 +11,7 @@ export interface Answers {
   readonly calls: number;
   readonly added: Summary & { readonly p95: number };
   readonly v2v: Summary & { readonly p95: number };
+  readonly unanswered: number;
   /** Of one core, for each call that talks. */
   readonly cpuPerCall: number | undefined;
 }
@@ -23,20 +24,22 @@ export async function answersOf(host: Host, results: readonly CallResult[], cpu:
     const busy = await host.busy(caller);
     added.push(...turns.map((turn) => addedLatency(turn, { waitMs, busy })));
   }
-  // While all of them talk.
-  const from = Math.max(...results.map(({ firstAudio }) => firstAudio));
+  // While all of them talk, and the processes that stand in for theirs have come up.
+  const from = Math.max(...results.map(({ turns }) => turns[Math.min(2, turns.length - 1)]?.asked ?? 0));
   const to = Math.min(...results.map(({ turns }) => turns.at(-1)?.answered ?? 0));
   const cores = cpu.coresWithin({ from, to });
   return {
     calls: results.length,
     added: summary(added),
     v2v: summary(results.flatMap(({ turns }) => turns.map(voiceToVoice))),
+    unanswered: results.reduce((sum, { unanswered }) => sum + unanswered, 0),
     cpuPerCall: cores === undefined ? undefined : cores / results.length,
   };
 }
 
 export const answerColumns = [
   'answers',
+  'none came',
   'added p50',
   'p95',
   'max',
@@ -46,10 +49,11 @@ export const answerColumns = [
   'calls of one core',
 ] as const;
 
-export function answerRow({ calls, added, v2v, cpuPerCall }: Answers): readonly string[] {
+export function answerRow({ calls, added, v2v, unanswered, cpuPerCall }: Answers): readonly string[] {
   return [
     `${calls} ${calls === 1 ? 'call' : 'calls'}`,
     figure(added.count),
+    figure(unanswered),
     ...[added.p50, added.p95, added.max, v2v.p50, v2v.p95].map((ms) => duration(ms)),
     cpuPerCall === undefined ? '–' : `${figure(cpuPerCall * 100)} %`,
     figure(cpuPerCall === undefined ? undefined : 1 / cpuPerCall),

@@ -14,7 +14,7 @@ import {
   TrackSource,
 } from '@livekit/rtc-node';
 
-import { CallerSound, now } from './caller.ts';
+import { CallerSound, now, repeatedly } from './caller.ts';
 import type { CallPlan, CallResult, Plan } from './plan.ts';
 
 const sampleRate = 48_000;
@@ -48,13 +48,12 @@ async function serve({ caller, room: place }: CallPlan): Promise<CallResult> {
     }
   })();
   const firstAudio = await sound.hears('the welcome');
-  const turns = [];
-  const interruptions = [];
-  for (let turn = 0; turn < plan.turns; turn += 1) turns.push(await sound.ask());
-  for (let turn = 0; turn < plan.interruptions; turn += 1) interruptions.push(await sound.interrupt());
+  const asked = await repeatedly(plan.turns, () => sound.ask());
+  const interrupted = await repeatedly(plan.interruptions, () => sound.interrupt());
   await sound.quiet();
   open = false;
   await speaking;
   await room.disconnect();
-  return { caller, joins, firstAudio, turns, interruptions };
+  const unanswered = asked.unanswered + interrupted.unanswered;
+  return { caller, joins, firstAudio, turns: asked.done, interruptions: interrupted.done, unanswered };
 }

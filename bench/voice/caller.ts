@@ -17,6 +17,27 @@ const patienceMs = 30_000;
 
 export const now = (): number => performance.timeOrigin + performance.now();
 
+/** What was waited for has not come. */
+export class Unheard extends Error {
+  override readonly name = 'Unheard';
+}
+
+/** Does it so often, and counts what nobody answered. */
+export async function repeatedly<T>(
+  times: number,
+  once: () => Promise<T>,
+): Promise<{ readonly done: readonly T[]; readonly unanswered: number }> {
+  const done: T[] = [];
+  for (let index = 0; index < times; index += 1) {
+    try {
+      done.push(await once());
+    } catch (error) {
+      if (!(error instanceof Unheard)) throw error;
+    }
+  }
+  return { done, unanswered: times - done.length };
+}
+
 export interface Interruption {
   /** The first sound of the one who interrupts. */
   readonly began: number;
@@ -56,7 +77,7 @@ export class CallerSound {
     if (this.#firstLoud === 0) this.#firstLoud = this.#lastLoud;
   }
 
-  /** @returns when the agent begins to speak @throws Error when it doesn't */
+  /** @returns when the agent begins to speak @throws Unheard when it doesn't */
   async hears(what: string): Promise<number> {
     await until(() => this.#firstLoud > 0, what);
     return this.#firstLoud;
@@ -97,5 +118,5 @@ export class CallerSound {
 
 async function until(reached: () => boolean, what: string): Promise<void> {
   for (const startedAt = now(); !reached(); await delay(5))
-    if (now() - startedAt > patienceMs) throw new Error(`${what} has not come within ${patienceMs / 1_000} s`);
+    if (now() - startedAt > patienceMs) throw new Unheard(`${what} has not come within ${patienceMs / 1_000} s`);
 }

@@ -10,7 +10,7 @@ import { createLogger } from '../../platform/logging.ts';
 import { createProviders } from '../../voice/providers/index.ts';
 import { conversationSettingsOf } from '../../voice/session/settings.ts';
 import { benchAgent, welcome } from './agent.ts';
-import { CallerSound, frameMs, now } from './caller.ts';
+import { CallerSound, frameMs, now, repeatedly } from './caller.ts';
 import type { CallPlan, CallResult, Plan } from './plan.ts';
 
 const sampleRate = 24_000;
@@ -114,12 +114,11 @@ async function serve({ caller, baseURL }: CallPlan): Promise<CallResult> {
   })();
   session.say(welcome);
   const firstAudio = await sound.hears('the welcome');
-  const turns = [];
-  for (let turn = 0; turn < plan.turns; turn += 1) turns.push(await sound.ask());
+  const { done: turns, unanswered } = await repeatedly(plan.turns, () => sound.ask());
   await sound.quiet();
   open = false;
   await ticking;
   await session.close();
   await providers.close();
-  return { caller, joins, firstAudio, turns, interruptions: [] };
+  return { caller, joins, firstAudio, turns, unanswered, interruptions: [] };
 }

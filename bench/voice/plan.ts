@@ -25,5 +25,7 @@ export interface CallResult {
   readonly joins: number;
   readonly firstAudio: number;
   readonly turns: readonly Turn[];
+  /** Questions, interrupted ones included, that got no answer within half a minute. */
+  readonly unanswered: number;
   readonly interruptions: readonly Interruption[];
 }
