@@ -23,12 +23,15 @@ export class ProviderFailure extends Error {
   readonly provider: string;
   /** Of HTTP, where it came to an answer. */
   readonly status?: number;
+  /** It has taken all the time there was: who waits for the answer does not wait for another attempt. */
+  readonly slow: boolean;
 
   constructor(options: {
     readonly part: ProviderPart;
     readonly kind: ProviderFailureKind;
     readonly provider: string;
     readonly status?: number;
+    readonly slow?: boolean;
     readonly message: string;
     readonly cause?: unknown;
   }) {
@@ -36,6 +39,7 @@ export class ProviderFailure extends Error {
     this.part = options.part;
     this.kind = options.kind;
     this.provider = options.provider;
+    this.slow = options.slow ?? false;
     if (options.status !== undefined) this.status = options.status;
   }
 }

@@ -14,7 +14,7 @@ export interface ProviderFetchOptions {
   readonly endpoint: Pick<ProviderEndpoint, 'part' | 'provider' | 'guarded'>;
   readonly egress: Pick<Egress, 'dispatcher'>;
   readonly clock?: Clock;
-  /** Longest time until the head of an answer, in milliseconds; default 10,000. */
+  /** Longest time until the head of an answer, in milliseconds; default 8,000. */
   readonly headMs?: number;
   /** Longest time in which nothing comes of an answer that has begun, in milliseconds; default 10,000. */
   readonly stallMs?: number;
@@ -30,7 +30,7 @@ export interface ProviderRequestInit extends Pick<RequestInit, 'method' | 'body'
 /** @throws ProviderFailure, or the signal's own reason; an answer that is returned has a status of 200 to 299 */
 export type ProviderFetch = (url: string | URL, init?: ProviderRequestInit) => Promise<Response>;
 
-const headMs = 10_000;
+const headMs = 8_000;
 const stallMs = 10_000;
 /** How long a connection is kept for the next request, in milliseconds: turns of a conversation are seconds apart. */
 const keptMs = 30_000;
@@ -107,7 +107,7 @@ function withWatchedBody(response: Answer, { clock, stallMs: limitMs, signal, fa
         if (cancelled) return;
         if (read === 'stalled') {
           await reader.cancel().catch(() => undefined);
-          controller.error(fail(failureOf.broken(`nothing more came for ${limitMs} ms`)));
+          controller.error(fail(failureOf.broken(`nothing more came for ${limitMs} ms`, { slow: true })));
         } else if ('error' in read) {
           controller.error(signal?.aborted === true ? signal.reason : fail(failureOf.broken(codeOf(read.error))));
         } else if (read.done) controller.close();
@@ -128,7 +128,7 @@ interface Failures {
   status(status: number): ProviderFailure;
   slow(ms: number): ProviderFailure;
   connection(error: unknown): ProviderFailure;
-  broken(how: string): ProviderFailure;
+  broken(how: string, more?: { readonly slow: boolean }): ProviderFailure;
 }
 
 /** Refused now, but perhaps not in a moment. */
@@ -136,7 +136,7 @@ const passing = new Set([408, 409, 425, 429]);
 
 function failuresOf({ part, provider }: ProviderFetchOptions['endpoint']): Failures {
   const who = `${provider} (${partNames[part]})`;
-  const failure = (kind: ProviderFailureKind, message: string, more: { status?: number; cause?: unknown } = {}): ProviderFailure =>
+  const failure = (kind: ProviderFailureKind, message: string, more: { status?: number; slow?: boolean } = {}): ProviderFailure =>
     new ProviderFailure({ part, kind, provider, message: `${who} ${message}`, ...more });
   return {
     status(status) {
@@ -149,14 +149,14 @@ function failuresOf({ part, provider }: ProviderFetchOptions['endpoint']): Failu
         return failure('refused', `redirects (${status}), and redirects are not followed: use the address that is meant`, { status });
       return failure('refused', `answers ${status}: check its model and settings`, { status });
     },
-    slow: (ms) => failure('unreachable', `did not answer within ${ms} ms`),
+    slow: (ms) => failure('unreachable', `did not answer within ${ms} ms`, { slow: true }),
     connection(error) {
       const guard = egressErrorIn(error);
       // The guard's words are made for users; those of HTTP libraries may quote what was sent.
       if (guard !== undefined) return failure(forbidding.has(guard.kind) ? 'refused' : 'unreachable', `can't be called: ${guard.message}`);
       return failure('unreachable', `can't be reached (${codeOf(error)}): check its address`);
     },
-    broken: (how) => failure('connection_lost', `broke off in the middle of an answer (${how})`),
+    broken: (how, more) => failure('connection_lost', `broke off in the middle of an answer (${how})`, more),
   };
 }
 

@@ -161,7 +161,7 @@ class AnswerStream extends openai.LLMStream {
 
   /** An answer came, and could not be read. */
   #unseen(error: unknown): ProviderFailure {
-    if (error instanceof APITimeoutError) return failureOf(this.#endpoint, 'unreachable', 'did not answer in time');
+    if (error instanceof APITimeoutError) return failureOf(this.#endpoint, 'unreachable', 'did not answer in time', { slow: true });
     // The plugin's way to say that the provider put an error in place of an event.
     if (isAPIError(error) && 'statusCode' in error)
       return failureOf(this.#endpoint, 'runtime', 'reported an error in the middle of an answer');
@@ -169,6 +169,11 @@ class AnswerStream extends openai.LLMStream {
   }
 }
 
-function failureOf({ provider }: ProviderEndpoint, kind: ProviderFailureKind, message: string): ProviderFailure {
-  return new ProviderFailure({ part: 'llm', kind, provider, message: `${provider} (${partNames.llm}) ${message}` });
+function failureOf(
+  { provider }: ProviderEndpoint,
+  kind: ProviderFailureKind,
+  message: string,
+  more: { readonly slow?: boolean } = {},
+): ProviderFailure {
+  return new ProviderFailure({ part: 'llm', kind, provider, message: `${provider} (${partNames.llm}) ${message}`, ...more });
 }

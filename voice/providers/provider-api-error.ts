@@ -11,7 +11,7 @@ export class ProviderApiError extends APIError {
 
   /** @param options.retryable false where something has been said or heard already */
   constructor(failure: ProviderFailure, { retryable = true }: { readonly retryable?: boolean } = {}) {
-    super(failure.message, { retryable: retryable && passing.has(failure.kind) });
+    super(failure.message, { retryable: retryable && !failure.slow && passing.has(failure.kind) });
     this.name = 'ProviderApiError';
     this.failure = failure;
   }

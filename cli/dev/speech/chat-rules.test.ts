@@ -73,5 +73,6 @@ it.each([
 it('reads out what is no JSON as it is, and little of what is long', () => {
   expect(readOut('It is ready.')).toBe('It is ready.');
   expect(readOut('[]')).toBe('There is nothing about that.');
+  expect(readOut('{"results":[{"source":"Handbook","page":2,"content":"It costs 40 euros."}]}')).toBe('It costs 40 euros.');
   expect(readOut(JSON.stringify({ text: 'x'.repeat(10_000) })).length).toBeLessThan(400);
 });

@@ -160,9 +160,13 @@ export function readOut(content: string): string {
     return content.slice(0, 400);
   }
   if (typeof value !== 'object' || value === null) return String(value);
-  const facts = leaves(value).slice(0, 6);
-  return facts.length === 0 ? 'There is nothing about that.' : `${facts.join(', ')}.`;
+  const facts = leaves(value).slice(0, 4);
+  return facts.length === 0 ? 'There is nothing about that.' : `${facts.join(', ').replace(/[.\s]+$/, '')}.`;
 }
+
+const unread = /^(id|.*_id|source|page|score|url|chunk|position)$/i;
+/** What comes under such a name is the answer itself. */
+const plain = /^(content|text|answer|result|results|message|error|data)$/i;
 
 function leaves(value: unknown, name = ''): readonly string[] {
   if (typeof value !== 'object' || value === null) {
@@ -170,7 +174,8 @@ function leaves(value: unknown, name = ''): readonly string[] {
     return said === '' || said === 'null' ? [] : [name === '' ? said : `${name.replaceAll(/[_-]/g, ' ')}: ${said}`];
   }
   if (Array.isArray(value)) return value.flatMap((item: unknown) => leaves(item, name));
-  return Object.entries(value).flatMap(([key, inner]) => leaves(inner, key));
+  // Where it stands is nothing to read aloud.
+  return Object.entries(value).flatMap(([key, inner]) => (unread.test(key) ? [] : leaves(inner, plain.test(key) ? '' : key)));
 }
 
 function abilities(tools: readonly RuleTool[]): string {

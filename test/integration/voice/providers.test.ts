@@ -227,6 +227,32 @@ describe('a language model', () => {
     }
   });
 
+  it.each(['llm', 'stt', 'tts'] as const)('is asked once when it takes all the time there is (%s)', async (part) => {
+    const held = Promise.withResolvers<void>();
+    const slow = { holdHead: held.promise };
+    server.chat(() => slow);
+    server.heard(() => slow);
+    server.speech(() => slow);
+    const clock = new FakeClock();
+    const providers = await providersOf({ options: { clock } });
+    const told = failureOf(part, providers);
+    const tick = setInterval(() => clock.tick(1_000), 20);
+    try {
+      const error = await caught(
+        part === 'llm'
+          ? answerOf(providers, twice)
+          : part === 'stt'
+            ? providers.stt.recognize(speech())
+            : spoken(providers, 'Hello to you.', twice),
+      );
+      expect(part === 'stt' ? providerFailureOf(error, part) : await told).toMatchObject({ part, kind: 'unreachable', slow: true });
+      expect(server.requests()).toHaveLength(1);
+    } finally {
+      clearInterval(tick);
+      held.resolve();
+    }
+  });
+
   it.each([
     ['groq', 'max_tokens'],
     ['azure_openai', 'max_completion_tokens'],
