@@ -1,5 +1,5 @@
 /**
- * Bundles the `parley` command into `dist/`: one entry, one chunk for each role, so that a role loads only what it needs.
+ * Bundles the `parley` command into `dist/`, or the folder that is named: one entry, one chunk for each role, so that a role loads only what it needs.
  * Packages with native parts or files of their own stay outside the bundle.
  */
 import { cp, rm, writeFile } from 'node:fs/promises';
@@ -9,10 +9,11 @@ import { build } from 'esbuild';
 
 import { assetFolder, assetTypes, packageFolder } from '../api/docs/assets.ts';
 import { bundleCallPage, CALL_PAGE_SCRIPT } from '../api/call-page/bundle.ts';
+import { BUNDLE_CONTENTS, bundleContents } from '../image/bundle-contents.ts';
 import { pdfAssetFolder, pdfAssets, pdfPackageFolder } from '../knowledge/parsing/assets.ts';
 import { bundleWorkflows, WORKFLOW_BUNDLE } from '../workflows/bundle.ts';
 
-const outdir = 'dist';
+const outdir = process.argv[2] ?? 'dist';
 
 await rm(outdir, { recursive: true, force: true });
 const result = await build({
@@ -47,6 +48,8 @@ for (const name of [...Object.keys(assetTypes), 'LICENSE', 'NOTICE'])
 for (const name of pdfAssets) await cp(join(pdfPackageFolder(), name), join(outdir, pdfAssetFolder, name), { recursive: true });
 await writeFile(`${outdir}/${CALL_PAGE_SCRIPT}`, await bundleCallPage());
 await writeFile(`${outdir}/${WORKFLOW_BUNDLE}`, (await bundleWorkflows()).code);
+
+await writeFile(`${outdir}/${BUNDLE_CONTENTS}`, JSON.stringify(bundleContents(result.metafile), null, 1));
 
 const bytes = Object.entries(result.metafile.outputs)
   .filter(([file]) => file.endsWith('.mjs'))

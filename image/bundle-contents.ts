@@ -1,0 +1,43 @@
+/** Which packages a bundle has swallowed, and which it expects beside it: what an image and its bill of materials need to know. */
+import { isBuiltin } from 'node:module';
+
+import type { Metafile } from 'esbuild';
+
+/** File inside `dist/`. */
+export const BUNDLE_CONTENTS = 'contents.json';
+
+export interface BundleContents {
+  /** Folders of the packages whose code is in the bundle, as in package-lock.json: `node_modules/pg`. */
+  readonly bundled: readonly string[];
+  /** Names of the packages that are imported at run time. */
+  readonly external: readonly string[];
+}
+
+/** Served as files or bundled on their own (the call page, the workflows), so that esbuild's first pass doesn't see them. */
+const served = ['node_modules/livekit-client', 'node_modules/pdfjs-dist', 'node_modules/swagger-ui-dist'];
+
+export function bundleContents(metafile: Metafile): BundleContents {
+  const bundled = new Set(served);
+  const external = new Set<string>();
+  for (const [file, { imports }] of Object.entries(metafile.inputs)) {
+    const folder = packageFolderOf(file);
+    if (folder !== undefined) bundled.add(folder);
+    for (const { path, external: outside } of imports) {
+      if (outside === true && !isBuiltin(path)) external.add(packageNameOf(path));
+    }
+  }
+  return { bundled: [...bundled].sort(), external: [...external].sort() };
+}
+
+/** `node_modules/a/node_modules/@b/c/lib/x.js` → `node_modules/a/node_modules/@b/c`. */
+function packageFolderOf(file: string): string | undefined {
+  return /^(?:.*\/)?(node_modules\/(?:.*\/node_modules\/)?(?:@[^/]+\/)?[^/]+)\//.exec(file)?.[1];
+}
+
+/** `@temporalio/worker/lib/x` → `@temporalio/worker`. */
+function packageNameOf(specifier: string): string {
+  return specifier
+    .split('/')
+    .slice(0, specifier.startsWith('@') ? 2 : 1)
+    .join('/');
+}

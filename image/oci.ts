@@ -1,0 +1,130 @@
+/** Folders → an OCI image, by GNU tar and umoci: the same bytes for the same files, whoever builds and when. */
+import { execFile } from 'node:child_process';
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+export interface Layer {
+  readonly name: string;
+  readonly folder: string;
+}
+
+export interface BuiltLayer {
+  readonly name: string;
+  /** Bytes of the files, as tar has them, and of what is sent over the network. */
+  readonly unpacked: number;
+  readonly compressed: number;
+  readonly digest: string;
+}
+
+export interface BuiltImage {
+  /** Of the manifest: what a pull by digest names. */
+  readonly digest: string;
+  readonly layers: readonly BuiltLayer[];
+}
+
+export interface ImageMeta {
+  readonly user: string;
+  readonly entrypoint: readonly string[];
+  readonly environment: Readonly<Record<string, string>>;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly architecture: 'amd64' | 'arm64';
+}
+
+interface Descriptor {
+  readonly digest: string;
+  readonly size: number;
+}
+
+/**
+ * Writes an OCI layout into `layout` and its archive beside it (`<layout>.tar`).
+ *
+ * @param options.umoci path of the program
+ * @param options.epoch seconds since 1970 that all files and the image itself bear (SOURCE_DATE_EPOCH)
+ */
+export async function writeImage(options: {
+  readonly umoci: string;
+  readonly layout: string;
+  readonly tag: string;
+  readonly layers: readonly Layer[];
+  readonly meta: ImageMeta;
+  readonly epoch: number;
+}): Promise<BuiltImage> {
+  const { umoci, layout, tag, layers, meta, epoch } = options;
+  const image = `${layout}:${tag}`;
+  const created = new Date(epoch * 1000).toISOString().replace('.000Z', 'Z');
+  await rm(layout, { recursive: true, force: true });
+  await run(umoci, ['init', '--layout', layout]);
+  await run(umoci, ['new', '--image', image]);
+  const sizes: number[] = [];
+  for (const { name, folder } of layers) {
+    const file = `${layout}.${name}.tar`;
+    sizes.push(await writeTar({ folder, file, epoch }));
+    await run(umoci, ['raw', 'add-layer', '--image', image, `--history.created=${created}`, `--history.created_by=${name}`, file]);
+    await rm(file);
+  }
+  const list = (flag: string, values: readonly string[]): string[] => values.map((value) => `--${flag}=${value}`);
+  const pairs = (record: Readonly<Record<string, string>>): string[] => Object.entries(record).map(([name, value]) => `${name}=${value}`);
+  await run(umoci, [
+    'config',
+    `--image=${image}`,
+    `--created=${created}`,
+    `--history.created=${created}`,
+    '--history.created_by=configuration',
+    `--architecture=${meta.architecture}`,
+    '--os=linux',
+    `--config.user=${meta.user}`,
+    '--config.workingdir=/',
+    ...list('config.entrypoint', meta.entrypoint),
+    ...list('config.env', pairs(meta.environment)),
+    ...list('config.label', pairs(meta.labels)),
+    ...list('manifest.annotation', pairs(meta.labels)),
+  ]);
+  await run(umoci, ['gc', '--layout', layout]);
+  const { manifests } = JSON.parse(await readFile(join(layout, 'index.json'), 'utf8')) as { manifests: readonly Descriptor[] };
+  const digest = manifests[0]?.digest;
+  if (digest === undefined) throw new Error(`umoci has left no image in ${layout}`);
+  const manifest = JSON.parse(await readFile(join(layout, 'blobs/sha256', digest.slice('sha256:'.length)), 'utf8')) as {
+    layers: readonly Descriptor[];
+  };
+  await writeTar({ folder: layout, file: `${layout}.tar`, epoch });
+  return {
+    digest,
+    layers: layers.map(({ name }, index) => ({
+      name,
+      unpacked: sizes[index] ?? 0,
+      compressed: manifest.layers[index]?.size ?? 0,
+      digest: manifest.layers[index]?.digest ?? '',
+    })),
+  };
+}
+
+/** @returns bytes of the archive */
+async function writeTar({
+  folder,
+  file,
+  epoch,
+}: {
+  readonly folder: string;
+  readonly file: string;
+  readonly epoch: number;
+}): Promise<number> {
+  await run('tar', [
+    '--create',
+    `--file=${file}`,
+    `--directory=${folder}`,
+    '--sort=name',
+    `--mtime=@${epoch}`,
+    '--owner=0',
+    '--group=0',
+    '--numeric-owner',
+    '--mode=u+rwX,go+rX,go-w',
+    '--format=posix',
+    '--pax-option=exthdr.name=%d/PaxHeaders/%f,delete=atime,delete=ctime',
+    '.',
+  ]);
+  const { stdout } = await run('stat', ['--format=%s', file]);
+  return Number(stdout);
+}

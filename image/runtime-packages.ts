@@ -1,0 +1,112 @@
+/** Which of the installed packages an image needs beside the bundle: pure, from the lockfile. */
+
+/** An entry of package-lock.json, as far as it matters here. */
+export interface LockedPackage {
+  readonly version?: string;
+  readonly integrity?: string;
+  readonly license?: string;
+  readonly dev?: boolean;
+  readonly os?: readonly string[];
+  readonly cpu?: readonly string[];
+  readonly libc?: readonly string[];
+  readonly dependencies?: Readonly<Record<string, string>>;
+  readonly optionalDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
+}
+
+export interface Lockfile {
+  readonly packages: Readonly<Record<string, LockedPackage>>;
+}
+
+/** What the image is for. */
+export interface ImagePlatform {
+  readonly os: 'linux';
+  readonly cpu: 'x64' | 'arm64';
+}
+
+/**
+ * Packages that something in the image names but that nothing in it uses, each with its reason. What requires one of them at load
+ * gets an empty module; what only may use it finds it missing, as without the optional dependency.
+ */
+export const leftOut: Readonly<Record<string, { readonly reason: string; readonly emptyModule: boolean }>> = {
+  webpack: { reason: 'bundles workflows while Parley is built; the image has the finished bundle', emptyModule: true },
+  'swc-loader': { reason: 'the same', emptyModule: false },
+  'source-map-loader': { reason: 'the same', emptyModule: false },
+  '@swc/core': { reason: 'the same', emptyModule: false },
+  memfs: { reason: 'the same', emptyModule: true },
+  unionfs: { reason: 'the same', emptyModule: true },
+  esbuild: { reason: 'bundles the call page when Parley runs from its sources', emptyModule: false },
+  sharp: { reason: 'LiveKit Agents scales pictures with it for models that see; calls have none', emptyModule: true },
+  typescript: { reason: 'a peer for those who compile', emptyModule: false },
+  '@typescript/native-preview': { reason: 'the same', emptyModule: false },
+};
+
+/**
+ * The folders (`node_modules/…`) of `roots` and all that they depend on, on a platform.
+ *
+ * @throws Error when a dependency that isn't optional is missing from the lockfile
+ */
+export function runtimePackages(options: {
+  readonly lockfile: Lockfile;
+  readonly roots: readonly string[];
+  readonly platform: ImagePlatform;
+}): readonly string[] {
+  const { packages } = options.lockfile;
+  const found = new Set<string>();
+  const visit = (folder: string): void => {
+    const entry = packages[folder];
+    if (entry === undefined || found.has(folder) || !fits(entry, options.platform)) return;
+    found.add(folder);
+    const wanted = { ...entry.peerDependencies, ...entry.optionalDependencies, ...entry.dependencies };
+    for (const name of Object.keys(wanted)) {
+      if (name in leftOut || name.startsWith('@types/')) continue;
+      const at = resolveFolder(packages, folder, name);
+      if (at !== undefined) {
+        visit(at);
+        continue;
+      }
+      const optional = name in (entry.optionalDependencies ?? {}) || entry.peerDependenciesMeta?.[name]?.optional === true;
+      if (!optional) throw new Error(`${folder} needs ${name}, which package-lock.json doesn't have: run npm install`);
+    }
+  };
+  // A root that isn't locked is an optional one of a bundled package, such as pg-native.
+  for (const name of options.roots) if (!(name in leftOut)) visit(`node_modules/${name}`);
+  return [...found].sort();
+}
+
+/** Node's own search: the folder of the package itself, then each one above. */
+function resolveFolder(packages: Lockfile['packages'], from: string, name: string): string | undefined {
+  for (let base = from; ; base = base.slice(0, Math.max(0, base.lastIndexOf('/node_modules/')))) {
+    const candidate = `${base}/node_modules/${name}`;
+    if (candidate in packages) return candidate;
+    if (!base.includes('/node_modules/')) break;
+  }
+  return `node_modules/${name}` in packages ? `node_modules/${name}` : undefined;
+}
+
+function fits({ os, cpu, libc }: LockedPackage, platform: ImagePlatform): boolean {
+  return (os?.includes(platform.os) ?? true) && (cpu?.includes(platform.cpu) ?? true) && (libc?.includes('glibc') ?? true);
+}
+
+const rubbish = [
+  /\.(map|d\.ts|d\.cts|d\.mts|ts|mts|cts|tsx|md|markdown|flow|coffee|html|yml|yaml|gyp|gypi|c|cc|cpp|h|rs|toml|lock)$/i,
+  /(^|\/)(test|tests|__tests__|spec|example|examples|docs?|bench|benchmarks?|\.github|man|coverage|fixtures)\//i,
+  /(^|\/)\.[^/]+$/,
+  /(^|\/)tsconfig[^/]*\.json$/,
+];
+/** Schemas that are read at run time, and what licences ask to go along. */
+const needed = [/\.proto$/, /(^|\/)(LICEN[CS]E|NOTICE|COPYING)[^/]*$/i];
+
+/** Whether a file of a package has its place in an image; `file` is relative to the package. */
+export function isShipped(options: { readonly folder: string; readonly file: string; readonly platform: ImagePlatform }): boolean {
+  const { folder, file } = options;
+  if (needed.some((pattern) => pattern.test(file))) return true;
+  if (folder === 'node_modules/@temporalio/core-bridge') {
+    // Four other platforms, at 30 MB each, and the Rust sources.
+    const target = options.platform.cpu === 'x64' ? 'x86_64' : 'aarch64';
+    if (file.startsWith('releases/')) return `${file}/`.startsWith(`releases/${target}-unknown-linux-gnu/`);
+    if (/^(sdk-core|src|scripts)\//.test(file)) return false;
+  }
+  return !rubbish.some((pattern) => pattern.test(file));
+}

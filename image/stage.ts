@@ -1,0 +1,94 @@
+/**
+ * Lays out what the image has of Parley itself: the bundle, the packages beside it, Node.js. Debian's part comes from debian.ts or,
+ * with Docker, from the base image.
+ */
+import { execFile } from 'node:child_process';
+import { chmod, cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { BUNDLE_CONTENTS, type BundleContents } from './bundle-contents.ts';
+import { type ImagePlatform, isShipped, leftOut, type Lockfile, runtimePackages } from './runtime-packages.ts';
+
+/** Where Parley lies in the image. */
+export const APP_FOLDER = 'opt/parley';
+
+export interface Staged {
+  /** Folders below `out`, one a layer: what changes least comes first. */
+  readonly layers: { readonly node: string; readonly packages: string; readonly app: string };
+  readonly contents: BundleContents;
+  /** Folders of the packages that are shipped, as in the lockfile. */
+  readonly packages: readonly string[];
+  readonly lockfile: Lockfile;
+}
+
+/**
+ * @param options.root the checkout, with node_modules
+ * @param options.out an empty folder
+ */
+export async function stage(options: { readonly root: string; readonly out: string; readonly platform: ImagePlatform }): Promise<Staged> {
+  const { root, out, platform } = options;
+  const layers = { node: join(out, 'node'), packages: join(out, 'packages'), app: join(out, 'app') };
+  await stageNode(root, layers.node);
+  const bundle = join(layers.app, APP_FOLDER, 'dist');
+  await promisify(execFile)(process.execPath, ['scripts/build.ts', bundle], { cwd: root });
+  const contents = JSON.parse(await readFile(join(bundle, BUNDLE_CONTENTS), 'utf8')) as BundleContents;
+  await removeSourceMaps(bundle);
+  await stageCommand(root, layers.app);
+
+  // npm's own record of what is installed: the layout of package-lock.json may be another one where both will do.
+  const lockfile = JSON.parse(await readFile(join(root, 'node_modules/.package-lock.json'), 'utf8')) as Lockfile;
+  const packages = runtimePackages({ lockfile, roots: contents.external, platform });
+  for (const folder of packages) await copyPackage({ root, to: join(layers.packages, APP_FOLDER), folder, platform });
+  await writeEmptyModules(join(layers.packages, APP_FOLDER, 'node_modules'));
+  return { layers, contents, packages, lockfile };
+}
+
+/** The very Node.js that the tests ran with: the lockfile names its version and its checksum. */
+async function stageNode(root: string, layer: string): Promise<void> {
+  const to = join(layer, 'usr/local/bin/node');
+  await mkdir(dirname(to), { recursive: true });
+  await cp(join(root, 'node_modules/node/bin/node'), to, { dereference: true });
+  await chmod(to, 0o755);
+}
+
+/** `parley` on PATH, for `kubectl exec` and hooks: no shell is needed to run it. */
+async function stageCommand(root: string, layer: string): Promise<void> {
+  const command = join(layer, 'usr/local/bin/parley');
+  await mkdir(dirname(command), { recursive: true });
+  await writeFile(command, `#!/usr/local/bin/node\nimport '/${APP_FOLDER}/dist/parley.mjs';\n`, { mode: 0o755 });
+  for (const name of ['LICENSE', 'NOTICE']) await cp(join(root, name), join(layer, APP_FOLDER, name));
+}
+
+async function removeSourceMaps(folder: string): Promise<void> {
+  for (const file of await readdir(folder, { recursive: true })) if (file.endsWith('.map')) await rm(join(folder, file));
+}
+
+async function copyPackage(options: {
+  readonly root: string;
+  readonly to: string;
+  readonly folder: string;
+  readonly platform: ImagePlatform;
+}): Promise<void> {
+  const { root, to, folder, platform } = options;
+  const from = join(root, folder);
+  await cp(from, join(to, folder), {
+    recursive: true,
+    dereference: true,
+    filter: (source) => {
+      const file = source.slice(from.length + 1);
+      // Packages inside the package are entries of the lockfile themselves.
+      if (file === 'node_modules' || file.startsWith('node_modules/')) return false;
+      return file === '' || isShipped({ folder, file, platform });
+    },
+  });
+}
+
+async function writeEmptyModules(nodeModules: string): Promise<void> {
+  for (const [name, { reason, emptyModule }] of Object.entries(leftOut)) {
+    if (!emptyModule) continue;
+    await mkdir(join(nodeModules, name), { recursive: true });
+    await writeFile(join(nodeModules, name, 'package.json'), JSON.stringify({ name, version: '0.0.0-left-out', main: 'index.js' }));
+    await writeFile(join(nodeModules, name, 'index.js'), `// Left out of the image: ${reason}.\n`);
+  }
+}

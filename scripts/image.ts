@@ -1,0 +1,161 @@
+/**
+ * Builds the OCI image without a container engine, from Debian's packages, the lockfile and this checkout:
+ *   node scripts/image.ts [--out build/image] [--tag dev] [--locked]
+ *   node scripts/image.ts --stage <folder>     only what the Dockerfile copies
+ * Needs apt-get, dpkg-deb and GNU tar, and no privileges.
+ */
+import { execFile } from 'node:child_process';
+import { access, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs, promisify } from 'node:util';
+
+import { type DebianPackages, finishDebian, type UnpackedPackage, unpackDebian } from '../image/debian.ts';
+import { licenceTexts } from '../image/licences.ts';
+import { type ImageMeta, writeImage } from '../image/oci.ts';
+import type { ImagePlatform } from '../image/runtime-packages.ts';
+import { sbomOf } from '../image/sbom.ts';
+import { APP_FOLDER, type Staged, stage } from '../image/stage.ts';
+
+const run = promisify(execFile);
+const { values } = parseArgs({
+  options: {
+    out: { type: 'string', default: 'build/image' },
+    tag: { type: 'string', default: 'dev' },
+    locked: { type: 'boolean', default: false },
+    stage: { type: 'string' },
+  },
+});
+const root = resolve(import.meta.dirname, '..');
+const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
+const platform: ImagePlatform = { os: 'linux', cpu: process.arch === 'arm64' ? 'arm64' : 'x64' };
+const architecture = platform.cpu === 'x64' ? 'amd64' : 'arm64';
+const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'parley', 'image');
+
+if (values.stage === undefined) await buildImage(resolve(root, values.out));
+else await stageForDocker(resolve(values.stage));
+
+async function buildImage(out: string): Promise<void> {
+  const pinned = JSON.parse(await readFile(join(root, 'image/debian-packages.json'), 'utf8')) as DebianPackages;
+  if (architecture !== pinned.architecture)
+    throw new Error(`the pinned packages are for ${pinned.architecture}: on ${architecture} build with the Dockerfile`);
+  const epoch = await sourceDateEpoch();
+  const work = join(out, 'layers');
+  await rm(work, { recursive: true, force: true });
+  await mkdir(work, { recursive: true });
+
+  const base = join(work, 'debian');
+  const debian = await unpackDebian({ pinned, layer: base, cache, locked: values.locked });
+  await finishDebian(base);
+  for (const { name, version: found, moved } of debian) {
+    if (moved)
+      process.stderr.write(`the archive has moved on: ${name} ${found} instead of the pinned one; run node scripts/image-packages.ts\n`);
+  }
+  const staged = await stage({ root, out: work, platform });
+  await describe(staged, { debian, pinned, epoch });
+
+  const layout = join(out, 'parley');
+  const layers = [
+    { name: 'debian', folder: base },
+    { name: 'node', folder: staged.layers.node },
+    { name: 'packages', folder: staged.layers.packages },
+    { name: 'parley', folder: staged.layers.app },
+  ];
+  const built = await writeImage({ umoci: await umoci(), layout, tag: values.tag, layers, meta: meta(), epoch });
+  await rm(join(out, 'sbom.cdx.json'), { force: true });
+  await writeFile(join(out, 'sbom.cdx.json'), await readFile(join(staged.layers.app, 'usr/share/doc/parley/sbom.cdx.json')));
+  await writeFile(join(out, 'image.json'), `${JSON.stringify({ tag: values.tag, ...built }, null, 2)}\n`);
+
+  const mega = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`.padStart(9);
+  process.stdout.write('layer      unpacked  compressed\n');
+  for (const layer of built.layers) process.stdout.write(`${layer.name.padEnd(9)} ${mega(layer.unpacked)}   ${mega(layer.compressed)}\n`);
+  const sum = (key: 'unpacked' | 'compressed'): number => built.layers.reduce((total, layer) => total + layer[key], 0);
+  process.stdout.write(`${'all'.padEnd(9)} ${mega(sum('unpacked'))}   ${mega(sum('compressed'))}\n`);
+  process.stdout.write(
+    `image   ${values.out}/parley.tar (OCI archive, tag ${values.tag})\ndigest  ${built.digest}\nSBOM    ${values.out}/sbom.cdx.json\n`,
+  );
+}
+
+/** What the Dockerfile copies over its base image: one tree, in which Debian's packages are those of the base. */
+async function stageForDocker(out: string): Promise<void> {
+  await mkdir(out, { recursive: true });
+  const staged = await stage({ root, out, platform });
+  await describe(staged, { debian: [], pinned: { suite: 'bookworm', architecture, packages: {} }, epoch: await sourceDateEpoch() });
+}
+
+/** The bill of materials and the licences, inside the image as well. */
+async function describe(
+  staged: Staged,
+  from: { readonly debian: readonly UnpackedPackage[]; readonly pinned: DebianPackages; readonly epoch: number },
+): Promise<void> {
+  const folder = join(staged.layers.app, 'usr/share/doc/parley');
+  await mkdir(folder, { recursive: true });
+  const { contents, packages, lockfile } = staged;
+  const sbom = sbomOf({
+    version,
+    lockfile,
+    bundled: contents.bundled,
+    shipped: packages,
+    nodeVersion: process.versions.node,
+    debian: from.debian,
+    debianSuite: from.pinned.suite,
+    debianArchitecture: from.pinned.architecture,
+    epoch: from.epoch,
+  });
+  await writeFile(join(folder, 'sbom.cdx.json'), `${JSON.stringify(sbom, null, 2)}\n`);
+  await writeFile(join(folder, 'third-party-licences.txt'), await licenceTexts({ root, folders: contents.bundled }));
+}
+
+function meta(): ImageMeta {
+  return {
+    user: '65532:65532',
+    // tini is process 1: it hands SIGTERM on, and reaps what the processes of parsers and calls leave behind.
+    entrypoint: ['/usr/bin/tini', '--', '/usr/local/bin/node', `/${APP_FOLDER}/dist/parley.mjs`],
+    environment: {
+      PATH: '/usr/local/bin:/usr/bin:/bin',
+      NODE_ENV: 'production',
+      HOME: '/tmp',
+      PARLEY_HOST: '0.0.0.0',
+      SSL_CERT_FILE: '/etc/ssl/certs/ca-certificates.crt',
+    },
+    labels: {
+      'org.opencontainers.image.title': 'Parley',
+      'org.opencontainers.image.description': 'A voice-agent platform whose configuration is Kubernetes resources',
+      'org.opencontainers.image.version': version,
+      'org.opencontainers.image.licenses': 'Apache-2.0',
+    },
+    architecture,
+  };
+}
+
+/** SOURCE_DATE_EPOCH, else the time of the last commit: a rebuild of the same commit gives the same digest. */
+async function sourceDateEpoch(): Promise<number> {
+  const given = process.env['SOURCE_DATE_EPOCH'];
+  if (given !== undefined && /^\d+$/.test(given)) return Number(given);
+  try {
+    return Number((await run('git', ['log', '-1', '--format=%ct'], { cwd: root })).stdout.trim());
+  } catch {
+    return 0;
+  }
+}
+
+/** The one on PATH, else the one of Debian's package, unpacked into the cache. */
+async function umoci(): Promise<string> {
+  try {
+    await run('umoci', ['--version']);
+    return 'umoci';
+  } catch {
+    const folder = join(cache, 'umoci');
+    const program = join(folder, 'usr/bin/umoci');
+    try {
+      await access(program);
+    } catch {
+      await mkdir(folder, { recursive: true });
+      await run('apt-get', ['download', '-qq', 'umoci'], { cwd: folder, timeout: 300_000 });
+      const file = (await readdir(folder)).find((name) => name.endsWith('.deb'));
+      if (file === undefined) throw new Error('umoci is neither on PATH nor in the package archive: install it');
+      await run('dpkg-deb', ['-x', file, '.'], { cwd: folder });
+    }
+    return program;
+  }
+}
