@@ -17,8 +17,8 @@ beforeEach(async () => {
 });
 afterEach(() => rm(spool, { recursive: true, force: true }));
 
-it('has nearly everything in the file when it is killed, even of silence', async () => {
-  const encoder = await prepareEncoder({ spool, env: {} });
+it.each([true, false])('has nearly everything in the file when it is killed, even of silence (with a shell: %s)', async (hasShell) => {
+  const encoder = await prepareEncoder({ spool, env: {}, hasShell });
   const file = join(spool, "it's a call.ogg");
   const options = ['-f', 's16le', '-ar', '48000', '-ac', '2', '-i', 'pipe:0', '-acodec', 'libopus', '-f', 'ogg', file];
   const child = spawn(encoder, options, { stdio: ['pipe', 'ignore', 'ignore'] });

@@ -1,5 +1,7 @@
 /** Recordings of real calls: both voices in their places, as long as the call, and there whatever dies. */
 import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -19,13 +21,26 @@ import { openStage, type Stage, type StagedCall } from './stage.ts';
 
 let stage: Stage;
 let folder: string;
+/** Where reports of sessions would go. */
+let elsewhere: Server;
+const sentElsewhere: string[] = [];
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'parley-recordings-'));
-  stage = await openStage({ PARLEY_VOICE_SPOOL: join(folder, 'spool'), STORAGE_URL: `file://${folder}/files` });
+  elsewhere = createServer((request, response) => {
+    sentElsewhere.push(request.url ?? '');
+    response.end();
+  });
+  await new Promise<void>((resolve) => elsewhere.listen(0, '127.0.0.1', resolve));
+  stage = await openStage({
+    PARLEY_VOICE_SPOOL: join(folder, 'spool'),
+    STORAGE_URL: `file://${folder}/files`,
+    LIVEKIT_OBSERVABILITY_URL: `http://127.0.0.1:${(elsewhere.address() as AddressInfo).port}`,
+  });
 });
 afterAll(async () => {
   await stage.close();
   await dispose();
+  elsewhere.close();
   await rm(folder, { recursive: true, force: true });
 });
 
@@ -87,7 +102,11 @@ describe('the recording of a call', () => {
     await call.caller.speak(1_000);
     const answered = await call.caller.hears(answer, { since: spokenAt });
     await new Promise((resolve) => setTimeout(resolve, 3_000));
+    const pid = await pidOf(call);
     const { sound } = await afterLeaving(call);
+    // It is told to nobody, also when the job is done with everything.
+    await eventually(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'));
+    expect(sentElsewhere).toEqual([]);
 
     const agent = heard(sound.right);
     const tones = (text: string) => agent.filter(({ frequency }) => frequency === frequencyOf(text));
