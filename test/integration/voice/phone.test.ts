@@ -156,7 +156,8 @@ describe('a call that comes in', () => {
     await serving({ spec: requiring(['customer_name']) });
     const refused = await gateway.comesIn({ from: other, to: own });
     await isOut(refused);
-    await becomes(() => callIn(refused.roomName), { status: 'error', finishReason: 'call_failed' });
+    const record = await becomes(() => callIn(refused.roomName), { status: 'error', finishReason: 'call_failed' });
+    expect(record.startedAt).toBeNull();
 
     // Every call by phone knows its numbers.
     await serving({ spec: requiring(['from_number']) });
@@ -224,7 +225,8 @@ describe('a call that goes out', () => {
   it('is over at once where there is no gateway, or the number has lost its trunk', async () => {
     const { revision } = await serving();
     gateway.onDial = () => 'no_gateway';
-    await becomes(await goesOut(revision), { status: 'error', finishReason: 'carrier_error' });
+    const record = await becomes(await goesOut(revision), { status: 'error', finishReason: 'carrier_error' });
+    expect(record.startedAt).toBeNull();
     await becomes(await goesOut(revision, { fromNumber: '+15558888888' }), { status: 'error', finishReason: 'carrier_error' });
   });
 
@@ -247,6 +249,8 @@ describe('a call that goes out', () => {
     await phone?.speak(4_000);
     await becomes(find, { status: 'ended', finishReason: 'no_answer' });
     await isOut(phone!);
+    // Nothing is on the tape.
+    expect(phone?.tones()).toEqual([]);
 
     verdict = 'human';
     const again = await goesOut(revision);
@@ -263,7 +267,7 @@ describe('a transfer', () => {
     name: 'to-the-workshop',
     type: 'transferCall',
     functionName: 'transfer_call',
-    spec: { messages: {}, transferCall: { to: third, mode, showCallerNumber } } as RevisionTool['spec'],
+    spec: { messages: {}, transferCall: { to: third, mode, showCallerNumber } },
   });
 
   /** An agent that transfers when it is spoken to, and says what came of it. */
