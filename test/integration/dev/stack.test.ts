@@ -22,6 +22,7 @@ const allParts = [
   'operator',
   'postgres',
   'receiver',
+  'redis',
   'temporal',
   'voice',
   'worker',
