@@ -33,6 +33,8 @@ afterEach(() => rm(folder, { recursive: true, force: true }));
 
 /** What recordings know of calls. */
 interface World {
+  /** The database says nothing. */
+  silent?: boolean;
   status: CallRecord['status'] | undefined;
   readonly added: { readonly durationMs: number; readonly bytes: number }[];
   laterMs: number;
@@ -53,6 +55,7 @@ function recordingsOf(world: World): Recordings {
     },
     lifecycle: {
       addRecording: async ({ durationMs, bytes }) => {
+        if (world.silent === true) await new Promise(() => undefined);
         world.added.push({ durationMs, bytes });
         return true;
       },
@@ -60,6 +63,7 @@ function recordingsOf(world: World): Recordings {
     clock: { ...systemClock, now: () => Date.now() + world.laterMs },
     logger: createLogger({ role: 'voice', level: 'silent' }),
     spool: spool(),
+    patienceMs: 2_000,
   });
 }
 
@@ -131,6 +135,12 @@ describe('a recording that a job saves', () => {
     expect(await recordings.recover()).toBe(0);
     expect(await spooled()).toHaveLength(1);
   });
+});
+
+it('holds no call up for long', async () => {
+  const world: World = { ...aWorld(), silent: true };
+  expect(await (await record(recordingsOf(world))).save()).toBe('kept');
+  expect(await spooled()).toHaveLength(1);
 });
 
 describe('what is left of jobs that are gone', () => {

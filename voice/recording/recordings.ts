@@ -40,10 +40,10 @@ export interface RecordingsOptions {
   readonly logger: Logger;
   /** Folder. */
   readonly spool: string;
+  /** How long a call waits for its recording, in milliseconds; 10,000 by default. The end of a call must not depend on the storage. */
+  readonly patienceMs?: number;
 }
 
-/** How long a call waits for its recording, in milliseconds: the end of a call must not depend on the storage. */
-const patienceMs = 10_000;
 /** Two hours are some 120 MB. */
 const mostBytes = 1024 ** 3;
 /** A recording of a call that nobody knows is kept this long: the database may be another one for a while. In milliseconds. */
@@ -97,15 +97,25 @@ export class Recordings {
   }
 
   async #saveNow(recording: SpooledRecording): Promise<Saved> {
-    const { logger } = this.#options;
+    const { clock, logger, patienceMs = 10_000 } = this.#options;
     const { org, id } = recording.facts;
+    const enough = new AbortController();
+    const late = Promise.withResolvers<never>();
+    // Not everything hears of a signal; what goes on behind it does no harm.
+    const timer = clock.after(patienceMs, () => {
+      const error = new Error(`not saved within ${patienceMs} ms`);
+      enough.abort(error);
+      late.reject(error);
+    });
     try {
-      const saved = await this.#save(recording, AbortSignal.timeout(patienceMs));
+      const saved = await Promise.race([this.#save(recording, enough.signal), late.promise]);
       logger.info({ org, callId: id, saved }, 'the recording of the call');
       return saved;
     } catch (err) {
       logger.warn({ err, org, callId: id, folder: recording.folder }, 'the recording waits in the spool until it can be saved');
       return 'kept';
+    } finally {
+      timer.cancel();
     }
   }
 
