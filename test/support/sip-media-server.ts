@@ -12,6 +12,8 @@ import { Supervisor } from '../../cli/dev/supervisor.ts';
 import { testBinary } from './test-stack.ts';
 
 export interface SipMediaServer extends MediaServer {
+  /** Host and port. */
+  readonly redis: string;
   /** Forgets everything: trunks, rules, rooms. */
   flush(): Promise<void>;
   pid(part: 'livekit' | 'redis'): number | undefined;
@@ -35,6 +37,7 @@ export async function startSipMediaServer({ withRedis = true }: { readonly withR
     ...address,
     publicUrl: address.url,
     agentName: 'parley-voice',
+    redis: redisAddress({ port: redisPort }),
     flush: () => command(redisPort, 'FLUSHALL'),
     pid: (part) => supervisor.pid(part),
     async stop() {

@@ -1,0 +1,94 @@
+/** Runs scenarios of sipp, which speaks SIP as carriers do (https://sipp.sourceforge.net). */
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** Who calls whom, and with which login. */
+export interface Parties {
+  readonly caller: string;
+  readonly callee: string;
+  readonly user: string;
+  readonly password: string;
+}
+
+export interface SippRun {
+  /** In this folder: `caller-talks.xml`. */
+  readonly scenario: string;
+  /** Of this side. */
+  readonly port: number;
+  /** Even; the one above it is used, too. */
+  readonly mediaPort: number;
+  /** Where calls go, `host:port`; left out, it waits for one. */
+  readonly target?: string;
+  readonly parties: Parties;
+}
+
+/** How long one scenario may take, in milliseconds. */
+const longestMs = 90_000;
+
+/** Whether it is on PATH. */
+export async function hasSipp(): Promise<boolean> {
+  // It answers its version with an exit code that is no success.
+  return run('sipp', ['-v'], { timeout: 10_000 }).then(
+    () => true,
+    (error: NodeJS.ErrnoException) => error.code !== 'ENOENT',
+  );
+}
+
+/** Resolves when one call went as the scenario has it. @throws with what was unexpected */
+export async function runSipp({ scenario, port, mediaPort, target, parties }: SippRun): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-sipp-'));
+  try {
+    await writeFile(join(folder, 'audio.ulaw'), tone());
+    const keys = Object.entries(parties).flatMap(([name, value]) => ['-key', name, value as string]);
+    const file = fileURLToPath(new URL(scenario, import.meta.url));
+    const args = [
+      '-sf',
+      file,
+      ...(target === undefined ? [] : [target]),
+      '-i',
+      '127.0.0.1',
+      '-p',
+      String(port),
+      '-mp',
+      String(mediaPort),
+      '-m',
+      '1',
+    ];
+    const child = spawn(
+      'sipp',
+      [...args, ...keys, '-au', parties.user, '-ap', parties.password, '-nostdin', '-trace_err', '-error_file', 'errors'],
+      {
+        cwd: folder,
+        env: { ...process.env, TERM: 'xterm' },
+        stdio: 'ignore',
+        timeout: longestMs,
+      },
+    );
+    const [code] = (await once(child, 'exit')) as [number | null];
+    if (code === 0) return;
+    const said = await readFile(join(folder, 'errors'), 'utf8').catch(() => '');
+    throw new Error(`${scenario} did not go as it is written (${code ?? 'too long'}): ${said}`);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Five seconds of a tone as telephones carry it: µ-law, 8 kHz. */
+function tone(): Buffer {
+  return Buffer.from(Array.from({ length: 40_000 }, (_, n) => muLaw(Math.round(8_000 * Math.sin((2 * Math.PI * 440 * n) / 8_000)))));
+}
+
+/** ITU-T G.711. */
+function muLaw(sample: number): number {
+  const magnitude = Math.min(Math.abs(sample), 32_635) + 132;
+  const exponent = Math.floor(Math.log2(magnitude)) - 7;
+  const mantissa = (magnitude >> (exponent + 3)) & 0x0f;
+  return ~((sample < 0 ? 0x80 : 0) | (exponent << 4) | mantissa) & 0xff;
+}
