@@ -1,5 +1,14 @@
 /** One call in the browser: into its room, heard and hearing, and out of it again. */
-import { DisconnectReason, Room, RoomEvent, Track, type LocalTrack, type Participant, type RemoteTrack } from 'livekit-client';
+import {
+  ConnectionState,
+  DisconnectReason,
+  Room,
+  RoomEvent,
+  Track,
+  type LocalTrack,
+  type Participant,
+  type RemoteTrack,
+} from 'livekit-client';
 
 import { followTranscript, type SpokenLine } from '../../../calls/live-transcript.ts';
 
@@ -50,15 +59,20 @@ export class Conversation {
     followTranscript(this.#room, { userIdentity, onLine: (line) => this.#events.onLine(line) });
     await this.#room.connect(url, token);
     for (const track of this.#tracks) await this.#room.localParticipant.publishTrack(track);
-    for (const participant of this.#room.remoteParticipants.values()) {
-      this.#events.onAgent();
-      this.#tellState(participant);
-    }
+    for (const participant of this.#room.remoteParticipants.values()) this.#tellState(participant);
     this.#events.onSilenced(!this.#room.canPlaybackAudio);
   }
 
   async mute(muted: boolean): Promise<void> {
     await this.#room.localParticipant.setMicrophoneEnabled(!muted);
+  }
+
+  get hasAgent(): boolean {
+    return this.#room.remoteParticipants.size > 0;
+  }
+
+  get connected(): boolean {
+    return this.#room.state === ConnectionState.Connected;
   }
 
   /** From a button only: browsers don't let a page begin by itself. */

@@ -30,6 +30,9 @@ let rest: Rest | undefined;
 let agents: readonly Agent[] = [];
 let conversation: Conversation | undefined;
 let callId: string | undefined;
+/** Both are there; until then whoever hangs up has changed their mind. */
+let joined = false;
+let changedMind = false;
 let ticking: ReturnType<typeof setInterval> | undefined;
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
@@ -80,6 +83,8 @@ async function call(): Promise<void> {
   muted = false;
   agentState = undefined;
   callId = undefined;
+  joined = false;
+  changedMind = false;
   step('call');
   const begun = new Conversation({
     onAgent: () => step('agent'),
@@ -90,7 +95,7 @@ async function call(): Promise<void> {
     onLine: showLine,
     onVoice: (voice) => elements.voices.append(voice),
     onSilenced: (silenced) => (elements.unlock.hidden = !silenced),
-    onOver: () => void over(),
+    onOver: () => void (joined && over()),
   });
   conversation = begun;
   try {
@@ -103,13 +108,16 @@ async function call(): Promise<void> {
     await begun.join(made.media_url, made.access_token, userIdentityOf(made._id)).catch((error: unknown) => {
       throw new Error(`The media server at ${made.media_url} lets nobody in: ${String(error)}`, { cause: error });
     });
-    // Whoever hung up meanwhile has left.
+    joined = true;
     step('joined');
+    if (begun.hasAgent) step('agent');
+    if (!begun.connected) void over();
     const startedAt = Date.now();
     ticking = setInterval(() => (elements.clock.textContent = clockText(Date.now() - startedAt)), 1_000);
   } catch (error) {
     await begun.hangUp().catch(() => undefined);
-    fail(error);
+    if (changedMind) step('failed');
+    else fail(error);
   }
 }
 
@@ -187,7 +195,10 @@ elements.mute.addEventListener('click', () => {
   show();
   void conversation?.mute(muted).catch(fail);
 });
-elements.hangUp.addEventListener('click', () => void conversation?.hangUp());
+elements.hangUp.addEventListener('click', () => {
+  changedMind = true;
+  void conversation?.hangUp();
+});
 elements.unlock.addEventListener('click', () => void conversation?.turnSoundOn());
 elements.again.addEventListener('click', () => {
   forgetCall();

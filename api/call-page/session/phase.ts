@@ -2,10 +2,10 @@
  * Where a person is on the page.
  *
  *   no_key ──key──▶ choosing ──call──▶ connecting ──joined──▶ waiting ──agent──▶ talking
- *     ▲               ▲  ▲                 │                     │                  │
- *     └──key refused──┘  │               failed             hang up, left      hang up, left
- *                        │                 ▼                     ▼                  ▼
- *                        └────again──── over ◀────settled──── ending ◀──────────────┘
+ *     ▲              │  ▲  ▲                │                    │                  │
+ *     └─key refused──┘  │  └────failed──────┘                   left               left
+ *                       │                                        ▼                  │
+ *                       └────again──── over ◀────settled────── ending ◀─────────────┘
  */
 export type Phase = 'no_key' | 'choosing' | 'connecting' | 'waiting' | 'talking' | 'ending' | 'over';
 
@@ -14,7 +14,7 @@ export type PageEvent = 'key' | 'key_refused' | 'call' | 'joined' | 'agent' | 'l
 const steps: Readonly<Record<Phase, Partial<Readonly<Record<PageEvent, Phase>>>>> = {
   no_key: { key: 'choosing' },
   choosing: { key_refused: 'no_key', call: 'connecting' },
-  connecting: { joined: 'waiting', left: 'ending', failed: 'choosing', key_refused: 'no_key' },
+  connecting: { joined: 'waiting', failed: 'choosing', key_refused: 'no_key' },
   waiting: { agent: 'talking', left: 'ending' },
   talking: { left: 'ending' },
   ending: { settled: 'over' },
