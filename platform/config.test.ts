@@ -27,6 +27,20 @@ describe('loadConfig', () => {
     expect(attempt).toThrow(/^(?!.*NaN)/s);
   });
 
+  it.each([
+    ['{"name":"openai"}', /PARLEY_PROVIDERS: /],
+    [
+      '[{"name":"openai","baseURL":"https://user:hunter2@host/v1"}]',
+      /PARLEY_PROVIDERS\.0\.baseURL: must be without user, password, query and fragment/,
+    ],
+    ['[{"name":"openai","baseURL":"ftp://host/v1"}]', /PARLEY_PROVIDERS\.0\.baseURL/],
+    ['[{"name":"openai","apiKeyEnv":"A","apiKeyFile":"/b"}]', /apiKeyEnv and apiKeyFile exclude each other/],
+    ['[{"name":"openai","apiKey":"hunter2"}]', /PARLEY_PROVIDERS\.0/],
+  ])('refuses providers like %s', (value, message) => {
+    expect(() => loadConfig({ PARLEY_PROVIDERS: value })).toThrow(message);
+    expect(() => loadConfig({ PARLEY_PROVIDERS: value })).toThrow(/^(?!.*hunter2)/s);
+  });
+
   it('never repeats a bad value, which may hold a password', () => {
     expect(() => loadConfig({ DATABASE_URL: 'mysql://user:hunter2@host' })).toThrow(/^(?!.*hunter2)/s);
   });
