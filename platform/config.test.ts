@@ -52,6 +52,7 @@ describe('configEntries', () => {
     expect(entries.every((entry) => entry.description.length > 10)).toBe(true);
     expect(entries.filter((entry) => entry.secret).map((entry) => entry.name)).toEqual([
       'DATABASE_URL',
+      'PARLEY_NATIVE_TERMINATION_PASSWORD',
       'VECTOR_STORE_URL',
       'LIVEKIT_API_SECRET',
     ]);
