@@ -7,7 +7,7 @@ import type { CallStatus } from './call-state.ts';
 export interface OverdueLimits {
   /** From the registration to the first media. */
   readonly joinMs: number;
-  /** Since the job of an ongoing call was last heard of. */
+  /** Since the job of a call was last heard of, whether the call has begun or somebody is still being rung. */
   readonly silenceMs: number;
   /** Beyond the longest duration, which the job itself keeps. */
   readonly graceMs: number;
@@ -31,7 +31,7 @@ export async function overdueCalls(
          SELECT org, id, room, status, created_at, job_seen_at, CASE
            WHEN status = 'registered' AND created_at < now() - $1 * interval '1 millisecond' THEN 'not_joined'
            WHEN status = 'ongoing' AND started_at < now() - (max_duration_ms + $3) * interval '1 millisecond' THEN 'too_long'
-           WHEN status = 'ongoing' AND coalesce(job_seen_at, started_at) < now() - $2 * interval '1 millisecond' THEN 'job_silent'
+           WHEN coalesce(job_seen_at, started_at) < now() - $2 * interval '1 millisecond' THEN 'job_silent'
          END AS cause
          FROM parley.calls WHERE status IN ('registered', 'ongoing')
        ) AS live WHERE cause IS NOT NULL ORDER BY created_at LIMIT $4`,

@@ -303,16 +303,19 @@ describe('calls that nobody ends', () => {
     await made(right, `started_at = now() - interval '74 s'`, true);
     const unjoined = await made(left, `created_at = now() - interval '301 s'`, false);
     const silent = await made(right, `job_seen_at = now() - interval '31 s'`, true);
+    // Nobody rings any more for a call whose job is lost.
+    const ringing = await made(right, `job_seen_at = now() - interval '31 s'`, false);
     const long = await made(left, `started_at = now() - interval '76 s'`, true);
     const found = await store.calls.overdue(limits);
     expect(new Map(found.map(({ id, cause }) => [id, cause]))).toEqual(
       new Map([
         [unjoined.id, 'not_joined'],
         [silent.id, 'job_silent'],
+        [ringing.id, 'job_silent'],
         [long.id, 'too_long'],
       ]),
     );
-    expect(found.map(({ org }) => org).toSorted()).toEqual([left, left, right]);
+    expect(found.map(({ org }) => org).toSorted()).toEqual([left, left, right, right]);
     // The job was only slow.
     const seen = found.find(({ id }) => id === silent.id)!;
     await store.calls.calls.heartbeat({ ...silent, jobId: 'j' });
@@ -320,7 +323,7 @@ describe('calls that nobody ends', () => {
     expect([changed, call.status]).toEqual([false, 'ongoing']);
     const other = found.find(({ id }) => id === long.id)!;
     expect((await store.calls.calls.end({ ...untold, ...long, reason: 'maximum_duration_exceeded', only: other })).changed).toBe(true);
-    expect((await store.calls.overdue(limits)).map(({ id }) => id)).toEqual([unjoined.id]);
+    expect((await store.calls.overdue(limits)).map(({ id }) => id)).toEqual([unjoined.id, ringing.id]);
   });
 });
 
