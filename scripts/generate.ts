@@ -13,6 +13,7 @@ import { generateChartValues } from './generators/chart-values.ts';
 import { generateConditionsReference } from './generators/conditions-reference.ts';
 import { generateConfigurationReference } from './generators/configuration-reference.ts';
 import { generateEventsReference } from './generators/events-reference.ts';
+import { generateKustomizeReferences } from './generators/kustomize-references.ts';
 import { generateMetricsReference } from './generators/metrics-reference.ts';
 import { generateOpenApi } from './generators/openapi.ts';
 import { generateResourcesReference } from './generators/resources-reference.ts';
@@ -41,6 +42,7 @@ const generators: readonly Generator[] = [
   { name: 'chart values', generate: generateChartValues },
   { name: 'alerts', generate: generateAlerts },
   { name: 'dashboards', generate: generateDashboards, owns: [{ folder: 'charts/parley/files/dashboards', ending: '.json' }] },
+  { name: 'references for Kustomize', generate: generateKustomizeReferences },
   { name: 'OpenAPI document', generate: generateOpenApi },
 ];
 

@@ -73,7 +73,7 @@ ${table(['Value', 'Default', 'Meaning'], rowsOf(plain, ''))}${sections
 function rowsOf(fields: Fields, prefix: string): readonly (readonly string[])[] {
   return Object.entries(fields).flatMap(([name, node]): readonly (readonly string[])[] =>
     isGroup(node)
-      ? [[code(`${prefix}${name}`), '', node.about], ...rowsOf(node.fields, `${prefix}${name}.`)]
+      ? [[code(`${prefix}${name}`), '', node.about]].concat(rowsOf(node.fields, `${prefix}${name}.`) as string[][])
       : [[code(`${prefix}${name}`), shown(node.default), node.about]],
   );
 }

@@ -171,14 +171,14 @@ function others(schema: Schema, name: string): readonly unknown[] {
   if (name in samples) return [samples[name]];
   if (last in sampleByName && schema.enum === undefined && schema.type !== 'boolean') return [sampleByName[last]];
   if (schema.enum !== undefined) return schema.enum.filter((value) => value !== schema.default);
-  const types = [schema.type ?? []].flat();
-  if (types.includes('boolean')) return [schema.default !== true];
-  if (types.includes('integer')) return [((schema.default as number | null) ?? 41) + 1];
+  const types = new Set([schema.type ?? []].flat());
+  if (types.has('boolean')) return [schema.default !== true];
+  if (types.has('integer')) return [((schema.default as number | null) ?? 41) + 1];
   // Names of ServiceAccounts can't be shared.
   if (name.endsWith('serviceAccount.name')) return [`other-${name.split('.')[0]}`];
-  if (types.includes('string')) return ['other'];
-  if (types.includes('object')) return [{ 'example.com/key': 'value' }];
-  if (types.includes('array')) return [schema.items?.type === 'integer' ? [1234] : ['other']];
+  if (types.has('string')) return ['other'];
+  if (types.has('object')) return [{ 'example.com/key': 'value' }];
+  if (types.has('array')) return [schema.items?.type === 'integer' ? [1234] : ['other']];
   throw new Error(`${name}: no other value is known for ${JSON.stringify(schema)}`);
 }
 

@@ -55,7 +55,7 @@ describe('the configuration', () => {
     for (const role of roles) {
       const env = envOf(containerOf(manifests, role)) as Readonly<Record<string, string>>;
       for (const [name, value] of Object.entries(config).filter(([, one]) => one !== ''))
-        expect(env[name], `${name} of ${role}`).toBe(typeof value === 'object' ? JSON.stringify(value) : String(value));
+        expect(env[name], `${name} of ${role}`).toBe(typeof value === 'string' ? value : JSON.stringify(value));
     }
     const env = envOf(containerOf(manifests, 'voice'));
     const plain = Object.fromEntries(Object.entries(env).filter((entry): entry is [string, string] => typeof entry[1] === 'string'));

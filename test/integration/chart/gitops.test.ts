@@ -1,0 +1,162 @@
+/** What Argo CD, Flux and Kustomize make of Parley's resources and of the files in deploy/. */
+import { existsSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { repositoryRoot } from '../../../cli/dev/repository.ts';
+import { kinds } from '../../../crds/index.ts';
+import { readExamples } from '../crds/example-files.ts';
+import { openCluster, type Cluster } from '../crds/support.ts';
+import { parseManifests, render, type Rendered } from './helm.ts';
+
+const deploy = join(repositoryRoot(), 'deploy');
+const overlay = (environment: string): string => join(deploy, 'kustomize/overlays', environment);
+
+let cluster: Cluster;
+let folder: string;
+beforeAll(async () => {
+  [cluster, folder] = await Promise.all([openCluster('gitops'), mkdtemp(join(tmpdir(), 'parley-gitops-'))]);
+});
+afterAll(async () => {
+  await cluster.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe('the examples of Argo CD and Flux', () => {
+  it('is told to Argo CD for each of the five kinds', async () => {
+    const [patch] = parseManifests(await cluster.kubectl(['kustomize', join(deploy, 'argocd')]));
+    const script = await readFile(join(deploy, 'argocd/health.lua'), 'utf8');
+    expect(patch?.metadata).toMatchObject({ name: 'argocd-cm', namespace: 'argocd' });
+    expect(patch?.['data']).toEqual(
+      Object.fromEntries(kinds.map(({ descriptor }) => [`resource.customizations.health.parley.dev_${descriptor.kind}`, script])),
+    );
+  });
+
+  it('point at what there is, with values that the chart takes', async () => {
+    const applications = parseManifests(await readFile(join(deploy, 'argocd/applications.yaml'), 'utf8'));
+    const flux = parseManifests(await readFile(join(deploy, 'flux/parley.yaml'), 'utf8'));
+    const paths = [
+      ...applications.map(({ spec }) => (spec as { source: { path: string } }).source.path),
+      ...flux.flatMap(({ spec }) => {
+        const { path, chart } = spec as { path?: string; chart?: { spec: { chart: string } } };
+        return [path, chart?.spec.chart].filter((one) => one !== undefined);
+      }),
+    ];
+    expect(paths).toHaveLength(6);
+    for (const path of paths) expect(existsSync(join(repositoryRoot(), path)), path).toBe(true);
+    const values = [
+      applications[1]?.['spec'].source.helm.valuesObject,
+      flux.find(({ metadata, kind }) => kind === 'HelmRelease' && metadata.name === 'parley')?.['spec'].values,
+    ] as object[];
+    for (const own of values) expect((await render(own)).length).toBeGreaterThan(40);
+  });
+});
+
+describe('the overlays', () => {
+  it.each(['dev', 'stage', 'prod'])('%s builds, and the API server takes all of it', async (environment) => {
+    const objects = await build(environment);
+    expect(objects.map(({ kind }) => kind).toSorted()).toEqual(
+      [...(environment === 'dev' ? ['Secret'] : []), 'Agent', 'ConfigMap', 'KnowledgeBase', 'Tool', 'WebhookSubscription'].toSorted(),
+    );
+    const agent = objects.find(({ kind }) => kind === 'Agent');
+    const prompt = objects.find(({ kind }) => kind === 'ConfigMap')?.metadata.name;
+    expect(prompt).toMatch(/^receptionist-prompt-[a-z0-9]{10}$/);
+    expect(agent?.['spec'].llm.systemPromptFrom.configMapKeyRef.name).toBe(prompt);
+    expect(agent?.metadata.labels).toEqual({ environment });
+    await apply(objects, 'kustomize', ['--dry-run=server']);
+  });
+
+  it('follow a name that Kustomize changes into every reference', async () => {
+    const references = parseManifests(await readFile(join(deploy, 'kustomize/base/parley-references.yaml'), 'utf8'))[0];
+    const paths = (references?.['nameReference'] as { fieldSpecs: { kind: string; path: string }[] }[]).flatMap(({ fieldSpecs }) =>
+      fieldSpecs.map(({ kind, path }) => `${kind} ${path}`),
+    );
+    expect(paths).toContain('Tool spec/agentRefs/name');
+    expect(paths).toContain('PhoneNumber spec/sip/passwordSecretRef/name');
+    expect(new Set(paths).size).toBe(paths.length);
+  });
+});
+
+describe('two managers, again and again', () => {
+  it('find no drift in examples/, nor in an overlay', async () => {
+    const sets: readonly (readonly Rendered[])[] = [
+      ((await readExamples()) as unknown as readonly Rendered[]).map(asTheyApply),
+      await build('dev'),
+    ];
+    for (const objects of sets) {
+      const managers = ['argocd-controller', 'kustomize-controller'];
+      for (const manager of managers) await apply(objects, manager);
+      const before = await versions(objects);
+      for (let round = 0; round < 3; round += 1) {
+        for (const manager of managers) {
+          await apply(objects, manager);
+          expect(await versions(objects), `${manager} in round ${round}`).toEqual(before);
+        }
+      }
+      // A difference would be printed, and the exit code 1.
+      for (const manager of managers) {
+        await expect(
+          cluster.kubectl([
+            'diff',
+            '--server-side',
+            '--force-conflicts',
+            `--field-manager=${manager}`,
+            `--filename=${await file(objects)}`,
+          ]),
+        ).resolves.toBe('');
+      }
+    }
+  });
+});
+
+/** The overlay, without the namespace that it names: the test has one of its own. */
+async function build(environment: string): Promise<readonly Rendered[]> {
+  const objects = parseManifests(await cluster.kubectl(['kustomize', overlay(environment)]));
+  return objects.map(({ metadata: { namespace, ...metadata }, ...object }) => {
+    expect(namespace).toBe(`acme-${environment}`);
+    return { ...object, metadata } as Rendered;
+  });
+}
+
+/** kubectl reads them from a file. */
+async function file(objects: readonly Rendered[]): Promise<string> {
+  const path = join(folder, 'objects.json');
+  await writeFile(path, JSON.stringify({ apiVersion: 'v1', kind: 'List', items: objects }));
+  return path;
+}
+
+async function apply(objects: readonly Rendered[], manager: string, more: readonly string[] = []): Promise<void> {
+  // As Argo CD and Flux do: both take what is theirs by the repository.
+  await cluster.kubectl([
+    'apply',
+    '--server-side',
+    '--force-conflicts',
+    `--field-manager=${manager}`,
+    `--filename=${await file(objects)}`,
+    ...more,
+  ]);
+}
+
+/** Where each object is in its history: any write moves it on. */
+async function versions(objects: readonly Rendered[]): Promise<readonly string[]> {
+  const text = await cluster.kubectl([
+    'get',
+    `--filename=${await file(objects)}`,
+    '--output=jsonpath={range .items[*]}{.kind}/{.metadata.name} {.metadata.resourceVersion}{"\\n"}{end}',
+  ]);
+  return text.trim().split('\n');
+}
+
+/**
+ * The API server never keeps `stringData`: whoever applies it again changes the Secret's owners, whatever is in it. Flux and Argo CD
+ * therefore send `data` in its place, and so does this.
+ */
+function asTheyApply(object: Rendered): Rendered {
+  const { stringData, ...rest } = object;
+  if (stringData === undefined) return object;
+  const data = Object.entries(stringData as Record<string, string>).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
+  return { ...rest, data: Object.fromEntries(data) as object } as Rendered;
+}
