@@ -1,5 +1,5 @@
 /** What was said in calls, as sound. */
 export { prepareEncoder } from './encoder.ts';
 export { keepRecordings } from './keeper.ts';
-export { createRecordings, type OpenRecording, type Recordings, type RecordingsOptions, type Saved } from './recordings.ts';
+export { createRecordings, type OpenRecording, type Recordings, type Saved } from './recordings.ts';
 export { spoolFolderOf } from './spool.ts';

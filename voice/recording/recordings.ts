@@ -88,7 +88,7 @@ export class Recordings {
     });
     // At the end of a job the agent server sends a report of its first session, with the sound, to the cloud of its makers, where that is the
     // media server or `LIVEKIT_OBSERVABILITY_URL` names one. What was said is the organisation's: there is no such session.
-    Object.defineProperty(place, '_primaryAgentSession', { get: () => undefined, set: () => undefined });
+    Object.defineProperty(place, '_primaryAgentSession', { get: () => undefined, set() {} });
     return {
       begin: () => note('from'),
       end: () => note('to'),
