@@ -64,6 +64,35 @@ it("parley dev's own tour works as printed", async () => {
   }
 });
 
+it('the first start has called the example agent, and left what was said to be heard', async () => {
+  const recording = await readFile(join(folder, '.parley', 'first-call.ogg'));
+  expect(recording.subarray(0, 4).toString()).toBe('OggS');
+  const client = stackClient(stack);
+  const { body } = await client.rest<{ readonly calls: readonly { readonly _id: string }[] }>(
+    'GET',
+    '/v1/calls?ai_agent_ids=receptionist&sort_direction=asc&page_size=1',
+  );
+  const first = await client.rest<{ readonly call_status: string; readonly messages: readonly { readonly role: string }[] }>(
+    'GET',
+    `/v1/calls/${body.calls[0]?._id}`,
+  );
+  expect(first.body.call_status).toBe('ended');
+  expect(new Set(first.body.messages.map(({ role }) => role))).toEqual(new Set(['agent', 'user']));
+});
+
+it('a page to talk to agents is served, with all that it needs', async () => {
+  const page = await fetch(`${stack.env.PARLEY_URL}/call`);
+  expect([page.status, page.headers.get('content-security-policy')]).toEqual([200, expect.stringContaining("default-src 'none'")]);
+  const script = await (await fetch(`${stack.env.PARLEY_URL}/call/call-page.js`)).text();
+  expect(script).toContain('lk.transcription');
+  const status = await run(join(repository, 'bin/parley'), ['dev', 'status'], { cwd: folder });
+  const [, key = ''] = /\/call#key=(pk_[^&\s]+)/.exec(status.stdout) ?? [];
+  const visitor = stackClient(stack, key);
+  expect((await visitor.rest('GET', '/v2/ai-agents')).status).toBe(200);
+  // It can talk to agents, and do nothing else.
+  expect((await visitor.rest('DELETE', '/v2/ai-agents/receptionist')).status).toBe(403);
+});
+
 interface Receiver {
   readonly received: { readonly verified: number };
   readonly data: readonly {
