@@ -22,7 +22,10 @@ export type BinaryName =
   | 'redis-server'
   | 'postgres'
   | 'versitygw'
-  | 'helm';
+  | 'helm'
+  | 'kube-scheduler'
+  | 'kube-proxy'
+  | 'kubelet';
 
 export interface BinarySpec {
   readonly name: BinaryName;
@@ -67,7 +70,10 @@ const sameMinor = (version: string) => {
   return { text: `${prefix}.x`, check: (found: string) => found.startsWith(`${prefix}.`) };
 };
 
-function kubernetes(name: 'kube-apiserver' | 'kube-controller-manager' | 'kubectl', seconds: number): BinarySpec {
+function kubernetes(
+  name: 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler' | 'kube-proxy' | 'kubelet' | 'kubectl',
+  seconds: number,
+): BinarySpec {
   return {
     name,
     version: kubernetesVersion,
@@ -167,6 +173,9 @@ export const catalogue: readonly BinarySpec[] = [
 
 /** Programs that only tests run; the local stack does without them. */
 const testPrograms: readonly BinarySpec[] = [
+  kubernetes('kubelet', 90),
+  kubernetes('kube-scheduler', 20),
+  kubernetes('kube-proxy', 30),
   {
     name: 'versitygw',
     version: versitygwVersion,

@@ -1,0 +1,291 @@
+/** One node with its control plane, for processes that already run in the node's namespaces (see main.ts). */
+import { execFile } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+import { stringify } from 'yaml';
+
+import { type Credentials, ensureCredentials, users, writeKubeconfig } from '../../cli/dev/parts/credentials.ts';
+import { etcdPart } from '../../cli/dev/parts/etcd.ts';
+import { httpCheck } from '../../cli/dev/parts/http-check.ts';
+import { apiserverCa } from '../../cli/dev/parts/kube-apiserver.ts';
+import type { Part } from '../../cli/dev/supervisor.ts';
+
+/** The bridge's address: the machine, as pods see it. */
+export const NODE_ADDRESS = '10.211.0.1';
+export const NODE_NAME = 'parley-node';
+const apiserverPort = 6443;
+const pauseImage = 'parley.test/pause:1';
+
+export interface ClusterOptions {
+  readonly work: string;
+  readonly binary: (name: 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler' | 'kube-proxy' | 'kubelet') => string;
+}
+
+export interface Cluster {
+  readonly parts: readonly Part[];
+  readonly kubeconfig: string;
+  readonly containerdSocket: string;
+}
+
+interface NodeUser {
+  readonly name: string;
+  readonly groups: string;
+}
+
+/** Who the node's own processes are, beside those of the local stack. */
+const nodeUsers = {
+  scheduler: { name: 'system:kube-scheduler', groups: '' },
+  proxy: { name: 'system:kube-proxy', groups: '' },
+  kubelet: { name: `system:node:${NODE_NAME}`, groups: 'system:nodes' },
+  manager: { name: 'system:kube-controller-manager', groups: '' },
+} as const satisfies Record<string, NodeUser>;
+
+export function describeCluster(options: ClusterOptions): Cluster {
+  const { work, binary } = options;
+  const credentials = ensureCredentials(join(work, 'pki'));
+  const tokenFile = join(work, 'node-tokens.csv');
+  const tokenOf = (user: string): string => `${credentials.tokens.admin}-${user}`;
+  writeFileSync(
+    tokenFile,
+    [
+      `${credentials.tokens.admin},${users.admin.name},admin,"system:masters"`,
+      ...Object.entries(nodeUsers).map(([key, { name, groups }]) => `${tokenOf(key)},${name},${key},"${groups}"`),
+    ].join('\n'),
+    { mode: 0o600 },
+  );
+  const kubeconfigOf = (user: string): string => join(work, `${user}.kubeconfig`);
+  const server = `https://${NODE_ADDRESS}:${apiserverPort}`;
+  const containerdSocket = join(work, 'containerd.sock');
+  const parts: Part[] = [
+    etcdPart({ binary: binary('etcd'), dataDir: join(work, 'etcd'), port: 2379, peerPort: 2380, unsafeNoFsync: true }),
+    {
+      name: 'kube-apiserver',
+      dependsOn: ['etcd'],
+      command: () => ({ file: binary('kube-apiserver'), args: apiserverArguments({ credentials, tokenFile }) }),
+      check: async (signal) => {
+        const ca = apiserverCa(credentials);
+        return (await httpCheck({ url: `${server}/readyz`, ca, token: credentials.tokens.admin, signal })).status === 200;
+      },
+      afterReady: async () => {
+        const ca = apiserverCa(credentials);
+        const named = Object.entries(nodeUsers).map(([key, { name }]) => ({ key, name, token: tokenOf(key) }));
+        for (const { key, name, token } of [{ key: 'admin', name: users.admin.name, token: credentials.tokens.admin }, ...named])
+          writeKubeconfig({ file: kubeconfigOf(key), server, ca, user: name, token });
+      },
+    },
+    controllerManagerPart(options, { kubeconfig: kubeconfigOf('manager'), credentials }),
+    {
+      name: 'kube-scheduler',
+      dependsOn: ['kube-apiserver'],
+      command: () => ({
+        file: binary('kube-scheduler'),
+        args: [`--kubeconfig=${kubeconfigOf('scheduler')}`, '--leader-elect=false', '--bind-address=127.0.0.1', '--secure-port=10259'],
+      }),
+      check: async (signal) => (await httpCheck({ url: 'https://127.0.0.1:10259/healthz', signal })).status === 200,
+    },
+    containerdPart({ work, socket: containerdSocket }),
+    kubeletPart(options, { kubeconfig: kubeconfigOf('kubelet'), socket: containerdSocket }),
+    {
+      name: 'kube-proxy',
+      dependsOn: ['kubelet'],
+      command: () => ({
+        file: binary('kube-proxy'),
+        args: [
+          `--kubeconfig=${kubeconfigOf('proxy')}`,
+          `--hostname-override=${NODE_NAME}`,
+          '--proxy-mode=iptables',
+          '--cluster-cidr=10.211.0.0/16',
+          // The limits belong to the machine, not to this namespace.
+          '--conntrack-max-per-core=0',
+          '--conntrack-min=0',
+          '--conntrack-tcp-timeout-established=0s',
+          '--conntrack-tcp-timeout-close-wait=0s',
+          '--healthz-bind-address=127.0.0.1:10256',
+          '--metrics-bind-address=127.0.0.1:10249',
+        ],
+      }),
+      check: async (signal) => (await httpCheck({ url: 'http://127.0.0.1:10256/livez', signal })).status === 200,
+    },
+  ];
+  return { parts, kubeconfig: kubeconfigOf('admin'), containerdSocket };
+}
+
+function apiserverArguments({ credentials, tokenFile }: { readonly credentials: Credentials; readonly tokenFile: string }): string[] {
+  return [
+    '--etcd-servers=http://127.0.0.1:2379',
+    '--bind-address=0.0.0.0',
+    `--advertise-address=${NODE_ADDRESS}`,
+    `--secure-port=${apiserverPort}`,
+    `--cert-dir=${credentials.certDir}`,
+    `--token-auth-file=${tokenFile}`,
+    '--authorization-mode=Node,RBAC',
+    '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
+    `--service-account-signing-key-file=${credentials.serviceAccountKey}`,
+    `--service-account-key-file=${credentials.serviceAccountKey}`,
+    '--service-cluster-ip-range=10.96.0.0/16',
+    '--enable-admission-plugins=NodeRestriction',
+    '--kubelet-preferred-address-types=InternalIP',
+    '--profiling=false',
+  ];
+}
+
+function controllerManagerPart(
+  { binary }: ClusterOptions,
+  { kubeconfig, credentials }: { readonly kubeconfig: string; readonly credentials: Credentials },
+): Part {
+  return {
+    name: 'kube-controller-manager',
+    dependsOn: ['kube-apiserver'],
+    command: () => ({
+      file: binary('kube-controller-manager'),
+      args: [
+        `--kubeconfig=${kubeconfig}`,
+        '--leader-elect=false',
+        '--use-service-account-credentials=true',
+        `--service-account-private-key-file=${credentials.serviceAccountKey}`,
+        `--root-ca-file=${join(credentials.certDir, 'apiserver.crt')}`,
+        '--bind-address=127.0.0.1',
+        '--secure-port=10257',
+        '--authentication-skip-lookup=true',
+        '--profiling=false',
+      ],
+    }),
+    check: async (signal) => (await httpCheck({ url: 'https://127.0.0.1:10257/healthz', signal })).status === 200,
+  };
+}
+
+function containerdPart({ work, socket }: { readonly work: string; readonly socket: string }): Part {
+  const file = join(work, 'containerd.toml');
+  const ctr = (...args: string[]) => promisify(execFile)('ctr', ['-a', socket, ...args], { timeout: 30_000 });
+  return {
+    name: 'containerd',
+    dependsOn: [],
+    prepare: async () => {
+      const network = join(work, 'cni');
+      mkdirSync(network, { recursive: true });
+      const bridge = {
+        type: 'bridge',
+        bridge: 'parley0',
+        isGateway: true,
+        ipMasq: false,
+        hairpinMode: true,
+        ipam: {
+          type: 'host-local',
+          dataDir: join(work, 'addresses'),
+          ranges: [[{ subnet: '10.211.0.0/16', rangeStart: '10.211.1.1' }]],
+          routes: [{ dst: '0.0.0.0/0' }],
+        },
+      };
+      const conflist = {
+        cniVersion: '1.0.0',
+        name: 'parley',
+        plugins: [bridge, { type: 'portmap', capabilities: { portMappings: true } }],
+      };
+      writeFileSync(join(network, '10-parley.conflist'), JSON.stringify(conflist));
+      writeFileSync(file, containerdConfiguration({ work, socket, network }));
+    },
+    command: () => ({ file: '/usr/bin/containerd', args: ['--config', file] }),
+    check: () => ctr('version').then(() => undefined),
+  };
+}
+
+function containerdConfiguration({
+  work,
+  socket,
+  network,
+}: {
+  readonly work: string;
+  readonly socket: string;
+  readonly network: string;
+}): string {
+  return `version = 2
+root = "${work}/containerd"
+state = "${work}/containerd-state"
+[grpc]
+  address = "${socket}"
+[plugins."io.containerd.grpc.v1.cri"]
+  sandbox_image = "${pauseImage}"
+  restrict_oom_score_adj = true
+  [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
+    runtime_type = "io.containerd.runc.v2"
+  [plugins."io.containerd.grpc.v1.cri".cni]
+    bin_dir = "/usr/lib/cni"
+    conf_dir = "${network}"
+`;
+}
+
+function kubeletPart(
+  { work, binary }: ClusterOptions,
+  { kubeconfig, socket }: { readonly kubeconfig: string; readonly socket: string },
+): Part {
+  const file = join(work, 'kubelet.yaml');
+  return {
+    name: 'kubelet',
+    dependsOn: ['kube-apiserver', 'containerd'],
+    prepare: async () => {
+      // No name service: pods are told addresses. A server that isn't there would make each look-up wait.
+      writeFileSync(join(work, 'resolv.conf'), 'options timeout:1 attempts:1\n');
+      const configuration = {
+        apiVersion: 'kubelet.config.k8s.io/v1beta1',
+        kind: 'KubeletConfiguration',
+        address: '0.0.0.0',
+        readOnlyPort: 0,
+        healthzPort: 10248,
+        // Whoever is in this network namespace is the test.
+        authentication: { anonymous: { enabled: true }, webhook: { enabled: false } },
+        authorization: { mode: 'AlwaysAllow' },
+        cgroupDriver: 'cgroupfs',
+        cgroupRoot: '/parley-node',
+        failCgroupV1: false,
+        failSwapOn: false,
+        cgroupsPerQOS: true,
+        enforceNodeAllocatable: [],
+        makeIPTablesUtilChains: true,
+        containerRuntimeEndpoint: `unix://${socket}`,
+        resolvConf: join(work, 'resolv.conf'),
+        podLogsDir: join(work, 'pod-logs'),
+        imageGCHighThresholdPercent: 100,
+        evictionHard: { 'memory.available': '50Mi' },
+      };
+      writeFileSync(file, stringify(configuration));
+    },
+    command: () => ({
+      file: binary('kubelet'),
+      args: [
+        `--kubeconfig=${kubeconfig}`,
+        `--config=${file}`,
+        `--hostname-override=${NODE_NAME}`,
+        `--node-ip=${NODE_ADDRESS}`,
+        `--root-dir=${join(work, 'kubelet')}`,
+        `--cert-dir=${join(work, 'kubelet-pki')}`,
+      ],
+    }),
+    check: async (signal) => (await httpCheck({ url: 'http://127.0.0.1:10248/healthz', signal })).status === 200,
+  };
+}
+
+/** Puts an OCI archive among the node's images. */
+export async function importImage(options: { readonly socket: string; readonly archive: string; readonly name: string }): Promise<void> {
+  const { socket, archive, name } = options;
+  await promisify(execFile)('ctr', ['-a', socket, '-n', 'k8s.io', 'images', 'import', `--base-name=${name}`, archive], {
+    timeout: 300_000,
+  });
+}
+
+/** The image of the process that holds a pod's namespaces: nothing but catatonit, which waits. */
+export async function importPauseImage({ socket, work }: { readonly socket: string; readonly work: string }): Promise<void> {
+  const [name = '', tag = ''] = pauseImage.split(':');
+  const layout = join(work, 'pause');
+  const script = `set -eu
+umoci init --layout ${layout}
+umoci new --image ${layout}:${tag}
+mkdir -p ${work}/pause-files && cp /usr/bin/catatonit ${work}/pause-files/pause
+tar -C ${work}/pause-files -cf ${layout}.layer.tar .
+umoci raw add-layer --image ${layout}:${tag} ${layout}.layer.tar
+umoci config --image ${layout}:${tag} --config.entrypoint=/pause --config.cmd=-P --config.user=65535:65535
+tar -C ${layout} -cf ${layout}.tar .`;
+  await promisify(execFile)('sh', ['-c', script]);
+  await importImage({ socket, archive: `${layout}.tar`, name });
+}

@@ -1,0 +1,92 @@
+/** Parley on a node, installed as a person would: with Helm, from the chart of this checkout and the image that was built. */
+import { chownSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { stringify } from 'yaml';
+
+import { NODE_ADDRESS } from './cluster.ts';
+import { output } from './output.ts';
+
+export const NAMESPACE = 'parley-system';
+export const ORGANIZATION = 'demo';
+export const IMAGE = 'parley.test/parley';
+/** As in the image. */
+const uid = 65_532;
+
+export interface Servers {
+  readonly databaseUrl: string;
+  readonly temporalPort: number;
+  readonly livekit: { readonly port: number; readonly apiKey: string; readonly apiSecret: string };
+  readonly speechPort: number;
+  readonly providers: string;
+}
+
+/** The chart's values for this node: servers at the bridge's address, one pod of each role but the operator, which has its standby. */
+export function valuesOf(servers: Servers, tag: string): object {
+  const small = { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '512Mi' } };
+  const tight = { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '128Mi' } };
+  return {
+    image: { repository: IMAGE, tag, pullPolicy: 'Never' },
+    organizations: [ORGANIZATION],
+    secrets: { DATABASE_URL: { name: 'parley-servers', key: 'url' }, LIVEKIT_API_SECRET: { name: 'parley-servers', key: 'livekit' } },
+    config: {
+      TEMPORAL_ADDRESS: `${NODE_ADDRESS}:${servers.temporalPort}`,
+      LIVEKIT_URL: `ws://${NODE_ADDRESS}:${servers.livekit.port}`,
+      LIVEKIT_API_KEY: servers.livekit.apiKey,
+      PARLEY_PROVIDERS: servers.providers,
+      PARLEY_EGRESS_ALLOW_CIDRS: '10.211.0.0/16',
+      PARLEY_VOICE_IDLE_PROCESSES: 1,
+      PARLEY_VOICE_DRAIN_MS: 60_000,
+    },
+    storage: { persistentVolumeClaim: { existingClaim: 'parley-files' } },
+    operator: { resources: tight },
+    api: { resources: tight, autoscaling: { enabled: false }, replicas: 1 },
+    worker: { resources: small, replicas: 1 },
+    dispatcher: { resources: small, replicas: 1 },
+    voice: { resources: { requests: { cpu: '10m', memory: '128Mi' }, limits: { memory: '2Gi' } }, replicas: 1 },
+  };
+}
+
+/** What the chart expects to find: the Secret with the servers' addresses, and a volume. */
+export async function prepareNamespace(options: {
+  readonly kubectl: readonly [string, ...string[]];
+  readonly servers: Servers;
+  readonly work: string;
+}): Promise<void> {
+  const { kubectl, servers, work } = options;
+  const files = join(work, 'files');
+  mkdirSync(files, { recursive: true });
+  chownSync(files, uid, uid);
+  const url = servers.databaseUrl.replace('@127.0.0.1:', `@${NODE_ADDRESS}:`);
+  const restricted = { 'pod-security.kubernetes.io/enforce': 'restricted' };
+  const storage = { accessModes: ['ReadWriteMany'], storageClassName: '', volumeName: 'parley-files' };
+  const items = [
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE, labels: restricted } },
+    {
+      apiVersion: 'v1',
+      kind: 'Secret',
+      metadata: { name: 'parley-servers', namespace: NAMESPACE },
+      stringData: { url, livekit: servers.livekit.apiSecret },
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'PersistentVolume',
+      metadata: { name: 'parley-files' },
+      spec: {
+        capacity: { storage: '1Gi' },
+        accessModes: ['ReadWriteMany'],
+        persistentVolumeReclaimPolicy: 'Retain',
+        hostPath: { path: files },
+      },
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'PersistentVolumeClaim',
+      metadata: { name: 'parley-files', namespace: NAMESPACE },
+      spec: { ...storage, resources: { requests: { storage: '1Gi' } } },
+    },
+  ];
+  const file = join(work, 'namespace.yaml');
+  writeFileSync(file, items.map((item) => stringify(item)).join('---\n'), { mode: 0o600 });
+  await output([...kubectl, 'apply', '-f', file]);
+}

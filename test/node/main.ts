@@ -1,0 +1,145 @@
+/**
+ * `make e2e`: a real node on this machine, Parley installed on it with Helm, and what must hold there.
+ *   node test/node/main.ts [--image build/image] [--keep] [--work <folder>]
+ * Needs Linux and root, for namespaces and control groups; apt-get for containerd and runc. It leaves nothing behind: the node's
+ * network, mounts and processes are in namespaces of their own.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+
+import { cacheFolder } from '../../cli/dev/binaries/cache.ts';
+import type { BinaryName } from '../../cli/dev/binaries/catalogue.ts';
+import { type PartEvent, PartFailure, Supervisor } from '../../cli/dev/supervisor.ts';
+import { testBinary } from '../support/test-stack.ts';
+import { describeCluster, importImage, importPauseImage } from './cluster.ts';
+import { IMAGE, prepareNamespace, valuesOf } from './installation.ts';
+import { output } from './output.ts';
+import { nodePrograms } from './programs.ts';
+import { describeServers } from './servers.ts';
+import { runSuite } from './suite.ts';
+
+const { values } = parseArgs({
+  options: {
+    image: { type: 'string', default: 'build/image' },
+    work: { type: 'string' },
+    keep: { type: 'boolean', default: false },
+    inside: { type: 'boolean', default: false },
+  },
+});
+const root = resolve(import.meta.dirname, '../..');
+const names = [
+  'etcd',
+  'kube-apiserver',
+  'kube-controller-manager',
+  'kube-scheduler',
+  'kube-proxy',
+  'kubelet',
+  'kubectl',
+  'helm',
+  'postgres',
+  'temporal',
+  'redis-server',
+  'livekit-server',
+] as const satisfies readonly BinaryName[];
+
+if (values.inside) await inside(values.work ?? '');
+else process.exitCode = await outside();
+
+/** Gets everything that needs the network, then goes on in namespaces of its own. */
+async function outside(): Promise<number> {
+  if (process.platform !== 'linux' || process.getuid?.() !== 0)
+    throw new Error('a node needs Linux and root: elsewhere use kind, as docs/install/real-node.md tells');
+  const archive = join(resolve(root, values.image), 'parley.tar');
+  if (!existsSync(archive)) throw new Error(`${archive} is missing: run make image`);
+  const work = values.work ?? join(tmpdir(), `parley-node-${process.pid}`);
+  mkdirSync(work, { recursive: true, mode: 0o755 });
+  const programs = await nodePrograms(cacheFolder(process.env));
+  for (const name of names) await testBinary(name);
+  const script = 'set -e; "$1" "$2" "$3"; shift 3; exec "$@"';
+  const child = spawn(
+    'unshare',
+    [
+      ...['--mount', '--net', '--pid', '--fork', '--mount-proc', '--kill-child=SIGTERM'],
+      ...['sh', '-c', script, 'sh', join(import.meta.dirname, 'namespace.sh'), programs, work],
+      ...[process.execPath, ...process.argv.slice(1), '--inside', '--work', work],
+    ],
+    { stdio: 'inherit' },
+  );
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill('SIGTERM'));
+  const code = await new Promise<number>((done) => child.on('exit', (status, signal) => done(status ?? (signal === null ? 1 : 128))));
+  removeControlGroups();
+  if (!values.keep && code === 0) rmSync(work, { recursive: true, force: true });
+  else process.stdout.write(`logs and state are in ${work}\n`);
+  return code;
+}
+
+async function inside(work: string): Promise<void> {
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
+  const binaries = new Map<BinaryName, string>();
+  for (const name of names) binaries.set(name, await testBinary(name));
+  const binary = (name: BinaryName): string => binaries.get(name) ?? name;
+  const parley = [process.execPath, join(root, 'cli/main.ts')] as const;
+  const cluster = describeCluster({ work, binary });
+  const { parts, servers } = describeServers({ work, binary, parley });
+  const supervisor = new Supervisor({
+    parts: [...cluster.parts, ...parts],
+    logDir: join(work, 'logs'),
+    runDir: join(work, 'run'),
+    onEvent: (event) => tell(event),
+  });
+  try {
+    await supervisor.start();
+    await importPauseImage({ socket: cluster.containerdSocket, work });
+    await importImage({ socket: cluster.containerdSocket, archive: join(resolve(root, values.image), 'parley.tar'), name: IMAGE });
+    const kubectl = [binary('kubectl'), '--kubeconfig', cluster.kubeconfig] as const;
+    const { tag } = JSON.parse(readFileSync(join(resolve(root, values.image), 'image.json'), 'utf8')) as { tag: string };
+    await prepareNamespace({ kubectl, servers, work });
+    const valuesFile = join(work, 'values.yaml');
+    writeFileSync(valuesFile, JSON.stringify(valuesOf(servers, tag)));
+    await output([...kubectl, 'wait', 'node', '--all', '--for=condition=Ready', '--timeout=120s']);
+    if (values.keep) {
+      process.stdout.write(
+        `the node is ready; KUBECONFIG=${cluster.kubeconfig}; enter it with: nsenter --target <pid> --mount --net --pid\n`,
+      );
+    }
+    const failed = await runSuite({
+      kubectl,
+      helm: binary('helm'),
+      kubeconfig: cluster.kubeconfig,
+      chart: join(root, 'charts/parley'),
+      valuesFile,
+      servers,
+      parley,
+      root,
+    });
+    if (values.keep && !stop.signal.aborted) await new Promise((done) => stop.signal.addEventListener('abort', done));
+    process.exitCode = failed > 0 ? 1 : 0;
+  } catch (error) {
+    if (error instanceof PartFailure) process.stderr.write(`${error.logTail.join('\n')}\n`);
+    throw error;
+  } finally {
+    await supervisor.stop();
+  }
+}
+
+function tell({ part, state, elapsedMs, reason }: PartEvent): void {
+  if (state === 'ready' || state === 'failed')
+    process.stdout.write(`${(elapsedMs / 1000).toFixed(1).padStart(6)} s  ${part} ${state} ${reason ?? ''}\n`);
+}
+
+/** The pods' groups outlive their processes; those that are gone already are no failure. */
+function removeControlGroups(): void {
+  const remove = (folder: string): void => {
+    try {
+      for (const entry of readdirSync(folder, { withFileTypes: true })) if (entry.isDirectory()) remove(join(folder, entry.name));
+      rmdirSync(folder);
+    } catch {
+      // Still in use, or never made: the next run takes it as it is.
+    }
+  };
+  for (const hierarchy of ['', ...readdirSync('/sys/fs/cgroup')]) remove(join('/sys/fs/cgroup', hierarchy, 'parley-node'));
+}

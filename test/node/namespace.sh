@@ -1,0 +1,51 @@
+#!/bin/sh
+# The outside of a node: run inside fresh mount, network and process namespaces, so that nothing here reaches the machine itself.
+#   namespace.sh <tree of the node's programs> <work folder>
+set -eu
+programs=$1
+work=$2
+
+mount --make-rprivate /
+# containerd, runc, the network plugins and iptables, where they expect each other to be.
+mount -t overlay overlay -o "lowerdir=$programs/usr:/usr" /usr
+ldconfig -C "$work/ld.so.cache"
+touch /etc/ld.so.cache
+mount --bind "$work/ld.so.cache" /etc/ld.so.cache
+mount -t tmpfs tmpfs /run
+
+mount -t sysfs sysfs /sys
+if [ "$(stat -f -c %T /sys/fs/cgroup)" != cgroup2fs ]; then
+  controllers=$(awk 'NR > 1 && $2 > 0 && $4 == 1 { print $1 }' /proc/cgroups)
+  if [ -z "$controllers" ]; then
+    mount -t cgroup2 cgroup2 /sys/fs/cgroup
+  else
+    mount -t tmpfs cgroup /sys/fs/cgroup
+    for controller in $controllers; do
+      mkdir "/sys/fs/cgroup/$controller"
+      mount -t cgroup -o "$controller" "$controller" "/sys/fs/cgroup/$controller"
+    done
+    mkdir /sys/fs/cgroup/systemd
+    mount -t cgroup -o none,name=systemd systemd /sys/fs/cgroup/systemd
+  fi
+fi
+
+# One subtree for all pods: it is removed when the node goes.
+for hierarchy in /sys/fs/cgroup/*/; do
+  [ -e "$hierarchy/cgroup.procs" ] && [ -e "$hierarchy/tasks" ] || continue
+  mkdir -p "$hierarchy/parley-node"
+  for file in cpuset.cpus cpuset.mems; do
+    if [ -e "$hierarchy/$file" ]; then cat "$hierarchy/$file" > "$hierarchy/parley-node/$file"; fi
+  done
+done
+[ -e /sys/fs/cgroup/cgroup.controllers ] && mkdir -p /sys/fs/cgroup/parley-node
+
+ip link set lo up
+ip link add parley0 type bridge
+ip addr add 10.211.0.1/16 dev parley0
+ip link set parley0 up
+ip route add default dev parley0
+echo 1 > /proc/sys/net/ipv4/ip_forward
+# The servers of the test listen on the loopback address; pods reach them at the bridge's.
+echo 1 > /proc/sys/net/ipv4/conf/all/route_localnet
+iptables -t nat -A PREROUTING -i parley0 -d 10.211.0.1 -p tcp -j DNAT --to-destination 127.0.0.1
+iptables -t nat -A INPUT -s 10.211.0.0/16 -d 127.0.0.1 -p tcp -j SNAT --to-source 127.0.0.1

@@ -1,0 +1,18 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+
+/**
+ * Runs a command and answers what it wrote to standard output.
+ * @throws Error with both of its outputs when it fails
+ */
+export async function output(
+  [file, ...args]: readonly [string, ...string[]],
+  { env = process.env, timeoutMs = 300_000 }: { readonly env?: NodeJS.ProcessEnv; readonly timeoutMs?: number } = {},
+): Promise<string> {
+  try {
+    return (await promisify(execFile)(file, args, { env, timeout: timeoutMs, maxBuffer: 32 * 1024 * 1024 })).stdout;
+  } catch (error) {
+    const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
+    throw new Error(`${file} ${args.slice(0, 6).join(' ')} failed:\n${stdout}\n${stderr}`, { cause: error });
+  }
+}

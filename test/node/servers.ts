@@ -1,0 +1,70 @@
+/** What Parley needs beside Kubernetes, as processes of the node's namespaces: Postgres, Temporal, LiveKit with Redis, offline speech. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { parse, stringify } from 'yaml';
+
+import { devProviders, devSpeechPart } from '../../cli/dev/parts/dev-speech.ts';
+import { livekitAddress, livekitPart } from '../../cli/dev/parts/livekit.ts';
+import { postgresPart, postgresUrl } from '../../cli/dev/parts/postgres.ts';
+import { postgresHome } from '../../cli/dev/parts/postgres-home.ts';
+import { redisAddress, redisPart } from '../../cli/dev/parts/redis.ts';
+import { temporalPart } from '../../cli/dev/parts/temporal.ts';
+import type { Part } from '../../cli/dev/supervisor.ts';
+import { NODE_ADDRESS } from './cluster.ts';
+import type { Servers } from './installation.ts';
+
+const ports = { postgres: 5432, temporal: 7233, redis: 6379, livekit: 7880, livekitTcp: 7881, livekitUdp: 7882, speech: 7890 };
+
+export function describeServers(options: {
+  readonly work: string;
+  readonly binary: (name: 'postgres' | 'temporal' | 'redis-server' | 'livekit-server') => string;
+  readonly parley: readonly [string, ...string[]];
+}): { readonly parts: readonly Part[]; readonly servers: Servers } {
+  const { work, binary } = options;
+  const postgres = {
+    home: postgresHome({ stateDir: work, binary: binary('postgres') }),
+    port: ports.postgres,
+    passwordFile: join(work, 'postgres-password'),
+    unsafeNoFsync: true,
+  };
+  const redis = { binary: binary('redis-server'), port: ports.redis };
+  const livekit = {
+    binary: binary('livekit-server'),
+    folder: work,
+    port: ports.livekit,
+    tcpPort: ports.livekitTcp,
+    udpPort: ports.livekitUdp,
+    redis: redisAddress(redis),
+  };
+  const address = livekitAddress(livekit);
+  return {
+    parts: [
+      postgresPart(postgres),
+      temporalPart({ binary: binary('temporal'), databaseFile: join(work, 'temporal.db'), port: ports.temporal }),
+      redisPart(redis),
+      atNodeAddress(livekitPart(livekit), join(work, 'livekit.yaml')),
+      devSpeechPart({ command: options.parley, port: ports.speech, env: process.env }),
+    ],
+    servers: {
+      databaseUrl: postgresUrl(postgres),
+      temporalPort: ports.temporal,
+      livekit: { port: ports.livekit, apiKey: address.apiKey, apiSecret: address.apiSecret },
+      speechPort: ports.speech,
+      providers: devProviders(ports.speech, undefined).replaceAll('127.0.0.1', NODE_ADDRESS),
+    },
+  };
+}
+
+/** Media go straight from pod to server, at an address that both can reach. */
+function atNodeAddress(part: Part, configuration: string): Part {
+  return {
+    ...part,
+    prepare: async (signal) => {
+      await part.prepare?.(signal);
+      const config = parse(readFileSync(configuration, 'utf8')) as { rtc: object };
+      const rtc = { ...config.rtc, node_ip: NODE_ADDRESS, enable_loopback_candidate: false };
+      writeFileSync(configuration, stringify({ ...config, bind_addresses: ['127.0.0.1', NODE_ADDRESS], rtc }), { mode: 0o600 });
+    },
+  };
+}
