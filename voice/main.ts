@@ -15,6 +15,7 @@ import { Readiness, runUntilStopped, startProbeServer } from '../platform/lifecy
 import type { Logger } from '../platform/logging.ts';
 import { openStore } from '../store/index.ts';
 import { lazyTransport } from './job/lazy-transport.ts';
+import { launchOnlyInLiveProcesses } from './live-processes.ts';
 import { liveCallsGauge, waitingRecordingsGauge } from './metrics.ts';
 import { deskVariable, openCredentialDesk } from './providers/credential-desk.ts';
 import { createRecordings, keepRecordings, prepareEncoder, spoolFolderOf } from './recording/index.ts';
@@ -66,6 +67,7 @@ export async function runVoice({ config, logger, registry, signal }: RunVoiceOpt
   const desk = await openCredentialDesk({ credentials: createCredentials({ transport: cluster, clock: systemClock }) });
   process.env[deskVariable] = desk.path;
   initializeLogger({ pretty: false, level: 'warn' });
+  await launchOnlyInLiveProcesses();
   const capacity = config.PARLEY_VOICE_CALLS;
   const server = new AgentServer(
     new ServerOptions({
