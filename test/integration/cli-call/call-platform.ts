@@ -66,7 +66,10 @@ export async function startCallPlatform({ page = false }: { readonly page?: bool
   });
   let log = '';
   for (const stream of [voice.stdout, voice.stderr]) stream.on('data', (chunk: Buffer) => (log += chunk.toString()));
-  await eventually(async () => expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status, log).toBe(200));
+  await eventually(async () => {
+    if (voice.exitCode !== null) throw new Error(`the voice role has ended: ${log}`);
+    expect((await fetch(`http://127.0.0.1:${port}/readyz`)).status).toBe(200);
+  });
   return {
     folder,
     facade,

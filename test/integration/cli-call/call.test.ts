@@ -82,7 +82,7 @@ it('speaks in turn, prints what is said, and leaves the recording', async () => 
     'you    Thank you.',
     'agent  You are welcome.',
   ]);
-  expect(run.out()).toMatch(/\nANSWER +END OF TURN .*\n1 +\d+ ms .*\n2 +\d/);
+  expect(run.out()).toMatch(/\nANSWER +END OF TURN .*\n1 +\d[\d.]* m?s .*\n2 +\d/);
   const [, id] = /^(call_\S+) ended: user_ended_call after \d+\.\d s$/m.exec(run.out()) ?? [];
   expect(run.err()).toContain(`call ${id} to receptionist`);
   const file = join(platform.folder, `${id}.ogg`);
@@ -141,6 +141,25 @@ it('hangs up when the time is over', async () => {
   const run = call(['receptionist', '--max-seconds', '3', '--quiet', '--no-record']);
   expect(await run.ended, run.err()).toBe(0);
   expect(run.out()).toMatch(/^call_\S+ ended: user_ended_call after \d+\.\d s\n$/);
+});
+
+it('stays until the agent hangs up, if it is told to', async () => {
+  platform.provider.reset();
+  platform.provider.hear('That was all.');
+  platform.provider.chat(({ toolResults }) => (toolResults.length > 0 ? 'Goodbye.' : { toolCalls: [{ name: 'end_call' }] }));
+  await writeFile(join(platform.folder, 'all.wav'), speechWav());
+  const run = call(['receptionist', '--audio', 'all.wav', '--stay', '--no-record']);
+  expect(await run.ended, `${run.err()}\n${run.out()}`).toBe(0);
+  expect(run.out()).toMatch(/ended: agent_ended_call/);
+});
+
+it('tells a call that failed from one that ended', async () => {
+  platform.provider.reset();
+  platform.provider.heard(() => ({ status: 500 }));
+  await writeFile(join(platform.folder, 'unheard.wav'), speechWav());
+  const run = call(['receptionist', '--audio', 'unheard.wav', '--no-record']);
+  expect(await run.ended, `${run.err()}\n${run.out()}`).toBe(3);
+  expect(run.out()).toMatch(/error: speech_recognition_error/);
 });
 
 it('says what is wrong, with what, and what to do', async () => {
