@@ -163,6 +163,17 @@ export class Calls {
     );
   }
 
+  /** How the gateway knows a call that went out. The first name stays. */
+  async nameSipCall({ org, id, sipCallId }: CallRef & { readonly sipCallId: string }): Promise<void> {
+    await this.#database.asOrganization(org, async (transaction) => {
+      await transaction.query(`UPDATE parley.calls SET sip_call_id = $3 WHERE org = $1 AND id = $2 AND sip_call_id IS NULL`, [
+        org,
+        id,
+        sipCallId,
+      ]);
+    });
+  }
+
   /** The job is there. @returns false when the call is over, or another job serves it: then this one should stop. */
   async heartbeat({ org, id, jobId }: CallRef & { readonly jobId: string }): Promise<boolean> {
     return this.#database.asOrganization(org, async (transaction) => {

@@ -11,7 +11,7 @@ export const ringSeconds = 45;
 const spareSeconds = 60;
 
 export interface OutboundOptions {
-  readonly store: Pick<Store, 'phoneRoutes'>;
+  readonly store: Pick<Store, 'phoneRoutes' | 'calls'>;
   readonly gateway: Pick<SipGateway, 'dial' | 'hangUp'>;
   readonly logger: Logger;
 }
@@ -57,7 +57,13 @@ export class OutboundCalls {
         await this.#hangUp(call, identity);
         return { outcome: 'given_up' };
       }
-      if (outcome.outcome === 'answered') return { outcome: 'answered' };
+      if (outcome.outcome === 'answered') {
+        // For whoever looks into the gateway's logs later: nothing to keep anybody waiting for.
+        store.calls.calls
+          .nameSipCall({ org, id, sipCallId: outcome.sipCallId })
+          .catch((err: unknown) => logger.warn({ err, callId: id }, 'how the gateway knows a call could not be written down'));
+        return { outcome: 'answered' };
+      }
       const { reason, status, message } = outcome;
       logger.info({ callId: id, org, reason, status, cause: message }, 'a call was not answered');
       await this.#hangUp(call, identity);

@@ -201,7 +201,7 @@ describe('a call that goes out', () => {
     expect((await find())?.status).toBe('registered');
     expect(phone?.tones()).toEqual([]);
     answered.resolve();
-    await becomes(find, { status: 'ongoing' });
+    await becomes(find, { status: 'ongoing', sipCallId: 'SCL_x' });
     await phone?.hears('Harbour Bikes.');
     await phone?.speak();
     await phone?.hears('Certainly.');
