@@ -9,6 +9,7 @@ const source = [
   'cli',
   'crds',
   'dispatcher',
+  'image',
   'knowledge',
   'kube',
   'operator',
@@ -42,9 +43,21 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
+          exclude: ['test/integration/voice/**'],
           globalSetup: ['test/support/global-setup.ts'],
           ...withServers,
           sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          // Sound has its own time: these files run one by one, and beside nothing else.
+          name: 'voice',
+          include: ['test/integration/voice/**/*.test.ts'],
+          globalSetup: ['test/support/global-setup.ts'],
+          ...withServers,
+          maxWorkers: 1,
+          sequence: { groupOrder: 2 },
         },
       },
       {
@@ -54,7 +67,7 @@ export default defineConfig({
           globalSetup: ['test/e2e/global-setup.ts'],
           ...withServers,
           maxWorkers: 1,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
     ],
