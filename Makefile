@@ -14,7 +14,7 @@ $(STAMP): package.json package-lock.json .npmrc
 $(BUNDLE): $(STAMP) $(SOURCES) scripts/build.ts
 	node scripts/build.ts
 
-.PHONY: up test check bench clean help
+.PHONY: up test check bench image e2e clean help
 
 up: $(BUNDLE) ## Install what is missing and run the whole platform on this machine (ARGS="--detach" and others go to `parley dev`)
 	@bin/parley dev $(ARGS)
@@ -28,9 +28,16 @@ check: $(STAMP) ## Just the static checks: format, lint, types, generated files,
 bench: $(BUNDLE) ## The benchmarks behind the figures in docs/benchmarks.md (ARGS="control-plane --quick")
 	node bench/main.ts $(ARGS)
 
+image: $(STAMP) ## The OCI image, built without a container engine, into build/image (ARGS="--out … --locked")
+	node scripts/image.ts $(ARGS)
+
+e2e: $(STAMP) ## Parley on a real node on this machine: needs Linux and root (ARGS="--keep" leaves it up)
+	node scripts/image.ts
+	node test/node/main.ts $(ARGS)
+
 clean: ## Remove what was built and installed here (data of the local stack too; the binary cache stays)
 	@if [ -f $(BUNDLE) ]; then bin/parley dev stop; fi
-	rm -rf dist node_modules coverage .parley
+	rm -rf dist build node_modules coverage .parley
 
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)

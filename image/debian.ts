@@ -107,6 +107,10 @@ const unread = [
   'usr/share/locale',
   'usr/sbin',
   'usr/bin/tini-static',
+  // Of libc-bin just getconf is used.
+  ...['catchsegv', 'iconv', 'ldd', 'locale', 'localedef', 'pldd', 'tzselect', 'zdump'].map((name) => `usr/bin/${name}`),
+  'usr/lib/locale',
+  'sbin',
 ];
 
 /** Takes away what isn't needed, and adds what the packages' scripts would have made: accounts and the list of certificates. */

@@ -63,6 +63,9 @@ export function sbomOf(input: SbomInput): Sbom {
   };
 }
 
+/** Packages from before the field `license`, by what their package.json says in another. */
+const olderLicences: Readonly<Record<string, string>> = { 'async@0.2.10': 'MIT' };
+
 function npmComponent(lockfile: Lockfile, folder: string, place: string): Component {
   const entry = lockfile.packages[folder];
   if (entry?.version === undefined) throw new Error(`${folder} is in the image, and package-lock.json doesn't have it: run npm ci`);
@@ -76,7 +79,7 @@ function npmComponent(lockfile: Lockfile, folder: string, place: string): Compon
     name: name ?? full,
     version: entry.version,
     purl,
-    ...licenseOf(entry.license),
+    ...licenseOf(entry.license ?? olderLicences[`${full}@${entry.version}`]),
     ...(entry.integrity?.startsWith('sha512-') && {
       hashes: [{ alg: 'SHA-512' as const, content: Buffer.from(entry.integrity.slice('sha512-'.length), 'base64').toString('hex') }],
     }),

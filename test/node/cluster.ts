@@ -20,12 +20,17 @@ const pauseImage = 'parley.test/pause:1';
 
 export interface ClusterOptions {
   readonly work: string;
+  /** Namespace of the kubeconfig for people. */
+  readonly organization: string;
   readonly binary: (name: 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler' | 'kube-proxy' | 'kubelet') => string;
 }
 
 export interface Cluster {
   readonly parts: readonly Part[];
+  /** The administrator's. */
   readonly kubeconfig: string;
+  /** The same with the organisation's namespace. */
+  readonly memberKubeconfig: string;
   readonly containerdSocket: string;
 }
 
@@ -73,6 +78,15 @@ export function describeCluster(options: ClusterOptions): Cluster {
         const named = Object.entries(nodeUsers).map(([key, { name }]) => ({ key, name, token: tokenOf(key) }));
         for (const { key, name, token } of [{ key: 'admin', name: users.admin.name, token: credentials.tokens.admin }, ...named])
           writeKubeconfig({ file: kubeconfigOf(key), server, ca, user: name, token });
+        const { admin } = users;
+        writeKubeconfig({
+          file: kubeconfigOf('member'),
+          server,
+          ca,
+          user: admin.name,
+          token: credentials.tokens.admin,
+          namespace: options.organization,
+        });
       },
     },
     controllerManagerPart(options, { kubeconfig: kubeconfigOf('manager'), credentials }),
@@ -109,7 +123,7 @@ export function describeCluster(options: ClusterOptions): Cluster {
       check: async (signal) => (await httpCheck({ url: 'http://127.0.0.1:10256/livez', signal })).status === 200,
     },
   ];
-  return { parts, kubeconfig: kubeconfigOf('admin'), containerdSocket };
+  return { parts, kubeconfig: kubeconfigOf('admin'), memberKubeconfig: kubeconfigOf('member'), containerdSocket };
 }
 
 function apiserverArguments({ credentials, tokenFile }: { readonly credentials: Credentials; readonly tokenFile: string }): string[] {

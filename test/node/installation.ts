@@ -17,7 +17,10 @@ export interface Servers {
   readonly databaseUrl: string;
   readonly temporalPort: number;
   readonly livekit: { readonly port: number; readonly apiKey: string; readonly apiSecret: string };
-  readonly speechPort: number;
+  readonly speechUrl: string;
+  readonly receiverUrl: string;
+  /** `name=address:port` of the receiver of deliveries, as pods reach it. */
+  readonly receiverHost: string;
   readonly providers: string;
 }
 
@@ -35,6 +38,7 @@ export function valuesOf(servers: Servers, tag: string): object {
       LIVEKIT_API_KEY: servers.livekit.apiKey,
       PARLEY_PROVIDERS: servers.providers,
       PARLEY_EGRESS_ALLOW_CIDRS: '10.211.0.0/16',
+      PARLEY_EGRESS_HOSTS: servers.receiverHost,
       PARLEY_VOICE_IDLE_PROCESSES: 1,
       PARLEY_VOICE_DRAIN_MS: 60_000,
     },

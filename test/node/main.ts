@@ -15,7 +15,7 @@ import type { BinaryName } from '../../cli/dev/binaries/catalogue.ts';
 import { type PartEvent, PartFailure, Supervisor } from '../../cli/dev/supervisor.ts';
 import { testBinary } from '../support/test-stack.ts';
 import { describeCluster, importImage, importPauseImage } from './cluster.ts';
-import { IMAGE, prepareNamespace, valuesOf } from './installation.ts';
+import { IMAGE, ORGANIZATION, prepareNamespace, valuesOf } from './installation.ts';
 import { output } from './output.ts';
 import { nodePrograms } from './programs.ts';
 import { describeServers } from './servers.ts';
@@ -83,8 +83,8 @@ async function inside(work: string): Promise<void> {
   for (const name of names) binaries.set(name, await testBinary(name));
   const binary = (name: BinaryName): string => binaries.get(name) ?? name;
   const parley = [process.execPath, join(root, 'cli/main.ts')] as const;
-  const cluster = describeCluster({ work, binary });
-  const { parts, servers } = describeServers({ work, binary, parley });
+  const cluster = describeCluster({ work, binary, organization: ORGANIZATION });
+  const { parts, servers } = describeServers({ work, binary, parley, kubeconfig: cluster.memberKubeconfig });
   const supervisor = new Supervisor({
     parts: [...cluster.parts, ...parts],
     logDir: join(work, 'logs'),
@@ -109,7 +109,8 @@ async function inside(work: string): Promise<void> {
     const failed = await runSuite({
       kubectl,
       helm: binary('helm'),
-      kubeconfig: cluster.kubeconfig,
+      kubeconfig: cluster.memberKubeconfig,
+      work,
       chart: join(root, 'charts/parley'),
       valuesFile,
       servers,

@@ -4,22 +4,34 @@ import { join } from 'node:path';
 
 import { parse, stringify } from 'yaml';
 
-import { devProviders, devSpeechPart } from '../../cli/dev/parts/dev-speech.ts';
+import { devProviders, devSpeechPart, devSpeechUrl } from '../../cli/dev/parts/dev-speech.ts';
 import { livekitAddress, livekitPart } from '../../cli/dev/parts/livekit.ts';
 import { postgresPart, postgresUrl } from '../../cli/dev/parts/postgres.ts';
 import { postgresHome } from '../../cli/dev/parts/postgres-home.ts';
+import { receiverHost, receiverPart } from '../../cli/dev/parts/receiver.ts';
 import { redisAddress, redisPart } from '../../cli/dev/parts/redis.ts';
 import { temporalPart } from '../../cli/dev/parts/temporal.ts';
 import type { Part } from '../../cli/dev/supervisor.ts';
 import { NODE_ADDRESS } from './cluster.ts';
 import type { Servers } from './installation.ts';
 
-const ports = { postgres: 5432, temporal: 7233, redis: 6379, livekit: 7880, livekitTcp: 7881, livekitUdp: 7882, speech: 7890 };
+const ports = {
+  postgres: 5432,
+  temporal: 7233,
+  redis: 6379,
+  livekit: 7880,
+  livekitTcp: 7881,
+  livekitUdp: 7882,
+  speech: 7890,
+  receiver: 7891,
+};
 
 export function describeServers(options: {
   readonly work: string;
   readonly binary: (name: 'postgres' | 'temporal' | 'redis-server' | 'livekit-server') => string;
   readonly parley: readonly [string, ...string[]];
+  /** Of somebody who may read the organisation's signing Secrets. */
+  readonly kubeconfig: string;
 }): { readonly parts: readonly Part[]; readonly servers: Servers } {
   const { work, binary } = options;
   const postgres = {
@@ -45,12 +57,15 @@ export function describeServers(options: {
       redisPart(redis),
       atNodeAddress(livekitPart(livekit), join(work, 'livekit.yaml')),
       devSpeechPart({ command: options.parley, port: ports.speech, env: process.env }),
+      receiverPart({ command: options.parley, port: ports.receiver, env: { ...process.env, KUBECONFIG: options.kubeconfig } }),
     ],
     servers: {
       databaseUrl: postgresUrl(postgres),
       temporalPort: ports.temporal,
       livekit: { port: ports.livekit, apiKey: address.apiKey, apiSecret: address.apiSecret },
-      speechPort: ports.speech,
+      speechUrl: devSpeechUrl(ports.speech),
+      receiverUrl: `http://127.0.0.1:${ports.receiver}`,
+      receiverHost: receiverHost(ports.receiver).replace('127.0.0.1', NODE_ADDRESS),
       providers: devProviders(ports.speech, undefined).replaceAll('127.0.0.1', NODE_ADDRESS),
     },
   };
