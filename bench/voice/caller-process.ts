@@ -47,7 +47,7 @@ async function serve({ caller, room: place }: CallPlan): Promise<CallResult> {
       await source.captureFrame(new AudioFrame(samples, sampleRate, 1, samples.length));
     }
   })();
-  const firstAudio = await sound.hears('the welcome');
+  const firstAudio = await sound.welcomed();
   const asked = await repeatedly(plan.turns, () => sound.ask());
   const interrupted = await repeatedly(plan.interruptions, () => sound.interrupt());
   await sound.quiet();

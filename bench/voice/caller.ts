@@ -14,6 +14,8 @@ const questionMs = 1_200;
 const interruptionMs = 2_500;
 /** Nobody waits longer for anything, in milliseconds. */
 const patienceMs = 30_000;
+/** Many callers at once have to wait until there is a process for each, in milliseconds. */
+const welcomePatienceMs = 180_000;
 
 export const now = (): number => performance.timeOrigin + performance.now();
 
@@ -78,9 +80,14 @@ export class CallerSound {
   }
 
   /** @returns when the agent begins to speak @throws Unheard when it doesn't */
-  async hears(what: string): Promise<number> {
-    await until(() => this.#firstLoud > 0, what);
+  async hears(what: string, withinMs: number = patienceMs): Promise<number> {
+    await until(() => this.#firstLoud > 0, what, withinMs);
     return this.#firstLoud;
+  }
+
+  /** @returns when the agent says its first word @throws Unheard */
+  welcomed(): Promise<number> {
+    return this.hears('the welcome', welcomePatienceMs);
   }
 
   /** @returns when the agent was heard last */
@@ -116,7 +123,7 @@ export class CallerSound {
   }
 }
 
-async function until(reached: () => boolean, what: string): Promise<void> {
+async function until(reached: () => boolean, what: string, withinMs: number = patienceMs): Promise<void> {
   for (const startedAt = now(); !reached(); await delay(5))
-    if (now() - startedAt > patienceMs) throw new Unheard(`${what} has not come within ${patienceMs / 1_000} s`);
+    if (now() - startedAt > withinMs) throw new Unheard(`${what} has not come within ${withinMs / 1_000} s`);
 }

@@ -113,7 +113,7 @@ async function serve({ caller, baseURL }: CallPlan): Promise<CallResult> {
     }
   })();
   session.say(welcome);
-  const firstAudio = await sound.hears('the welcome');
+  const firstAudio = await sound.welcomed();
   const { done: turns, unanswered } = await repeatedly(plan.turns, () => sound.ask());
   await sound.quiet();
   open = false;

@@ -1,9 +1,9 @@
 /** Short calls one after the other: whether the voice role keeps anything of them. */
-import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { figure, megabytes } from '../harness/table.ts';
 import type { Part } from './part.ts';
+import { childrenOf, rssOf } from './processes.ts';
 
 /** Calls between two looks. */
 const step = 10;
@@ -23,7 +23,7 @@ export const soak: Part = async ({ host, scale, progress }) => {
   try {
     const look = async (calls: number): Promise<void> => {
       await delay(settleMs);
-      looks.push({ calls, rssBytes: rssOf(role.pid), processes: childrenOf(role.pid) });
+      looks.push({ calls, rssBytes: rssOf(role.pid), processes: childrenOf(role.pid).length });
     };
     await look(0);
     for (let done = 0; done < scale.soak;) {
@@ -61,14 +61,4 @@ export function slope(looks: readonly Pick<Look, 'calls' | 'rssBytes'>[]): numbe
   const [calls, bytes] = [mean((look) => look.calls), mean((look) => look.rssBytes)];
   const above = looks.reduce((sum, look) => sum + (look.calls - calls) * (look.rssBytes - bytes), 0);
   return above / looks.reduce((sum, look) => sum + (look.calls - calls) ** 2, 0);
-}
-
-function rssOf(pid: number): number {
-  return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) * 1024;
-}
-
-function childrenOf(pid: number): number {
-  return readdirSync(`/proc/${pid}/task`)
-    .flatMap((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' '))
-    .filter((child) => child.trim() !== '').length;
 }

@@ -1,15 +1,18 @@
 /** Real calls: rooms, a process for each call, Postgres, recordings; and how soon a caller hears the first word. */
 import { percentile, summarize } from '../harness/stats.ts';
-import { duration, figure } from '../harness/table.ts';
+import { duration, figure, megabytes } from '../harness/table.ts';
 import { answerColumns, answerRow, answersOf, type Answers } from './answers.ts';
 import { sampleCpu } from './cpu-samples.ts';
 import type { Part } from './part.ts';
+import { childrenOf, rssOf } from './processes.ts';
 import { delays } from './provider-delays.ts';
 
 export const webrtc: Part = async ({ host, scale, progress }) => {
   const role = await host.voiceRole();
   const all: Answers[] = [];
   const firstWords: number[] = [];
+  const atOnce: { readonly calls: number; readonly firstWords: readonly number[] }[] = [];
+  const memory: number[] = [];
   try {
     for (let index = 0; index < scale.joins; index += 1) {
       if (index % 10 === 0) progress(`joining, ${index} of ${scale.joins}`);
@@ -20,17 +23,32 @@ export const webrtc: Part = async ({ host, scale, progress }) => {
       progress(`${count} calls over WebRTC, ${scale.turns} questions each`);
       const calls = await Promise.all(Array.from({ length: count }, (_, index) => host.call(`webrtc-${count}-${index}`)));
       const cpu = sampleCpu(role.pid);
+      const watching = setInterval(() => memory.push(...childrenOf(role.pid).map(rssOf).filter(Number.isFinite)), 2_000);
       const results = await host.callers({ calls, turns: scale.turns, interruptions: 0 });
+      clearInterval(watching);
       cpu.stop();
       all.push(await answersOf(host, results, cpu));
+      if (count > 1) atOnce.push({ calls: count, firstWords: results.map(({ firstAudio, joins }) => firstAudio - joins) });
     }
   } finally {
     await role.stop();
   }
   // The first call finds nothing warm.
   const warm = firstWords.slice(1);
+  const row = (name: string, values: readonly number[]): readonly string[] => [
+    name,
+    figure(values.length),
+    ...[percentile(values, 50), percentile(values, 95), Math.max(...values)].map((ms) => duration(ms)),
+  ];
   return {
-    figures: { delays, answers: all, firstWords, warm: { ...summarize(warm), p95: percentile(warm, 95) } },
+    figures: {
+      delays,
+      answers: all,
+      firstWords,
+      warm: { ...summarize(warm), p95: percentile(warm, 95) },
+      atOnce,
+      processBytes: summarize(memory),
+    },
     tables: [
       {
         title: 'Answers over WebRTC: a process for each call',
@@ -39,21 +57,17 @@ export const webrtc: Part = async ({ host, scale, progress }) => {
         notes: [
           'Added as above, as the caller hears it: the network, both jitter buffers and the encoders are in it.',
           'The CPU is that of the voice role with all its processes; LiveKit and the callers are not in it.',
+          `A process that serves a call, or waits for one, has ${megabytes(percentile(memory, 50))} of resident memory (median); what they share counts for each.`,
           host.pinned ? 'The role and its processes have one core together.' : 'The role shares all cores: this system has no taskset.',
         ],
       },
       {
         title: 'From joining to the first word of the welcome message',
         columns: ['', 'calls', 'p50', 'p95', 'max'],
-        rows: [
-          [
-            'one after the other',
-            figure(warm.length),
-            ...[percentile(warm, 50), percentile(warm, 95), Math.max(...warm)].map((ms) => duration(ms)),
-          ],
-        ],
+        rows: [row('one after the other', warm), ...atOnce.map(({ calls, firstWords: words }) => row(`${calls} at once`, words))],
         notes: [
           `From the moment that the caller sets out for the room. ${delays.ttsMs} ms of it are the voice's. The first call is left out.`,
+          'One process is kept ready: of several callers at once the others wait until theirs has started.',
         ],
       },
     ],

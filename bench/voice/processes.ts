@@ -1,0 +1,19 @@
+/** Processes and their memory, read from `/proc`. */
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Resident memory in bytes; NaN for a process that is gone. */
+export function rssOf(pid: number): number {
+  try {
+    return Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) * 1024;
+  } catch {
+    return Number.NaN;
+  }
+}
+
+/** What a process has started and what still runs. */
+export function childrenOf(pid: number): readonly number[] {
+  return readdirSync(`/proc/${pid}/task`)
+    .flatMap((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' '))
+    .filter((child) => child.trim() !== '')
+    .map(Number);
+}
