@@ -79,7 +79,8 @@ export async function helm(
   const [program, folder] = await Promise.all([testBinary('helm'), mkdtemp(join(tmpdir(), 'parley-chart-'))]);
   try {
     const file = join(folder, 'values.yaml');
-    await writeFile(file, stringify(options.values ?? {}));
+    // Helm reads YAML 1.1, where `yes` is no text.
+    await writeFile(file, stringify(options.values ?? {}, { version: '1.1' }));
     // Nothing of the person who runs the tests: no repositories, plugins or kubeconfig.
     const env = {
       PATH: process.env['PATH'],

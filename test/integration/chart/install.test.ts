@@ -110,19 +110,23 @@ describe('every manifest', () => {
   });
 
   it('is accepted by the API server, whatever is switched', async () => {
-    for (const name of ['globex', 'initech', 'acme', 'default']) await cluster.namespace(name);
+    // Where nothing is installed: fields of an object that is there would be laid under those of the candidate.
+    for (const name of ['matrix', 'initech']) await cluster.namespace(name);
     const seen = new Map<string, { readonly object: Rendered; readonly name: string }>();
     for (const { name, manifests } of await rendered()) for (const object of manifests) seen.set(JSON.stringify(object), { object, name });
     expect(seen.size).toBeGreaterThan(300);
     const complaints: string[] = [];
-    const waiting = [...seen.values()];
-    const work = async (): Promise<void> => {
+    const ask = async (waiting: { readonly object: Rendered; readonly name: string }[]): Promise<void> => {
       for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
         const complaint = await cluster.dryRun(next.object);
         if (complaint !== undefined) complaints.push(`${complaint} (with ${next.name.slice(0, 300)})`);
       }
     };
-    await Promise.all(Array.from({ length: 8 }, work));
+    const { pods = [], others = [] } = Object.groupBy(seen.values(), ({ object }) => (object.kind === 'Pod' ? 'pods' : 'others'));
+    await Promise.all(Array.from({ length: 8 }, () => ask(others)));
+    // A pod alone is refused when its class isn't there yet; in a release it comes before.
+    for (const name of ['api', 'worker', 'voice']) await cluster.kubectl(['create', 'priorityclass', `matrix-parley-${name}`, '--value=1']);
+    await ask(pods);
     expect(complaints).toEqual([]);
   });
 
@@ -340,7 +344,7 @@ function rendered(): Promise<readonly { readonly name: string; readonly manifest
     const work = async (): Promise<void> => {
       for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
         const { name, values: own } = next;
-        const manifests = await render(own).catch((error: Error) => {
+        const manifests = await render(own, { namespace: 'matrix' }).catch((error: Error) => {
           throw new Error(`with ${name}: ${error.message}`, { cause: error });
         });
         done.push({ name, manifests });
