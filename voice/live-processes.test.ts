@@ -10,7 +10,7 @@ it('a job goes to the first process that lives, and each that was taken is repla
     unlock: () => void (replaced += 1),
   }));
   const pool: Pool = { warmedProcQueue: { get: async () => ready.shift()! } };
-  await launchInLiveProcess.call(pool, 'job');
+  await launchInLiveProcess(pool, 'job');
   expect(launched).toEqual([[2, 'job']]);
   expect(replaced).toBe(3);
   expect(ready).toHaveLength(1);

@@ -15,9 +15,9 @@ export interface Pool {
 }
 
 /** Hands the job to the first process that lives. */
-export async function launchInLiveProcess(this: Pool, job: unknown): Promise<void> {
+export async function launchInLiveProcess(pool: Pool, job: unknown): Promise<void> {
   for (;;) {
-    const { proc, unlock } = await this.warmedProcQueue.get();
+    const { proc, unlock } = await pool.warmedProcQueue.get();
     unlock();
     if (!proc.isAlive) continue;
     await proc.launchJob(job);
@@ -32,5 +32,7 @@ export async function launchOnlyInLiveProcesses(): Promise<void> {
   const { ProcPool } = (await import(pool.href)) as { readonly ProcPool?: { readonly prototype: { launchJob?: unknown } } };
   if (typeof ProcPool?.prototype.launchJob !== 'function')
     throw new Error(`${pool.href} has no pool of processes whose launchJob could be replaced`);
-  ProcPool.prototype.launchJob = launchInLiveProcess;
+  ProcPool.prototype.launchJob = function launchJob(this: Pool, job: unknown): Promise<void> {
+    return launchInLiveProcess(this, job);
+  };
 }
