@@ -1,7 +1,7 @@
 /** `parley call` as a person uses it: the real command, a real media server, the voice role, and providers that do as they are told. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, stat, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -134,6 +134,36 @@ it('only listens where there is no microphone, and hangs up properly at Ctrl-C',
   expect(await run.ended).toBe(0);
   expect(run.out()).toMatch(/ended: user_ended_call/);
   expect(run.out()).not.toContain('recording:');
+});
+
+it('talks with the microphone, and plays what it hears', async () => {
+  platform.provider.reset();
+  platform.provider.hear('Hello?');
+  platform.provider.chat(() => 'Hello yourself.');
+  const sound = join(platform.folder, 'microphone.wav');
+  await writeFile(sound, speechWav({ sampleRate: 48_000, silenceMs: [4_000, 60_000] }));
+  const played = join(platform.folder, 'played.raw');
+  const programs = await mkdtemp(join(platform.folder, 'programs-'));
+  const program = async (name: string, text: string): Promise<void> => {
+    await writeFile(join(programs, name), text);
+    await chmod(join(programs, name), 0o755);
+  };
+  // In time, as a microphone is.
+  await program(
+    'arecord',
+    `#!${process.execPath}
+const sound = require('node:fs').readFileSync(${JSON.stringify(sound)}).subarray(44);
+let at = 0;
+setInterval(() => process.stdout.write(sound.subarray(at, (at += 1920))), 20);`,
+  );
+  await program('aplay', `#!/bin/sh\nexec /bin/cat >> ${played}`);
+  const run = call(['receptionist', '--no-record'], { PATH: programs });
+  await eventually(() => expect(run.out(), run.err()).toContain('you    Hello?\nagent  Hello yourself.'));
+  expect(run.err()).toMatch(/the microphone is on .*Ctrl-C hangs up/);
+  run.process.kill('SIGINT');
+  expect(await run.ended).toBe(0);
+  // Both sentences, at 96 kB a second.
+  expect((await stat(played)).size).toBeGreaterThan(96_000);
 });
 
 it('hangs up when the time is over', async () => {
