@@ -21,6 +21,17 @@ async function twoOrganizations() {
     await oneCompletedDocument(store, org);
     await store.dynamicDataCache.put(org, 'ab'.repeat(32), '{"canary":1}', { forMs: 60_000 });
     const call = await registerCall(store, org);
+    await (await session(url)).query('INSERT INTO parley.call_analyses (org, call_id) VALUES ($1, $2)', [org, call.id]);
+    await store.phoneRoutes.put({
+      org,
+      uid: `uid-${org}`,
+      name: 'same-name',
+      number: org === 'left' ? '+15550100' : '+15550101',
+      provider: 'sip',
+      inboundAgent: 'same-name',
+      outboundAgent: null,
+      outboundTrunk: 'ST_canary',
+    });
     const message = { seq: 0, role: 'user', content: 'canary', spokenAt: new Date(), interrupted: false, sources: null } as const;
     await store.calls.log.add(call, { messages: [message], turns: [{ seq: 0, eou: 1, stt: 1, llmTtft: 1, ttsTtfb: 1, v2v: 1 }] });
   }
@@ -94,7 +105,7 @@ const deliveryTables = [
   'webhook_endpoints',
   'webhook_watermarks',
 ] as const;
-const callTables = ['calls', 'call_messages', 'call_turns', 'dynamic_data_cache'] as const;
+const callTables = ['calls', 'call_messages', 'call_turns', 'call_analyses', 'dynamic_data_cache', 'phone_routes'] as const;
 
 const tenantTables = [
   'organizations',
@@ -260,22 +271,25 @@ describe('parley_app', () => {
       expect((await client.query('SELECT * FROM parley.find_api_key($1)', [pattern])).rows).toEqual([]);
   });
 
-  it.each(['find_api_key', 'organization_of_call'])('asks the function %s, which nobody’s search_path can turn', async (name) => {
-    const { url } = await freshStore();
-    const { rows } = await (
-      await session(url)
-    ).query(
-      `SELECT proconfig AS config, prosecdef AS definer, proowner::regrole::text AS owner, proacl::text AS acl FROM pg_proc WHERE oid = 'parley.${name}(text)'::regprocedure`,
-    );
-    expect(rows).toEqual([
-      {
-        config: ['search_path=pg_catalog, pg_temp'],
-        definer: true,
-        owner: 'parley_directory',
-        acl: '{parley_directory=X/parley_directory,parley_app=X/parley_directory}',
-      },
-    ]);
-  });
+  it.each(['find_api_key', 'organization_of_call', 'organization_of_number', 'call_of_room'])(
+    'asks the function %s, which nobody’s search_path can turn',
+    async (name) => {
+      const { url } = await freshStore();
+      const { rows } = await (
+        await session(url)
+      ).query(
+        `SELECT proconfig AS config, prosecdef AS definer, proowner::regrole::text AS owner, proacl::text AS acl FROM pg_proc WHERE oid = 'parley.${name}(text)'::regprocedure`,
+      );
+      expect(rows).toEqual([
+        {
+          config: ['search_path=pg_catalog, pg_temp'],
+          definer: true,
+          owner: 'parley_directory',
+          acl: '{parley_directory=X/parley_directory,parley_app=X/parley_directory}',
+        },
+      ]);
+    },
+  );
 });
 
 describe('parley_directory', () => {
@@ -300,6 +314,8 @@ describe('parley_directory', () => {
     ]);
     for (const column of ['metadata', 'dynamic_data', 'from_number', 'agent_name', 'recording_key'])
       await expect(client.query(`SELECT ${column} FROM parley.calls`)).rejects.toMatchObject({ code: '42501' });
+    for (const column of ['name', 'inbound_agent', 'outbound_trunk'])
+      await expect(client.query(`SELECT ${column} FROM parley.phone_routes`)).rejects.toMatchObject({ code: '42501' });
     await expect(client.query('SELECT FROM parley.call_messages')).rejects.toMatchObject({ code: '42501' });
     await expect(client.query("UPDATE parley.calls SET status = 'ended'")).rejects.toMatchObject({ code: '42501' });
   });
