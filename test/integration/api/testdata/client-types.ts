@@ -217,6 +217,15 @@ export interface paths {
      */
     post: operations["createWebCall"];
   };
+  "/v1/calls/dial-outbound-phone-call": {
+    /**
+     * Call somebody by phone
+     * @description The outbound agent of the number calls, with the configuration that it has now. The answer comes before anybody is rung: look at the call, or subscribe to its events, for what becomes of it. It is `ongoing` when somebody answers, and ends as `line_busy`, `no_answer`, `call_failed` or `carrier_error` when nobody does.
+     *
+     * Needs the permission `calls:write`.
+     */
+    post: operations["dialOutboundPhoneCall"];
+  };
   "/v1/calls/{call_id}": {
     /**
      * Get a call, whatever its type
@@ -481,6 +490,15 @@ export interface paths {
      * Needs the permission `tools:write`.
      */
     delete: operations["deleteCustomTool"];
+  };
+  "/v2/ai-agents/{ai_agent_id}/postcall-analysis/results/{call_id}": {
+    /**
+     * Get what was found out of a call after its end
+     * @description The agent's `post_call_analysis` says what. A model reads the transcript when the call is over, which takes some seconds; `CallAnalysis.Completed` tells when it is done.
+     *
+     * Needs the permission `calls:read`.
+     */
+    get: operations["getPostCallAnalysisResults"];
   };
 }
 
@@ -1131,6 +1149,65 @@ export interface components {
           /** @description From the end of the user’s speech to the beginning of the agent’s. */
           v2v: number | null;
         })[];
+      /** @description What the agent wanted to know of it; null until it is over, and where the agent asks for nothing. */
+      post_call_analysis: components["schemas"]["CallAnalysis"] | null;
+    };
+    CallAnalysis: {
+      /**
+       * @description `pending` until the call is over, then `processing`; `completed` and `failed` are final.
+       * @enum {string}
+       */
+      status: "pending" | "processing" | "completed" | "failed";
+      /** @description In the order of their names, as the agent asks for them; empty before the end. */
+      items: ({
+          name: string;
+          /** @enum {string} */
+          type: "string" | "enum" | "boolean" | "number";
+          /** @description Of its type; null where the call says nothing of it. */
+          result: string | number | boolean | null;
+          /** @description Why there is no result, where that is not for want of anything said about it. */
+          error: {
+            code: string;
+            message: string;
+          } | null;
+        })[];
+      /** @description Why the analysis failed as a whole. */
+      error: {
+        code: string;
+        message: string;
+      } | null;
+      /** @description When it came to its end. */
+      completed_at: string | null;
+    };
+    CallAnalysisResults: {
+      /**
+       * @description `pending` until the call is over, then `processing`; `completed` and `failed` are final.
+       * @enum {string}
+       */
+      status: "pending" | "processing" | "completed" | "failed";
+      /** @description In the order of their names, as the agent asks for them; empty before the end. */
+      items: ({
+          name: string;
+          /** @enum {string} */
+          type: "string" | "enum" | "boolean" | "number";
+          /** @description Of its type; null where the call says nothing of it. */
+          result: string | number | boolean | null;
+          /** @description Why there is no result, where that is not for want of anything said about it. */
+          error: {
+            code: string;
+            message: string;
+          } | null;
+        })[];
+      /** @description Why the analysis failed as a whole. */
+      error: {
+        code: string;
+        message: string;
+      } | null;
+      /** @description When it came to its end. */
+      completed_at: string | null;
+      call_id: string;
+      /** @description The agent that talked in the call. */
+      agent_id: string;
     };
     CallList: {
       calls: components["schemas"]["CallSummary"][];
@@ -1482,6 +1559,20 @@ export interface components {
       last_four: string;
       /** @description The key itself. It is shown here and never again. */
       api_key: string;
+    };
+    OutboundCallCreate: {
+      /** @description A phone number of the organisation, with an `outbound_agent_id`. */
+      from_number: string;
+      /** @description Who is called, with the country code: `+15550199`. */
+      to_number: string;
+      /** @description An agent that talks in the stead of the outbound agent. */
+      override_ai_agent_id?: string | null;
+      metadata?: {
+        [key: string]: unknown;
+      } | null;
+      native_llm_dynamic_data?: {
+        [key: string]: unknown;
+      } | null;
     };
     PhoneNumber: ({
       _id: string;
@@ -3377,6 +3468,47 @@ export interface operations {
     };
   };
   /**
+   * Call somebody by phone
+   * @description The outbound agent of the number calls, with the configuration that it has now. The answer comes before anybody is rung: look at the call, or subscribe to its events, for what becomes of it. It is `ongoing` when somebody answers, and ends as `line_busy`, `no_answer`, `call_failed` or `carrier_error` when nobody does.
+   *
+   * Needs the permission `calls:write`.
+   */
+  dialOutboundPhoneCall: {
+    requestBody: {
+      content: {
+        "application/json": components["schemas"]["OutboundCallCreate"];
+      };
+    };
+    responses: {
+      /** @description The call, `registered`. */
+      201: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+        };
+        content: {
+          "application/json": components["schemas"]["Call"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
+      409: components["responses"]["conflict"];
+      413: components["responses"]["payload_too_large"];
+      415: components["responses"]["unsupported_media_type"];
+      422: components["responses"]["validation"];
+      429: components["responses"]["concurrent_call_limit_reached"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
    * Get a call, whatever its type
    * @description Needs the permission `calls:read`.
    */
@@ -5072,6 +5204,46 @@ export interface operations {
       413: components["responses"]["payload_too_large"];
       415: components["responses"]["unsupported_media_type"];
       422: components["responses"]["validation"];
+      429: components["responses"]["rate_limited"];
+      431: components["responses"]["headers_too_large"];
+      500: components["responses"]["internal_error"];
+      503: components["responses"]["unavailable"];
+    };
+  };
+  /**
+   * Get what was found out of a call after its end
+   * @description The agent's `post_call_analysis` says what. A model reads the transcript when the call is over, which takes some seconds; `CallAnalysis.Completed` tells when it is done.
+   *
+   * Needs the permission `calls:read`.
+   */
+  getPostCallAnalysisResults: {
+    parameters: {
+      path: {
+        /** @description The agent of the call: the one that was asked for, or the one that talked in its stead. */
+        ai_agent_id: string;
+        /** @description The `_id` of the call. */
+        call_id: string;
+      };
+    };
+    responses: {
+      /** @description How far it is, and the results. */
+      200: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+          "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+          "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+          "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+          "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+        };
+        content: {
+          "application/json": components["schemas"]["CallAnalysisResults"];
+        };
+      };
+      400: components["responses"]["bad_request"];
+      401: components["responses"]["unauthorized"];
+      403: components["responses"]["forbidden"];
+      404: components["responses"]["not_found"];
+      408: components["responses"]["request_timeout"];
       429: components["responses"]["rate_limited"];
       431: components["responses"]["headers_too_large"];
       500: components["responses"]["internal_error"];
