@@ -57,7 +57,10 @@ function role({ about, replicas, resources, strategy, preStopSeconds, own = {} }
     enabled: flag('Whether it runs here.', true),
     replicas: number('Pods, where no autoscaler says it.', replicas),
     ...own,
-    config: object('Environment variables of this role alone, over those of `config`.', {}),
+    config: {
+      ...object('Environment variables of this role alone, over those of `config`.', {}),
+      schema: { $ref: '#/properties/config' },
+    },
     resources: object('Requests and limits of the container.', resources),
     podDisruptionBudget: group('How many pods may be taken away at once, when nodes are drained.', {
       enabled: flag('Whether there is one.', true),

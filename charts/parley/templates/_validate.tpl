@@ -21,7 +21,7 @@
 {{- end -}}
 {{- end -}}
 {{- range $name, $reference := .Values.secrets -}}
-{{- if and $reference.name (hasKey $values.config $name) -}}
+{{- if and $reference.name (ne (toString (get $values.config $name)) "") -}}
 {{- $problems = append $problems (printf "%s is in config and in secrets: leave it out of one of them" $name) -}}
 {{- end -}}
 {{- end -}}

@@ -69,6 +69,9 @@ describe('the configuration', () => {
     await expect(refusal(withValues({ config: { PARLEY_EMBEDDING_PROFILES: [{ name: 'x', provider: 'nobody' }] } }))).resolves.toContain(
       'PARLEY_EMBEDDING_PROFILES',
     );
+    await expect(refusal(withValues({ worker: { config: { PARLEY_DATABASE_POOL: 0 } } }))).resolves.toContain(
+      '/worker/config/PARLEY_DATABASE_POOL',
+    );
     await expect(refusal(withValues({ api: { replica: 3 } }))).resolves.toContain("additional properties 'replica' not allowed");
   });
 
@@ -217,6 +220,85 @@ describe('organisations', () => {
   });
 });
 
+describe('network policies', () => {
+  const columns = ['DNS', 'API server', 'Postgres', 'Temporal', 'LiveKit', 'Media', 'Vectors', 'Bucket', 'Outside'] as const;
+  interface Rule {
+    readonly ports: readonly { readonly port: number | string; readonly endPort?: number; readonly protocol: string }[];
+    readonly to?: readonly { readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] } }[];
+  }
+  /** Ports that tell the destinations apart. */
+  const telling: Readonly<Record<(typeof columns)[number], (rule: Rule) => boolean>> = {
+    DNS: ({ ports }) => ports.some(({ port }) => port === 53),
+    'API server': ({ ports }) => ports.some(({ port }) => port === 6443),
+    Postgres: ({ ports }) => ports.some(({ port }) => port === 5432),
+    Temporal: ({ ports }) => ports.some(({ port }) => port === 7233),
+    LiveKit: ({ ports }) => ports.some(({ port }) => port === 7880),
+    Media: ({ ports }) => ports.some(({ protocol, endPort }) => protocol === 'UDP' && endPort === 60_000),
+    Vectors: ({ ports }) => ports.some(({ port }) => port === 19_530),
+    Bucket: ({ ports }) => ports.some(({ port }) => port === 9000),
+    Outside: ({ to = [] }) => to.some(({ ipBlock }) => ipBlock?.except?.includes('10.0.0.0/8') === true),
+  };
+  const values = withValues({
+    organizations: ['acme'],
+    secrets: { VECTOR_STORE_URL: { name: 'milvus', key: 'url' } },
+    config: { LIVEKIT_URL: 'ws://livekit:7880', PARLEY_EGRESS_ALLOW_CIDRS: '10.20.0.0/16, 10.30.0.7' },
+    networkPolicy: { storage: { ports: [9000] } },
+  });
+
+  it('let each role reach what the page says, and nothing else', async () => {
+    const page = await readFile(join(repositoryRoot(), 'docs/install/network-policies.md'), 'utf8');
+    const manifests = await render(values);
+    for (const role of [...roles, 'migrate', 'register']) {
+      const row = page.split('\n').find((line) => line.startsWith(`| ${role} |`));
+      const wanted = row
+        ?.split('|')
+        .slice(2, -1)
+        .map((cell) => cell.trim() === 'yes');
+      const { spec } = find(manifests, 'NetworkPolicy', `parley-${role}`) as unknown as {
+        spec: { policyTypes: string[]; egress: Rule[]; podSelector: object };
+      };
+      expect(spec.policyTypes).toEqual(['Ingress', 'Egress']);
+      expect(
+        columns.map((column) => spec.egress.some(telling[column])),
+        role,
+      ).toEqual(wanted);
+      // Every rule is one of those: none allows more in passing.
+      for (const rule of spec.egress) {
+        expect(rule.ports.length, JSON.stringify(rule)).toBeGreaterThan(0);
+        expect(
+          columns.filter((column) => telling[column](rule)),
+          JSON.stringify(rule),
+        ).toHaveLength(1);
+      }
+    }
+  });
+
+  it('leave private networks out of the world outside, but for those that are let in', async () => {
+    const manifests = await render(values);
+    const { spec } = find(manifests, 'NetworkPolicy', 'parley-dispatcher') as unknown as { spec: { egress: Rule[] } };
+    const outside = spec.egress.find(telling.Outside);
+    expect(outside?.to?.map(({ ipBlock }) => ipBlock?.cidr)).toEqual(['0.0.0.0/0', '::/0', '10.20.0.0/16', '10.30.0.7/32']);
+    expect(outside?.to?.[1]?.ipBlock?.except).toContain('fc00::/7');
+    expect(outside?.ports).toEqual([
+      { port: 80, protocol: 'TCP' },
+      { port: 443, protocol: 'TCP' },
+      { port: 1024, endPort: 65_535, protocol: 'TCP' },
+    ]);
+  });
+
+  it('let nobody but Prometheus and the release itself come in, except to the API', async () => {
+    const manifests = await render(
+      withValues({ networkPolicy: { metricsFrom: [{ podSelector: { matchLabels: { app: 'prometheus' } } }] } }),
+    );
+    for (const role of roles) {
+      const { spec } = find(manifests, 'NetworkPolicy', `parley-${role}`) as unknown as { spec: { ingress: { from?: object[] }[] } };
+      expect(spec.ingress).toHaveLength(1);
+      if (role === 'api') expect(spec.ingress[0]).not.toHaveProperty('from');
+      else expect(spec.ingress[0]?.from).toHaveLength(2);
+    }
+  });
+});
+
 describe('the definitions', () => {
   it('can be installed alone, and stay', async () => {
     const text = await helm(['template', 'crds', join(chart, 'charts/crds'), '--kube-version', '1.34.4']);
@@ -287,8 +369,9 @@ function sample(name: string, schema: unknown): unknown {
     pattern?: string;
   };
   const special: Readonly<Record<string, unknown>> = {
-    PARLEY_EMBEDDING_PROFILES: [{ name: 'default', provider: 'lexical', model: 'bm25' }],
-    PARLEY_PROVIDERS: [{ name: 'openai', apiKeyEnv: 'OPENAI_API_KEY' }],
+    // Helm writes the keys of a map in their order.
+    PARLEY_EMBEDDING_PROFILES: [{ model: 'bm25', name: 'default', provider: 'lexical' }],
+    PARLEY_PROVIDERS: [{ apiKeyEnv: 'OPENAI_API_KEY', name: 'openai' }],
     PARLEY_TRUSTED_PROXIES: '10.0.0.0/8',
     PARLEY_NATIVE_NUMBERS: '+1555*',
     PARLEY_EGRESS_ALLOW_CIDRS: '10.20.0.0/16',
