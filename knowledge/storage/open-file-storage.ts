@@ -1,10 +1,7 @@
 import { fileURLToPath } from 'node:url';
 
-import { S3Client } from '@aws-sdk/client-s3';
-
 import { DirectoryStorage } from './directory-storage.ts';
 import type { FileStorage } from './file-storage.ts';
-import { S3Storage } from './s3-storage.ts';
 
 export interface OpenedFileStorage extends FileStorage {
   /** Ends the connections that are kept. */
@@ -32,22 +29,28 @@ export function openFileStorage(options: {
   if (url?.protocol !== 's3:' || url.hostname === '' || url.username !== '') {
     throw new RangeError('STORAGE_URL must be file:///folder or s3://bucket/prefix?endpoint=…&region=…&forcePathStyle=true');
   }
-  const { endpoint, region, forcePathStyle } = s3Parameters(url);
-  const client = new S3Client({
-    ...(endpoint === undefined ? {} : { endpoint }),
-    ...(region === undefined ? {} : { region }),
-    ...(options.credentials === undefined ? {} : { credentials: options.credentials }),
-    forcePathStyle: forcePathStyle ?? false,
-    maxAttempts: 3,
-    // In milliseconds: until connected, until the head of the answer, without a byte.
-    requestHandler: { connectionTimeout: 5000, requestTimeout: 60_000, throwOnRequestTimeout: true, socketTimeout: 60_000 },
-    // Not every server that speaks the protocol knows the checksums that the client would add by itself.
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-  });
   const path = url.pathname.replace(/^\/+|\/+$/g, '');
-  const storage = new S3Storage({ client, bucket: url.hostname, prefix: path === '' ? '' : `${path}/` });
-  return Object.assign(storage, { close: () => client.destroy() });
+  const s3 = {
+    ...s3Parameters(url),
+    bucket: url.hostname,
+    prefix: path === '' ? '' : `${path}/`,
+    ...(options.credentials === undefined ? {} : { credentials: options.credentials }),
+  };
+  return openedWhenUsed(async () => (await import('./open-s3-storage.ts')).openS3Storage(s3));
+}
+
+/** A storage whose code is loaded by the first one who uses it: the client of S3 is a fifth of what a role loads at its start. */
+function openedWhenUsed(open: () => Promise<OpenedFileStorage>): OpenedFileStorage {
+  let opened: Promise<OpenedFileStorage> | undefined;
+  const storage = (): Promise<OpenedFileStorage> => (opened ??= open());
+  return {
+    put: async (key, content, limits) => (await storage()).put(key, content, limits),
+    read: async (key, range) => (await storage()).read(key, range),
+    delete: async (key) => (await storage()).delete(key),
+    list: async (prefix, page) => (await storage()).list(prefix, page),
+    health: async () => (await storage()).health(),
+    close: () => void opened?.then((used) => used.close()),
+  };
 }
 
 function s3Parameters(url: URL): { endpoint?: string; region?: string; forcePathStyle?: boolean } {
