@@ -7,6 +7,8 @@ interface DevFlags {
   readonly reset?: true;
   readonly org?: string;
   readonly ipc?: true;
+  /** False with `--no-call`. */
+  readonly call: boolean;
   readonly apiPort?: number;
   readonly kubePort?: number;
   readonly postgresPort?: number;
@@ -22,6 +24,7 @@ export function registerDev(program: Command): void {
     .option('--detach', 'return when it is ready, and leave it running')
     .option('--reset', 'begin with empty data')
     .option('--org <name>', 'organisation of the examples and of the API key (default: the last one, at first "demo")')
+    .option('--no-call', 'make no call to the example agent at the first start')
     .option('--api-port <port>', 'port of the REST API (default: PARLEY_API_PORT, else the last one or a free one)', portNumber)
     .option('--kube-port <port>', 'port of the Kubernetes API', portNumber)
     .option('--postgres-port <port>', 'port of Postgres', portNumber)

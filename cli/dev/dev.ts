@@ -37,6 +37,8 @@ export interface DevOptions {
   readonly parley: readonly [file: string, ...args: string[]];
   readonly org?: string;
   readonly ports: Partial<Ports>;
+  /** Whether the example agent is called at its first start. */
+  readonly call: boolean;
   /** Told when everything is ready. */
   readonly onReady: (env: StackEnv) => void;
   /** Aborts to stop the stack. */
@@ -265,7 +267,7 @@ async function firstDelivery({ console, stop, settings }: BringUp, receiver: str
 async function firstCall(options: BringUp, env: Readonly<Record<string, string>>): Promise<void> {
   const { layout, org, console, stop, parley } = options;
   const settings = readSettings(layout.settings);
-  if (settings.calledIn === org || settings.examples === undefined) return;
+  if (!options.call || settings.calledIn === org || settings.examples === undefined) return;
   await makeFirstCall({
     agent: exampleAgent,
     parley,

@@ -15,7 +15,7 @@ import { runningSupervisor, takeFolder } from './supervisor-lock.ts';
 export interface StartOptions {
   readonly folder: string;
   readonly env: NodeJS.ProcessEnv;
-  readonly flags: { readonly detach?: true; readonly reset?: true; readonly org?: string; readonly ipc?: true };
+  readonly flags: { readonly detach?: true; readonly reset?: true; readonly org?: string; readonly ipc?: true; readonly call: boolean };
   readonly ports: Partial<Ports>;
 }
 
@@ -76,6 +76,7 @@ async function runHere(options: StartOptions, layout: Layout): Promise<void> {
       console,
       parley: [process.execPath, process.argv[1]!],
       ports: options.ports,
+      call: options.flags.call,
       onReady,
       stop: stop.signal,
       hurry: hurry.signal,

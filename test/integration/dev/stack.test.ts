@@ -41,7 +41,8 @@ const pidsOf = (folder: string): Map<string, number> => {
 };
 
 async function started(folder: string, ...args: readonly string[]): Promise<StackEnv> {
-  const finished = await dev(folder, '--detach', ...args);
+  // The call is the end-to-end suite's.
+  const finished = await dev(folder, '--detach', '--no-call', ...args);
   expect(finished.code, `${finished.stdout}\n${finished.stderr}`).toBe(0);
   return readStackEnv(folder);
 }
