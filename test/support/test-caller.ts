@@ -73,7 +73,9 @@ export class TestCaller {
   /** Says something that is taken for speech. Resolves when it is said. */
   async speak(ms = 900): Promise<void> {
     const speech = syntheticSpeech({ sampleRate: rate, ms });
-    const { promise, resolve } = Promise.withResolvers<void>();
+    if (!this.#open) throw new Error('nobody hears who is not in the room');
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.room.once(RoomEvent.Disconnected, () => reject(new Error('the call ended while the user was speaking')));
     this.#toSay = speech;
     this.#said = resolve;
     await promise;

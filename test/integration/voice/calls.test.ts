@@ -27,7 +27,7 @@ beforeAll(async () => {
   livekit = await ownMediaServer();
   await livekit.start();
   stage = await openStage(
-    { PARLEY_VOICE_IDLE_PROCESSES: '3' },
+    { PARLEY_VOICE_IDLE_PROCESSES: '3', PARLEY_VOICE_DRAIN_MS: '120000' },
     {
       server: livekit.address,
       async roleDatabase(url) {
