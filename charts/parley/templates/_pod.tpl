@@ -15,7 +15,7 @@ for lists with a name twice can't be applied. `migrate` and `organizations` are 
 {{- $_ := set $env "PARLEY_NAMESPACE" (dict "value" $root.Release.Namespace) -}}
 {{- end -}}
 {{- if eq $role "voice" -}}
-{{- $_ := set $env "PARLEY_VOICE_SPOOL" (dict "value" "/var/lib/parley/spool") -}}
+{{- $_ := set $env "PARLEY_VOICE_SPOOL" (dict "value" "/var/lib/parley/spool/recordings") -}}
 {{- end -}}
 {{- range $config := list $root.Values.config ($own.config | default dict) -}}
 {{- range $name, $value := $config -}}
