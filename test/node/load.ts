@@ -20,7 +20,7 @@ export class Load {
   #requests = 0;
   #events = 0;
   readonly #refused: string[] = [];
-  #parts: Promise<unknown>[] = [];
+  #parts: readonly Promise<unknown>[] = [];
 
   constructor(options: LoadOptions) {
     this.#options = options;
@@ -28,6 +28,8 @@ export class Load {
 
   start(): void {
     this.#parts = [this.#ask(), this.#emit(), this.#options.call('--say', 'And on Saturday?', '--say', 'Thank you, goodbye.')];
+    // Told by finish(), however early it happens.
+    for (const part of this.#parts) part.catch(() => undefined);
   }
 
   /** @throws Error when something was lost */

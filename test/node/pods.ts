@@ -1,5 +1,6 @@
 /** What the kernel and the API server say of the pods, whatever the manifests say. */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 
 import { output } from './output.ts';
 
@@ -36,43 +37,54 @@ export async function unprivileged(): Promise<string> {
   return `${seen} processes`;
 }
 
-/** `kubectl auth can-i` for each service account of the release, on Secrets. */
+interface Review {
+  readonly spec: { readonly user: string; readonly resourceAttributes: { readonly namespace?: string; readonly verb: string } };
+  readonly status?: { readonly allowed: boolean };
+}
+
+/** What `kubectl auth can-i` would say to each service account of the release about Secrets, asked at once. */
 export async function secretsTable(options: {
   readonly kubectl: Kubectl;
   readonly namespace: string;
   readonly organization: string;
+  readonly work: string;
 }): Promise<string> {
-  const { kubectl, namespace, organization } = options;
+  const { kubectl, namespace, organization, work } = options;
   const names = await output([...kubectl, '-n', namespace, 'get', 'serviceaccounts', '-o', 'jsonpath={.items[*].metadata.name}']);
-  const rows: string[] = [];
-  const problems: string[] = [];
-  for (const account of names.split(' ').filter((name) => name !== 'default')) {
-    const allowed: string[] = [];
-    for (const where of ['kube-system', 'default', namespace, organization]) {
-      for (const verb of ['get', 'list', 'watch', 'create', 'delete']) {
-        const asked = [
-          ...kubectl,
-          'auth',
-          'can-i',
-          verb,
-          'secrets',
-          '-n',
-          where,
-          `--as=system:serviceaccount:${namespace}:${account}`,
-        ] as const;
-        // It exits 1 for "no".
-        const yes = await output(asked).then(
-          (answer) => answer.trim() === 'yes',
-          () => false,
-        );
-        if (yes) allowed.push(`${where}:${verb}`);
-        if (yes && where !== organization) problems.push(`${account} may ${verb} Secrets in ${where}`);
-      }
-    }
-    rows.push(`${account} [${allowed.join(' ')}]`);
+  const accounts = names.split(' ').filter((name) => name !== 'default');
+  // '' is the whole cluster.
+  const places = ['', 'kube-system', 'default', namespace, organization];
+  const items = accounts.flatMap((account) =>
+    places.flatMap((place) =>
+      ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'].map((verb) => ({
+        apiVersion: 'authorization.k8s.io/v1',
+        kind: 'SubjectAccessReview',
+        spec: {
+          user: `system:serviceaccount:${namespace}:${account}`,
+          groups: ['system:serviceaccounts', `system:serviceaccounts:${namespace}`, 'system:authenticated'],
+          resourceAttributes: { resource: 'secrets', version: 'v1', verb, ...(place !== '' && { namespace: place }) },
+        },
+      })),
+    ),
+  );
+  const file = join(work, 'reviews.json');
+  writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
+  const answer = JSON.parse(await output([...kubectl, 'create', '-f', file, '-o', 'json'])) as { readonly items: readonly Review[] };
+  const allowed = answer.items.filter(({ status }) => status?.allowed === true).map(({ spec }) => spec);
+  const outside = allowed.filter(({ resourceAttributes }) => resourceAttributes.namespace !== organization);
+  if (outside.length > 0) {
+    throw new Error(
+      outside
+        .map(({ user, resourceAttributes: { verb, namespace: where } }) => `${user} may ${verb} Secrets in ${where ?? 'all namespaces'}`)
+        .join('\n'),
+    );
   }
-  if (problems.length > 0) throw new Error(problems.join('\n'));
-  return rows.join(', ');
+  return accounts
+    .map((account) => {
+      const verbs = allowed.filter(({ user }) => user.endsWith(`:${account}`)).map(({ resourceAttributes }) => resourceAttributes.verb);
+      return `${account} ${verbs.length === 0 ? 'nothing' : verbs.join('/')}`;
+    })
+    .join(', ');
 }
 
 interface Summary {

@@ -56,7 +56,9 @@ export async function runSuite(options: SuiteOptions): Promise<number> {
     await helmIn('install', 'parley', chart, '--values', valuesFile, '--wait', '--timeout', '120s');
   });
   await check('nothing runs as root, with capabilities, or with a root file system that it could write', unprivileged);
-  await check('Secrets are read in organisations only', () => secretsTable({ kubectl, namespace: NAMESPACE, organization: ORGANIZATION }));
+  await check('Secrets are read in organisations only', () =>
+    secretsTable({ kubectl, namespace: NAMESPACE, organization: ORGANIZATION, work }),
+  );
   await check('the examples become Ready', async () => {
     await output([...inOrganization, 'apply', '-f', join(root, 'examples')]);
     const kinds = 'agents,tools,knowledgebases,webhooksubscriptions';
@@ -88,6 +90,19 @@ export async function runSuite(options: SuiteOptions): Promise<number> {
     const said = await call();
     if (!/agent/i.test(said)) throw new Error(said);
   });
+  await check('helm upgrade under load: no call dropped, no request refused, no event lost', async () => {
+    const load = new Load({ url: env['PARLEY_URL'] ?? '', apiKey: env['PARLEY_API_KEY'] ?? '', run, call });
+    load.start();
+    await helmIn('upgrade', 'parley', chart, '--values', valuesFile, '--set', 'podAnnotations.revision=two', '--wait', '--timeout', '300s');
+    return load.finish();
+  });
+  await check('helm rollback', async () => {
+    await helmIn('rollback', 'parley', '1', '--wait', '--timeout', '300s');
+    const response = await fetch(`${await address()}/v2/ai-agents/receptionist`, {
+      headers: { authorization: `Bearer ${env['PARLEY_API_KEY']}` },
+    });
+    if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
+  });
   await check(`${MANY} objects within the memory limits`, async () => {
     const items = Array.from({ length: MANY }, (_, number) => ({
       apiVersion: 'parley.dev/v1alpha1',
@@ -108,19 +123,6 @@ export async function runSuite(options: SuiteOptions): Promise<number> {
     const restarts = await output([...inNamespace, 'get', 'pods', '-o', 'jsonpath={.items[*].status.containerStatuses[*].restartCount}']);
     if (/[1-9]/.test(restarts)) throw new Error(`containers were started again: ${restarts}`);
     return memoryOf(kubectl, NAMESPACE);
-  });
-  await check('helm upgrade under load: no call dropped, no request refused, no event lost', async () => {
-    const load = new Load({ url: env['PARLEY_URL'] ?? '', apiKey: env['PARLEY_API_KEY'] ?? '', run, call });
-    load.start();
-    await helmIn('upgrade', 'parley', chart, '--values', valuesFile, '--set', 'podAnnotations.revision=two', '--wait', '--timeout', '300s');
-    return load.finish();
-  });
-  await check('helm rollback', async () => {
-    await helmIn('rollback', 'parley', '1', '--wait', '--timeout', '300s');
-    const response = await fetch(`${await address()}/v2/ai-agents/receptionist`, {
-      headers: { authorization: `Bearer ${env['PARLEY_API_KEY']}` },
-    });
-    if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
   });
   await check('helm uninstall: definitions, resources and data stay', async () => {
     await helmIn('uninstall', 'parley', '--wait', '--timeout', '180s');
