@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 
-import { DisconnectReason, RoomEvent, TrackKind, type Room } from '@livekit/rtc-node';
+import { ConnectionState, DisconnectReason, RoomEvent, TrackKind, type Room } from '@livekit/rtc-node';
 import { beforeEach, describe, expect, it } from 'vitest';
 
 import { FakeClock } from '../../test/support/fake-clock.ts';
@@ -108,6 +108,35 @@ describe('the room of a call', () => {
     if (present) room.comes('user');
     room.emit(RoomEvent.Disconnected, DisconnectReason.UNKNOWN_REASON);
     expect(told).toEqual([reason]);
+  });
+
+  it('tells a user who is lost from a server that is', () => {
+    watch().entered();
+    room.comes('user');
+    room.leaves('user', DisconnectReason.SIGNAL_CLOSE);
+    expect(told).toEqual([]);
+    clock.tick(1_000);
+    expect(told).toEqual(['user_connection_failure']);
+    room = new SomeRoom();
+    told = [];
+    watch().entered();
+    room.comes('user');
+    room.leaves('user', DisconnectReason.SIGNAL_CLOSE);
+    room.emit(RoomEvent.Disconnected, DisconnectReason.SERVER_SHUTDOWN);
+    expect(told).toEqual(['native_platform_internal_error']);
+  });
+
+  it('waits for a lost connection, and not for ever', () => {
+    watch().entered();
+    room.comes('user');
+    room.emit(RoomEvent.ConnectionStateChanged, ConnectionState.CONN_RECONNECTING);
+    clock.tick(19_000);
+    room.emit(RoomEvent.ConnectionStateChanged, ConnectionState.CONN_CONNECTED);
+    room.speaks('user');
+    clock.tick(60_000);
+    room.emit(RoomEvent.ConnectionStateChanged, ConnectionState.CONN_RECONNECTING);
+    clock.tick(20_000);
+    expect(told.at(-1)).toBe('native_platform_internal_error');
   });
 
   it('waits for a phone that rings: nothing counts before it is answered', () => {

@@ -1,5 +1,13 @@
 /** What the media server tells of the room of a call, in the words of the call. */
-import { RoomEvent, TrackKind, type DisconnectReason, type RemoteParticipant, type RemoteTrack, type Room } from '@livekit/rtc-node';
+import {
+  ConnectionState,
+  RoomEvent,
+  TrackKind,
+  type DisconnectReason,
+  type RemoteParticipant,
+  type RemoteTrack,
+  type Room,
+} from '@livekit/rtc-node';
 
 import type { Clock, Timer } from '../../platform/clock.ts';
 import type { FinishReason } from '../../store/index.ts';
@@ -10,6 +18,10 @@ const absentMs = 20_000;
 const withoutMicrophoneMs = 30_000;
 /** Who comes without a microphone is spoken to after this time, in milliseconds. */
 const patienceMs = 2_000;
+/** How long a lost connection to the media server is tried to be taken up again, in milliseconds: the library tries for minutes. */
+const reconnectMs = 20_000;
+/** Between the loss of a user and that of the media server, at most, in milliseconds. */
+const doubtMs = 1_000;
 
 export interface RoomWatchOptions {
   readonly room: Room;
@@ -28,6 +40,8 @@ export class RoomWatch {
   readonly #options: RoomWatchOptions;
   readonly #gone = Promise.withResolvers<void>();
   #timers: readonly Timer[] = [];
+  #reconnecting: Timer | undefined;
+  #leaving: Timer | undefined;
   #present = false;
   #heard = false;
   #media = false;
@@ -51,13 +65,20 @@ export class RoomWatch {
       if (reason === undefined) return;
       this.#present = false;
       this.#gone.resolve();
-      onEnd(reason);
+      if (reason !== 'user_connection_failure') onEnd(reason);
+      // Users of a server that stops are lost before the server is: whose fault it was shows in a moment.
+      else this.#after((this.#leaving = options.clock.after(doubtMs, () => onEnd(reason))));
     });
-    room.on(RoomEvent.Disconnected, () => {
+    room.on(RoomEvent.ConnectionStateChanged, (state: ConnectionState) => {
+      this.#reconnecting?.cancel();
+      this.#reconnecting = state === ConnectionState.CONN_RECONNECTING ? options.clock.after(reconnectMs, lost) : undefined;
+    });
+    const lost = (): void => {
       this.#gone.resolve();
       // The media server closes rooms that nobody is in: then it is the user who isn't there.
-      onEnd(this.#present ? 'native_platform_internal_error' : 'user_connection_failure');
-    });
+      onEnd(this.#present || this.#leaving !== undefined ? 'native_platform_internal_error' : 'user_connection_failure');
+    };
+    room.on(RoomEvent.Disconnected, lost);
   }
 
   /** The room has been entered: who is in it was in it before. */
@@ -93,6 +114,7 @@ export class RoomWatch {
 
   close(): void {
     for (const timer of this.#timers) timer.cancel();
+    this.#reconnecting?.cancel();
   }
 
   #joined(): void {
