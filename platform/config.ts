@@ -4,122 +4,13 @@
  */
 import { z } from 'zod';
 
+import { commaList, flag, jsonList, milliseconds, port, readable } from './config-fields.ts';
+import { embeddingProfile, providerDefaults } from './config-profiles.ts';
 import { parseCidr } from './egress/address.ts';
 import { parseHosts } from './egress/hosts.ts';
 import { parseDnsServer } from './egress/name-resolver.ts';
 import { defaultPorts, parsePorts } from './egress/ports.ts';
 import { parseSmtpServers } from './smtp-servers.ts';
-
-const port = (value: number) => {
-  const error = 'must be a port: a whole number from 0 to 65535';
-  return z.coerce.number(error).int(error).min(0, error).max(65535, error).default(value);
-};
-const milliseconds = (value: number) => z.coerce.number().int().min(0).default(value);
-const flag = (value: boolean) =>
-  z
-    .enum(['true', 'false'])
-    .default(value ? 'true' : 'false')
-    .transform((word) => word === 'true');
-
-const profileName = z.string().min(1).max(63).describe('What KnowledgeBases call the profile.');
-
-/** What every profile with vectors says of its model. */
-const embeddingModel = {
-  name: profileName,
-  model: z.string().min(1).describe('Name of the model; kept with each knowledge base, which refuses another.'),
-  dimension: z.int().min(1).max(16_000).describe("Length of the model's vectors."),
-  queryPrefix: z.string().default('').describe('What the model wants before a question, such as "query: ".'),
-  passagePrefix: z.string().default('').describe('What the model wants before a passage, such as "passage: ".'),
-  maxTokens: z.int().min(16).default(512).describe('Longest text that the model takes; longer ones are cut.'),
-};
-
-const embeddingProfile = z.discriminatedUnion('provider', [
-  z.strictObject({
-    provider: z.literal('lexical').describe('Ranks by words (BM25), offline, without vectors.'),
-    name: profileName,
-    model: z.string().default(''),
-    dimension: z.int().min(0).max(0).default(0),
-  }),
-  z
-    .strictObject({
-      provider: z.literal('openai_compatible').describe("Any server that speaks OpenAI's /embeddings."),
-      ...embeddingModel,
-      baseURL: z
-        .url({ protocol: /^https?$/ })
-        .regex(/^[^@?#]*$/, 'must be without user, password, query and fragment: keys belong in apiKeyEnv or apiKeyFile')
-        .describe('Address up to and without /embeddings.'),
-      apiKeyEnv: z.string().min(1).optional().describe('Variable that holds the key.'),
-      apiKeyFile: z.string().min(1).optional().describe('File that holds the key, read for each request.'),
-      batchSize: z.int().min(1).max(2048).default(64).describe('Texts in a request.'),
-      concurrency: z.int().min(1).max(64).default(4).describe('Requests at once.'),
-      timeoutMs: z.int().min(100).default(30_000).describe('Longest time for one request, in milliseconds.'),
-    })
-    .refine(
-      ({ apiKeyEnv, apiKeyFile }) => apiKeyEnv === undefined || apiKeyFile === undefined,
-      'apiKeyEnv and apiKeyFile exclude each other',
-    ),
-  z.strictObject({
-    provider: z.literal('local').describe('A model in a folder, run in a process of its own; needs @huggingface/transformers.'),
-    ...embeddingModel,
-    path: z.string().min(1).describe('Folder of the model: config.json, tokenizer.json, onnx/model.onnx or onnx/model_quantized.onnx.'),
-    quantized: z.boolean().default(false).describe('Take onnx/model_quantized.onnx.'),
-  }),
-]);
-
-/** What an agent's `provider` means on this installation. */
-const providerDefaults = z
-  .strictObject({
-    name: z.string().min(1).max(64).describe('The `provider` of agents that it is for.'),
-    baseURL: z
-      .url({ protocol: /^https?$/ })
-      .regex(/^[^@?#]*$/, 'must be without user, password, query and fragment: keys belong in apiKeyEnv or apiKeyFile')
-      .optional()
-      .describe("A server that speaks OpenAI's protocol, up to and without /chat/completions and /audio; the provider's own where absent."),
-    apiKeyEnv: z.string().min(1).optional().describe('Variable that holds the key.'),
-    apiKeyFile: z.string().min(1).optional().describe('File that holds the key, read for each call.'),
-    llmModel: z.string().min(1).optional().describe('Language model: with a baseURL in place of the one that agents name.'),
-    sttModel: z
-      .string()
-      .min(1)
-      .optional()
-      .describe('Model that understands speech: with a baseURL in place of the one that agents name, else where they name none.'),
-    ttsModel: z.string().min(1).optional().describe('Model that speaks, likewise.'),
-    voice: z.string().min(1).optional().describe('Voice, likewise.'),
-  })
-  .refine(
-    ({ apiKeyEnv, apiKeyFile }) => apiKeyEnv === undefined || apiKeyFile === undefined,
-    'apiKeyEnv and apiKeyFile exclude each other',
-  );
-
-/** A JSON array in one variable. */
-const jsonList = <T extends z.ZodType>(item: T, fallback: string) =>
-  z
-    .string()
-    .default(fallback)
-    .transform((value, context): unknown => {
-      try {
-        return JSON.parse(value);
-      } catch {
-        context.addIssue({ code: 'custom', message: 'must be a JSON array' });
-        return z.NEVER;
-      }
-    })
-    .pipe(z.array(item));
-
-/** A text that some part of the program has to be able to read; its complaint becomes the problem with the variable. */
-const readable = (read: (value: string) => unknown, fallback: string) =>
-  z
-    .string()
-    .default(fallback)
-    .superRefine((value, context) => {
-      try {
-        read(value);
-      } catch (error) {
-        context.addIssue({ code: 'custom', message: (error as Error).message });
-      }
-    });
-
-const commaList = (value: string): readonly string[] => value.split(',').flatMap((item) => (item.trim() === '' ? [] : [item.trim()]));
 
 const schema = z.object({
   PARLEY_LOG_LEVEL: z
@@ -350,9 +241,7 @@ const schema = z.object({
     .string()
     .regex(/^[A-Za-z0-9_-]{1,100}$/, 'must be 1 to 100 letters, digits, underscores and hyphens')
     .default('parley-voice')
-    .describe(
-      'Name under which the voice roles take calls from the media server; installations that share a media server need one each.',
-    ),
+    .describe('Name under which the voice roles take calls from the media server; installations that share a media server need one each.'),
   PARLEY_VOICE_CALLS: z.coerce.number().int().min(1).max(1000).default(10).describe('Calls that a voice process serves at once.'),
   PARLEY_VOICE_IDLE_PROCESSES: z.coerce
     .number()
@@ -422,11 +311,16 @@ export interface ConfigEntry {
 
 /** Every variable, in the order of the schema. */
 export function configEntries(): readonly ConfigEntry[] {
-  return Object.entries(schema.shape).map(([name, field]) => ({
+  return Object.entries(schema.shape).map(([name, field]) => entryOf(name, field));
+}
+
+function entryOf(name: string, field: z.ZodType): ConfigEntry {
+  const isList = field instanceof z.ZodPipe && field.out instanceof z.ZodArray;
+  return {
     name,
     description: field.description ?? '',
     secret: field.meta()?.['secret'] === true,
     schema: z.toJSONSchema(field, { io: 'input' }),
-    ...(field instanceof z.ZodPipe && field.out instanceof z.ZodArray && { list: z.toJSONSchema(field.out, { io: 'input' }) }),
-  }));
+    ...(isList && { list: z.toJSONSchema(field.out, { io: 'input' }) }),
+  };
 }

@@ -58,7 +58,7 @@ export {
 export { watchOutbox } from './webhooks/watch-outbox.ts';
 export { openDispatchStore, type DispatchStoreOptions } from './webhooks/open-dispatch-store.ts';
 export type { EventRecord, WebhookStore } from './webhooks/webhook-store.ts';
-export { watchHealth, type WatchHealthOptions } from './watch-health.ts';
+export { watchHealth } from './watch-health.ts';
 export { migrate, migrationStatus } from './migrate.ts';
 export { covers, isPermission, permissions, type Permission } from './permissions.ts';
 

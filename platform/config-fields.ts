@@ -1,0 +1,44 @@
+/** Shapes that several variables of the configuration have. */
+import { z } from 'zod';
+
+export const port = (value: number) => {
+  const error = 'must be a port: a whole number from 0 to 65535';
+  return z.coerce.number(error).int(error).min(0, error).max(65535, error).default(value);
+};
+export const milliseconds = (value: number) => z.coerce.number().int().min(0).default(value);
+export const flag = (value: boolean) =>
+  z
+    .enum(['true', 'false'])
+    .default(value ? 'true' : 'false')
+    .transform((word) => word === 'true');
+
+/** A JSON array in one variable. */
+export const jsonList = <T extends z.ZodType>(item: T, fallback: string) =>
+  z
+    .string()
+    .default(fallback)
+    .transform((value, context): unknown => {
+      try {
+        return JSON.parse(value);
+      } catch {
+        context.addIssue({ code: 'custom', message: 'must be a JSON array' });
+        return z.NEVER;
+      }
+    })
+    .pipe(z.array(item));
+
+/** A text that some part of the program has to be able to read; its complaint becomes the problem with the variable. */
+export const readable = (read: (value: string) => unknown, fallback: string) =>
+  z
+    .string()
+    .default(fallback)
+    .superRefine((value, context) => {
+      try {
+        read(value);
+      } catch (error) {
+        context.addIssue({ code: 'custom', message: (error as Error).message });
+      }
+    });
+
+export const commaList = (value: string): readonly string[] =>
+  value.split(',').flatMap((item) => (item.trim() === '' ? [] : [item.trim()]));

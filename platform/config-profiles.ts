@@ -1,0 +1,74 @@
+/** What the variables that hold JSON say of outside models. */
+import { z } from 'zod';
+
+const providerURL = z
+  .url({ protocol: /^https?$/ })
+  .regex(/^[^@?#]*$/, 'must be without user, password, query and fragment: keys belong in apiKeyEnv or apiKeyFile');
+
+const oneKey = ({
+  apiKeyEnv,
+  apiKeyFile,
+}: {
+  readonly apiKeyEnv?: string | undefined;
+  readonly apiKeyFile?: string | undefined;
+}): boolean => apiKeyEnv === undefined || apiKeyFile === undefined;
+const oneKeyMessage = 'apiKeyEnv and apiKeyFile exclude each other';
+
+const profileName = z.string().min(1).max(63).describe('What KnowledgeBases call the profile.');
+
+/** What every profile with vectors says of its model. */
+const embeddingModel = {
+  name: profileName,
+  model: z.string().min(1).describe('Name of the model; kept with each knowledge base, which refuses another.'),
+  dimension: z.int().min(1).max(16_000).describe("Length of the model's vectors."),
+  queryPrefix: z.string().default('').describe('What the model wants before a question, such as "query: ".'),
+  passagePrefix: z.string().default('').describe('What the model wants before a passage, such as "passage: ".'),
+  maxTokens: z.int().min(16).default(512).describe('Longest text that the model takes; longer ones are cut.'),
+};
+
+export const embeddingProfile = z.discriminatedUnion('provider', [
+  z.strictObject({
+    provider: z.literal('lexical').describe('Ranks by words (BM25), offline, without vectors.'),
+    name: profileName,
+    model: z.string().default(''),
+    dimension: z.int().min(0).max(0).default(0),
+  }),
+  z
+    .strictObject({
+      provider: z.literal('openai_compatible').describe("Any server that speaks OpenAI's /embeddings."),
+      ...embeddingModel,
+      baseURL: providerURL.describe('Address up to and without /embeddings.'),
+      apiKeyEnv: z.string().min(1).optional().describe('Variable that holds the key.'),
+      apiKeyFile: z.string().min(1).optional().describe('File that holds the key, read for each request.'),
+      batchSize: z.int().min(1).max(2048).default(64).describe('Texts in a request.'),
+      concurrency: z.int().min(1).max(64).default(4).describe('Requests at once.'),
+      timeoutMs: z.int().min(100).default(30_000).describe('Longest time for one request, in milliseconds.'),
+    })
+    .refine(oneKey, oneKeyMessage),
+  z.strictObject({
+    provider: z.literal('local').describe('A model in a folder, run in a process of its own; needs @huggingface/transformers.'),
+    ...embeddingModel,
+    path: z.string().min(1).describe('Folder of the model: config.json, tokenizer.json, onnx/model.onnx or onnx/model_quantized.onnx.'),
+    quantized: z.boolean().default(false).describe('Take onnx/model_quantized.onnx.'),
+  }),
+]);
+
+/** What an agent's `provider` means on this installation. */
+export const providerDefaults = z
+  .strictObject({
+    name: z.string().min(1).max(64).describe('The `provider` of agents that it is for.'),
+    baseURL: providerURL
+      .optional()
+      .describe("A server that speaks OpenAI's protocol, up to and without /chat/completions and /audio; the provider's own where absent."),
+    apiKeyEnv: z.string().min(1).optional().describe('Variable that holds the key.'),
+    apiKeyFile: z.string().min(1).optional().describe('File that holds the key, read for each call.'),
+    llmModel: z.string().min(1).optional().describe('Language model: with a baseURL in place of the one that agents name.'),
+    sttModel: z
+      .string()
+      .min(1)
+      .optional()
+      .describe('Model that understands speech: with a baseURL in place of the one that agents name, else where they name none.'),
+    ttsModel: z.string().min(1).optional().describe('Model that speaks, likewise.'),
+    voice: z.string().min(1).optional().describe('Voice, likewise.'),
+  })
+  .refine(oneKey, oneKeyMessage);
