@@ -37,11 +37,6 @@ export async function unprivileged(): Promise<string> {
   return `${seen} processes`;
 }
 
-interface Review {
-  readonly spec: { readonly user: string; readonly resourceAttributes: { readonly namespace?: string; readonly verb: string } };
-  readonly status?: { readonly allowed: boolean };
-}
-
 /** What `kubectl auth can-i` would say to each service account of the release about Secrets, asked at once. */
 export async function secretsTable(options: {
   readonly kubectl: Kubectl;
@@ -69,22 +64,20 @@ export async function secretsTable(options: {
   );
   const file = join(work, 'reviews.json');
   writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
-  const answer = JSON.parse(await output([...kubectl, 'create', '-f', file, '-o', 'json'])) as { readonly items: readonly Review[] };
-  const allowed = answer.items.filter(({ status }) => status?.allowed === true).map(({ spec }) => spec);
-  const outside = allowed.filter(({ resourceAttributes }) => resourceAttributes.namespace !== organization);
+  const attributes = '.spec.resourceAttributes';
+  const columns = `jsonpath={.status.allowed},{.spec.user},{${attributes}.verb},{${attributes}.namespace}{"\\n"}`;
+  const rows = (await output([...kubectl, 'create', '-f', file, '-o', columns])).trim().split('\n');
+  if (rows.length !== items.length) throw new Error(`${items.length} questions, and ${rows.length} answers`);
+  const allowed = rows.flatMap((row) => {
+    const [answer, user = '', verb = '', where = ''] = row.split(',');
+    return answer === 'true' ? [{ account: user.slice(user.lastIndexOf(':') + 1), verb, where }] : [];
+  });
+  const outside = allowed.filter(({ where }) => where !== organization);
   if (outside.length > 0) {
-    throw new Error(
-      outside
-        .map(({ user, resourceAttributes: { verb, namespace: where } }) => `${user} may ${verb} Secrets in ${where ?? 'all namespaces'}`)
-        .join('\n'),
-    );
+    throw new Error(outside.map(({ account, verb, where }) => `${account} may ${verb} Secrets in ${where || 'all namespaces'}`).join('\n'));
   }
-  return accounts
-    .map((account) => {
-      const verbs = allowed.filter(({ user }) => user.endsWith(`:${account}`)).map(({ resourceAttributes }) => resourceAttributes.verb);
-      return `${account} ${verbs.length === 0 ? 'nothing' : verbs.join('/')}`;
-    })
-    .join(', ');
+  const verbsOf = (account: string) => allowed.filter((row) => row.account === account).map(({ verb }) => verb);
+  return accounts.map((account) => `${account} ${verbsOf(account).join('/') || 'nothing'}`).join(', ');
 }
 
 interface Summary {
