@@ -38,7 +38,6 @@ export const ports = value({ type: 'array', items: { type: 'integer', minimum: 1
 /** Absent where null: the template works it out. */
 export const maybeNumber = value({ type: ['integer', 'null'], minimum: 0 });
 /** Absent where null. */
-export const maybeObject = value({ type: ['object', 'null'] });
 export const maybeObjects = value({ type: ['array', 'null'], items: { type: 'object' } });
 
 export const number = (about: string, fallback: number, minimum = 0): Value => ({
