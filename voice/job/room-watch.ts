@@ -67,11 +67,14 @@ export class RoomWatch {
       this.#gone.resolve();
       if (reason !== 'user_connection_failure') onEnd(reason);
       // Users of a server that stops are lost before the server is: whose fault it was shows in a moment.
-      else this.#after((this.#leaving = options.clock.after(doubtMs, () => onEnd(reason))));
+      else this.#after((this.#leaving = options.clock.after(doubtMs, () => this.#reconnecting ?? onEnd(reason))));
     });
     room.on(RoomEvent.ConnectionStateChanged, (state: ConnectionState) => {
       this.#reconnecting?.cancel();
       this.#reconnecting = state === ConnectionState.CONN_RECONNECTING ? options.clock.after(reconnectMs, lost) : undefined;
+      // Everybody seems to leave while the connection is made anew: who is there afterwards was there.
+      if (state === ConnectionState.CONN_CONNECTED && this.#leaving !== undefined && !room.remoteParticipants.has(userIdentity))
+        onEnd('user_connection_failure');
     });
     const lost = (): void => {
       this.#gone.resolve();
