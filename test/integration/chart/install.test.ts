@@ -6,16 +6,23 @@ import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { runApi } from '../../../api/main.ts';
+import { createFoundation } from '../../../api/resources/foundation.ts';
+import { stageMarks } from '../../../api/resources/staging.ts';
+import { Sweeper } from '../../../api/resources/sweeper.ts';
 import { accessOf } from '../../../cli/dev/doctor/permissions.ts';
 import { repositoryRoot } from '../../../cli/dev/repository.ts';
 import { runDispatcher } from '../../../dispatcher/main.ts';
+import { createTransport, loadKubeConfig } from '../../../kube/index.ts';
 import { runOperator } from '../../../operator/main.ts';
+import { systemClock } from '../../../platform/clock.ts';
 import { loadConfig } from '../../../platform/config.ts';
+import { Readiness } from '../../../platform/lifecycle.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { migrate, openStore, type Store } from '../../../store/index.ts';
-import { anAgent, aWebhookSubscription, type Manifest } from '../../support/builders.ts';
+import { anAgent, aWebhookSubscription } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
+import { unlimited } from '../../support/limits.ts';
 import { database, type TestDatabase } from '../../support/postgres.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 import { chart, lay, NAMESPACE, ofKind, podsOf, RELEASE, render, type Rendered, roles, withValues } from './helm.ts';
@@ -202,6 +209,30 @@ describe('permissions', () => {
         expect(await allowed(audience, verb, name, namespace ?? 'acme'), `${audience} may not ${verb} ${name}`).toBe(true);
       }
     }
+  });
+
+  it('let the facade finish what was left behind, past an organisation that nobody has granted', async () => {
+    const { labels, annotations } = stageMarks({ for: { kind: 'Agent', name: 'never-made' }, at: '2026-01-01T00:00:00Z', keys: [] });
+    await apply({ apiVersion: 'v1', kind: 'Secret', metadata: { name: 'left-behind', namespace: 'globex', labels, annotations } });
+    const registry = new Registry();
+    const logger = createLogger({ role: 'test', level: 'silent' });
+    const kubeConfig = loadKubeConfig({ path: await cluster.kubeconfigOf(NAMESPACE, `${RELEASE}-api`) });
+    const transport = createTransport({ kubeConfig, registry, logger });
+    const foundation = createFoundation({
+      store,
+      transport,
+      logger,
+      registry,
+      readiness: new Readiness(),
+      clock: systemClock,
+      random: Math.random,
+      pageTokenKey: new Uint8Array(32),
+      limits: unlimited,
+    });
+    const organizations = { list: async () => ['stranger', 'globex'].map((name) => ({ name })) } as unknown as Store['organizations'];
+    await new Sweeper({ foundation, organizations }).sweep();
+    await expect(cluster.kubectl(['get', 'secret', 'left-behind', '--namespace=globex'])).rejects.toThrow('NotFound');
+    await transport.close();
   });
 
   it('are enough for an operator, a facade and a dispatcher, and one organisation without them disturbs no other', async () => {
@@ -428,7 +459,7 @@ async function allowed(role: string, verb: string, name: string, namespace?: str
 
 const withKey = { llm: { provider: 'openai', model: 'gpt-4o-mini', apiKeySecretRef: { name: 'models', key: 'openai' } } };
 
-async function apply(manifest: Manifest): Promise<void> {
+async function apply(manifest: object): Promise<void> {
   await cluster.kubectl(['apply', '--server-side', '--force-conflicts', '-f', '-'], JSON.stringify(manifest));
 }
 
