@@ -83,12 +83,18 @@ async function outside(): Promise<number> {
     ],
     { stdio: 'inherit' },
   );
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill('SIGTERM'));
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopInside(child.pid));
   const code = await new Promise<number>((done) => child.on('exit', (status, signal) => done(status ?? (signal === null ? 1 : 128))));
   removeControlGroups();
   if (!values.keep && code === 0) rmSync(work, { recursive: true, force: true });
   else process.stdout.write(`logs and state are in ${work}\n`);
   return code;
+}
+
+/** unshare itself waits for its child and passes no signal on. */
+function stopInside(pid: number | undefined): void {
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
+  for (const child of children) if (child !== '') process.kill(Number(child), 'SIGTERM');
 }
 
 async function inside(work: string): Promise<void> {
