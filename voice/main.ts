@@ -14,6 +14,7 @@ import { ConfigError, type Config } from '../platform/config.ts';
 import { Readiness, runUntilStopped, startProbeServer } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
 import { openStore } from '../store/index.ts';
+import { drainCalls } from './drain.ts';
 import { lazyTransport } from './job/lazy-transport.ts';
 import { launchOnlyInLiveProcesses } from './live-processes.ts';
 import { liveCallsGauge, waitingRecordingsGauge } from './metrics.ts';
@@ -124,7 +125,7 @@ export async function runVoice({ config, logger, registry, signal }: RunVoiceOpt
           await running;
         },
       },
-      { name: 'calls', stop: () => server.drain(config.PARLEY_VOICE_DRAIN_MS) },
+      { name: 'calls', stop: () => drainCalls({ server, timeoutMs: config.PARLEY_VOICE_DRAIN_MS, clock: systemClock }) },
     ],
   });
 }

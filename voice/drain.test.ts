@@ -1,0 +1,34 @@
+import { AgentServer, initializeLogger, ServerOptions } from '@livekit/agents';
+import { expect, it } from 'vitest';
+
+import { systemClock } from '../platform/clock.ts';
+import { drainCalls, type Drainable } from './drain.ts';
+
+it('waits for the calls although the server fails to, and no longer', async () => {
+  const activeJobs: unknown[] = ['a call', 'another'];
+  const server: Drainable = { activeJobs, drain: () => Promise.reject(new Error('runner not started')) };
+  let over = false;
+  const drained = drainCalls({ server, timeoutMs: 60_000, clock: systemClock }).then(() => (over = true));
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  activeJobs.pop();
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  expect(over).toBe(false);
+  activeJobs.pop();
+  await drained;
+});
+
+it('gives up when the time is up, and passes on what else goes wrong', async () => {
+  const failing = (message: string): Drainable => ({ activeJobs: ['a call'], drain: () => Promise.reject(new Error(message)) });
+  await expect(drainCalls({ server: failing('runner not started'), timeoutMs: 1, clock: systemClock })).rejects.toThrow(
+    '1 calls were live',
+  );
+  await expect(drainCalls({ server: failing('out of order'), timeoutMs: 1, clock: systemClock })).rejects.toThrow('out of order');
+});
+
+it('LiveKit’s server is one that can be drained', async () => {
+  initializeLogger({ pretty: false, level: 'silent' });
+  const server: Drainable = new AgentServer(
+    new ServerOptions({ agent: import.meta.filename, wsURL: 'ws://127.0.0.1:1', apiKey: 'key', apiSecret: 'secret' }),
+  );
+  await expect(drainCalls({ server, timeoutMs: 1000, clock: systemClock })).resolves.toBeUndefined();
+});
