@@ -100,6 +100,7 @@ function stopInside(pid: number | undefined): void {
 async function inside(work: string): Promise<void> {
   const stop = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stop.abort());
+  const stopped = new Promise<number>((done) => stop.signal.addEventListener('abort', () => done(1)));
   const binaries = new Map<BinaryName, string>();
   for (const name of names) binaries.set(name, await testBinary(name));
   const binary = (name: BinaryName): string => binaries.get(name) ?? name;
@@ -127,7 +128,7 @@ async function inside(work: string): Promise<void> {
         `the node is ready; KUBECONFIG=${cluster.kubeconfig}; enter it with: nsenter --target <pid> --mount --net --pid\n`,
       );
     }
-    const failed = await runSuite({
+    const suite = runSuite({
       kubectl,
       helm: binary('helm'),
       kubeconfig: cluster.memberKubeconfig,
@@ -138,6 +139,7 @@ async function inside(work: string): Promise<void> {
       parley,
       root,
     });
+    const failed = await Promise.race([suite, stopped]);
     if (values.keep && !stop.signal.aborted) await new Promise((done) => stop.signal.addEventListener('abort', done));
     process.exitCode = failed > 0 ? 1 : 0;
   } catch (error) {
@@ -146,6 +148,8 @@ async function inside(work: string): Promise<void> {
   } finally {
     await supervisor.stop();
   }
+  // With the first process of the namespace go all others: pods, and what a suite that was cut off still waits for.
+  process.exit();
 }
 
 function tell({ part, state, elapsedMs, reason }: PartEvent): void {
