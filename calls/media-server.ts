@@ -23,7 +23,13 @@ export function mediaServerOf(config: Settings): MediaServer | undefined {
   if (url === undefined) return undefined;
   if (apiKey === undefined || apiSecret === undefined)
     throw new ConfigError('LIVEKIT_URL names a media server: set LIVEKIT_API_KEY and LIVEKIT_API_SECRET as it has them, too');
-  return { url: asWebSocket(url), publicUrl: asWebSocket(config.LIVEKIT_PUBLIC_URL ?? url), apiKey, apiSecret, agentName: config.LIVEKIT_AGENT_NAME };
+  return {
+    url: asWebSocket(url),
+    publicUrl: asWebSocket(config.LIVEKIT_PUBLIC_URL ?? url),
+    apiKey,
+    apiSecret,
+    agentName: config.LIVEKIT_AGENT_NAME,
+  };
 }
 
 function asWebSocket(url: string): string {

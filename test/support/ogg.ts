@@ -34,7 +34,23 @@ export async function decodeOgg(file: Uint8Array): Promise<DecodedStereo> {
 export async function encodeOgg({ left, right }: { readonly left: Int16Array; readonly right: Int16Array }): Promise<Buffer> {
   const both = new Int16Array(left.length * 2);
   for (let index = 0; index < left.length; index += 1) both.set([left[index]!, right[index]!], 2 * index);
-  const options = ['-f', 's16le', '-ar', '48000', '-channel_layout', 'stereo', '-i', 'pipe:0', '-c:a', 'libopus', '-b:a', '96k', '-f', 'ogg', 'pipe:1'];
+  const options = [
+    '-f',
+    's16le',
+    '-ar',
+    '48000',
+    '-channel_layout',
+    'stereo',
+    '-i',
+    'pipe:0',
+    '-c:a',
+    'libopus',
+    '-b:a',
+    '96k',
+    '-f',
+    'ogg',
+    'pipe:1',
+  ];
   return ffmpeg(options, Buffer.from(both.buffer));
 }
 
