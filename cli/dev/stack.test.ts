@@ -38,3 +38,12 @@ it('keeps files in a bucket that the person names, and never in the folder of an
   const besideAnother = stackWith({ STORAGE_URL: 'file:///another/stack' });
   expect([besideAnother.storageUrl, ...storageOfRoles(besideAnother)]).toEqual([own, own, own, own]);
 });
+
+it('gives live calls as long as the person who starts it says, and little otherwise', () => {
+  const drainOf = (env: NodeJS.ProcessEnv): unknown =>
+    stackWith(env)
+      .parts.find(({ name }) => name === 'voice')
+      ?.command().env?.['PARLEY_VOICE_DRAIN_MS'];
+  expect(drainOf({ PARLEY_VOICE_DRAIN_MS: '120000' })).toBe('120000');
+  expect(drainOf({})).toBe('5000');
+});

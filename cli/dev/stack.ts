@@ -150,7 +150,7 @@ export function describeStack(options: StackOptions): Stack {
     PARLEY_LEADER_ELECTION: 'false',
     PARLEY_VOICE_PORT: String(ports.voice),
     // Whoever stops a stack wants it stopped.
-    PARLEY_VOICE_DRAIN_MS: '5000',
+    PARLEY_VOICE_DRAIN_MS: options.env['PARLEY_VOICE_DRAIN_MS'] || '5000',
     PARLEY_VOICE_SPOOL: options.env['PARLEY_VOICE_SPOOL'] || join(layout.data, 'spool'),
     KUBECONFIG: kubeconfigOf(role),
     PARLEY_PROVIDERS: devProviders(ports['dev-speech'], options.env['PARLEY_PROVIDERS']),
