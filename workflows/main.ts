@@ -8,8 +8,10 @@ import { Gauge, type Registry } from 'prom-client';
 import { analysisQueue } from '../calls/analysis/names.ts';
 import { CallLifecycle } from '../calls/lifecycle.ts';
 import { mediaServerOf } from '../calls/media-server.ts';
+import { CallCaretaker } from '../calls/caretaker.ts';
 import { Reaper } from '../calls/reaper.ts';
 import { createRooms } from '../calls/rooms.ts';
+import { createWaitingRooms } from '../calls/waiting-rooms.ts';
 import { sleep, systemClock, type Clock } from '../platform/clock.ts';
 import { ConfigError, type Config } from '../platform/config.ts';
 import { egressOf } from '../platform/egress/egress-of.ts';
@@ -170,6 +172,15 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
     logger,
     registry,
   }).run(stopping.signal);
+  const attending =
+    mediaServer &&
+    new CallCaretaker({
+      store: store.calls,
+      rooms: createWaitingRooms(mediaServer, () => clock.now()),
+      clock,
+      random: Math.random,
+      logger,
+    }).run(stopping.signal);
   const watching = watchHealth({ check: () => store.health(), readiness, clock, logger }, stopping.signal);
 
   await runUntilStopped({
@@ -189,7 +200,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
         name: 'worker',
         stop: async () => {
           stopping.abort();
-          await Promise.all([working, watching, sweeping, analysing, delivering, reaping]);
+          await Promise.all([working, watching, sweeping, analysing, delivering, reaping, attending]);
         },
       },
     ],

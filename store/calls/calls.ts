@@ -5,6 +5,7 @@ import { StoreError } from '../error.ts';
 import { insertEvents } from '../webhooks/events.ts';
 import type { NewEvent } from '../webhooks/types.ts';
 import { callColumns, toCall, type CallRecord, type CallRef, type NewCall, type Row, type StoredRecording } from './call-record.ts';
+import { LOOKED_AFTER_MS } from './unserved.ts';
 import { terminalStatusOf, type CallStatus, type FinishReason } from './call-state.ts';
 
 const idShape = /^call_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
@@ -195,6 +196,21 @@ export class Calls {
       const { rowCount } = await transaction.query(
         `UPDATE parley.calls SET dynamic_data = $3 WHERE org = $1 AND id = $2 AND status IN ('registered', 'ongoing')`,
         [org, id, JSON.stringify(storableJson(data))],
+      );
+      return rowCount > 0;
+    });
+  }
+
+  /**
+   * Somebody sees to it that a job comes, which counts as one that was heard of.
+   * @returns false when a job has the call, somebody else sees to it, or it is over
+   */
+  async lookAfter({ org, id }: CallRef): Promise<boolean> {
+    return this.#database.asOrganization(org, async (transaction) => {
+      const { rowCount } = await transaction.query(
+        `UPDATE parley.calls SET job_seen_at = now() WHERE org = $1 AND id = $2 AND status = 'registered' AND job_id IS NULL
+           AND (job_seen_at IS NULL OR job_seen_at < now() - $3 * interval '1 millisecond')`,
+        [org, id, LOOKED_AFTER_MS],
       );
       return rowCount > 0;
     });

@@ -3,6 +3,7 @@ import { CallAnalyses } from './analyses.ts';
 import { CallLog } from './call-log.ts';
 import { listCalls, type CallListOptions, type CallPage } from './call-list.ts';
 import { Calls } from './calls.ts';
+import { unservedCalls, type UnservedCall } from './unserved.ts';
 import { overdueCalls, type OverdueCall, type OverdueLimits } from './overdue.ts';
 
 export interface CallStore {
@@ -10,6 +11,8 @@ export interface CallStore {
   readonly log: CallLog;
   readonly analyses: CallAnalyses;
   list(options: CallListOptions): Promise<CallPage>;
+  /** Of all organisations. */
+  unserved(): Promise<readonly UnservedCall[]>;
   /** Of all organisations. */
   overdue(limits: OverdueLimits & { readonly limit?: number }): Promise<readonly OverdueCall[]>;
 }
@@ -20,6 +23,7 @@ export function createCallStore(database: Database): CallStore {
     log: new CallLog(database),
     analyses: new CallAnalyses(database),
     list: (options) => listCalls(database, options),
+    unserved: () => unservedCalls(database),
     overdue: (limits) => overdueCalls(database, limits),
   };
 }

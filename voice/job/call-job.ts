@@ -280,8 +280,9 @@ export class CallJob {
     const { call, writer, recording, log } = serving;
     const { clock } = this.#options.services;
     await this.#closeSession(prepared, log);
-    // Two who were connected go on without the agent.
-    const closing = transfers.connected ? undefined : this.#closeRoom(call.room, log);
+    // Two who were connected go on without the agent, and so does a call that another job has.
+    const goesOn = transfers.connected || (end.reason === 'elsewhere' && (await this.#goesOn(call)));
+    const closing = goesOn ? undefined : this.#closeRoom(call.room, log);
     const lost = await writer.close({ withinMs: patience.transcript });
     const saved = (await recording?.save()) ?? 'none';
     await starting;
@@ -297,6 +298,11 @@ export class CallJob {
     await transfers.attend({ longestMs: call.maxDurationMs, stop: this.#options.stop });
     // Whoever talks goes on while the process stops.
     if (!this.#options.stop.aborted) await this.#closeRoom(call.room, log);
+  }
+
+  async #goesOn({ org, id }: CallRecord): Promise<boolean> {
+    const now = await this.#options.services.store.calls.calls.get({ org, id }).catch(() => undefined);
+    return now !== undefined && !isTerminal(now.status);
   }
 
   async #closeSession(prepared: PreparedCall | undefined, log: Logger): Promise<void> {

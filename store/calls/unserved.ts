@@ -1,0 +1,23 @@
+/** Calls that no job has told of yet: looked for across organisations, by their times alone. */
+import type { Database } from '../database.ts';
+import type { CallRef } from './call-record.ts';
+
+export interface UnservedCall extends CallRef {
+  readonly room: string;
+}
+
+/** A job tells of itself every 8 s: so long after somebody has looked after a call, it may be looked after again. */
+export const LOOKED_AFTER_MS = 10_000;
+
+/** The newest first, `limit` (200) at most: of those that nobody has come to yet, the newest are the ones that somebody may be about to. */
+export async function unservedCalls(database: Database, { limit = 200 } = {}): Promise<readonly UnservedCall[]> {
+  return database.asDirectory(async (transaction) => {
+    const { rows } = await transaction.query<UnservedCall & Record<string, unknown>>(
+      `SELECT org, id, room FROM parley.calls
+       WHERE status = 'registered' AND (job_seen_at IS NULL OR job_seen_at < now() - $1 * interval '1 millisecond')
+       ORDER BY created_at DESC LIMIT $2`,
+      [LOOKED_AFTER_MS, limit],
+    );
+    return rows;
+  });
+}
