@@ -33,11 +33,13 @@ export interface RunVoiceOptions {
 const processStartMs = 60_000;
 /** Beyond the calls themselves, for closing what they have used, in milliseconds. */
 const closingMs = 15_000;
+/** Whoever presses Ctrl-C waits no longer than this for calls, in milliseconds. */
+const interruptedMs = 5_000;
 /** For recordings that couldn't be saved at the end of their calls, in milliseconds. */
 const lastLookMs = 10_000;
 
 /**
- * Runs until SIGTERM: then it takes no more calls, and waits for those that it has.
+ * Runs until SIGTERM: then it takes no more calls, and waits for those that it has. After SIGINT it waits for some seconds only.
  * @throws ConfigError without a database or a media server
  */
 export async function runVoice({ config, logger, registry, signal }: RunVoiceOptions): Promise<void> {
@@ -101,6 +103,8 @@ export async function runVoice({ config, logger, registry, signal }: RunVoiceOpt
     readiness.notReady('media server', err instanceof Error ? err.message : String(err));
     logger.error({ err }, 'the agent server has stopped');
   });
+  let drainMs = config.PARLEY_VOICE_DRAIN_MS;
+  process.once('SIGINT', () => (drainMs = Math.min(drainMs, interruptedMs)));
   await runUntilStopped({
     logger,
     readiness,
@@ -125,7 +129,7 @@ export async function runVoice({ config, logger, registry, signal }: RunVoiceOpt
           await running;
         },
       },
-      { name: 'calls', stop: () => drainCalls({ server, timeoutMs: config.PARLEY_VOICE_DRAIN_MS, clock: systemClock }) },
+      { name: 'calls', stop: () => drainCalls({ server, timeoutMs: drainMs, clock: systemClock }) },
     ],
   });
 }

@@ -149,8 +149,6 @@ export function describeStack(options: StackOptions): Stack {
     // A single operator: waiting for the Lease of one that was killed would only cost time.
     PARLEY_LEADER_ELECTION: 'false',
     PARLEY_VOICE_PORT: String(ports.voice),
-    // Whoever stops a stack wants it stopped.
-    PARLEY_VOICE_DRAIN_MS: options.env['PARLEY_VOICE_DRAIN_MS'] || '5000',
     PARLEY_VOICE_SPOOL: options.env['PARLEY_VOICE_SPOOL'] || join(layout.data, 'spool'),
     KUBECONFIG: kubeconfigOf(role),
     PARLEY_PROVIDERS: devProviders(ports['dev-speech'], options.env['PARLEY_PROVIDERS']),
@@ -176,7 +174,15 @@ export function describeStack(options: StackOptions): Stack {
       port: ports.dispatcher,
       env: roleEnv('dispatcher'),
     }),
-    rolePart({ role: 'voice', dependsOn: ['livekit', 'kube-apiserver', ...database], command, port: ports.voice, env: roleEnv('voice') }),
+    rolePart({
+      role: 'voice',
+      dependsOn: ['livekit', 'kube-apiserver', ...database],
+      command,
+      port: ports.voice,
+      env: roleEnv('voice'),
+      // Whoever stops a stack wants it stopped; SIGTERM waits for calls.
+      stopSignal: 'SIGINT',
+    }),
   ];
   const receiver = receiverPart({
     command,

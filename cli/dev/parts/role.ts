@@ -8,6 +8,8 @@ export interface RoleOptions {
   readonly command: readonly [file: string, ...args: string[]];
   readonly port: number;
   readonly env: NodeJS.ProcessEnv;
+  /** Default SIGTERM. */
+  readonly stopSignal?: NodeJS.Signals;
 }
 
 /** One of Parley's own roles. Its environment is the person's, less what would point it elsewhere. */
@@ -19,5 +21,6 @@ export function rolePart(options: RoleOptions): Part {
     command: () => ({ file, args: [...args, options.role], env: options.env }),
     check: async (signal) => (await httpCheck({ url: `http://127.0.0.1:${options.port}/readyz`, signal })).status === 200,
     stopTimeoutMs: 30_000,
+    ...(options.stopSignal && { stopSignal: options.stopSignal }),
   };
 }
