@@ -28,7 +28,7 @@ it("the README's tour runs from top to bottom", async () => {
   const toured = await run('bash', ['-euo', 'pipefail', '-c', script], { cwd: folder });
   expect(toured.code, toured.stderr).toBe(0);
 
-  const [, looked, made, equipped, changed, refused, found, delivered, explained] = toured.stdout.split('--- next\n');
+  const [, looked, made, equipped, changed, refused, called, found, delivered, explained] = toured.stdout.split('--- next\n');
   expect(looked).toMatch(/agent\.parley\.dev\/\S+ +True/);
   expect(looked).toContain('"data":[');
   expect(made).toContain('"ai_agent_id":"agent-');
@@ -40,6 +40,7 @@ it("the README's tour runs from top to bottom", async () => {
   expect(equipped).toMatch(/phonenumber\.parley\.dev\/pn-/);
   expect(changed).toContain('"welcome_message":"Welcome back!"');
   expect(refused).toMatch(/"error":"conflict".*kubectl/);
+  expect(called).toMatch(/^agent {2}\S[\s\S]*ended/m);
   expect(found).toMatch(/bicycle-care\.pdf, page 2 .*When to replace it/);
   expect(found).toMatch(/"filename":"price-list\.xlsx".*"sheet":"Parts"/);
   expect(delivered).toMatch(/1 +\S+ +\d+ ms +204 +ok/);
