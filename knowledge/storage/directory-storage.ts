@@ -35,7 +35,13 @@ export class DirectoryStorage implements FileStorage {
       await this.#swept;
       temporary = join(this.#root, incoming, randomUUID());
       // Flushed before it gets its name, so that the name never stands for half a file, even after a power cut.
-      await pipeline(meter.chunks(), createWriteStream(temporary, { flags: 'wx', mode: 0o600, flush: true }));
+      const file = createWriteStream(temporary, { flags: 'wx', mode: 0o600, flush: true });
+      const closed = new Promise<void>((resolve) => file.once('close', () => resolve()));
+      await pipeline(meter.chunks(), file).catch(async (error: unknown) => {
+        // It may be about to be opened: removed before that, it would be there afterwards.
+        await closed;
+        throw error;
+      });
       await this.#place(temporary, join(this.#root, key));
       return meter.result();
     } catch (error) {
