@@ -1,15 +1,12 @@
 /** What lets the user of a web call into its room, and nowhere else. */
-import { AccessToken, JobRestartPolicy, RoomAgentDispatch, RoomConfiguration, TrackSource } from 'livekit-server-sdk';
+import { AccessToken, RoomConfiguration, TrackSource } from 'livekit-server-sdk';
 
 import type { MediaServer } from './media-server.ts';
-import { dispatchMetadata, roomOf, userIdentityOf } from './names.ts';
+import { roomOf, userIdentityOf } from './names.ts';
+import { roomOptionsOf } from './room-options.ts';
 
 /** How long a token opens the room of its call, in milliseconds. Who is in the room stays. */
 export const tokenTtlMs = 600_000;
-/** How long an empty room waits for its user, in seconds. */
-export const emptyRoomSeconds = 300;
-/** How long a room is kept for a user whose connection broke, in seconds. */
-const departureSeconds = 20;
 
 export interface TokenOptions {
   readonly callId: string;
@@ -42,17 +39,6 @@ export async function accessTokenOf(
     canUpdateOwnMetadata: false,
     hidden: false,
   });
-  token.roomConfig = new RoomConfiguration({
-    emptyTimeout: emptyRoomSeconds,
-    departureTimeout: departureSeconds,
-    agents: [
-      new RoomAgentDispatch({
-        agentName: server.agentName,
-        metadata: dispatchMetadata(callId),
-        // A second job would know nothing of what was said: a call whose job is lost is over.
-        restartPolicy: JobRestartPolicy.JRP_NEVER,
-      }),
-    ],
-  });
+  token.roomConfig = new RoomConfiguration(roomOptionsOf(server, callId));
   return token.toJwt();
 }

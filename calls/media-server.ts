@@ -35,3 +35,8 @@ export function mediaServerOf(config: Settings): MediaServer | undefined {
 function asWebSocket(url: string): string {
   return url.replace(/^http/, 'ws').replace(/\/+$/, '');
 }
+
+/** For requests to it. */
+export function httpUrlOf({ url }: Pick<MediaServer, 'url'>): string {
+  return url.replace(/^ws/, 'http');
+}

@@ -4,8 +4,8 @@ import { Counter, type Registry } from 'prom-client';
 import { sleep, type Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { CallStore, FinishReason, OverdueLimits } from '../store/index.ts';
-import { emptyRoomSeconds } from './access-token.ts';
 import type { CallLifecycle } from './lifecycle.ts';
+import { emptyRoomSeconds } from './room-options.ts';
 import type { Rooms } from './rooms.ts';
 
 /** The job tells of itself every few seconds, and keeps the longest duration by itself: these are for when it can't. */

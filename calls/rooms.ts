@@ -1,7 +1,7 @@
 /** Rooms of the media server. */
 import { type ParticipantInfo, RoomServiceClient, TwirpError } from 'livekit-server-sdk';
 
-import type { MediaServer } from './media-server.ts';
+import { httpUrlOf, type MediaServer } from './media-server.ts';
 
 /** Longest time for one request, in seconds. */
 const timeoutSeconds = 5;
@@ -21,8 +21,8 @@ export function isAgent({ kind }: Pick<ParticipantInfo, 'kind'>): boolean {
   return (kind as number) === agentKind;
 }
 
-export function createRooms({ url, apiKey, apiSecret }: MediaServer): Rooms {
-  const client = new RoomServiceClient(url.replace(/^ws/, 'http'), apiKey, apiSecret, { requestTimeout: timeoutSeconds });
+export function createRooms(server: MediaServer): Rooms {
+  const client = new RoomServiceClient(httpUrlOf(server), server.apiKey, server.apiSecret, { requestTimeout: timeoutSeconds });
   return {
     async close(room) {
       try {

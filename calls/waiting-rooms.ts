@@ -1,8 +1,9 @@
 /** Rooms in which somebody waits for an agent: the media server calls for one once, and not again when nobody was there to take the job. */
-import { AgentDispatchClient, JobRestartPolicy, RoomServiceClient, type AgentDispatch } from 'livekit-server-sdk';
+import { AgentDispatchClient, RoomServiceClient, type AgentDispatch } from 'livekit-server-sdk';
 
-import type { MediaServer } from './media-server.ts';
+import { httpUrlOf, type MediaServer } from './media-server.ts';
 import { dispatchMetadata } from './names.ts';
+import { restartPolicy } from './room-options.ts';
 import { createRooms } from './rooms.ts';
 
 /** Longest time for one request, in seconds. */
@@ -24,7 +25,7 @@ export interface WaitingRooms {
 /** @param now milliseconds since the epoch */
 export function createWaitingRooms(server: MediaServer, now: () => number): WaitingRooms {
   const { apiKey, apiSecret, agentName } = server;
-  const url = server.url.replace(/^ws/, 'http');
+  const url = httpUrlOf(server);
   const options = { requestTimeout: timeoutSeconds };
   const client = new RoomServiceClient(url, apiKey, apiSecret, options);
   const dispatches = new AgentDispatchClient(url, apiKey, apiSecret, options);
@@ -43,10 +44,7 @@ export function createWaitingRooms(server: MediaServer, now: () => number): Wait
       return old.filter((_room, index) => alone[index]).map(({ name }) => name);
     },
     async callAgent(room, callId) {
-      await dispatches.createDispatch(room, agentName, {
-        metadata: dispatchMetadata(callId),
-        restartPolicy: JobRestartPolicy.JRP_NEVER,
-      });
+      await dispatches.createDispatch(room, agentName, { metadata: dispatchMetadata(callId), restartPolicy });
     },
   };
 }

@@ -2,8 +2,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
 import {
-  JobRestartPolicy,
-  RoomAgentDispatch,
   RoomConfiguration,
   SipClient,
   SIPDispatchRule,
@@ -15,6 +13,7 @@ import {
 } from 'livekit-server-sdk';
 
 import type { MediaServer } from '../media-server.ts';
+import { agentDispatch, restartPolicy } from '../room-options.ts';
 import { inboundDispatchMetadata, inboundRoomPrefix } from './dispatch.ts';
 
 /** Whose a thing is; stands in its metadata, and it is found by that. */
@@ -246,7 +245,7 @@ function roomConfiguration(agentName: string): RoomConfiguration {
   return new RoomConfiguration({
     emptyTimeout: emptySeconds,
     departureTimeout: emptySeconds,
-    agents: [new RoomAgentDispatch({ agentName, metadata: inboundDispatchMetadata, restartPolicy: JobRestartPolicy.JRP_NEVER })],
+    agents: [agentDispatch(agentName, inboundDispatchMetadata)],
   });
 }
 
@@ -280,7 +279,7 @@ function ruleSpec(info: SIPDispatchRuleInfo, agentName: string): SipSpec | undef
     others.length === 0 &&
     agent?.agentName === agentName &&
     agent.metadata === inboundDispatchMetadata &&
-    agent.restartPolicy === JobRestartPolicy.JRP_NEVER &&
+    agent.restartPolicy === restartPolicy &&
     roomConfig?.emptyTimeout === emptySeconds;
   return sound ? { kind: 'rule', name, trunk: trunkIds[0] ?? '' } : undefined;
 }

@@ -1,8 +1,9 @@
 /** How each provider is given what the user said, a turn at a time, and where its answer has the words. */
 import { FormData } from 'undici';
 
-import { keyOf, partNames, ProviderFailure, type ProviderEndpoint } from '../../calls/providers/index.ts';
+import { keyOf, type ProviderEndpoint } from '../../calls/providers/index.ts';
 import { azureAddress } from './speech-protocols.ts';
+import { baseLanguage, unknownService } from './speech-service.ts';
 
 export interface HearingRequest {
   readonly url: string;
@@ -24,8 +25,6 @@ export interface HearingSettings {
   readonly language: string;
 }
 
-const baseLanguage = (language: string): string => language.split('-')[0]!.toLowerCase();
-
 /** @throws ProviderFailure `refused` */
 export function hearingProtocolOf(settings: HearingSettings): HearingProtocol {
   const { endpoint } = settings;
@@ -42,12 +41,7 @@ export function hearingProtocolOf(settings: HearingSettings): HearingProtocol {
     case 'google':
       return google(settings);
     default:
-      throw new ProviderFailure({
-        part: 'stt',
-        kind: 'refused',
-        provider: endpoint.provider,
-        message: `${endpoint.provider} (${partNames.stt}) is not known here: use openai_compatible with its address, or an entry in PARLEY_PROVIDERS`,
-      });
+      throw unknownService(endpoint, 'stt');
   }
 }
 

@@ -1,5 +1,6 @@
 /** How each provider is asked to speak. All answer with sound as it is made, in one request for a sentence. */
 import { keyOf, partNames, ProviderFailure, type ProviderEndpoint } from '../../calls/providers/index.ts';
+import { baseLanguage, unknownService } from './speech-service.ts';
 
 export interface SpeechRequest {
   readonly url: string;
@@ -26,7 +27,6 @@ export interface SpeechSettings {
 
 const sampleRate = 24_000;
 const json = { 'content-type': 'application/json' };
-const baseLanguage = (language: string): string => language.split('-')[0]!.toLowerCase();
 
 /** @throws ProviderFailure `refused` */
 export function speechProtocolOf(settings: SpeechSettings): SpeechProtocol {
@@ -44,12 +44,7 @@ export function speechProtocolOf(settings: SpeechSettings): SpeechProtocol {
     case 'google':
       return google(settings);
     default:
-      throw new ProviderFailure({
-        part: 'tts',
-        kind: 'refused',
-        provider: endpoint.provider,
-        message: `${endpoint.provider} (${partNames.tts}) is not known here: use openai_compatible with its address, or an entry in PARLEY_PROVIDERS`,
-      });
+      throw unknownService(endpoint, 'tts');
   }
 }
 

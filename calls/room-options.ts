@@ -1,0 +1,27 @@
+/** What a room of a call is made with, whoever makes it. */
+import { JobRestartPolicy, RoomAgentDispatch } from 'livekit-server-sdk';
+
+import type { MediaServer } from './media-server.ts';
+import { dispatchMetadata } from './names.ts';
+
+/** How long an empty room waits for its user, in seconds. */
+export const emptyRoomSeconds = 300;
+/** How long a room is kept that everybody has left, such as for a user whose connection broke, in seconds. */
+const departureSeconds = 20;
+
+/** A second job would know nothing of what was said: a call whose job is lost is over. */
+export const restartPolicy = JobRestartPolicy.JRP_NEVER;
+
+/** @param metadata participants can read it */
+export function agentDispatch(agentName: string, metadata: string): RoomAgentDispatch {
+  return new RoomAgentDispatch({ agentName, metadata, restartPolicy });
+}
+
+/** For the room of a call, which an agent is called into. */
+export function roomOptionsOf({ agentName }: Pick<MediaServer, 'agentName'>, callId: string) {
+  return {
+    emptyTimeout: emptyRoomSeconds,
+    departureTimeout: departureSeconds,
+    agents: [agentDispatch(agentName, dispatchMetadata(callId))],
+  };
+}
