@@ -16,6 +16,8 @@ export interface KubeErrorOptions {
   readonly causes?: readonly StatusCause[];
   /** From `Retry-After`, in milliseconds. */
   readonly retryAfterMs?: number;
+  /** What answered, where that was not the API server but something behind it, as through a Service's proxy. */
+  readonly body?: string;
   readonly cause?: unknown;
 }
 
@@ -25,6 +27,7 @@ export class KubeError extends Error {
   readonly reason: string;
   readonly causes: readonly StatusCause[];
   readonly retryAfterMs: number | undefined;
+  readonly body: string | undefined;
 
   constructor(options: KubeErrorOptions) {
     super(options.message, { cause: options.cause });
@@ -33,6 +36,7 @@ export class KubeError extends Error {
     this.reason = options.reason;
     this.causes = options.causes ?? [];
     this.retryAfterMs = options.retryAfterMs;
+    this.body = options.body;
   }
 
   get notFound(): boolean {

@@ -12,6 +12,8 @@ export type { KubeConfig } from '@kubernetes/client-node';
 export interface LoadKubeConfigOptions {
   /** A kubeconfig file. Default: `KUBECONFIG`, then `~/.kube/config`, then the pod's service account. */
   readonly path?: string;
+  /** One of its contexts. Default: its current one. */
+  readonly context?: string;
 }
 
 /**
@@ -30,6 +32,7 @@ export function loadKubeConfig(options: LoadKubeConfigOptions = {}): KubeConfig 
     const where = options.path ?? process.env['KUBECONFIG'] ?? 'the default kubeconfig';
     throw new KubeError({ code: 0, reason: 'BadKubeConfig', message: `${where} can't be used: ${(cause as Error).message}`, cause });
   }
+  if (options.context !== undefined) useContext(config, options.context);
   if (config.getCurrentCluster() === null) {
     const where = options.path ?? process.env['KUBECONFIG'] ?? 'the default kubeconfig';
     throw new KubeError({
@@ -39,6 +42,18 @@ export function loadKubeConfig(options: LoadKubeConfigOptions = {}): KubeConfig 
     });
   }
   return config;
+}
+
+function useContext(config: KubeConfig, name: string): void {
+  if (config.getContextObject(name) === null) {
+    const there = config.getContexts().map((context) => context.name);
+    throw new KubeError({
+      code: 0,
+      reason: 'BadKubeConfig',
+      message: `the kubeconfig has no context "${name}"; ${there.length === 0 ? 'it has none at all' : `it has: ${there.join(', ')}`}`,
+    });
+  }
+  config.setCurrentContext(name);
 }
 
 function defaultFiles(): readonly string[] {

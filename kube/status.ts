@@ -76,6 +76,7 @@ function errorFromStatus(status: StatusAnswer, options: AnswerOptions): KubeErro
     message: withoutNoiseCause(text),
     causes,
     ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+    ...(status.kind === undefined ? { body: options.text } : {}),
   });
 }
 

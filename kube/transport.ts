@@ -27,6 +27,8 @@ export interface KubeRequest {
   readonly contentType?: string;
   /** Default: `application/json`. */
   readonly accept?: string;
+  /** Sent besides; those that say who asks win over them. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Longest time for the request with all its retries, in milliseconds; for a stream: until its headers. Default: 30,000. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
@@ -215,6 +217,7 @@ class HttpTransport implements Transport {
         path: this.#prefix + request.path + queryOf(request.query),
         method: request.method,
         headers: {
+          ...request.headers,
           ...identity.headers,
           accept: request.accept ?? 'application/json',
           'user-agent': 'parley',

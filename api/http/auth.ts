@@ -13,6 +13,9 @@ import { requestState } from './request-state.ts';
 /** Longest credential that is looked at; ours have fewer than 100 characters. */
 const maxTokenLength = 512;
 
+/** For who comes through a proxy that needs the Authorization header for itself and takes it off, as a Kubernetes API server's does. */
+const keyHeader = 'x-parley-api-key';
+
 /**
  * Checks the key of every request to a known route, and how many it has made, before its body is read. Tenant headers that a client sends are
  * nobody's business: nothing reads them.
@@ -76,7 +79,9 @@ async function authenticate(
 ): Promise<Caller> {
   // Whoever stands between may have looked at the other one.
   if (timesSent(request, 'authorization') > 1) throw unauthorized('send one Authorization header, not several');
-  const [, token] = /^bearer +([\x21-\x7e]+) *$/i.exec(request.headers.authorization ?? '') ?? [];
+  const behindProxy = request.headers.authorization === undefined && timesSent(request, keyHeader) === 1;
+  const credential = behindProxy ? `Bearer ${String(request.headers[keyHeader])}` : request.headers.authorization;
+  const [, token] = /^bearer +([\x21-\x7e]+) *$/i.exec(credential ?? '') ?? [];
   if (token === undefined || token.length > maxTokenLength) {
     throw unauthorized('send your API key in the header Authorization: Bearer <API_KEY>');
   }
