@@ -1,10 +1,10 @@
 import { Option, type Command } from 'commander';
 
-import type { Finding } from '../dev/doctor/finding.ts';
+import type { Audience, Finding } from '../doctor/index.ts';
 
 interface DoctorFlags {
   readonly machine?: true;
-  readonly role: 'installer' | 'operator' | 'api' | 'dispatcher';
+  readonly role: Audience;
   readonly json?: true;
 }
 
@@ -12,7 +12,7 @@ export function registerDoctor(program: Command): void {
   program
     .command('doctor')
     .description(
-      'check this machine for the local stack, or, where KUBECONFIG is set, a cluster with its Postgres and Temporal; exit code 1 when something has to be mended',
+      'check this machine for the local stack, or, where KUBECONFIG is set, a cluster and the servers that this environment names; exit code 1 when something has to be mended',
     )
     .option('--machine', 'check the machine even though KUBECONFIG is set')
     .addOption(
@@ -21,10 +21,12 @@ export function registerDoctor(program: Command): void {
         .default('installer'),
     )
     .option('--json', 'print JSON')
+    .addHelpText('after', '\ndocs/operations/troubleshooting.md has a section for each check, by the name that --json calls "check".')
     .action(async (flags: DoctorFlags) => {
-      const { describeFinding } = await import('../dev/doctor/finding.ts');
+      const { describeFinding, runDoctor } = await import('../doctor/index.ts');
       const found: Finding[] = [];
-      for await (const finding of checks(flags)) {
+      const { env } = process;
+      for await (const finding of runDoctor({ env, audience: flags.role, ...(flags.machine === true && { machine: true }) })) {
         found.push(finding);
         if (flags.json !== true) process.stdout.write(describeFinding(finding));
       }
@@ -37,22 +39,4 @@ export function registerDoctor(program: Command): void {
         );
       process.exitCode = failed === 0 ? 0 : 1;
     });
-}
-
-async function* checks(flags: DoctorFlags): AsyncGenerator<Finding> {
-  const { env } = process;
-  if (flags.machine === true || env['KUBECONFIG'] === undefined || env['KUBECONFIG'] === '') {
-    const { checkMachine } = await import('../dev/doctor/machine.ts');
-    yield* checkMachine({ env, folder: process.cwd() });
-    return;
-  }
-  const [{ checkCluster }, { checkPostgres, checkTemporal }, { loadConfig }] = await Promise.all([
-    import('../dev/doctor/cluster.ts'),
-    import('../dev/doctor/services.ts'),
-    import('../../platform/config.ts'),
-  ]);
-  const config = loadConfig(env);
-  yield* checkCluster({ audience: flags.role });
-  yield* checkPostgres(config.DATABASE_URL);
-  yield await checkTemporal(config.TEMPORAL_ADDRESS, config.TEMPORAL_NAMESPACE);
 }

@@ -9,7 +9,7 @@ import { runApi } from '../../../api/main.ts';
 import { createFoundation } from '../../../api/resources/foundation.ts';
 import { stageMarks } from '../../../api/resources/staging.ts';
 import { Sweeper } from '../../../api/resources/sweeper.ts';
-import { accessOf } from '../../../cli/dev/doctor/permissions.ts';
+import { accessOf } from '../../../cli/doctor/permissions.ts';
 import { repositoryRoot } from '../../../cli/dev/repository.ts';
 import { runDispatcher } from '../../../dispatcher/main.ts';
 import { createTransport, loadKubeConfig } from '../../../kube/index.ts';

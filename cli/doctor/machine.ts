@@ -4,18 +4,18 @@ import { statfs } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 
-import { cacheFolder } from '../binaries/cache.ts';
-import { type BinarySpec, catalogue } from '../binaries/catalogue.ts';
-import { goVersion } from '../binaries/go-build.ts';
-import { currentPlatform, platformKey } from '../binaries/platform.ts';
-import { type Offer, offers } from '../binaries/resolve.ts';
-import { externalDatabase } from '../database-url.ts';
-import { layoutOf } from '../layout.ts';
-import { freePorts, portIsFree } from '../ports.ts';
-import { repositoryRoot } from '../repository.ts';
-import { readSettings } from '../settings.ts';
-import { runningSupervisor } from '../supervisor-lock.ts';
-import { fail, type Finding, ok, warn } from './finding.ts';
+import { cacheFolder } from '../dev/binaries/cache.ts';
+import { type BinarySpec, catalogue } from '../dev/binaries/catalogue.ts';
+import { goVersion } from '../dev/binaries/go-build.ts';
+import { currentPlatform, platformKey } from '../dev/binaries/platform.ts';
+import { type Offer, offers } from '../dev/binaries/resolve.ts';
+import { externalDatabase } from '../dev/database-url.ts';
+import { layoutOf } from '../dev/layout.ts';
+import { freePorts, portIsFree } from '../dev/ports.ts';
+import { repositoryRoot } from '../dev/repository.ts';
+import { readSettings } from '../dev/settings.ts';
+import { runningSupervisor } from '../dev/supervisor-lock.ts';
+import { type Finding, findingsOf } from './finding.ts';
 import { reachable } from './reachable.ts';
 
 export interface MachineOptions {
@@ -34,29 +34,27 @@ const memoryNeeded = 3 * gigabyte;
 export async function* checkMachine(options: MachineOptions): AsyncGenerator<Finding> {
   const major = Number(process.versions.node.split('.')[0]);
   yield major >= 24
-    ? ok('Node.js', process.version)
-    : fail('Node.js', `${process.version} is too old`, 'run `npm ci` in the checkout: it installs Node.js 24 beside the code');
+    ? findingsOf('node-js').ok(process.version)
+    : findingsOf('node-js').fail(`${process.version} is too old`, 'run `npm ci` in the checkout: it installs Node.js 24 beside the code');
   const platform = currentPlatform();
   const supported = ['linux', 'darwin'].includes(platform.os) && ['amd64', 'arm64'].includes(platform.arch);
   yield supported
-    ? ok('platform', platformKey(platform))
-    : fail('platform', `${platformKey(platform)} is not supported`, 'use Linux or macOS on amd64 or arm64 (on Windows: WSL 2)');
+    ? findingsOf('platform').ok(platformKey(platform))
+    : findingsOf('platform').fail(`${platformKey(platform)} is not supported`, 'use Linux or macOS on amd64 or arm64 (on Windows: WSL 2)');
   yield totalmem() >= memoryNeeded
-    ? ok('memory', `${(totalmem() / gigabyte).toFixed(1)} GB`)
-    : warn(
-        'memory',
+    ? findingsOf('memory').ok(`${(totalmem() / gigabyte).toFixed(1)} GB`)
+    : findingsOf('memory').warn(
         `${(totalmem() / gigabyte).toFixed(1)} GB is little`,
         'give the machine 4 GB: the servers of the stack take about 1 GB',
       );
   yield* checkFolder(options);
   const go = await goVersion(options.env);
   yield 'problem' in go
-    ? warn(
-        'Go',
+    ? findingsOf('go').warn(
         `${go.problem}; only needed where releases can't be downloaded`,
         'install Go 1.25 or newer when the programs below have no other source',
       )
-    : ok('Go', go.version);
+    : findingsOf('go').ok(go.version);
   let builds = false;
   for (const spec of catalogue) {
     const { finding, fromSource } = await checkProgram(spec, options.env);
@@ -73,9 +71,9 @@ async function* checkFolder(options: MachineOptions): AsyncGenerator<Finding> {
   try {
     accessSync(at, constants.W_OK);
     const pid = await runningSupervisor(layout.supervisorPid);
-    yield ok('folder', `${layout.root}${pid === undefined ? '' : `, where a stack runs (process ${pid})`}`);
+    yield findingsOf('folder').ok(`${layout.root}${pid === undefined ? '' : `, where a stack runs (process ${pid})`}`);
   } catch {
-    yield fail('folder', `${at} can't be written`, 'run `parley dev` in a folder of your own');
+    yield findingsOf('folder').fail(`${at} can't be written`, 'run `parley dev` in a folder of your own');
   }
 }
 
@@ -83,9 +81,9 @@ async function checkProgram(
   spec: BinarySpec,
   env: NodeJS.ProcessEnv,
 ): Promise<{ readonly finding: Finding; readonly fromSource: boolean }> {
-  const name = `${spec.name} ${spec.version}`;
+  const program = findingsOf('programs', `${spec.name} ${spec.version}`);
   if (spec.name === 'postgres' && externalDatabase(env) !== undefined)
-    return { finding: ok(name, 'not needed: DATABASE_URL names a server'), fromSource: false };
+    return { finding: program.ok('not needed: DATABASE_URL names a server'), fromSource: false };
   const passedOver: string[] = [];
   for await (const offer of offers({
     spec,
@@ -101,13 +99,13 @@ async function checkProgram(
     }
     const not = passedOver.length === 0 ? '' : ` (not ${passedOver.join('; ')})`;
     const how = offer.path === undefined ? `would come from the ${offer.source}: ${offer.detail}` : `${offer.source}: ${offer.detail}`;
-    return { finding: ok(name, `${how}${not}`), fromSource: offer.source === 'Go sources' };
+    return { finding: program.ok(`${how}${not}`), fromSource: offer.source === 'Go sources' };
   }
   const cure =
     spec.name === 'postgres'
       ? 'install Python 3 with pip, or Postgres 16 or newer with pgvector, or set DATABASE_URL'
       : `put ${spec.accepted.text} on PATH, install Go 1.25 or newer, or set PARLEY_BINARY_MIRROR`;
-  return { finding: fail(name, `is not to be had: ${passedOver.join('; ')}`, cure), fromSource: false };
+  return { finding: program.fail(`is not to be had: ${passedOver.join('; ')}`, cure), fromSource: false };
 }
 
 /** Why an offer can't be taken up; a release needs its server to be reachable. */
@@ -125,15 +123,15 @@ async function* checkDisk(options: MachineOptions, builds: boolean): AsyncGenera
     ['disk for the programs', cacheFolder(options.env)],
     ['disk for the data', options.folder],
   ] as const) {
+    const disk = findingsOf('disk', name);
     let at = folder;
     while (!existsSync(at)) at = dirname(at);
     const { bavail, bsize } = await statfs(at);
     const free = bavail * bsize;
     const detail = `${(free / gigabyte).toFixed(1)} GB free at ${at}`;
     yield free >= needed
-      ? ok(name, detail)
-      : warn(
-          name,
+      ? disk.ok(detail)
+      : disk.warn(
           `${detail}; ${(needed / gigabyte).toFixed(0)} GB are comfortable`,
           'free some space, or set XDG_CACHE_HOME to a larger disk',
         );
@@ -144,18 +142,17 @@ async function* checkPorts(options: MachineOptions): AsyncGenerator<Finding> {
   try {
     await freePorts(1);
   } catch (error) {
-    yield fail('ports', `none can be had on 127.0.0.1: ${(error as Error).message}`, 'allow programs to listen on loopback');
+    yield findingsOf('ports').fail(`none can be had on 127.0.0.1: ${(error as Error).message}`, 'allow programs to listen on loopback');
     return;
   }
   const layout = layoutOf(options.folder);
   if ((await runningSupervisor(layout.supervisorPid)) !== undefined) {
-    yield ok('ports', 'in use by the stack of this folder');
+    yield findingsOf('ports').ok('in use by the stack of this folder');
     return;
   }
   const wanted = options.env['PARLEY_API_PORT'];
   if (wanted !== undefined && wanted !== '' && wanted !== '0' && !(await portIsFree(Number(wanted)))) {
-    yield fail(
-      'ports',
+    yield findingsOf('ports').fail(
       `${wanted}, from PARLEY_API_PORT, is taken`,
       'set PARLEY_API_PORT to another one, or leave it out: a free one is found then',
     );
@@ -165,6 +162,6 @@ async function* checkPorts(options: MachineOptions): AsyncGenerator<Finding> {
   for (const [name, port] of Object.entries(readSettings(layout.settings).ports ?? {}))
     if (!(await portIsFree(port))) taken.push(`${port} (${name})`);
   yield taken.length === 0
-    ? ok('ports', 'free ones are found at the start')
-    : warn('ports', `taken since the last start: ${taken.join(', ')}; others are found, and addresses change`);
+    ? findingsOf('ports').ok('free ones are found at the start')
+    : findingsOf('ports').warn(`taken since the last start: ${taken.join(', ')}; others are found, and addresses change`);
 }

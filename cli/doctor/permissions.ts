@@ -1,4 +1,4 @@
-import { GROUP, kinds } from '../../../crds/index.ts';
+import { GROUP, kinds } from '../../crds/index.ts';
 
 /** Who is asked about: a role, or the person who installs and therefore grants to all. */
 export type Audience = 'installer' | 'operator' | 'api' | 'dispatcher';

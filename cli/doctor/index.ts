@@ -1,0 +1,66 @@
+/** The checks of `parley doctor`, for the command and for whoever else wants to know. */
+import { randomUUID } from 'node:crypto';
+
+import { ConfigError, loadConfig, type Config } from '../../platform/config.ts';
+import { checkCluster } from './cluster.ts';
+import { checkClocks } from './clocks.ts';
+import { type Finding, findingsOf } from './finding.ts';
+import type { Audience } from './permissions.ts';
+import { checkPostgres, type ClockReading } from './postgres.ts';
+import { checkFileStorage, checkMediaServer, checkNameServers, checkTemporal, checkVectorStore } from './services.ts';
+
+export { describeFinding, type Finding } from './finding.ts';
+export type { Audience } from './permissions.ts';
+
+export interface DoctorOptions {
+  /** As of a role: `KUBECONFIG`, `DATABASE_URL` and the others. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Whose permissions the kubeconfig should have; `installer` by default. */
+  readonly audience?: Audience;
+  /** Look at this machine as the home of a local stack, and at no installation; by default where the environment names no cluster. */
+  readonly machine?: boolean;
+  /** For {@link machine}; the working directory by default. */
+  readonly folder?: string;
+  /** Milliseconds since the epoch. */
+  readonly now?: () => number;
+}
+
+/** Each finding as soon as it is made. Never throws for what is wrong with the installation: that is a finding. */
+export async function* runDoctor(options: DoctorOptions): AsyncGenerator<Finding> {
+  const { env, audience = 'installer', folder = process.cwd(), now = Date.now } = options;
+  // A pod has its service account instead of a file.
+  if (options.machine ?? (isEmpty(env['KUBECONFIG']) && isEmpty(env['KUBERNETES_SERVICE_HOST']))) {
+    const { checkMachine } = await import('./machine.ts');
+    yield* checkMachine({ env: { ...env }, folder });
+    return;
+  }
+  const configuration = findingsOf('configuration');
+  let config: Config;
+  try {
+    config = loadConfig(env);
+    yield configuration.ok('every variable of this environment can be read');
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    yield configuration.fail(
+      error.message
+        .split('\n')
+        .slice(1, -1)
+        .map((line) => line.trim())
+        .join('; '),
+      'parley config shows what is allowed',
+    );
+    return;
+  }
+  const readings: ClockReading[] = [];
+  const onClock = (reading: ClockReading): void => void readings.push(reading);
+  yield* checkCluster({ audience, onClock, now });
+  yield* checkPostgres({ databaseUrl: config.DATABASE_URL, poolSize: config.PARLEY_DATABASE_POOL, onClock, now });
+  yield* checkTemporal(config.TEMPORAL_ADDRESS, config.TEMPORAL_NAMESPACE);
+  yield await checkMediaServer(config);
+  yield await checkFileStorage(config.STORAGE_URL, { isSet: !isEmpty(env['STORAGE_URL']), id: randomUUID() });
+  yield await checkVectorStore(config.VECTOR_STORE_URL);
+  yield await checkNameServers(config.PARLEY_EGRESS_DNS_SERVERS);
+  yield checkClocks(readings);
+}
+
+const isEmpty = (value: string | undefined): boolean => value === undefined || value === '';
