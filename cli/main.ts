@@ -8,6 +8,7 @@ import { version } from './version.ts';
 const program = new Command('parley')
   .description('Voice agents whose configuration is Kubernetes resources.')
   .version(version, '-V, --version')
+  .enablePositionalOptions()
   .showHelpAfterError('(run with --help for what is allowed)');
 
 // `parley … | head` closes the pipe early: that is the reader's right, not a failure.

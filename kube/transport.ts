@@ -28,7 +28,7 @@ export interface KubeRequest {
   /** Default: `application/json`. */
   readonly accept?: string;
   /** Sent besides; those that say who asks win over them. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string | string[]>>;
   /** Longest time for the request with all its retries, in milliseconds; for a stream: until its headers. Default: 30,000. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;

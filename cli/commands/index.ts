@@ -14,6 +14,7 @@ import { registerExport } from './export.ts';
 import { registerImport } from './import.ts';
 import { registerKb } from './kb.ts';
 import { registerKeys } from './keys.ts';
+import { registerKubectl } from './kubectl.ts';
 import { registerMigrate } from './migrate.ts';
 import { registerOperator } from './operator.ts';
 import { registerOrg } from './org.ts';
@@ -46,6 +47,7 @@ export const commands: readonly Register[] = [
   registerConfig,
   registerDoctor,
   registerExplain,
+  registerKubectl,
   registerVersion,
   registerDevSpeech,
 ];

@@ -1,0 +1,16 @@
+import type { Command } from 'commander';
+
+export function registerKubectl(program: Command): void {
+  program
+    .command('kubectl')
+    .description('what `kubectl parley` does: status, explain, logs, calls, report, with your kubeconfig')
+    .argument('[args...]')
+    // The plugin has its own flags and its own --help.
+    .helpOption(false)
+    .allowUnknownOption()
+    .passThroughOptions()
+    .action(async (args: readonly string[]) => {
+      const { runPlugin } = await import('../kubectl/main.ts');
+      await runPlugin(args);
+    });
+}

@@ -1,0 +1,18 @@
+/** What a command is run with: everything outside of it that it may touch. */
+export interface Io {
+  readonly out: Sink;
+  readonly err: Sink;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Where the person stands: the local stack is looked for from here. */
+  readonly folder: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly now: () => number;
+  /** Aborts when the person presses Ctrl-C. */
+  readonly signal: AbortSignal;
+}
+
+interface Sink {
+  write(text: string): unknown;
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+}

@@ -1,0 +1,118 @@
+/** Which lines are about an agent. Pure but for what it has learned: which calls are the agent's. */
+import type { Fields, LogLine } from './line.ts';
+
+export interface AboutAgentOptions {
+  readonly namespace: string;
+  readonly name: string;
+  /** Absent where the agent is gone, or may not be read. */
+  readonly uid?: string | undefined;
+  /** Only this call, whoever it was with. */
+  readonly callId?: string | undefined;
+}
+
+const agentFields: ReadonlySet<string> = new Set([
+  'agent',
+  'agentName',
+  'agent_name',
+  'ai_agent_id',
+  'agentId',
+  'parley.agent',
+  'parley.agent.name',
+]);
+const organizationFields: ReadonlySet<string> = new Set(['org', 'organization', 'namespace', 'parley.org', 'parley.organization']);
+const callFields: ReadonlySet<string> = new Set(['callId', 'call_id', 'parley.call.id', 'parley.call']);
+const CALL_ROOM = /^call-([0-9a-z-]{8,})$/i;
+
+/** Lines of calls that are not known to be anybody's yet, kept at most. */
+const maxHeld = 20_000;
+/** How deep a line is looked into: `err` and what hangs on it are no identities. */
+const maxDepth = 3;
+
+export class AboutAgent {
+  readonly #options: AboutAgentOptions;
+  readonly #calls = new Set<string>();
+  readonly #held = new Map<string, LogLine[]>();
+  #heldCount = 0;
+
+  constructor(options: AboutAgentOptions) {
+    this.#options = options;
+    if (options.callId !== undefined) this.#calls.add(options.callId);
+  }
+
+  /**
+   * The lines that are now known to be about the agent: this one, and lines of a call that came before the one that
+   * says whose call it is.
+   */
+  take(line: LogLine): readonly LogLine[] {
+    const found = look(line.fields);
+    const { callId } = this.#options;
+    if (callId !== undefined) return found.calls.has(callId) ? [line] : [];
+    const { namespace } = this.#options;
+    if (found.organizations.size > 0 && !found.organizations.has(namespace) && !found.values.has(this.#options.uid ?? '\0')) return [];
+    if (this.#names(line.fields, found)) {
+      const released = [...found.calls].flatMap((call) => this.#learn(call));
+      return [...released, line];
+    }
+    if (found.agents.size > 0) return []; // another agent's
+    if ([...found.calls].some((call) => this.#calls.has(call))) return [line];
+    for (const call of found.calls) this.#hold(call, line);
+    return [];
+  }
+
+  #names(fields: Fields, found: Found): boolean {
+    const { namespace, name, uid } = this.#options;
+    if (uid !== undefined && found.values.has(uid)) return true;
+    const isAgent = fields['kind'] === 'Agent' || fields['controller'] === 'agent' || fields['controller'] === 'Agent';
+    if (isAgent && (found.values.has(`${namespace}/${name}`) || (fields['name'] === name && found.organizations.has(namespace))))
+      return true;
+    return found.agents.has(name) || found.agents.has(`${namespace}/${name}`);
+  }
+
+  #learn(call: string): readonly LogLine[] {
+    this.#calls.add(call);
+    const held = this.#held.get(call) ?? [];
+    this.#held.delete(call);
+    this.#heldCount -= held.length;
+    return held;
+  }
+
+  #hold(call: string, line: LogLine): void {
+    const held = this.#held.get(call);
+    if (held === undefined) this.#held.set(call, [line]);
+    else held.push(line);
+    this.#heldCount += 1;
+    while (this.#heldCount > maxHeld) {
+      const [oldest] = this.#held.keys();
+      if (oldest === undefined) return;
+      this.#heldCount -= this.#held.get(oldest)?.length ?? 0;
+      this.#held.delete(oldest);
+    }
+  }
+}
+
+interface Found {
+  readonly agents: ReadonlySet<string>;
+  readonly organizations: ReadonlySet<string>;
+  readonly calls: ReadonlySet<string>;
+  readonly values: ReadonlySet<string>;
+}
+
+function look(fields: Fields): Found {
+  const found = { agents: new Set<string>(), organizations: new Set<string>(), calls: new Set<string>(), values: new Set<string>() };
+  const walk = (value: Fields, depth: number): void => {
+    for (const [key, inner] of Object.entries(value)) {
+      if (typeof inner === 'string') {
+        found.values.add(inner);
+        if (agentFields.has(key)) found.agents.add(inner);
+        if (organizationFields.has(key)) found.organizations.add(inner);
+        if (callFields.has(key)) found.calls.add(inner);
+        const [, room] = key === 'room' ? (CALL_ROOM.exec(inner) ?? []) : [];
+        if (room !== undefined) found.calls.add(room);
+      } else if (typeof inner === 'object' && inner !== null && depth < maxDepth) {
+        walk(inner as Fields, depth + 1);
+      }
+    }
+  };
+  walk(fields, 1);
+  return found;
+}

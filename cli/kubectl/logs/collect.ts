@@ -1,0 +1,102 @@
+/** Lines of all sources that are about the agent, in the order of time. */
+import { KubeError } from '../../../kube/index.ts';
+import type { AboutAgent } from './about-agent.ts';
+import { atLeast, parseLine, type Level, type LogLine } from './line.ts';
+import type { LogSource, ReadOptions } from './sources.ts';
+
+export interface CollectOptions {
+  readonly about: AboutAgent;
+  readonly since: number | undefined;
+  readonly level: Level;
+  readonly signal: AbortSignal;
+  /** What could not be read. */
+  readonly onProblem: (source: LogSource, error: KubeError) => void;
+}
+
+/** Everything that has been written so far. */
+export async function collect(sources: readonly LogSource[], options: CollectOptions): Promise<readonly LogLine[]> {
+  const all: LogLine[] = [];
+  const keep = (source: LogSource, raw: string): void => {
+    const line = parseLine(raw, { source: source.name, role: source.role });
+    if (line !== undefined && line.time >= (options.since ?? 0)) all.push(line);
+  };
+  const common = { since: options.since, follow: false, signal: options.signal };
+  await Promise.all(
+    sources.map(async (source) => {
+      if (source.restarted) await readAll(source, { ...common, previous: true }, keep, () => undefined);
+      await readAll(source, common, keep, options.onProblem);
+    }),
+  );
+  // In the order of time, so that a line says whose a call is as early as it did.
+  const mine = all.sort(byTime).flatMap((line) => options.about.take(line));
+  return mine.filter((line) => atLeast(line.level, options.level)).sort(byTime);
+}
+
+export interface FollowOptions extends CollectOptions {
+  readonly print: (line: LogLine) => void;
+  /** The sources as they are now: pods come and go. */
+  readonly sources: () => Promise<readonly LogSource[]>;
+  readonly every: (ms: number, task: () => void) => () => void;
+}
+
+/** A line waits at most so long for those of other sources that were written before it, in milliseconds. */
+const gatherMs = 400;
+/** How often is looked for new pods, in milliseconds. */
+const lookMs = 5_000;
+
+/** Goes on until the signal aborts. */
+export async function follow(options: FollowOptions): Promise<void> {
+  const { about, level, since, signal } = options;
+  const waiting: LogLine[] = [];
+  const reading = new Map<string, Promise<void>>();
+  const flush = (): void => {
+    for (const line of waiting.splice(0).sort(byTime)) {
+      for (const one of about.take(line)) if (atLeast(one.level, level)) options.print(one);
+    }
+  };
+  const begin = (source: LogSource, from: number | undefined): void => {
+    const keep = (_: LogSource, raw: string): void => {
+      const line = parseLine(raw, { source: source.name, role: source.role });
+      if (line !== undefined && line.time >= (from ?? 0)) waiting.push(line);
+    };
+    reading.set(
+      source.name,
+      readAll(source, { since: from, follow: true, signal }, keep, options.onProblem).finally(() => reading.delete(source.name)),
+    );
+  };
+  let looked = Date.now();
+  for (const source of await options.sources()) begin(source, since);
+  const look = async (): Promise<void> => {
+    const from = looked;
+    looked = Date.now();
+    // One whose stream has ended, as the API server ends it now and then, goes on where it was.
+    for (const source of await options.sources().catch(() => [])) if (!reading.has(source.name)) begin(source, from);
+  };
+  const stops = [options.every(gatherMs, flush), options.every(lookMs, () => void look())];
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  for (const stop of stops) stop();
+  await Promise.all(reading.values());
+  flush();
+}
+
+async function readAll(
+  source: LogSource,
+  options: ReadOptions & { readonly previous?: boolean },
+  keep: (source: LogSource, raw: string) => void,
+  onProblem: (source: LogSource, error: KubeError) => void,
+): Promise<void> {
+  try {
+    for await (const raw of source.read(options)) keep(source, raw);
+  } catch (error) {
+    if (options.signal.aborted) return;
+    if (!(error instanceof KubeError)) throw error;
+    onProblem(source, error);
+  }
+}
+
+function byTime(a: LogLine, b: LogLine): number {
+  return a.time - b.time;
+}

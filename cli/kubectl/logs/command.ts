@@ -1,0 +1,56 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+
+import { addConnection, type ConnectionFlags } from '../connection.ts';
+import { parseCount, parseDuration } from '../duration.ts';
+import type { Io } from '../io.ts';
+import { levels, type Level } from './line.ts';
+
+export interface LogsFlags extends ConnectionFlags {
+  readonly systemNamespace?: string;
+  /** Milliseconds. */
+  readonly since?: number;
+  readonly follow?: true;
+  readonly call?: string;
+  readonly level: Level;
+  readonly tail?: number;
+  readonly output?: 'json';
+}
+
+const help = `
+Reads the logs of the operator, api, worker, dispatcher and voice pods through the API server (permission: get pods/log in the
+namespace of the installation), keeps the lines about the agent and the calls it has had, and sorts them by time. With the local
+stack it reads the files of \`parley dev\`.
+
+Examples:
+  kubectl parley logs receptionist
+  kubectl parley logs receptionist --since 10m --level warn
+  kubectl parley logs receptionist --call 0198c9e4-… -o json | jq .
+  kubectl parley logs receptionist --follow
+`;
+
+export function addLogs(plugin: Command, io: Io): void {
+  const command = plugin
+    .command('logs')
+    .description('what all roles have written about an agent and its calls, in the order of time')
+    .argument('<agent>', 'name of the agent', agentName)
+    .option('--since <time>', 'only lines of the last 90s, 10m, 2h, … (default: 1h; with --call: all there are)', parseDuration)
+    .option('-f, --follow', 'go on with what is written from now on, until Ctrl-C')
+    .option('--call <id>', 'only lines about this call')
+    .addOption(new Option('--level <level>', 'least severe line').choices(levels).default('trace', 'all of them'))
+    .option('--tail <count>', 'only so many of the last lines', parseCount)
+    .option('--system-namespace <name>', 'namespace of the installation (default: it is looked for)')
+    .addOption(new Option('-o, --output <format>', 'json: the lines as they were written').choices(['json']));
+  addConnection(command)
+    .addHelpText('after', help)
+    .action(async (agent: string, flags: LogsFlags) => {
+      const { runLogs } = await import('./run.ts');
+      await runLogs(agent, flags, io);
+    });
+}
+
+/** `receptionist`, or `agent/receptionist` as everywhere else. */
+function agentName(text: string): string {
+  const name = text.replace(/^agents?(\.parley\.dev)?\//i, '');
+  if (/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name)) return name;
+  throw new InvalidArgumentError('the name of an agent is needed, as `kubectl get agents` shows it.');
+}

@@ -1,0 +1,36 @@
+/** A line of a role's log: JSON with `level` and `time`, as every role writes it. */
+
+export const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
+export type Level = (typeof levels)[number];
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+export interface LogLine {
+  /** Pod, or part of the local stack. */
+  readonly source: string;
+  readonly role: string;
+  /** Milliseconds since the Unix epoch. */
+  readonly time: number;
+  readonly level: Level;
+  readonly fields: Fields;
+  /** As it was written. */
+  readonly raw: string;
+}
+
+/** `undefined` for what is no such line: output of a library, a stack that was printed. */
+export function parseLine(raw: string, origin: { readonly source: string; readonly role: string }): LogLine | undefined {
+  if (!raw.startsWith('{')) return undefined;
+  let fields: Fields;
+  try {
+    fields = JSON.parse(raw) as Fields;
+  } catch {
+    return undefined;
+  }
+  const time = typeof fields['time'] === 'number' ? fields['time'] : Date.parse(String(fields['time']));
+  const level = levels.find((each) => each === fields['level']);
+  return Number.isNaN(time) || level === undefined ? undefined : { ...origin, time, level, fields, raw };
+}
+
+export function atLeast(level: Level, least: Level): boolean {
+  return levels.indexOf(level) >= levels.indexOf(least);
+}

@@ -1,0 +1,130 @@
+/** Where lines come from: the logs of pods, through the API server, or the files of the local stack. */
+import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { createInterface } from 'node:readline';
+
+import type { Transport } from '../../../kube/index.ts';
+import { sleep, systemClock } from '../../../platform/clock.ts';
+import { findLayout } from '../../dev/find-layout.ts';
+import { layoutOf, type Layout } from '../../dev/layout.ts';
+import { roleOf, roles, type Pod } from '../installation.ts';
+
+export interface ReadOptions {
+  /** Milliseconds since the Unix epoch; everything that is there where absent. */
+  readonly since?: number | undefined;
+  readonly follow: boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface LogSource {
+  /** Tells it from the others: a pod, or a part of the stack. */
+  readonly name: string;
+  readonly role: string;
+  /** Whether a crash of it has left lines of the process before. */
+  readonly restarted: boolean;
+  read(options: ReadOptions & { readonly previous?: boolean }): AsyncIterable<string>;
+}
+
+export function podSource(transport: Transport, pod: Pod): LogSource | undefined {
+  const role = roleOf(pod);
+  const { name, namespace = '' } = pod.metadata;
+  const container = pod.spec.containers.find((each) => each.name === role)?.name;
+  if (container === undefined) return undefined;
+  return {
+    name,
+    role,
+    restarted: (pod.status?.containerStatuses?.find((each) => each.name === container)?.restartCount ?? 0) > 0,
+    async *read({ since, follow, signal, previous = false }) {
+      const stream = await transport.stream({
+        method: 'GET',
+        path: `/api/v1/namespaces/${namespace}/pods/${name}/log`,
+        query: {
+          container,
+          follow,
+          ...(previous && { previous }),
+          ...(since !== undefined && { sinceTime: new Date(since).toISOString() }),
+        },
+        accept: '*/*',
+        signal,
+      });
+      try {
+        yield* linesOf(stream.body);
+      } finally {
+        stream.destroy();
+      }
+    },
+  };
+}
+
+/** The files of a `parley dev` that runs the very cluster that is asked; `undefined` where there is none. */
+export function localSources(options: {
+  readonly server: string;
+  readonly kubeconfig: string | undefined;
+  readonly folder: string;
+}): readonly LogSource[] | undefined {
+  const beside = options.kubeconfig === undefined ? undefined : layoutBeside(options.kubeconfig);
+  const layout = [beside, findLayout(options.folder)].find((each) => each !== undefined && isOf(each, options.server));
+  if (layout === undefined) return undefined;
+  return roles
+    .map((role) => ({ role, file: join(layout.logs, `${role}.log`) }))
+    .filter(({ file }) => existsSync(file))
+    .map(({ role, file }) => ({
+      name: role,
+      role,
+      restarted: existsSync(`${file}.1`),
+      read: ({ follow, signal, previous = false }) => readFile(previous ? `${file}.1` : file, follow && !previous, signal),
+    }));
+}
+
+function layoutBeside(kubeconfig: string): Layout | undefined {
+  const folder = dirname(kubeconfig);
+  return basename(folder) === '.parley' ? layoutOf(dirname(folder)) : undefined;
+}
+
+function isOf(layout: Layout, server: string): boolean {
+  try {
+    return readFileSync(layout.kubeconfig, 'utf8').includes(server);
+  } catch {
+    return false;
+  }
+}
+
+const askAgainMs = 500;
+
+async function* readFile(file: string, follow: boolean, signal: AbortSignal): AsyncGenerator<string> {
+  let at = 0;
+  for (;;) {
+    const size = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+    // Rotated: what follows stands in a new file.
+    if (size < at) at = 0;
+    if (size > at) {
+      let read = at;
+      for await (const line of createInterface({ input: createReadStream(file, { start: at, end: size - 1 }) })) {
+        // A line that is still being written is read again when it is whole.
+        if (read + Buffer.byteLength(line) >= size && follow) break;
+        read += Buffer.byteLength(line) + 1;
+        yield line;
+      }
+      at = read;
+    }
+    if (!follow || signal.aborted) return;
+    await sleep({ ...systemClock, after: awake }, askAgainMs, signal).catch(() => undefined);
+  }
+}
+
+/** Keeps the process alive, as nothing else may while a file is followed. */
+function awake(ms: number, callback: () => void): { cancel(): void } {
+  const timer = setTimeout(callback, ms);
+  return { cancel: () => clearTimeout(timer) };
+}
+
+async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const chunk of body) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n');
+    rest = lines.pop() ?? '';
+    yield* lines;
+  }
+  if (rest !== '') yield rest;
+}

@@ -1,0 +1,42 @@
+/** `kubectl parley`: what kubectl runs as `kubectl-parley`, and `parley kubectl` by another name. */
+import { Command } from 'commander';
+
+import { reportFailure } from '../failure.ts';
+import { version } from '../version.ts';
+import { addLogs } from './logs/command.ts';
+import { addStatus } from './status/command.ts';
+import type { Io } from './io.ts';
+
+export function createPlugin(io: Io): Command {
+  const plugin = new Command('kubectl parley')
+    .description('Parley in a cluster, seen with your kubeconfig.')
+    .version(version, '-V, --version')
+    .showHelpAfterError('(run with --help for what is allowed)');
+  addStatus(plugin, io);
+  addLogs(plugin, io);
+  return plugin;
+}
+
+/** @param args without the program's own name */
+export async function runPlugin(args: readonly string[]): Promise<void> {
+  const controller = new AbortController();
+  for (const name of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(name, () => {
+      if (controller.signal.aborted) process.exit(130);
+      controller.abort();
+    });
+  }
+  const io: Io = {
+    out: process.stdout,
+    err: process.stderr,
+    env: process.env,
+    folder: process.cwd(),
+    now: Date.now,
+    signal: controller.signal,
+  };
+  try {
+    await createPlugin(io).parseAsync(args, { from: 'user' });
+  } catch (error) {
+    process.exitCode = controller.signal.aborted ? 130 : reportFailure(error, process.stderr);
+  }
+}

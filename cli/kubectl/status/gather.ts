@@ -1,0 +1,196 @@
+/** Everything that `status` says, read once, with the permissions of whoever asks. */
+import { kinds, wellKnown, type KindDefinition } from '../../../crds/index.ts';
+import { keyOf, leases, type Condition, type KubeObject, type Lease } from '../../../kube/index.ts';
+import { LEASE_NAME } from '../../../operator/lease-name.ts';
+import { version as clientVersion } from '../../version.ts';
+import type { Connection } from '../connection.ts';
+import { builtIn } from '../descriptors.ts';
+import { installed, installedDeployments, installedPods, roleOf, type Places } from '../installation.ts';
+import { Reader } from '../reader.ts';
+import { readDefinitions, type DefinitionReport } from './definitions.ts';
+import { reportDeployments, type DeploymentReport } from './deployments.ts';
+import { reportResource, type ResourceReport } from './resources.ts';
+
+export interface KindReport {
+  readonly kind: string;
+  readonly plural: string;
+  /** Not there where they may not be listed. */
+  readonly resources?: readonly ResourceReport[];
+}
+
+export interface Problem {
+  readonly what: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly cure?: string;
+}
+
+export interface OperatorReport {
+  readonly state: 'leading' | 'silent' | 'none' | 'unknown';
+  readonly holder?: string;
+  readonly lastSign?: string;
+}
+
+export interface StatusReport {
+  readonly ready: boolean;
+  readonly client: string;
+  readonly cluster: { readonly server: string; readonly context: string; readonly version?: string };
+  /** Absent: all of them. */
+  readonly namespace?: string;
+  /** Whether the namespace has the label of an organisation; absent where that is not known. */
+  readonly organization?: boolean;
+  /** Absent where no Deployment may be listed; empty where the chart has not installed any that can be seen. */
+  readonly deployments?: readonly DeploymentReport[];
+  readonly operator: OperatorReport;
+  readonly definitions: readonly DefinitionReport[];
+  readonly kinds: readonly KindReport[];
+  readonly problems: readonly Problem[];
+  /** What could not be looked at. */
+  readonly notes: readonly string[];
+}
+
+interface Job extends KubeObject {
+  readonly status?: { readonly conditions?: readonly Condition[]; readonly succeeded?: number };
+}
+
+export interface StatusOptions {
+  readonly systemNamespace?: string | undefined;
+  /** Where the Lease is when no Deployment tells: `PARLEY_LEASE_NAMESPACE`. */
+  readonly leaseNamespace: string;
+  readonly now: number;
+}
+
+export async function gatherStatus(connection: Connection, options: StatusOptions): Promise<StatusReport> {
+  const reader = new Reader(connection.transport);
+  const places: Places = { systemNamespace: options.systemNamespace, namespace: connection.namespace };
+  const server = await connection.transport.request<{ gitVersion?: string }>({ method: 'GET', path: '/version' });
+  const namespace = await namespaceOf(reader, connection);
+  const [deployments, pods, jobs, definitions, kindReports, organization] = await Promise.all([
+    installedDeployments(reader, places),
+    installedPods(reader, places),
+    installed<Job>(reader, builtIn.jobs, places),
+    readDefinitions(reader, clientVersion),
+    Promise.all((kinds as readonly KindDefinition[]).map((kind) => readKind(reader, kind, namespace))),
+    namespace === undefined ? undefined : isOrganization(reader, namespace),
+  ]);
+  const reports = deployments && reportDeployments(deployments, pods ?? []);
+  const home = reports?.find(({ role }) => role === 'operator')?.namespace;
+  const operator = await readOperator(reader, {
+    known: home,
+    fallback: options.systemNamespace ?? options.leaseNamespace,
+    now: options.now,
+  });
+  const problems = [
+    ...(reports ?? []).flatMap(problemOfDeployment),
+    ...(jobs ?? []).flatMap(problemOfJob),
+    ...problemOfOperator(operator),
+    ...definitions.flatMap((one) =>
+      one.healthy
+        ? []
+        : [{ what: `definition ${one.name}`, reason: 'Definition', message: one.state, ...(one.cure && { cure: one.cure }) }],
+    ),
+    ...kindReports.flatMap(({ resources = [] }) => resources.flatMap((one) => problemOfResource(one, namespace === undefined))),
+  ];
+  const blind = kindReports.every(({ resources }) => resources === undefined);
+  if (blind && definitions.some(({ healthy }) => healthy)) {
+    problems.push({
+      what: namespace === undefined ? 'all namespaces' : `namespace ${namespace}`,
+      reason: 'Forbidden',
+      message: 'none of the kinds may be listed, so nothing is known of them',
+      cure: 'ask for the role `view` there, or name a namespace that you may see with -n',
+    });
+  }
+  return {
+    ready: problems.length === 0,
+    client: clientVersion,
+    cluster: {
+      server: connection.transport.server,
+      context: connection.context,
+      ...(server.gitVersion !== undefined && { version: server.gitVersion }),
+    },
+    ...(namespace !== undefined && { namespace }),
+    ...(organization !== undefined && { organization }),
+    ...(reports !== undefined && { deployments: reports }),
+    operator,
+    definitions,
+    kinds: kindReports,
+    problems,
+    notes: reader.notes,
+  };
+}
+
+/** `undefined` for all of them. Who asks for all and may not see them gets the one of the context. */
+async function namespaceOf(reader: Reader, { allNamespaces, namespace }: Connection): Promise<string | undefined> {
+  if (!allNamespaces) return namespace;
+  const [first] = kinds;
+  if ((await reader.list(first.descriptor, {})) !== undefined) return undefined;
+  reader.note(`so only the namespace ${namespace} is shown`);
+  return namespace;
+}
+
+async function isOrganization(reader: Reader, namespace: string): Promise<boolean | undefined> {
+  const found = await reader.get<KubeObject>(`/api/v1/namespaces/${encodeURIComponent(namespace)}`, `the namespace ${namespace}`);
+  if (found === 'refused') return undefined;
+  return found?.metadata.labels?.[wellKnown.organizationLabel] === 'true';
+}
+
+async function readKind(reader: Reader, { descriptor }: KindDefinition, namespace: string | undefined): Promise<KindReport> {
+  const objects = await reader.list<KubeObject>(descriptor, { namespace });
+  const about = { kind: descriptor.kind, plural: descriptor.plural };
+  if (objects === undefined) return about;
+  return {
+    ...about,
+    resources: objects.map(reportResource).sort((a, b) => a.namespace.localeCompare(b.namespace) || a.name.localeCompare(b.name)),
+  };
+}
+
+/** @param where.known where the operator has been installed: there a Lease has to be */
+async function readOperator(
+  reader: Reader,
+  where: { readonly known: string | undefined; readonly fallback: string; readonly now: number },
+): Promise<OperatorReport> {
+  const namespace = where.known ?? where.fallback;
+  const { group, version, plural } = leases;
+  const path = `/apis/${group}/${version}/namespaces/${encodeURIComponent(namespace)}/${plural}/${LEASE_NAME}`;
+  const lease = await reader.get<Lease>(path, `the operator's Lease ${namespace}/${LEASE_NAME}`);
+  if (lease === 'refused') return { state: 'unknown' };
+  if (lease === undefined) return { state: where.known === undefined ? 'unknown' : 'none' };
+  const { holderIdentity: holder = '', renewTime, leaseDurationSeconds = 15 } = lease.spec ?? {};
+  const lastSign = renewTime === undefined ? {} : { lastSign: renewTime };
+  if (holder === '') return { state: 'none', ...lastSign };
+  const silent = where.now - Date.parse(renewTime ?? '') > leaseDurationSeconds * 2_000;
+  return { state: silent ? 'silent' : 'leading', holder, ...lastSign };
+}
+
+function problemOfDeployment({ healthy, namespace, name, reason = '', message = '', cure }: DeploymentReport): readonly Problem[] {
+  return healthy ? [] : [{ what: `deployment ${namespace}/${name}`, reason, message, ...(cure !== undefined && { cure }) }];
+}
+
+function problemOfJob(job: Job): readonly Problem[] {
+  const failed = job.status?.conditions?.find(({ type, status }) => type === 'Failed' && status === 'True');
+  if (failed === undefined) return [];
+  const { namespace = '' } = job.metadata;
+  const logs = `kubectl logs -n ${namespace} -l app.kubernetes.io/component=${roleOf(job)} --tail=50`;
+  return [{ what: `job ${keyOf(job)}`, reason: failed.reason, message: failed.message, cure: `its log says why: ${logs}` }];
+}
+
+function problemOfOperator(operator: OperatorReport): readonly Problem[] {
+  const cure = 'start an operator: its Deployment, `parley operator`, or `parley dev`';
+  if (operator.state === 'silent')
+    return [
+      {
+        what: 'operator',
+        reason: 'Silent',
+        message: `${operator.holder ?? ''} was at work and has fallen silent at ${operator.lastSign ?? ''}`,
+        cure,
+      },
+    ];
+  if (operator.state === 'none') return [{ what: 'operator', reason: 'NoLeader', message: 'no operator is at work', cure }];
+  return [];
+}
+
+function problemOfResource(one: ResourceReport, withNamespace: boolean): readonly Problem[] {
+  if (one.state === 'ready') return [];
+  const what = `${one.kind.toLowerCase()}/${one.name}${withNamespace ? ` -n ${one.namespace}` : ''}`;
+  return [{ what, reason: one.reason, message: one.message, ...(one.cure !== undefined && { cure: one.cure }) }];
+}

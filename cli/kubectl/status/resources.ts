@@ -1,0 +1,72 @@
+/** What a resource's conditions say of it, in one word and with the cure. Pure. */
+import type { CommonStatus } from '../../../crds/index.ts';
+import type { KubeObject } from '../../../kube/index.ts';
+import { reasons, type Reason } from '../../../operator/status/reasons.ts';
+
+/** `stalled`: nothing gets better until somebody changes something. */
+export type ResourceState = 'ready' | 'not ready' | 'stalled' | 'suspended';
+
+export interface ResourceReport {
+  readonly kind: string;
+  readonly namespace: string;
+  readonly name: string;
+  readonly state: ResourceState;
+  /** Of the condition Ready: True, False or Unknown. */
+  readonly ready: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly cure?: string;
+  readonly createdAt: string | undefined;
+  /** When it became what it is. */
+  readonly since: string | undefined;
+}
+
+interface WithStatus extends KubeObject {
+  readonly spec?: { readonly suspend?: boolean };
+  readonly status?: CommonStatus;
+}
+
+export function reportResource(object: WithStatus): ResourceReport {
+  const { namespace = '', name, creationTimestamp, generation } = object.metadata;
+  const { status } = object;
+  const condition = (type: string) => status?.conditions?.find((each) => each.type === type);
+  const ready = condition('Ready');
+  const about = { kind: object.kind, namespace, name, createdAt: creationTimestamp };
+  const since = ready?.lastTransitionTime;
+  if (object.metadata.deletionTimestamp !== undefined) {
+    const message = ready?.reason === 'Deleting' ? ready.message : `asked for at ${object.metadata.deletionTimestamp}`;
+    return {
+      ...about,
+      state: 'not ready',
+      ready: 'False',
+      reason: 'Deleting',
+      message,
+      since: object.metadata.deletionTimestamp,
+      cure: 'Wait; `explain` shows what holds it up.',
+    };
+  }
+  if (object.spec?.suspend === true) {
+    const message = 'spec.suspend is true, so changes are not acted upon';
+    return { ...about, state: 'suspended', ready: ready?.status ?? 'Unknown', reason: 'Suspended', message, since, ...cure('Suspended') };
+  }
+  if (ready === undefined || status?.observedGeneration !== generation) {
+    return {
+      ...about,
+      state: 'not ready',
+      ready: 'Unknown',
+      reason: 'NotObserved',
+      message: 'the operator has not looked at its present state yet',
+      since: undefined,
+      cure: 'Wait a moment; if nothing changes, see whether an operator is at work.',
+    };
+  }
+  const { status: value, reason, message } = ready;
+  if (value === 'True') return { ...about, state: 'ready', ready: value, reason, message, since };
+  const state = condition('Stalled')?.status === 'True' ? 'stalled' : 'not ready';
+  return { ...about, state, ready: value, reason, message, since, ...cure(reason) };
+}
+
+function cure(reason: string): { readonly cure?: string } {
+  const known = Object.hasOwn(reasons, reason) ? reasons[reason as Reason].cure : undefined;
+  return { cure: known ?? 'Wait; the operator goes on by itself.' };
+}
