@@ -16,9 +16,10 @@ export interface BundleContents {
 /** Served as files or bundled on their own (the call page, the workflows), so that esbuild's first pass doesn't see them. */
 const served = ['node_modules/livekit-client', 'node_modules/pdfjs-dist', 'node_modules/swagger-ui-dist'];
 
-export function bundleContents(metafile: Metafile): BundleContents {
+/** @param beside packages that are asked for in a way that esbuild doesn't see */
+export function bundleContents(metafile: Metafile, beside: readonly string[]): BundleContents {
   const bundled = new Set(served);
-  const external = new Set<string>();
+  const external = new Set(beside);
   for (const [file, { imports }] of Object.entries(metafile.inputs)) {
     const folder = packageFolderOf(file);
     if (folder !== undefined) bundled.add(folder);

@@ -13,6 +13,8 @@ import { BUNDLE_CONTENTS, bundleContents } from '../image/bundle-contents.ts';
 import { pdfAssetFolder, pdfAssets, pdfPackageFolder } from '../knowledge/parsing/assets.ts';
 import { bundleWorkflows, WORKFLOW_BUNDLE } from '../workflows/bundle.ts';
 
+/** What LiveKit's agent server loads with native parts in it; the server itself is in the bundle: each call's process reads it. */
+const beside = ['@livekit/rtc-node', '@livekit/av', '@livekit/local-inference'];
 const outdir = process.argv[2] ?? 'dist';
 
 await rm(outdir, { recursive: true, force: true });
@@ -23,6 +25,8 @@ const result = await build({
     'parser-process': 'knowledge/parsing/child/main.ts',
     'voice-job': 'voice/job/entry.ts',
     'embedding-process': 'knowledge/embedding/local-process.ts',
+    // The agent server starts it as a file beside its own code, which is in a chunk.
+    'chunks/job_proc_lazy_main': 'node_modules/@livekit/agents/dist/ipc/job_proc_lazy_main.js',
   },
   outdir,
   bundle: true,
@@ -32,7 +36,7 @@ const result = await build({
   target: 'node24',
   outExtension: { '.js': '.mjs' },
   chunkNames: 'chunks/[name]-[hash]',
-  external: ['@temporalio/*', '@livekit/*', 'pg-native', 'esbuild'],
+  external: ['@temporalio/*', ...beside, 'fluent-ffmpeg', 'sharp', 'pg-native', 'esbuild'],
   // CommonJS packages inside an ES module bundle still call require() for Node's own modules.
   banner: {
     js: "import { createRequire as parleyCreateRequire } from 'node:module'; const require = parleyCreateRequire(import.meta.url);",
@@ -49,7 +53,7 @@ for (const name of pdfAssets) await cp(join(pdfPackageFolder(), name), join(outd
 await writeFile(`${outdir}/${CALL_PAGE_SCRIPT}`, await bundleCallPage());
 await writeFile(`${outdir}/${WORKFLOW_BUNDLE}`, (await bundleWorkflows()).code);
 
-await writeFile(`${outdir}/${BUNDLE_CONTENTS}`, JSON.stringify(bundleContents(result.metafile), null, 1));
+await writeFile(`${outdir}/${BUNDLE_CONTENTS}`, JSON.stringify(bundleContents(result.metafile, beside), null, 1));
 
 const bytes = Object.entries(result.metafile.outputs)
   .filter(([file]) => file.endsWith('.mjs'))

@@ -1,4 +1,5 @@
 /** The voice role: an agent server of LiveKit's, which gives each call a process of its own. */
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { AgentServer, initializeLogger, ServerOptions } from '@livekit/agents';
@@ -16,7 +17,7 @@ import type { Logger } from '../platform/logging.ts';
 import { openStore } from '../store/index.ts';
 import { drainCalls } from './drain.ts';
 import { lazyTransport } from './job/lazy-transport.ts';
-import { launchOnlyInLiveProcesses } from './live-processes.ts';
+import { changeAgentServerProcesses } from './agent-server-processes.ts';
 import { liveCallsGauge, waitingRecordingsGauge } from './metrics.ts';
 import { deskVariable, openCredentialDesk } from './providers/credential-desk.ts';
 import { createRecordings, keepRecordings, prepareEncoder, spoolFolderOf } from './recording/index.ts';
@@ -66,11 +67,13 @@ export async function runVoice({ config, logger, registry, signal }: RunVoiceOpt
     (err: unknown) =>
       logger.warn({ err, spool }, 'recordings are written late: of calls whose container is killed, the last minutes are lost'),
   );
+  // A fifth of what it takes to start a job is reading its code: the first one leaves that for the others.
+  process.env['NODE_COMPILE_CACHE'] ??= join(spool, '.compile-cache');
   const cluster = lazyTransport(config, logger);
   const desk = await openCredentialDesk({ credentials: createCredentials({ transport: cluster, clock: systemClock }) });
   process.env[deskVariable] = desk.path;
   initializeLogger({ pretty: false, level: 'warn' });
-  await launchOnlyInLiveProcesses();
+  changeAgentServerProcesses();
   const capacity = config.PARLEY_VOICE_CALLS;
   const server = new AgentServer(
     new ServerOptions({

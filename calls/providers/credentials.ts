@@ -1,5 +1,6 @@
 /** Keys of providers and tools: in Secrets of the organisation, read one by one and by name. */
-import { KubeError, type Transport } from '../../kube/index.ts';
+import { KubeError } from '../../kube/error.ts';
+import type { Transport } from '../../kube/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { LruMap } from '../../platform/lru.ts';
 

@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client';
 
 import type { Logger } from '../../platform/logging.ts';
 import { instrumentStore } from './instrumented-store.ts';
-import { MilvusStore } from './milvus/milvus-store.ts';
+import { storeOpenedWhenUsed } from './opened-when-used.ts';
 import { PgvectorStore, type PgvectorDatabase } from './pgvector/pgvector-store.ts';
 import { VectorStoreError } from './vector-store-error.ts';
 import type { VectorStore } from './vector-store.ts';
@@ -35,12 +35,13 @@ function open({ url = 'pgvector:', database }: VectorStoreOptions): VectorStore 
     throw new VectorStoreError('refused', 'VECTOR_STORE_URL is `pgvector:`, milvus://host:port or milvus+tls://user:password@host:port');
   }
   const databaseName = decodeURIComponent(address.pathname.slice(1));
-  return new MilvusStore({
+  const milvus = {
     address: `${address.hostname}:${address.port === '' ? 19530 : address.port}`,
     tls: address.protocol === 'milvus+tls:',
     ...(address.username === '' ? {} : { username: decodeURIComponent(address.username), password: decodeURIComponent(address.password) }),
     ...(databaseName === '' ? {} : { databaseName }),
-  });
+  };
+  return storeOpenedWhenUsed('milvus', async () => new (await import('./milvus/milvus-store.ts')).MilvusStore(milvus));
 }
 
 const schemes = { 'milvus:': true, 'milvus+tls:': true };

@@ -11,7 +11,6 @@ import { existsSync } from 'node:fs';
 import { chmod, mkdir, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -80,7 +79,7 @@ export async function prepareEncoder({
 /** The one that comes with the agent server; a program of the system where there is none for it. */
 function bundledFfmpeg(): string {
   try {
-    const require = createRequire(fileURLToPath(import.meta.resolve('@livekit/agents')));
+    const require = createRequire(import.meta.url);
     return (require('@livekit/av') as { getFfmpegPath(): string | null }).getFfmpegPath() ?? 'ffmpeg';
   } catch {
     return 'ffmpeg';

@@ -6,7 +6,6 @@ import { parseSmtpServers } from '../../platform/smtp-servers.ts';
 import { createCalCom } from './calendar/cal-com.ts';
 import type { Calendar } from './calendar/calendar.ts';
 import type { Mailer } from './mail/mailer.ts';
-import { createSmtpMailer } from './mail/smtp-mailer.ts';
 
 export interface ToolServices {
   readonly mailer: Mailer;
@@ -24,8 +23,10 @@ export function createToolServices({
 }): ToolServices {
   // The address is the operator's, who may well mean a service of the cluster: the limits of requests hold, and nothing is forbidden.
   const http = createEgress({ allowCidrs: ['0.0.0.0/0', '::/0'], allowedPorts: '1-65535', clock });
+  const servers = parseSmtpServers(config.PARLEY_SMTP_SERVERS);
   return {
-    mailer: createSmtpMailer({ servers: parseSmtpServers(config.PARLEY_SMTP_SERVERS) }),
+    // Few calls send mail: the others' processes do without the code for it.
+    mailer: { send: async (mail, signal) => (await import('./mail/smtp-mailer.ts')).createSmtpMailer({ servers }).send(mail, signal) },
     calendar: createCalCom({ baseUrl: config.PARLEY_CALENDAR_URL, http }),
     close: () => http.close(),
   };

@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+
+import { ProcPool } from '../node_modules/@livekit/agents/dist/ipc/proc_pool.js';
+import { launchInLiveProcess, changeAgentServerProcesses, type Pool } from './agent-server-processes.ts';
+
+it('a job goes to the first process that lives, and each that was taken is replaced', async () => {
+  const launched: unknown[] = [];
+  let replaced = 0;
+  const ready = [false, false, true, true].map((isAlive, index) => ({
+    proc: { isAlive, launchJob: async (job: unknown) => void launched.push([index, job]) },
+    unlock: () => void (replaced += 1),
+  }));
+  const pool: Pool = { warmedProcQueue: { get: async () => ready.shift()! } };
+  await launchInLiveProcess(pool, 'job');
+  expect(launched).toEqual([[2, 'job']]);
+  expect(replaced).toBe(3);
+  expect(ready).toHaveLength(1);
+});
+
+it('the library launches its jobs that way', async () => {
+  changeAgentServerProcesses();
+  const launched: unknown[] = [];
+  const pool = new ProcPool({
+    agent: '',
+    numIdleProcesses: 0,
+    initializeTimeout: 0,
+    closeTimeout: 0,
+    sessionEndTimeout: 0,
+    memoryWarnMB: 0,
+    memoryLimitMB: 0,
+  });
+  for (const isAlive of [false, true])
+    void pool.warmedProcQueue.put({
+      proc: { isAlive, launchJob: async (job: unknown) => void launched.push(job) } as never,
+      unlock: () => undefined,
+    });
+  await pool.launchJob('job' as never);
+  expect(launched).toEqual(['job']);
+});
