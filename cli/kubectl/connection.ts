@@ -38,8 +38,8 @@ export function addConnection(command: Command, options: { readonly allNamespace
     .option('--kubeconfig <file>', 'kubeconfig file (default: KUBECONFIG, then ~/.kube/config)')
     .option('--context <name>', 'context of the kubeconfig (default: its current one)')
     .option('--as <user>', 'ask as this user')
-    .option('--as-group <group>', 'ask as a member of this group; may be repeated', (group: string, all: readonly string[] = []) => [
-      ...all,
+    .option('--as-group <group>', 'ask as a member of this group; may be repeated', (group: string, all?: readonly string[]) => [
+      ...(all ?? []),
       group,
     ])
     .option('--request-timeout <time>', 'give up on a single request after this time, such as 5s', parseDuration);

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 
 import { reportFailure } from '../failure.ts';
 import { version } from '../version.ts';
+import { addCalls } from './calls/command.ts';
 import { addLogs } from './logs/command.ts';
 import { addStatus } from './status/command.ts';
 import type { Io } from './io.ts';
@@ -14,6 +15,7 @@ export function createPlugin(io: Io): Command {
     .showHelpAfterError('(run with --help for what is allowed)');
   addStatus(plugin, io);
   addLogs(plugin, io);
+  addCalls(plugin, io);
   return plugin;
 }
 

@@ -1,0 +1,162 @@
+/**
+ * The way to the REST API for somebody who has a kubeconfig: PARLEY_URL where it is set, else through the API server's proxy to the
+ * chart's Service, which works from wherever kubectl works. The key comes from a flag's Secret, the shell, or the organisation's Secret.
+ */
+import { KubeError, type KubeObject, type Stored } from '../../../kube/index.ts';
+import { UserError } from '../../failure.ts';
+import { createRestClient, RestRefusal, type RestClient } from '../../rest.ts';
+import type { Connection } from '../connection.ts';
+import { builtIn } from '../descriptors.ts';
+import { installed, labels, roleOf } from '../installation.ts';
+import type { Io } from '../io.ts';
+import { Reader } from '../reader.ts';
+
+export interface ApiFlags {
+  /** `<name>` or `<name>/<key>`. */
+  readonly apiKeySecret?: string;
+  readonly apiUrl?: string;
+  /** `<namespace>/<name>` */
+  readonly apiService?: string;
+  readonly systemNamespace?: string;
+}
+
+export type Api = Pick<RestClient, 'request'>;
+
+/** Where the key of an organisation is looked for when nothing names it. */
+const DEFAULT_SECRET = 'parley-api-key';
+const DEFAULT_KEY = 'apiKey';
+/** The header that arrives: `Authorization` is for the API server, which takes it off. */
+const KEY_HEADER = 'x-parley-api-key';
+
+/** @throws UserError where there is no key, or no way */
+export async function openApi(connection: Connection, flags: ApiFlags, io: Pick<Io, 'env'>): Promise<Api> {
+  const env = envOf(connection, io);
+  const apiKey = await findKey(connection, flags, env);
+  const url = flags.apiUrl ?? env.PARLEY_URL;
+  if (url !== undefined && url !== '' && flags.apiService === undefined) return createRestClient({ url, apiKey });
+  return throughProxy(connection, await findService(connection, flags), apiKey);
+}
+
+/** The shell speaks of the cluster and the organisation that it was set for; a command line that names others doesn't mean it. */
+function envOf(
+  { clusterNamed, namespace }: Connection,
+  { env }: Pick<Io, 'env'>,
+): Partial<Record<'PARLEY_URL' | 'PARLEY_API_KEY', string>> {
+  const { PARLEY_URL, PARLEY_API_KEY, PARLEY_ORG } = env;
+  if (clusterNamed) return {};
+  const another = PARLEY_ORG !== undefined && PARLEY_ORG !== '' && PARLEY_ORG !== namespace;
+  return { ...(PARLEY_URL && { PARLEY_URL }), ...(PARLEY_API_KEY && !another && { PARLEY_API_KEY }) };
+}
+
+async function findKey(connection: Connection, flags: ApiFlags, env: { readonly PARLEY_API_KEY?: string }): Promise<string> {
+  if (flags.apiKeySecret === undefined && env.PARLEY_API_KEY !== undefined) return env.PARLEY_API_KEY;
+  const [name = '', key = DEFAULT_KEY] = (flags.apiKeySecret ?? DEFAULT_SECRET).split('/');
+  const { namespace } = connection;
+  const cure =
+    `make a key that may read calls and keep it there: parley keys create --org ${namespace} --name kubectl --permission calls:read; ` +
+    `kubectl create secret generic ${name} -n ${namespace} --from-literal=${key}=pk_…; or name another one with --api-key-secret, or set PARLEY_API_KEY`;
+  const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets/${encodeURIComponent(name)}`;
+  const reader = new Reader(connection.transport);
+  const secret = await reader.get<{ readonly data?: Readonly<Record<string, string>> }>(path, `the Secret ${namespace}/${name}`);
+  if (secret === 'refused')
+    throw new UserError(`the API key can't be had: ${reader.notes.join('; ')}`, { cure: `set PARLEY_API_KEY, or ${cure}` });
+  if (secret === undefined)
+    throw new UserError(`there is no API key: neither PARLEY_API_KEY nor the Secret ${namespace}/${name}`, { cure });
+  const value = Buffer.from(secret.data?.[key] ?? '', 'base64')
+    .toString()
+    .trim();
+  if (value !== '') return value;
+  const there = Object.keys(secret.data ?? {});
+  throw new UserError(`the Secret ${namespace}/${name} has no key "${key}"${there.length === 0 ? '' : `; it has: ${there.join(', ')}`}`, {
+    cure: `name it: --api-key-secret ${name}/<key>`,
+  });
+}
+
+interface ServiceAddress {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+interface Service extends KubeObject {
+  readonly spec?: object;
+}
+
+async function findService(connection: Connection, flags: ApiFlags): Promise<ServiceAddress> {
+  if (flags.apiService !== undefined) {
+    const [namespace = '', name = '', ...rest] = flags.apiService.split('/');
+    if (namespace !== '' && name !== '' && rest.length === 0) return { namespace, name };
+    throw new UserError(`"${flags.apiService}" names no Service`, { cure: 'write --api-service <namespace>/<name>' });
+  }
+  const reader = new Reader(connection.transport);
+  const places = { systemNamespace: flags.systemNamespace, namespace: connection.namespace };
+  const services = await installed<Service>(reader, builtIn.services, places);
+  const found = (services ?? []).filter((service) => roleOf(service) === 'api');
+  const [first, second] = found;
+  if (first === undefined) {
+    // Somebody who may use the one Service needn't be allowed to list any: the chart's usual name is worth a try.
+    if (services === undefined) return { namespace: flags.systemNamespace ?? 'parley-system', name: 'parley-api' };
+    throw new UserError("no Service of an installation's api can be found", {
+      cure: 'name it with --api-service <namespace>/<name>, or the address with --api-url or PARLEY_URL; with the local stack: eval "$(parley env)"',
+    });
+  }
+  if (second !== undefined) {
+    const names = found.map(
+      (service) => `${address(service).namespace}/${address(service).name} (release ${service.metadata.labels?.[labels.instance] ?? '?'})`,
+    );
+    throw new UserError(`there are several installations: ${names.join(', ')}`, { cure: 'name one with --api-service <namespace>/<name>' });
+  }
+  return address(first);
+}
+
+function address({ metadata: { namespace = '', name } }: Stored<Service>): ServiceAddress {
+  return { namespace, name };
+}
+
+function throughProxy({ transport }: Connection, service: ServiceAddress, apiKey: string): Api {
+  const base = `/api/v1/namespaces/${encodeURIComponent(service.namespace)}/services/http:${encodeURIComponent(service.name)}:http/proxy`;
+  return {
+    async request(method, path, body) {
+      try {
+        return await transport.request({
+          method,
+          path: base + path,
+          headers: { [KEY_HEADER]: apiKey },
+          ...(body !== undefined && { body }),
+        });
+      } catch (error) {
+        if (!(error instanceof KubeError)) throw error;
+        throw refusalOf(error, { method, path }) ?? explain(error, service);
+      }
+    },
+  };
+}
+
+/** What Parley itself has answered, told from what the API server says of the way. */
+function refusalOf(error: KubeError, request: { readonly method: string; readonly path: string }): RestRefusal | undefined {
+  if (error.body === undefined) return undefined;
+  try {
+    return new RestRefusal(error.code, JSON.parse(error.body), request);
+  } catch {
+    return undefined;
+  }
+}
+
+function explain(error: KubeError, { namespace, name }: ServiceAddress): UserError {
+  const what = `the Service ${namespace}/${name} can't be used through the API server`;
+  if (error.code === 403) {
+    return new UserError(`${what}: you may not`, {
+      cure: `ask for \`get services/proxy\` on it (docs/kubectl-plugin.md has the Role), or: kubectl port-forward -n ${namespace} svc/${name} 8080:80, and --api-url http://127.0.0.1:8080`,
+      cause: error,
+    });
+  }
+  if (error.code === 404) {
+    return new UserError(`there is no Service ${namespace}/${name}`, {
+      cure: 'name the one of the api with --api-service <namespace>/<name>, or its address with --api-url',
+      cause: error,
+    });
+  }
+  return new UserError(`${what}: ${error.message}`, {
+    cure: `is a pod of the api ready? kubectl parley status; does a NetworkPolicy keep the API server from it? Then: kubectl port-forward -n ${namespace} svc/${name} 8080:80, and --api-url http://127.0.0.1:8080`,
+    cause: error,
+  });
+}

@@ -1,0 +1,84 @@
+import { InvalidArgumentError, Option, type Command } from 'commander';
+
+import { addConnection, withConnection, type ConnectionFlags } from '../connection.ts';
+import { parseCount } from '../duration.ts';
+import type { Io } from '../io.ts';
+import { addOutput, formatOf, writeAs, type OutputFlags } from '../output.ts';
+import { styleOf } from '../style.ts';
+import type { Api, ApiFlags } from './api.ts';
+import { callStates, maxCalls, type CallFilter, type CallState } from './read.ts';
+
+interface CallsFlags extends ConnectionFlags, OutputFlags, ApiFlags {
+  readonly agent?: string;
+  readonly status?: CallState | 'live';
+  readonly limit: number;
+  readonly watch?: true;
+}
+
+const help = `
+Calls are kept in Postgres, not in the cluster, and belong to whoever has an API key of the organisation (permission calls:read). The
+REST API is asked at PARLEY_URL where that is set, else through the Kubernetes API server's proxy to the chart's Service. The key is
+PARLEY_API_KEY, else the key apiKey of the Secret parley-api-key in the namespace. With --context or --kubeconfig on the command line
+both variables are left alone: they are for the cluster that the shell was set up for.
+
+Examples:
+  kubectl parley calls
+  kubectl parley calls --agent receptionist --status live --watch
+  kubectl parley calls -n acme --api-key-secret support/apiKey -o wide
+  kubectl parley calls 0198c9e4-7b1e-7c2f-a2b5-3f1a1f6a9c11
+`;
+
+export function addCalls(plugin: Command, io: Io): void {
+  const command = plugin
+    .command('calls')
+    .description('live and recent calls of the organisation; with an id, that call and what was said in it')
+    .argument('[id]', 'one call')
+    .option('--agent <name>', 'only calls of this agent')
+    .addOption(new Option('--status <state>', 'only calls in this state; live: registered and ongoing').choices(['live', ...callStates]))
+    .option('--limit <count>', `at most so many calls, up to ${maxCalls}`, limit, 20)
+    .option('-w, --watch', 'go on, and print a call again whenever it has changed')
+    .option('--api-key-secret <name[/key]>', 'Secret in the namespace that holds the API key (default: parley-api-key/apiKey)')
+    .option('--api-url <url>', 'address of the REST API (default: PARLEY_URL, else through the API server)')
+    .option('--api-service <namespace/name>', "the api's Service (default: it is looked for)")
+    .option('--system-namespace <name>', 'namespace of the installation (default: it is looked for)');
+  addOutput(addConnection(command), 'as the REST API has them; wide: more columns')
+    .addHelpText('after', help)
+    .action(async (id: string | undefined, flags: CallsFlags) => {
+      const { openApi } = await import('./api.ts');
+      await withConnection(flags, io, async (connection) => {
+        const api = await openApi(connection, flags, io);
+        if (id !== undefined) await showCall(api, id, flags, io);
+        else if (flags.watch === true) await watchCalls(api, flags, io);
+        else await showCalls(api, flags, io);
+      });
+    });
+}
+
+async function showCall(api: Api, id: string, flags: CallsFlags, io: Io): Promise<void> {
+  const [{ readCall }, { printCall }] = await Promise.all([import('./read.ts'), import('./print.ts')]);
+  const call = await readCall(api, id);
+  await writeAs(io, formatOf(flags), call, () => printCall(call, { style: styleOf(io), now: io.now() }));
+}
+
+async function showCalls(api: Api, flags: CallsFlags, io: Io): Promise<void> {
+  const [{ listCalls }, { callsTable }] = await Promise.all([import('./read.ts'), import('./print.ts')]);
+  const calls = await listCalls(api, filterOf(flags));
+  const format = formatOf(flags);
+  if (calls.length === 0 && (format === 'table' || format === 'wide')) io.err.write('parley: no calls\n');
+  else await writeAs(io, format, { calls }, (wide) => callsTable(calls, { wide, now: io.now() }));
+}
+
+async function watchCalls(api: Api, flags: CallsFlags, io: Io): Promise<void> {
+  const [{ watch }, { listCalls }] = await Promise.all([import('./watch.ts'), import('./read.ts')]);
+  await watch({ list: () => listCalls(api, filterOf(flags)), format: formatOf(flags), io });
+}
+
+function filterOf({ agent, status, limit: most }: CallsFlags): CallFilter {
+  return { agent: agent?.replace(/^agents?(\.parley\.dev)?\//i, ''), status, limit: most };
+}
+
+function limit(text: string): number {
+  const count = parseCount(text);
+  if (count <= maxCalls) return count;
+  throw new InvalidArgumentError(`${maxCalls} is the most.`);
+}

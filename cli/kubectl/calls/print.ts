@@ -1,0 +1,82 @@
+import { latencyNames, latencyText, medianLatencies, type TurnLatencies } from '../../../calls/turn-latencies.ts';
+import { table } from '../../table.ts';
+import { ageOf, span } from '../age.ts';
+import type { Style } from '../style.ts';
+import type { Call, CallSummary } from './read.ts';
+
+export interface PrintOptions {
+  readonly wide: boolean;
+  readonly now: number;
+}
+
+const header = ['ID', 'AGENT', 'STATE', 'STARTED', 'DURATION', 'REASON'];
+const wideHeader = [...header, 'TYPE', 'FROM', 'TO', 'CREATED'];
+
+export function callsTable(calls: readonly CallSummary[], options: PrintOptions): string {
+  return table(
+    options.wide ? wideHeader : header,
+    calls.map((call) => row(call, options)),
+  );
+}
+
+function row(call: CallSummary, { wide, now }: PrintOptions): readonly string[] {
+  return [
+    call._id,
+    call.override_ai_agent_id ?? call.ai_agent_id,
+    call.call_status,
+    call.call_start_time === null ? '-' : `${ageOf(call.call_start_time, now)} ago`,
+    duration(call, now),
+    call.call_finish_reason ?? '',
+    ...(wide ? [typeOf(call), call.from_number ?? '', call.to_number ?? '', call.created_at] : []),
+  ];
+}
+
+/** Of a live call: so far. */
+function duration(call: CallSummary, now: number): string {
+  if (call.call_duration_seconds !== null) return span(call.call_duration_seconds * 1000);
+  return call.call_start_time === null ? '-' : span(now - Date.parse(call.call_start_time));
+}
+
+function typeOf({ call_type: type, direction }: CallSummary): string {
+  return direction === undefined ? type : `${type}, ${direction}`;
+}
+
+export function printCall(call: Call, { style, now }: { readonly style: Style; readonly now: number }): string {
+  const spoken = call.override_ai_agent_id;
+  const facts: readonly (readonly [string, string | null | undefined])[] = [
+    ['Call', call._id],
+    ['Agent', spoken === null ? call.ai_agent_id : `${spoken}, in the stead of ${call.ai_agent_id}`],
+    ['State', `${call.call_status}${call.call_finish_reason === null ? '' : ` (${call.call_finish_reason})`}`],
+    ['Type', typeOf(call)],
+    ['From', call.from_number],
+    ['To', call.to_number],
+    ['Created', call.created_at],
+    ['Started', call.call_start_time],
+    ['Ended', call.call_end_time],
+    ['Duration', call.call_start_time === null ? null : duration(call, now)],
+    ['Recording', call.recorded_call_audio_url === null ? null : 'there is one'],
+    ['Latencies', latencies(call.turns)],
+    ['Analysis', call.post_call_analysis?.status],
+  ];
+  const lines = facts.flatMap(([name, value]) =>
+    value === null || value === undefined || value === '' ? [] : [`${`${name}:`.padEnd(11)}${value}\n`],
+  );
+  const said = call.messages.map(
+    ({ role, content, timestamp }) => `  ${offset(call, timestamp)}  ${style.bold(role.padEnd(5))}  ${content}\n`,
+  );
+  return `${lines.join('')}\n${said.length === 0 ? 'Nothing has been said.\n' : `Transcript:\n${said.join('')}`}`;
+}
+
+function latencies(turns: readonly TurnLatencies[]): string | undefined {
+  if (turns.length === 0) return undefined;
+  const medians = medianLatencies(turns);
+  const each = (Object.keys(latencyNames) as (keyof TurnLatencies)[]).map((name) => `${latencyNames[name]} ${latencyText(medians[name])}`);
+  return `${each.join(', ')} (medians of ${turns.length})`;
+}
+
+/** Minutes and seconds since the call began. */
+function offset(call: Call, timestamp: string): string {
+  const ms = Date.parse(timestamp) - Date.parse(call.call_start_time ?? call.created_at);
+  const seconds = Math.max(0, Math.floor(ms / 1000));
+  return `${String(Math.floor(seconds / 60)).padStart(2, '0')}:${String(seconds % 60).padStart(2, '0')}`;
+}

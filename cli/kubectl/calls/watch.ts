@@ -1,0 +1,44 @@
+import { sleep, systemClock } from '../../../platform/clock.ts';
+import type { Io } from '../io.ts';
+import { toYaml, type Format } from '../output.ts';
+import { callsTable } from './print.ts';
+import type { CallSummary } from './read.ts';
+
+const everyMs = 2_000;
+
+/** Prints the calls, and each again when its state has changed, until Ctrl-C; as `kubectl get --watch` does. */
+export async function watch(options: {
+  readonly list: () => Promise<readonly CallSummary[]>;
+  readonly format: Format;
+  readonly io: Io;
+}): Promise<void> {
+  const { list, format, io } = options;
+  const shown = new Map<string, string>();
+  let first = true;
+  while (!io.signal.aborted) {
+    const changed = (await list()).filter((call) => shown.get(call._id) !== markOf(call));
+    for (const call of changed) shown.set(call._id, markOf(call));
+    await print(changed, format, first, io);
+    first = false;
+    await sleep({ ...systemClock, after: awake }, everyMs, io.signal).catch(() => undefined);
+  }
+}
+
+async function print(calls: readonly CallSummary[], format: Format, withHeader: boolean, io: Io): Promise<void> {
+  if (format === 'json') for (const call of calls) io.out.write(`${JSON.stringify(call)}\n`);
+  else if (format === 'yaml') for (const call of calls) io.out.write(`---\n${await toYaml(call)}`);
+  else {
+    const text = callsTable(calls, { wide: format === 'wide', now: io.now() });
+    io.out.write(withHeader ? text : text.replace(/^.*\n/, ''));
+  }
+}
+
+/** What a new line is worth. */
+function markOf(call: CallSummary): string {
+  return `${call.call_status} ${call.call_finish_reason ?? ''}`;
+}
+
+function awake(ms: number, callback: () => void): { cancel(): void } {
+  const timer = setTimeout(callback, ms);
+  return { cancel: () => clearTimeout(timer) };
+}
