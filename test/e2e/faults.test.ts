@@ -54,9 +54,7 @@ it.each(['operator', 'api', 'kube-apiserver'])('survives five kills of %s under 
 
   for (let kill = 0; kill < 5; kill += 1) {
     await delay(1_500);
-    const before = await client.pid(part);
-    process.kill(before, 'SIGKILL');
-    await eventually(async () => expect(await client.pid(part)).not.toBe(before));
+    await client.kill(part);
   }
   stop = true;
   await load;

@@ -15,7 +15,7 @@ let theirKey: string;
 let theirTool: string;
 
 beforeAll(async () => {
-  expect((await ours.parley(['org', 'create', other])).code).toBe(0);
+  await ours.createOrganization(other);
   const made = await ours.parley(['keys', 'create', '--org', other, '--name', 'theirs', '--permissions', '*', '--json']);
   expect(made.stderr).toBe('');
   theirs = stackClient(stack, (JSON.parse(made.stdout) as { api_key: string }).api_key);

@@ -1,8 +1,7 @@
 /** One node with its control plane, for processes that already run in the node's namespaces (see main.ts). */
-import { execFile } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 import { stringify } from 'yaml';
 
@@ -11,18 +10,26 @@ import { etcdPart } from '../../cli/dev/parts/etcd.ts';
 import { httpCheck } from '../../cli/dev/parts/http-check.ts';
 import { apiserverCa } from '../../cli/dev/parts/kube-apiserver.ts';
 import type { Part } from '../../cli/dev/supervisor.ts';
+import { containerdPart } from './containerd.ts';
 
 /** The bridge's address: the machine, as pods see it. */
 export const NODE_ADDRESS = '10.211.0.1';
+/** Another one, for what is outside of the installation: receivers of events, models. */
+export const WORLD_ADDRESS = '10.211.0.2';
+/** The Service of the API server. */
+export const API_SERVER_SERVICE = '10.96.0.1';
 export const NODE_NAME = 'parley-node';
+const PODS = '10.211.0.0/16';
+const SERVICES = '10.96.0.0/16';
 const apiserverPort = 6443;
-const pauseImage = 'parley.test/pause:1';
 
 export interface ClusterOptions {
   readonly work: string;
   /** Namespace of the kubeconfig for people. */
   readonly organization: string;
-  readonly binary: (name: 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler' | 'kube-proxy' | 'kubelet') => string;
+  readonly binary: (
+    name: 'etcd' | 'kube-apiserver' | 'kube-controller-manager' | 'kube-scheduler' | 'kube-proxy' | 'kube-router' | 'kubelet',
+  ) => string;
 }
 
 export interface Cluster {
@@ -45,6 +52,7 @@ const nodeUsers = {
   proxy: { name: 'system:kube-proxy', groups: '' },
   kubelet: { name: `system:node:${NODE_NAME}`, groups: 'system:nodes' },
   manager: { name: 'system:kube-controller-manager', groups: '' },
+  policies: { name: 'kube-router', groups: 'system:masters' },
 } as const satisfies Record<string, NodeUser>;
 
 export function describeCluster(options: ClusterOptions): Cluster {
@@ -110,7 +118,7 @@ export function describeCluster(options: ClusterOptions): Cluster {
           `--kubeconfig=${kubeconfigOf('proxy')}`,
           `--hostname-override=${NODE_NAME}`,
           '--proxy-mode=iptables',
-          '--cluster-cidr=10.211.0.0/16',
+          `--cluster-cidr=${PODS}`,
           // The limits belong to the machine, not to this namespace.
           '--conntrack-max-per-core=0',
           '--conntrack-min=0',
@@ -122,6 +130,7 @@ export function describeCluster(options: ClusterOptions): Cluster {
       }),
       check: async (signal) => (await httpCheck({ url: 'http://127.0.0.1:10256/livez', signal })).status === 200,
     },
+    policiesPart(options, { kubeconfig: kubeconfigOf('policies'), server, credentials }),
   ];
   return { parts, kubeconfig: kubeconfigOf('admin'), memberKubeconfig: kubeconfigOf('member'), containerdSocket };
 }
@@ -138,7 +147,7 @@ function apiserverArguments({ credentials, tokenFile }: { readonly credentials: 
     '--service-account-issuer=https://kubernetes.default.svc.cluster.local',
     `--service-account-signing-key-file=${credentials.serviceAccountKey}`,
     `--service-account-key-file=${credentials.serviceAccountKey}`,
-    '--service-cluster-ip-range=10.96.0.0/16',
+    `--service-cluster-ip-range=${SERVICES}`,
     '--enable-admission-plugins=NodeRestriction',
     '--kubelet-preferred-address-types=InternalIP',
     '--profiling=false',
@@ -170,66 +179,6 @@ function controllerManagerPart(
   };
 }
 
-function containerdPart({ work, socket }: { readonly work: string; readonly socket: string }): Part {
-  const file = join(work, 'containerd.toml');
-  const ctr = (...args: string[]) => promisify(execFile)('ctr', ['-a', socket, ...args], { timeout: 30_000 });
-  return {
-    name: 'containerd',
-    dependsOn: [],
-    prepare: async () => {
-      const network = join(work, 'cni');
-      mkdirSync(network, { recursive: true });
-      const bridge = {
-        type: 'bridge',
-        bridge: 'parley0',
-        isGateway: true,
-        ipMasq: false,
-        hairpinMode: true,
-        ipam: {
-          type: 'host-local',
-          dataDir: join(work, 'addresses'),
-          ranges: [[{ subnet: '10.211.0.0/16', rangeStart: '10.211.1.1' }]],
-          routes: [{ dst: '0.0.0.0/0' }],
-        },
-      };
-      const conflist = {
-        cniVersion: '1.0.0',
-        name: 'parley',
-        plugins: [bridge, { type: 'portmap', capabilities: { portMappings: true } }],
-      };
-      writeFileSync(join(network, '10-parley.conflist'), JSON.stringify(conflist));
-      writeFileSync(file, containerdConfiguration({ work, socket, network }));
-    },
-    command: () => ({ file: '/usr/bin/containerd', args: ['--config', file] }),
-    check: () => ctr('version').then(() => undefined),
-  };
-}
-
-function containerdConfiguration({
-  work,
-  socket,
-  network,
-}: {
-  readonly work: string;
-  readonly socket: string;
-  readonly network: string;
-}): string {
-  return `version = 2
-root = "${work}/containerd"
-state = "${work}/containerd-state"
-[grpc]
-  address = "${socket}"
-[plugins."io.containerd.grpc.v1.cri"]
-  sandbox_image = "${pauseImage}"
-  restrict_oom_score_adj = true
-  [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
-    runtime_type = "io.containerd.runc.v2"
-  [plugins."io.containerd.grpc.v1.cri".cni]
-    bin_dir = "/usr/lib/cni"
-    conf_dir = "${network}"
-`;
-}
-
 function kubeletPart(
   { work, binary }: ClusterOptions,
   { kubeconfig, socket }: { readonly kubeconfig: string; readonly socket: string },
@@ -259,7 +208,7 @@ function kubeletPart(
         makeIPTablesUtilChains: true,
         containerRuntimeEndpoint: `unix://${socket}`,
         resolvConf: join(work, 'resolv.conf'),
-        podLogsDir: join(work, 'pod-logs'),
+        podLogsDir: join(work, '.parley/pod-logs'),
         imageGCHighThresholdPercent: 100,
         evictionHard: { 'memory.available': '50Mi' },
       };
@@ -280,26 +229,33 @@ function kubeletPart(
   };
 }
 
-/** Puts an OCI archive among the node's images. */
-export async function importImage(options: { readonly socket: string; readonly archive: string; readonly name: string }): Promise<void> {
-  const { socket, archive, name } = options;
-  await promisify(execFile)('ctr', ['-a', socket, '-n', 'k8s.io', 'images', 'import', `--base-name=${name}`, archive], {
-    timeout: 300_000,
-  });
-}
-
-/** The image of the process that holds a pod's namespaces: nothing but catatonit, which waits. */
-export async function importPauseImage({ socket, work }: { readonly socket: string; readonly work: string }): Promise<void> {
-  const [name = '', tag = ''] = pauseImage.split(':');
-  const layout = join(work, 'pause');
-  const script = `set -eu
-umoci init --layout ${layout}
-umoci new --image ${layout}:${tag}
-mkdir -p ${work}/pause-files && cp /usr/bin/catatonit ${work}/pause-files/pause
-tar -C ${work}/pause-files -cf ${layout}.layer.tar .
-umoci raw add-layer --image ${layout}:${tag} ${layout}.layer.tar
-umoci config --image ${layout}:${tag} --config.entrypoint=/pause --config.cmd=-P --config.user=65535:65535
-tar -C ${layout} -cf ${layout}.tar .`;
-  await promisify(execFile)('sh', ['-c', script]);
-  await importImage({ socket, archive: `${layout}.tar`, name });
+/** Of kube-router just what enforces NetworkPolicies: the bridge plugin lets everything through. */
+function policiesPart(
+  { binary }: ClusterOptions,
+  { kubeconfig, server, credentials }: { readonly kubeconfig: string; readonly server: string; readonly credentials: Credentials },
+): Part {
+  return {
+    name: 'kube-router',
+    dependsOn: ['kubelet'],
+    // It ends at once where there is no node yet.
+    prepare: async (signal) => {
+      const node = { url: `${server}/api/v1/nodes/${NODE_NAME}`, ca: apiserverCa(credentials), token: credentials.tokens.admin, signal };
+      while ((await httpCheck(node)).status !== 200) await sleep(200, undefined, { signal });
+    },
+    command: () => ({
+      file: binary('kube-router'),
+      args: [
+        `--kubeconfig=${kubeconfig}`,
+        `--hostname-override=${NODE_NAME}`,
+        '--run-firewall=true',
+        '--run-router=false',
+        '--run-service-proxy=false',
+        '--run-loadbalancer=false',
+        '--enable-cni=false',
+        `--service-cluster-ip-range=${SERVICES}`,
+        '--health-port=20244',
+      ],
+    }),
+    check: async (signal) => (await httpCheck({ url: 'http://127.0.0.1:20244/healthz', signal })).status === 200,
+  };
 }

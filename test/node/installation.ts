@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { stringify } from 'yaml';
 
-import { NODE_ADDRESS } from './cluster.ts';
+import { NODE_ADDRESS, WORLD_ADDRESS } from './cluster.ts';
 import { output } from './output.ts';
 
 export const NAMESPACE = 'parley-system';
@@ -28,6 +28,8 @@ export interface Servers {
 export function valuesOf(servers: Servers, tag: string): object {
   const small = { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '512Mi' } };
   const tight = { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '128Mi' } };
+  // Named, as in production: what is not, nobody reaches.
+  const there = { to: [{ ipBlock: { cidr: `${NODE_ADDRESS}/32` } }] };
   return {
     image: { repository: IMAGE, tag, pullPolicy: 'Never' },
     organizations: [ORGANIZATION],
@@ -37,12 +39,13 @@ export function valuesOf(servers: Servers, tag: string): object {
       LIVEKIT_URL: `ws://${NODE_ADDRESS}:${servers.livekit.port}`,
       LIVEKIT_API_KEY: servers.livekit.apiKey,
       PARLEY_PROVIDERS: servers.providers,
-      PARLEY_EGRESS_ALLOW_CIDRS: '10.211.0.0/16',
+      PARLEY_EGRESS_ALLOW_CIDRS: `${WORLD_ADDRESS}/32`,
       PARLEY_EGRESS_HOSTS: servers.receiverHost,
       PARLEY_VOICE_IDLE_PROCESSES: 1,
-      PARLEY_VOICE_DRAIN_MS: 60_000,
+      PARLEY_VOICE_DRAIN_MS: 1_800_000,
     },
     storage: { persistentVolumeClaim: { existingClaim: 'parley-files' } },
+    networkPolicy: { kubernetesApi: there, database: there, temporal: there, livekit: there },
     operator: { resources: tight },
     api: { resources: tight, autoscaling: { enabled: false }, replicas: 1 },
     worker: { resources: small, replicas: 1 },

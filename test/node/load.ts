@@ -1,83 +1,266 @@
-/** What goes on while the installation is changed under it: requests, events with their deliveries, and a call. */
+/**
+ * What goes on while the installation is changed under it: requests, events with their deliveries, documents, and calls. All but the calls is
+ * done in this one process, at a steady rate: a load that starts programs all the time would measure the machine.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
+
+import { Agent, type Dispatcher, fetch, FormData } from 'undici';
+
+import { anAgent, aKnowledgeBase, aWebhookSubscription } from '../support/builders.ts';
+import { startWebhookSink, type WebhookSink } from '../support/webhook-sink.ts';
+import { output } from './output.ts';
 
 export interface LoadOptions {
   readonly url: string;
   readonly apiKey: string;
-  /** Runs `parley` with arguments. */
-  readonly run: (...args: string[]) => Promise<string>;
-  /** A call that lasts as long as a person talks. */
-  readonly call: (...args: string[]) => Promise<string>;
+  /** Of the organisation's namespace. */
+  readonly kubectl: readonly [string, ...string[]];
+  readonly parley: readonly [string, ...string[]];
+  /** For `parley`. */
+  readonly env: NodeJS.ProcessEnv;
+  /** Where a server of this process is reached from pods. */
+  readonly host: string;
 }
 
-interface Delivery {
-  readonly status: string;
+const NAME = 'under-load';
+/** Requests of each of the two clients, and events, a second. */
+const PER_SECOND = 5;
+/** Between two documents, and between two short calls, in milliseconds. */
+const DOCUMENT_EVERY_MS = 1_500;
+const CALL_EVERY_MS = 5_000;
+/** For what has been taken on to be done, in milliseconds. */
+const PATIENCE_MS = 180_000;
+const LONG_CALLS = 2;
+
+interface Call {
+  readonly process: ChildProcess;
+  readonly lines: string[];
+  readonly ended: Promise<number | null>;
+}
+
+interface CallLine {
+  readonly type: string;
+  readonly role?: string;
+  readonly final?: boolean;
+  readonly call_id?: string;
+  readonly status?: string;
+  readonly reason?: string;
+  readonly text?: string;
 }
 
 export class Load {
   readonly #options: LoadOptions;
-  #going = true;
+  readonly #stop = new AbortController();
+  readonly #problems: string[] = [];
+  readonly #documents: string[] = [];
+  readonly #events: string[] = [];
+  readonly #long: Call[] = [];
+  /** What the last acknowledged change said. */
+  #welcome = '';
   #requests = 0;
-  #events = 0;
-  readonly #refused: string[] = [];
+  #shortCalls = 0;
+  #sink: WebhookSink | undefined;
+  #emitter: ChildProcess | undefined;
   #parts: readonly Promise<unknown>[] = [];
 
   constructor(options: LoadOptions) {
     this.#options = options;
   }
 
-  start(): void {
-    this.#parts = [this.#ask(), this.#emit(), this.#options.call('--say', 'And on Saturday?', '--say', 'Thank you, goodbye.')];
-    // Told by finish(), however early it happens.
-    for (const part of this.#parts) part.catch(() => undefined);
+  /** Resolves when everything goes: the calls are being talked in, the events arrive. */
+  async start(): Promise<void> {
+    const { host } = this.#options;
+    const sink = await startWebhookSink({ host });
+    this.#sink = sink;
+    await this.#apply([
+      anAgent(NAME, undefined, { call: { endAfterSilence: '600s', maxDuration: '30m' }, welcomeMessage: 'Hello, how can I help you?' }),
+      aKnowledgeBase(NAME),
+      aWebhookSubscription(NAME, undefined, { url: sink.url('/load'), scope: { agentRefs: [{ name: NAME }] } }),
+    ]);
+    for (let number = 0; number < LONG_CALLS; number += 1) this.#long.push(this.#call('--stay', '--max-seconds', '1700', ...questions(20)));
+    for (const call of this.#long) await this.#answered(call, 2);
+    this.#emit();
+    await until('the first events to arrive', () => sink.ids('/load').size > 0);
+    const fresh = new Agent({ pipelining: 0 });
+    const kept = new Agent({ connections: 2, keepAliveTimeout: 60_000 });
+    this.#parts = [this.#ask(fresh), this.#ask(kept), this.#change(kept), this.#upload(kept), this.#talk()];
   }
 
-  /** @throws Error when something was lost */
+  /**
+   * Ends what was begun, as its users would, and waits for what was promised.
+   * @throws Error that tells what was lost
+   */
   async finish(): Promise<string> {
-    this.#going = false;
+    this.#stop.abort();
     await Promise.all(this.#parts);
-    if (this.#refused.length > 0)
-      throw new Error(`${this.#refused.length} of ${this.#requests} requests failed: ${this.#refused.slice(0, 5).join('; ')}`);
-    const deadline = Date.now() + 60_000;
-    for (;;) {
-      const deliveries = await this.#deliveries();
-      const done = deliveries.filter(({ status }) => status === 'succeeded').length;
-      if (done >= this.#events) return `${this.#requests} requests, ${this.#events} events, 1 call`;
-      if (Date.now() > deadline) throw new Error(`${this.#events} events were taken, and ${done} deliveries succeeded`);
-      await sleep(1000);
-    }
+    this.#emitter?.kill('SIGTERM');
+    // Those that were live all the time are talked to once more, and hung up by the one who called.
+    for (const call of this.#long) await this.#hangUp(call);
+    await Promise.all([this.#allDelivered(), this.#allCompleted(), this.#nothingTakenBack()]);
+    await this.#sink?.close();
+    if (this.#problems.length > 0) throw new Error(`${this.#problems.length} things were lost: ${this.#problems.slice(0, 8).join('; ')}`);
+    const calls = `${LONG_CALLS} calls all the time, ${this.#shortCalls} short ones`;
+    return `${this.#requests} requests, ${this.#events.length} events, ${this.#documents.length} documents, ${calls}`;
   }
 
-  async #deliveries(): Promise<readonly Delivery[]> {
-    const answer = JSON.parse(await this.#options.run('webhooks', 'deliveries', 'call-log', '--limit', '100', '--json')) as
-      | readonly Delivery[]
-      | { readonly items?: readonly Delivery[]; readonly data?: readonly Delivery[] };
-    return 'length' in answer ? answer : (answer.items ?? answer.data ?? []);
+  async #apply(items: readonly object[]): Promise<void> {
+    const [file, ...args] = this.#options.kubectl;
+    const list = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
+    await output([file, ...args, 'apply', '--server-side', '-f', '-'], { input: list });
+    const names = [`agent/${NAME}`, `knowledgebase/${NAME}`, `webhooksubscription/${NAME}`];
+    await output([file, ...args, 'wait', ...names, '--for=condition=Ready', '--timeout=60s']);
   }
 
-  /** Each on a connection of its own, as many clients have. */
-  async #ask(): Promise<void> {
+  async #request(what: string, path: string, init: { method?: string; body?: string | FormData; dispatcher: Dispatcher }): Promise<string> {
+    this.#requests += 1;
     const { url, apiKey } = this.#options;
-    while (this.#going) {
-      this.#requests += 1;
-      try {
-        const headers = { authorization: `Bearer ${apiKey}`, connection: 'close' };
-        const response = await fetch(`${url}/v2/ai-agents/receptionist`, { headers, signal: AbortSignal.timeout(30_000) });
-        await response.text();
-        if (!response.ok) this.#refused.push(String(response.status));
-      } catch (error) {
-        const { message, cause } = error as Error;
-        this.#refused.push(`${message} ${cause instanceof Error ? cause.message : ''}`);
-      }
-      await sleep(100);
+    const json = typeof init.body === 'string' ? { 'content-type': 'application/json' } : {};
+    try {
+      const signal = AbortSignal.timeout(30_000);
+      const response = await fetch(`${url}${path}`, { ...init, headers: { authorization: `Bearer ${apiKey}`, ...json }, signal });
+      const text = await response.text();
+      if (response.ok) return text;
+      this.#problems.push(`${what}: ${response.status} ${text.slice(0, 200)}`);
+    } catch (error) {
+      const { message, cause } = error as Error;
+      this.#problems.push(`${what}: ${message} ${cause instanceof Error ? cause.message : ''}`);
+    }
+    return '';
+  }
+
+  async #steadily(everyMs: number, body: () => Promise<void>): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      const begun = performance.now();
+      await body();
+      await sleep(Math.max(0, everyMs - (performance.now() - begun)), undefined, { signal: this.#stop.signal }).catch(() => undefined);
     }
   }
 
-  async #emit(): Promise<void> {
-    while (this.#going && this.#events < 40) {
-      await this.#options.run('events', 'emit', '--name', 'CallHandler.CallEnded', '--agent', 'receptionist');
-      this.#events += 1;
-      await sleep(200);
+  async #ask(dispatcher: Dispatcher): Promise<void> {
+    await this.#steadily(1000 / PER_SECOND, async () => void (await this.#request('GET', `/v2/ai-agents/${NAME}`, { dispatcher })));
+  }
+
+  /** Over REST, by force: kubectl has made it. */
+  async #change(dispatcher: Dispatcher): Promise<void> {
+    let number = 0;
+    await this.#steadily(1000, async () => {
+      number += 1;
+      const welcome = `Hello number ${number}`;
+      const body = JSON.stringify({ welcome_message: welcome });
+      const answer = await this.#request('PUT', `/v2/ai-agents/${NAME}?force=true`, { method: 'PUT', body, dispatcher });
+      if (answer !== '') this.#welcome = welcome;
+    });
+  }
+
+  async #upload(dispatcher: Dispatcher): Promise<void> {
+    await this.#steadily(DOCUMENT_EVERY_MS, async () => {
+      const form = new FormData();
+      const number = this.#documents.length;
+      const text = `Note ${number}. ${`The ladder of shelf ${number} stands in corner ${number % 4}, behind the green door. `.repeat(40)}`;
+      form.set('file', new Blob([text]), `note-${number}.txt`);
+      const path = `/api/v1/knowledge-bases/${NAME}/documents/file`;
+      const answer = await this.#request('upload', path, { method: 'POST', body: form, dispatcher });
+      if (answer !== '') this.#documents.push((JSON.parse(answer) as { readonly document_id: string }).document_id);
+    });
+  }
+
+  #emit(): void {
+    const [file, ...args] = this.#options.parley;
+    const flags = ['--name', 'CallHandler.CallStarted', '--agent', NAME, '--count', '1000000', '--rate', String(PER_SECOND)];
+    const emitter = spawn(file, [...args, 'events', 'emit', ...flags], { env: this.#options.env, stdio: ['ignore', 'pipe', 'inherit'] });
+    this.#emitter = emitter;
+    createInterface({ input: emitter.stdout }).on('line', (line) => this.#events.push((JSON.parse(line) as { readonly id: string }).id));
+  }
+
+  #call(...flags: string[]): Call {
+    const [file, ...args] = this.#options.parley;
+    const command = [...args, 'call', NAME, '--no-record', '--json', ...flags];
+    const process = spawn(file, command, { env: this.#options.env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const lines: string[] = [];
+    for (const input of [process.stdout, process.stderr]) createInterface({ input }).on('line', (line) => lines.push(line));
+    return { process, lines, ended: new Promise((done) => process.on('close', done)) };
+  }
+
+  /** Until the agent has spoken that often. */
+  async #answered(call: Call, times: number): Promise<void> {
+    const spoken = () =>
+      linesOf(call).filter(({ type, role, final }) => type === 'transcript' && role === 'agent' && final === true).length;
+    await until(`the agent's answer number ${times}, instead of ${tail(call)}`, () => {
+      if (call.process.exitCode !== null) throw new Error(`a call ended by itself: ${tail(call)}`);
+      return spoken() >= times;
+    });
+  }
+
+  /** Calls that begin while pods come and go. */
+  async #talk(): Promise<void> {
+    await this.#steadily(CALL_EVERY_MS, async () => {
+      const call = this.#call('--max-seconds', '60', ...questions(1));
+      await call.ended;
+      this.#shortCalls += 1;
+      this.#judge('a short call', call);
+    });
+  }
+
+  async #hangUp(call: Call): Promise<void> {
+    if (call.process.exitCode === null) {
+      call.process.kill('SIGINT');
+      await call.ended;
     }
+    this.#judge('a call that was live all the time', call);
+  }
+
+  #judge(what: string, call: Call): void {
+    const result = linesOf(call).find(({ type }) => type === 'result');
+    if (result?.status === 'ended' && result.reason === 'user_ended_call') return;
+    this.#problems.push(`${what} ended as ${result?.status} ${result?.reason} (exit code ${call.process.exitCode}): ${tail(call)}`);
+  }
+
+  async #allDelivered(): Promise<void> {
+    const missing = () => this.#events.filter((id) => this.#sink?.ids('/load').has(id) !== true);
+    await until('', () => missing().length === 0).catch(() => undefined);
+    if (missing().length > 0) this.#problems.push(`${missing().length} of ${this.#events.length} events were not delivered`);
+  }
+
+  async #allCompleted(): Promise<void> {
+    const dispatcher = new Agent();
+    for (const id of this.#documents) {
+      let state = '';
+      await until('', async () => {
+        const answer = await this.#request('status', `/api/v1/knowledge-bases/${NAME}/documents/${id}/status`, { dispatcher });
+        state = (JSON.parse(answer || '{}') as { readonly status?: string }).status ?? 'unknown';
+        return state === 'completed' || state === 'failed';
+      }).catch(() => undefined);
+      if (state !== 'completed') this.#problems.push(`document ${id} is ${state}`);
+    }
+    await dispatcher.close();
+  }
+
+  /** What was acknowledged last is what is there. */
+  async #nothingTakenBack(): Promise<void> {
+    const [file, ...args] = this.#options.kubectl;
+    const found = await output([file, ...args, 'get', 'agent', NAME, '-o', 'jsonpath={.spec.welcomeMessage}']);
+    if (found !== this.#welcome) this.#problems.push(`the agent says "${found}", and "${this.#welcome}" was acknowledged`);
+  }
+}
+
+function questions(count: number): string[] {
+  return Array.from({ length: count }, () => ['--say', 'What are your opening hours?']).flat();
+}
+
+function linesOf({ lines }: Call): readonly CallLine[] {
+  return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as CallLine);
+}
+
+function tail({ lines }: Call): string {
+  return lines.slice(-6).join(' | ').slice(-1_500);
+}
+
+async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + PATIENCE_MS;
+  while (!(await holds())) {
+    if (performance.now() > deadline) throw new Error(`waited in vain for ${what}`);
+    await sleep(250);
   }
 }

@@ -1,6 +1,6 @@
 /**
  * `make e2e`: a real node on this machine, Parley installed on it with Helm, and what must hold there.
- *   node test/node/main.ts [--image build/image] [--keep] [--work <folder>]
+ *   node test/node/main.ts [--image build/image] [--keep] [--work <folder>] [--only <part of a check's name>]
  * Needs Linux and root, for namespaces and control groups; apt-get for containerd and runc. It leaves nothing behind: the node's
  * network, mounts and processes are in namespaces of their own.
  */
@@ -14,7 +14,9 @@ import { cacheFolder } from '../../cli/dev/binaries/cache.ts';
 import type { BinaryName } from '../../cli/dev/binaries/catalogue.ts';
 import { type PartEvent, PartFailure, Supervisor } from '../../cli/dev/supervisor.ts';
 import { testBinary } from '../support/test-stack.ts';
-import { describeCluster, importImage, importPauseImage } from './cluster.ts';
+import { describeCluster } from './cluster.ts';
+import { importImage, importPauseImage } from './containerd.ts';
+import { forward } from './forward.ts';
 import { IMAGE, ORGANIZATION, prepareNamespace, valuesOf } from './installation.ts';
 import { output } from './output.ts';
 import { nodePrograms } from './programs.ts';
@@ -26,6 +28,7 @@ const { values } = parseArgs({
     image: { type: 'string', default: 'build/image' },
     work: { type: 'string' },
     keep: { type: 'boolean', default: false },
+    only: { type: 'string' },
     inside: { type: 'boolean', default: false },
   },
 });
@@ -36,6 +39,7 @@ const names = [
   'kube-controller-manager',
   'kube-scheduler',
   'kube-proxy',
+  'kube-router',
   'kubelet',
   'kubectl',
   'helm',
@@ -104,17 +108,19 @@ async function inside(work: string): Promise<void> {
   const binaries = new Map<BinaryName, string>();
   for (const name of names) binaries.set(name, await testBinary(name));
   const binary = (name: BinaryName): string => binaries.get(name) ?? name;
-  const parley = [process.execPath, join(root, 'cli/main.ts')] as const;
+  // That of the image: what a person has beside the cluster, and quick to start.
+  const parley = [process.execPath, join(resolve(root, values.image), 'layers/app/opt/parley/dist/parley.mjs')] as const;
   const cluster = describeCluster({ work, binary, organization: ORGANIZATION });
-  const { parts, servers } = describeServers({ work, binary, parley, kubeconfig: cluster.memberKubeconfig });
+  const { parts, servers, loopback } = describeServers({ work, binary, parley, kubeconfig: cluster.memberKubeconfig });
   const supervisor = new Supervisor({
     parts: [...cluster.parts, ...parts],
-    logDir: join(work, 'logs'),
-    runDir: join(work, 'run'),
+    logDir: join(work, '.parley/logs'),
+    runDir: join(work, '.parley/run'),
     onEvent: (event) => tell(event),
   });
   try {
     await supervisor.start();
+    for (const address of loopback) await forward(address);
     await importPauseImage({ socket: cluster.containerdSocket, work });
     await importImage({ socket: cluster.containerdSocket, archive: join(resolve(root, values.image), 'parley.tar'), name: IMAGE });
     const kubectl = [binary('kubectl'), '--kubeconfig', cluster.kubeconfig] as const;
@@ -138,6 +144,8 @@ async function inside(work: string): Promise<void> {
       servers,
       parley,
       root,
+      tag,
+      only: values.only,
     });
     const failed = await Promise.race([suite, stopped]);
     if (values.keep && !stop.signal.aborted) await new Promise((done) => stop.signal.addEventListener('abort', done));

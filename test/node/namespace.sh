@@ -42,10 +42,7 @@ done
 ip link set lo up
 ip link add parley0 type bridge
 ip addr add 10.211.0.1/16 dev parley0
+ip addr add 10.211.0.2/16 dev parley0
 ip link set parley0 up
 ip route add default dev parley0
 echo 1 > /proc/sys/net/ipv4/ip_forward
-# The servers of the test listen on the loopback address; pods reach them at the bridge's.
-echo 1 > /proc/sys/net/ipv4/conf/all/route_localnet
-iptables -t nat -A PREROUTING -i parley0 -d 10.211.0.1 -p tcp -j DNAT --to-destination 127.0.0.1
-iptables -t nat -A INPUT -s 10.211.0.0/16 -d 127.0.0.1 -p tcp -j SNAT --to-source 127.0.0.1

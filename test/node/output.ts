@@ -7,10 +7,16 @@ import { promisify } from 'node:util';
  */
 export async function output(
   [file, ...args]: readonly [string, ...string[]],
-  { env = process.env, timeoutMs = 300_000 }: { readonly env?: NodeJS.ProcessEnv; readonly timeoutMs?: number } = {},
+  {
+    env = process.env,
+    timeoutMs = 300_000,
+    input = '',
+  }: { readonly env?: NodeJS.ProcessEnv; readonly timeoutMs?: number; readonly input?: string } = {},
 ): Promise<string> {
   try {
-    return (await promisify(execFile)(file, args, { env, timeout: timeoutMs, maxBuffer: 32 * 1024 * 1024 })).stdout;
+    const running = promisify(execFile)(file, args, { env, timeout: timeoutMs, maxBuffer: 32 * 1024 * 1024 });
+    running.child.stdin?.end(input);
+    return (await running).stdout;
   } catch (error) {
     const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
     throw new Error(`${file} ${args.slice(0, 6).join(' ')} failed:\n${stdout}\n${stderr}`, { cause: error });

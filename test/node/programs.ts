@@ -1,5 +1,6 @@
 /** What a node is made of: containerd, runc and the network plugins out of Debian's packages, unpacked into the cache. */
 import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { access, mkdir, readdir, rename, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -21,11 +22,13 @@ const packages = [
   'libnfnetlink0',
   'libnetfilter-conntrack3',
   'conntrack',
+  'ipset',
+  'libipset13',
 ] as const;
 
 /** @returns the folder that holds `usr/`; made once */
 export async function nodePrograms(cache: string): Promise<string> {
-  const folder = join(cache, 'node-programs', 'bookworm');
+  const folder = join(cache, 'node-programs', createHash('sha256').update(packages.join()).digest('hex').slice(0, 12));
   try {
     await access(folder);
     return folder;

@@ -12,7 +12,7 @@ import { receiverHost, receiverPart } from '../../cli/dev/parts/receiver.ts';
 import { redisAddress, redisPart } from '../../cli/dev/parts/redis.ts';
 import { temporalPart } from '../../cli/dev/parts/temporal.ts';
 import type { Part } from '../../cli/dev/supervisor.ts';
-import { NODE_ADDRESS } from './cluster.ts';
+import { NODE_ADDRESS, WORLD_ADDRESS } from './cluster.ts';
 import type { Servers } from './installation.ts';
 
 const ports = {
@@ -32,7 +32,14 @@ export function describeServers(options: {
   readonly parley: readonly [string, ...string[]];
   /** Of somebody who may read the organisation's signing Secrets. */
   readonly kubeconfig: string;
-}): { readonly parts: readonly Part[]; readonly servers: Servers } {
+}): {
+  readonly parts: readonly Part[];
+  readonly servers: Servers;
+  /** What listens at the loopback address alone, and where pods look for it. */ readonly loopback: readonly {
+    readonly host: string;
+    readonly port: number;
+  }[];
+} {
   const { work, binary } = options;
   const postgres = {
     home: postgresHome({ stateDir: work, binary: binary('postgres') }),
@@ -65,9 +72,15 @@ export function describeServers(options: {
       livekit: { port: ports.livekit, apiKey: address.apiKey, apiSecret: address.apiSecret },
       speechUrl: devSpeechUrl(ports.speech),
       receiverUrl: `http://127.0.0.1:${ports.receiver}`,
-      receiverHost: receiverHost(ports.receiver).replace('127.0.0.1', NODE_ADDRESS),
-      providers: devProviders(ports.speech, undefined).replaceAll('127.0.0.1', NODE_ADDRESS),
+      receiverHost: receiverHost(ports.receiver).replace('127.0.0.1', WORLD_ADDRESS),
+      providers: devProviders(ports.speech, undefined).replaceAll('127.0.0.1', WORLD_ADDRESS),
     },
+    loopback: [
+      { host: NODE_ADDRESS, port: ports.postgres },
+      { host: NODE_ADDRESS, port: ports.temporal },
+      { host: WORLD_ADDRESS, port: ports.speech },
+      { host: WORLD_ADDRESS, port: ports.receiver },
+    ],
   };
 }
 

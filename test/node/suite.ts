@@ -2,8 +2,12 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { Checks } from './checks.ts';
+import { WORLD_ADDRESS } from './cluster.ts';
+import { endToEnd } from './end-to-end.ts';
 import { NAMESPACE, ORGANIZATION, type Servers } from './installation.ts';
 import { Load } from './load.ts';
+import { whoReachesWhat } from './network.ts';
 import { output } from './output.ts';
 import { memoryOf, secretsTable, unprivileged } from './pods.ts';
 
@@ -19,89 +23,146 @@ export interface SuiteOptions {
   readonly parley: readonly [string, ...string[]];
   readonly root: string;
   readonly work: string;
+  /** Of the image. */
+  readonly tag: string;
+  /** Of {@link Checks}. */
+  readonly only?: string | undefined;
 }
 
 /** Objects with which memory is looked at. */
 const MANY = 1000;
 
-/** @returns how many checks failed; each is printed as it ends, and the numbers at last */
+/** @returns how many checks failed */
 export async function runSuite(options: SuiteOptions): Promise<number> {
   const { kubectl, helm, kubeconfig, chart, valuesFile, servers, parley, root, work } = options;
   const inNamespace = [...kubectl, '--namespace', NAMESPACE] as const;
   const inOrganization = [...kubectl, '--namespace', ORGANIZATION] as const;
   const helmIn = (...args: string[]) =>
-    output([helm, '--namespace', NAMESPACE, ...args], { env: { ...process.env, KUBECONFIG: kubeconfig } });
+    output([helm, '--namespace', NAMESPACE, ...args], { env: { ...process.env, KUBECONFIG: kubeconfig }, timeoutMs: 600_000 });
+  const change = (command: 'install' | 'upgrade', ...args: string[]) =>
+    helmIn(command, 'parley', chart, '--values', valuesFile, '--wait', '--timeout', command === 'install' ? '120s' : '300s', ...args);
   let env: NodeJS.ProcessEnv = { ...process.env, KUBECONFIG: kubeconfig, PARLEY_ORG: ORGANIZATION, DATABASE_URL: servers.databaseUrl };
   const run = (...args: string[]) => output([...parley, ...args], { env });
   const address = async (): Promise<string> =>
     `http://${await output([...inNamespace, 'get', 'service', 'parley-api', '-o', 'jsonpath={.spec.clusterIP}:{.spec.ports[0].port}'])}`;
-
-  let failed = 0;
-  let passed = 0;
-  const check = async (what: string, body: () => Promise<string | void>): Promise<void> => {
-    const begun = performance.now();
-    try {
-      const note = await body();
-      passed += 1;
-      process.stdout.write(
-        `ok      ${what} (${((performance.now() - begun) / 1000).toFixed(1)} s)${note === undefined ? '' : `: ${note}`}\n`,
-      );
-    } catch (error) {
-      failed += 1;
-      process.stdout.write(`FAILED  ${what}: ${error instanceof Error ? error.message : String(error)}\n`);
-    }
+  const rest = async (path: string): Promise<string> => {
+    const response = await fetch(`${env['PARLEY_URL']}${path}`, { headers: { authorization: `Bearer ${env['PARLEY_API_KEY']}` } });
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${response.status} ${text}`);
+    return text;
+  };
+  const reading = async (): Promise<void> => {
+    const found = await run('kb', 'search', 'workshop-handbook', 'when', 'does', 'a', 'chain', 'have', 'to', 'be', 'replaced');
+    if (!found.includes('bicycle-care.pdf')) throw new Error(found);
   };
 
-  await check('helm install: every pod Ready', async () => {
-    await helmIn('install', 'parley', chart, '--values', valuesFile, '--wait', '--timeout', '120s');
+  const checks = new Checks(options.only);
+  const check = checks.check.bind(checks);
+  const needed = { needed: true };
+  await check('helm install: every pod Ready', async () => void (await change('install')), needed);
+  await check('the Jobs of the hooks have run: the schema first, the organisations last', async () => {
+    const done = [
+      'get',
+      'events',
+      '--field-selector',
+      'involvedObject.kind=Job,reason=Completed',
+      '-o',
+      'jsonpath={.items[*].regarding.name}{.items[*].involvedObject.name}',
+    ];
+    const jobs = await output([...inNamespace, ...done]);
+    for (const job of ['parley-migrate', 'parley-register']) if (!jobs.includes(job)) throw new Error(`${job} is not among ${jobs}`);
+    const left = await output([...inNamespace, 'get', 'jobs', '-o', 'name']);
+    if (left !== '') throw new Error(`left behind: ${left}`);
+  });
+  await check('helm test', async () => {
+    const said = await helmIn('test', 'parley', '--timeout', '180s');
+    if (!/Phase:\s+Succeeded/.test(said)) throw new Error(said);
   });
   await check('nothing runs as root, with capabilities, or with a root file system that it could write', unprivileged);
   await check('Secrets are read in organisations only', () =>
     secretsTable({ kubectl, namespace: NAMESPACE, organization: ORGANIZATION, work }),
   );
-  await check('the examples become Ready', async () => {
-    await output([...inOrganization, 'apply', '-f', join(root, 'examples')]);
-    const kinds = 'agents,tools,knowledgebases,webhooksubscriptions';
-    await output([...inOrganization, 'wait', kinds, '--all', '--for=condition=Ready', '--timeout=120s']);
-  });
-  await check('a REST call', async () => {
-    const { api_key: key } = JSON.parse(await run('keys', 'create', '--org', ORGANIZATION, '--name', 'node', '--json')) as {
-      api_key: string;
-    };
-    env = { ...env, PARLEY_URL: await address(), PARLEY_API_KEY: key, PARLEY_SPEECH_URL: servers.speechUrl };
-    const response = await fetch(`${env['PARLEY_URL']}/v2/ai-agents`, { headers: { authorization: `Bearer ${key}` } });
-    const text = await response.text();
-    if (!response.ok || !text.includes('receptionist')) throw new Error(`${response.status} ${text}`);
-  });
-  await check("documents are read in the worker's processes, and found", async () => {
-    const folder = join(root, 'examples/documents');
-    await run('kb', 'add', 'workshop-handbook', ...readdirSync(folder).map((name) => join(folder, name)));
-    const found = await run('kb', 'search', 'workshop-handbook', 'when', 'does', 'a', 'chain', 'have', 'to', 'be', 'replaced');
-    if (!found.includes('bicycle-care.pdf')) throw new Error(found);
-  });
+  await check('each pod reaches what it needs, and nothing else', async () =>
+    whoReachesWhat({ kubectl, namespace: NAMESPACE, hooks: await helmIn('get', 'hooks', 'parley'), tag: options.tag, root }),
+  );
+  await check(
+    'the examples become Ready',
+    async () => {
+      await output([...inOrganization, 'apply', '-f', join(root, 'examples')]);
+      const kinds = 'agents,tools,knowledgebases,webhooksubscriptions';
+      await output([...inOrganization, 'wait', kinds, '--all', '--for=condition=Ready', '--timeout=120s']);
+    },
+    needed,
+  );
+  await check(
+    'a REST call',
+    async () => {
+      const made = await run('keys', 'create', '--org', ORGANIZATION, '--name', 'node', '--permissions', '*', '--json');
+      const { api_key: key } = JSON.parse(made) as { readonly api_key: string };
+      env = { ...env, PARLEY_URL: await address(), PARLEY_API_KEY: key, PARLEY_SPEECH_URL: servers.speechUrl };
+      const text = await rest('/v2/ai-agents');
+      if (!text.includes('receptionist')) throw new Error(text);
+    },
+    needed,
+  );
+  await check(
+    "documents are read in the worker's processes, and found",
+    async () => {
+      const folder = join(root, 'examples/documents');
+      await run('kb', 'add', 'workshop-handbook', ...readdirSync(folder).map((name) => join(folder, name)));
+      await reading();
+    },
+    needed,
+  );
   await check('a webhook arrives', async () => {
     await run('webhooks', 'test', 'call-log');
     const deliveries = await (await fetch(servers.receiverUrl)).text();
     if (!deliveries.includes('"verified"')) throw new Error(deliveries.slice(0, 500));
   });
-  const call = (...more: string[]) =>
-    run('call', 'receptionist', '--say', 'What are your opening hours?', '--no-record', '--json', '--max-seconds', '60', ...more);
   await check('a voice call', async () => {
-    const said = await call();
+    const call = ['call', 'receptionist', '--say', 'What are your opening hours?', '--no-record', '--json', '--max-seconds', '60'];
+    const said = await run(...call);
     if (!/agent/i.test(said)) throw new Error(said);
   });
-  await check('helm upgrade under load: no call dropped, no request refused, no event lost', async () => {
-    const load = new Load({ url: env['PARLEY_URL'] ?? '', apiKey: env['PARLEY_API_KEY'] ?? '', run, call });
-    load.start();
-    await helmIn('upgrade', 'parley', chart, '--values', valuesFile, '--set', 'podAnnotations.revision=two', '--wait', '--timeout', '300s');
+  await check('the end-to-end suites of `parley dev`', () => endToEnd({ env, kubectl, servers, parley, root, work }));
+  await check('helm upgrade under load: no call dropped, no request refused, no event, document or change lost', async () => {
+    const { PARLEY_URL: url = '', PARLEY_API_KEY: apiKey = '' } = env;
+    const load = new Load({ url, apiKey, kubectl: inOrganization, parley, env, host: WORLD_ADDRESS });
+    await load.start();
+    await change('upgrade', '--set', 'podAnnotations.revision=two');
     return load.finish();
   });
   await check('helm rollback', async () => {
     await helmIn('rollback', 'parley', '1', '--wait', '--timeout', '300s');
-    const response = await fetch(`${await address()}/v2/ai-agents/receptionist`, {
-      headers: { authorization: `Bearer ${env['PARLEY_API_KEY']}` },
-    });
-    if (!response.ok) throw new Error(`${response.status} ${await response.text()}`);
+    await rest('/v2/ai-agents/receptionist');
+  });
+  await check('an upgrade whose migration fails leaves the pods as they are', async () => {
+    const pods = [
+      ...inNamespace,
+      'get',
+      'pods',
+      '-l',
+      'app.kubernetes.io/component=api',
+      '-o',
+      'jsonpath={.items[*].metadata.name}',
+    ] as const;
+    const before = await output(pods);
+    const broken = [
+      '--set',
+      'secrets.DATABASE_URL.key=livekit',
+      '--set',
+      'migrations.backoffLimit=0',
+      '--set',
+      'podAnnotations.revision=three',
+    ];
+    const refused = await change('upgrade', ...broken).then(
+      () => 'it went on',
+      () => undefined,
+    );
+    if (refused !== undefined) throw new Error(refused);
+    if ((await output(pods)) !== before) throw new Error(`pods were replaced: ${before} by ${await output(pods)}`);
+    await rest('/v2/ai-agents/receptionist');
+    await change('upgrade');
   });
   await check(`${MANY} objects within the memory limits`, async () => {
     const items = Array.from({ length: MANY }, (_, number) => ({
@@ -117,9 +178,9 @@ export async function runSuite(options: SuiteOptions): Promise<number> {
     const file = join(work, 'many.json');
     writeFileSync(file, JSON.stringify({ apiVersion: 'v1', kind: 'List', items }));
     await output([...inOrganization, 'apply', '--server-side', '-f', file], { timeoutMs: 600_000 });
-    await output([...inOrganization, 'wait', 'agents', '--all', '--for=condition=Ready', '--timeout=300s'], { timeoutMs: 310_000 });
-    for (let page = 0; page < 20; page += 1)
-      await fetch(`${env['PARLEY_URL']}/v2/ai-agents`, { headers: { authorization: `Bearer ${env['PARLEY_API_KEY']}` } });
+    const wait = ['wait', 'agents', '-l', 'many=true', '--for=condition=Ready', '--timeout=300s'];
+    await output([...inOrganization, ...wait], { timeoutMs: 310_000 });
+    for (let page = 0; page < 20; page += 1) await rest('/v2/ai-agents');
     const restarts = await output([...inNamespace, 'get', 'pods', '-o', 'jsonpath={.items[*].status.containerStatuses[*].restartCount}']);
     if (/[1-9]/.test(restarts)) throw new Error(`containers were started again: ${restarts}`);
     return memoryOf(kubectl, NAMESPACE);
@@ -129,11 +190,9 @@ export async function runSuite(options: SuiteOptions): Promise<number> {
     await output([...inOrganization, 'get', 'agent', 'receptionist']);
   });
   await check('installed again, it goes on where it was', async () => {
-    await helmIn('install', 'parley', chart, '--values', valuesFile, '--wait', '--timeout', '300s');
+    await change('install');
     env = { ...env, PARLEY_URL: await address() };
-    const found = await run('kb', 'search', 'workshop-handbook', 'chain');
-    if (!found.includes('bicycle-care.pdf')) throw new Error(found);
+    await reading();
   });
-  process.stdout.write(`${passed} passed, ${failed} failed\n`);
-  return failed;
+  return checks.finish();
 }

@@ -5,6 +5,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseEnv } from 'node:util';
 
+import { eventually } from './eventually.ts';
+import { copyPermissions, isRole, killPods } from './role-pods.ts';
 import { run, type Finished } from './run.ts';
 
 export const repository = fileURLToPath(new URL('../..', import.meta.url));
@@ -20,6 +22,10 @@ export interface StackEnv {
   readonly TEMPORAL_ADDRESS: string;
   readonly PARLEY_RECEIVER: string;
   readonly PARLEY_BIN: string;
+  /** Of an installation on a node: the namespace of its pods. Absent from `parley dev`, whose roles are processes. */
+  readonly PARLEY_TEST_NAMESPACE?: string;
+  /** Where a server of a test is reached from the platform; the loopback address where absent. */
+  readonly PARLEY_TEST_HOST?: string;
 }
 
 const required = [
@@ -61,8 +67,12 @@ export interface StackClient {
     body?: unknown,
     headers?: Readonly<Record<string, string>>,
   ): Promise<Answer<T>>;
-  /** The pid of a part, from `.parley/run/<part>.pid`. */
+  /** Makes an organisation; on a node with the permissions that the chart gives to those that it is told of. */
+  createOrganization(name: string): Promise<void>;
+  /** The pid of a process of the stack, from `.parley/run/<part>.pid`. */
   pid(part: string): Promise<number>;
+  /** SIGKILL for a part in the middle of its work. Resolves when another one has been started in its place. */
+  kill(part: string): Promise<void>;
 }
 
 /** `as` replaces the API key of the example organisation. */
@@ -82,7 +92,7 @@ export function stackClient(stack: { readonly folder: string; readonly env: Stac
     async getJson<T>(args: readonly string[]) {
       return JSON.parse((await client.kubectl(['get', ...args, '-o', 'json'])).stdout) as T;
     },
-    parley: (args) => run(parley, args, { env: childEnv, cwd: folder }),
+    parley: (args) => run(join(env.PARLEY_BIN, 'parley'), args, { env: childEnv, cwd: folder }),
     // oxlint-disable-next-line typescript/no-unnecessary-type-parameters -- the caller names the shape it then checks
     async rest<T>(method: string, path: string, body?: unknown, headers: Readonly<Record<string, string>> = {}) {
       const send = (): Promise<Response> =>
@@ -105,8 +115,22 @@ export function stackClient(stack: { readonly folder: string; readonly env: Stac
       const text = await response.text();
       return { status: response.status, headers: response.headers, text, body: (text.startsWith('{') ? JSON.parse(text) : {}) as T };
     },
+    async createOrganization(name) {
+      const made = await client.parley(['org', 'create', name]);
+      if (made.code !== 0) throw new Error(made.stderr);
+      if (env.PARLEY_TEST_NAMESPACE !== undefined) await copyPermissions(client, { from: env.PARLEY_ORG, to: name });
+    },
     async pid(part) {
       return Number(await readFile(join(folder, '.parley/run', `${part}.pid`), 'utf8'));
+    },
+    async kill(part) {
+      if (env.PARLEY_TEST_NAMESPACE !== undefined && isRole(part))
+        return killPods(client, { namespace: env.PARLEY_TEST_NAMESPACE, role: part });
+      const before = await eventually(() => client.pid(part));
+      process.kill(before, 'SIGKILL');
+      await eventually(async () => {
+        if ((await client.pid(part)) === before) throw new Error(`${part} has not been started again`);
+      });
     },
   };
   return client;

@@ -20,7 +20,7 @@ export type Behaviour = number | 'hang' | ((received: Received, response: Server
 
 export interface WebhookSink {
   readonly port: number;
-  /** `http://127.0.0.1:<port><path>`. */
+  /** `http://<host>:<port><path>`. */
   url(path: string): string;
   /** 200 where nothing is said. Holds for requests that come from now on. */
   behave(path: string, behaviour: Behaviour): void;
@@ -48,7 +48,13 @@ interface PathState {
   most: number;
 }
 
-export async function startWebhookSink({ port = 0 }: { readonly port?: number } = {}): Promise<WebhookSink> {
+export async function startWebhookSink({
+  port = 0,
+  host = '127.0.0.1',
+}: {
+  readonly port?: number;
+  /** Where it listens, as those who send can reach it. */ readonly host?: string | undefined;
+} = {}): Promise<WebhookSink> {
   const paths = new Map<string, PathState>();
   const all: Received[] = [];
   const stateOf = (path: string): PathState => {
@@ -78,12 +84,12 @@ export async function startWebhookSink({ port = 0 }: { readonly port?: number } 
     });
   });
   server.keepAliveTimeout = 30_000;
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(port, host, resolve));
   const address = server.address() as AddressInfo;
 
   return {
     port: address.port,
-    url: (path) => `http://127.0.0.1:${address.port}${path}`,
+    url: (path) => `http://${host}:${address.port}${path}`,
     behave: (path, behaviour) => void (stateOf(path).behaviour = behaviour),
     received: (path) => [...(path === undefined ? all : stateOf(path).received)],
     ids: (path) => stateOf(path).ids,

@@ -25,6 +25,7 @@ export type BinaryName =
   | 'helm'
   | 'kube-scheduler'
   | 'kube-proxy'
+  | 'kube-router'
   | 'kubelet';
 
 export interface BinarySpec {
@@ -95,6 +96,8 @@ const livekitVersion = '1.13.5';
 const versitygwVersion = '1.8.0';
 
 const helmVersion = '3.19.2';
+
+const kubeRouterVersion = '2.2.1';
 
 export const catalogue: readonly BinarySpec[] = [
   {
@@ -176,6 +179,22 @@ const testPrograms: readonly BinarySpec[] = [
   kubernetes('kubelet', 90),
   kubernetes('kube-scheduler', 20),
   kubernetes('kube-proxy', 30),
+  {
+    name: 'kube-router',
+    version: kubeRouterVersion,
+    versionProbe: { args: ['--version'], pattern: /version v(\d+(?:\.\d+)*)/ },
+    accepted: { text: '2.x', check: (version) => version.startsWith('2.') },
+    executable: 'kube-router',
+    go: {
+      module: 'kube-router',
+      target: {
+        name: 'kube-router',
+        package: 'github.com/cloudnativelabs/kube-router/v2/cmd/kube-router',
+        ldflags: `-s -w -X github.com/cloudnativelabs/kube-router/v2/pkg/version.Version=v${kubeRouterVersion}`,
+      },
+      seconds: 60,
+    },
+  },
   {
     name: 'versitygw',
     version: versitygwVersion,

@@ -1,0 +1,332 @@
+/** Who reaches what: the table of docs/install/network-policies.md, tried from inside each pod. */
+import { spawn } from 'node:child_process';
+import { createSocket } from 'node:dgram';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+
+import { parseAllDocuments } from 'yaml';
+
+import { isProgramOf, processesWhere } from '../support/role-pods.ts';
+import { API_SERVER_SERVICE, NODE_ADDRESS, WORLD_ADDRESS } from './cluster.ts';
+import { IMAGE } from './installation.ts';
+import { output } from './output.ts';
+
+export interface NetworkOptions {
+  readonly kubectl: readonly [string, ...string[]];
+  readonly namespace: string;
+  /** What `helm get hooks` says: the policies of the Jobs are gone with them. */
+  readonly hooks: string;
+  /** Of the image. */
+  readonly tag: string;
+  readonly root: string;
+}
+
+interface Target {
+  readonly host: string;
+  readonly port: number;
+  readonly udp?: true;
+}
+
+const roles = ['operator', 'api', 'worker', 'dispatcher', 'voice'] as const;
+const jobs = ['migrate', 'register'] as const;
+
+/** Addresses of nobody, given to the node: one of the internet, one of a private network, and where clouds keep the credentials of machines. */
+const PUBLIC = '203.0.113.10';
+const PRIVATE = '192.168.77.1';
+const METADATA = '169.254.169.254';
+/** What the chart has no rule for. */
+const OTHER_PORT = 9_999;
+const NAME_SERVER = 'probe-names';
+const STRANGERS = 'strangers';
+
+/**
+ * @returns how much was tried
+ * @throws Error that names every way that is open and should not be, and the other way round
+ */
+export async function whoReachesWhat(options: NetworkOptions): Promise<string> {
+  const { kubectl } = options;
+  const close = await standIns();
+  try {
+    await startProbes(options);
+    const addressOf = async (place: string, selector: string): Promise<string> =>
+      output([...kubectl, '-n', place, 'get', 'pods', '-l', selector, '-o', 'jsonpath={.items[0].status.podIP}']);
+    const names = await addressOf('kube-system', 'k8s-app=kube-dns');
+    const columns = columnsOf(names);
+    const allowed = documented(options.root);
+    const elsewhere: readonly Target[] = [
+      { host: PUBLIC, port: 22 },
+      { host: PRIVATE, port: 443 },
+      { host: PRIVATE, port: 5432 },
+      { host: METADATA, port: 80 },
+      { host: NODE_ADDRESS, port: 10_250 },
+      { host: await addressOf(STRANGERS, 'probe=stranger'), port: OTHER_PORT },
+    ];
+    const problems: string[] = [];
+    let tried = 0;
+    const expect = (who: string, target: Target, reached: boolean, may: boolean): void => {
+      tried += 1;
+      if (reached !== may)
+        problems.push(`${who} ${reached ? 'reaches' : 'does not reach'} ${target.udp ? 'udp ' : ''}${target.host}:${target.port}`);
+    };
+    for (const role of [...roles, ...jobs]) {
+      const wanted = Object.entries(columns).flatMap(([column, targets]) =>
+        targets.map((target) => ({ target, may: allowed.get(role)?.has(column) === true })),
+      );
+      const mail = { target: { host: PUBLIC, port: 587 }, may: role === 'voice' || allowed.get(role)?.has('Outside mail') === true };
+      const all = [...wanted, mail, ...elsewhere.map((target) => ({ target, may: false }))];
+      const reached = await tryFrom(
+        processOf(role),
+        all.map(({ target }) => target),
+      );
+      all.forEach(({ target, may }, index) => expect(role, target, reached[index] === true, may));
+    }
+    await inwards(options, expect);
+    if (problems.length > 0) throw new Error(problems.join('\n'));
+    return `${tried} ways tried, from ${roles.length + jobs.length} pods, a stranger's and another machine`;
+  } finally {
+    await close();
+    await removeProbes(options);
+  }
+}
+
+/** Where each column of the table is, on this node. Nothing is installed behind vectors and bucket, so that there are no rules for them. */
+function columnsOf(names: string): Readonly<Record<string, readonly Target[]>> {
+  return {
+    DNS: [
+      { host: names, port: 53, udp: true },
+      { host: names, port: 53 },
+    ],
+    'API server': [
+      { host: API_SERVER_SERVICE, port: 443 },
+      { host: NODE_ADDRESS, port: 6443 },
+    ],
+    Postgres: [{ host: NODE_ADDRESS, port: 5432 }],
+    Temporal: [{ host: NODE_ADDRESS, port: 7233 }],
+    LiveKit: [{ host: NODE_ADDRESS, port: 7880 }],
+    Media: [
+      { host: NODE_ADDRESS, port: 7881 },
+      { host: NODE_ADDRESS, port: 3478, udp: true },
+    ],
+    Outside: [
+      { host: PUBLIC, port: 80 },
+      { host: PUBLIC, port: 443 },
+      { host: PUBLIC, port: 8443 },
+      { host: WORLD_ADDRESS, port: 7891 },
+    ],
+  };
+}
+
+/** Columns with a yes, by role. */
+function documented(root: string): ReadonlyMap<string, ReadonlySet<string>> {
+  const page = readFileSync(join(root, 'docs/install/network-policies.md'), 'utf8');
+  const rows = page
+    .split('\n')
+    .filter((line) => line.startsWith('|'))
+    .map((line) =>
+      line
+        .split('|')
+        .map((cell) => cell.trim())
+        .slice(1, -1),
+    );
+  const headings = rows[0] ?? [];
+  const table = new Map(
+    rows
+      .slice(2, 2 + roles.length + jobs.length)
+      .map(([role = '', ...cells]) => [role, new Set(cells.flatMap((cell, index) => (cell === 'yes' ? [headings[index + 1] ?? ''] : [])))]),
+  );
+  for (const role of [...roles, ...jobs]) if (!table.has(role)) throw new Error(`the table has no ${role}`);
+  return table;
+}
+
+/** Servers at addresses that pods may or may not reach; each answers whoever comes. */
+async function standIns(): Promise<() => Promise<void>> {
+  for (const address of [PUBLIC, PRIVATE, METADATA]) await output(['ip', 'addr', 'replace', `${address}/32`, 'dev', 'lo']);
+  // Another machine, behind a wire of its own.
+  await output([
+    'sh',
+    '-c',
+    `ip netns add elsewhere && ip link add wire type veth peer name wire0 netns elsewhere
+ip addr add 198.51.100.1/24 dev wire && ip link set wire up
+ip -n elsewhere addr add ${MACHINE}/24 dev wire0 && ip -n elsewhere link set wire0 up && ip -n elsewhere route add default via 198.51.100.1`,
+  ]);
+  const tcp = [
+    ...[22, 80, 443, 587, 8443].map((port) => ({ host: PUBLIC, port })),
+    ...[443, 5432].map((port) => ({ host: PRIVATE, port })),
+    { host: METADATA, port: 80 },
+  ];
+  const servers = await Promise.all(
+    tcp.map(async ({ host, port }) => {
+      const server = createServer((socket) => void socket.on('error', () => undefined).end());
+      await new Promise<void>((done, failed) => server.on('error', failed).listen(port, host, done));
+      return server;
+    }),
+  );
+  const echo = createSocket('udp4');
+  echo.on('message', (message, from) => echo.send(message, from.port, from.address));
+  await new Promise<void>((done) => echo.bind(3478, NODE_ADDRESS, done));
+  return async () => {
+    echo.close();
+    for (const server of servers) server.close();
+    for (const address of [PUBLIC, PRIVATE, METADATA]) await output(['ip', 'addr', 'del', `${address}/32`, 'dev', 'lo']);
+    await output(['ip', 'netns', 'del', 'elsewhere']);
+  };
+}
+
+const MACHINE = '198.51.100.2';
+
+/** Pods that only listen, in the places of those that aren't there: the name service, the Jobs, and somebody else's. */
+async function startProbes({ kubectl, namespace, hooks, tag }: NetworkOptions): Promise<void> {
+  const policies = parseAllDocuments(hooks)
+    .map(
+      (document) =>
+        document.toJS() as { readonly kind?: string; readonly metadata: { readonly labels: Readonly<Record<string, string>> } } | null,
+    )
+    .filter((manifest) => manifest?.kind === 'NetworkPolicy');
+  const pod = (name: string, place: string, labels: object, ports: readonly number[]): object => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: place, labels },
+    spec: {
+      terminationGracePeriodSeconds: 0,
+      automountServiceAccountToken: false,
+      securityContext: {
+        runAsNonRoot: true,
+        seccompProfile: { type: 'RuntimeDefault' },
+        sysctls: [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '0' }],
+      },
+      containers: [
+        {
+          name: 'probe',
+          image: `${IMAGE}:${tag}`,
+          imagePullPolicy: 'Never',
+          command: ['node', '--eval', LISTEN, name, ...ports.map(String)],
+          securityContext: { allowPrivilegeEscalation: false, readOnlyRootFilesystem: true, capabilities: { drop: ['ALL'] } },
+        },
+      ],
+    },
+  });
+  const items = [
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: STRANGERS } },
+    ...policies.map((policy) => ({ ...policy, metadata: { ...policy?.metadata, namespace } })),
+    pod(NAME_SERVER, 'kube-system', { 'k8s-app': 'kube-dns' }, [53]),
+    pod('probe-stranger', STRANGERS, { probe: 'stranger' }, [OTHER_PORT]),
+    ...jobs.map((job) => {
+      const policy = policies.find((manifest) => manifest?.metadata.labels['app.kubernetes.io/component'] === job);
+      if (policy === undefined || policy === null) throw new Error(`the hooks have no policy for ${job}`);
+      return pod(`probe-${job}`, namespace, { ...policy.metadata.labels, probe: job }, [OTHER_PORT]);
+    }),
+  ];
+  await output([...kubectl, 'apply', '-f', '-'], { input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items }) });
+  for (const [place, name] of [
+    ['kube-system', NAME_SERVER],
+    [STRANGERS, 'probe-stranger'],
+    ...jobs.map((job) => [namespace, `probe-${job}`] as const),
+  ] as const)
+    await output([...kubectl, '-n', place, 'wait', `pod/${name}`, '--for=condition=Ready', '--timeout=60s']);
+  // Until the rules are there for the pods as well.
+  await new Promise((done) => setTimeout(done, 3_000));
+}
+
+async function removeProbes({ kubectl, namespace }: NetworkOptions): Promise<void> {
+  await output([...kubectl, '-n', 'kube-system', 'delete', 'pod', NAME_SERVER, '--ignore-not-found']);
+  await output([...kubectl, '-n', namespace, 'delete', 'pod,networkpolicy', '-l', `app.kubernetes.io/component in (${jobs.join(', ')})`]);
+  await output([...kubectl, 'delete', 'namespace', STRANGERS, '--ignore-not-found']);
+}
+
+/** Serves each port by TCP and UDP; the first argument is a name to be found by. */
+const LISTEN = `
+for (const port of process.argv.slice(2).map(Number)) {
+  require('node:net').createServer((socket) => socket.on('error', () => undefined).end()).listen(port);
+  const udp = require('node:dgram').createSocket('udp4').bind(port);
+  udp.on('message', (message, from) => udp.send(message, from.port, from.address));
+}
+setInterval(() => undefined, 1e6);`;
+
+/** Tries each target once; what is refused or silent is not reached. */
+const TRY = `
+const { connect } = require('node:net');
+const tcp = ({ host, port }) => new Promise((done) => {
+  const socket = connect({ host, port, timeout: 3000 });
+  const end = (reached) => { socket.destroy(); done(reached); };
+  socket.on('connect', () => end(true)).on('error', () => end(false)).on('timeout', () => end(false));
+});
+const udp = ({ host, port }) => new Promise((done) => {
+  const socket = require('node:dgram').createSocket('udp4');
+  const end = (reached) => { clearInterval(sending); clearTimeout(timer); try { socket.close(); } catch {} done(reached); };
+  const send = () => socket.send('ping', port, host, () => undefined);
+  const sending = setInterval(send, 500);
+  const timer = setTimeout(end, 3000, false);
+  socket.on('message', () => end(true)).on('error', () => undefined);
+  send();
+});
+Promise.all(JSON.parse(process.argv[1]).map((target) => (target.udp ? udp : tcp)(target))).then((all) => console.log(JSON.stringify(all)));`;
+
+/** In the network of that process. */
+async function tryFrom(pid: number, targets: readonly Target[]): Promise<readonly boolean[]> {
+  const said = await output(['nsenter', `--net=/proc/${pid}/ns/net`, process.execPath, '--eval', TRY, JSON.stringify(targets)]);
+  return JSON.parse(said) as readonly boolean[];
+}
+
+/** The program of a role, or what stands in for a Job. */
+function processOf(role: string): number {
+  const [pid] = [
+    ...processesWhere(isProgramOf(role)),
+    ...processesWhere((words) => words[0] === 'node' && words.includes(`probe-${role}`)),
+  ];
+  if (pid === undefined) throw new Error(`no process of ${role} was found`);
+  return pid;
+}
+
+/** The REST API is for everybody, metrics for pods of the cluster, everything else for nobody. */
+async function inwards(
+  { kubectl, namespace }: NetworkOptions,
+  expect: (who: string, target: Target, reached: boolean, may: boolean) => void,
+): Promise<void> {
+  for (const role of roles) {
+    const pid = processOf(role);
+    // Something that listens where nobody should get to, in the pod's own network.
+    const listener = await listenIn(pid);
+    const described = await output([
+      ...kubectl,
+      '-n',
+      namespace,
+      'get',
+      'pods',
+      '-l',
+      `app.kubernetes.io/component=${role}`,
+      '-o',
+      'jsonpath={range .items[*]}{.status.podIP} {.spec.containers[0].ports[0].containerPort}{"\\n"}{end}',
+    ]);
+    const own = (await output(['nsenter', `--net=/proc/${pid}/ns/net`, 'ip', '-4', '-o', 'addr', 'show', 'eth0'])).match(
+      /inet ([\d.]+)/,
+    )?.[1];
+    const [host = '', port = ''] =
+      described
+        .split('\n')
+        .map((line) => line.split(' '))
+        .find(([address]) => address === own) ?? [];
+    const targets = [
+      { host, port: Number(port) },
+      { host, port: OTHER_PORT },
+    ];
+    const [metrics, other] = await tryFrom(processOf('stranger'), targets);
+    expect("a stranger's pod", targets[0]!, metrics === true, true);
+    expect("a stranger's pod", targets[1]!, other === true, false);
+    const machine = JSON.parse(
+      await output(['ip', 'netns', 'exec', 'elsewhere', process.execPath, '--eval', TRY, JSON.stringify(targets)]),
+    ) as readonly boolean[];
+    expect('another machine', targets[0]!, machine[0] === true, role === 'api');
+    expect('another machine', targets[1]!, machine[1] === true, false);
+    listener.stop();
+  }
+}
+
+async function listenIn(pid: number): Promise<{ readonly stop: () => void }> {
+  const child = spawn('nsenter', [`--net=/proc/${pid}/ns/net`, process.execPath, '--eval', LISTEN, 'listener', String(OTHER_PORT)], {
+    stdio: 'ignore',
+  });
+  // It listens once it can be reached from where it is.
+  for (let attempt = 0; attempt < 50; attempt += 1) if ((await tryFrom(pid, [{ host: '127.0.0.1', port: OTHER_PORT }]))[0] === true) break;
+  return { stop: () => child.kill('SIGKILL') };
+}
