@@ -4,6 +4,7 @@ import { Command } from 'commander';
 import { reportFailure } from '../failure.ts';
 import { version } from '../version.ts';
 import { addCalls } from './calls/command.ts';
+import { addExplain } from './explain/command.ts';
 import { addLogs } from './logs/command.ts';
 import { addStatus } from './status/command.ts';
 import type { Io } from './io.ts';
@@ -14,6 +15,7 @@ export function createPlugin(io: Io): Command {
     .version(version, '-V, --version')
     .showHelpAfterError('(run with --help for what is allowed)');
   addStatus(plugin, io);
+  addExplain(plugin, io);
   addLogs(plugin, io);
   addCalls(plugin, io);
   return plugin;

@@ -53,7 +53,7 @@ async function findKey(connection: Connection, flags: ApiFlags, env: { readonly 
   const [name = '', key = DEFAULT_KEY] = (flags.apiKeySecret ?? DEFAULT_SECRET).split('/');
   const { namespace } = connection;
   const cure =
-    `make a key that may read calls and keep it there: parley keys create --org ${namespace} --name kubectl --permission calls:read; ` +
+    `make a key that may read calls and keep it there: parley keys create --org ${namespace} --name kubectl --permissions calls:read; ` +
     `kubectl create secret generic ${name} -n ${namespace} --from-literal=${key}=pk_…; or name another one with --api-key-secret, or set PARLEY_API_KEY`;
   const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets/${encodeURIComponent(name)}`;
   const reader = new Reader(connection.transport);

@@ -22,8 +22,8 @@ export interface ResourceReport {
 }
 
 interface WithStatus extends KubeObject {
-  readonly spec?: { readonly suspend?: boolean };
-  readonly status?: CommonStatus;
+  readonly spec?: { readonly suspend?: boolean | undefined };
+  readonly status?: CommonStatus | undefined;
 }
 
 export function reportResource(object: WithStatus): ResourceReport {

@@ -1,0 +1,56 @@
+import { print } from '../../explain/print.ts';
+import { table } from '../../table.ts';
+import { ageOf } from '../age.ts';
+import type { Style } from '../style.ts';
+import type { Explanation, Revision } from './gather.ts';
+import type { Relation } from './relations.ts';
+
+/** Enough of a revision to tell it from others. */
+const revisionLength = 12;
+
+export function printExplanation(explanation: Explanation, { style, now }: { readonly style: Style; readonly now: number }): string {
+  const { revision, events } = explanation;
+  const sections = [
+    print(explanation),
+    ...(revision === undefined ? [] : [serving(revision, now)]),
+    relations('Refers to', explanation.refersTo, style),
+    relations('Referred to by', explanation.referredToBy, style),
+    events === undefined || events.length === 0
+      ? 'Last events: none\n'
+      : `Last events\n${indent(
+          table(
+            ['AGE', 'TYPE', 'REASON', 'TIMES', 'MESSAGE'],
+            events.map((event) => [
+              ageOf(event.time, now),
+              event.type,
+              event.reason,
+              String(event.count),
+              event.message.replace(/\s+/g, ' '),
+            ]),
+          ),
+        )}`,
+  ];
+  return sections.join('\n');
+}
+
+function serving({ serving: revision, since, desired }: Revision, now: number): string {
+  if (revision === undefined) return 'Serves no revision: new calls are refused\n';
+  const age = since === undefined ? '' : `, for ${ageOf(since, now)}`;
+  const other =
+    desired === undefined || desired === revision ? '' : `; what the spec asks for now (${desired.slice(0, revisionLength)}) is withheld`;
+  return `Serves revision ${revision.slice(0, revisionLength)}${age}${other}\n`;
+}
+
+function relations(title: string, all: readonly Relation[], style: Style): string {
+  if (all.length === 0) return `${title}: nothing\n`;
+  return `${title}\n${all.map((relation) => tree(relation, '  ', style)).join('')}`;
+}
+
+function tree({ object, field, state, sound, refersTo: below = [] }: Relation, margin: string, style: Style): string {
+  const line = `${margin}${sound ? style.good('✓') : style.bad('✗')} ${object}: ${state}  ${style.weak(`(${field})`)}\n`;
+  return line + below.map((relation) => tree(relation, `${margin}    `, style)).join('');
+}
+
+function indent(text: string): string {
+  return text.replace(/^(?=.)/gm, '  ');
+}

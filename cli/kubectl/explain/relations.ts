@@ -1,0 +1,88 @@
+/** What a resource refers to and who refers to it, with the state of each end. Pure. */
+import type { Agent, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } from '../../../crds/index.ts';
+import { referencesOf, type ParleyObject, type Reference } from '../../../operator/references/references-of.ts';
+import type { KeyedObject, World } from '../../../operator/references/world.ts';
+import { attachments, functionNameOf } from '../../../operator/tool/attachment.ts';
+import { reportResource } from '../status/resources.ts';
+
+export interface Relation {
+  /** `Secret keys`, `Tool orders` */
+  readonly object: string;
+  /** Where it is named: a field of the one that refers. */
+  readonly field: string;
+  /** `exists`, `does not exist`, `has no key "apiKey"`, `ready`, `not ready: SecretNotFound`, … */
+  readonly state: string;
+  readonly sound: boolean;
+  readonly refersTo?: readonly Relation[];
+}
+
+export interface Neighbours {
+  readonly agents: readonly Agent[];
+  readonly tools: readonly Tool[];
+  readonly phoneNumbers: readonly PhoneNumber[];
+  readonly knowledgeBases: readonly KnowledgeBase[];
+  readonly subscriptions: readonly WebhookSubscription[];
+}
+
+/** Downwards. An agent's tools count as what it refers to, though it is they that name the agent: it talks by means of them. */
+export function refersTo(object: ParleyObject, world: World, all: Neighbours): readonly Relation[] {
+  const namespace = object.metadata.namespace ?? '';
+  const direct = referencesOf(object).map((reference) => relationOf(reference, namespace, world, all));
+  if (object.kind !== 'Agent') return direct;
+  const tools = all.tools.filter((tool) => attachments(tool).includes(object.metadata.name));
+  return [
+    ...direct,
+    ...tools.map((tool) => ({
+      ...stateOf(tool),
+      object: `Tool ${tool.metadata.name}`,
+      field: `its spec.agentRefs; function ${functionNameOf(tool)}`,
+      refersTo: referencesOf(tool as ParleyObject)
+        .filter(({ kind }) => kind !== 'Agent')
+        .map((reference) => relationOf(reference, namespace, world, all)),
+    })),
+  ];
+}
+
+/** Upwards: everything in the namespace that names the object. */
+export function referredToBy(object: ParleyObject, all: Neighbours): readonly Relation[] {
+  const others: readonly ParleyObject[] = [
+    ...all.agents,
+    ...all.phoneNumbers,
+    ...all.subscriptions,
+    ...all.tools,
+    ...all.knowledgeBases,
+  ] as readonly ParleyObject[];
+  return others.flatMap((other) =>
+    // An agent's tools are shown as its own.
+    other.kind === 'Tool' && object.kind === 'Agent'
+      ? []
+      : referencesOf(other)
+          .filter(({ kind, name }) => kind === object.kind && name === object.metadata.name)
+          .map(({ field }) => ({ ...stateOf(other), object: `${other.kind} ${other.metadata.name}`, field })),
+  );
+}
+
+function relationOf(reference: Reference, namespace: string, world: World, all: Neighbours): Relation {
+  const { kind, name, key, field } = reference;
+  const object = `${kind} ${name}`;
+  if (kind === 'Secret' || kind === 'ConfigMap') {
+    const found = kind === 'Secret' ? world.secret(namespace, name) : world.configMap(namespace, name);
+    return { object: key === undefined ? object : `${object}, key ${key}`, field, ...keyedState(found, key) };
+  }
+  const target = (kind === 'Agent' ? all.agents : all.knowledgeBases).find(({ metadata }) => metadata.name === name);
+  return { object, field, ...(target === undefined ? { state: 'does not exist', sound: false } : stateOf(target)) };
+}
+
+/** Never a value: only whether there is one. */
+function keyedState(found: KeyedObject, key: string | undefined): Pick<Relation, 'state' | 'sound'> {
+  if (found.state === 'absent') return { state: 'does not exist', sound: false };
+  // What may not be read is taken to be there, with no uid.
+  if (found.state === 'forbidden' || found.uid === '') return { state: 'not known: you may not read it', sound: true };
+  if (key !== undefined && !found.keys.has(key)) return { state: `has no key "${key}"`, sound: false };
+  return { state: 'exists', sound: true };
+}
+
+function stateOf(object: Parameters<typeof reportResource>[0]): Pick<Relation, 'state' | 'sound'> {
+  const { state, reason } = reportResource(object);
+  return state === 'ready' ? { state, sound: true } : { state: `${state}: ${reason}`, sound: false };
+}
