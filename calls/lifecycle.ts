@@ -1,5 +1,6 @@
 /** Calls as they move on: every change with the event that tells of it, in one transaction. */
 import type { Clock } from '../platform/clock.ts';
+import { currentSampledTrace } from '../platform/telemetry/tracing.ts';
 import type { CallRecord, CallRef, CallStore, FinishReason, NewCall, NewEvent } from '../store/index.ts';
 import { buildEvent } from '../webhooks/events/emit.ts';
 import type { EventName, EventPayload } from '../webhooks/events/catalogue.ts';
@@ -29,12 +30,12 @@ export class CallLifecycle {
 
   /** @throws StoreError `not_found` for an unknown organisation */
   register(call: NewCall): ReturnType<Calls['register']> {
-    return this.#calls.register(call);
+    return this.#calls.register({ ...inTrace(), ...call });
   }
 
   /** Records a call that was turned away. */
   refuse(call: NewCall, reason: FinishReason): Promise<CallRecord> {
-    return this.#calls.refuse(call, { reason, events: (record) => [this.#ended(record)] });
+    return this.#calls.refuse({ ...inTrace(), ...call }, { reason, events: (record) => [this.#ended(record)] });
   }
 
   /** The first media of a call. @throws StoreError `not_found` */
@@ -104,9 +105,15 @@ export class CallLifecycle {
       org: record.org,
       agent: talkingAgentOf(record),
       workspace: record.workspace ?? undefined,
+      traceparent: record.traceparent,
       now: this.#clock.now(),
     });
   }
+}
+
+/** Everything that becomes of the call belongs to what it is registered in the course of. */
+function inTrace(): Pick<NewCall, 'traceparent'> {
+  return { traceparent: currentSampledTrace()?.traceparent };
 }
 
 function about(record: CallRecord): { readonly call_id: string; readonly agent_id: string } {

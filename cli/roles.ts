@@ -4,6 +4,7 @@ import type { Config } from '../platform/config.ts';
 import { loadConfig } from '../platform/config.ts';
 import { createLogger, type Logger } from '../platform/logging.ts';
 import { createRegistry } from '../platform/metrics.ts';
+import { openTracing } from '../platform/telemetry/open-tracing.ts';
 import { version } from './version.ts';
 
 /** What every role gets from the command line. */
@@ -29,9 +30,11 @@ export async function runRole(
     logger.flush(() => process.exit(70));
   });
   logger.info({ version, node: process.version, pid: process.pid }, 'starting');
+  const tracing = await openTracing({ env: process.env, role, version, logger });
   try {
     await run({ config, logger, registry });
   } finally {
+    await tracing.close();
     await new Promise<void>((resolve) => logger.flush(() => resolve()));
     setTimeout(() => process.exit(), LEAVE_AFTER_MS).unref();
   }

@@ -29,6 +29,8 @@ export const wellKnown = {
   forceRelease: 'parley.dev/force-release',
   /** Annotation: `created_by_user_id` of an object made over REST. */
   createdBy: 'parley.dev/created-by',
+  /** Annotation: in the course of which trace the facade wrote which generation; see `trace-annotation.ts`. */
+  trace: 'parley.dev/trace',
   /** Annotation of a signing Secret: until when each former key signs along, `{"previous-1": "RFC 3339"}`. Without a date: until it is taken out. */
   signingExpiry: 'parley.dev/signing-expiry',
   finalizer: 'parley.dev/finalizer',

@@ -1,5 +1,7 @@
 import { pino, type DestinationStream, type Logger } from 'pino';
 
+import { currentSpan } from './telemetry/tracing.ts';
+
 export type { Logger } from 'pino';
 
 /** Keys whose values never reach a log line, wherever they stand (three levels deep). */
@@ -31,10 +33,17 @@ export function createLogger(options: { readonly role: string; readonly level: s
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
       redact: { paths: secretKeys.flatMap((key) => [key, `*.${key}`, `*.*.${key}`]), censor: '[redacted]' },
+      mixin: spanFields,
       serializers: { err: pino.stdSerializers.err },
     },
     options.destination ?? standardOutput(),
   );
+}
+
+/** Lines that are written in the course of a span say so; what a line says itself goes before it. A new object each time: it is filled with the line. */
+function spanFields(): object {
+  const span = currentSpan();
+  return span === undefined ? {} : { traceId: span.traceId, spanId: span.spanId };
 }
 
 /** Lines are gathered for a moment, and written when the process ends, whatever ends it but SIGKILL. Nothing is done while nothing is logged. */

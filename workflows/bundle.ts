@@ -12,6 +12,7 @@ export const WORKFLOW_BUNDLE = 'workflow-bundle.js';
 export async function bundleWorkflows(): Promise<{ readonly code: string }> {
   return bundleWorkflowCode({
     workflowsPath: fileURLToPath(new URL('./catalogue.ts', import.meta.url)),
+    workflowInterceptorModules: [fileURLToPath(new URL('./tracing/forward-trace.ts', import.meta.url))],
     logger: new DefaultLogger('WARN'),
   });
 }

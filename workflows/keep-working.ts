@@ -5,6 +5,7 @@ import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker
 import { sleep, type Clock } from '../platform/clock.ts';
 import type { Readiness } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
+import { tracedActivities } from '../platform/telemetry/temporal-trace.ts';
 
 export interface KeepWorkingOptions {
   readonly address: string;
@@ -54,7 +55,8 @@ async function workOnce(options: KeepWorkingOptions, signal: AbortSignal): Promi
     if (signal.aborted) return;
     await options.prepare(new Client({ connection, namespace }));
     const workers: Worker[] = [];
-    for (const worker of options.workers) workers.push(await Worker.create({ ...worker, connection, namespace }));
+    for (const worker of options.workers)
+      workers.push(await Worker.create({ interceptors: { activity: [tracedActivities] }, ...worker, connection, namespace }));
     const stop = (): void => {
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
     };

@@ -15,7 +15,7 @@ import { companionWrites, type CompanionKind, type NewValues, type StagedValues 
 import type { Foundation } from '../resources/foundation.ts';
 import { inRestWords, schemaIssues } from '../resources/kube-failures.ts';
 import { isObjectName, randomId } from '../resources/names.ts';
-import { deleted, discardOnFailure, isUncertain } from '../resources/resource-writer.ts';
+import { deleted, discardOnFailure, inTrace, isUncertain } from '../resources/resource-writer.ts';
 import { retryStale } from '../resources/retry.ts';
 import { AgentTools, type ToolPlan } from '../tools/agent-tools.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
@@ -83,8 +83,8 @@ export class AgentService {
       }
       const staged = await this.#stage(values);
       const agent = await discardOnFailure(staged, async () => {
-        if (intent.tools === undefined) return clients.agents.apply(object);
-        return this.#afterTools(org, intent.tools, caller, options.force, () => clients.agents.apply(object));
+        if (intent.tools === undefined) return clients.agents.apply(inTrace(object));
+        return this.#afterTools(org, intent.tools, caller, options.force, () => clients.agents.apply(inTrace(object)));
       });
       views.agents.wrote(agent);
       await Promise.all(staged.map((each) => each.commit(agent)));

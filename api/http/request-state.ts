@@ -3,12 +3,14 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import type { FastifyRequest } from 'fastify';
 
 import type { Clock } from '../../platform/clock.ts';
+import { inSpan, type Span } from '../../platform/telemetry/tracing.ts';
 import type { Caller } from './caller.ts';
 import { ApiError } from './api-error.ts';
 
 /** What is known of a request beside Fastify's own: for the answer's headers and the one log line at its end. */
 export class RequestState {
   readonly traceId: string;
+  readonly span: Span | undefined;
   readonly startedAt: number;
   caller: Caller | undefined;
   /** What went wrong, for the log: never for the client. */
@@ -22,8 +24,10 @@ export class RequestState {
   readonly #abort = new AbortController();
   #ageSeconds: number | undefined;
 
-  constructor(options: { readonly traceId: string; readonly clock: Clock }) {
+  /** @param options - `span`: of the request, where it is traced */
+  constructor(options: { readonly traceId: string; readonly span?: Span | undefined; readonly clock: Clock }) {
     this.traceId = options.traceId;
+    this.span = options.span;
     this.#clock = options.clock;
     this.startedAt = options.clock.monotonic();
   }
@@ -33,7 +37,7 @@ export class RequestState {
     const phase = this.#phase(name);
     if (phase.running++ === 0) phase.since = this.#clock.monotonic();
     try {
-      return await work();
+      return await inSpan({ name }, work);
     } finally {
       if (--phase.running === 0) phase.ms += this.#clock.monotonic() - phase.since;
     }
@@ -109,7 +113,8 @@ export function currentRequest(): RequestState | undefined {
 
 /** Runs `work`, and everything that it starts, in the course of a request. */
 export function inRequest<T>(state: RequestState, work: () => T): T {
-  return current.run(state, work);
+  const { span } = state;
+  return current.run(state, span === undefined ? work : () => span.run(work));
 }
 
 export function startRequest(request: FastifyRequest, state: RequestState): void {

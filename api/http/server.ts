@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 
 import { fastify, type FastifyError, type FastifyInstance } from 'fastify';
 
+import { isTracing } from '../../platform/telemetry/tracing.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { ApiError, type ErrorCode } from './api-error.ts';
 import { registerAuthentication } from './auth.ts';
@@ -12,7 +13,7 @@ import { registerProbes } from './probes.ts';
 import { sendFailure } from './reply.ts';
 import { inRequest, requestState, RequestState, startRequest } from './request-state.ts';
 import { requireDescriptions } from './route.ts';
-import { traceIdOf } from './trace.ts';
+import { requestSpan, traceIdOf } from './trace.ts';
 import { registerUnknownRoutes } from './unknown-route.ts';
 
 const bodyLimit = 1024 * 1024;
@@ -47,8 +48,20 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
   const metrics = httpMetrics(registry);
 
   app.addHook('onRequest', (request, reply, done) => {
-    const traceId = traceIdOf(request.headers.traceparent);
-    const state = new RequestState({ traceId, clock });
+    const { url: route, config } = request.routeOptions;
+    // Whoever looks whether the process lives asks every few seconds: nobody wants to read of it.
+    const span =
+      isTracing() && !isProbe(route ?? '')
+        ? requestSpan({
+            method: request.method,
+            route,
+            path: pathOf(request.url),
+            headers: request.headers,
+            operation: config.description?.operationId,
+          })
+        : undefined;
+    const traceId = span?.reference?.traceId ?? traceIdOf(request.headers);
+    const state = new RequestState({ traceId, span, clock });
     startRequest(request, state);
     void reply.header('x-trace-id', traceId);
     inRequest(state, done);
@@ -65,8 +78,10 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
     const state = requestState(request);
     const route = request.routeOptions.url ?? 'unknown';
     metrics.observe({ route, method: request.method, status: reply.statusCode, seconds: state.elapsedMs / 1000 });
+    const durationMs = Math.round(state.elapsedMs * 100) / 100;
     const line = {
       traceId: state.traceId,
+      ...(state.span?.reference !== undefined && { spanId: state.span.reference.spanId }),
       keyId: state.caller?.keyId,
       org: state.caller?.org,
       method: request.method,
@@ -75,12 +90,14 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
       error: state.error,
       limitedBy: state.limitedBy,
       ageSeconds: state.ageSeconds,
-      phases: { ...state.phases, total: Math.round(state.elapsedMs * 100) / 100 },
+      durationMs,
+      phases: { ...state.phases, total: durationMs },
       ...(state.failure !== undefined && { err: state.failure }),
     };
     if (reply.statusCode >= 500 && state.failure !== undefined) logger.error(line, 'request');
     else if (isProbe(route)) logger.debug(line, 'request');
     else logger.info(line, 'request');
+    endSpan(state, reply.statusCode);
   });
 
   app.removeAllContentTypeParsers();
@@ -101,6 +118,14 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
   registerAuthentication(app, dependencies);
   registerProbes(app, dependencies);
   return app;
+}
+
+function endSpan({ span, caller, error, failure }: RequestState, status: number): void {
+  if (span === undefined) return;
+  span.set({ 'http.response.status_code': status, 'parley.org': caller?.org, 'parley.key_id': caller?.keyId });
+  if (status >= 500) span.fail(failure ?? error ?? String(status));
+  else if (error !== undefined) span.set({ 'error.type': error });
+  span.end();
 }
 
 /** What Node can't read as HTTP never becomes a request; it is answered in the same shape. */
@@ -132,6 +157,10 @@ const clientErrors: Readonly<Record<string, { readonly status: string; readonly 
     message: 'the request took too long to arrive: 10 s are for its headers',
   },
 };
+
+function pathOf(url: string): string {
+  return url.split('?', 1)[0] ?? '';
+}
 
 function isProbe(route: string): boolean {
   return route === '/healthz' || route === '/readyz' || route === '/metrics';

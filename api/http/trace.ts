@@ -1,13 +1,35 @@
 import { randomBytes } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 
-/** `00-<trace>-<span>-<flags>`. Source: W3C Trace Context, section 3.2. */
-const traceparent = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$/;
+import { readTraceparent, traceContextOf } from '../../platform/telemetry/trace-context.ts';
+import { isTracing, startSpan, type Span } from '../../platform/telemetry/tracing.ts';
 
 /** The trace that a request belongs to: its caller's, where it names a sound one, otherwise a new one (32 hexadecimal digits). */
-export function traceIdOf(header: string | readonly string[] | undefined): string {
-  const match = typeof header === 'string' ? traceparent.exec(header) : null;
-  const [, version, trace, span, rest] = match ?? [];
-  const sound =
-    trace !== undefined && version !== 'ff' && !/^0+$/.test(trace) && !/^0+$/.test(span ?? '') && (version !== '00' || rest === undefined);
-  return sound ? trace : randomBytes(16).toString('hex');
+export function traceIdOf(headers: IncomingHttpHeaders): string {
+  return readTraceparent(headers['traceparent'])?.traceId ?? randomBytes(16).toString('hex');
+}
+
+/** The span of a request, in its caller's trace if it has one. By the semantic conventions for HTTP servers. */
+export function requestSpan(request: {
+  readonly method: string;
+  readonly route: string | undefined;
+  /** Without its query. */
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly operation: string | undefined;
+}): Span {
+  const { method, route, path, headers, operation } = request;
+  return startSpan({
+    name: route === undefined ? method : `${method} ${route}`,
+    kind: 'server',
+    parent: (isTracing() ? traceContextOf(headers['traceparent'], headers['tracestate']) : undefined) ?? 'none',
+    attributes: {
+      'http.request.method': method,
+      'http.route': route,
+      'url.path': path,
+      'url.scheme': 'http',
+      'user_agent.original': headers['user-agent'],
+      'parley.operation': operation,
+    },
+  });
 }

@@ -2,10 +2,12 @@
  * One partial update through server-side apply: everything the facade applied before, with the difference made.
  * Fields that the request leaves as they are stay with whoever owns them.
  */
+import { traceAnnotation } from '../../crds/trace-annotation.ts';
 import { KubeError } from '../../kube/error.ts';
 import { extractOwned } from '../../kube/extract.ts';
 import type { ResourceClient } from '../../kube/resource-client.ts';
 import type { KubeObject, Stored } from '../../kube/types.ts';
+import { currentSampledTrace } from '../../platform/telemetry/tracing.ts';
 import { ApiError, type FieldConflict } from '../http/api-error.ts';
 import { applyChanges, changesBetween, inOrderOf, type Changes } from './changes.ts';
 import { field, formatPath, ownersOf, type Path } from './path.ts';
@@ -90,7 +92,7 @@ async function applyOwned<T extends Specified>(
   const changed = applyChanges(owned, changes) as T & { spec?: unknown };
   const object = {
     ...changed,
-    metadata: { ...owned.metadata, uid, resourceVersion },
+    metadata: { ...owned.metadata, ...(!options.dryRun && annotationsWithTrace(owned.metadata.annotations, from)), uid, resourceVersion },
     ...(changed.spec !== undefined && { spec: inOrderOf(shape, changed.spec, desired) }),
   };
   try {
@@ -105,6 +107,12 @@ async function applyOwned<T extends Specified>(
       error,
     );
   }
+}
+
+/** Beside what the facade has annotated before: only what it names is its own afterwards. The next write of the spec makes the next generation. */
+function annotationsWithTrace(owned: object | undefined, { metadata: { generation = 0 } }: Stored<KubeObject>) {
+  const trace = traceAnnotation(currentSampledTrace(), generation + 1);
+  return Object.keys(trace).length > 0 && { annotations: { ...owned, ...trace } };
 }
 
 function conflictsOf(error: KubeError, nameOf: (path: string) => string): readonly FieldConflict[] {

@@ -1,7 +1,9 @@
 /** Writes of single objects with the secrets that belong to them, so that a crash leaves nothing half. For every kind alike. */
+import { traceAnnotation } from '../../crds/trace-annotation.ts';
 import { KubeError } from '../../kube/error.ts';
 import type { ResourceClient } from '../../kube/resource-client.ts';
-import type { Stored } from '../../kube/types.ts';
+import type { KubeObject, Stored } from '../../kube/types.ts';
+import { currentSampledTrace } from '../../platform/telemetry/tracing.ts';
 import { companionName, SecretWriter, type KeyRef } from '../codec/secrets.ts';
 import { restName, type FieldNames } from '../partial/field-names.ts';
 import { updatePartially, type Specified } from '../partial/partial-update.ts';
@@ -85,7 +87,7 @@ export class ResourceWriter<T extends Specified> {
             replaced: [],
             for: { kind, name },
           });
-    const created = await discardOnFailure(staged, () => client.apply(object));
+    const created = await discardOnFailure(staged, () => client.apply(inTrace(object)));
     const secretVersion = await staged?.commit(created);
     if (secretVersion !== undefined) wroteSecret?.(secretVersion);
     view.wrote(created);
@@ -182,6 +184,13 @@ export async function discardOnFailure<T>(staged: StagedValues | readonly Staged
     if (!isUncertain(error)) await Promise.allSettled([staged ?? []].flat().map((values) => values.discard()));
     throw error;
   }
+}
+
+/** A new object, with the trace that its first reconcile belongs to. */
+export function inTrace<T extends KubeObject>(object: T): T {
+  const trace = currentSampledTrace();
+  if (trace === undefined) return object;
+  return { ...object, metadata: { ...object.metadata, annotations: { ...object.metadata.annotations, ...traceAnnotation(trace, 1) } } };
 }
 
 /** @returns false where somebody else was quicker */

@@ -1,6 +1,7 @@
 /** Starting the analysis of a call in Temporal. Every start is idempotent: what runs already is left running. */
 import { Client, Connection, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/client';
 
+import { tracedStarts } from '../../platform/telemetry/temporal-trace.ts';
 import { analysisQueue, analysisWorkflowId, type AnalysisJob } from './names.ts';
 
 export interface AnalysisJobs {
@@ -21,7 +22,7 @@ export interface AnalysisJobsOptions {
 /** Connects when it is first used. */
 export function createAnalysisJobs({ address, namespace, taskQueue, timeoutMs = 3_000 }: AnalysisJobsOptions): AnalysisJobs {
   const connection = Connection.lazy({ address, connectTimeout: timeoutMs });
-  const client = new Client({ connection, namespace });
+  const client = new Client({ connection, namespace, interceptors: { workflow: [tracedStarts] } });
   return {
     async analyse(job) {
       await connection.withDeadline(Date.now() + timeoutMs, () =>

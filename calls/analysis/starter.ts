@@ -4,6 +4,8 @@
  */
 import { sleep, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
+import { traceContextOf } from '../../platform/telemetry/trace-context.ts';
+import { continueTrace } from '../../platform/telemetry/tracing.ts';
 import type { CallStore } from '../../store/index.ts';
 import type { AnalysisJobs } from './jobs.ts';
 
@@ -46,9 +48,9 @@ export async function keepStartingAnalyses(options: AnalysisStarterOptions, sign
 
 async function startDue({ analyses, jobs }: AnalysisStarterOptions, signal: AbortSignal): Promise<number> {
   const due = await analyses.due({ limit: atOnce });
-  for (const { org, id } of due) {
+  for (const { org, id, traceparent } of due) {
     if (signal.aborted) break;
-    await jobs.analyse({ org, callId: id });
+    await continueTrace(traceContextOf(traceparent), () => jobs.analyse({ org, callId: id }));
     await analyses.begun({ org, id, lookAgainInMs });
   }
   return due.length;

@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+
 import type { KnowledgeJobs } from './jobs.ts';
 import { beginsSmall, type CollectionJob, type DocumentJob } from './names.ts';
 import type { Logger } from '../../platform/logging.ts';
@@ -49,7 +51,8 @@ export class JobStarter {
 
   #add(start: () => Promise<void>): void {
     if (this.#closed || this.#waiting.length >= WAITING_LIMIT) return;
-    this.#waiting.push(start);
+    // Begun later, in the course of another start's end: it belongs to the trace of whoever asked for it.
+    this.#waiting.push(AsyncLocalStorage.bind(start));
     this.#next();
   }
 

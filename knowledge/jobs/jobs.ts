@@ -4,6 +4,7 @@ import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } 
 
 import type { Logger } from '../../platform/logging.ts';
 import { ensureSearchAttributes } from '../../platform/search-attributes.ts';
+import { tracedStarts } from '../../platform/telemetry/temporal-trace.ts';
 import { ingestionQueues, searchAttributes, workflowIds, type CollectionJob, type DocumentJob } from './names.ts';
 
 /** Temporal doesn't answer. Whoever sweeps up starts the work later: nothing is lost. */
@@ -41,7 +42,7 @@ export function createKnowledgeJobs(options: KnowledgeJobsOptions): KnowledgeJob
   const { logger, namespace, timeoutMs = 3_000 } = options;
   const queues = ingestionQueues(options.taskQueue);
   const connection = Connection.lazy({ address: options.address, connectTimeout: timeoutMs });
-  const client = new Client({ connection, namespace });
+  const client = new Client({ connection, namespace, interceptors: { workflow: [tracedStarts] } });
   let searchable: Promise<boolean> | undefined;
 
   const attributesOf = (job: CollectionJob & { readonly documentId?: string }): TypedSearchAttributes => {

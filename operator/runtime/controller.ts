@@ -17,6 +17,7 @@ import { conditionOf } from '../status/conditions.ts';
 import { sameJson } from '../status/equality.ts';
 import type { OperatorMetrics } from './metrics.ts';
 import { Overlay } from './overlay.ts';
+import { Pass, type Outcome } from './pass.ts';
 import type { Plan } from './plan.ts';
 import { ReadyTimer } from './ready-timer.ts';
 import { UnsettledError } from './unsettled.ts';
@@ -82,7 +83,7 @@ export class Controller<T extends Managed, Action, Status extends CommonStatus> 
     this.#options = options;
     this.#queue = new WorkQueue<string>({ name: logic.kind.toLowerCase(), clock, random, registry });
     this.#readyTimer = new ReadyTimer(clock);
-    this.#logger = options.logger.child({ kind: logic.kind });
+    this.#logger = options.logger;
     metrics.limit.set({ controller: this.#name }, concurrency);
     metrics.active.set({ controller: this.#name }, 0);
   }
@@ -132,79 +133,59 @@ export class Controller<T extends Managed, Action, Status extends CommonStatus> 
   }
 
   async #handle(key: string, signal: AbortSignal): Promise<void> {
-    const { metrics, clock, random } = this.#options;
+    const { metrics, clock, random, logic } = this.#options;
     const controller = this.#name;
-    const started = clock.monotonic();
-    const pass = { key, generation: 0, actions: [] as string[], statusWrites: 0 };
-    let outcome = 'unchanged';
+    const pass = new Pass({ kind: logic.kind, key, clock, logger: this.#logger });
+    const end = (outcome: Outcome, error?: unknown): void => {
+      metrics.active.dec({ controller });
+      metrics.duration.observe({ controller }, pass.end(outcome, error) / 1000);
+    };
     metrics.active.inc({ controller });
     try {
-      const requeueAfterMs = await this.#reconcile(pass, signal);
+      const requeueAfterMs = await this.#reconcile(key, pass, signal);
       if (requeueAfterMs !== undefined) this.#queue.addAfter(key, requeueAfterMs);
-      if (pass.actions.length + pass.statusWrites > 0) outcome = 'changed';
+      pass.requeued(requeueAfterMs);
       metrics.reconciles.inc({ controller, result: requeueAfterMs === undefined ? 'success' : 'requeue_after' });
+      end(pass.hasChanged ? 'changed' : 'unchanged');
     } catch (error) {
-      outcome = 'failed';
-      if (signal.aborted) return;
+      if (signal.aborted) return end('unsettled');
       if (error instanceof UnsettledError) {
-        outcome = 'unsettled';
         metrics.reconciles.inc({ controller, result: 'requeue_after' });
         this.#queue.addAfter(key, error.retryAfterMs);
-        return;
+        pass.requeued(error.retryAfterMs);
+        return end('unsettled');
       }
       metrics.reconciles.inc({ controller, result: 'error' });
       metrics.errors.inc({ controller });
-      this.#failed(error, key);
+      end('failed', error);
       if (!isOutage(error)) throw error;
       this.#queue.addAfter(key, (error.retryAfterMs ?? OUTAGE_DELAY_MS) * (0.5 + random()));
-    } finally {
-      metrics.active.dec({ controller });
-      const durationMs = clock.monotonic() - started;
-      metrics.duration.observe({ controller }, durationMs / 1000);
-      this.#logger[outcome === 'changed' ? 'info' : 'debug'](
-        { ...pass, outcome, durationMs: Math.round(durationMs * 10) / 10 },
-        'reconciled',
-      );
-    }
-  }
-
-  #failed(error: unknown, key: string): void {
-    if (error instanceof KubeError) {
-      // A stale read, an object that has gone, a namespace on its way out: the next pass settles it.
-      const ordinary = error.code === 404 || error.code === 409 || error.causes.some((cause) => cause.reason === 'NamespaceTerminating');
-      this.#logger[ordinary ? 'debug' : 'warn'](
-        { key, code: error.code, reason: error.reason, cause: error.message },
-        'a reconcile failed; it is tried again',
-      );
-    } else {
-      this.#logger.error({ err: error, key }, 'a reconcile failed; it is tried again');
     }
   }
 
   /** @returns after how many milliseconds to look again, if at all */
-  async #reconcile(
-    pass: { readonly key: string; generation: number; actions: string[]; statusWrites: number },
-    signal: AbortSignal,
-  ): Promise<number | undefined> {
+  async #reconcile(key: string, pass: Pass, signal: AbortSignal): Promise<number | undefined> {
     const { logic, informer, clock, isTerminating } = this.#options;
-    const { key } = pass;
     let object = this.#overlay.latest(key, informer.cache.get(key));
     if (object === undefined || (!isDeleting(object) && isTerminating(object.metadata.namespace ?? ''))) return undefined;
     for (let round = 0; round < ROUNDS_LIMIT; round += 1) {
-      pass.generation = object.metadata.generation ?? 0;
+      const seen: Stored<T> = object;
+      pass.sees(seen);
       const context: PassContext = { now: clock.now(), signal };
-      const plan = await logic.decide(object, context);
+      const plan = await pass.looks(() => logic.decide(seen, context));
       signal.throwIfAborted();
       for (const notice of plan.notices ?? []) this.#options.events.record(object, notice);
       if (plan.actions.length === 0) {
-        if (plan.status !== undefined && (await this.#writeStatus(object, plan.status, signal))) pass.statusWrites += 1;
+        if (plan.status !== undefined) await this.#writeStatus(object, plan.status, pass, signal);
         return plan.requeueAfterMs;
       }
       for (const action of plan.actions) {
-        const carried = await logic.carryOut(action, object, context);
+        const { type } = action as { readonly type: string };
+        const present: Stored<T> = object;
+        const carried = await pass.does(type, () => logic.carryOut(action, present, context));
         signal.throwIfAborted();
         if (carried.replan === true) break;
-        pass.actions.push((action as { readonly type: string }).type);
+        pass.changed(type);
         if (carried.object === undefined) continue;
         object = carried.object;
         this.#overlay.note(object);
@@ -213,13 +194,15 @@ export class Controller<T extends Managed, Action, Status extends CommonStatus> 
     throw new Error(`${logic.kind} ${key}: planning led to ever new actions`);
   }
 
-  async #writeStatus(object: Stored<T>, planned: Status, signal: AbortSignal): Promise<boolean> {
+  /** Writes it if it differs. */
+  async #writeStatus(object: Stored<T>, planned: Status, pass: Pass, signal: AbortSignal): Promise<void> {
     const { logic, client, metrics, events } = this.#options;
     const decided = pick(planned, logic.statusFields);
-    if (sameJson(decided, pick(object.status ?? {}, logic.statusFields))) return false;
+    if (sameJson(decided, pick(object.status ?? {}, logic.statusFields))) return;
     const { name, namespace, uid } = object.metadata;
     const body = { apiVersion: object.apiVersion, kind: object.kind, metadata: { name, namespace, uid }, status: decided };
-    const written = await client.applyStatus(body as unknown as T, { signal });
+    const written = await pass.does('apply status', () => client.applyStatus(body as unknown as T, { signal }));
+    pass.changed('status');
     metrics.statusWrites.inc({ kind: logic.kind });
     this.#overlay.note(written);
     const key = keyFor(object);
@@ -235,7 +218,6 @@ export class Controller<T extends Managed, Action, Status extends CommonStatus> 
       const seconds = this.#readyTimer.ready(key, object.metadata.generation ?? 0);
       if (seconds !== undefined) metrics.timeToReady.observe({ kind: logic.kind }, seconds);
     }
-    return true;
   }
 }
 

@@ -41,6 +41,11 @@ interface Row extends Omit<AnalysisRecord, 'error'>, Record<string, unknown> {
   readonly errorMessage: string | null;
 }
 
+/** Of a call, with the trace that it belongs to. */
+export interface DueAnalysis extends CallRef {
+  readonly traceparent: string | null;
+}
+
 export class CallAnalyses {
   readonly #database: Database;
 
@@ -63,10 +68,11 @@ export class CallAnalyses {
   }
 
   /** Those that somebody has to begin, of all organisations; the longest due first. */
-  async due({ limit }: { readonly limit: number }): Promise<readonly CallRef[]> {
+  async due({ limit }: { readonly limit: number }): Promise<readonly DueAnalysis[]> {
     const { rows } = await this.#database.asDirectory((transaction) =>
-      transaction.query<CallRef & Record<string, unknown>>(
-        `SELECT org, call_id AS id FROM parley.call_analyses WHERE status = 'processing' AND due_at <= now() ORDER BY due_at LIMIT $1`,
+      transaction.query<DueAnalysis & Record<string, unknown>>(
+        `SELECT a.org, a.call_id AS id, c.traceparent FROM parley.call_analyses a JOIN parley.calls c ON c.org = a.org AND c.id = a.call_id
+         WHERE a.status = 'processing' AND a.due_at <= now() ORDER BY a.due_at LIMIT $1`,
         [limit],
       ),
     );

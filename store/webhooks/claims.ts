@@ -27,8 +27,8 @@ const claimStatement = `
     FROM picked p WHERE d.id = p.id
     RETURNING d.id, d.org, d.event_id, d.event_name, d.subscription_uid, d.attempts, d.series_start, d.created_at
   )
-  SELECT c.*, b.body FROM claimed c CROSS JOIN unhurried
-  LEFT JOIN LATERAL (SELECT b.body FROM parley.event_bodies b WHERE b.id = c.event_id LIMIT 1) b ON true
+  SELECT c.*, b.body, b.traceparent FROM claimed c CROSS JOIN unhurried
+  LEFT JOIN LATERAL (SELECT b.body, b.traceparent FROM parley.event_bodies b WHERE b.id = c.event_id LIMIT 1) b ON true
   ORDER BY c.id`;
 
 const claimOneStatement = `
@@ -37,8 +37,8 @@ const claimOneStatement = `
     WHERE d.id = $1 AND d.state IN ('retry_pending', 'retrying') AND d.due_at <= statement_timestamp()
     RETURNING d.id, d.org, d.event_id, d.event_name, d.subscription_uid, d.attempts, d.series_start, d.created_at
   )
-  SELECT c.*, b.body FROM claimed c
-  LEFT JOIN LATERAL (SELECT b.body FROM parley.event_bodies b WHERE b.id = c.event_id LIMIT 1) b ON true`;
+  SELECT c.*, b.body, b.traceparent FROM claimed c
+  LEFT JOIN LATERAL (SELECT b.body, b.traceparent FROM parley.event_bodies b WHERE b.id = c.event_id LIMIT 1) b ON true`;
 
 /** From one subscription to the next through the index, however many rows each of them has. */
 const pendingSubscriptions = `
@@ -75,6 +75,7 @@ interface ClaimedRow {
   readonly series_start: number;
   readonly created_at: Date;
   readonly body: Buffer | null;
+  readonly traceparent: string | null;
 }
 
 export async function claim(
@@ -128,6 +129,7 @@ async function withBodies(statements: Statements, rows: readonly ClaimedRow[]): 
             seriesStart: row.series_start,
             createdAt: row.created_at,
             body,
+            traceparent: row.traceparent ?? undefined,
           },
         ],
   );

@@ -16,15 +16,15 @@ export const LANES = 256;
 const insert = (organizations: string): string => `
   WITH given AS (
     SELECT g.id, g.org, g.name, g.agent, g.workspace, g.only_subscription, g.except_subscription,
-      substring($1::bytea FROM g.start + 1 FOR g.length) AS body
-    FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::int[], $10::int[])
-      AS g (id, org, name, agent, workspace, only_subscription, except_subscription, start, length)
+      substring($1::bytea FROM g.start + 1 FOR g.length) AS body, g.traceparent
+    FROM unnest($2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::int[], $10::int[], $11::text[])
+      AS g (id, org, name, agent, workspace, only_subscription, except_subscription, start, length, traceparent)
     ${organizations}
   ), outbox AS (
     INSERT INTO parley.outbox (event_id, org, lane)
     SELECT id, org, hashtextextended(concat_ws(' ', org, name, agent, workspace, only_subscription), 0) & ${LANES - 1} FROM given
   ), bodies AS (
-    INSERT INTO parley.event_bodies (id, org, body) SELECT id, org, body FROM given
+    INSERT INTO parley.event_bodies (id, org, body, traceparent) SELECT id, org, body, traceparent FROM given
   )
   INSERT INTO parley.events (id, org, name, agent, workspace, only_subscription, except_subscription)
   SELECT id, org, name, agent, workspace, only_subscription, except_subscription FROM given`;
@@ -69,6 +69,7 @@ async function write(transaction: Transaction, events: readonly NewEvent[], stat
       events.map(({ exceptSubscription }) => exceptSubscription ?? null),
       starts,
       events.map(({ body }) => body.byteLength),
+      events.map(({ traceparent }) => traceparent ?? null),
     ],
     { prepared: true },
   );

@@ -16,6 +16,7 @@ interface Row {
   readonly except_subscription: string | null;
   readonly created_at: Date | null;
   readonly body: Buffer | null;
+  readonly traceparent: string | null;
   readonly subscriptions_version: string | null;
   readonly secrets_version: string | null;
   readonly at: Date | null;
@@ -30,11 +31,11 @@ const take = (picked: string): string => `
     DELETE FROM parley.outbox WHERE event_id = ANY (ARRAY(${picked}))
     RETURNING event_id, org, lane
   )
-  SELECT t.event_id, t.org, t.lane, e.name, e.agent, e.workspace, e.only_subscription, e.except_subscription, e.created_at, b.body,
+  SELECT t.event_id, t.org, t.lane, e.name, e.agent, e.workspace, e.only_subscription, e.except_subscription, e.created_at, b.body, b.traceparent,
     w.subscriptions_version, w.secrets_version, w.at
   FROM taken t CROSS JOIN unhurried
   LEFT JOIN LATERAL (SELECT * FROM parley.events e WHERE e.id = t.event_id LIMIT 1) e ON true
-  LEFT JOIN LATERAL (SELECT b.body FROM parley.event_bodies b WHERE b.id = t.event_id LIMIT 1) b ON true
+  LEFT JOIN LATERAL (SELECT b.body, b.traceparent FROM parley.event_bodies b WHERE b.id = t.event_id LIMIT 1) b ON true
   LEFT JOIN LATERAL (
     SELECT * FROM parley.webhook_watermarks w WHERE w.org = t.org AND w.at > statement_timestamp() - interval '10 minutes' LIMIT 1) w ON true
   ORDER BY t.event_id`;
@@ -142,6 +143,7 @@ function fromRow(row: Row): readonly OutboxEvent[] {
       onlySubscription: row.only_subscription ?? undefined,
       exceptSubscription: row.except_subscription ?? undefined,
       body: row.body,
+      traceparent: row.traceparent ?? undefined,
       createdAt: row.created_at,
       watermark:
         row.at === null

@@ -16,6 +16,8 @@ export interface NewEvent {
   readonly exceptSubscription?: string | undefined;
   /** Signed and sent as they are; 1 MiB at most. */
   readonly body: Uint8Array;
+  /** In the course of which trace it came to be: W3C Trace Context. */
+  readonly traceparent?: string | undefined;
 }
 
 /** What an event is to be relayed by. */
@@ -28,6 +30,7 @@ export interface OutboxEvent {
   readonly onlySubscription: string | undefined;
   readonly exceptSubscription: string | undefined;
   readonly body: Buffer;
+  readonly traceparent?: string | undefined;
   readonly createdAt: Date;
   /** The newest write of a subscription of this organisation, where there was one within the last 10 minutes. */
   readonly watermark: Watermark | undefined;
@@ -106,6 +109,8 @@ export interface ClaimedDelivery {
   /** When the delivery was made. */
   readonly createdAt: Date;
   readonly body: Buffer;
+  /** Of the event. */
+  readonly traceparent?: string | undefined;
 }
 
 /** How an attempt ended and what is to come after it. */

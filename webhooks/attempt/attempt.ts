@@ -10,6 +10,7 @@ import { isReservedHeader } from '../../crds/delivery-header.ts';
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import type { Egress, EgressResponse } from '../../platform/egress/egress.ts';
 import { EgressError, type EgressErrorKind } from '../../platform/egress/egress-error.ts';
+import type { TraceContext } from '../../platform/telemetry/trace-context.ts';
 import { retryAfterMs } from '../retry/retry-after.ts';
 import { sign } from '../signing/sign.ts';
 import type { Credentials } from '../subscriptions/credentials.ts';
@@ -23,6 +24,8 @@ export interface AttemptRequest {
   readonly eventId: string;
   /** Sent and signed as it is. */
   readonly body: Uint8Array;
+  /** Sent along, beside what is signed; a subscription's own header `traceparent` goes before it. */
+  readonly trace?: TraceContext | undefined;
 }
 
 /** Never rejects: whatever happens is an outcome. */
@@ -44,7 +47,7 @@ const longestMessage = 1024;
 export function createAttempt(options: AttemptOptions): Attempt {
   const { egress, clock = systemClock, userAgent = 'Parley-Webhooks/1.0' } = options;
 
-  return async ({ endpoint, credentials, eventId, body }) => {
+  return async ({ endpoint, credentials, eventId, body, trace }) => {
     const startedAt = clock.now();
     const begin = clock.monotonic();
     const timing = (): Timing => ({ startedAt, durationMs: Math.round(clock.monotonic() - begin) });
@@ -52,7 +55,7 @@ export function createAttempt(options: AttemptOptions): Attempt {
       const response = await egress.request({
         url: endpoint.url,
         method: 'POST',
-        headers: headersOf(credentials, { eventId, body, userAgent, startedAt }),
+        headers: headersOf(credentials, { eventId, body, userAgent, startedAt, trace }),
         body,
         timeoutMs: endpoint.timeoutMs,
         maxBodyBytes: mostBodyBytes,
@@ -80,7 +83,13 @@ interface Timing {
 /** @throws EgressError `forbidden_header` for one that only a resource older than the rules can have */
 function headersOf(
   credentials: Credentials,
-  delivery: { readonly eventId: string; readonly body: Uint8Array; readonly userAgent: string; readonly startedAt: number },
+  delivery: {
+    readonly eventId: string;
+    readonly body: Uint8Array;
+    readonly userAgent: string;
+    readonly startedAt: number;
+    readonly trace: TraceContext | undefined;
+  },
 ): Record<string, string> {
   const timestamp = Math.floor(delivery.startedAt / 1000);
   const reserved = Object.keys(credentials.headers).find(isReservedHeader);
@@ -95,6 +104,11 @@ function headersOf(
     'webhook-id': delivery.eventId,
     'webhook-timestamp': String(timestamp),
   };
+  const { trace } = delivery;
+  if (trace !== undefined && !Object.keys(credentials.headers).some((name) => name.toLowerCase() === 'traceparent')) {
+    headers['traceparent'] = trace.traceparent;
+    if (trace.tracestate !== undefined) headers['tracestate'] = trace.tracestate;
+  }
   if (credentials.keys.length > 0) {
     headers['webhook-signature'] = sign(credentials.keys, { id: delivery.eventId, timestamp, body: delivery.body });
   }

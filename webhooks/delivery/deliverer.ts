@@ -1,10 +1,12 @@
 /** Attempts the deliveries that this process has claimed: each endpoint by itself, so that none waits for another. */
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
+import type { SpanReference } from '../../platform/telemetry/trace-context.ts';
 import type { ClaimedDelivery } from '../../store/webhooks/types.ts';
 import type { Attempt } from '../attempt/attempt.ts';
 import type { FailedAttempt, SuccessfulAttempt } from '../attempt/outcome.ts';
-import { deliveryIdText, eventIdOf } from '../events/envelope.ts';
+import { attemptDelivery } from '../attempt/traced-attempt.ts';
+import { deliveryIdText } from '../events/envelope.ts';
 import { CredentialsError } from '../subscriptions/credentials.ts';
 import type { EndpointDirectory } from '../subscriptions/directory.ts';
 import type { Endpoint } from '../subscriptions/endpoint.ts';
@@ -17,6 +19,8 @@ export interface Attempted {
   readonly delivery: ClaimedDelivery;
   readonly endpoint: Endpoint;
   readonly outcome: SuccessfulAttempt | FailedAttempt;
+  /** Undefined where nothing is traced. */
+  readonly span?: SpanReference | undefined;
 }
 
 /** Why a delivery goes back without an attempt. */
@@ -199,9 +203,9 @@ export class Deliverer {
     }
     // It waited for too long: somebody else may have it before this attempt is recorded.
     if (leaseEndsAt - clock.monotonic() < endpoint.timeoutMs + LEAST_SLACK_MS) return 'late';
-    const outcome = await attempt({ endpoint, credentials, eventId: eventIdOf(delivery.eventId), body: delivery.body });
+    const { outcome, span } = await attemptDelivery(attempt, { delivery, endpoint, credentials });
     if (!outcome.succeeded && outcome.ours) return 'local';
-    return { delivery, endpoint, outcome };
+    return { delivery, endpoint, outcome, span };
   }
 
   #handBack({ delivery }: Held, why: HandBack): void {

@@ -3,14 +3,14 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { StoreError } from '../../store/error.ts';
 import type { DispatchStore } from '../../store/webhooks/dispatch.ts';
-import type { AttemptResult, ClaimedDelivery, DeliveryState, NewDelivery } from '../../store/webhooks/types.ts';
+import type { AttemptResult, ClaimedDelivery, NewDelivery } from '../../store/webhooks/types.ts';
 import type { Attempt } from '../attempt/attempt.ts';
 import { deliveryIdText } from '../events/envelope.ts';
 import { Relay } from '../relay/relay.ts';
 import type { EndpointDirectory } from '../subscriptions/directory.ts';
 import { Batcher } from './batcher.ts';
 import { Deliverer, type Attempted, type HandBack } from './deliverer.ts';
-import { endedLine, timeOfEvent } from './ended-line.ts';
+import { logAttempt, timeOfEvent } from './attempt-line.ts';
 import type { EndpointBook, Gate } from './endpoint-book.ts';
 import { Fetcher } from './fetcher.ts';
 import { HandOver } from './hand-over.ts';
@@ -167,8 +167,8 @@ export class Dispatcher {
     const leases = new Map<string, number>();
     const claimed = deliveries.map(({ id, planned: { event, subscriptionUid, leaseMs } }): ClaimedDelivery => {
       leases.set(subscriptionUid, leaseMs ?? 0);
-      const { org, id: eventId, name: eventName, createdAt, body } = event;
-      return { id, org, eventId, eventName, subscriptionUid, attempts: 0, seriesStart: 0, createdAt, body };
+      const { org, id: eventId, name: eventName, createdAt, body, traceparent } = event;
+      return { id, org, eventId, eventName, subscriptionUid, attempts: 0, seriesStart: 0, createdAt, body, traceparent };
     });
     this.deliverer.accept(claimed, { leaseMs: (uid) => leases.get(uid) ?? 0 });
   }
@@ -188,8 +188,9 @@ export class Dispatcher {
   }
 
   async #record(batch: readonly Ended[]): Promise<void> {
-    const { recordAttempts, clock } = this.#options;
+    const { recordAttempts, clock, metrics } = this.#options;
     const { attempts } = await recordAttempts(batch.map(({ result }) => result));
+    const now = clock.now();
     setImmediate(() => this.deliverer.wake());
     batch.forEach((ended, index) => {
       const { result, delivery } = ended;
@@ -197,20 +198,16 @@ export class Dispatcher {
       this.deliverer.forget(delivery.id);
       if (recorded === undefined) return;
       const { state, number } = recorded;
-      if (state === 'succeeded' || state === 'failed' || state === 'skipped') this.#finished(ended, state, number);
+      logAttempt(this.#lines, ended, { state, attempt: number === 0 ? delivery.attempts + 1 : number, now });
+      if (state === 'succeeded' || state === 'failed' || state === 'skipped') metrics.finished(state);
       else if (state === 'retry_pending' && 'delayMs' in result.next) {
-        const { org, eventId, subscriptionUid } = delivery;
-        this.handOver.add([{ deliveryId: delivery.id, org, eventId, subscriptionUid, lost: false, delayMs: result.next.delayMs }]);
+        const { org, eventId, subscriptionUid, traceparent } = delivery;
+        const { delayMs } = result.next;
+        this.handOver.add([{ deliveryId: delivery.id, org, eventId, subscriptionUid, traceparent, lost: false, delayMs }]);
       } else if (state === 'pending' && 'delayMs' in result.next && result.next.delayMs < SHORT_RETRY_MS) {
         // The database's clock decides: a moment later it is due there, too.
         clock.after(result.next.delayMs + 2, () => this.fetcher.due([delivery.subscriptionUid]));
       }
     });
-  }
-
-  #finished(ended: Ended, state: DeliveryState, attempts: number): void {
-    const { metrics, clock } = this.#options;
-    metrics.finished(state);
-    this.#lines.info(endedLine(ended, { state, attempts, now: clock.now() }), 'delivery ended');
   }
 }

@@ -1,6 +1,8 @@
 /** Hands retries over to workflows: at once where that works, and by a sweep where it didn't. */
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
+import { traceContextOf } from '../../platform/telemetry/trace-context.ts';
+import { continueTrace } from '../../platform/telemetry/tracing.ts';
 import type { DispatchStore } from '../../store/webhooks/dispatch.ts';
 import { deliveryIdText } from '../events/envelope.ts';
 import { RetriesUnavailable, type Retry, type RetryStarter } from './retry-starter.ts';
@@ -95,7 +97,8 @@ export class HandOver {
   async #begin({ retry, dueAt }: Waiting): Promise<boolean> {
     const { starter, clock, logger, onAvailability } = this.#options;
     try {
-      await starter.start({ ...retry, delayMs: Math.max(0, dueAt - clock.monotonic()) });
+      const due = { ...retry, delayMs: Math.max(0, dueAt - clock.monotonic()) };
+      await continueTrace(traceContextOf(retry.traceparent), () => starter.start(due));
       onAvailability(undefined);
       return true;
     } catch (err) {

@@ -9,6 +9,8 @@ export interface Retry {
   readonly subscriptionUid: string;
   /** A workflow was begun for it and has not been heard of. Otherwise none has it: what there may still be of an earlier one makes way. */
   readonly lost: boolean;
+  /** Of the event, where it is at hand. */
+  readonly traceparent?: string | undefined;
   /** How long the first attempt of the workflow waits, in milliseconds. */
   readonly delayMs: number;
 }

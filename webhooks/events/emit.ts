@@ -1,4 +1,5 @@
 /** Makes events that can't be wrong: name and payload belong together, and the body is made once. */
+import { traceFor } from '../../platform/telemetry/tracing.ts';
 import { uuidv7 } from '../../platform/uuid.ts';
 import type { NewEvent } from '../../store/index.ts';
 import { eventCatalogue, type EventName, type EventPayload } from './catalogue.ts';
@@ -16,6 +17,8 @@ interface EventFacts {
   readonly exceptSubscription?: string | undefined;
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** Of what it is about, where that has a trace of its own. */
+  readonly traceparent?: string | null | undefined;
   /** UUIDv7; a new one by default. */
   readonly id?: string | undefined;
 }
@@ -47,5 +50,6 @@ export function composeEvent(event: EventFacts & { readonly name: EventName; rea
     onlySubscription,
     exceptSubscription,
     body: envelopeBytes({ id, org, name, at: now, payload }),
+    traceparent: traceFor(event.traceparent)?.traceparent,
   };
 }

@@ -13,12 +13,12 @@ import {
   type RecordResult,
 } from '../../store/index.ts';
 import type { Attempt } from '../attempt/attempt.ts';
+import { attemptDelivery } from '../attempt/traced-attempt.ts';
 import type { EndpointBook } from '../delivery/endpoint-book.ts';
-import { endedLine, timeOfEvent } from '../delivery/ended-line.ts';
+import { logAttempt, timeOfEvent } from '../delivery/attempt-line.ts';
 import { judge } from '../delivery/judge.ts';
 import type { OutcomeMetrics } from '../delivery/metrics.ts';
 import type { RecordAttempts } from '../delivery/record-attempts.ts';
-import { eventIdOf } from '../events/envelope.ts';
 import { CredentialsError, type Credentials } from '../subscriptions/credentials.ts';
 import type { EndpointDirectory } from '../subscriptions/directory.ts';
 import type { Endpoint } from '../subscriptions/endpoint.ts';
@@ -74,7 +74,8 @@ async function attend(job: DeliveryJob, dependencies: RetryDependencies): Promis
   const endpoint = directory.byUid(job.subscriptionUid);
   const found = await store.claimOne(job.deliveryId, (endpoint?.timeoutMs ?? LONGEST_TIMEOUT_MS) + LEASE_MARGIN_MS);
   if (found === undefined) return { done: 'gone' };
-  if (!('state' in found)) return deliver(found, endpoint, dependencies);
+  // Whose it is may have another uid than when its workflow began.
+  if (!('state' in found)) return deliver(found, directory.byUid(found.subscriptionUid), dependencies);
   if (found.state !== 'retry_pending' && found.state !== 'retrying') return { done: found.state };
   // Woken early, or somebody has it: a worker that died while it did, perhaps.
   return { againInMs: Math.max(found.dueInMs, SOON_MS) };
@@ -111,7 +112,7 @@ async function deliver(delivery: ClaimedDelivery, endpoint: Endpoint | undefined
     if (!(error instanceof CredentialsError)) throw error;
     return postpone(POSTPONE_MS);
   }
-  const outcome = await attempt({ endpoint, credentials, eventId: eventIdOf(delivery.eventId), body: delivery.body });
+  const { outcome, span } = await attemptDelivery(attempt, { delivery, endpoint, credentials });
   if (!outcome.succeeded && outcome.ours) return postpone(POSTPONE_MS);
   metrics.attempted(outcome.succeeded ? 'ok' : outcome.reason);
   if (outcome.succeeded) metrics.received((outcome.startedAt + outcome.durationMs - timeOfEvent(delivery.eventId)) / 1000);
@@ -120,14 +121,16 @@ async function deliver(delivery: ClaimedDelivery, endpoint: Endpoint | undefined
   // However short the wait: this workflow has it.
   const result: AttemptResult = delayMs === undefined ? judged : { ...judged, next: { state: 'retrying', delayMs } };
   const recorded = (await recordForSure(result, dependencies)).attempts[0];
+  logAttempt(
+    logger,
+    { delivery, endpoint, outcome, result, span },
+    { state: recorded?.state, attempt: recorded?.number ?? delivery.attempts + 1, now: clock.now() },
+  );
   if (recorded?.state === undefined) return { done: 'gone' };
-  const { state, number } = recorded;
+  const { state } = recorded;
   // Somebody else may have had the last word: sent it anew, or paused it.
   if (state === 'retrying' && delayMs !== undefined) return { againInMs: delayMs };
-  if (state === 'succeeded' || state === 'failed' || state === 'skipped') {
-    metrics.finished(state);
-    logger.info(endedLine({ delivery, endpoint, outcome, result }, { state, attempts: number, now: clock.now() }), 'delivery ended');
-  }
+  if (state === 'succeeded' || state === 'failed' || state === 'skipped') metrics.finished(state);
   return { done: state };
 }
 

@@ -4,6 +4,7 @@ import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } 
 
 import type { Logger } from '../../platform/logging.ts';
 import { ensureSearchAttributes } from '../../platform/search-attributes.ts';
+import { tracedStarts } from '../../platform/telemetry/temporal-trace.ts';
 import { RetriesUnavailable, type Retry, type RetryStarter } from '../delivery/retry-starter.ts';
 import {
   type DeliveryJob,
@@ -32,7 +33,7 @@ export function createTemporalStarter(options: TemporalStarterOptions): RetrySta
   const { logger, namespace, timeoutMs = 3_000 } = options;
   const taskQueue = deliveryQueue(options.taskQueue);
   const connection = Connection.lazy({ address: options.address, connectTimeout: timeoutMs });
-  const client = new Client({ connection, namespace });
+  const client = new Client({ connection, namespace, interceptors: { workflow: [tracedStarts] } });
   let searchable: Promise<boolean> | undefined;
 
   return {

@@ -112,6 +112,7 @@ function eventsOf(call: CallRecord, { items, error }: AnalysisOutcome, now: numb
       agent,
       workspace: call.workspace ?? undefined,
       payload: { call_id: call.id, agent_id: agent, items: results },
+      traceparent: call.traceparent,
       now,
     }),
   ];

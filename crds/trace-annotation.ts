@@ -1,0 +1,31 @@
+/**
+ * How a trace gets from the request that writes a spec to the reconcile that acts on it: as an annotation, written with the spec and only when that
+ * changes, so that a request which changes nothing writes nothing. It names the generation that the write made: whoever changes the spec later in
+ * another way leaves it behind, and it means nothing any more.
+ */
+import { readTraceparent, type TraceContext } from '../platform/telemetry/trace-context.ts';
+import { wellKnown } from './index.ts';
+
+interface Annotated {
+  readonly annotations?: Readonly<Record<string, string>> | undefined;
+  readonly generation?: number | undefined;
+}
+
+/** @returns what to add to the annotations of an object whose spec becomes `generation` */
+export function traceAnnotation(trace: TraceContext | undefined, generation: number): Readonly<Record<string, string>> {
+  return trace === undefined ? {} : { [wellKnown.trace]: JSON.stringify({ generation, traceparent: trace.traceparent }) };
+}
+
+/** The trace in whose course the present spec was written; undefined where nobody said so. */
+export function traceOf({ annotations, generation }: Annotated): TraceContext | undefined {
+  const text = annotations?.[wellKnown.trace];
+  if (text === undefined) return undefined;
+  try {
+    const written = JSON.parse(text) as { readonly generation?: unknown; readonly traceparent?: unknown } | null;
+    if (written?.generation !== generation || readTraceparent(written?.traceparent) === undefined) return undefined;
+    return { traceparent: String(written?.traceparent) };
+  } catch {
+    // Somebody else's.
+    return undefined;
+  }
+}

@@ -1,0 +1,146 @@
+/** One reconcile: what it did, its span, and the one line that tells of it. */
+import { traceOf } from '../../crds/trace-annotation.ts';
+import { KubeError } from '../../kube/index.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logging.ts';
+import { startSpan, type Span } from '../../platform/telemetry/tracing.ts';
+import type { Managed } from '../status/common.ts';
+
+/** `unsettled`: the world gave an answer that may not last, and the object is looked at again soon. */
+export type Outcome = 'unchanged' | 'changed' | 'unsettled' | 'failed';
+
+export interface PassOptions {
+  readonly kind: string;
+  /** `namespace/name` */
+  readonly key: string;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export class Pass {
+  readonly #options: PassOptions;
+  readonly #startedAt: number;
+  readonly #begin: number;
+  readonly #changes: string[] = [];
+  #generation = 0;
+  #object: Managed | undefined;
+  #span: Span | undefined;
+  #requeueAfterMs: number | undefined;
+
+  constructor(options: PassOptions) {
+    this.#options = options;
+    this.#startedAt = options.clock.now();
+    this.#begin = options.clock.monotonic();
+  }
+
+  /**
+   * The object as it is looked at. A generation that hasn't been acted upon is a part of the trace in which it was written; a later look at
+   * it makes a trace of its own, if there turns out to be something to do.
+   */
+  sees(object: Managed): void {
+    this.#object = object;
+    this.#generation = object.metadata.generation ?? 0;
+    if (this.#span === undefined && this.#cause !== undefined && this.#isNew) this.#open();
+  }
+
+  /** Runs a step of the plan as a span of its own. */
+  async does<T>(step: string, work: () => Promise<T>): Promise<T> {
+    const parent = this.#span ?? this.#open();
+    const span = parent.run(() => startSpan({ name: step }));
+    try {
+      return await span.run(work);
+    } catch (error) {
+      span.fail(error);
+      throw error;
+    } finally {
+      span.end();
+    }
+  }
+
+  /** Something is no longer as it was. */
+  changed(what: string): void {
+    this.#changes.push(what);
+  }
+
+  /** Looking, in the course of the trace if there is one by now. */
+  looks<T>(work: () => T): T {
+    return this.#span === undefined ? work() : this.#span.run(work);
+  }
+
+  get hasChanged(): boolean {
+    return this.#changes.length > 0;
+  }
+
+  requeued(afterMs: number | undefined): void {
+    this.#requeueAfterMs = afterMs;
+  }
+
+  /** Once: the line and the end of the span. @returns how long it took, in milliseconds */
+  end(outcome: Outcome, error?: unknown): number {
+    const { key, kind, clock, logger } = this.#options;
+    const durationMs = clock.monotonic() - this.#begin;
+    if (outcome === 'failed') (this.#span ?? this.#open()).fail(error);
+    const [namespace = '', name = ''] = key.split('/');
+    const span = this.#span?.reference;
+    const line = {
+      kind,
+      org: namespace,
+      namespace,
+      name,
+      generation: this.#generation,
+      outcome,
+      changes: this.#changes,
+      requeueAfterMs: this.#requeueAfterMs,
+      durationMs: Math.round(durationMs * 10) / 10,
+      ...(error !== undefined && failureFields(error)),
+      ...(span !== undefined && { traceId: span.traceId, spanId: span.spanId }),
+    };
+    logger[levelOf(outcome, error)](line, 'reconcile');
+    this.#span?.set({ 'parley.outcome': outcome, 'parley.changes': this.#changes.join(', ') });
+    this.#span?.end();
+    return durationMs;
+  }
+
+  get #cause() {
+    return this.#object && traceOf(this.#object.metadata);
+  }
+
+  get #isNew(): boolean {
+    return this.#object?.status?.observedGeneration !== this.#generation;
+  }
+
+  #open(): Span {
+    const { key, kind } = this.#options;
+    const cause = this.#cause;
+    const [namespace, name] = key.split('/');
+    this.#span = startSpan({
+      name: `reconcile ${kind}`,
+      kind: 'consumer',
+      parent: cause !== undefined && this.#isNew ? cause : 'none',
+      links: cause !== undefined && !this.#isNew ? [cause] : [],
+      startedAt: this.#startedAt,
+      attributes: {
+        'parley.org': namespace,
+        'k8s.namespace.name': namespace,
+        'parley.kind': kind,
+        'parley.name': name,
+        'parley.generation': this.#generation,
+      },
+    });
+    return this.#span;
+  }
+}
+
+/** At rest nothing is said: a look that changes nothing, or that waits for something, is told of at `debug`. */
+function levelOf(outcome: Outcome, error: unknown): 'debug' | 'info' | 'warn' | 'error' {
+  if (outcome === 'changed') return 'info';
+  if (outcome !== 'failed') return 'debug';
+  if (!(error instanceof KubeError)) return 'error';
+  // A stale read, an object that has gone, a namespace on its way out: the next pass settles it.
+  const ordinary = error.code === 404 || error.code === 409 || error.causes.some((cause) => cause.reason === 'NamespaceTerminating');
+  return ordinary ? 'debug' : 'warn';
+}
+
+function failureFields(error: unknown): object {
+  return error instanceof KubeError ? { status: error.code, reason: error.reason, cause: error.message } : { err: error };
+}

@@ -1,0 +1,40 @@
+/** Decides whether a process makes traces, and opens what that needs. */
+import type { Logger } from '../logging.ts';
+import { setTracer } from './tracing.ts';
+
+export interface OpenTracingOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Name of the service is `parley-<role>` unless `OTEL_SERVICE_NAME` says another. */
+  readonly role: string;
+  readonly version: string;
+  readonly logger: Logger;
+}
+
+export interface Tracing {
+  /** Sends what is left, for some seconds at most, and makes no more spans. */
+  close(): Promise<void>;
+}
+
+/** Whether an address for traces is set, and nothing that switches them off. */
+export function wantsTraces(env: Readonly<Record<string, string | undefined>>): boolean {
+  const isTrue = (name: string): boolean => env[name]?.trim().toLowerCase() === 'true';
+  if (isTrue('OTEL_SDK_DISABLED') || env['OTEL_TRACES_EXPORTER']?.trim() === 'none') return false;
+  return ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'].some((name) => (env[name] ?? '').trim() !== '');
+}
+
+/**
+ * Off unless an address is set: nothing is loaded then, and nothing is sent. All other settings are OpenTelemetry's own variables
+ * (`OTEL_*`), which its packages read from the environment of the process.
+ */
+export async function openTracing(options: OpenTracingOptions): Promise<Tracing> {
+  if (!wantsTraces(options.env)) return { close: async () => undefined };
+  const { createTracer } = await import('./otel-tracer.ts');
+  const tracer = createTracer(options);
+  setTracer(tracer);
+  return {
+    async close() {
+      setTracer(undefined);
+      await tracer.close();
+    },
+  };
+}

@@ -1,0 +1,145 @@
+/** The tracer of a process, made of OpenTelemetry's parts. Imported only where traces are wanted. */
+import {
+  context as contextApi,
+  createTraceState,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+  type Context,
+  type Span as OtelSpan,
+  type SpanContext,
+} from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-proto';
+import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
+import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
+
+import type { OpenTracingOptions } from './open-tracing.ts';
+import { OutageLog } from './outage-log.ts';
+import { readTraceparent, writeTraceparent, type SpanReference, type TraceContext } from './trace-context.ts';
+import type { Attributes, Span, SpanStart, Tracer } from './tracing.ts';
+
+/** How long the end of a process waits for the last spans to be taken, in milliseconds. */
+const closeMs = 3_000;
+/** Of the message of an error, in characters. */
+const longestMessage = 256;
+
+const kinds = {
+  internal: SpanKind.INTERNAL,
+  server: SpanKind.SERVER,
+  client: SpanKind.CLIENT,
+  producer: SpanKind.PRODUCER,
+  consumer: SpanKind.CONSUMER,
+} as const;
+
+export function createTracer({ role, version, logger }: OpenTracingOptions): Tracer {
+  const named = resourceFromAttributes({
+    'service.name': `parley-${role}`,
+    'service.namespace': 'parley',
+    'service.version': version,
+    'parley.role': role,
+    'process.pid': process.pid,
+  });
+  const provider = new BasicTracerProvider({
+    resource: named.merge(detectResources({ detectors: [envDetector] })),
+    spanProcessors: [new BatchSpanProcessor(new OutageLog(new OTLPTraceExporter(), logger))],
+  });
+  const otel = provider.getTracer('parley', version);
+  // One for the process: libraries that make spans of their own find it, too.
+  const contexts = new AsyncLocalStorageContextManager().enable();
+  contextApi.setGlobalContextManager(contexts);
+
+  const startSpan = ({ name, kind = 'internal', parent, startedAt, links = [], attributes = {} }: SpanStart): Span => {
+    const base = parent === undefined ? contexts.active() : parent === 'none' ? ROOT_CONTEXT : contextOf(parent);
+    const span = otel.startSpan(
+      name,
+      {
+        kind: kinds[kind],
+        attributes: { ...attributes },
+        links: links.flatMap((link) => linkTo(link)),
+        ...(startedAt !== undefined && { startTime: startedAt }),
+      },
+      base,
+    );
+    return wrap(span, trace.setSpan(base, span));
+  };
+
+  const wrap = (span: OtelSpan, inside: Context): Span => {
+    const spanContext = span.spanContext();
+    return {
+      context: handedOn(spanContext),
+      reference: referenceTo(spanContext),
+      set: (attributes: Attributes) => void span.setAttributes({ ...attributes }),
+      fail: (error) => {
+        const { type, message } = describe(error);
+        span.setAttribute('error.type', type);
+        span.setStatus({ code: SpanStatusCode.ERROR, ...(message !== '' && { message }) });
+      },
+      end: () => span.end(),
+      run: (work) => contexts.with(inside, work),
+    };
+  };
+
+  return {
+    startSpan,
+    current() {
+      const spanContext = trace.getSpanContext(contexts.active());
+      return spanContext && { context: handedOn(spanContext), reference: referenceTo(spanContext) };
+    },
+    continue: (context, work) => contexts.with(contextOf(context), work),
+    async close() {
+      let timer: NodeJS.Timeout | undefined;
+      const enough = new Promise<void>((resolve) => (timer = setTimeout(resolve, closeMs)));
+      await Promise.race([provider.shutdown().catch((err: unknown) => logger.debug({ err }, 'the last spans were not sent')), enough]);
+      clearTimeout(timer);
+      contextApi.disable();
+    },
+  };
+}
+
+function contextOf(context: TraceContext): Context {
+  const spanContext = spanContextOf(context);
+  return spanContext === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, spanContext);
+}
+
+function linkTo(context: TraceContext): { readonly context: SpanContext }[] {
+  const spanContext = spanContextOf(context);
+  return spanContext === undefined ? [] : [{ context: spanContext }];
+}
+
+function spanContextOf({ traceparent, tracestate }: TraceContext): SpanContext | undefined {
+  const reference = readTraceparent(traceparent);
+  if (reference === undefined) return undefined;
+  const { traceId, spanId, sampled } = reference;
+  return {
+    traceId,
+    spanId,
+    traceFlags: sampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
+    isRemote: true,
+    ...(tracestate !== undefined && { traceState: createTraceState(tracestate) }),
+  };
+}
+
+function referenceTo({ traceId, spanId, traceFlags }: SpanContext): SpanReference {
+  return { traceId, spanId, sampled: (traceFlags & TraceFlags.SAMPLED) !== 0 };
+}
+
+function handedOn(spanContext: SpanContext): TraceContext {
+  const tracestate = spanContext.traceState?.serialize();
+  return {
+    traceparent: writeTraceparent(referenceTo(spanContext)),
+    ...(tracestate !== undefined && tracestate !== '' && { tracestate }),
+  };
+}
+
+function describe(error: unknown): { readonly type: string; readonly message: string } {
+  if (typeof error === 'string') return { type: error, message: '' };
+  if (!(error instanceof Error)) return { type: 'unknown', message: '' };
+  const { code } = error as { readonly code?: unknown };
+  return {
+    type: typeof code === 'string' || typeof code === 'number' ? String(code) : error.name,
+    message: error.message.slice(0, longestMessage),
+  };
+}

@@ -1,0 +1,52 @@
+import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base';
+
+import type { Logger } from '../logging.ts';
+
+type Sent = Parameters<Parameters<SpanExporter['export']>[1]>[0];
+/** `ExportResultCode.SUCCESS` of OpenTelemetry. */
+const success = 0;
+
+/** Says once that nobody takes the spans, and once that somebody does again. What can't be sent is dropped: nothing waits for it. */
+export class OutageLog implements SpanExporter {
+  readonly #exporter: SpanExporter;
+  readonly #logger: Logger;
+  #away = false;
+  #dropped = 0;
+
+  constructor(exporter: SpanExporter, logger: Logger) {
+    this.#exporter = exporter;
+    this.#logger = logger;
+  }
+
+  export(spans: ReadableSpan[], done: (sent: Sent) => void): void {
+    this.#exporter.export(spans, (sent) => {
+      if (Number(sent.code) === success) this.#taken();
+      else this.#refused(spans.length, sent.error);
+      done(sent);
+    });
+  }
+
+  forceFlush(): Promise<void> {
+    return this.#exporter.forceFlush?.() ?? Promise.resolve();
+  }
+
+  shutdown(): Promise<void> {
+    return this.#exporter.shutdown();
+  }
+
+  #taken(): void {
+    if (this.#away) this.#logger.info({ dropped: this.#dropped }, 'spans are sent again');
+    this.#away = false;
+    this.#dropped = 0;
+  }
+
+  #refused(spans: number, error: Error | undefined): void {
+    this.#dropped += spans;
+    if (!this.#away)
+      this.#logger.warn(
+        { cause: error?.message ?? 'no answer' },
+        'spans could not be sent and are dropped; look at OTEL_EXPORTER_OTLP_ENDPOINT and the collector behind it',
+      );
+    this.#away = true;
+  }
+}

@@ -1,0 +1,45 @@
+/** How a trace is carried from one process to the next: W3C Trace Context. */
+
+/** What is handed on: to another process, or with an object or a row for whoever works on it later. */
+export interface TraceContext {
+  /** `00-<32 hexadecimal digits>-<16>-<flags>`. Source: W3C Trace Context, section 3.2. */
+  readonly traceparent: string;
+  /** What other vendors' tracers have to say; handed on as it is. */
+  readonly tracestate?: string | undefined;
+}
+
+/** The parts of a `traceparent`. */
+export interface SpanReference {
+  /** 32 hexadecimal digits. */
+  readonly traceId: string;
+  /** 16 hexadecimal digits. */
+  readonly spanId: string;
+  readonly sampled: boolean;
+}
+
+/** A `traceparent` of this version has so many characters. */
+export const TRACEPARENT_LENGTH = 55;
+/** What of a `tracestate` has to be handed on, in characters; a longer one is left out. Source: section 3.3.1.5. */
+const longestState = 512;
+const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+
+/** @returns undefined for what is no sound `traceparent`: its trace is begun anew then, as the standard wants it */
+export function readTraceparent(text: unknown): SpanReference | undefined {
+  const match = typeof text === 'string' ? form.exec(text) : null;
+  const [, version, traceId, spanId, flags, rest] = match ?? [];
+  if (traceId === undefined || spanId === undefined || flags === undefined || version === 'ff') return undefined;
+  if (/^0+$/.test(traceId) || /^0+$/.test(spanId) || (version === '00' && rest !== undefined)) return undefined;
+  return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
+}
+
+export function writeTraceparent({ traceId, spanId, sampled }: SpanReference): string {
+  return `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`;
+}
+
+/** From headers, an annotation or a column. @returns undefined where there is none, or none that is sound */
+export function traceContextOf(traceparent: unknown, tracestate?: unknown): TraceContext | undefined {
+  const reference = readTraceparent(traceparent);
+  if (reference === undefined) return undefined;
+  const state = typeof tracestate === 'string' && tracestate !== '' && tracestate.length <= longestState ? tracestate : undefined;
+  return { traceparent: writeTraceparent(reference), ...(state !== undefined && { tracestate: state }) };
+}

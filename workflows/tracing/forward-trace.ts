@@ -1,0 +1,31 @@
+/**
+ * Runs in Temporal's sandbox beside the workflows: whatever a workflow starts gets the trace header that it was started with. Spans are made in
+ * activities alone, which run once for each attempt, while a workflow's code runs again and again.
+ */
+import type { Headers, WorkflowInterceptorsFactory } from '@temporalio/workflow';
+
+/** As in `platform/telemetry/temporal-trace.ts`, which the sandbox can't load. */
+const TRACE_HEADER = '_tracer-data';
+
+export const interceptors: WorkflowInterceptorsFactory = () => {
+  let trace: Headers = {};
+  const traced = <I extends { readonly headers: Headers }>(input: I): I => ({ ...input, headers: { ...trace, ...input.headers } });
+  return {
+    inbound: [
+      {
+        execute(input, next) {
+          const payload = input.headers[TRACE_HEADER];
+          if (payload !== undefined) trace = { [TRACE_HEADER]: payload };
+          return next(input);
+        },
+      },
+    ],
+    outbound: [
+      {
+        scheduleActivity: (input, next) => next(traced(input)),
+        startChildWorkflowExecution: (input, next) => next(traced(input)),
+        continueAsNew: (input, next) => next(traced(input)),
+      },
+    ],
+  };
+};
