@@ -13,6 +13,7 @@ import { Readiness, runUntilStopped } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
 import { openStore, watchHealth } from '../store/index.ts';
 import { buildApi } from './app.ts';
+import { connectionDrain } from './http/drain-connections.ts';
 import { recordingLinkKey } from './calls/signed-links.ts';
 import { limitsOf } from './limits/limit-class.ts';
 import { pageTokenKey } from './pagination/page-token.ts';
@@ -76,6 +77,10 @@ export async function runApi({ config, logger, registry, signal }: RunApiOptions
   const watching = new AbortController();
   readiness.notReady('postgres', 'not asked yet');
   const health = watchHealth({ check: () => store.health(), readiness, clock, logger }, watching.signal);
+  const connections = connectionDrain(app, { clock });
+  // Others take over from a pod that goes; whoever presses Ctrl-C has nobody behind the connections.
+  let drain = async (): Promise<void> => undefined;
+  process.once('SIGTERM', () => (drain = () => connections.drain()));
   await app.listen({ host: config.PARLEY_HOST, port: config.PARLEY_API_PORT });
   const { port } = app.server.address() as AddressInfo;
   logger.info({ host: config.PARLEY_HOST, port }, 'listening');
@@ -103,6 +108,7 @@ export async function runApi({ config, logger, registry, signal }: RunApiOptions
         },
       },
       { name: 'server', stop: () => app.close() },
+      { name: 'connections', stop: () => drain() },
     ],
   });
 }

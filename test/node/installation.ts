@@ -26,8 +26,8 @@ export interface Servers {
 
 /** The chart's values for this node: servers at the bridge's address, one pod of each role but the operator, which has its standby. */
 export function valuesOf(servers: Servers, tag: string): object {
-  const small = { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '512Mi' } };
-  const tight = { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '128Mi' } };
+  const small = { requests: { cpu: '50m', memory: '64Mi' }, limits: { memory: '512Mi' } };
+  const tight = { requests: { cpu: '50m', memory: '64Mi' }, limits: { memory: '128Mi' } };
   // Named, as in production: what is not, nobody reaches.
   const there = { to: [{ ipBlock: { cidr: `${NODE_ADDRESS}/32` } }] };
   return {
@@ -50,7 +50,7 @@ export function valuesOf(servers: Servers, tag: string): object {
     api: { resources: tight, autoscaling: { enabled: false }, replicas: 1 },
     worker: { resources: small, replicas: 1 },
     dispatcher: { resources: small, replicas: 1 },
-    voice: { resources: { requests: { cpu: '10m', memory: '128Mi' }, limits: { memory: '2Gi' } }, replicas: 1 },
+    voice: { resources: { requests: { cpu: '300m', memory: '128Mi' }, limits: { memory: '2Gi' } }, replicas: 1 },
   };
 }
 

@@ -3,11 +3,14 @@
  * done in this one process, at a steady rate: a load that starts programs all the time would measure the machine.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Agent, type Dispatcher, fetch, FormData } from 'undici';
 
+import { wavOf } from '../../platform/wav.ts';
 import { anAgent, aKnowledgeBase, aWebhookSubscription } from '../support/builders.ts';
 import { startWebhookSink, type WebhookSink } from '../support/webhook-sink.ts';
 import { output } from './output.ts';
@@ -22,14 +25,15 @@ export interface LoadOptions {
   readonly env: NodeJS.ProcessEnv;
   /** Where a server of this process is reached from pods. */
   readonly host: string;
+  readonly work: string;
 }
 
 const NAME = 'under-load';
 /** Requests of each of the two clients, and events, a second. */
 const PER_SECOND = 5;
 /** Between two documents, and between two short calls, in milliseconds. */
-const DOCUMENT_EVERY_MS = 1_500;
-const CALL_EVERY_MS = 5_000;
+const DOCUMENT_EVERY_MS = 3_000;
+const CALL_EVERY_MS = 15_000;
 /** For what has been taken on to be done, in milliseconds. */
 const PATIENCE_MS = 180_000;
 const LONG_CALLS = 2;
@@ -79,7 +83,8 @@ export class Load {
       aKnowledgeBase(NAME),
       aWebhookSubscription(NAME, undefined, { url: sink.url('/load'), scope: { agentRefs: [{ name: NAME }] } }),
     ]);
-    for (let number = 0; number < LONG_CALLS; number += 1) this.#long.push(this.#call('--stay', '--max-seconds', '1700', ...questions(20)));
+    for (let number = 0; number < LONG_CALLS; number += 1)
+      this.#long.push(this.#call('--stay', '--max-seconds', '1700', ...questions(20, this.#pause())));
     for (const call of this.#long) await this.#answered(call, 2);
     this.#emit();
     await until('the first events to arrive', () => sink.ids('/load').size > 0);
@@ -184,6 +189,13 @@ export class Load {
   }
 
   /** Until the agent has spoken that often. */
+  /** A file of silence: who talks all the time keeps a machine busy with understanding. */
+  #pause(): string {
+    const file = join(this.#options.work, 'silence.wav');
+    writeFileSync(file, wavOf({ samples: new Int16Array(16_000 * 15), sampleRate: 16_000, channels: 1 }));
+    return file;
+  }
+
   async #answered(call: Call, times: number): Promise<void> {
     const spoken = () =>
       linesOf(call).filter(({ type, role, final }) => type === 'transcript' && role === 'agent' && final === true).length;
@@ -245,8 +257,12 @@ export class Load {
   }
 }
 
-function questions(count: number): string[] {
-  return Array.from({ length: count }, () => ['--say', 'What are your opening hours?']).flat();
+function questions(count: number, pause?: string): string[] {
+  return Array.from({ length: count }, () => [
+    '--say',
+    'What are your opening hours?',
+    ...(pause === undefined ? [] : ['--audio', pause]),
+  ]).flat();
 }
 
 function linesOf({ lines }: Call): readonly CallLine[] {

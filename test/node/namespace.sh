@@ -39,6 +39,20 @@ for hierarchy in /sys/fs/cgroup/*/; do
 done
 [ -e /sys/fs/cgroup/cgroup.controllers ] && mkdir -p /sys/fs/cgroup/parley-node
 
+# A group weighs as much as a single process beside it: pods and servers together are to have as much as a few of those, or a busy
+# machine starves them.
+cpu=/sys/fs/cgroup/cpu/parley-node
+if [ -e "$cpu/cpu.shares" ]; then
+  mkdir -p "$cpu/servers"
+  for file in cpuset.cpus cpuset.mems; do
+    if [ -e "$cpu/$file" ]; then cat "$cpu/$file" > "$cpu/servers/$file"; fi
+  done
+  echo 65536 > "$cpu/cpu.shares"
+  echo 4096 > "$cpu/servers/cpu.shares"
+  # This shell goes on as the program that starts the servers.
+  echo "$PPID" > "$cpu/servers/cgroup.procs"
+fi
+
 ip link set lo up
 ip link add parley0 type bridge
 ip addr add 10.211.0.1/16 dev parley0

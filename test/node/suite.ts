@@ -127,7 +127,7 @@ export async function runSuite(options: SuiteOptions): Promise<number> {
   await check('the end-to-end suites of `parley dev`', () => endToEnd({ env, kubectl, servers, parley, root, work }));
   await check('helm upgrade under load: no call dropped, no request refused, no event, document or change lost', async () => {
     const { PARLEY_URL: url = '', PARLEY_API_KEY: apiKey = '' } = env;
-    const load = new Load({ url, apiKey, kubectl: inOrganization, parley, env, host: WORLD_ADDRESS });
+    const load = new Load({ url, apiKey, kubectl: inOrganization, parley, env, host: WORLD_ADDRESS, work });
     await load.start();
     await change('upgrade', '--set', 'podAnnotations.revision=two');
     return load.finish();

@@ -1,0 +1,41 @@
+import type { FastifyInstance } from 'fastify';
+
+import { sleep, type Clock } from '../../platform/clock.ts';
+
+export interface ConnectionDrain {
+  /** Asks whoever comes to close the connection. Resolves when nobody has come for a while, or no connection is left. */
+  drain(): Promise<void>;
+}
+
+/** Nobody has come for this long, in milliseconds: the connections that are left lie idle. */
+const quietMs = 1_500;
+/** Longest wait, in milliseconds. */
+const longestMs = 5_000;
+const lookMs = 50;
+
+/**
+ * Lets clients leave a server before it closes. A connection that is closed by the server while its client sends the next request is an
+ * error for that client, and it can't know whether the request was heard. So each answer asks for the connection to be closed by the client,
+ * which then goes to another server.
+ */
+export function connectionDrain(app: FastifyInstance, { clock }: { readonly clock: Clock }): ConnectionDrain {
+  let draining = false;
+  let connections = 0;
+  let lastRequest = clock.monotonic();
+  app.server.on('connection', (socket) => {
+    connections += 1;
+    socket.once('close', () => (connections -= 1));
+  });
+  app.server.prependListener('request', (_request, response) => {
+    lastRequest = clock.monotonic();
+    if (draining) response.setHeader('connection', 'close');
+  });
+  return {
+    async drain() {
+      draining = true;
+      const begun = clock.monotonic();
+      while (connections > 0 && clock.monotonic() - begun < longestMs && clock.monotonic() - Math.max(lastRequest, begun) < quietMs)
+        await sleep(clock, lookMs);
+    },
+  };
+}
