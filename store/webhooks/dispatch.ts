@@ -16,6 +16,7 @@ import type {
   RelayResult,
   RetryToStart,
 } from './types.ts';
+import type { NamedSubscription, Succession } from './names.ts';
 
 export interface Transition {
   readonly subscriptionUid: string;
@@ -107,6 +108,16 @@ export interface DispatchStore {
    * @returns whether there may be more: call again
    */
   removeSubscription(subscriptionUid: string, limit?: number): Promise<boolean>;
+
+  /** Writes down the names that are new. @returns those that stand there with another uid; these stay as they are */
+  nameSubscriptions(subscriptions: readonly NamedSubscription[]): Promise<readonly Succession[]>;
+  /** A subscription was deleted: the next one of its name begins anew. */
+  forgetName(subscriptionUid: string): Promise<void>;
+  /**
+   * What stands under the former uid is the successor's.
+   * @returns whether there may be more: call again
+   */
+  adoptDeliveries(succession: Succession & { readonly generation: number }): Promise<boolean>;
 
   counts(): Promise<DeliveryCounts>;
   /** Makes tables ahead of time and drops old ones. */

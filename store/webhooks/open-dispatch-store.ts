@@ -8,6 +8,7 @@ import { countDeliveries } from './counts.ts';
 import type { DispatchStore } from './dispatch.ts';
 import { attemptWindows, changeBreaker, disableEndpoint, enableEndpoint, readEndpoints, takeProbe, takeRamp } from './endpoints.ts';
 import { insertEventsAsDispatcher } from './events.ts';
+import { adoptDeliveries, forgetName, nameSubscriptions } from './names.ts';
 import { maintainPartitions } from './partitions.ts';
 import { LARGEST_RECORD, record } from './record.ts';
 import { takeOutbox } from './relay.ts';
@@ -62,6 +63,9 @@ export function openDispatchStore(options: DispatchStoreOptions): DispatchStore 
     takeStatusWrites: (which) => takeStatusWrites(alone, which),
     giveBackStatusWrites: (subscriptionUids) => giveBackStatusWrites(alone, subscriptionUids),
     removeSubscription: (subscriptionUid, limit) => removeSubscription(alone, subscriptionUid, limit),
+    nameSubscriptions: (subscriptions) => nameSubscriptions(alone, subscriptions),
+    forgetName: (subscriptionUid) => forgetName(alone, subscriptionUid),
+    adoptDeliveries: (succession) => adoptDeliveries(alone, succession),
     counts: () => countDeliveries(alone),
     maintainPartitions: (keep) => maintainPartitions(alone, keep),
     listen(onOutbox) {

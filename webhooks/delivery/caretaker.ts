@@ -7,6 +7,7 @@ import type { Logger } from '../../platform/logging.ts';
 import type { DispatchStore } from '../../store/webhooks/dispatch.ts';
 import { probeDue, probeTaken } from '../breaker/breaker.ts';
 import { Departures } from '../health/departures.ts';
+import { Successions } from '../health/successions.ts';
 import type { EndpointChange, EndpointDirectory } from '../subscriptions/directory.ts';
 import type { Endpoint } from '../subscriptions/endpoint.ts';
 import type { Dispatcher } from './dispatcher.ts';
@@ -31,12 +32,21 @@ export class Caretaker {
   readonly #options: CaretakerOptions;
   readonly #stopping = new AbortController();
   readonly #departures: Departures;
+  readonly #successions: Successions;
   #running: Promise<unknown> | undefined;
 
   constructor(options: CaretakerOptions) {
     this.#options = options;
-    const { store, directory, book, clock } = options;
+    const { store, directory, book, dispatcher, clock, logger } = options;
     this.#departures = new Departures({ store, directory, onGone: (uid) => book.forget(uid), clock });
+    this.#successions = new Successions({
+      store,
+      directory,
+      isLeaving: (uid) => this.#departures.isLeaving(uid),
+      onAdopted: (uid) => dispatcher.fetcher.due([uid]),
+      clock,
+      logger,
+    });
   }
 
   start(): void {
@@ -128,6 +138,7 @@ export class Caretaker {
       // What is left alone is tried from here: it needs no workflow, and must not wait for one.
       if (gate === 'parked') await store.transition({ subscriptionUid: uid, from: ['retry_pending'], to: 'pending' });
     }
+    await this.#successions.look();
     await this.#departures.look();
     await dispatcher.handOver.sweep();
   }

@@ -14,6 +14,7 @@ function set() {
     store: {
       subscriptionsIn: async () => [...inUse],
       endpoints: async () => [],
+      forgetName: async () => undefined,
       async removeSubscription(uid) {
         removed.push(uid);
         return false;

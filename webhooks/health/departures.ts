@@ -7,7 +7,7 @@ import { liveStates, type DispatchStore } from '../../store/index.ts';
 import type { EndpointDirectory } from '../subscriptions/directory.ts';
 
 export interface DeparturesOptions {
-  readonly store: Pick<DispatchStore, 'subscriptionsIn' | 'endpoints' | 'removeSubscription'>;
+  readonly store: Pick<DispatchStore, 'subscriptionsIn' | 'endpoints' | 'removeSubscription' | 'forgetName'>;
   readonly directory: Pick<EndpointDirectory, 'byUid' | 'connected'>;
   /** Told before anything is ended. */
   readonly onGone: (uid: string) => void;
@@ -36,10 +36,15 @@ export class Departures {
     this.#options = options;
   }
 
-  /** It was seen to go. @throws StoreError */
+  /** It was seen to go, so that nothing of its name is its successor. @throws StoreError */
   async left(uid: string): Promise<void> {
     this.#gone.set(uid, this.#options.clock.monotonic());
+    await this.#options.store.forgetName(uid);
     await this.#remove(uid);
+  }
+
+  isLeaving(uid: string): boolean {
+    return this.#gone.has(uid);
   }
 
   /** Looks for what nobody saw go, and for what came after it went. @throws StoreError */
@@ -65,7 +70,9 @@ export class Departures {
       this.#missing.set(uid, directory.connected ? since : now);
       if (directory.connected && now - since >= GONE_AFTER_MS) {
         this.#missing.delete(uid);
-        await this.left(uid);
+        // Its name stays known: if it comes back, from a backup, what was sent to it is its own again, and what was not can be sent anew.
+        this.#gone.set(uid, now);
+        await this.#remove(uid);
       }
     }
   }
