@@ -8,15 +8,14 @@ export function registerImport(program: Command): void {
     .option('--org <name>', 'organisation to import into, instead of the one that the files name')
     .option(
       '--field-manager <name>',
-      'who owns the fields from then on; kubectl’s own name lets kubectl apply --server-side go on with the same files',
-      'kubectl',
+      'who owns the fields from then on (default: kubectl, so that kubectl apply --server-side can go on with the same files; in a backup, whoever had them)',
     )
     .option('--force-conflicts', 'take over fields that others own')
     .option('--dry-run', 'let the server check everything, and change nothing')
     .action(
       async (
         paths: readonly string[],
-        options: { readonly org?: string; readonly fieldManager: string; readonly forceConflicts?: true; readonly dryRun?: true },
+        options: { readonly org?: string; readonly fieldManager?: string; readonly forceConflicts?: true; readonly dryRun?: true },
       ) => {
         const [{ applyImport, planImport }, { withCluster }, { readDocuments }] = await Promise.all([
           import('../transfer/import.ts'),

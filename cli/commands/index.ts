@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 
 import { registerApi } from './api.ts';
+import { registerBackup } from './backup.ts';
 import { registerCall } from './call.ts';
 import { registerConfig } from './config.ts';
 import { registerDev } from './dev.ts';
@@ -18,6 +19,7 @@ import { registerKubectl } from './kubectl.ts';
 import { registerMigrate } from './migrate.ts';
 import { registerOperator } from './operator.ts';
 import { registerOrg } from './org.ts';
+import { registerRestore } from './restore.ts';
 import { registerVersion } from './version.ts';
 import { registerVoice } from './voice.ts';
 import { registerWebhooks } from './webhooks.ts';
@@ -43,6 +45,8 @@ export const commands: readonly Register[] = [
   registerWebhooks,
   registerExport,
   registerImport,
+  registerBackup,
+  registerRestore,
   registerEnv,
   registerConfig,
   registerDoctor,

@@ -4,7 +4,7 @@ import { KubeError, type KubeObject, type Stored, type Transport } from '../../k
 import { referencesOf, type ParleyObject } from '../../operator/references/references-of.ts';
 import { UserError } from '../failure.ts';
 import { clientFor, configMapDescriptor, descriptors, secretDescriptor } from './cluster.ts';
-import { portableConfigMap, portableResource, portableSecret, type Manifest, type SecretMode } from './portable.ts';
+import { managerOf, portableConfigMap, portableResource, portableSecret, type Manifest, type SecretMode } from './portable.ts';
 
 export interface Export {
   /** In a stable order: by kind as in `descriptors`, then by name. */
@@ -19,7 +19,12 @@ const namespaces = { group: '', version: 'v1', kind: 'Namespace', plural: 'names
 /** @throws UserError when there is no such organisation */
 export async function exportOrganization(
   transport: Transport,
-  options: { readonly org: string; readonly secrets: SecretMode },
+  options: {
+    readonly org: string;
+    readonly secrets: SecretMode;
+    /** Write down who owns the fields. */
+    readonly managers?: boolean;
+  },
 ): Promise<Export> {
   const { org } = options;
   await requireOrganization(transport, org);
@@ -45,12 +50,15 @@ export async function exportOrganization(
       return wanted;
     }),
   );
-  const { secrets: mode } = options;
+  const { secrets: mode, managers = false } = options;
+  const remarksOn = (object: Stored<Manifest>) => ({ owner: companions.ownerOf(object), ...(managers && { manager: managerOf(object) }) });
   const objects = [
-    ...(configMaps ?? []).map((object) => portableConfigMap(object, companions.ownerOf(object))),
-    ...(mode === 'none' ? [] : (secrets ?? []).map((object) => portableSecret(object, companions.ownerOf(object), mode))),
+    ...(configMaps ?? []).map((object) => portableConfigMap(object, remarksOn(object))),
+    ...(mode === 'none' ? [] : (secrets ?? []).map((object) => portableSecret(object, remarksOn(object), mode))),
     ...found.flatMap(({ kind, objects: all }) =>
-      all.map((object) => portableResource(object as Stored<KubeObject & { spec: unknown }>, kind)),
+      all.map((object) =>
+        portableResource(object as Stored<KubeObject & { spec: unknown }>, kind, managers ? { manager: managerOf(object) } : {}),
+      ),
     ),
   ];
   return { objects: objects.toSorted(inFileOrder), remarks: [...new Set(remarks)].toSorted() };

@@ -2,11 +2,11 @@
 import { apiVersionOf, KubeError, type Stored, type Transport } from '../../kube/index.ts';
 import { UserError } from '../failure.ts';
 import { clientFor, descriptors } from './cluster.ts';
-import { ownerAnnotation, placeholder, type Manifest } from './portable.ts';
+import { managerAnnotation, ownerAnnotation, placeholder, type Manifest } from './portable.ts';
 
 export interface ImportOptions {
-  /** In whose name: as with kubectl, the fields belong to it from then on. */
-  readonly fieldManager: string;
+  /** In whose name: as with kubectl, the fields belong to it from then on. Where absent, in that of whoever a file names, or kubectl's. */
+  readonly fieldManager?: string | undefined;
   readonly force: boolean;
   readonly dryRun: boolean;
   /** The organisation to import into, in the place of the one that the objects name. */
@@ -19,6 +19,7 @@ interface Planned {
   readonly object: Manifest;
   /** `Kind/name` */
   readonly owner: string | undefined;
+  readonly manager: string | undefined;
 }
 
 /** @throws UserError for documents that are no objects of an export */
@@ -49,7 +50,7 @@ function plan(document: unknown, org: string | undefined): Planned {
       cure: `write the values in the place of ${placeholder}, or take the Secret out of the file and make it by other means`,
     });
   }
-  const { [ownerAnnotation]: owner, ...annotations } = metadata.annotations ?? {};
+  const { [ownerAnnotation]: owner, [managerAnnotation]: manager, ...annotations } = metadata.annotations ?? {};
   const { name, labels } = metadata;
   const hasAnnotations = Object.keys(annotations).length > 0;
   const { stringData, ...rest } = object;
@@ -57,6 +58,7 @@ function plan(document: unknown, org: string | undefined): Planned {
   const added = Object.fromEntries(Object.entries(stringData ?? {}).map(([key, value]) => [key, Buffer.from(value).toString('base64')]));
   return {
     owner,
+    manager,
     object: {
       ...rest,
       metadata: { name, namespace, ...(labels && { labels }), ...(hasAnnotations && { annotations }) },
@@ -73,29 +75,29 @@ export async function applyImport(transport: Transport, planned: readonly Planne
   const { fieldManager, force, dryRun } = options;
   const applied = new Map<string, Stored<Manifest>>();
   const refused: string[] = [];
-  const apply = async (object: Manifest): Promise<Stored<Manifest> | undefined> => {
+  const apply = async (object: Manifest, manager = 'kubectl'): Promise<Stored<Manifest> | undefined> => {
     const descriptor = descriptors[rankOf(object)];
     if (descriptor === undefined) return undefined;
     try {
-      return await clientFor(transport, descriptor, fieldManager).apply(object, { force, dryRun });
+      return await clientFor(transport, descriptor, fieldManager ?? manager).apply(object, { force, dryRun });
     } catch (error) {
       if (!(error instanceof KubeError) || error.code === 0 || error.code === 401) throw error;
       refused.push(`${object.kind} ${object.metadata.name}: ${error.message}`);
       return undefined;
     }
   };
-  for (const { object } of planned) {
-    const stored = await apply(object);
+  for (const { object, manager } of planned) {
+    const stored = await apply(object, manager);
     if (stored === undefined) continue;
     applied.set(`${object.kind}/${object.metadata.name}`, stored);
     options.onApplied(object);
   }
-  for (const { object, owner } of dryRun ? [] : planned) {
+  for (const { object, owner, manager } of dryRun ? [] : planned) {
     const stored = owner === undefined ? undefined : applied.get(owner);
     if (stored === undefined) continue;
     const { apiVersion, kind, metadata } = stored;
     const ownerReferences = [{ apiVersion, kind, name: metadata.name, uid: metadata.uid }];
-    await apply({ ...object, metadata: { ...object.metadata, ownerReferences } });
+    await apply({ ...object, metadata: { ...object.metadata, ownerReferences } }, manager);
   }
   if (refused.length === 0) return;
   throw new UserError(`${refused.length} of ${planned.length} objects were refused:\n${refused.map((line) => `  ${line}`).join('\n')}`, {

@@ -23,6 +23,9 @@ export const placeholder = 'REPLACE-ME';
  */
 export const ownerAnnotation = 'parley.dev/owner';
 
+/** Annotation in files only: who owned the fields, for an import that gives them back to the same one. */
+export const managerAnnotation = 'parley.dev/field-manager';
+
 /** Label and annotations that speak of one cluster at one moment. */
 const passing = new Set([
   'kubectl.kubernetes.io/last-applied-configuration',
@@ -30,6 +33,7 @@ const passing = new Set([
   'parley.dev/force-release',
   'parley.dev/stage',
   'parley.dev/staged',
+  'parley.dev/trace',
 ]);
 
 const cleaned = (entries: Readonly<Record<string, string>> | undefined, more: Readonly<Record<string, string>> = {}) => {
@@ -37,10 +41,24 @@ const cleaned = (entries: Readonly<Record<string, string>> | undefined, more: Re
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
 };
 
-function identity({ apiVersion, kind, metadata }: KubeObject, owner?: string): Pick<Manifest, 'apiVersion' | 'kind' | 'metadata'> {
+/** What an object's file says beside the object. */
+export interface Remarks {
+  /** `Kind/name` of the object that it goes with. */
+  readonly owner?: string | undefined;
+  /** Who owns its fields. */
+  readonly manager?: string | undefined;
+}
+
+function identity(
+  { apiVersion, kind, metadata }: KubeObject,
+  { owner, manager }: Remarks,
+): Pick<Manifest, 'apiVersion' | 'kind' | 'metadata'> {
   const { name, namespace } = metadata;
   const labels = cleaned(metadata.labels);
-  const annotations = cleaned(metadata.annotations, owner === undefined ? {} : { [ownerAnnotation]: owner });
+  const annotations = cleaned(metadata.annotations, {
+    ...(owner !== undefined && { [ownerAnnotation]: owner }),
+    ...(manager !== undefined && { [managerAnnotation]: manager }),
+  });
   return {
     apiVersion,
     kind,
@@ -49,19 +67,32 @@ function identity({ apiVersion, kind, metadata }: KubeObject, owner?: string): P
 }
 
 /** An object of one of Parley's kinds. */
-export function portableResource(object: Stored<KubeObject & { readonly spec: unknown }>, kind: KindDefinition): Manifest {
-  return { ...identity(object), spec: withoutDefaults(kind.spec, object.spec) };
+export function portableResource(
+  object: Stored<KubeObject & { readonly spec: unknown }>,
+  kind: KindDefinition,
+  remarks: Remarks,
+): Manifest {
+  return { ...identity(object, remarks), spec: withoutDefaults(kind.spec, object.spec) };
 }
 
-/** @param owner `Kind/name` */
-export function portableConfigMap(object: Stored<Manifest>, owner: string | undefined): Manifest {
-  return { ...identity(object, owner), ...(object.data !== undefined && { data: object.data }) };
+export function portableConfigMap(object: Stored<Manifest>, remarks: Remarks): Manifest {
+  return { ...identity(object, remarks), ...(object.data !== undefined && { data: object.data }) };
 }
 
 /** Values stay as they are stored, in base64; placeholders are plain text, to be replaced by plain text. */
-export function portableSecret(object: Stored<Manifest>, owner: string | undefined, mode: Exclude<SecretMode, 'none'>): Manifest {
+export function portableSecret(object: Stored<Manifest>, remarks: Remarks, mode: Exclude<SecretMode, 'none'>): Manifest {
   const { type, data = {} } = object;
-  const common = { ...identity(object, owner), ...(type !== undefined && type !== 'Opaque' && { type }) };
+  const common = { ...identity(object, remarks), ...(type !== undefined && type !== 'Opaque' && { type }) };
   if (mode === 'values') return { ...common, data };
   return { ...common, stringData: Object.fromEntries(Object.keys(data).map((key) => [key, placeholder])) };
+}
+
+/** Who wrote what an object says: the facade where it did, or else whoever applied or wrote it first. */
+export function managerOf({ metadata }: KubeObject): string | undefined {
+  const writers = (metadata.managedFields ?? []).filter(
+    ({ subresource, fieldsV1 = {} }) =>
+      subresource === undefined && ['f:spec', 'f:data', 'f:stringData'].some((field) => field in fieldsV1),
+  );
+  const found = ['parley-api', 'parley-operator'].find((name) => writers.some(({ manager }) => manager === name));
+  return found ?? (writers.find(({ operation }) => operation === 'Apply') ?? writers[0])?.manager;
 }

@@ -1,0 +1,103 @@
+/** What a backup says of itself: `backup.json`, written last, so that a folder without it is no backup. */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+
+import { z } from 'zod';
+
+import { UserError } from '../failure.ts';
+
+const file = z.object({
+  /** Below the folder. */
+  path: z.string(),
+  bytes: z.number(),
+  /** Lower-case hex. */
+  sha256: z.string(),
+});
+
+const schema = z.object({
+  format: z.literal(1),
+  /** Of Parley. */
+  version: z.string(),
+  createdAt: z.iso.datetime(),
+  organizations: z.array(z.string()),
+  database: file.extend({
+    /** Of the server. */
+    postgres: z.number(),
+    owner: z.string(),
+    /** Names of those that were applied. */
+    migrations: z.array(z.string()),
+  }),
+  resources: z.array(file),
+  /** Absent where the files of the storage were left out. */
+  files: z.object({ count: z.number(), bytes: z.number(), list: file }).optional(),
+});
+
+export type BackupManifest = z.output<typeof schema>;
+export type BackedUpFile = z.output<typeof file>;
+
+export const databaseFile = 'database.dump';
+export const filesList = 'files.jsonl';
+const name = 'backup.json';
+
+export async function writeManifest(folder: string, manifest: BackupManifest): Promise<void> {
+  await writeFile(join(folder, `${name}.new`), `${JSON.stringify(manifest, null, 2)}\n`, { mode: 0o600 });
+  await rename(join(folder, `${name}.new`), join(folder, name));
+}
+
+/** @throws UserError for a folder that holds no backup, or one that this version can't read */
+export async function readManifest(folder: string): Promise<BackupManifest> {
+  let text: string;
+  try {
+    text = await readFile(join(folder, name), 'utf8');
+  } catch (error) {
+    throw new UserError(`${folder} holds no complete backup: ${name} is missing`, {
+      cure: 'name the folder that `parley backup` wrote',
+      cause: error,
+    });
+  }
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new UserError(`${join(folder, name)} is damaged: ${(error as Error).message}`, { cause: error });
+  }
+  const read = schema.safeParse(value);
+  if (read.success) return read.data;
+  const { format } = value as { readonly format?: unknown };
+  throw new UserError(
+    typeof format === 'number' && format > 1
+      ? `${folder} has a backup of format ${format}, and this parley knows format 1`
+      : `${join(folder, name)} is no description of a backup: ${z.prettifyError(read.error)}`,
+    { cure: 'use the version of Parley that made the backup, or a newer one' },
+  );
+}
+
+/** Reads it once, whole. */
+export async function measure(folder: string, path: string): Promise<BackedUpFile> {
+  const hash = createHash('sha256');
+  let bytes = 0;
+  await pipeline(createReadStream(join(folder, path)), async (chunks: AsyncIterable<Buffer>) => {
+    for await (const chunk of chunks) {
+      bytes += chunk.length;
+      hash.update(chunk);
+    }
+  });
+  return { path, bytes, sha256: hash.digest('hex') };
+}
+
+/** @throws UserError naming the first file that is missing or has changed */
+export async function verify(folder: string, files: Iterable<BackedUpFile>): Promise<void> {
+  for (const wanted of files) {
+    const found = await measure(folder, wanted.path).catch((error: unknown) => {
+      throw new UserError(`the backup is not whole: ${wanted.path} can't be read`, { cure: 'take another copy of it', cause: error });
+    });
+    if (found.sha256 !== wanted.sha256)
+      throw new UserError(
+        `the backup is damaged: ${wanted.path} has ${found.bytes} bytes and not the content that it was written with (${wanted.bytes} bytes)`,
+        { cure: 'take another copy of it' },
+      );
+  }
+}

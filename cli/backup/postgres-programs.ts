@@ -1,0 +1,75 @@
+/** `pg_dump` and `pg_restore`: those of Postgres itself know best what a database is made of. */
+import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { delimiter, dirname, join } from 'node:path';
+
+import { cachedExecutable, cacheFolder } from '../dev/binaries/cache.ts';
+import { binarySpec } from '../dev/binaries/catalogue.ts';
+import { UserError } from '../failure.ts';
+
+export interface PostgresProgram {
+  /** @throws UserError with what the program said */
+  run(args: readonly string[]): Promise<void>;
+}
+
+export interface ProgramOptions {
+  readonly name: 'pg_dump' | 'pg_restore';
+  /** Of the server: an older program would not understand it. */
+  readonly serverVersion: number;
+  readonly databaseUrl: string;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** The first one that is new enough: on PATH, where Debian keeps its versions, or the local stack's own. @throws UserError where there is none */
+export async function findProgram(options: ProgramOptions): Promise<PostgresProgram> {
+  const { name, serverVersion, env } = options;
+  const found: string[] = [];
+  for (const path of candidates(options)) {
+    if (!existsSync(path)) continue;
+    const { code, stdout } = await execute(path, ['--version'], env).catch(() => ({ code: 1, stdout: '' }));
+    const version = Number(/\(PostgreSQL\) (\d+)/.exec(stdout)?.[1]);
+    if (code === 0 && version >= serverVersion) return { run: (args) => runWith(path, args, options) };
+    found.push(`${path} is of version ${Number.isNaN(version) ? 'unknown' : version}`);
+  }
+  throw new UserError(`there is no ${name} for Postgres ${serverVersion}${found.length === 0 ? '' : `: ${found.join(', ')}`}`, {
+    cure: `install it (packages are named like postgresql-client-${serverVersion}) and have it on PATH`,
+  });
+}
+
+function* candidates({ name, serverVersion, env }: ProgramOptions): Generator<string> {
+  for (const folder of (env['PATH'] ?? '').split(delimiter)) if (folder !== '') yield join(folder, name);
+  yield `/usr/lib/postgresql/${serverVersion}/bin/${name}`;
+  const server = cachedExecutable(cacheFolder(env), binarySpec('postgres'));
+  if (server !== undefined) yield join(dirname(server), name);
+}
+
+async function runWith(path: string, args: readonly string[], { name, databaseUrl, env }: ProgramOptions): Promise<void> {
+  const url = new URL(databaseUrl);
+  const password = decodeURIComponent(url.password);
+  // Arguments of a process are everybody's to read, its environment is not.
+  url.password = '';
+  const own = { ...env, ...(password !== '' && { PGPASSWORD: password }), PGAPPNAME: 'parley backup' };
+  const { code, stderr } = await execute(path, [`--dbname=${url.href}`, ...args], own);
+  if (code === 0) return;
+  const said = stderr.trim().split('\n').slice(-5).join('\n  ');
+  throw new UserError(`${name} failed: ${said}`, /row-level security/.test(stderr) ? { cure: seeAllRows } : {});
+}
+
+export const seeAllRows =
+  'let DATABASE_URL name a superuser, or a member of the owner of the tables that a superuser has given BYPASSRLS to: docs/operations/backup.md';
+
+function execute(
+  path: string,
+  args: readonly string[],
+  env: NodeJS.ProcessEnv,
+): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  return new Promise((resolve, reject) => {
+    const child = spawn(path, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+    let stdout = '';
+    let stderr = '';
+    child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr = (stderr + text).slice(-20_000)));
+    child.once('error', reject);
+    child.once('close', (code) => resolve({ code, stdout, stderr }));
+  });
+}

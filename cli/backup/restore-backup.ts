@@ -1,0 +1,123 @@
+/** Brings a backup back into an installation that is empty, and stands still. */
+import { join } from 'node:path';
+
+import { kinds } from '../../crds/index.ts';
+import { describeDatabase, forgetCluster, migrate, prepareRestore, readMigrations } from '../../store/index.ts';
+import { explainStore } from '../database.ts';
+import { UserError } from '../failure.ts';
+import { withNamespaces } from '../organization-namespaces.ts';
+import { clientFor, withCluster } from '../transfer/cluster.ts';
+import { readDocuments } from '../transfer/files.ts';
+import { applyImport, planImport } from '../transfer/import.ts';
+import { databaseFile, readManifest, verify, type BackupManifest } from './manifest.ts';
+import { findProgram } from './postgres-programs.ts';
+import { holdsFiles, listedFiles, putFiles, withStorage } from './storage-files.ts';
+
+export interface RestoreOptions {
+  readonly folder: string;
+  readonly databaseUrl: string;
+  /** Absent: the files are left to somebody else. */
+  readonly storageUrl: string | undefined;
+  /** Replace what is there. */
+  readonly force: boolean;
+  readonly env: NodeJS.ProcessEnv;
+  readonly onProgress: (line: string) => void;
+}
+
+/**
+ * Looks at everything before the first write. What it then does can be done again from the beginning, with `force`.
+ *
+ * @throws UserError
+ */
+export async function restoreBackup(options: RestoreOptions): Promise<BackupManifest> {
+  const { folder, storageUrl, onProgress } = options;
+  const manifest = await readManifest(folder);
+  requireKnownMigrations(manifest);
+  await verify(folder, [
+    manifest.database,
+    ...manifest.resources,
+    ...(manifest.files && storageUrl !== undefined ? [manifest.files.list] : []),
+  ]);
+  const files = manifest.files === undefined || storageUrl === undefined ? [] : await listedFiles(folder);
+  await verify(folder, files);
+  onProgress(`the backup of ${manifest.createdAt} is whole`);
+  const program = await requireRoom(options, manifest);
+
+  await restoreDatabase(options, manifest, program);
+  if (storageUrl !== undefined && files.length > 0) {
+    await withStorage(storageUrl, (storage) => putFiles(storage, folder, files));
+    onProgress(`files: ${files.length} are back`);
+  }
+  await restoreResources(options, manifest);
+  return manifest;
+}
+
+function requireKnownMigrations({ database, version }: BackupManifest): void {
+  const known = readMigrations().map(({ name }) => name);
+  const strange = database.migrations.find((name, index) => known[index] !== name);
+  if (strange === undefined) return;
+  throw new UserError(`the backup was made by Parley ${version}, whose database has the migration ${strange}; this one does not know it`, {
+    cure: 'restore it with the version that made it, or a newer one',
+  });
+}
+
+type Program = Awaited<ReturnType<typeof findProgram>>;
+
+/** @throws UserError naming what is in the way */
+async function requireRoom({ databaseUrl, storageUrl, force, env }: RestoreOptions, manifest: BackupManifest): Promise<Program> {
+  const facts = await explainStore(databaseUrl, () => describeDatabase({ databaseUrl }));
+  const program = await findProgram({ name: 'pg_restore', serverVersion: facts.serverVersion, databaseUrl, env });
+  if (facts.serverVersion < manifest.database.postgres)
+    throw new UserError(`the backup is from Postgres ${manifest.database.postgres}, and this server is ${facts.serverVersion}`, {
+      cure: 'restore into a server of the same version or a newer one',
+    });
+  if (facts.rolesConnected.length > 0)
+    throw new UserError(`an installation is at work in this database: ${facts.rolesConnected.join(', ')}`, {
+      cure: 'stop its roles first (docs/operations/backup.md): what they write meanwhile would be lost or mixed up',
+    });
+  if (force) return program;
+  const cure = 'restore into an empty installation, or replace what is there with --force';
+  if (facts.organizations > 0) throw new UserError(`the database has ${facts.organizations} organisations already`, { cure });
+  const inTheWay = await withCluster(async (transport) => {
+    for (const { descriptor } of kinds) {
+      const client = clientFor(transport, descriptor, 'parley-cli');
+      for (const namespace of manifest.organizations) {
+        const [found] = (await client.list({ namespace, limit: 1 })).items;
+        if (found !== undefined) return `${found.kind} ${namespace}/${found.metadata.name}`;
+      }
+    }
+    return undefined;
+  });
+  if (inTheWay !== undefined) throw new UserError(`the cluster has ${inTheWay} already`, { cure });
+  if (manifest.files !== undefined && storageUrl !== undefined && (await withStorage(storageUrl, holdsFiles)))
+    throw new UserError(`the file storage ${storageUrl} has files already`, { cure });
+  return program;
+}
+
+async function restoreDatabase(
+  { databaseUrl, folder, onProgress }: RestoreOptions,
+  { database }: BackupManifest,
+  program: Program,
+): Promise<void> {
+  await explainStore(databaseUrl, () => prepareRestore({ databaseUrl, owner: database.owner }));
+  await program.run(['--exit-on-error', '--single-transaction', join(folder, databaseFile)]);
+  await explainStore(databaseUrl, async () => {
+    const { applied } = await migrate({ databaseUrl });
+    await forgetCluster({ databaseUrl });
+    onProgress(`Postgres: is back${applied.length === 0 ? '' : `, and has ${applied.length} newer migrations`}`);
+  });
+}
+
+async function restoreResources(
+  { folder, force, onProgress }: RestoreOptions,
+  { organizations, resources }: BackupManifest,
+): Promise<void> {
+  for (const org of organizations) {
+    await withNamespaces((namespaces) => namespaces.ensure(org));
+    const prefix = `${join('resources', org)}/`;
+    const paths = resources.filter(({ path }) => path.startsWith(prefix)).map(({ path }) => join(folder, path));
+    const planned = planImport(await readDocuments(paths), org);
+    await withCluster((transport) => applyImport(transport, planned, { force, dryRun: false, onApplied: () => undefined }));
+    onProgress(`${org}: ${planned.length} objects are back`);
+  }
+}

@@ -1,0 +1,32 @@
+import type { Command } from 'commander';
+
+export function registerRestore(program: Command): void {
+  program
+    .command('restore')
+    .description(
+      'bring a backup back into an empty installation whose roles are stopped, older backups too (KUBECONFIG, DATABASE_URL, STORAGE_URL)',
+    )
+    .argument('<folder>', 'as parley backup wrote it')
+    .option('--no-files', 'leave the files as they are')
+    .option('--force', 'replace the database, and write over resources and files of the same names')
+    .action(async (folder: string, flags: { readonly files: boolean; readonly force?: true }) => {
+      const [{ restoreBackup }, { databaseUrl }, { loadConfig }] = await Promise.all([
+        import('../backup/restore-backup.ts'),
+        import('../database.ts'),
+        import('../../platform/config.ts'),
+      ]);
+      const { env } = process;
+      const config = loadConfig(env);
+      const { createdAt } = await restoreBackup({
+        folder,
+        databaseUrl: databaseUrl(),
+        storageUrl: flags.files ? config.STORAGE_URL : undefined,
+        force: flags.force === true,
+        env,
+        onProgress: (line) => process.stderr.write(`${line}\n`),
+      });
+      process.stderr.write(`the installation is as it was at ${createdAt}: start its roles\n`);
+      if (config.VECTOR_STORE_URL !== 'pgvector:')
+        process.stderr.write('  → vectors in Milvus are not part of it: parley kb reindex <org> <knowledge-base>, for each\n');
+    });
+}

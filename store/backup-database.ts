@@ -1,0 +1,94 @@
+/** What a backup of the database has to know, and what a database has to be before one is brought back. */
+import { Client } from 'pg';
+
+import { StoreError, toStoreError } from './error.ts';
+import { ensureRoles } from './roles.ts';
+
+export interface DatabaseFacts {
+  /** 18 */
+  readonly serverVersion: number;
+  /** Who has the tables; absent where there is no schema. */
+  readonly owner: string | undefined;
+  /** The session's user. */
+  readonly user: string;
+  /** Row-level security hides nothing from the session's user. */
+  readonly seesAllRows: boolean;
+  /** Names, in order. */
+  readonly migrations: readonly string[];
+  readonly organizations: number;
+  /** Names of applications of Parley that are connected now, roles of an installation, sorted. */
+  readonly rolesConnected: readonly string[];
+}
+
+/** @throws StoreError */
+export async function describeDatabase({ databaseUrl }: { readonly databaseUrl: string }): Promise<DatabaseFacts> {
+  return withClient(databaseUrl, async (client) => {
+    const { rows } = await client.query<Omit<DatabaseFacts, 'migrations' | 'organizations'> & { readonly there: boolean }>(`
+      SELECT current_setting('server_version_num')::int / 10000 AS "serverVersion", current_user AS user,
+        (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user) AS "seesAllRows",
+        (SELECT pg_get_userbyid(relowner) FROM pg_class WHERE oid = to_regclass('parley.schema_migrations')) AS owner,
+        to_regclass('parley.organizations') IS NOT NULL AS there,
+        ARRAY(SELECT DISTINCT application_name FROM pg_stat_activity WHERE datname = current_database()
+          AND application_name ~ '^parley[ -](operator|api|worker|dispatcher|voice|voice job)$' ORDER BY 1) AS "rolesConnected"`);
+    const [facts] = rows;
+    if (facts === undefined) throw new StoreError('internal', 'Postgres says nothing of itself');
+    const { there, owner, ...rest } = facts;
+    if (!there) return { ...rest, owner: owner ?? undefined, migrations: [], organizations: 0 };
+    const migrations = await client.query<{ name: string }>('SELECT name FROM parley.schema_migrations ORDER BY version');
+    // Not as the owner: from it row-level security hides them, too.
+    await client.query('BEGIN READ ONLY');
+    await client.query('SET LOCAL ROLE parley_directory');
+    const organizations = await client.query<{ n: number }>('SELECT count(*)::int AS n FROM parley.organizations');
+    await client.query('ROLLBACK');
+    return {
+      ...rest,
+      owner: owner ?? undefined,
+      migrations: migrations.rows.map(({ name }) => name),
+      organizations: organizations.rows[0]?.n ?? 0,
+    };
+  });
+}
+
+/**
+ * Makes what a dump of the schema needs and does not hold: roles and the extension. What is in the schema goes, at once.
+ *
+ * @param options.owner who has the tables in the dump
+ * @throws StoreError `refused` when the session's user can't give tables to that owner
+ */
+export async function prepareRestore({ databaseUrl, owner }: { readonly databaseUrl: string; readonly owner: string }): Promise<void> {
+  await withClient(databaseUrl, async (client) => {
+    const { rows } = await client.query<{ may: boolean | null; user: string }>(
+      "SELECT (SELECT pg_has_role(current_user, oid, 'MEMBER') FROM pg_roles WHERE rolname = $1) AS may, current_user AS user",
+      [owner],
+    );
+    if (rows[0]?.may !== true)
+      throw new StoreError(
+        'refused',
+        `the backup's tables belong to the user "${owner}", and ${rows[0]?.may === null ? 'this server has none of that name' : `"${rows[0]?.user ?? ''}" is not a member of it`}: let DATABASE_URL name a user of that name, or let a superuser run \`CREATE ROLE "${owner}"; GRANT "${owner}" TO "${rows[0]?.user ?? ''}"\``,
+      );
+    await ensureRoles(client);
+    await client.query('DROP SCHEMA IF EXISTS parley CASCADE');
+    await client.query('CREATE EXTENSION IF NOT EXISTS vector');
+  });
+}
+
+/** Forgets what held for another API server: whose versions of resources are other numbers. */
+export async function forgetCluster({ databaseUrl }: { readonly databaseUrl: string }): Promise<void> {
+  await withClient(databaseUrl, async (client) => {
+    await client.query('TRUNCATE parley.webhook_watermarks');
+    await client.query('ANALYZE');
+  });
+}
+
+async function withClient<T>(connectionString: string, use: (client: Client) => Promise<T>): Promise<T> {
+  const client = new Client({ connectionString, application_name: 'parley backup', connectionTimeoutMillis: 10_000, keepAlive: true });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return await use(client);
+  } catch (error) {
+    throw toStoreError(error);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
