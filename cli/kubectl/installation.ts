@@ -19,6 +19,7 @@ export const INSTALLED = 'app.kubernetes.io/part-of=parley';
 export interface Container {
   readonly name: string;
   readonly image?: string;
+  readonly ports?: readonly { readonly name?: string; readonly containerPort: number }[];
 }
 
 export interface Deployment extends KubeObject {

@@ -6,6 +6,7 @@ import { version } from '../version.ts';
 import { addCalls } from './calls/command.ts';
 import { addExplain } from './explain/command.ts';
 import { addLogs } from './logs/command.ts';
+import { addReport } from './report/command.ts';
 import { addStatus } from './status/command.ts';
 import type { Io } from './io.ts';
 
@@ -18,6 +19,7 @@ export function createPlugin(io: Io): Command {
   addExplain(plugin, io);
   addLogs(plugin, io);
   addCalls(plugin, io);
+  addReport(plugin, io);
   return plugin;
 }
 

@@ -13,6 +13,8 @@ export interface ReadOptions {
   /** Milliseconds since the Unix epoch; everything that is there where absent. */
   readonly since?: number | undefined;
   readonly follow: boolean;
+  /** Only so many of the last lines, where the source can tell. */
+  readonly tail?: number;
   readonly signal: AbortSignal;
 }
 
@@ -34,7 +36,7 @@ export function podSource(transport: Transport, pod: Pod): LogSource | undefined
     name,
     role,
     restarted: (pod.status?.containerStatuses?.find((each) => each.name === container)?.restartCount ?? 0) > 0,
-    async *read({ since, follow, signal, previous = false }) {
+    async *read({ since, follow, tail, signal, previous = false }) {
       const stream = await transport.stream({
         method: 'GET',
         path: `/api/v1/namespaces/${namespace}/pods/${name}/log`,
@@ -42,6 +44,7 @@ export function podSource(transport: Transport, pod: Pod): LogSource | undefined
           container,
           follow,
           ...(previous && { previous }),
+          ...(tail !== undefined && { tailLines: tail }),
           ...(since !== undefined && { sinceTime: new Date(since).toISOString() }),
         },
         accept: '*/*',

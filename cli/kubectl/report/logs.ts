@@ -1,0 +1,53 @@
+/** The last lines of every role, masked. */
+import { KubeError, type Transport } from '../../../kube/index.ts';
+import { parseLine } from '../logs/line.ts';
+import type { LogSource } from '../logs/sources.ts';
+import { maskTree } from './objects.ts';
+import type { Redactor } from './redactor.ts';
+
+export interface RawLog {
+  readonly name: string;
+  readonly lines: readonly string[];
+}
+
+/** Longest line that is kept; what is longer is cut, in characters. */
+const maxLine = 16_384;
+
+/** @throws KubeError when it can't be read */
+export async function lastLines(
+  source: LogSource,
+  options: { readonly count: number; readonly signal: AbortSignal; readonly previous?: boolean },
+): Promise<readonly string[]> {
+  const lines: string[] = [];
+  for await (const line of source.read({
+    follow: false,
+    signal: options.signal,
+    tail: options.count,
+    previous: options.previous === true,
+  })) {
+    lines.push(line);
+    // Of a file there is more than the last lines.
+    if (lines.length > options.count * 2) lines.splice(0, lines.length - options.count);
+  }
+  return lines.slice(-options.count);
+}
+
+export function maskLine(raw: string, redactor: Redactor): string {
+  const line = parseLine(raw, { source: '', role: '' });
+  if (line !== undefined) return JSON.stringify(maskTree(line.fields, redactor)).slice(0, maxLine);
+  return redactor.text(raw.slice(0, maxLine));
+}
+
+/** What a role says of its readiness, through the API server; undefined where that is not allowed, or it gives no answer. */
+export async function readinessOf(
+  transport: Transport,
+  pod: { readonly namespace: string; readonly name: string; readonly port: number },
+): Promise<unknown> {
+  const path = `/api/v1/namespaces/${pod.namespace}/pods/http:${pod.name}:${pod.port}/proxy/readyz`;
+  try {
+    return (await transport.request<unknown>({ method: 'GET', path, timeoutMs: 5_000 })) ?? 'ready';
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    return error.body ?? `not known: ${error.message}`;
+  }
+}

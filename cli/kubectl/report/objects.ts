@@ -1,0 +1,189 @@
+/** What of objects of Kubernetes goes into a report: their structure and state. Every value that somebody has chosen freely is masked. */
+import type { KubeObject } from '../../../kube/index.ts';
+import { configEntries } from '../../../platform/config.ts';
+import { MASK } from '../../../platform/masking.ts';
+import { maskAddress, type Redactor } from './redactor.ts';
+
+type Tree = Readonly<Record<string, unknown>>;
+
+const knownAnnotations: ReadonlySet<string> = new Set([
+  'deployment.kubernetes.io/revision',
+  'kubectl.kubernetes.io/restartedAt',
+  'helm.sh/hook',
+  'helm.sh/hook-weight',
+  'helm.sh/hook-delete-policy',
+  'helm.sh/resource-policy',
+  'meta.helm.sh/release-name',
+  'meta.helm.sh/release-namespace',
+  'parley.dev/reconcile-requested-at',
+  'parley.dev/force-release',
+]);
+const knownLabels =
+  /^(app\.kubernetes\.io\/.*|helm\.sh\/chart|kubernetes\.io\/.*|parley\.dev\/.*|pod-template-hash|batch\.kubernetes\.io\/.*|job-name|controller-uid|name|owner|status|version|modifiedAt)$/;
+
+/** Settings of Parley that are no secrets, and what every container has. */
+const plainVariables: ReadonlySet<string> = new Set([
+  ...configEntries()
+    .filter(({ secret }) => !secret)
+    .map(({ name }) => name),
+  'HOME',
+  'NODE_ENV',
+  'PARLEY_IDENTITY',
+]);
+
+/** Names of members whose texts are masked whatever they look like. */
+const secretMember =
+  /passw(or)?d|passphrase|secret|token|api_?key|access_?key|private_?key|signing_?key|authorization|credential|cookie|signature|prompt|transcript|utterance|dynamic_?data/i;
+/** Names like these say where a secret is, or which. */
+const namesOnly =
+  /^(key|keyId|keyID)$|(SecretRef|SecretKeyRef|secretRef|secretKeyRef|secretName|secrets|Secrets|automountServiceAccountToken|serviceAccountToken|imagePullSecrets)$/;
+/** Members in which roles would log what people or models have said. */
+const privateMember = /^(body|content|said|text|arguments|args|answer|input|output|headers)$/;
+
+export function maskMetadata(metadata: KubeObject['metadata'], redactor: Redactor): Tree {
+  const { name, namespace, uid, generation, creationTimestamp, deletionTimestamp, finalizers, ownerReferences, labels, annotations } =
+    metadata;
+  return {
+    name,
+    namespace,
+    uid,
+    generation,
+    creationTimestamp,
+    deletionTimestamp,
+    finalizers,
+    ownerReferences: ownerReferences?.map(({ kind, name: owner, uid: ownerUid }) => ({ kind, name: owner, uid: ownerUid })),
+    labels: labels && map(labels, (key, value) => (knownLabels.test(key) ? redactor.text(value) : redactor.secret(value))),
+    annotations:
+      annotations && map(annotations, (key, value) => (knownAnnotations.has(key) ? redactor.text(value) : redactor.secret(value))),
+  };
+}
+
+/** Of any object but Parley's own and Secrets: `spec` and `status`, with pod templates reduced to what is no secret. */
+export function maskObject(object: KubeObject, redactor: Redactor): Tree {
+  const { apiVersion, kind, metadata, spec, status } = object as KubeObject & { readonly spec?: Tree; readonly status?: Tree };
+  const isPod = kind === 'Pod';
+  return {
+    apiVersion,
+    kind,
+    metadata: maskMetadata(metadata, redactor),
+    spec: spec && (isPod ? maskPodSpec(spec, redactor) : maskTemplated(spec, redactor)),
+    status: status && maskTree(status, redactor),
+  };
+}
+
+function maskTemplated(spec: Tree, redactor: Redactor): Tree {
+  const { template, ...rest } = spec as { readonly template?: { readonly metadata?: KubeObject['metadata']; readonly spec?: Tree } };
+  return {
+    ...(maskTree(rest, redactor) as Tree),
+    ...(template !== undefined && {
+      template: {
+        metadata: template.metadata && maskMetadata(template.metadata, redactor),
+        spec: template.spec && maskPodSpec(template.spec, redactor),
+      },
+    }),
+  };
+}
+
+interface ContainerSpec {
+  readonly name: string;
+  readonly image?: string;
+  readonly command?: readonly string[];
+  readonly args?: readonly string[];
+  readonly env?: readonly { readonly name: string; readonly value?: string; readonly valueFrom?: Tree }[];
+  readonly [member: string]: unknown;
+}
+
+/** Everything of a container that isn't named here is left out. */
+const containerMembers = ['envFrom', 'ports', 'resources', 'securityContext', 'volumeMounts', 'imagePullPolicy', 'restartPolicy'] as const;
+const podMembers = [
+  'serviceAccountName',
+  'automountServiceAccountToken',
+  'terminationGracePeriodSeconds',
+  'priorityClassName',
+  'restartPolicy',
+  'nodeName',
+  'nodeSelector',
+  'tolerations',
+  'securityContext',
+  'topologySpreadConstraints',
+  'imagePullSecrets',
+  'hostNetwork',
+] as const;
+
+function maskPodSpec(spec: Tree, redactor: Redactor): Tree {
+  const containers = (member: string): readonly Tree[] | undefined =>
+    (spec[member] as readonly ContainerSpec[] | undefined)?.map((container) => maskContainer(container, redactor));
+  return {
+    ...pick(spec, podMembers, redactor),
+    initContainers: containers('initContainers'),
+    containers: containers('containers'),
+    volumes: (spec['volumes'] as readonly Tree[] | undefined)?.map((volume) => maskVolume(volume)),
+  };
+}
+
+function maskContainer({ name, image, command, args, env, ...rest }: ContainerSpec, redactor: Redactor): Tree {
+  return {
+    name,
+    image: image && redactor.text(image),
+    command: command?.map((word) => redactor.secret(word)),
+    // The role itself is one; of anything else a secret may be part.
+    args: args?.map((word) => (word === name ? word : redactor.secret(word))),
+    env: env?.map((variable) => maskVariable(variable, redactor)),
+    ...pick(rest, containerMembers, redactor),
+  };
+}
+
+function maskVariable(
+  { name, value, valueFrom }: { readonly name: string; readonly value?: string; readonly valueFrom?: Tree },
+  redactor: Redactor,
+): Tree {
+  if (value === undefined) return { name, valueFrom };
+  return { name, value: plainVariables.has(name) ? maskSetting(value, redactor) : redactor.secret(value) };
+}
+
+/** A setting that is no secret may have one in it: an address with a password, a list of profiles with headers. */
+function maskSetting(value: string, redactor: Redactor): string {
+  if (/^[[{]/.test(value.trim())) {
+    try {
+      return JSON.stringify(maskTree(JSON.parse(value), redactor));
+    } catch {
+      return redactor.secret(value);
+    }
+  }
+  return /^[a-z][a-z0-9+.-]*:\/\/\S+$/i.test(value) ? maskAddress(value, redactor) : redactor.text(value);
+}
+
+/** The name, the kind, and what it refers to by name; never what is written into it. */
+function maskVolume({ name, ...source }: Tree): Tree {
+  const [kind = '', value] = Object.entries(source)[0] ?? [];
+  const { secretName, name: object, claimName, sizeLimit, medium } = (value ?? {}) as Tree;
+  return { name, [kind]: { secretName, name: object, claimName, sizeLimit, medium } };
+}
+
+function pick(tree: Tree, members: readonly string[], redactor: Redactor): Tree {
+  return Object.fromEntries(members.flatMap((member) => (tree[member] === undefined ? [] : [[member, maskTree(tree[member], redactor)]])));
+}
+
+/** Any JSON: texts without what looks secret, and none at all below a name that says it is. */
+export function maskTree(value: unknown, redactor: Redactor): unknown {
+  if (typeof value === 'string') return redactor.text(value);
+  if (Array.isArray(value)) return value.map((item) => maskTree(item, redactor));
+  if (typeof value !== 'object' || value === null) return value;
+  return map(value as Tree, (name, member) => {
+    if (namesOnly.test(name)) return maskTree(member, redactor);
+    if (secretMember.test(name)) return maskAll(member, redactor);
+    return privateMember.test(name) && typeof member === 'string' ? redactor.hidden(member) : maskTree(member, redactor);
+  });
+}
+
+/** Every text in it. */
+export function maskAll(value: unknown, redactor: Redactor): unknown {
+  if (typeof value === 'string') return redactor.secret(value);
+  if (Array.isArray(value)) return value.map((item) => maskAll(item, redactor));
+  if (typeof value === 'object' && value !== null) return map(value as Tree, (_, member) => maskAll(member, redactor));
+  return typeof value === 'number' ? MASK : value;
+}
+
+function map<T>(tree: Readonly<Record<string, T>>, change: (name: string, value: T) => unknown): Tree {
+  return Object.fromEntries(Object.entries(tree).map(([name, value]) => [name, change(name, value)]));
+}

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+
+import { maskAddress, Redactor } from './redactor.ts';
+
+const secrets = [
+  ['a password in an address', 'connect to postgres://parley:hunter2x@db.example.com:5432/parley', 'hunter2x'],
+  ['a password with signs in it', 'at redis://:p%40ss/w0rd!@redis:6379', 'p%40ss/w0rd!'],
+  ['a token before a host', 'clone https://tok3nt0ken@git.example.com/x', 'tok3nt0ken'],
+  ['a parameter of an address', 'GET https://example.com/cb?code=ab12cd&state=1 failed', 'ab12cd'],
+  ['an Authorization header', 'Authorization: Bearer abc.def-123456', 'abc.def-123456'],
+  ['a bearer token in prose', 'sent bearer 0a1b2c3d4e5f', '0a1b2c3d4e5f'],
+  ['JSON in a text', 'answer {"api_key":"k3yk3yk3y","n":1}', 'k3yk3yk3y'],
+  ['JSON in JSON', String.raw`{\"password\":\"s3cr3tword\"}`, 's3cr3tword'],
+  ['name=value', 'DATABASE_PASSWORD=letmein99 ready', 'letmein99'],
+  ['a flag', 'run --auth-token zxcv9876 --verbose', 'zxcv9876'],
+  ['a key of Parley', 'with pk_9f8e7d6c5b4a39281706', '9f8e7d6c5b4a39281706'],
+  ['a signing secret', 'signs with whsec_MfKQ9r8GKYqrTwjUPD8I', 'MfKQ9r8GKYqrTwjUPD8I'],
+  ['a key of a model provider', 'key sk-proj-abcdef0123456789', 'abcdef0123456789'],
+  ['a JSON web token', 'x eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2lnbmF0dXJl y', 'eyJzdWIiOiIxIn0'],
+  ['what is long and mixed', 'got Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5 back', 'Zm9vYmFyYmF6cXV4MTIzNDU2Nzg5'],
+  ['a private key', '-----BEGIN PRIVATE KEY-----\nMIIabc\n-----END PRIVATE KEY-----', 'MIIabc'],
+  ['half a private key', 'oops -----BEGIN RSA PRIVATE KEY-----\nMIIabc', 'MIIabc'],
+  ['a mail address', 'mail to ada.lovelace@example.com', 'ada.lovelace'],
+  ['a phone number', 'call from +4915123456789', '15123456789'],
+] as const;
+
+describe('Redactor', () => {
+  it.each(secrets)('masks %s', (_, text, secret) => {
+    const masked = new Redactor().text(text);
+    expect(masked).toContain('********');
+    expect(masked).not.toContain(secret);
+  });
+
+  it.each(secrets.slice(0, 12))('masks %s wherever else it stands', (_, text, secret) => {
+    const redactor = new Redactor();
+    redactor.text(text);
+    expect(redactor.finish(`somebody has said ${secret} aloud`)).toBe('somebody has said ******** aloud');
+  });
+
+  it.each([
+    'reconciled key=acme/reception outcome=changed durationMs=12.5',
+    'revision 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+    'pod parley-operator-7c9d8b6f5d-x2x7k of 0b6f7c0e-5f0e-4b37-9a3c-0d8a7f7d2a11',
+    'image example.com/parley@sha256:9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+    'Secret acme/keys does not exist',
+    'at 2026-11-21T16:00:00.123Z on 10.0.0.12:8080',
+    'GET https://example.com/v1/agents/reception',
+  ])('leaves %s', (text) => {
+    expect(new Redactor().text(text)).toBe(text);
+  });
+
+  it('knows a value in every form in which it is written', () => {
+    const redactor = new Redactor();
+    redactor.secret('pa"ss w0rd/1');
+    const forms = ['pa"ss w0rd/1', JSON.stringify('pa"ss w0rd/1'), 'pa%22ss%20w0rd%2F1', Buffer.from('pa"ss w0rd/1').toString('base64')];
+    for (const form of forms) expect(redactor.finish(form)).toMatch(/^"?\*{8}"?=*$/);
+  });
+
+  it('takes no word and no name of an object for a secret that was seen elsewhere', () => {
+    const redactor = new Redactor();
+    redactor.keep('team-7');
+    for (const value of ['production', 'parley-system', 'team-7', '8080', 'true']) expect(redactor.secret(value)).toBe('********');
+    expect(redactor.finish('production parley-system team-7 8080 true')).toBe('production parley-system team-7 8080 true');
+  });
+});
+
+describe('maskAddress', () => {
+  it.each([
+    ['https://hooks.example.com/services/T0123/B456/zzYYxx99', 'https://hooks.example.com/services/********/********/********'],
+    ['https://u:p4ssw0rd@example.com/v1/chat?key=abc#frag', 'https://********@example.com/v1/chat?key=********#********'],
+    ['https://api.example.com/v1', 'https://api.example.com/v1'],
+    ['sip:alice@trunk', 'sip:/'],
+    ['no address', '********'],
+  ])('%s', (address, masked) => {
+    const redactor = new Redactor();
+    const result = maskAddress(address, redactor);
+    if (masked === 'sip:/') expect(result).not.toContain('alice');
+    else expect(result).toBe(masked);
+  });
+});

@@ -1,0 +1,159 @@
+/**
+ * Takes out of texts what is secret, or looks like it. What was masked once, as the value of a variable or of a header, is masked
+ * wherever else it stands: in a line of a log, in an event, in an error that quotes it.
+ */
+import { MASK } from '../../../platform/masking.ts';
+
+/** Shorter ones are words that stand everywhere. */
+const minKnown = 6;
+const maxKnown = 512;
+
+/** Names whose values are nobody's business. */
+const secretWord =
+  '(?:[a-z0-9_.-]*(?:passw(?:or)?d|passphrase|pwd|secret|token|api[_-]?key|apikey|access[_-]?key|private[_-]?key|signing[_-]?key|authorization|credential|cookie|session[_-]?id|signature)[a-z0-9_.-]*)';
+
+interface Rule {
+  readonly pattern: RegExp;
+  /** @returns what stays in front of the secret, the secret, and what stays behind it */
+  readonly parts: (groups: readonly string[]) => readonly [before: string, secret: string, after: string];
+}
+
+/** Whole blocks first, then what has a name, then what tells by its looks. */
+const rules: readonly Rule[] = [
+  {
+    pattern: /-----BEGIN [A-Z0-9 ]+-----[\s\S]*?(?:-----END [A-Z0-9 ]+-----|$)/g,
+    parts: ([whole = '']) => ['', whole, ''],
+  },
+  // scheme://user:password@host, and scheme://token@host
+  {
+    pattern: /\b([a-z][a-z0-9+.-]*:\/\/)([^\s/@:"'<>]*):([^\s@"'<>]+)@/gi,
+    parts: ([, scheme = '', user = '', word = '']) => [`${scheme}${user}:`, word, '@'],
+  },
+  { pattern: /\b([a-z][a-z0-9+.-]*:\/\/)([^\s/@:"'<>]{6,})@/gi, parts: ([, scheme = '', word = '']) => [scheme, word, '@'] },
+  // ?name=value of an address
+  {
+    pattern: /([?&][^=&#\s"'<>]{1,100}=)([^&#\s"'<>]+)/g,
+    parts: ([, name = '', value = '']) => [name, value, ''],
+  },
+  { pattern: /\b((?:bearer|basic|digest)\s+)([\w.~+/=-]{6,})/gi, parts: ([, scheme = '', value = '']) => [scheme, value, ''] },
+  // "password": "x", password=x, --token x
+  {
+    pattern: new RegExp(
+      `((?:\\\\?["'])?${secretWord}(?:\\\\?["'])?\\s*(?:=>|[:=])\\s*(?:\\\\?["'])?)((?!(?:bearer|basic|digest)\\b)[^\\s"'\\\\,;&}\\])]+)`,
+      'gi',
+    ),
+    parts: ([, name = '', value = '']) => [name, value, ''],
+  },
+  {
+    pattern: new RegExp(`(--?${secretWord}\\s+)([^\\s"'-][^\\s"']*)`, 'gi'),
+    parts: ([, name = '', value = '']) => [name, value, ''],
+  },
+  // JSON web tokens, and keys by the prefixes that their makers gave them
+  { pattern: /\beyJ[\w-]{8,}\.[\w-]{4,}(?:\.[\w-]*)?/g, parts: ([whole = '']) => ['', whole, ''] },
+  {
+    pattern:
+      /\b(pk_|sk_|rk_|sk-|whsec_|ghp_|gho_|ghs_|github_pat_|glpat-|xox[abeprs]-|hf_|AIza|AKIA|ASIA|SG\.|shpat_|dop_v1_|npm_|key-|gsk_|dg_|el_|cal_)([\w.+/=-]{8,})/g,
+    parts: ([, prefix = '', value = '']) => [prefix, value, ''],
+  },
+  // Long and mixed: nothing that people, or Kubernetes, would call anything.
+  {
+    pattern: /(?<![\w+/=-])(?=[\w+/-]*[a-z])(?=[\w+/-]*[A-Z])(?=[\w+/-]*\d)[\w+/-]{24,}={0,2}(?![\w+/=-])/g,
+    parts: ([whole = '']) => ['', whole, ''],
+  },
+  // People: addresses and numbers
+  { pattern: /\b([\w.%+-]+)(@[\w-]+(?:\.[\w-]+)+)/g, parts: ([, who = '', host = '']) => ['', who, host] },
+  { pattern: /(\+\d{2})(\d{5,13})\b/g, parts: ([, country = '', rest = '']) => [country, rest, ''] },
+];
+
+export class Redactor {
+  readonly #known = new Set<string>();
+  readonly #kept: Set<string>;
+
+  /** @param kept values that are never secret: names that everything else refers to */
+  constructor(kept: Iterable<string> = []) {
+    this.#kept = new Set(kept);
+  }
+
+  /** Names of objects and namespaces: a variable that holds one doesn't make it a secret. */
+  keep(...values: readonly string[]): void {
+    for (const value of values) this.#kept.add(value);
+  }
+
+  /** The mask, and the value is known from now on. */
+  secret(value: string): string {
+    if (value === '') return '';
+    this.#remember(value);
+    return MASK;
+  }
+
+  /** The mask for what is private and too common, or too long, to be looked for elsewhere. */
+  hidden(value: string): string {
+    return value === '' ? '' : `${MASK} (${value.length} characters)`;
+  }
+
+  /** A text without what tells by its name or its looks. */
+  text(text: string): string {
+    let masked = text;
+    for (const { pattern, parts } of rules) {
+      masked = masked.replace(pattern, (...groups: readonly (string | number)[]) => {
+        const [before, secret, after] = parts(groups.filter((group) => typeof group === 'string'));
+        if (secret.includes(MASK)) return `${before}${secret}${after}`;
+        this.#remember(secret);
+        return `${before}${MASK}${after}`;
+      });
+    }
+    return masked;
+  }
+
+  /** The last step for every file: what was masked anywhere is masked in it, as it is, in base64, or with JSON's or an address's escapes. */
+  finish(text: string): string {
+    const forms = [...this.#known]
+      .filter((value) => !this.#kept.has(value))
+      .flatMap((value) => [
+        value,
+        JSON.stringify(value).slice(1, -1),
+        encodeURIComponent(value),
+        Buffer.from(value).toString('base64').replace(/=+$/, ''),
+      ]);
+    if (forms.length === 0) return text;
+    // Longer ones first: one may begin with another.
+    const sorted = [...new Set(forms)].sort((a, b) => b.length - a.length);
+    return text.replace(new RegExp(sorted.map(escape).join('|'), 'g'), MASK);
+  }
+
+  #remember(value: string): void {
+    const word = value.trim();
+    if (word.length < minKnown || word.length > maxKnown || word.includes('\n')) return;
+    // Words and lower-case names stand in places where they are no secret.
+    if (/^[a-z]+([-_. ][a-z]+)*$/i.test(word) || /^[\d.]+$/.test(word)) return;
+    this.#known.add(word);
+  }
+}
+
+function escape(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+}
+
+/**
+ * An address of which host and shape are left: no user, no password, no values of the query, and of the path only words. Many webhooks
+ * have their secret there.
+ */
+export function maskAddress(address: string, redactor: Redactor): string {
+  if (!URL.canParse(address)) return redactor.secret(address);
+  const url = new URL(address);
+  const path = url.pathname
+    .split('/')
+    .map((part) => (/^([a-z]+([-_][a-z]+)*|v\d+([a-z]+\d+)?|)$/i.test(part) && part.length <= 24 ? part : redactor.secret(part)));
+  for (const part of [url.username, url.password, ...url.searchParams.values()]) if (part !== '') redactor.secret(decode(part));
+  const query = [...url.searchParams.keys()].map((name) => `${name}=${MASK}`).join('&');
+  const user = url.username === '' && url.password === '' ? '' : `${MASK}@`;
+  return `${url.protocol}//${user}${url.host}${path.join('/')}${query === '' ? '' : `?${query}`}${url.hash === '' ? '' : `#${MASK}`}`;
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,50 @@
+/** A tar archive (ustar) of small files, made in memory. */
+export interface TarEntry {
+  /** At most 255 bytes, with `/` between folders. */
+  readonly path: string;
+  readonly content: Uint8Array;
+}
+
+const blockSize = 512;
+
+/** @param mtime seconds since the Unix epoch, of every file */
+export function tar(entries: readonly TarEntry[], mtime: number): Uint8Array {
+  const blocks = entries.flatMap(({ path, content }) => [
+    header(path, content.length, mtime),
+    content,
+    new Uint8Array((blockSize - (content.length % blockSize)) % blockSize),
+  ]);
+  return Buffer.concat([...blocks, new Uint8Array(2 * blockSize)]);
+}
+
+function header(path: string, size: number, mtime: number): Uint8Array {
+  const block = Buffer.alloc(blockSize);
+  const [prefix, name] = split(path);
+  block.write(name, 0);
+  block.write(octal(0o600, 8), 100);
+  block.write(octal(0, 8), 108);
+  block.write(octal(0, 8), 116);
+  block.write(octal(size, 12), 124);
+  block.write(octal(mtime, 12), 136);
+  block.write('        ', 148); // counts as blanks in the sum
+  block.write('0', 156);
+  block.write('ustar\u000000', 257, 'latin1');
+  block.write(prefix, 345);
+  const sum = block.reduce((total, byte) => total + byte, 0);
+  block.write(`${sum.toString(8).padStart(6, '0')}\0 `, 148);
+  return block;
+}
+
+/** The name has room for 100 bytes, the folders in front of it for 155. */
+function split(path: string): readonly [prefix: string, name: string] {
+  if (Buffer.byteLength(path) <= 100) return ['', path];
+  for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1)) {
+    const [prefix, name] = [path.slice(0, at), path.slice(at + 1)];
+    if (Buffer.byteLength(prefix) <= 155 && Buffer.byteLength(name) <= 100) return [prefix, name];
+  }
+  throw new Error(`the path is too long for a tar archive: ${path}`);
+}
+
+function octal(value: number, length: number): string {
+  return `${value.toString(8).padStart(length - 1, '0')}\0`;
+}
