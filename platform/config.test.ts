@@ -55,6 +55,7 @@ describe('configEntries', () => {
       'PARLEY_NATIVE_TERMINATION_PASSWORD',
       'VECTOR_STORE_URL',
       'LIVEKIT_API_SECRET',
+      'OTEL_EXPORTER_OTLP_HEADERS',
     ]);
   });
 });

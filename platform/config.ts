@@ -6,6 +6,7 @@ import { z } from 'zod';
 
 import { commaList, flag, jsonList, milliseconds, port, readable } from './config-fields.ts';
 import { embeddingProfile, providerDefaults } from './config-profiles.ts';
+import { telemetryFields } from './config-telemetry.ts';
 import { parseCidr } from './egress/address.ts';
 import { parseHosts } from './egress/hosts.ts';
 import { parseDnsServer } from './egress/name-resolver.ts';
@@ -276,6 +277,7 @@ const schema = z.object({
     .url({ protocol: /^https?$/ })
     .optional()
     .describe("Address of the REST API as clients reach it, for the addresses of recordings; the request's own where absent."),
+  ...telemetryFields,
 });
 
 export type Config = z.output<typeof schema>;

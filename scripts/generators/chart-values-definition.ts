@@ -248,6 +248,9 @@ export function chartValues(): Fields {
         ports: ports('Its ports.', [5432]),
       }),
       temporal: group('Temporal. Its port is that of TEMPORAL_ADDRESS.', { to: objects('Where it is; anywhere where empty.', []) }),
+      collector: group('The collector of traces, where there is one. Its port is that of OTEL_EXPORTER_OTLP_ENDPOINT.', {
+        to: objects('Where it is; anywhere where empty.', []),
+      }),
       livekit: group('The media server. Its port is that of LIVEKIT_URL.', {
         to: objects('Where it is; anywhere where empty.', []),
         mediaUDP: objects('Ports of its media, UDP, for voice: `port` and `endPort`.', [

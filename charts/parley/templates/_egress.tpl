@@ -62,6 +62,11 @@
 {{ include "parley.egressRule" $policy.kubernetesApi }}
 # Temporal.
 {{ include "parley.egressRule" (dict "to" $policy.temporal.to "ports" (list (include "parley.portOf" (dict "address" (include "parley.setting" (dict "root" $root "role" $role "name" "TEMPORAL_ADDRESS")) "fallback" "7233") | int))) }}
+{{- $collector := include "parley.setting" (dict "root" $root "role" $role "name" "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") | default (include "parley.setting" (dict "root" $root "role" $role "name" "OTEL_EXPORTER_OTLP_ENDPOINT")) }}
+{{- if $collector }}
+# The collector of traces.
+{{ include "parley.egressRule" (dict "to" $policy.collector.to "ports" (list (include "parley.portOf" (dict "address" $collector "fallback" "80") | int))) }}
+{{- end }}
 {{- $livekit := include "parley.setting" (dict "root" $root "role" $role "name" "LIVEKIT_URL") }}
 {{- if and $livekit (ne $role "dispatcher") }}
 # The media server.
