@@ -32,14 +32,18 @@ export function refersTo(object: ParleyObject, world: World, all: Neighbours): r
   const tools = all.tools.filter((tool) => attachments(tool).includes(object.metadata.name));
   return [
     ...direct,
-    ...tools.map((tool) => ({
-      ...stateOf(tool),
-      object: `Tool ${tool.metadata.name}`,
-      field: `its spec.agentRefs; function ${functionNameOf(tool)}`,
-      refersTo: referencesOf(tool as ParleyObject)
-        .filter(({ kind }) => kind !== 'Agent')
-        .map((reference) => relationOf(reference, namespace, world, all)),
-    })),
+    ...tools.map((tool) => {
+      const { state, sound } = stateOf(tool);
+      return {
+        object: `Tool ${tool.metadata.name}`,
+        field: `its spec.agentRefs; function ${functionNameOf(tool)}`,
+        refersTo: referencesOf(tool as ParleyObject)
+          .filter(({ kind }) => kind !== 'Agent')
+          .map((reference) => relationOf(reference, namespace, world, all)),
+        state,
+        sound,
+      };
+    }),
   ];
 }
 
@@ -58,8 +62,12 @@ export function referredToBy(object: ParleyObject, all: Neighbours): readonly Re
       ? []
       : referencesOf(other)
           .filter(({ kind, name }) => kind === object.kind && name === object.metadata.name)
-          .map(({ field }) => ({ ...stateOf(other), object: `${other.kind} ${other.metadata.name}`, field })),
+          .map(({ field }) => named(other, field)),
   );
+}
+
+function named(other: ParleyObject, field: string): Relation {
+  return { object: `${other.kind} ${other.metadata.name}`, field, ...stateOf(other) };
 }
 
 function relationOf(reference: Reference, namespace: string, world: World, all: Neighbours): Relation {

@@ -1,12 +1,12 @@
 /** Reads everything that a support bundle has. What may not be read is missing in it, and said. */
 import { kinds, wellKnown, type KindDefinition } from '../../../crds/index.ts';
-import { KubeError, type KubeObject, type ResourceDescriptor, type Stored } from '../../../kube/index.ts';
+import { KubeError, type KubeObject, type Stored } from '../../../kube/index.ts';
 import { checkCluster } from '../../doctor/cluster.ts';
 import { describeFinding, type Finding } from '../../doctor/finding.ts';
 import { version as clientVersion } from '../../version.ts';
 import type { Connection } from '../connection.ts';
 import { builtIn } from '../descriptors.ts';
-import { reportEvent, type Event } from '../explain/gather.ts';
+import { reportEvent, type Event, type EventReport } from '../explain/gather.ts';
 import { installed, installedPods, labels, roleOf, type Places, type Pod } from '../installation.ts';
 import type { Io } from '../io.ts';
 import { localSources, podSource, type LogSource } from '../logs/sources.ts';
@@ -149,19 +149,22 @@ async function addEvents(
 ): Promise<void> {
   const events = (await reader.list<Event>(builtIn.events, { namespace, fieldSelector: `regarding.kind=${kind}` })) ?? [];
   for (const [each, theirs] of Map.groupBy(events, ({ metadata }) => metadata.namespace ?? '')) {
-    const told = theirs.map((event) => ({
-      object: `${event.regarding?.kind ?? ''} ${event.regarding?.name ?? ''}`,
-      ...reportEvent(event),
-    }));
-    files.json(
-      `events/${each}/${kind.toLowerCase()}.json`,
-      `${told.length} events`,
-      maskTree(
-        told.sort((a, b) => a.time.localeCompare(b.time)),
-        redactor,
-      ),
-    );
+    const told = tell(theirs);
+    files.json(`events/${each}/${kind.toLowerCase()}.json`, `${told.length} events`, maskTree(told, redactor));
   }
+}
+
+interface ToldEvent extends EventReport {
+  readonly object: string;
+}
+
+function tell(events: readonly Event[]): readonly ToldEvent[] {
+  return events
+    .map((event) => {
+      const { kind = '', name = '' } = event.regarding ?? {};
+      return { object: `${kind} ${name}`, ...reportEvent(event) };
+    })
+    .sort((a, b) => a.time.localeCompare(b.time));
 }
 
 async function addInstallation(context: Context): Promise<void> {
@@ -176,7 +179,7 @@ async function addInstallation(context: Context): Promise<void> {
   ];
   const homes = new Set<string>();
   for (const [name, about] of parts) {
-    const objects = (await installed<KubeObject>(reader, builtIn[name] as ResourceDescriptor, places)) ?? [];
+    const objects = (await installed<KubeObject>(reader, builtIn[name], places)) ?? [];
     keepNames(redactor, objects);
     for (const { metadata } of objects) homes.add(metadata.namespace ?? '');
     await files.yaml(
@@ -187,19 +190,9 @@ async function addInstallation(context: Context): Promise<void> {
   }
   for (const home of homes) {
     const events = (await reader.list<Event>(builtIn.events, { namespace: home })) ?? [];
-    const told = events.map((event) => ({
-      object: `${event.regarding?.kind ?? ''} ${event.regarding?.name ?? ''}`,
-      ...reportEvent(event),
-    }));
+    const told = tell(events);
     if (told.length > 0)
-      files.json(
-        `events/${home}/installation.json`,
-        `${told.length} events of the installation's namespace`,
-        maskTree(
-          told.sort((a, b) => a.time.localeCompare(b.time)),
-          redactor,
-        ),
-      );
+      files.json(`events/${home}/installation.json`, `${told.length} events of the installation's namespace`, maskTree(told, redactor));
   }
   const pods = (await installedPods(reader, places)) ?? [];
   const asked = pods.flatMap((pod) => {
@@ -227,7 +220,7 @@ async function addReleases({ reader, files, places, redactor }: Context): Promis
       labelSelector: `owner=helm,name=${name}`,
       metadataOnly: true,
     });
-    const [first] = deployments.filter(({ metadata }) => metadata.namespace === namespace && metadata.labels?.[labels.instance] === name);
+    const first = deployments.find(({ metadata }) => metadata.namespace === namespace && metadata.labels?.[labels.instance] === name);
     told.push({
       namespace,
       name,

@@ -107,14 +107,11 @@ export class Redactor {
 
   /** The last step for every file: what was masked anywhere is masked in it, as it is, in base64, or with JSON's or an address's escapes. */
   finish(text: string): string {
-    const forms = [...this.#known]
-      .filter((value) => !this.#kept.has(value))
-      .flatMap((value) => [
-        value,
-        JSON.stringify(value).slice(1, -1),
-        encodeURIComponent(value),
-        Buffer.from(value).toString('base64').replace(/=+$/, ''),
-      ]);
+    const forms = [...this.#known].flatMap((value) =>
+      this.#kept.has(value)
+        ? []
+        : [value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value), Buffer.from(value).toString('base64').replace(/=+$/, '')],
+    );
     if (forms.length === 0) return text;
     // Longer ones first: one may begin with another.
     const sorted = [...new Set(forms)].sort((a, b) => b.length - a.length);

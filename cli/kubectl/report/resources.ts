@@ -11,20 +11,17 @@ export interface ResourceMasking {
   readonly withPrompts: boolean;
 }
 
-const plain: ReadonlySet<string> = new Set([
-  ...['provider', 'model', 'type', 'id', 'name', 'key', 'language', 'documentLanguage', 'method', 'mode', 'strategy', 'profile', 'region'],
-  ...['source', 'deletionPolicy', 'timeZone', 'eventTypeID', 'path', 'displayName', 'friendlyName', 'workspaces', 'events'],
-  ...['timeout', 'requestTimeout', 'maxDelay', 'minSpeechDuration', 'endOfSpeechDelay', 'endAfterSilence', 'maxDuration'],
-  ...['voicemailDetectionTimeout', 'refreshInterval', 'requiredDynamicData', 'choices'],
-]);
-const addresses: ReadonlySet<string> = new Set(['url', 'urls', 'baseURL', 'webhookURL']);
-const prose: ReadonlySet<string> = new Set([
-  ...['systemPrompt', 'welcomeMessage', 'description', 'context', 'start', 'delayed', 'complete', 'failed', 'examples'],
-]);
+const plain = words(
+  'provider model type id name key language documentLanguage method mode strategy profile region source deletionPolicy timeZone',
+  'eventTypeID path displayName friendlyName workspaces events requiredDynamicData choices timeout requestTimeout maxDelay',
+  'minSpeechDuration endOfSpeechDelay endAfterSilence maxDuration voicemailDetectionTimeout refreshInterval',
+);
+const addresses = words('url urls baseURL webhookURL');
+const prose = words('systemPrompt welcomeMessage description context start delayed complete failed examples');
 /** Values of headers, of parameters, of bodies: whatever somebody has put there. */
-const values: ReadonlySet<string> = new Set(['value', 'query', 'body', 'metadata', 'username', 'accountSID', 'from', 'terminationURI']);
+const values = words('value query body metadata username accountSID from terminationURI');
 /** Of a person. */
-const numbers: ReadonlySet<string> = new Set(['number', 'to']);
+const numbers = words('number to');
 
 export function maskResource(object: KubeObject, masking: ResourceMasking): Tree {
   const { apiVersion, kind, metadata, spec, status } = object as KubeObject & { readonly spec?: Tree; readonly status?: Tree };
@@ -68,4 +65,8 @@ function schema(value: unknown, masking: ResourceMasking): unknown {
       return [name, schema(inner, masking)];
     }),
   );
+}
+
+function words(...lines: readonly string[]): ReadonlySet<string> {
+  return new Set(lines.flatMap((line) => line.split(' ')));
 }
