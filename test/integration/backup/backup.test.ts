@@ -173,7 +173,7 @@ it(
       retry_policy: { retryStrategy: 'NO_RETRY' },
     });
     expect(hook.status, hook.content.toString()).toBe(201);
-    const hookId = hook.body['_id'] as string;
+    const hookId = hook.body['id'] as string;
     await kubectl(
       ['apply', '--server-side', '-f', '-'],
       aConfigMap('handbook', { text: 'The northern gate is opened with a code of four digits.' }),
