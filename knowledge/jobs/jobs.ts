@@ -1,11 +1,6 @@
 /** Starting the long work of knowledge bases in Temporal. Every start is idempotent: what runs already is left running. */
-import { Client, Connection, WorkflowIdConflictPolicy, WorkflowIdReusePolicy, type WorkflowStartOptions } from '@temporalio/client';
-import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
-
 import type { Logger } from '../../platform/logging.ts';
-import { ensureSearchAttributes } from '../../platform/search-attributes.ts';
-import { tracedStarts } from '../../platform/telemetry/temporal-trace.ts';
-import { ingestionQueues, searchAttributes, workflowIds, type CollectionJob, type DocumentJob } from './names.ts';
+import type { CollectionJob, DocumentJob } from './names.ts';
 
 /** Temporal doesn't answer. Whoever sweeps up starts the work later: nothing is lost. */
 export class JobsUnavailable extends Error {
@@ -35,64 +30,17 @@ export interface KnowledgeJobsOptions {
   readonly taskQueue: string;
 }
 
-const keys = Object.fromEntries(searchAttributes.map((name) => [name, defineSearchAttributeKey(name, SearchAttributeType.KEYWORD)]));
-
-/** Connects when it is first used. */
+/** Temporal's client is large, and most processes start no job in their first second: it is loaded for the first one. */
 export function createKnowledgeJobs(options: KnowledgeJobsOptions): KnowledgeJobs {
-  const { logger, namespace, timeoutMs = 3_000 } = options;
-  const queues = ingestionQueues(options.taskQueue);
-  const connection = Connection.lazy({ address: options.address, connectTimeout: timeoutMs });
-  const client = new Client({ connection, namespace, interceptors: { workflow: [tracedStarts] } });
-  let searchable: Promise<boolean> | undefined;
-
-  const attributesOf = (job: CollectionJob & { readonly documentId?: string }): TypedSearchAttributes => {
-    const values = { ParleyOrganization: job.org, ParleyKnowledgeBase: job.knowledgeBase, ParleyDocument: job.documentId };
-    return new TypedSearchAttributes(
-      searchAttributes.flatMap((name) => {
-        const [key, value] = [keys[name], values[name]];
-        return key === undefined || value === undefined ? [] : [{ key, value }];
-      }),
-    );
-  };
-
-  const start = async (
-    workflow: string,
-    workflowId: string,
-    taskQueue: string,
-    job: CollectionJob & { readonly documentId?: string },
-    more: Partial<WorkflowStartOptions> = {},
-  ): Promise<void> => {
-    try {
-      await connection.withDeadline(Date.now() + timeoutMs, async () => {
-        searchable ??= ensureSearchAttributes(connection, { namespace, names: searchAttributes, logger });
-        const typedSearchAttributes = (await searchable) ? attributesOf(job) : undefined;
-        await client.workflow.start(workflow, {
-          workflowId,
-          taskQueue,
-          args: [job],
-          workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-          workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
-          ...(typedSearchAttributes && { typedSearchAttributes }),
-          // Heeded by servers that know fairness: organisations take turns.
-          priority: { fairnessKey: job.org },
-          ...more,
-        });
-      });
-    } catch (error) {
-      // Asked again next time: the server may be another one by then.
-      searchable = undefined;
-      throw new JobsUnavailable(`Temporal did not take ${workflowId} on: ${error instanceof Error ? error.message : String(error)}`, {
-        cause: error,
-      });
-    }
-  };
-
+  let loading: Promise<KnowledgeJobs> | undefined;
+  const jobs = (): Promise<KnowledgeJobs> =>
+    (loading ??= import('./temporal-jobs.ts').then(({ createTemporalJobs }) => createTemporalJobs(options)));
   return {
-    ingest: ({ small, ...job }) => start('ingestDocument', workflowIds.ingestion(job.documentId), small ? queues.small : queues.bulk, job),
-    clearDocument: (job) => start('clearDocument', workflowIds.clearDocument(job.documentId), queues.small, job),
-    clearCollection: (job) => start('clearCollection', workflowIds.clearCollection(job.collectionId), queues.small, job),
-    reindex: (job) => start('reindexCollection', workflowIds.reindex(job.collectionId), queues.bulk, job),
-    reindexed: ({ collectionId }) => client.workflow.result(workflowIds.reindex(collectionId)),
-    close: () => connection.close(),
+    ingest: async (job) => (await jobs()).ingest(job),
+    clearDocument: async (job) => (await jobs()).clearDocument(job),
+    clearCollection: async (job) => (await jobs()).clearCollection(job),
+    reindex: async (job) => (await jobs()).reindex(job),
+    reindexed: async (job) => (await jobs()).reindexed(job),
+    close: async () => (await loading)?.close(),
   };
 }
