@@ -3,6 +3,7 @@ import type { Client } from 'pg';
 
 import type { Clock, Timer } from '../platform/clock.ts';
 import type { Logger } from '../platform/logging.ts';
+import { outsideOfTraces } from '../platform/telemetry/tracing.ts';
 import type { Database } from './database.ts';
 
 export interface ChannelListenerOptions {
@@ -35,7 +36,7 @@ export class ChannelListener {
   }
 
   start(): void {
-    void this.#connect();
+    outsideOfTraces(() => void this.#connect());
   }
 
   async stop(): Promise<void> {

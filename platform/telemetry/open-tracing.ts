@@ -6,7 +6,7 @@ export interface OpenTracingOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Name of the service is `parley-<role>` unless `OTEL_SERVICE_NAME` says another. */
   readonly role: string;
-  readonly version: string;
+  readonly version?: string | undefined;
   readonly logger: Logger;
 }
 
@@ -20,6 +20,12 @@ export function wantsTraces(env: Readonly<Record<string, string | undefined>>): 
   const isTrue = (name: string): boolean => env[name]?.trim().toLowerCase() === 'true';
   if (isTrue('OTEL_SDK_DISABLED') || env['OTEL_TRACES_EXPORTER']?.trim() === 'none') return false;
   return ['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', 'OTEL_EXPORTER_OTLP_ENDPOINT'].some((name) => (env[name] ?? '').trim() !== '');
+}
+
+/** For a process that is kept ready for work that must not wait: loads what traces need, if they are wanted. */
+export function loadTracing(env: Readonly<Record<string, string | undefined>>): void {
+  // Whoever opens it hears of what is wrong.
+  if (wantsTraces(env)) import('./otel-tracer.ts').catch(() => undefined);
 }
 
 /**

@@ -38,7 +38,7 @@ export function createTracer({ role, version, logger }: OpenTracingOptions): Tra
   const named = resourceFromAttributes({
     'service.name': `parley-${role}`,
     'service.namespace': 'parley',
-    'service.version': version,
+    ...(version !== undefined && { 'service.version': version }),
     'parley.role': role,
     'process.pid': process.pid,
   });
@@ -89,6 +89,7 @@ export function createTracer({ role, version, logger }: OpenTracingOptions): Tra
       return spanContext && { context: handedOn(spanContext), reference: referenceTo(spanContext) };
     },
     continue: (context, work) => contexts.with(contextOf(context), work),
+    outside: (work) => contexts.with(ROOT_CONTEXT, work),
     async close() {
       let timer: NodeJS.Timeout | undefined;
       const enough = new Promise<void>((resolve) => (timer = setTimeout(resolve, closeMs)));

@@ -4,7 +4,7 @@ import type { Logger } from '../logging.ts';
 
 type Sent = Parameters<Parameters<SpanExporter['export']>[1]>[0];
 /** `ExportResultCode.SUCCESS` of OpenTelemetry. */
-const success = 0;
+const success: Sent['code'] = 0;
 
 /** Says once that nobody takes the spans, and once that somebody does again. What can't be sent is dropped: nothing waits for it. */
 export class OutageLog implements SpanExporter {
@@ -20,7 +20,7 @@ export class OutageLog implements SpanExporter {
 
   export(spans: ReadableSpan[], done: (sent: Sent) => void): void {
     this.#exporter.export(spans, (sent) => {
-      if (Number(sent.code) === success) this.#taken();
+      if (sent.code === success) this.#taken();
       else this.#refused(spans.length, sent.error);
       done(sent);
     });

@@ -42,6 +42,8 @@ export interface Tracer {
   current(): { readonly context: TraceContext; readonly reference: SpanReference } | undefined;
   /** Runs `work` as if in the course of that span, wherever it is. */
   continue<T>(context: TraceContext, work: () => T): T;
+  /** Runs `work` outside of any span. */
+  outside<T>(work: () => T): T;
   /** Sends what is left, for as long as it may. */
   close(): Promise<void>;
 }
@@ -89,6 +91,11 @@ export async function inSpan<T>(start: SpanStart, work: (span: Span) => Promise<
 /** Runs `work` in the course of what was handed on; as it is, where nothing was. */
 export function continueTrace<T>(context: TraceContext | undefined, work: () => T): T {
   return tracer === undefined || context === undefined ? work() : tracer.continue(context, work);
+}
+
+/** Begins what goes on for longer than whoever happens to begin it: none of it belongs to the trace that is current here. */
+export function outsideOfTraces<T>(work: () => T): T {
+  return tracer === undefined ? work() : tracer.outside(work);
 }
 
 /** What is to be handed on from here; undefined outside of any trace. */

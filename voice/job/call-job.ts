@@ -6,6 +6,8 @@ import type { Rooms } from '../../calls/rooms.ts';
 import { isInboundDispatch } from '../../calls/sip/dispatch.ts';
 import { sleep } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
+import { traceContextOf } from '../../platform/telemetry/trace-context.ts';
+import { inSpan } from '../../platform/telemetry/tracing.ts';
 import { isTerminal, type CallRecord } from '../../store/index.ts';
 import { millisecondsOf } from '../../crds/duration.ts';
 import type { SipGateway } from '../../calls/sip/gateway.ts';
@@ -73,7 +75,7 @@ export class CallJob {
     if (leg === undefined) {
       logger.warn({ jobId: ctx.job.id, room: ctx.job.room?.name }, 'a job came for a call that is over, or that nobody takes');
       await this.#closeRoom(ctx.job.room?.name, logger);
-    } else await this.#serve(ctx, leg, logger.child({ callId: leg.call.id, org: leg.call.org }));
+    } else await this.#inTrace(leg.call, () => this.#serve(ctx, leg, logger.child({ callId: leg.call.id, org: leg.call.org })));
     ctx.shutdown('the call is over');
   }
 
@@ -98,6 +100,12 @@ export class CallJob {
     // A token is good for longer than some calls: who comes late comes into a room of their own making.
     if (call === undefined || isTerminal(call.status) || call.room !== ctx.job.room?.name) return undefined;
     return { call, userIdentity: userIdentityOf(call.id) };
+  }
+
+  /** The call is a part of the trace that it was asked for in. */
+  async #inTrace({ org, id, traceparent, callType, direction }: CallRecord, serve: () => Promise<void>): Promise<void> {
+    const attributes = { 'parley.org': org, 'parley.call': id, 'parley.call_type': callType, 'parley.direction': direction ?? undefined };
+    await inSpan({ name: 'call', kind: 'consumer', parent: traceContextOf(traceparent) ?? 'none', attributes }, serve);
   }
 
   async #serve(ctx: JobContext, leg: Leg, log: Logger): Promise<void> {

@@ -6,10 +6,14 @@ import { createRooms } from '../../calls/rooms.ts';
 import { createSipGateway } from '../../calls/sip/gateway.ts';
 import { ConfigError, loadConfig } from '../../platform/config.ts';
 import { createLogger } from '../../platform/logging.ts';
+import { loadTracing, openTracing } from '../../platform/telemetry/open-tracing.ts';
 import { InboundCalls, OutboundCalls } from '../phone/index.ts';
 import { CallJob } from './call-job.ts';
 import { openServices } from './services.ts';
 import { stopOf } from './stop.ts';
+
+// The process waits for its call: by then what traces need is there.
+loadTracing(process.env);
 
 export default defineAgent({
   async entry(ctx) {
@@ -20,6 +24,7 @@ export default defineAgent({
     const mediaServer = mediaServerOf(config);
     if (mediaServer === undefined) throw new ConfigError('the voice role needs a media server: set LIVEKIT_URL');
     const logger = createLogger({ role: 'voice', level: config.PARLEY_LOG_LEVEL });
+    const tracing = await openTracing({ env: process.env, role: 'voice', logger });
     const services = openServices(config, logger);
     try {
       const gateway = createSipGateway(mediaServer);
@@ -30,6 +35,7 @@ export default defineAgent({
       throw err;
     } finally {
       await services.close();
+      await tracing.close();
       left.resolve();
     }
   },

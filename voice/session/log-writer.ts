@@ -1,8 +1,10 @@
 /** Writes what is said while the call goes on; what can't be written now is written later. */
 import { sleep, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
+import { currentTrace } from '../../platform/telemetry/tracing.ts';
 import type { CallMessage, CallRef, CallStore, CallTurn } from '../../store/index.ts';
 import type { Entry } from './transcript.ts';
+import { traceTurn } from './turn-span.ts';
 
 /** More than is said in the longest call. */
 const mostWaiting = 20_000;
@@ -24,6 +26,8 @@ export class LogWriter {
   #lost = 0;
   #writing: Promise<void> | undefined;
   readonly #stopped = new AbortController();
+  /** Of the call: what is said comes from elsewhere. */
+  readonly #trace = currentTrace();
 
   constructor(options: LogWriterOptions) {
     this.#options = options;
@@ -32,6 +36,7 @@ export class LogWriter {
   /** Never waits, never fails. */
   add(entries: readonly Entry[]): void {
     if (entries.length === 0) return;
+    for (const entry of entries) traceTurn(entry, this.#trace);
     this.#waiting = [...this.#waiting, ...entries];
     const over = this.#waiting.length - mostWaiting;
     if (over > 0) {

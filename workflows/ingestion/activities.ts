@@ -16,7 +16,7 @@ import { verifyDocument } from '../../knowledge/ingestion/verify-document.ts';
 import { IngestionFailure } from '../../knowledge/ingestion-failure.ts';
 import type { KnowledgeJobs } from '../../knowledge/jobs/jobs.ts';
 import type { DocumentJob } from '../../knowledge/jobs/names.ts';
-import type { DocumentStage } from '../../store/index.ts';
+import type { DocumentRecord, DocumentStage } from '../../store/index.ts';
 import { failureTypes, type IngestionActivities } from './types.ts';
 
 export type IngestionActivityDependencies = ReadingDependencies &
@@ -127,6 +127,7 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
       while (await knowledge.ingestion.countMoreTerms(ref));
       if (completed === undefined) return [];
       ended.inc({ outcome: 'completed' });
+      logger.info({ ...aboutIngestion(job, document, clock.now()), outcome: 'completed' }, 'ingestion');
       const collection = await knowledge.collections.get({ org: job.org, id: job.collectionId });
       if (collection !== undefined && needsReweighing(collection)) {
         // Ranking is a little off until then; the next document asks again.
@@ -137,11 +138,26 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
       return completed.replaced;
     },
     async failDocument(job, failure) {
-      const failed = await knowledge.ingestion.fail({ org: job.org, id: job.documentId }, failure, (document) =>
-        documentFailed(document, failure, clock.now()),
-      );
-      if (failed) ended.inc({ outcome: failure.code });
+      const ref = { org: job.org, id: job.documentId };
+      const document = await knowledge.documents.get(ref);
+      const failed = await knowledge.ingestion.fail(ref, failure, (done) => documentFailed(done, failure, clock.now()));
+      if (!failed) return;
+      ended.inc({ outcome: failure.code });
+      logger.warn({ ...aboutIngestion(job, document, clock.now()), outcome: 'failed', reason: failure.code }, 'ingestion');
     },
+  };
+}
+
+/** What the one line of an ingestion says of its document: ids and numbers, never a name, an address or a text. */
+function aboutIngestion(job: DocumentJob, document: DocumentRecord | undefined, now: number): object {
+  return {
+    org: job.org,
+    knowledgeBase: job.knowledgeBase,
+    documentId: job.documentId,
+    source: document?.kind,
+    bytes: document?.bytes ?? undefined,
+    chunks: document?.chunkCount,
+    durationMs: document === undefined ? undefined : now - document.createdAt.getTime(),
   };
 }
 

@@ -1,0 +1,131 @@
+/** A collector of traces, for tests: takes OTLP over HTTP as protobuf, and keeps the spans. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { gunzipSync } from 'node:zlib';
+
+import protobuf from 'protobufjs';
+
+import { eventually } from './eventually.ts';
+
+export interface ReceivedSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  /** Empty for the first of its trace. */
+  readonly parentSpanId: string;
+  readonly name: string;
+  /** As OTLP numbers them: 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */
+  readonly kind: number;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
+  /** 2 for one that failed. */
+  readonly statusCode: number;
+  readonly resource: Readonly<Record<string, unknown>>;
+}
+
+export interface OtlpReceiver {
+  /** For `OTEL_EXPORTER_OTLP_ENDPOINT`. */
+  readonly url: string;
+  readonly spans: readonly ReceivedSpan[];
+  /** Of each request, as they came. */
+  readonly requests: readonly { readonly path: string; readonly headers: Readonly<Record<string, string | string[] | undefined>> }[];
+  /** Waits until the spans satisfy `check`, which throws until they do. */
+  until(check: (spans: readonly ReceivedSpan[]) => void): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The part of OpenTelemetry's definitions that is looked at, by their numbers. Source: opentelemetry-proto, trace/v1/trace.proto. */
+const definitions = `
+syntax = "proto3";
+message Request { repeated ResourceSpans resource_spans = 1; }
+message ResourceSpans { Resource resource = 1; repeated ScopeSpans scope_spans = 2; }
+message Resource { repeated KeyValue attributes = 1; }
+message ScopeSpans { repeated Span spans = 2; }
+message Span {
+  bytes trace_id = 1; bytes span_id = 2; bytes parent_span_id = 4; string name = 5; int32 kind = 6;
+  repeated KeyValue attributes = 9; repeated Link links = 13; Status status = 15;
+}
+message Link { bytes trace_id = 1; bytes span_id = 2; }
+message Status { string message = 2; int32 code = 3; }
+message KeyValue { string key = 1; AnyValue value = 2; }
+message AnyValue { oneof value { string string_value = 1; bool bool_value = 2; int64 int_value = 3; double double_value = 4; } }
+`;
+
+interface Decoded {
+  readonly resourceSpans: readonly {
+    readonly resource?: { readonly attributes: readonly KeyValue[] };
+    readonly scopeSpans: readonly { readonly spans: readonly DecodedSpan[] }[];
+  }[];
+}
+interface KeyValue {
+  readonly key: string;
+  readonly value?: Readonly<Record<string, unknown>>;
+}
+interface DecodedSpan {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId: string;
+  readonly name: string;
+  readonly kind: number;
+  readonly attributes: readonly KeyValue[];
+  readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
+  readonly status?: { readonly code: number };
+}
+
+export async function startOtlpReceiver(): Promise<OtlpReceiver> {
+  const type = protobuf.parse(definitions).root.lookupType('Request');
+  const spans: ReceivedSpan[] = [];
+  const requests: OtlpReceiver['requests'][number][] = [];
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      requests.push({ path: request.url ?? '', headers: request.headers });
+      const raw = Buffer.concat(chunks);
+      const body = request.headers['content-encoding'] === 'gzip' ? gunzipSync(raw) : raw;
+      const decoded = type.toObject(type.decode(body), {
+        bytes: String,
+        longs: Number,
+        defaults: true,
+        arrays: true,
+      }) as unknown as Decoded;
+      spans.push(...decoded.resourceSpans.flatMap(toSpans));
+      response.writeHead(200, { 'content-type': 'application/x-protobuf' }).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    spans,
+    requests,
+    until: (check) => eventually(() => check(spans), 60_000),
+    close: () => new Promise((resolve) => server.close(() => resolve()).closeAllConnections()),
+  };
+}
+
+function toSpans({ resource, scopeSpans }: Decoded['resourceSpans'][number]): readonly ReceivedSpan[] {
+  const about = valuesOf(resource?.attributes ?? []);
+  return scopeSpans.flatMap(({ spans }) =>
+    spans.map(({ traceId, spanId, parentSpanId, name, kind, attributes, links, status }) => ({
+      traceId: hex(traceId),
+      spanId: hex(spanId),
+      parentSpanId: hex(parentSpanId),
+      name,
+      kind,
+      attributes: valuesOf(attributes),
+      links: links.map((link) => ({ traceId: hex(link.traceId), spanId: hex(link.spanId) })),
+      statusCode: status?.code ?? 0,
+      resource: about,
+    })),
+  );
+}
+
+const hex = (base64: string): string => Buffer.from(base64, 'base64').toString('hex');
+
+function valuesOf(attributes: readonly KeyValue[]): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    attributes.map(({ key, value = {} }) => {
+      const kind = Object.keys(value).find((name) => name.endsWith('Value'));
+      return [key, kind === undefined ? undefined : value[kind]];
+    }),
+  );
+}
