@@ -12,10 +12,11 @@ import { parseArgs, promisify } from 'node:util';
 
 import { type DebianPackages, finishDebian, type UnpackedPackage, unpackDebian } from '../image/debian.ts';
 import { licenceTexts } from '../image/licences.ts';
-import { type ImageMeta, writeImage } from '../image/oci.ts';
+import { imageMeta } from '../image/meta.ts';
+import { writeImage } from '../image/oci.ts';
 import type { ImagePlatform } from '../image/runtime-packages.ts';
 import { sbomOf } from '../image/sbom.ts';
-import { APP_FOLDER, type Staged, stage } from '../image/stage.ts';
+import { type Staged, stage } from '../image/stage.ts';
 
 const run = promisify(execFile);
 const { values } = parseArgs({
@@ -61,7 +62,14 @@ async function buildImage(out: string): Promise<void> {
     { name: 'packages', folder: staged.layers.packages },
     { name: 'parley', folder: staged.layers.app },
   ];
-  const built = await writeImage({ umoci: await umoci(), layout, tag: values.tag, layers, meta: meta(), epoch });
+  const built = await writeImage({
+    umoci: await umoci(),
+    layout,
+    tag: values.tag,
+    layers,
+    meta: imageMeta({ version, architecture }),
+    epoch,
+  });
   await rm(join(out, 'sbom.cdx.json'), { force: true });
   await writeFile(join(out, 'sbom.cdx.json'), await readFile(join(staged.layers.app, 'usr/share/doc/parley/sbom.cdx.json')));
   await writeFile(join(out, 'image.json'), `${JSON.stringify({ tag: values.tag, ...built }, null, 2)}\n`);
@@ -104,28 +112,6 @@ async function describe(
   });
   await writeFile(join(folder, 'sbom.cdx.json'), `${JSON.stringify(sbom, null, 2)}\n`);
   await writeFile(join(folder, 'third-party-licences.txt'), await licenceTexts({ root, folders: contents.bundled }));
-}
-
-function meta(): ImageMeta {
-  return {
-    user: '65532:65532',
-    // tini is process 1: it hands SIGTERM on, and reaps what the processes of parsers and calls leave behind.
-    entrypoint: ['/usr/bin/tini', '--', '/usr/local/bin/node', `/${APP_FOLDER}/dist/parley.mjs`],
-    environment: {
-      PATH: '/usr/local/bin:/usr/bin:/bin',
-      NODE_ENV: 'production',
-      HOME: '/tmp',
-      PARLEY_HOST: '0.0.0.0',
-      SSL_CERT_FILE: '/etc/ssl/certs/ca-certificates.crt',
-    },
-    labels: {
-      'org.opencontainers.image.title': 'Parley',
-      'org.opencontainers.image.description': 'A voice-agent platform whose configuration is Kubernetes resources',
-      'org.opencontainers.image.version': version,
-      'org.opencontainers.image.licenses': 'Apache-2.0',
-    },
-    architecture,
-  };
 }
 
 /** SOURCE_DATE_EPOCH, else the time of the last commit: a rebuild of the same commit gives the same digest. */

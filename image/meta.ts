@@ -1,0 +1,31 @@
+import type { ImageMeta } from './oci.ts';
+import { APP_FOLDER } from './stage.ts';
+
+/** How the image is run. The Dockerfile says the same, which a test compares. */
+export function imageMeta({
+  version,
+  architecture,
+}: {
+  readonly version: string;
+  readonly architecture: ImageMeta['architecture'];
+}): ImageMeta {
+  return {
+    user: '65532:65532',
+    // tini is process 1: it hands SIGTERM on, and reaps what the processes of parsers and calls leave behind.
+    entrypoint: ['/usr/bin/tini', '--', '/usr/local/bin/node', `/${APP_FOLDER}/dist/parley.mjs`],
+    environment: {
+      PATH: '/usr/local/bin:/usr/bin:/bin',
+      NODE_ENV: 'production',
+      HOME: '/tmp',
+      PARLEY_HOST: '0.0.0.0',
+      SSL_CERT_FILE: '/etc/ssl/certs/ca-certificates.crt',
+    },
+    labels: {
+      'org.opencontainers.image.title': 'Parley',
+      'org.opencontainers.image.description': 'A voice-agent platform whose configuration is Kubernetes resources',
+      'org.opencontainers.image.version': version,
+      'org.opencontainers.image.licenses': 'Apache-2.0',
+    },
+    architecture,
+  };
+}
