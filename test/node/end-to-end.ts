@@ -1,11 +1,11 @@
 /** The end-to-end suites that otherwise run against `parley dev`, against the installation on the node. */
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { closeSync, mkdirSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { writeEnvFile } from '../../cli/dev/env-file.ts';
 import { WORLD_ADDRESS } from './cluster.ts';
 import { NAMESPACE, ORGANIZATION, type Servers } from './installation.ts';
-import { output } from './output.ts';
 
 export interface EndToEndOptions {
   /** With the address of the REST API, and a key. */
@@ -55,6 +55,13 @@ export async function endToEnd({ env, kubectl, parley, servers, root, work, suit
     'e2e',
     ...suites,
   ] as const;
-  const said = await output([...vitest], { env: { ...env, PARLEY_E2E_STACK: work, NO_COLOR: '1' }, timeoutMs: 1_800_000 });
-  return /Tests\s+(.*)/.exec(said)?.[1] ?? said.slice(-300);
+  const log = join(work, '.parley/logs/end-to-end.log');
+  const [file, ...args] = vitest;
+  const descriptor = openSync(log, 'w');
+  const child = spawn(file, args, { env: { ...env, PARLEY_E2E_STACK: work, NO_COLOR: '1' }, stdio: ['ignore', descriptor, descriptor] });
+  const code = await new Promise((done, failed) => child.on('error', failed).on('exit', done));
+  closeSync(descriptor);
+  const said = readFileSync(log, 'utf8');
+  if (code !== 0) throw new Error(`${said.slice(said.indexOf('Failed Tests')).slice(0, 12_000)}\n(all of it is in ${log})`);
+  return /Tests\s+(.*)/.exec(said)?.[1] ?? 'nothing was counted';
 }

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { isProgramOf, processesWhere } from '../support/role-pods.ts';
 import { output } from './output.ts';
 
 type Kubectl = readonly [string, ...string[]];
@@ -98,4 +99,36 @@ export async function memoryOf(kubectl: Kubectl, namespace: string): Promise<str
       ),
     )
     .join(', ');
+}
+
+/** From the start of a role's program to its first answer, in a pod that is started alone, in milliseconds. */
+export async function startTimes({
+  kubectl,
+  namespace,
+  roles,
+}: {
+  readonly kubectl: Kubectl;
+  readonly namespace: string;
+  readonly roles: readonly string[];
+}): Promise<string> {
+  const times: string[] = [];
+  for (const role of roles) {
+    const before = new Set(processesWhere(isProgramOf(role)));
+    const inNamespace = [...kubectl, '--namespace', namespace] as const;
+    await output([...inNamespace, 'delete', 'pod', '-l', `app.kubernetes.io/component=${role}`]);
+    await output([...inNamespace, 'rollout', 'status', `deployment/parley-${role}`, '--timeout=120s']);
+    const pid = processesWhere(isProgramOf(role)).find((one) => !before.has(one));
+    if (pid === undefined) throw new Error(`no new process of ${role}`);
+    // Since the machine was started, in hundredths of a second; behind the name, which may have spaces.
+    const ticks = Number(readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ')[19]);
+    const begun = Date.now() - Number.parseFloat(readFileSync('/proc/uptime', 'utf8')) * 1000 + ticks * 10;
+    const pod = /(?:^|\0)HOSTNAME=([^\0]+)/.exec(readFileSync(`/proc/${pid}/environ`, 'utf8'))?.[1] ?? '';
+    const lines = (await output([...inNamespace, 'logs', pod])).split('\n').filter((line) => line.startsWith('{'));
+    const served = lines
+      .map((line) => JSON.parse(line) as { readonly time: string; readonly msg: string })
+      .find(({ msg }) => msg === 'listening' || msg === 'probes and metrics are served');
+    if (served === undefined) throw new Error(`${pod} never said that it listens`);
+    times.push(`${role} ${Math.round(Date.parse(served.time) - begun)} ms`);
+  }
+  return times.join(', ');
 }

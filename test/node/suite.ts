@@ -9,7 +9,7 @@ import { NAMESPACE, ORGANIZATION, type Servers } from './installation.ts';
 import { Load } from './load.ts';
 import { whoReachesWhat } from './network.ts';
 import { output } from './output.ts';
-import { memoryOf, secretsTable, unprivileged } from './pods.ts';
+import { memoryOf, secretsTable, startTimes, unprivileged } from './pods.ts';
 
 export interface SuiteOptions {
   readonly kubectl: readonly [string, ...string[]];
@@ -125,6 +125,9 @@ export async function runSuite(options: SuiteOptions): Promise<number> {
     if (!/agent/i.test(said)) throw new Error(said);
   });
   await check('the end-to-end suites of `parley dev`', () => endToEnd({ env, kubectl, servers, parley, root, work }));
+  await check('a pod that is taken away is replaced; its program answers at once', () =>
+    startTimes({ kubectl, namespace: NAMESPACE, roles: ['operator', 'api'] }),
+  );
   await check('helm upgrade under load: no call dropped, no request refused, no event, document or change lost', async () => {
     const { PARLEY_URL: url = '', PARLEY_API_KEY: apiKey = '' } = env;
     const load = new Load({ url, apiKey, kubectl: inOrganization, parley, env, host: WORLD_ADDRESS, work });
