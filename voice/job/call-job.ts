@@ -19,11 +19,11 @@ import {
   type InboundCalls,
   type OutboundCalls,
 } from '../phone/index.ts';
-import type { OpenRecording, Saved } from '../recording/index.ts';
-import type { ConversationFigures } from '../session/statistics.ts';
+import type { OpenRecording } from '../recording/index.ts';
 import { LogWriter } from '../session/log-writer.ts';
 import { playTones } from '../session/tones.ts';
-import { Ending, type End, type EndReason } from './ending.ts';
+import { CallEnd, type ServedCall } from './call-end.ts';
+import { Ending, type End } from './ending.ts';
 import { finishReasonOfLeaving } from './finish-reason.ts';
 import { beat } from './heartbeat.ts';
 import { persist } from './persist.ts';
@@ -31,8 +31,8 @@ import { prepareCall, PreparationFailed, type PreparedCall } from './prepare.ts'
 import { RoomWatch } from './room-watch.ts';
 import type { Services } from './services.ts';
 
-/** How long the parts of a call's end may take, in milliseconds. */
-const patience = { farewell: 25_000, session: 5_000, transcript: 30_000, state: 60_000, start: 20_000 } as const;
+/** How long the parts of a call may take, in milliseconds. */
+const patience = { farewell: 25_000, preparation: 5_000, start: 20_000 } as const;
 
 export interface CallJobOptions {
   readonly services: Services;
@@ -53,19 +53,18 @@ interface Leg {
 }
 
 /** Of a call that is being served. */
-interface Serving extends Leg {
+interface Serving extends Leg, ServedCall {
   readonly jobId: string;
   readonly ending: Ending;
-  readonly log: Logger;
-  readonly writer: LogWriter;
-  readonly recording: OpenRecording | undefined;
 }
 
 export class CallJob {
   readonly #options: CallJobOptions;
+  readonly #end: CallEnd;
 
   constructor(options: CallJobOptions) {
     this.#options = options;
+    this.#end = new CallEnd(options);
   }
 
   /** Serves the call that the job is for. Returns when it is over, and the room is closed. */
@@ -74,7 +73,7 @@ export class CallJob {
     const leg = isInboundDispatch(ctx.job.metadata) ? await this.#pickUp(ctx) : await this.#find(ctx);
     if (leg === undefined) {
       logger.warn({ jobId: ctx.job.id, room: ctx.job.room?.name }, 'a job came for a call that is over, or that nobody takes');
-      await this.#closeRoom(ctx.job.room?.name, logger);
+      await this.#end.closeRoom(ctx.job.room?.name, logger);
     } else await this.#inTrace(leg.call, () => this.#serve(ctx, leg, logger.child({ callId: leg.call.id, org: leg.call.org })));
     ctx.shutdown('the call is over');
   }
@@ -190,8 +189,8 @@ export class CallJob {
     const over = services.clock.monotonic();
     // What is still being prepared comes to its end by itself; a call that is over waits for it no longer than for anything else.
     const begun = beginning.then(() => preparing).catch(() => undefined);
-    const prepared = await Promise.race([begun, sleep(services.clock, patience.session)]);
-    await this.#finish({ serving, end, over, starting, prepared: prepared ?? undefined, transfers });
+    const prepared = await Promise.race([begun, sleep(services.clock, patience.preparation)]);
+    await this.#end.finish({ serving, end, over, starting, prepared: prepared ?? undefined, transfers });
   }
 
   /** Up to the welcome message. Never throws: what goes wrong is a reason for the end. */
@@ -274,106 +273,6 @@ export class CallJob {
     enough.abort();
   }
 
-  /** Hangs up, and writes down what was. */
-  async #finish(options: {
-    readonly serving: Serving;
-    readonly end: End;
-    /** When the call was over, by the monotonic clock. */
-    readonly over: number;
-    readonly starting: Promise<void>;
-    readonly prepared: PreparedCall | undefined;
-    readonly transfers: Transfers;
-  }): Promise<void> {
-    const { serving, end, over, starting, prepared, transfers } = options;
-    const { call, writer, recording, log } = serving;
-    const { clock } = this.#options.services;
-    await this.#closeSession(prepared, log);
-    // Two who were connected go on without the agent, and so does a call that another job has.
-    const goesOn = transfers.connected || (end.reason === 'elsewhere' && (await this.#goesOn(call)));
-    const closing = goesOn ? undefined : this.#closeRoom(call.room, log);
-    const lost = await writer.close({ withinMs: patience.transcript });
-    const saved = (await recording?.save()) ?? 'none';
-    await starting;
-    const ended = await this.#end(serving, {
-      reason: end.reason,
-      agoMs: () => clock.monotonic() - over,
-      transferredTo: transfers.transferredTo,
-    });
-    await closing;
-    await prepared?.providers.close().catch((err: unknown) => log.warn({ err }, 'the providers could not be closed'));
-    this.#tell(serving, { ended, lost, saved, figures: prepared?.conversation.figures() });
-    if (!transfers.connected) return;
-    await transfers.attend({ longestMs: call.maxDurationMs, stop: this.#options.stop });
-    // Whoever talks goes on while the process stops.
-    if (!this.#options.stop.aborted) await this.#closeRoom(call.room, log);
-  }
-
-  async #goesOn({ org, id }: CallRecord): Promise<boolean> {
-    const now = await this.#options.services.store.calls.calls.get({ org, id }).catch(() => undefined);
-    return now !== undefined && !isTerminal(now.status);
-  }
-
-  async #closeSession(prepared: PreparedCall | undefined, log: Logger): Promise<void> {
-    const { clock } = this.#options.services;
-    if (prepared === undefined) return;
-    const enough = new AbortController();
-    const closed = prepared.conversation.close().catch((err: unknown) => log.warn({ err }, 'the session could not be closed orderly'));
-    await Promise.race([closed, sleep(clock, patience.session, enough.signal).catch(() => undefined)]);
-    enough.abort();
-  }
-
-  async #end(
-    { call, log }: Serving,
-    {
-      reason,
-      agoMs,
-      transferredTo,
-    }: { readonly reason: EndReason; readonly agoMs: () => number; readonly transferredTo: string | undefined },
-  ): Promise<CallRecord | undefined> {
-    const { lifecycle, clock, store } = this.#options.services;
-    const { org, id } = call;
-    try {
-      if (reason === 'elsewhere') return await store.calls.calls.get({ org, id });
-      const { call: ended } = await persist(() => lifecycle.end({ org, id, reason, endedAgoMs: agoMs(), transferredTo }), {
-        clock,
-        logger: log,
-        withinMs: patience.state,
-        what: 'the end of the call',
-      });
-      return ended;
-    } catch (err) {
-      log.error({ err, reason }, 'the end of the call could not be written down: it ends as one whose job is lost');
-      return undefined;
-    }
-  }
-
-  /** One line for each call, with everything that is asked first when somebody complains. */
-  #tell(
-    { call, log }: Serving,
-    of: {
-      readonly ended: CallRecord | undefined;
-      readonly lost: number;
-      readonly saved: Saved;
-      readonly figures: ConversationFigures | undefined;
-    },
-  ): void {
-    const { ended, lost, saved, figures } = of;
-    const { startedAt, endedAt } = ended ?? call;
-    const line = {
-      agent: call.overrideAgentName ?? call.agentName,
-      revision: call.revision,
-      callType: call.callType,
-      status: ended?.status,
-      reason: ended?.finishReason,
-      durationMs: startedAt === null || endedAt === null ? 0 : endedAt.getTime() - startedAt.getTime(),
-      recording: saved,
-      ...figures,
-      ...(lost > 0 && { lost }),
-    };
-    if (ended?.status === 'ended') log.info(line, 'the call is over');
-    else log.warn(line, 'the call is over');
-  }
-
   async #openRecording(ctx: JobContext, { org, id }: CallRecord, log: Logger): Promise<OpenRecording | undefined> {
     try {
       return await this.#options.services.recordings.open({ org, id, jobId: ctx.job.id }, ctx);
@@ -381,11 +280,5 @@ export class CallJob {
       log.error({ err }, 'the call is not recorded: there is no place for it');
       return undefined;
     }
-  }
-
-  async #closeRoom(room: string | undefined, log: Logger): Promise<void> {
-    if (room === undefined) return;
-    // It closes by itself when everybody has left.
-    await this.#options.rooms.close(room).catch((err: unknown) => log.warn({ err, room }, 'the room of a call could not be closed'));
   }
 }
