@@ -161,7 +161,7 @@ export async function startHost({ env, progress, profileFolder }: HostOptions): 
         const child = startChild({
           file: process.execPath,
           args: [...(profileFolder === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${profileFolder}`]), bundle, 'dispatcher'],
-          env: { PATH: process.env['PATH'], ...site.env, PARLEY_DISPATCHER_PORT: String(port) },
+          env: { PATH: process.env['PATH'], ...tracesOf(process.env), ...site.env, PARLEY_DISPATCHER_PORT: String(port) },
           logFile: `${logDir}dispatcher.log`,
         });
         await child.until('ready', async () => (await fetch(`${address}/readyz`)).ok);
@@ -177,4 +177,9 @@ export async function startHost({ env, progress, profileFolder }: HostOptions): 
     await stop();
     throw error;
   }
+}
+
+/** Whoever sets OpenTelemetry's variables measures with traces. */
+function tracesOf(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => name.startsWith('OTEL_')));
 }

@@ -3,8 +3,6 @@ import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace-base';
 import type { Logger } from '../logging.ts';
 
 type Sent = Parameters<Parameters<SpanExporter['export']>[1]>[0];
-/** `ExportResultCode.SUCCESS` of OpenTelemetry. */
-const success: Sent['code'] = 0;
 
 /** Says once that nobody takes the spans, and once that somebody does again. What can't be sent is dropped: nothing waits for it. */
 export class OutageLog implements SpanExporter {
@@ -20,7 +18,7 @@ export class OutageLog implements SpanExporter {
 
   export(spans: ReadableSpan[], done: (sent: Sent) => void): void {
     this.#exporter.export(spans, (sent) => {
-      if (sent.code === success) this.#taken();
+      if (sent.error === undefined) this.#taken();
       else this.#refused(spans.length, sent.error);
       done(sent);
     });
@@ -40,11 +38,11 @@ export class OutageLog implements SpanExporter {
     this.#dropped = 0;
   }
 
-  #refused(spans: number, error: Error | undefined): void {
+  #refused(spans: number, error: Error): void {
     this.#dropped += spans;
     if (!this.#away)
       this.#logger.warn(
-        { cause: error?.message ?? 'no answer' },
+        { cause: error.message },
         'spans could not be sent and are dropped; look at OTEL_EXPORTER_OTLP_ENDPOINT and the collector behind it',
       );
     this.#away = true;

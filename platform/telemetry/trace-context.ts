@@ -17,8 +17,6 @@ export interface SpanReference {
   readonly sampled: boolean;
 }
 
-/** A `traceparent` of this version has so many characters. */
-export const TRACEPARENT_LENGTH = 55;
 /** What of a `tracestate` has to be handed on, in characters; a longer one is left out. Source: section 3.3.1.5. */
 const longestState = 512;
 const form = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 
 import { createEgress, type Egress } from '../../platform/egress/egress.ts';
 import { EgressError, type EgressErrorKind } from '../../platform/egress/egress-error.ts';
@@ -43,4 +43,38 @@ it('does not count what nobody expected', async () => {
 it('cuts off what is too long to keep', async () => {
   const outcome = await outcomeOf(failure('protocol', 'x'.repeat(5000)));
   expect(outcome.succeeded ? '' : outcome.message).toMatch(/^x{1023}…$/);
+});
+
+describe('the trace of an event', () => {
+  const trace = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', tracestate: 'vendor=1' };
+
+  /** What was sent. */
+  async function headersWith(
+    own: Readonly<Record<string, string>>,
+    sent: typeof trace | undefined,
+  ): Promise<Readonly<Record<string, string>>> {
+    let headers: Readonly<Record<string, string>> = {};
+    const egress: Egress = {
+      ...createEgress(),
+      async request(request) {
+        headers = request.headers as Readonly<Record<string, string>>;
+        throw failure('connect');
+      },
+    };
+    const key = { endpoint: { url: 'https://hooks.example.com/', timeoutMs: 1000 }, eventId: 'evt_0', body: Buffer.from('{}') };
+    await createAttempt({ egress })({ ...key, credentials: { keys: [Buffer.alloc(32)], headers: own }, trace: sent });
+    return headers;
+  }
+
+  it('goes along, and changes nothing of what is signed', async () => {
+    const [without, sent] = [await headersWith({}, undefined), await headersWith({}, trace)];
+    expect(sent).toMatchObject(trace);
+    expect(Object.keys(sent).toSorted()).toEqual([...Object.keys(without), 'traceparent', 'tracestate'].toSorted());
+  });
+
+  it('gives way to a header that the subscription sets itself', async () => {
+    const headers = await headersWith({ TraceParent: 'my own' }, trace);
+    expect(headers).toMatchObject({ TraceParent: 'my own' });
+    expect([headers['traceparent'], headers['tracestate']]).toEqual([undefined, undefined]);
+  });
 });

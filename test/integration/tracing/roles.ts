@@ -1,17 +1,23 @@
 /** The roles that one trace goes through, in this process, on the shared servers: for one organisation alone. */
-import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Writable } from 'node:stream';
+import { pathToFileURL } from 'node:url';
 
+import type { ApiDependencies } from '../../../api/dependencies.ts';
 import { runDispatcher } from '../../../dispatcher/main.ts';
+import { openKnowledge } from '../../../knowledge/open-knowledge.ts';
 import { runOperator } from '../../../operator/main.ts';
 import { loadConfig } from '../../../platform/config.ts';
 import { createLogger, type Logger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
+import type { Store } from '../../../store/index.ts';
 import { runWorker } from '../../../workflows/main.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
 import { temporalAddress } from '../../support/temporal.ts';
-import { sharedBundle } from '../workflows/support.ts';
+import { sharedBundle, unique } from '../workflows/support.ts';
 
 export type Line = Readonly<Record<string, unknown>> & { readonly msg: string; readonly level: string };
 
@@ -43,23 +49,39 @@ export function linesOf(text: string): readonly Line[] {
     .map((line) => JSON.parse(line) as Line);
 }
 
+/** What all roles of a test have in common. */
+export async function sharedSettings(): Promise<{ readonly env: Readonly<Record<string, string>>; remove(): Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-traces-'));
+  return {
+    env: {
+      PARLEY_LEADER_ELECTION: 'false',
+      PARLEY_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
+      PARLEY_OPERATOR_PORT: '0',
+      PARLEY_DISPATCHER_PORT: '0',
+      PARLEY_WORKER_PORT: '0',
+      STORAGE_URL: pathToFileURL(folder).href,
+      TEMPORAL_ADDRESS: await temporalAddress(),
+      TEMPORAL_TASK_QUEUE: unique('traces'),
+    },
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+/** What a facade needs for knowledge bases, so that these roles carry on with them. */
+export function knowledgeOf(env: Readonly<Record<string, string>>): (store: Store) => ApiDependencies['knowledge'] {
+  const config = loadConfig(env);
+  return (store) => {
+    const logger = createLogger({ role: 'api', level: 'silent' });
+    const { storage, jobs, search } = openKnowledge({ config, store, logger, registry: createRegistry({ role: 'api', version: 'test' }) });
+    return { files: storage, jobs, search, profiles: config.PARLEY_EMBEDDING_PROFILES };
+  };
+}
+
 /** Operator, dispatcher and worker; resolves once they work. */
-export async function startRoles({ org, databaseUrl }: { readonly org: string; readonly databaseUrl: string }): Promise<Roles> {
+export async function startRoles(settings: Readonly<Record<string, string>>): Promise<Roles> {
   const { kubeconfigs } = await controlPlane();
   const { loggerOf, lines } = keptLines();
   const stopping = new AbortController();
-  const env = {
-    DATABASE_URL: databaseUrl,
-    PARLEY_NAMESPACE: org,
-    PARLEY_LEADER_ELECTION: 'false',
-    PARLEY_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
-    PARLEY_OPERATOR_PORT: '0',
-    PARLEY_DISPATCHER_PORT: '0',
-    PARLEY_WORKER_PORT: '0',
-    STORAGE_URL: 'file:///tmp/parley-no-files',
-    TEMPORAL_ADDRESS: await temporalAddress(),
-    TEMPORAL_TASK_QUEUE: `traces-${randomBytes(4).toString('hex')}`,
-  };
   const running: Promise<void>[] = [];
   const start = async (
     role: 'operator' | 'dispatcher' | 'worker',
@@ -73,7 +95,7 @@ export async function startRoles({ org, databaseUrl }: { readonly org: string; r
   ): Promise<void> => {
     const listening = Promise.withResolvers<number>();
     const ended = run({
-      config: loadConfig({ ...env, KUBECONFIG: kubeconfigs[role] }),
+      config: loadConfig({ ...settings, KUBECONFIG: kubeconfigs[role] }),
       logger: loggerOf(role),
       registry: createRegistry({ role, version: 'test' }),
       signal: stopping.signal,
@@ -91,7 +113,7 @@ export async function startRoles({ org, databaseUrl }: { readonly org: string; r
   await Promise.all([
     start('operator', runOperator),
     start('dispatcher', runDispatcher),
-    start('worker', (options) => runWorker({ ...options, bundle, scheduleId: `traces-${randomBytes(4).toString('hex')}` })),
+    start('worker', (options) => runWorker({ ...options, bundle, scheduleId: unique('traces') })),
   ]);
   return {
     lines,

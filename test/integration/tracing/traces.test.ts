@@ -4,11 +4,12 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { openTracing, type Tracing } from '../../../platform/telemetry/open-tracing.ts';
+import { expectDocumented } from '../../support/documented-lines.ts';
 import { eventually } from '../../support/eventually.ts';
 import { startOtlpReceiver, type OtlpReceiver, type ReceivedSpan } from '../../support/otlp-receiver.ts';
 import { startWebhookSink, type Received, type WebhookSink } from '../../support/webhook-sink.ts';
 import { kubectl, kubectlJson, organization, startFacade, type Answer, type Facade, type TestOrganization } from '../api/facade.ts';
-import { keptLines, linesOf, startRoles, type Line, type Roles } from './roles.ts';
+import { keptLines, knowledgeOf, linesOf, sharedSettings, startRoles, type Line, type Roles } from './roles.ts';
 
 const one = '/v1/public/webhook/subscription';
 let collector: OtlpReceiver;
@@ -17,6 +18,7 @@ let facade: Facade;
 let ours: TestOrganization;
 let roles: Roles;
 let sink: WebhookSink;
+let settings: Awaited<ReturnType<typeof sharedSettings>>;
 
 beforeAll(async () => {
   collector = await startOtlpReceiver();
@@ -25,9 +27,11 @@ beforeAll(async () => {
   process.env['OTEL_RESOURCE_ATTRIBUTES'] = 'deployment.environment.name=test';
   process.env['OTEL_BSP_SCHEDULE_DELAY'] = '100';
   tracing = await openTracing({ env: process.env, role: 'test', version: '1.2.3', logger: keptLines().loggerOf('test') });
-  facade = await startFacade();
+  settings = await sharedSettings();
+  facade = await startFacade(undefined, undefined, undefined, knowledgeOf(settings.env));
   ours = await organization(facade);
-  [roles, sink] = await Promise.all([startRoles({ org: ours.name, databaseUrl: facade.database.url }), startWebhookSink()]);
+  const env = { ...settings.env, DATABASE_URL: facade.database.url, PARLEY_NAMESPACE: ours.name };
+  [roles, sink] = await Promise.all([startRoles(env), startWebhookSink()]);
 });
 afterAll(async () => {
   await roles.stop();
@@ -35,6 +39,7 @@ afterAll(async () => {
   await sink.close();
   await tracing.close();
   await collector.close();
+  await settings.remove();
 });
 
 interface Caller {
@@ -57,7 +62,13 @@ const call = async (from: Caller, method: string, path: string, body?: unknown):
 };
 
 const subscribe = async (from: Caller, path: string, more: object = {}): Promise<string> => {
-  const body = { name: `Hook ${path}`, url: sink.url(path), enable_signed_webhooks: true, retry_policy: { retryStrategy: 'NO_RETRY' }, ...more };
+  const body = {
+    name: `Hook ${path}`,
+    url: sink.url(path),
+    enable_signed_webhooks: true,
+    retry_policy: { retryStrategy: 'NO_RETRY' },
+    ...more,
+  };
   return ((await call(from, 'POST', one, body)).body as { readonly id: string }).id;
 };
 
@@ -174,6 +185,26 @@ describe('a trace', () => {
     expect(first.headers['traceparent']).not.toBe(second.headers['traceparent']);
   });
 
+  it('goes on through the ingestion of a document, to the event that tells of it', async () => {
+    const from = caller();
+    const bases = '/api/v1/knowledge-bases';
+    const base = ((await call(from, 'POST', bases, { name: 'Manuals' })).body as { readonly id: string }).id;
+    await subscribe(from, '/read', { event_types: ['KnowledgeBase.DocumentCompleted'] });
+    const form = new FormData();
+    form.append('file', new Blob(['Reset the device by holding both buttons.']), 'manual.txt');
+    await call(from, 'POST', `${bases}/${base}/documents/file`, form);
+    const received = await came('/read');
+    const started = await spanOf(from, 'StartWorkflow:ingestDocument');
+    for (const activity of ['beginIngestion', 'parseDocument', 'indexDocument', 'verifyDocument', 'completeDocument'])
+      expect(await spanOf(from, `RunActivity:${activity}`)).toMatchObject({ parentSpanId: started.spanId, statusCode: 0 });
+    const { spanId: completed } = await spanOf(from, 'RunActivity:completeDocument');
+    // Others are told of it, too.
+    await collector.until(() => {
+      const delivery = inTrace(from).find(({ spanId }) => received.headers['traceparent'] === `00-${from.traceId}-${spanId}-01`);
+      expect(delivery).toMatchObject({ name: 'deliver KnowledgeBase.DocumentCompleted', parentSpanId: completed });
+    });
+  });
+
   it('is written into the resource only when its spec changes, and means nothing once somebody else has changed it', async () => {
     const from = caller();
     const id = await subscribe(from, '/noted');
@@ -225,5 +256,43 @@ describe('a trace', () => {
     await call(seen, 'GET', `${one}/${id}`);
     await spanOf(seen, /^GET /);
     expect(inTrace(from)).toEqual([]);
+  });
+});
+
+describe('the lines of what has happened', () => {
+  it('are as the page about logs says: one for each, with these fields and no others', async () => {
+    const path = '/told';
+    sink.behave(path, 500);
+    const id = await subscribe(caller(), path);
+    await ours.call('POST', `${one}/${id}/test`);
+    await came(path);
+    await ours.call('GET', `${one}/nobody`);
+    await facade.call('GET', '/v2/ai-agents');
+    const all = (): readonly Line[] => [...linesOf(facade.log()), ...roles.lines()];
+    const given = await eventually(
+      () => all().find((line) => line.msg === 'delivery' && line['subscription'] === id) ?? Promise.reject(new Error('no line')),
+    );
+    expect(given).toMatchObject({
+      level: 'error',
+      outcome: 'failed',
+      state: 'failed',
+      status: 500,
+      attempt: 1,
+      host: `127.0.0.1:${sink.port}`,
+    });
+    const told = all().filter(({ msg }) => ['request', 'reconcile', 'delivery', 'ingestion'].includes(msg));
+    expect(new Set(told.map(({ msg }) => msg))).toEqual(new Set(['request', 'reconcile', 'delivery', 'ingestion']));
+    for (const line of told) await expectDocumented(line);
+    // An attempt has one line, wherever it was made.
+    const attempts = told.filter(({ msg }) => msg === 'delivery').map((line) => `${String(line['delivery'])} ${String(line['attempt'])}`);
+    expect(attempts).toEqual([...new Set(attempts)]);
+    expect(attempts.length).toBeGreaterThanOrEqual(sink.received().length);
+    const ingested = told.filter(({ msg }) => msg === 'ingestion');
+    expect(ingested).toHaveLength(1);
+    expect(ingested[0]).toMatchObject({ level: 'info', outcome: 'completed', source: 'file', chunks: 1, org: ours.name });
+    // At rest nothing is said at a level that is shown.
+    for (const line of told) if (line.msg === 'reconcile' && line['outcome'] === 'unchanged') expect(line.level).toBe('debug');
+    const text = JSON.stringify(all());
+    for (const secret of [ours.key, 'Reset the device', path]) expect(text).not.toContain(secret);
   });
 });
