@@ -18,6 +18,8 @@ export const NODE_ADDRESS = '10.211.0.1';
 export const WORLD_ADDRESS = '10.211.0.2';
 /** The Service of the API server. */
 export const API_SERVER_SERVICE = '10.96.0.1';
+/** That of the name service. */
+export const NAME_SERVICE = '10.96.0.10';
 export const NODE_NAME = 'parley-node';
 const PODS = '10.211.0.0/16';
 const SERVICES = '10.96.0.0/16';
@@ -188,7 +190,7 @@ function kubeletPart(
     name: 'kubelet',
     dependsOn: ['kube-apiserver', 'containerd'],
     prepare: async () => {
-      // No name service: pods are told addresses. A server that isn't there would make each look-up wait.
+      // Nothing beyond the cluster has a name.
       writeFileSync(join(work, 'resolv.conf'), 'options timeout:1 attempts:1\n');
       const configuration = {
         apiVersion: 'kubelet.config.k8s.io/v1beta1',
@@ -208,6 +210,8 @@ function kubeletPart(
         makeIPTablesUtilChains: true,
         containerRuntimeEndpoint: `unix://${socket}`,
         resolvConf: join(work, 'resolv.conf'),
+        clusterDNS: [NAME_SERVICE],
+        clusterDomain: 'cluster.local',
         podLogsDir: join(work, '.parley/pod-logs'),
         imageGCHighThresholdPercent: 100,
         evictionHard: { 'memory.available': '50Mi' },

@@ -1,6 +1,7 @@
 /**
  * `make e2e`: a real node on this machine, Parley installed on it with Helm, and what must hold there.
  *   node test/node/main.ts [--image build/image] [--keep] [--work <folder>] [--only <part of a check's name>]
+ *   node test/node/main.ts --kind     prints the commands for kind
  * Needs Linux and root, for namespaces and control groups; apt-get for containerd and runc. It leaves nothing behind: the node's
  * network, mounts and processes are in namespaces of their own.
  */
@@ -18,6 +19,8 @@ import { describeCluster } from './cluster.ts';
 import { importImage, importPauseImage } from './containerd.ts';
 import { forward } from './forward.ts';
 import { IMAGE, ORGANIZATION, prepareNamespace, valuesOf } from './installation.ts';
+import { startNames } from './names.ts';
+import { kindCommands } from './kind.ts';
 import { output } from './output.ts';
 import { nodePrograms } from './programs.ts';
 import { describeServers } from './servers.ts';
@@ -29,6 +32,7 @@ const { values } = parseArgs({
     work: { type: 'string' },
     keep: { type: 'boolean', default: false },
     only: { type: 'string' },
+    kind: { type: 'boolean', default: false },
     inside: { type: 'boolean', default: false },
   },
 });
@@ -49,7 +53,8 @@ const names = [
   'livekit-server',
 ] as const satisfies readonly BinaryName[];
 
-if (values.inside) await inside(values.work ?? '');
+if (values.kind) process.stdout.write(kindCommands({ tag: 'dev' }));
+else if (values.inside) await inside(values.work ?? '');
 else process.exitCode = await outside();
 
 /** Gets everything that needs the network, then goes on in namespaces of its own. */
@@ -125,6 +130,7 @@ async function inside(work: string): Promise<void> {
     await importImage({ socket: cluster.containerdSocket, archive: join(resolve(root, values.image), 'parley.tar'), name: IMAGE });
     const kubectl = [binary('kubectl'), '--kubeconfig', cluster.kubeconfig] as const;
     const { tag } = JSON.parse(readFileSync(join(resolve(root, values.image), 'image.json'), 'utf8')) as { tag: string };
+    await startNames({ kubectl, tag });
     await prepareNamespace({ kubectl, servers, work });
     const valuesFile = join(work, 'values.yaml');
     writeFileSync(valuesFile, JSON.stringify(valuesOf(servers, tag)));

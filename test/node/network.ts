@@ -37,7 +37,6 @@ const PRIVATE = '192.168.77.1';
 const METADATA = '169.254.169.254';
 /** What the chart has no rule for. */
 const OTHER_PORT = 9_999;
-const NAME_SERVER = 'probe-names';
 const STRANGERS = 'strangers';
 
 /**
@@ -175,7 +174,7 @@ ip -n elsewhere addr add ${MACHINE}/24 dev wire0 && ip -n elsewhere link set wir
 
 const MACHINE = '198.51.100.2';
 
-/** Pods that only listen, in the places of those that aren't there: the name service, the Jobs, and somebody else's. */
+/** Pods that only listen: in the places of the Jobs, which have ended, and somebody else's. */
 async function startProbes({ kubectl, namespace, hooks, tag }: NetworkOptions): Promise<void> {
   const policies = parseAllDocuments(hooks)
     .map(
@@ -193,7 +192,6 @@ async function startProbes({ kubectl, namespace, hooks, tag }: NetworkOptions): 
       securityContext: {
         runAsNonRoot: true,
         seccompProfile: { type: 'RuntimeDefault' },
-        sysctls: [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '0' }],
       },
       containers: [
         {
@@ -209,7 +207,6 @@ async function startProbes({ kubectl, namespace, hooks, tag }: NetworkOptions): 
   const items = [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: STRANGERS } },
     ...policies.map((policy) => ({ ...policy, metadata: { ...policy?.metadata, namespace } })),
-    pod(NAME_SERVER, 'kube-system', { 'k8s-app': 'kube-dns' }, [53]),
     pod('probe-stranger', STRANGERS, { probe: 'stranger' }, [OTHER_PORT]),
     ...jobs.map((job) => {
       const policy = policies.find((manifest) => manifest?.metadata.labels['app.kubernetes.io/component'] === job);
@@ -218,18 +215,13 @@ async function startProbes({ kubectl, namespace, hooks, tag }: NetworkOptions): 
     }),
   ];
   await output([...kubectl, 'apply', '-f', '-'], { input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items }) });
-  for (const [place, name] of [
-    ['kube-system', NAME_SERVER],
-    [STRANGERS, 'probe-stranger'],
-    ...jobs.map((job) => [namespace, `probe-${job}`] as const),
-  ] as const)
+  for (const [place, name] of [[STRANGERS, 'probe-stranger'], ...jobs.map((job) => [namespace, `probe-${job}`] as const)] as const)
     await output([...kubectl, '-n', place, 'wait', `pod/${name}`, '--for=condition=Ready', '--timeout=60s']);
   // Until the rules are there for the pods as well.
   await new Promise((done) => setTimeout(done, 3_000));
 }
 
 async function removeProbes({ kubectl, namespace }: NetworkOptions): Promise<void> {
-  await output([...kubectl, '-n', 'kube-system', 'delete', 'pod', NAME_SERVER, '--ignore-not-found']);
   await output([...kubectl, '-n', namespace, 'delete', 'pod,networkpolicy', '-l', `app.kubernetes.io/component in (${jobs.join(', ')})`]);
   await output([...kubectl, 'delete', 'namespace', STRANGERS, '--ignore-not-found']);
 }
