@@ -13,8 +13,9 @@ export async function unprivileged(): Promise<string> {
   const problems: string[] = [];
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {
     try {
-      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ');
-      if (!command.includes('/opt/parley/')) continue;
+      const words = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+      if (!words.some((word) => word.startsWith('/opt/parley/'))) continue;
+      const command = words.join(' ');
       seen += 1;
       const status = readFileSync(`/proc/${pid}/status`, 'utf8');
       const field = (name: string): string => new RegExp(`^${name}:\\s+(.*)$`, 'm').exec(status)?.[1] ?? '';
