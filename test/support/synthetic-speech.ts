@@ -1,11 +1,14 @@
-/** Something that a detector of voices takes for speech: a buzzing larynx, a mouth that opens and closes, syllables. Nobody said it. */
+/**
+ * Something that a detector of voices takes for speech: a buzzing larynx, a mouth that opens and closes, syllables with consonants. Nobody said it.
+ *
+ * The figures are those with which Silero takes every window of it for speech, at 16, 24 and 48 kHz and behind Opus with 20 and 32 kbit/s, from 0.6 to
+ * 6 s. A voice that is more even isn't far from that, and is missed for seconds now and then.
+ */
 
 export interface SpeechOptions {
   readonly sampleRate: number;
   /** In milliseconds; begins and ends with voice. */
   readonly ms: number;
-  /** Of the voice, in hertz. */
-  readonly pitch?: number;
 }
 
 /** Formants of a, e, i, o, u, in hertz. */
@@ -16,29 +19,44 @@ const vowels = [
   [570, 840, 2410],
   [300, 870, 2240],
 ] as const;
-const syllableMs = 180;
+/** In hertz. */
+const pitch = 140;
+const syllableMs = 110;
+/** Share of a syllable in which breath is louder than voice. */
+const consonant = 0.09;
+/** How much of one moment of the larynx is left in the next. */
+const softness = 0.38;
+const breath = 0.023;
 const loudness = 9_000;
 
 /** 16 bit, mono. The same each time. */
-export function syntheticSpeech({ sampleRate, ms, pitch = 125 }: SpeechOptions): Int16Array<ArrayBuffer> {
+export function syntheticSpeech({ sampleRate, ms }: SpeechOptions): Int16Array<ArrayBuffer> {
   const samples = new Float64Array(Math.round((sampleRate * ms) / 1000));
   const syllable = (sampleRate * syllableMs) / 1000;
   const resonators = [0, 1, 2].map(() => ({ y1: 0, y2: 0 }));
   let phase = 0;
+  let larynx = 0;
+  let openings = 0;
   for (let i = 0; i < samples.length; i += 1) {
     const index = Math.floor(i / syllable);
     const within = (i % syllable) / syllable;
     const from = vowels[(index * 3) % vowels.length]!;
     const to = vowels[(index * 3 + 3) % vowels.length]!;
-    // The melody of a sentence: it falls, and each syllable bends it.
-    phase += (pitch * (1.1 - (0.25 * i) / samples.length + 0.06 * Math.sin(2 * Math.PI * within))) / sampleRate;
-    const opened = phase >= 1;
-    if (opened) phase -= 1;
-    const voice = (opened ? 1 : 0) + 0.02 * noise(i);
+    // The melody of a sentence: it falls, each syllable bends it, and no two openings are quite the same.
+    const melody = 1.15 - (0.3 * i) / samples.length + 0.11 * Math.sin(2 * Math.PI * within + index) + 0.04 * noise(openings);
+    phase += (pitch * melody) / sampleRate;
+    const opens = phase >= 1;
+    if (opens) {
+      phase -= 1;
+      openings += 1;
+    }
+    larynx = softness * larynx + (opens ? 1 : 0);
+    const closed = within < consonant ? 1 - within / consonant : 0;
+    const voice = larynx * (1 - 0.8 * closed) + breath * (1 + 6 * closed) * noise(i);
     let sound = 0;
     for (const [n, resonator] of resonators.entries()) {
       const frequency = from[n]! + (to[n]! - from[n]!) * within;
-      const r = Math.exp((-Math.PI * (70 + 40 * n)) / sampleRate);
+      const r = Math.exp((-Math.PI * 1.1 * (70 + 40 * n)) / sampleRate);
       const y = voice + 2 * r * Math.cos((2 * Math.PI * frequency) / sampleRate) * resonator.y1 - r * r * resonator.y2;
       resonator.y2 = resonator.y1;
       resonator.y1 = y;
