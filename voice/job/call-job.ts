@@ -7,7 +7,7 @@ import { isInboundDispatch } from '../../calls/sip/dispatch.ts';
 import { sleep } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { traceContextOf } from '../../platform/telemetry/trace-context.ts';
-import { inSpan } from '../../platform/telemetry/tracing.ts';
+import { inSpan, type Span } from '../../platform/telemetry/tracing.ts';
 import { isTerminal, type CallRecord } from '../../store/index.ts';
 import { millisecondsOf } from '../../crds/duration.ts';
 import type { SipGateway } from '../../calls/sip/gateway.ts';
@@ -69,13 +69,26 @@ export class CallJob {
 
   /** Serves the call that the job is for. Returns when it is over, and the room is closed. */
   async run(ctx: JobContext): Promise<void> {
+    const asCall = { name: 'call', kind: 'consumer' } as const;
+    if (isInboundDispatch(ctx.job.metadata))
+      await inSpan({ ...asCall, parent: 'none' }, async (span) => this.#take(ctx, await this.#pickUp(ctx), span));
+    else {
+      const leg = await this.#find(ctx);
+      await inSpan({ ...asCall, parent: traceContextOf(leg?.call.traceparent) ?? 'none' }, (span) => this.#take(ctx, leg, span));
+    }
+    ctx.shutdown('the call is over');
+  }
+
+  async #take(ctx: JobContext, leg: Leg | undefined, span: Span): Promise<void> {
     const { logger } = this.#options.services;
-    const leg = isInboundDispatch(ctx.job.metadata) ? await this.#pickUp(ctx) : await this.#find(ctx);
     if (leg === undefined) {
       logger.warn({ jobId: ctx.job.id, room: ctx.job.room?.name }, 'a job came for a call that is over, or that nobody takes');
       await this.#end.closeRoom(ctx.job.room?.name, logger);
-    } else await this.#inTrace(leg.call, () => this.#serve(ctx, leg, logger.child({ callId: leg.call.id, org: leg.call.org })));
-    ctx.shutdown('the call is over');
+      return;
+    }
+    const { org, id, callType, direction } = leg.call;
+    span.set({ 'parley.org': org, 'parley.call': id, 'parley.call_type': callType, 'parley.direction': direction ?? undefined });
+    await this.#serve(ctx, leg, logger.child({ callId: id, org }));
   }
 
   /** A call that came in by phone has no record yet, and rings as long as nothing is published. */
@@ -99,12 +112,6 @@ export class CallJob {
     // A token is good for longer than some calls: who comes late comes into a room of their own making.
     if (call === undefined || isTerminal(call.status) || call.room !== ctx.job.room?.name) return undefined;
     return { call, userIdentity: userIdentityOf(call.id) };
-  }
-
-  /** The call is a part of the trace that it was asked for in. */
-  async #inTrace({ org, id, traceparent, callType, direction }: CallRecord, serve: () => Promise<void>): Promise<void> {
-    const attributes = { 'parley.org': org, 'parley.call': id, 'parley.call_type': callType, 'parley.direction': direction ?? undefined };
-    await inSpan({ name: 'call', kind: 'consumer', parent: traceContextOf(traceparent) ?? 'none', attributes }, serve);
   }
 
   async #serve(ctx: JobContext, leg: Leg, log: Logger): Promise<void> {

@@ -1,3 +1,5 @@
+import { createSecretKey } from 'node:crypto';
+
 import { describe, expect, it } from 'vitest';
 
 import { createEgress, type Egress } from '../../platform/egress/egress.ts';
@@ -62,7 +64,7 @@ describe('the trace of an event', () => {
       },
     };
     const key = { endpoint: { url: 'https://hooks.example.com/', timeoutMs: 1000 }, eventId: 'evt_0', body: Buffer.from('{}') };
-    await createAttempt({ egress })({ ...key, credentials: { keys: [Buffer.alloc(32)], headers: own }, trace: sent });
+    await createAttempt({ egress })({ ...key, credentials: { keys: [createSecretKey(Buffer.alloc(32))], headers: own }, trace: sent });
     return headers;
   }
 
