@@ -7,6 +7,8 @@ export interface Io {
   readonly folder: string;
   /** Milliseconds since the Unix epoch. */
   readonly now: () => number;
+  /** What the process ends with; 0 unless it is set. */
+  readonly exit: (code: number) => void;
   /** Aborts when the person presses Ctrl-C. */
   readonly signal: AbortSignal;
 }

@@ -38,6 +38,9 @@ export async function runPlugin(args: readonly string[]): Promise<void> {
     env: process.env,
     folder: process.cwd(),
     now: Date.now,
+    exit: (code) => {
+      process.exitCode = code;
+    },
     signal: controller.signal,
   };
   try {

@@ -42,6 +42,6 @@ export function addExplain(plugin: Command, io: Io): void {
         gatherExplanation(connection, { target, leaseNamespace, systemNamespace: flags.systemNamespace, now: io.now() }),
       );
       await writeAs(io, formatOf(flags), explanation, () => printExplanation(explanation, { style: styleOf(io), now: io.now() }));
-      process.exitCode = explanation.ready ? 0 : 1;
+      io.exit(explanation.ready ? 0 : 1);
     });
 }

@@ -47,7 +47,7 @@ describe('AboutAgent', () => {
       { msg: 'whose else', callId: 'c2', org: 'acme', agent: 'billing' },
       { msg: 'after', callId: 'c1' },
       { msg: 'in its room', room: 'call-12345678' },
-      { msg: 'whose room', callId: '12345678', agent: 'reception' },
+      { msg: 'whose room', callId: 'call_12345678', agent: 'reception' },
     ];
     expect(messages(lines)).toEqual(['before', 'whose', 'after', 'in its room', 'whose room']);
   });

@@ -107,7 +107,7 @@ function look(fields: Fields): Found {
         if (organizationFields.has(key)) found.organizations.add(inner);
         if (callFields.has(key)) found.calls.add(inner);
         const [, room] = key === 'room' ? (CALL_ROOM.exec(inner) ?? []) : [];
-        if (room !== undefined) found.calls.add(room);
+        if (room !== undefined) found.calls.add(`call_${room}`);
       } else if (typeof inner === 'object' && inner !== null && depth < maxDepth) {
         walk(inner as Fields, depth + 1);
       }

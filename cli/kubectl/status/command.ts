@@ -39,6 +39,6 @@ export function addStatus(plugin: Command, io: Io): void {
         gatherStatus(connection, { systemNamespace: flags.systemNamespace, leaseNamespace, now: io.now() }),
       );
       await writeAs(io, formatOf(flags), report, (wide) => printStatus(report, { wide, now: io.now(), style: styleOf(io) }));
-      process.exitCode = report.ready ? 0 : 1;
+      io.exit(report.ready ? 0 : 1);
     });
 }

@@ -1,0 +1,202 @@
+import { connect, createServer, type AddressInfo, type Server } from 'node:net';
+import { networkInterfaces } from 'node:os';
+
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { aSecret } from '../../support/builders.ts';
+import { eventually } from '../../support/eventually.ts';
+import { organizationNamespace } from '../../support/namespace.ts';
+import { serveAgent, someMediaServer } from '../api/calls-support.ts';
+import { organization, startFacade, type Facade, type TestOrganization } from '../api/facade.ts';
+import { chartLabels, pod, startPlugin, type Plugin } from './plugin.ts';
+
+let plugin: Plugin;
+let facade: Facade;
+let org: TestOrganization;
+let system: string;
+let relay: Server;
+let live: string;
+let over: string;
+
+/** The API server proxies to no address of the loopback: the Service needs one that the machine has besides. */
+const address = Object.values(networkInterfaces())
+  .flatMap((all) => all ?? [])
+  .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
+
+beforeAll(async () => {
+  plugin = await startPlugin();
+  facade = await startFacade(undefined, undefined, undefined, undefined, { mediaServer: someMediaServer });
+  org = await organization(facade);
+  system = await organizationNamespace('callsystem');
+  await serveAgent(facade.store, org.name, 'reception');
+  await serveAgent(facade.store, org.name, 'billing');
+  const make = async (agent: string): Promise<string> =>
+    ((await org.call('POST', '/v1/calls/create-web-call', { ai_agent_id: agent })).body as { _id: string })._id;
+  [over, live] = [await make('reception'), await make('billing')];
+  const { calls } = facade.store.calls;
+  const ref = { org: org.name, id: over, events: () => [] };
+  await calls.start({ ...ref, jobId: 'j' });
+  const said = (seq: number, role: 'agent' | 'user', content: string) => ({
+    seq,
+    role,
+    content,
+    spokenAt: new Date(),
+    interrupted: false,
+    sources: null,
+  });
+  await facade.store.calls.log.add(ref, { messages: [said(1, 'agent', 'Good morning.'), said(2, 'user', 'Are you open?')], turns: [] });
+  await calls.end({ ...ref, reason: 'user_ended_call' });
+
+  relay = createServer((client) => {
+    const upstream = connect(Number(new URL(facade.url).port), '127.0.0.1');
+    for (const [one, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      one.on('error', () => other.destroy());
+      one.pipe(other);
+    }
+  });
+  await new Promise<void>((resolve) => relay.listen(0, '0.0.0.0', resolve));
+  const ip = address ?? '192.0.2.1';
+  await plugin.put(
+    pod('api', system, { ip }),
+    {
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { name: 'parley-api', namespace: system, labels: chartLabels('api') },
+      spec: { ports: [{ name: 'http', port: 80, targetPort: 'http', protocol: 'TCP' }] },
+    },
+    {
+      apiVersion: 'v1',
+      kind: 'Endpoints',
+      metadata: { name: 'parley-api', namespace: system },
+      subsets: [
+        {
+          // It has to be the address of a pod.
+          addresses: [{ ip, targetRef: { kind: 'Pod', name: 'parley-api-0', namespace: system } }],
+          ports: [{ name: 'http', port: (relay.address() as AddressInfo).port, protocol: 'TCP' }],
+        },
+      ],
+    },
+    aSecret('parley-api-key', { apiKey: org.key }, org.name),
+  );
+});
+afterAll(async () => {
+  relay?.close();
+  await facade?.close();
+  await plugin?.stop();
+});
+
+const flags = () => ['-n', org.name, '--system-namespace', system];
+
+describe.skipIf(address === undefined)("kubectl parley calls, through the API server's proxy", () => {
+  it('lists live and recent calls with the key of the organisation', async () => {
+    const { code, stdout, stderr } = await plugin.kubectl(['parley', 'calls', ...flags()]);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const [header, first, second, ...rest] = stdout.trimEnd().split('\n');
+    expect(header).toMatch(/^ID +AGENT +STATE +STARTED +DURATION +REASON$/);
+    expect(first).toMatch(new RegExp(`^${live} +billing +registered +- +-$`));
+    expect(second).toMatch(new RegExp(`^${over} +reception +ended +\\d+s ago +\\d+s +user_ended_call$`));
+    expect(rest).toEqual([]);
+  });
+
+  it('narrows the list down, and gives it to programs without what opens a room', async () => {
+    const ids = async (...args: readonly string[]): Promise<readonly string[]> => {
+      const { stdout } = await plugin.parley(['calls', ...flags(), '-o', 'json', ...args]);
+      expect(stdout).not.toContain('access_token');
+      return (JSON.parse(stdout) as { calls: { _id: string }[] }).calls.map(({ _id: id }) => id);
+    };
+    expect(await ids()).toEqual([live, over]);
+    expect(await ids('--agent', 'reception')).toEqual([over]);
+    expect(await ids('--status', 'live')).toEqual([live]);
+    expect(await ids('--status', 'ended')).toEqual([over]);
+    expect(await ids('--limit', '1')).toEqual([live]);
+    expect((await plugin.parley(['calls', ...flags(), '--agent', 'nobody'])).stderr).toBe('parley: no calls\n');
+  });
+
+  it('shows a call with what was said', async () => {
+    const { code, stdout } = await plugin.parley(['calls', over, ...flags()]);
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/State: +ended \(user_ended_call\)/);
+    expect(stdout).toMatch(/00:0\d {2}agent {2}Good morning\.\n {2}00:0\d {2}user {3}Are you open\?/);
+    const absent = await plugin.parley(['calls', 'call_nowhere', ...flags()]);
+    expect(absent).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('there is no call "call_nowhere"') });
+  });
+
+  it('prints a call again when it has changed', async () => {
+    const stop = new AbortController();
+    let output = '';
+    const running = plugin.parley(['calls', ...flags(), '--agent', 'billing', '--watch'], {
+      signal: stop.signal,
+      onOutput: (all) => {
+        output = all;
+      },
+    });
+    await eventually(() => expect(output).toMatch(/registered/));
+    await facade.store.calls.calls.end({ org: org.name, id: live, reason: 'no_answer', events: () => [] });
+    await eventually(() => expect(output).toMatch(/no_answer/));
+    stop.abort();
+    await running;
+    expect(output.match(/^ID/gm)).toHaveLength(1);
+  });
+
+  it('says what stands in the way, and who says so', async () => {
+    const noSecret = await plugin.parley(['calls', '-n', system, '--system-namespace', system]);
+    expect(noSecret).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/no API key: neither PARLEY_API_KEY nor the Secret[\s\S]*→ .*parley keys create/),
+    });
+    const noKey = await plugin.parley(['calls', ...flags(), '--api-key-secret', 'parley-api-key/other']);
+    expect(noKey.stderr).toMatch(/has no key "other"; it has: apiKey/);
+
+    await plugin.put(
+      aSecret('weak', { apiKey: await org.keyWith('agents:read') }, org.name),
+      aSecret('wrong', { apiKey: 'pk_nonsense' }, org.name),
+    );
+    expect((await plugin.parley(['calls', ...flags(), '--api-key-secret', 'weak'])).stderr).toMatch(
+      /403 this API key lacks the permission calls:read/,
+    );
+    expect((await plugin.parley(['calls', ...flags(), '--api-key-secret', 'wrong'])).stderr).toMatch(/401 /);
+
+    const user = `caller-of-${org.name}`;
+    await plugin.put(
+      {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'Role',
+        metadata: { name: 'secrets', namespace: org.name },
+        rules: [{ apiGroups: [''], resources: ['secrets'], verbs: ['get'] }],
+      },
+      {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'RoleBinding',
+        metadata: { name: 'secrets', namespace: org.name },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'secrets' },
+        subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
+      },
+    );
+    const forbidden = await plugin.parley(['calls', ...flags(), '--as', user]);
+    expect(forbidden).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/can't be used through the API server: you may not[\s\S]*services\/proxy/),
+    });
+    const nowhere = await plugin.parley(['calls', ...flags(), '--api-service', `${system}/nothing`]);
+    expect(nowhere.stderr).toContain(`there is no Service ${system}/nothing`);
+  });
+});
+
+describe('kubectl parley calls, with an address', () => {
+  it("takes PARLEY_URL and PARLEY_API_KEY, unless the command line names a cluster that they aren't for", async () => {
+    const env = { PARLEY_URL: facade.url, PARLEY_API_KEY: org.key, PARLEY_ORG: org.name };
+    expect((await plugin.parley(['calls', '-n', org.name], { env })).stdout).toContain(over);
+    const kubeconfig = await plugin.kubeconfigIn(system);
+    const named = await plugin.parley(['calls', '--kubeconfig', kubeconfig], { env });
+    expect(named).toMatchObject({ code: 1, stderr: expect.stringContaining('no API key') });
+    const another = await plugin.parley(['calls', '-n', system], { env });
+    expect(another).toMatchObject({ code: 1, stderr: expect.stringContaining('no API key') });
+    const unreachable = await plugin.parley(['calls', ...flags(), '--api-url', 'http://127.0.0.1:1']);
+    expect(unreachable).toMatchObject({ code: 1, stderr: expect.stringContaining('http://127.0.0.1:1 does not answer') });
+  });
+});

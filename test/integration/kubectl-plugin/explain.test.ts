@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+import { anAgent, aPhoneNumber, aSecret, aTool, aWebhookSubscription } from '../../support/builders.ts';
+import { organizationNamespace } from '../../support/namespace.ts';
+import { condition, startPlugin, type Plugin } from './plugin.ts';
+
+let plugin: Plugin;
+let org: string;
+
+const ref = { provider: 'openai', model: 'm', apiKeySecretRef: { name: 'keys', key: 'apiKey' } };
+const headers = [{ name: 'X-Key', valueFrom: { secretKeyRef: { name: 'shop', key: 'token' } } }];
+
+beforeAll(async () => {
+  plugin = await startPlugin();
+  org = await organizationNamespace('explain');
+  await plugin.put(
+    {
+      ...anAgent('reception', org, { llm: ref }),
+      status: {
+        observedGeneration: 1,
+        servingRevision: 'ab12'.repeat(16),
+        desiredRevision: 'cd34'.repeat(16),
+        activeSince: '2026-01-01T00:00:00Z',
+        conditions: [condition('Ready', 'False', 'SecretNotFound', `Secret ${org}/keys does not exist`)],
+      },
+    },
+    aTool('orders', org, {
+      agentRefs: [{ name: 'reception' }],
+      custom: { function: { name: 'look_up' }, http: { url: 'https://shop.example.com/orders', headers } },
+    }),
+    aPhoneNumber('front', '+15550123', org, { inboundAgentRef: { name: 'reception' } }),
+    aWebhookSubscription('hook', org, { scope: { agentRefs: [{ name: 'reception' }] } }),
+    aSecret('shop', { token: 'canary-of-the-shop' }, org),
+  );
+  const regarding = { apiVersion: 'parley.dev/v1alpha1', kind: 'Agent', name: 'reception', namespace: org };
+  await plugin.transport.request({
+    method: 'POST',
+    path: `/apis/events.k8s.io/v1/namespaces/${org}/events`,
+    body: {
+      apiVersion: 'events.k8s.io/v1',
+      kind: 'Event',
+      metadata: { name: 'reception.1', namespace: org },
+      eventTime: '2026-01-01T00:00:00.000000Z',
+      type: 'Warning',
+      reason: 'SecretNotFound',
+      action: 'Resolve',
+      note: 'the key of the provider is missing',
+      reportingController: 'parley.dev/operator',
+      reportingInstance: 'x',
+      regarding,
+    },
+  });
+});
+afterAll(async () => plugin?.stop());
+
+describe('kubectl parley explain', () => {
+  it('shows why, what it refers to, who refers to it, what serves and the last events; of Secrets no values', async () => {
+    const { code, stdout, stderr } = await plugin.kubectl(['parley', 'explain', 'agent/reception', '-n', org]);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: '' });
+    expect(stdout).toContain(`Agent ${org}/reception is not ready`);
+    expect(stdout).toContain(`Secret ${org}/keys does not exist`);
+    expect(stdout).toMatch(/Serves revision ab12ab12ab12, for \S+; what the spec asks for now \(cd34cd34cd34\) is withheld/);
+    expect(stdout).toMatch(/✗ Secret keys, key apiKey: does not exist +\(spec\.llm\.apiKeySecretRef\)/);
+    expect(stdout).toMatch(/ {2}✗ Tool orders: not ready: NotObserved .*function look_up\)\n {6}✓ Secret shop, key token: exists/);
+    expect(stdout).toMatch(/Referred to by\n[\s\S]*PhoneNumber front: .*\(spec\.inboundAgentRef\)\n[\s\S]*WebhookSubscription hook: /);
+    expect(stdout).toMatch(/Warning +SecretNotFound +1 +the key of the provider is missing/);
+    expect(stdout).not.toContain('canary');
+  });
+
+  it('is the same for programs', async () => {
+    const answer = await plugin.parley(['explain', 'agent', 'reception', '-n', org, '-o', 'json']);
+    expect(answer.stdout).not.toContain('canary');
+    expect(JSON.parse(answer.stdout)).toMatchObject({
+      ready: false,
+      problems: [{ reason: 'SecretNotFound' }],
+      refersTo: [
+        { object: 'Secret keys, key apiKey', sound: false },
+        { object: 'Tool orders', refersTo: [{ state: 'exists' }] },
+      ],
+      referredToBy: expect.arrayContaining([expect.objectContaining({ object: 'PhoneNumber front' })]),
+      events: [{ reason: 'SecretNotFound' }],
+    });
+    const tool = await plugin.parley(['explain', 'ptool/orders', '-n', org]);
+    expect(tool.stdout).toMatch(/✗ Agent reception: not ready: SecretNotFound +\(spec\.agentRefs\)/);
+  });
+
+  it('says what it may not see, and what there is instead of what there is not', async () => {
+    const user = `explainer-of-${org}`;
+    await plugin.put(
+      {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'Role',
+        metadata: { name: 'explainer', namespace: org },
+        rules: [{ apiGroups: ['parley.dev'], resources: ['*'], verbs: ['get', 'list'] }],
+      },
+      {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'RoleBinding',
+        metadata: { name: 'explainer', namespace: org },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'explainer' },
+        subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
+      },
+    );
+    const answer = await plugin.parley(['explain', 'agent/reception', '-n', org, '--as', user]);
+    expect(answer.stdout).toContain('Secret keys, key apiKey: not known: you may not read it');
+    expect(answer.stdout).toContain(`you may not list events in the namespace ${org}`);
+    const absent = await plugin.parley(['explain', 'agent/receptoin', '-n', org]);
+    expect(absent).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('there is: reception') });
+    const noKind = await plugin.parley(['explain', 'pod/x', '-n', org]);
+    expect(noKind).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('use one of: agent') });
+  });
+});
