@@ -43,6 +43,8 @@ export interface AgentWish {
 
 export interface CallWish extends AgentWish {
   readonly dynamicData?: Readonly<Record<string, unknown>>;
+  /** Of whoever registers it. */
+  readonly traceparent?: string;
   /** Default: all are well, and the user is understood as "hello". */
   readonly provider?: ProviderServer;
   /** Of another test's agent. */
@@ -171,6 +173,7 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
           revision: wish.revision ?? revision,
           maxDurationMs: callSettingsOf(config).maxDurationMs,
           ...(wish.dynamicData && { dynamicData: wish.dynamicData }),
+          traceparent: wish.traceparent,
         }),
       );
       expect(registration.outcome).toBe('registered');
