@@ -15,7 +15,8 @@ export async function output(
 ): Promise<string> {
   try {
     const running = promisify(execFile)(file, args, { env, timeout: timeoutMs, maxBuffer: 32 * 1024 * 1024 });
-    running.child.stdin?.end(input);
+    // Whoever reads nothing may be gone already.
+    running.child.stdin?.on('error', () => undefined).end(input);
     return (await running).stdout;
   } catch (error) {
     const { stdout = '', stderr = '' } = error as { stdout?: string; stderr?: string };
