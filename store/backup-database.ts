@@ -50,7 +50,7 @@ export async function describeDatabase({ databaseUrl }: { readonly databaseUrl: 
 }
 
 /**
- * Makes what a dump of the schema needs and does not hold: roles and the extension. What is in the schema goes, at once.
+ * Makes what a dump of the schema needs and does not hold: roles and the extension; and the schema itself. What is in it goes, at once.
  *
  * @param options.owner who has the tables in the dump
  * @throws StoreError `refused` when the session's user can't give tables to that owner
@@ -69,12 +69,16 @@ export async function prepareRestore({ databaseUrl, owner }: { readonly database
     await ensureRoles(client);
     await client.query('DROP SCHEMA IF EXISTS parley CASCADE');
     await client.query('CREATE EXTENSION IF NOT EXISTS vector');
+    await client.query(`CREATE SCHEMA parley AUTHORIZATION "${owner.replaceAll('"', '""')}"`);
+    // A function changes hands only to a role that may create in its schema: taken back by finishRestore.
+    await client.query('GRANT CREATE ON SCHEMA parley TO parley_directory');
   });
 }
 
-/** Forgets what held for another API server: whose versions of resources are other numbers. */
-export async function forgetCluster({ databaseUrl }: { readonly databaseUrl: string }): Promise<void> {
+/** Takes back what {@link prepareRestore} granted, and forgets what held for another API server: whose versions of resources are other numbers. */
+export async function finishRestore({ databaseUrl }: { readonly databaseUrl: string }): Promise<void> {
   await withClient(databaseUrl, async (client) => {
+    await client.query('REVOKE CREATE ON SCHEMA parley FROM parley_directory');
     await client.query('TRUNCATE parley.webhook_watermarks');
     await client.query('ANALYZE');
   });

@@ -59,7 +59,7 @@ export { watchOutbox } from './webhooks/watch-outbox.ts';
 export { openDispatchStore, type DispatchStoreOptions } from './webhooks/open-dispatch-store.ts';
 export type { EventRecord, WebhookStore } from './webhooks/webhook-store.ts';
 export { watchHealth } from './watch-health.ts';
-export { describeDatabase, forgetCluster, prepareRestore } from './backup-database.ts';
+export { describeDatabase, finishRestore, prepareRestore } from './backup-database.ts';
 export { migrate, migrationStatus } from './migrate.ts';
 export { readMigrations } from './migration-files.ts';
 export { covers, isPermission, permissions, type Permission } from './permissions.ts';

@@ -8,8 +8,10 @@ import { binarySpec } from '../dev/binaries/catalogue.ts';
 import { UserError } from '../failure.ts';
 
 export interface PostgresProgram {
-  /** @throws UserError with what the program said */
+  /** In the database. @throws UserError with what the program said */
   run(args: readonly string[]): Promise<void>;
+  /** Without a database. @returns its standard output */
+  answer(args: readonly string[]): Promise<string>;
 }
 
 export interface ProgramOptions {
@@ -28,7 +30,14 @@ export async function findProgram(options: ProgramOptions): Promise<PostgresProg
     if (!existsSync(path)) continue;
     const { code, stdout } = await execute(path, ['--version'], env).catch(() => ({ code: 1, stdout: '' }));
     const version = Number(/\(PostgreSQL\) (\d+)/.exec(stdout)?.[1]);
-    if (code === 0 && version >= serverVersion) return { run: (args) => runWith(path, args, options) };
+    if (code === 0 && version >= serverVersion) {
+      return {
+        async run(args) {
+          await runWith(path, [...connection(options.databaseUrl), ...args], options);
+        },
+        answer: (args) => runWith(path, args, options),
+      };
+    }
     found.push(`${path} is of version ${Number.isNaN(version) ? 'unknown' : version}`);
   }
   throw new UserError(`there is no ${name} for Postgres ${serverVersion}${found.length === 0 ? '' : `: ${found.join(', ')}`}`, {
@@ -43,14 +52,18 @@ function* candidates({ name, serverVersion, env }: ProgramOptions): Generator<st
   if (server !== undefined) yield join(dirname(server), name);
 }
 
-async function runWith(path: string, args: readonly string[], { name, databaseUrl, env }: ProgramOptions): Promise<void> {
+/** Arguments of a process are everybody's to read, its environment is not: the password is there. */
+function connection(databaseUrl: string): readonly string[] {
   const url = new URL(databaseUrl);
-  const password = decodeURIComponent(url.password);
-  // Arguments of a process are everybody's to read, its environment is not.
   url.password = '';
+  return [`--dbname=${url.href}`];
+}
+
+async function runWith(path: string, args: readonly string[], { name, databaseUrl, env }: ProgramOptions): Promise<string> {
+  const password = decodeURIComponent(new URL(databaseUrl).password);
   const own = { ...env, ...(password !== '' && { PGPASSWORD: password }), PGAPPNAME: 'parley backup' };
-  const { code, stderr } = await execute(path, [`--dbname=${url.href}`, ...args], own);
-  if (code === 0) return;
+  const { code, stdout, stderr } = await execute(path, args, own);
+  if (code === 0) return stdout;
   const said = stderr.trim().split('\n').slice(-5).join('\n  ');
   throw new UserError(`${name} failed: ${said}`, /row-level security/.test(stderr) ? { cure: seeAllRows } : {});
 }

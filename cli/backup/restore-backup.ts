@@ -1,8 +1,10 @@
 /** Brings a backup back into an installation that is empty, and stands still. */
-import { join } from 'node:path';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 
 import { kinds } from '../../crds/index.ts';
-import { describeDatabase, forgetCluster, migrate, prepareRestore, readMigrations } from '../../store/index.ts';
+import { describeDatabase, finishRestore, migrate, prepareRestore, readMigrations } from '../../store/index.ts';
 import { explainStore } from '../database.ts';
 import { UserError } from '../failure.ts';
 import { withNamespaces } from '../organization-namespaces.ts';
@@ -100,10 +102,19 @@ async function restoreDatabase(
   program: Program,
 ): Promise<void> {
   await explainStore(databaseUrl, () => prepareRestore({ databaseUrl, owner: database.owner }));
-  await program.run(['--exit-on-error', '--single-transaction', join(folder, databaseFile)]);
+  const dump = join(folder, databaseFile);
+  const list = join(await mkdtemp(join(tmpdir(), 'parley-restore-')), 'list');
+  try {
+    // The schema is there already; all that is in it comes, and the grants on it.
+    const entries = (await program.answer(['--list', dump])).split('\n').filter((line) => !/^\d+; \d+ \d+ SCHEMA - /.test(line));
+    await writeFile(list, entries.join('\n'));
+    await program.run(['--exit-on-error', '--single-transaction', `--use-list=${list}`, dump]);
+  } finally {
+    await rm(dirname(list), { recursive: true, force: true });
+  }
   await explainStore(databaseUrl, async () => {
     const { applied } = await migrate({ databaseUrl });
-    await forgetCluster({ databaseUrl });
+    await finishRestore({ databaseUrl });
     onProgress(`Postgres: is back${applied.length === 0 ? '' : `, and has ${applied.length} newer migrations`}`);
   });
 }

@@ -1,7 +1,9 @@
 /** The checks of `parley doctor`, for the command and for whoever else wants to know. */
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 
 import { ConfigError, loadConfig, type Config } from '../../platform/config.ts';
+import type { CheckId } from './checks.ts';
 import { checkCluster } from './cluster.ts';
 import { checkClocks } from './clocks.ts';
 import { type Finding, findingsOf } from './finding.ts';
@@ -11,6 +13,9 @@ import { checkFileStorage, checkMediaServer, checkNameServers, checkTemporal, ch
 
 export { describeFinding, type Finding } from './finding.ts';
 export type { Audience } from './permissions.ts';
+
+/** For one check of a server, in milliseconds. */
+const longest = 45_000;
 
 export interface DoctorOptions {
   /** As of a role: `KUBECONFIG`, `DATABASE_URL` and the others. */
@@ -56,11 +61,26 @@ export async function* runDoctor(options: DoctorOptions): AsyncGenerator<Finding
   yield* checkCluster({ audience, onClock, now });
   yield* checkPostgres({ databaseUrl: config.DATABASE_URL, poolSize: config.PARLEY_DATABASE_POOL, onClock, now });
   yield* checkTemporal(config.TEMPORAL_ADDRESS, config.TEMPORAL_NAMESPACE);
-  yield await checkMediaServer(config);
-  yield await checkFileStorage(config.STORAGE_URL, { isSet: !isEmpty(env['STORAGE_URL']), id: randomUUID() });
-  yield await checkVectorStore(config.VECTOR_STORE_URL);
-  yield await checkNameServers(config.PARLEY_EGRESS_DNS_SERVERS);
+  yield await inTime('media-server', checkMediaServer(config));
+  const storage = checkFileStorage(config.STORAGE_URL, { isSet: !isEmpty(env['STORAGE_URL']), id: randomUUID() });
+  yield await inTime('file-storage', storage);
+  yield await inTime('vector-store', checkVectorStore(config.VECTOR_STORE_URL));
+  yield await inTime('name-servers', checkNameServers(config.PARLEY_EGRESS_DNS_SERVERS));
   yield checkClocks(readings);
 }
 
 const isEmpty = (value: string | undefined): boolean => value === undefined || value === '';
+
+/** A server that takes the question and never answers keeps nobody from hearing about the others. */
+async function inTime(check: CheckId, finding: Promise<Finding>): Promise<Finding> {
+  const late = new AbortController();
+  const cure = 'it can be reached and does not answer: look at its own log, and at what stands between';
+  try {
+    return await Promise.race([
+      finding,
+      delay(longest, findingsOf(check).fail(`no answer within ${longest / 1_000} s`, cure), { signal: late.signal }),
+    ]);
+  } finally {
+    late.abort();
+  }
+}
