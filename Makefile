@@ -14,7 +14,7 @@ $(STAMP): package.json package-lock.json .npmrc
 $(BUNDLE): $(STAMP) $(SOURCES) scripts/build.ts
 	node scripts/build.ts
 
-.PHONY: up test check bench image e2e clean help
+.PHONY: up test check bench image e2e upgrade-test clean help
 
 up: $(BUNDLE) ## Install what is missing and run the whole platform on this machine (ARGS="--detach" and others go to `parley dev`)
 	@bin/parley dev $(ARGS)
@@ -35,9 +35,12 @@ e2e: $(STAMP) ## Parley on a real node on this machine: needs Linux and root (AR
 	node scripts/image.ts
 	node test/node/main.ts $(ARGS)
 
+upgrade-test: $(STAMP) ## From another version (the latest tag, or PARLEY_UPGRADE_FROM=<ref>) to this checkout, with live data
+	node test/upgrade/main.ts
+
 clean: ## Remove what was built and installed here (data of the local stack too; the binary cache stays)
 	@if [ -f $(BUNDLE) ]; then bin/parley dev stop; fi
 	rm -rf dist build node_modules coverage .parley
 
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z0-9]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
