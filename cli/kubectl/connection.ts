@@ -1,7 +1,7 @@
 /** kubectl's own flags, and the connection that they describe. */
 import type { Command } from 'commander';
 
-import { createTransport, KubeError, loadKubeConfig, type KubeConfig, type Transport } from '../../kube/index.ts';
+import { createTransport, KubeError, loadKubeConfig, type KubeConfig, type KubeRequest, type Transport } from '../../kube/index.ts';
 import { UserError } from '../failure.ts';
 import { parseDuration } from './duration.ts';
 import type { Io } from './io.ts';
@@ -95,11 +95,16 @@ function asked(transport: Transport, { as, asGroup, requestTimeout }: Connection
     ...(as !== undefined && { 'impersonate-user': as }),
     ...(asGroup !== undefined && { 'impersonate-group': [...asGroup] }),
   };
-  const common = { signal, ...(requestTimeout !== undefined && { timeoutMs: requestTimeout }) };
+  const whole = (request: KubeRequest): KubeRequest => ({
+    ...request,
+    signal: request.signal ?? signal,
+    headers: { ...request.headers, ...headers },
+    ...(requestTimeout !== undefined && { timeoutMs: requestTimeout }),
+  });
   return {
     server: transport.server,
-    request: (request) => transport.request({ ...common, ...request, headers: { ...request.headers, ...headers } }),
-    stream: (request) => transport.stream({ ...common, ...request, headers: { ...request.headers, ...headers } }),
+    request: (request) => transport.request(whole(request)),
+    stream: (request) => transport.stream(whole(request)),
     close: () => transport.close(),
   };
 }

@@ -14,12 +14,23 @@ export function createPlugin(io: Io): Command {
   const plugin = new Command('kubectl parley')
     .description('Parley in a cluster, seen with your kubeconfig.')
     .version(version, '-V, --version')
+    .enablePositionalOptions()
     .showHelpAfterError('(run with --help for what is allowed)');
   addStatus(plugin, io);
   addExplain(plugin, io);
   addLogs(plugin, io);
   addCalls(plugin, io);
   addReport(plugin, io);
+  plugin
+    .command('__complete', { hidden: true })
+    .argument('[words...]')
+    .helpOption(false)
+    .allowUnknownOption()
+    .passThroughOptions()
+    .action(async (words: readonly string[]) => {
+      const { complete, printCompletion } = await import('./completion/complete.ts');
+      io.out.write(printCompletion(await complete(plugin, words, io)));
+    });
   return plugin;
 }
 

@@ -121,6 +121,8 @@ function throughProxy({ transport }: Connection, service: ServiceAddress, apiKey
           method,
           path: base + path,
           headers: { [KEY_HEADER]: apiKey },
+          // Long enough for an api that is being restarted.
+          timeoutMs: 10_000,
           ...(body !== undefined && { body }),
         });
       } catch (error) {

@@ -56,6 +56,13 @@ describe('Redactor', () => {
     for (const form of forms) expect(redactor.finish(form)).toMatch(/^"?\*{8}"?=*$/);
   });
 
+  it('knows the parts of what it has masked, too', () => {
+    const redactor = new Redactor();
+    redactor.secret('postgres://parley:pass4word@db:5432/parley');
+    redactor.secret('--license=lic-0815');
+    expect(redactor.finish('pass4word, lic-0815')).toBe('********, ********');
+  });
+
   it('takes no word and no name of an object for a secret that was seen elsewhere', () => {
     const redactor = new Redactor();
     redactor.keep('team-7');

@@ -83,6 +83,10 @@ export class Redactor {
   secret(value: string): string {
     if (value === '') return '';
     this.#remember(value);
+    // Its parts may stand alone elsewhere: the password of an address, the value behind a flag.
+    this.text(value);
+    const [, part] = /^-{0,2}[\w.-]+=(\S+)$/.exec(value) ?? [];
+    if (part !== undefined) this.#remember(part);
     return MASK;
   }
 

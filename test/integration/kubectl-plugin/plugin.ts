@@ -206,9 +206,15 @@ export function deployment(
 export function pod(
   role: string,
   namespace: string,
-  change: { readonly node?: string; readonly waiting?: object; readonly ready?: boolean; readonly ip?: string } = {},
+  change: {
+    readonly node?: string;
+    readonly waiting?: object;
+    readonly ready?: boolean;
+    readonly ip?: string;
+    readonly args?: readonly string[];
+  } = {},
 ): AnyObject {
-  const { node, waiting, ready = true, ip } = change;
+  const { node, waiting, ready = true, ip, args = [role] } = change;
   const state = waiting === undefined ? { running: { startedAt: '2026-01-01T00:00:00Z' } } : { waiting };
   return {
     apiVersion: 'v1',
@@ -217,7 +223,7 @@ export function pod(
     spec: {
       ...(node !== undefined && { nodeName: node }),
       terminationGracePeriodSeconds: 0,
-      containers: [{ name: role, image: 'example.com/parley:0.1.0', args: [role] }],
+      containers: [{ name: role, image: 'example.com/parley:0.1.0', args }],
     },
     status: {
       phase: 'Running',

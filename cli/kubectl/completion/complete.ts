@@ -1,0 +1,143 @@
+/**
+ * What fits behind `kubectl parley …` when somebody presses Tab. kubectl runs `kubectl_complete-parley` for it and reads its output as
+ * that of its own `__complete`: one candidate a line, with a tab in front of a description, and a directive at the end.
+ */
+import type { Command, Option } from 'commander';
+
+import { agentKind, kinds, type KindDefinition } from '../../../crds/index.ts';
+import { loadKubeConfig, ResourceClient, type KubeObject, type ResourceDescriptor } from '../../../kube/index.ts';
+import { withConnection, type ConnectionFlags } from '../connection.ts';
+import { builtIn } from '../descriptors.ts';
+import type { Io } from '../io.ts';
+
+/** Of cobra's directives: files are no candidates; no blank goes behind a candidate that isn't whole; files are candidates. */
+const noFiles = 4;
+const noBlank = 2;
+const files = 0;
+
+/** Somebody waits for it with a finger on the key, in milliseconds. */
+const patienceMs = 3_000;
+
+export interface Completion {
+  readonly candidates: readonly string[];
+  readonly directive: number;
+}
+
+/** @param words what stands behind `kubectl parley`; the last of them is what is being written */
+export async function complete(plugin: Command, words: readonly string[], io: Io): Promise<Completion> {
+  const typed = words.at(-1) ?? '';
+  const before = words.slice(0, -1);
+  const command = plugin.commands.find((each) => before.includes(each.name()));
+  if (command === undefined) {
+    if (typed.startsWith('-')) return fitting(flagsOf(plugin), typed);
+    return fitting(
+      plugin.commands.filter((each) => !each.name().startsWith('_')).map((each) => `${each.name()}\t${each.description()}`),
+      typed,
+    );
+  }
+  const [, name, part] = /^(--[\w-]+)=(.*)$/.exec(typed) ?? [];
+  const option = optionOf(command, name ?? before.at(-1));
+  if (option !== undefined && (option.required || option.optional)) {
+    const values = await valuesOf(option, before, io);
+    if (values === 'files') return { candidates: [], directive: files };
+    const found = fitting(values, part ?? typed);
+    return name === undefined ? found : { ...found, candidates: found.candidates.map((candidate) => `${name}=${candidate}`) };
+  }
+  if (typed.startsWith('-')) return fitting(flagsOf(command), typed);
+  return argumentsOf(command.name(), typed, before, io);
+}
+
+/** As kubectl reads it. */
+export function printCompletion({ candidates, directive }: Completion): string {
+  return `${candidates.map((candidate) => `${candidate}\n`).join('')}:${directive}\n`;
+}
+
+async function argumentsOf(name: string, typed: string, before: readonly string[], io: Io): Promise<Completion> {
+  if (name === 'logs') return fitting(await names(agentKind.descriptor, before, io), typed);
+  if (name !== 'explain') return { candidates: [], directive: noFiles };
+  const [kindText = ''] = typed.split('/');
+  const all = kinds as readonly KindDefinition[];
+  if (!typed.includes('/')) {
+    const found = fitting(
+      all.map(({ singular }) => `${singular}/`),
+      typed,
+    );
+    return { ...found, directive: noFiles | noBlank };
+  }
+  const kind = all.find(({ singular, shortNames, descriptor }) => [singular, descriptor.plural, ...shortNames].includes(kindText));
+  if (kind === undefined) return { candidates: [], directive: noFiles };
+  return fitting(
+    (await names(kind.descriptor, before, io)).map((each) => `${kindText}/${each}`),
+    typed,
+  );
+}
+
+async function valuesOf(option: Option, before: readonly string[], io: Io): Promise<readonly string[] | 'files'> {
+  if (option.argChoices !== undefined) return option.argChoices;
+  switch (option.long) {
+    case '--kubeconfig':
+    case '--file':
+      return 'files';
+    case '--context':
+      return contexts(before);
+    case '--namespace':
+    case '--system-namespace':
+      return names(builtIn.namespaces, before, io);
+    case '--agent':
+      return names(agentKind.descriptor, before, io);
+    default:
+      return [];
+  }
+}
+
+function contexts(before: readonly string[]): readonly string[] {
+  const { kubeconfig } = flagsIn(before);
+  try {
+    return loadKubeConfig(kubeconfig === undefined ? {} : { path: kubeconfig })
+      .getContexts()
+      .map(({ name }) => name);
+  } catch {
+    return [];
+  }
+}
+
+/** None where they can't be had in time: no message belongs into a command line. */
+async function names(descriptor: ResourceDescriptor, before: readonly string[], io: Io): Promise<readonly string[]> {
+  try {
+    return await withConnection({ ...flagsIn(before), requestTimeout: patienceMs }, io, async ({ transport, namespace }) => {
+      const client = new ResourceClient<KubeObject>({ transport, descriptor, fieldManager: 'parley-cli', metadataOnly: true });
+      const { items } = await client.list({ limit: 500, ...(descriptor.namespaced && { namespace }) });
+      return items.map(({ metadata }) => metadata.name);
+    });
+  } catch {
+    return [];
+  }
+}
+
+/** The flags that say which cluster and namespace are meant. */
+function flagsIn(words: readonly string[]): ConnectionFlags {
+  const value = (...flags: readonly string[]): string | undefined => {
+    const at = words.findLastIndex((word) => flags.includes(word));
+    const joined = words.findLast((word) => flags.some((flag) => word.startsWith(`${flag}=`)));
+    return joined === undefined ? (at === -1 ? undefined : words[at + 1]) : joined.slice(joined.indexOf('=') + 1);
+  };
+  const [kubeconfig, context, namespace, as] = [value('--kubeconfig'), value('--context'), value('-n', '--namespace'), value('--as')];
+  return {
+    ...(kubeconfig !== undefined && { kubeconfig }),
+    ...(context !== undefined && { context }),
+    ...(namespace !== undefined && { namespace }),
+    ...(as !== undefined && { as }),
+  };
+}
+
+function optionOf(command: Command, word: string | undefined): Option | undefined {
+  return word === undefined ? undefined : command.options.find(({ long, short }) => word === long || word === short);
+}
+
+function flagsOf(command: Command): readonly string[] {
+  return command.options.flatMap(({ long, description }) => (long === undefined || long === null ? [] : [`${long}\t${description}`]));
+}
+
+function fitting(candidates: readonly string[], typed: string): Completion {
+  return { candidates: candidates.filter((candidate) => candidate.startsWith(typed)), directive: noFiles };
+}
