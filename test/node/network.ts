@@ -1,8 +1,5 @@
 /** Who reaches what: the table of docs/install/network-policies.md, tried from inside each pod. */
-import { spawn } from 'node:child_process';
-import { createSocket } from 'node:dgram';
 import { readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 
 import { parseAllDocuments } from 'yaml';
@@ -10,6 +7,7 @@ import { parseAllDocuments } from 'yaml';
 import { isProgramOf, processesWhere } from '../support/role-pods.ts';
 import { API_SERVER_SERVICE, NODE_ADDRESS, WORLD_ADDRESS } from './cluster.ts';
 import { IMAGE } from './installation.ts';
+import { LISTEN, listenIn, METADATA, PRIVATE, PUBLIC, standIns, type Target, tryFrom, tryFromOutside } from './network-probes.ts';
 import { output } from './output.ts';
 
 export interface NetworkOptions {
@@ -22,19 +20,9 @@ export interface NetworkOptions {
   readonly root: string;
 }
 
-interface Target {
-  readonly host: string;
-  readonly port: number;
-  readonly udp?: true;
-}
-
 const roles = ['operator', 'api', 'worker', 'dispatcher', 'voice'] as const;
 const jobs = ['migrate', 'register'] as const;
 
-/** Addresses of nobody, given to the node: one of the internet, one of a private network, and where clouds keep the credentials of machines. */
-const PUBLIC = '203.0.113.10';
-const PRIVATE = '192.168.77.1';
-const METADATA = '169.254.169.254';
 /** What the chart has no rule for. */
 const OTHER_PORT = 9_999;
 const STRANGERS = 'strangers';
@@ -72,7 +60,7 @@ export async function whoReachesWhat(options: NetworkOptions): Promise<string> {
       const wanted = Object.entries(columns).flatMap(([column, targets]) =>
         targets.map((target) => ({ target, may: allowed.get(role)?.has(column) === true })),
       );
-      const mail = { target: { host: PUBLIC, port: 587 }, may: role === 'voice' || allowed.get(role)?.has('Outside mail') === true };
+      const mail = { target: { host: PUBLIC, port: 587 }, may: role === 'voice' };
       const all = [...wanted, mail, ...elsewhere.map((target) => ({ target, may: false }))];
       const reached = await tryFrom(
         processOf(role),
@@ -138,42 +126,6 @@ function documented(root: string): ReadonlyMap<string, ReadonlySet<string>> {
   return table;
 }
 
-/** Servers at addresses that pods may or may not reach; each answers whoever comes. */
-async function standIns(): Promise<() => Promise<void>> {
-  for (const address of [PUBLIC, PRIVATE, METADATA]) await output(['ip', 'addr', 'replace', `${address}/32`, 'dev', 'lo']);
-  // Another machine, behind a wire of its own.
-  await output([
-    'sh',
-    '-c',
-    `ip netns add elsewhere && ip link add wire type veth peer name wire0 netns elsewhere
-ip addr add 198.51.100.1/24 dev wire && ip link set wire up
-ip -n elsewhere addr add ${MACHINE}/24 dev wire0 && ip -n elsewhere link set wire0 up && ip -n elsewhere route add default via 198.51.100.1`,
-  ]);
-  const tcp = [
-    ...[22, 80, 443, 587, 8443].map((port) => ({ host: PUBLIC, port })),
-    ...[443, 5432].map((port) => ({ host: PRIVATE, port })),
-    { host: METADATA, port: 80 },
-  ];
-  const servers = await Promise.all(
-    tcp.map(async ({ host, port }) => {
-      const server = createServer((socket) => void socket.on('error', () => undefined).end());
-      await new Promise<void>((done, failed) => server.on('error', failed).listen(port, host, done));
-      return server;
-    }),
-  );
-  const echo = createSocket('udp4');
-  echo.on('message', (message, from) => echo.send(message, from.port, from.address));
-  await new Promise<void>((done) => echo.bind(3478, NODE_ADDRESS, done));
-  return async () => {
-    echo.close();
-    for (const server of servers) server.close();
-    for (const address of [PUBLIC, PRIVATE, METADATA]) await output(['ip', 'addr', 'del', `${address}/32`, 'dev', 'lo']);
-    await output(['ip', 'netns', 'del', 'elsewhere']);
-  };
-}
-
-const MACHINE = '198.51.100.2';
-
 /** Pods that only listen: in the places of the Jobs, which have ended, and somebody else's. */
 async function startProbes({ kubectl, namespace, hooks, tag }: NetworkOptions): Promise<void> {
   const policies = parseAllDocuments(hooks)
@@ -226,50 +178,6 @@ async function removeProbes({ kubectl, namespace }: NetworkOptions): Promise<voi
   await output([...kubectl, 'delete', 'namespace', STRANGERS, '--ignore-not-found']);
 }
 
-/** Serves each port by TCP and UDP; the first argument is a name to be found by. */
-const LISTEN = `
-for (const port of process.argv.slice(2).map(Number)) {
-  require('node:net').createServer((socket) => socket.on('error', () => undefined).end()).listen(port);
-  const udp = require('node:dgram').createSocket('udp4').bind(port);
-  udp.on('message', (message, from) => udp.send(message, from.port, from.address));
-}
-setInterval(() => undefined, 1e6);`;
-
-/** Tries each target once; what is refused or silent is not reached. */
-const TRY = `
-const { connect } = require('node:net');
-const tcp = ({ host, port }) => new Promise((done) => {
-  const socket = connect({ host, port, timeout: 3000 });
-  const end = (reached) => { socket.destroy(); done(reached); };
-  socket.on('connect', () => end(true)).on('error', () => end(false)).on('timeout', () => end(false));
-});
-const udp = ({ host, port }) => new Promise((done) => {
-  const socket = require('node:dgram').createSocket('udp4');
-  const end = (reached) => { clearInterval(sending); clearTimeout(timer); try { socket.close(); } catch {} done(reached); };
-  const send = () => socket.send('ping', port, host, () => undefined);
-  const sending = setInterval(send, 500);
-  const timer = setTimeout(end, 3000, false);
-  socket.on('message', () => end(true)).on('error', () => undefined);
-  send();
-});
-Promise.all(JSON.parse(process.argv[1]).map((target) => (target.udp ? udp : tcp)(target))).then((all) => console.log(JSON.stringify(all)));`;
-
-/** In the network of that process. */
-async function tryFrom(pid: number, targets: readonly Target[]): Promise<readonly boolean[]> {
-  const said = await output(['nsenter', `--net=/proc/${pid}/ns/net`, process.execPath, '--eval', TRY, JSON.stringify(targets)]);
-  return JSON.parse(said) as readonly boolean[];
-}
-
-/** The program of a role, or what stands in for a Job. */
-function processOf(role: string): number {
-  const [pid] = [
-    ...processesWhere(isProgramOf(role)),
-    ...processesWhere((words) => words[0] === 'node' && words.includes(`probe-${role}`)),
-  ];
-  if (pid === undefined) throw new Error(`no process of ${role} was found`);
-  return pid;
-}
-
 /** The REST API is for everybody, metrics for pods of the cluster, everything else for nobody. */
 async function inwards(
   { kubectl, namespace }: NetworkOptions,
@@ -278,7 +186,7 @@ async function inwards(
   for (const role of roles) {
     const pid = processOf(role);
     // Something that listens where nobody should get to, in the pod's own network.
-    const listener = await listenIn(pid);
+    const listener = await listenIn(pid, OTHER_PORT);
     const described = await output([
       ...kubectl,
       '-n',
@@ -305,20 +213,19 @@ async function inwards(
     const [metrics, other] = await tryFrom(processOf('stranger'), targets);
     expect("a stranger's pod", targets[0]!, metrics === true, true);
     expect("a stranger's pod", targets[1]!, other === true, false);
-    const machine = JSON.parse(
-      await output(['ip', 'netns', 'exec', 'elsewhere', process.execPath, '--eval', TRY, JSON.stringify(targets)]),
-    ) as readonly boolean[];
+    const machine = await tryFromOutside(targets);
     expect('another machine', targets[0]!, machine[0] === true, role === 'api');
     expect('another machine', targets[1]!, machine[1] === true, false);
     listener.stop();
   }
 }
 
-async function listenIn(pid: number): Promise<{ readonly stop: () => void }> {
-  const child = spawn('nsenter', [`--net=/proc/${pid}/ns/net`, process.execPath, '--eval', LISTEN, 'listener', String(OTHER_PORT)], {
-    stdio: 'ignore',
-  });
-  // It listens once it can be reached from where it is.
-  for (let attempt = 0; attempt < 50; attempt += 1) if ((await tryFrom(pid, [{ host: '127.0.0.1', port: OTHER_PORT }]))[0] === true) break;
-  return { stop: () => child.kill('SIGKILL') };
+/** The program of a role, or what stands in for a Job. */
+function processOf(role: string): number {
+  const [pid] = [
+    ...processesWhere(isProgramOf(role)),
+    ...processesWhere((words) => words[0] === 'node' && words.includes(`probe-${role}`)),
+  ];
+  if (pid === undefined) throw new Error(`no process of ${role} was found`);
+  return pid;
 }
