@@ -118,12 +118,17 @@ export class AgentRevisions {
     return this.#serving(ref.org, 's.agent_name', ref.agentName);
   }
 
-  /** The agent was deleted: no new call starts from it. Idempotent and final. */
-  async retire(ref: AgentRef): Promise<void> {
+  /**
+   * The agent was deleted: no new call starts from it. Idempotent and final.
+   *
+   * @param ref.agentName what still serves under this name goes as well: an agent that came back from a backup has another uid, and what
+   *   served before serves on until a revision of the new one does
+   */
+  async retire(ref: AgentRef & { readonly agentName?: string | undefined }): Promise<void> {
     await this.#database.asOrganization(ref.org, async (transaction) => {
       await transaction.query(
-        'UPDATE parley.agent_serving SET retired_at = now() WHERE org = $1 AND agent_uid = $2 AND retired_at IS NULL',
-        [ref.org, ref.agentUid],
+        'UPDATE parley.agent_serving SET retired_at = now() WHERE org = $1 AND (agent_uid = $2 OR agent_name = $3) AND retired_at IS NULL',
+        [ref.org, ref.agentUid, ref.agentName ?? null],
       );
       // What never served has no row to be found by later, and no call can be running on it.
       await transaction.query(

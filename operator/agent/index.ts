@@ -64,7 +64,7 @@ export function agentLogic(options: AgentLogicOptions): KindLogic<Agent, AgentAc
           return { replan: view.state === 'unavailable' };
         }
         default: {
-          const view = await book.retire(identityOf(agent));
+          const view = await book.retire({ ...identityOf(agent), agentName: agent.metadata.name });
           return { replan: view.state === 'unavailable' };
         }
       }

@@ -65,7 +65,7 @@ export class ServingBook {
   }
 
   /** No new call starts from the agent any more. */
-  async retire(agent: AgentIdentity): Promise<StoreView> {
+  async retire(agent: AgentIdentity & { readonly agentName: string }): Promise<StoreView> {
     return this.#options.outage.guard<StoreView>(async () => {
       await this.#options.store.agentRevisions.retire(agent);
       this.#entries.delete(agent.agentUid);

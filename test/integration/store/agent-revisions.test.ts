@@ -151,6 +151,16 @@ describe('retire', () => {
     expect(await failureOf(store.agentRevisions.serve({ ...acme, revision }))).toMatchObject({ kind: 'conflict' });
   });
 
+  it('takes what serves under the same name off the air with it: an agent that came back from a backup, and never served', async () => {
+    const { store } = await freshStore();
+    const [revision, other] = [await put(store, {}), await put(store, {}, { ...acme, agentUid: 'uid-3', agentName: 'night-desk' })];
+    await store.agentRevisions.serve({ ...acme, revision });
+    await store.agentRevisions.serve({ ...acme, agentUid: 'uid-3', revision: other });
+    await store.agentRevisions.retire({ org: 'acme', agentUid: 'uid-2', agentName: 'front-desk' });
+    expect(await store.agentRevisions.servingByName({ org: 'acme', agentName: 'front-desk' })).toBeUndefined();
+    expect(await store.agentRevisions.servingByName({ org: 'acme', agentName: 'night-desk' })).toMatchObject({ agentUid: 'uid-3' });
+  });
+
   it('removes at once what never served, and knows nothing of other organisations', async () => {
     const { store } = await freshStore();
     const revision = await put(store, {});
