@@ -1,6 +1,6 @@
 /** Calls as they move on: every change with the event that tells of it, in one transaction. */
 import type { Clock } from '../platform/clock.ts';
-import { currentSampledTrace } from '../platform/telemetry/tracing.ts';
+import { currentTrace } from '../platform/telemetry/tracing.ts';
 import type { CallRecord, CallRef, CallStore, FinishReason, NewCall, NewEvent } from '../store/index.ts';
 import { buildEvent } from '../webhooks/events/emit.ts';
 import type { EventName, EventPayload } from '../webhooks/events/catalogue.ts';
@@ -113,7 +113,7 @@ export class CallLifecycle {
 
 /** Everything that becomes of the call belongs to what it is registered in the course of. */
 function inTrace(): Pick<NewCall, 'traceparent'> {
-  return { traceparent: currentSampledTrace()?.traceparent };
+  return { traceparent: currentTrace()?.traceparent };
 }
 
 function about(record: CallRecord): { readonly call_id: string; readonly agent_id: string } {

@@ -46,8 +46,9 @@ it('loads nothing that makes or sends spans unless an address is set', async () 
     return JSON.parse(text) as { readonly before: number; readonly after: number };
   };
   expect(await loadedWith({})).toEqual({ before: 0, after: 0 });
-  expect(await loadedWith({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' })).toEqual({ before: 0, after: expect.any(Number) });
-  expect((await loadedWith({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' })).after).toBeGreaterThan(0);
+  const wanted = await loadedWith({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' });
+  expect(wanted.before).toBe(0);
+  expect(wanted.after).toBeGreaterThan(0);
 });
 
 it('does work as it is where nothing is traced', async () => {

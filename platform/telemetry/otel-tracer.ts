@@ -34,7 +34,10 @@ const kinds = {
   consumer: SpanKind.CONSUMER,
 } as const;
 
-export function createTracer({ role, version, logger }: OpenTracingOptions): Tracer {
+export function createTracer({ env, role, version, logger }: OpenTracingOptions): Tracer {
+  const protocol = env['OTEL_EXPORTER_OTLP_TRACES_PROTOCOL'] ?? env['OTEL_EXPORTER_OTLP_PROTOCOL'] ?? '';
+  if (!['', 'http/protobuf'].includes(protocol))
+    logger.warn({ protocol }, 'traces are sent as http/protobuf, whatever OTEL_EXPORTER_OTLP_PROTOCOL says');
   const named = resourceFromAttributes({
     'service.name': `parley-${role}`,
     'service.namespace': 'parley',

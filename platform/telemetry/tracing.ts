@@ -115,7 +115,7 @@ export function currentSampledTrace(): TraceContext | undefined {
  */
 export function traceFor(own: string | null | undefined): TraceContext | undefined {
   if (tracer === undefined) return undefined;
-  const current = currentSampledTrace();
+  const current = currentTrace();
   const began = readTraceparent(own);
   if (began === undefined || began.traceId === readTraceparent(current?.traceparent)?.traceId) return current;
   return traceContextOf(own);

@@ -251,7 +251,9 @@ describe('a trace', () => {
     const id = await subscribe(from, '/unseen');
     expect(await annotationOf(id)).toBeUndefined();
     await call(from, 'POST', `${one}/${id}/test`);
-    await came('/unseen');
+    // Whoever receives it doesn't keep it either.
+    const { headers } = await came('/unseen');
+    expect(headers['traceparent']).toMatch(new RegExp(`^00-${from.traceId}-[0-9a-f]{16}-00$`));
     const seen = caller();
     await call(seen, 'GET', `${one}/${id}`);
     await spanOf(seen, /^GET /);
