@@ -123,7 +123,7 @@ const lasting = (config: unknown): unknown => {
 
 it(
   'brings back agents in service, search, keys, recordings, secrets and deliveries, and sends nothing twice',
-  { timeout: 240_000 },
+  { timeout: 400_000 },
   async () => {
     const plane = await controlPlane();
     const org = await organizationNamespace('lost');
