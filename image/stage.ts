@@ -57,6 +57,8 @@ async function stageCommand(root: string, layer: string): Promise<void> {
   const command = join(layer, 'usr/local/bin/parley');
   await mkdir(dirname(command), { recursive: true });
   await writeFile(command, `#!/usr/local/bin/node\nimport '/${APP_FOLDER}/dist/parley.mjs';\n`, { mode: 0o755 });
+  const plugin = `#!/usr/local/bin/node\nprocess.argv.splice(2, 0, 'kubectl');\nawait import('/${APP_FOLDER}/dist/parley.mjs');\n`;
+  await writeFile(join(layer, 'usr/local/bin/kubectl-parley'), plugin, { mode: 0o755 });
   for (const name of ['LICENSE', 'NOTICE']) await cp(join(root, name), join(layer, APP_FOLDER, name));
 }
 

@@ -97,7 +97,10 @@ export async function runStack(options: DevOptions): Promise<void> {
     signal: stop,
   });
   const binary = (name: Parameters<typeof binaries.get>[0]): string => binaries.get(name)!;
-  linkPrograms(layout.bin, { kubectl: binary('kubectl'), temporal: binary('temporal'), parley: join(repositoryRoot(), 'bin', 'parley') });
+  const own = Object.fromEntries(
+    ['parley', 'kubectl-parley', 'kubectl_complete-parley'].map((name) => [name, join(repositoryRoot(), 'bin', name)]),
+  );
+  linkPrograms(layout.bin, { kubectl: binary('kubectl'), temporal: binary('temporal'), ...own });
   writeSettings(layout.settings, { ...settings, ports, org });
 
   const kubectl = kubectlWith({ binary: binary('kubectl'), kubeconfig: layout.kubeconfig });

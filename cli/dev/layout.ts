@@ -10,7 +10,7 @@ export interface Layout {
   readonly envFile: string;
   /** The administrator's, in the organisation's namespace. */
   readonly kubeconfig: string;
-  /** Links to kubectl, temporal and parley. */
+  /** Links to kubectl, temporal, parley and its plugin for kubectl. */
   readonly bin: string;
   readonly data: string;
   readonly logs: string;

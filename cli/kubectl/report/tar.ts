@@ -1,27 +1,29 @@
-/** A tar archive (ustar) of small files, made in memory. */
+/** A tar archive (ustar), made in memory. */
 export interface TarEntry {
   /** At most 255 bytes, with `/` between folders. */
   readonly path: string;
   readonly content: Uint8Array;
+  /** Permissions; 0o600 where absent. */
+  readonly mode?: number;
 }
 
 const blockSize = 512;
 
 /** @param mtime seconds since the Unix epoch, of every file */
 export function tar(entries: readonly TarEntry[], mtime: number): Uint8Array {
-  const blocks = entries.flatMap(({ path, content }) => [
-    header(path, content.length, mtime),
+  const blocks = entries.flatMap(({ path, content, mode = 0o600 }) => [
+    header({ path, size: content.length, mtime, mode }),
     content,
     new Uint8Array((blockSize - (content.length % blockSize)) % blockSize),
   ]);
   return Buffer.concat([...blocks, new Uint8Array(2 * blockSize)]);
 }
 
-function header(path: string, size: number, mtime: number): Uint8Array {
+function header({ path, size, mtime, mode }: Readonly<Record<'size' | 'mtime' | 'mode', number>> & { readonly path: string }): Uint8Array {
   const block = Buffer.alloc(blockSize);
   const [prefix, name] = split(path);
   block.write(name, 0);
-  block.write(octal(0o600, 8), 100);
+  block.write(octal(mode, 8), 100);
   block.write(octal(0, 8), 108);
   block.write(octal(0, 8), 116);
   block.write(octal(size, 12), 124);

@@ -74,12 +74,13 @@ export async function gatherStatus(connection: Connection, options: StatusOption
     namespace === undefined ? undefined : isOrganization(reader, namespace),
   ]);
   const reports = deployments && reportDeployments(deployments, pods ?? []);
-  const home = reports?.find(({ role }) => role === 'operator')?.namespace;
-  const operator = await readOperator(reader, {
-    known: home,
-    fallback: options.systemNamespace ?? options.leaseNamespace,
-    now: options.now,
-  });
+  const homes = [...new Set(reports?.flatMap(({ role, namespace: home }) => (role === 'operator' ? [home] : [])))];
+  const fallback = options.systemNamespace ?? options.leaseNamespace;
+  // With an installation in each of several namespaces: the one that is not at work is the one to be told of.
+  const operators = await Promise.all(
+    (homes.length === 0 ? [undefined] : homes).map((known) => readOperator(reader, { known, fallback, now: options.now })),
+  );
+  const operator = operators.find(({ state }) => state !== 'leading') ?? operators[0] ?? { state: 'unknown' };
   const problems = [
     ...(reports ?? []).flatMap(problemOfDeployment),
     ...(jobs ?? []).flatMap(problemOfJob),
