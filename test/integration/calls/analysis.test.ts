@@ -16,6 +16,7 @@ import { createRegistry } from '../../../platform/metrics.ts';
 import type { CallMessage, FinishReason } from '../../../store/index.ts';
 import { runWorker } from '../../../workflows/main.ts';
 import { controlPlane } from '../../support/control-plane.ts';
+import { expectDocumented } from '../../support/documented-lines.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { startProviderServer, type ChatRequest, type ProviderServer } from '../../support/provider-server.ts';
@@ -183,6 +184,9 @@ describe('the analysis of a call', () => {
       error: null,
       completed_at: expect.any(String),
     });
+    const lines = log.map((line) => JSON.parse(line) as Record<string, unknown>).filter(({ callId }) => callId === id);
+    expect(lines).toHaveLength(1);
+    await expectDocumented(lines[0] ?? {});
     const { call_id: _call, agent_id: _agent, ...inCall } = answer;
     expect((await org.call('GET', `/v1/calls/${id}`)).body.post_call_analysis).toEqual(inCall);
     const items = goodItems.map(({ name, result }) => ({ name, result }));

@@ -273,6 +273,26 @@ describe('network policies', () => {
     }
   });
 
+  it('let every role reach the collector of traces where there is one, at the port that its address has', async () => {
+    const to = [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'observability' } } }];
+    const egressOf = async (config: Readonly<Record<string, string>>): Promise<readonly string[]> => {
+      const manifests = await render(withValues({ config, networkPolicy: { collector: { to } } }));
+      return roles.flatMap((role) => {
+        const { spec } = find(manifests, 'NetworkPolicy', `parley-${role}`) as unknown as { spec: { egress: Rule[] } };
+        return spec.egress.filter((rule) => JSON.stringify(rule.to) === JSON.stringify(to)).map(({ ports }) => `${role} ${ports[0]?.port}`);
+      });
+    };
+    expect(await egressOf({})).toEqual([]);
+    expect(await egressOf({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.observability:4318' })).toEqual(
+      roles.map((role) => `${role} 4318`),
+    );
+    const both = {
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
+      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces.example/v1/traces',
+    };
+    expect(await egressOf(both)).toEqual(roles.map((role) => `${role} 443`));
+  });
+
   it('leave private networks out of the world outside, but for those that are let in', async () => {
     const manifests = await render(values);
     const { spec } = find(manifests, 'NetworkPolicy', 'parley-dispatcher') as unknown as { spec: { egress: Rule[] } };
