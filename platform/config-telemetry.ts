@@ -4,7 +4,9 @@
  */
 import { z } from 'zod';
 
-const httpAddress = z.url({ protocol: /^https?$/ }).regex(/^[^@]*$/, 'must be without user and password: use OTEL_EXPORTER_OTLP_HEADERS');
+const httpAddress = z
+  .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address, e.g. http://collector:4318' })
+  .regex(/^[^@]*$/, 'must be without user and password: use OTEL_EXPORTER_OTLP_HEADERS');
 
 export const telemetryFields = {
   OTEL_EXPORTER_OTLP_ENDPOINT: httpAddress

@@ -41,6 +41,16 @@ describe('loadConfig', () => {
     expect(() => loadConfig({ PARLEY_PROVIDERS: value })).toThrow(/^(?!.*hunter2)/s);
   });
 
+  it('says what the address of a collector has to be like', () => {
+    expect(() => loadConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4318' })).toThrow(
+      /ENDPOINT: must be an http:\/\/ or https:\/\/ address/,
+    );
+    expect(() => loadConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://me:hunter2@collector' })).toThrow(
+      /^(?!.*hunter2).*OTEL_EXPORTER_OTLP_HEADERS/s,
+    );
+    expect(() => loadConfig({ OTEL_TRACES_SAMPLER_ARG: '2' })).toThrow(/must be a number from 0 to 1/);
+  });
+
   it('never repeats a bad value, which may hold a password', () => {
     expect(() => loadConfig({ DATABASE_URL: 'mysql://user:hunter2@host' })).toThrow(/^(?!.*hunter2)/s);
   });
