@@ -263,7 +263,7 @@ export class CallJob {
         withinMs: patience.start,
         what: 'the beginning of the call',
       });
-      if (changed) log.info('the call has begun');
+      if (changed) log.info({ agent: call.overrideAgentName ?? call.agentName }, 'the call has begun');
       else if (isTerminal(now.status)) ending.decide('elsewhere');
     } catch (err) {
       log.error({ err }, 'the beginning of the call could not be written down');

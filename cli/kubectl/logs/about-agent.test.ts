@@ -62,6 +62,13 @@ describe('AboutAgent', () => {
   });
 });
 
+it('reads lines of libraries, too', () => {
+  expect(parseLine('{"level":40,"time":1700000000000,"msg":"x"}', { source: 's', role: 'voice' })).toMatchObject({
+    level: 'warn',
+    time: 1_700_000_000_000,
+  });
+});
+
 it.each(['', 'plain text', '{"level":"info"}', '{"time":"2026-01-01T00:00:00Z","level":"loud"}', '{broken'])(
   'is no line of ours: %j',
   (raw) => {

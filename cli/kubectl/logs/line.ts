@@ -27,7 +27,9 @@ export function parseLine(raw: string, origin: { readonly source: string; readon
     return undefined;
   }
   const time = typeof fields['time'] === 'number' ? fields['time'] : Date.parse(String(fields['time']));
-  const level = levels.find((each) => each === fields['level']);
+  // Libraries write the numbers that stand for them.
+  const given = fields['level'];
+  const level = typeof given === 'number' ? levels[Math.floor(given / 10) - 1] : levels.find((each) => each === given);
   return Number.isNaN(time) || level === undefined ? undefined : { ...origin, time, level, fields, raw };
 }
 

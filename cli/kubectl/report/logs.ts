@@ -5,11 +5,6 @@ import type { LogSource } from '../logs/sources.ts';
 import { maskTree } from './objects.ts';
 import type { Redactor } from './redactor.ts';
 
-export interface RawLog {
-  readonly name: string;
-  readonly lines: readonly string[];
-}
-
 /** Longest line that is kept; what is longer is cut, in characters. */
 const maxLine = 16_384;
 

@@ -10,7 +10,7 @@ const maxKnown = 512;
 
 /** Names whose values are nobody's business. */
 const secretWord =
-  '(?:[a-z0-9_.-]*(?:passw(?:or)?d|passphrase|pwd|secret|token|api[_-]?key|apikey|access[_-]?key|private[_-]?key|signing[_-]?key|authorization|credential|cookie|session[_-]?id|signature)[a-z0-9_.-]*)';
+  '(?:[a-z0-9_.-]{0,64}(?:passw(?:or)?d|passphrase|pwd|secret|token|api[_-]?key|apikey|access[_-]?key|private[_-]?key|signing[_-]?key|authorization|credential|cookie|session[_-]?id|signature)[a-z0-9_.-]{0,64})';
 
 interface Rule {
   readonly pattern: RegExp;
@@ -26,20 +26,31 @@ const rules: readonly Rule[] = [
   },
   // scheme://user:password@host, and scheme://token@host
   {
-    pattern: /\b([a-z][a-z0-9+.-]*:\/\/)([^\s/@:"'<>]*):([^\s@"'<>]+)@/gi,
+    pattern: /\b([a-z][a-z0-9+.-]{0,20}:\/\/)([^\s/@:"'<>]*):([^\s@"'<>]+)@/gi,
     parts: ([, scheme = '', user = '', word = '']) => [`${scheme}${user}:`, word, '@'],
   },
-  { pattern: /\b([a-z][a-z0-9+.-]*:\/\/)([^\s/@:"'<>]{6,})@/gi, parts: ([, scheme = '', word = '']) => [scheme, word, '@'] },
+  { pattern: /\b([a-z][a-z0-9+.-]{0,20}:\/\/)([^\s/@:"'<>]{6,})@/gi, parts: ([, scheme = '', word = '']) => [scheme, word, '@'] },
   // ?name=value of an address
   {
     pattern: /([?&][^=&#\s"'<>]{1,100}=)([^&#\s"'<>]+)/g,
     parts: ([, name = '', value = '']) => [name, value, ''],
   },
   { pattern: /\b((?:bearer|basic|digest)\s+)([\w.~+/=-]{6,})/gi, parts: ([, scheme = '', value = '']) => [scheme, value, ''] },
-  // "password": "x", password=x, --token x
+  { pattern: /(\b(?:set-)?cookie\\?["']?\s*[:=]\s*\\?["']?)([^\n"']+)/gi, parts: ([, name = '', value = '']) => [name, value, ''] },
+  // Any scheme and its credentials
+  {
+    pattern: /(authorization\\?["']?\s*[:=]\s*\\?["']?)([^\s"'\\]+(?:\s+[^\s"'\\,;]+)?)/gi,
+    parts: ([, name = '', value = '']) => [name, value, ''],
+  },
+  // "password": "two words"
+  {
+    pattern: new RegExp(`((?:\\\\?["'])?${secretWord}(?:\\\\?["'])?\\s*(?:=>|[:=])\\s*\\\\?)(["'])((?:(?!\\\\?\\2)[^\\n])+)`, 'gi'),
+    parts: ([, name = '', quote = '', value = '']) => [name + quote, value, ''],
+  },
+  // password=x, the password is x, --token x
   {
     pattern: new RegExp(
-      `((?:\\\\?["'])?${secretWord}(?:\\\\?["'])?\\s*(?:=>|[:=])\\s*(?:\\\\?["'])?)((?!(?:bearer|basic|digest)\\b)[^\\s"'\\\\,;&}\\])]+)`,
+      `((?:\\\\?["'])?${secretWord}(?:\\\\?["'])?\\s*(?:=>|[:=]|\\bis\\b)\\s*(?:\\\\?["'])?)((?!(?:bearer|basic|digest)\\b)[^\\s"'\\\\,;&}\\])]+)`,
       'gi',
     ),
     parts: ([, name = '', value = '']) => [name, value, ''],
@@ -61,7 +72,7 @@ const rules: readonly Rule[] = [
     parts: ([whole = '']) => ['', whole, ''],
   },
   // People: addresses and numbers
-  { pattern: /\b([\w.%+-]+)(@[\w-]+(?:\.[\w-]+)+)/g, parts: ([, who = '', host = '']) => ['', who, host] },
+  { pattern: /\b([\w.%+-]{1,64})(@[\w-]{1,63}(?:\.[\w-]{1,63})+)/g, parts: ([, who = '', host = '']) => ['', who, host] },
   { pattern: /(\+\d{2})(\d{5,13})\b/g, parts: ([, country = '', rest = '']) => [country, rest, ''] },
 ];
 

@@ -124,6 +124,16 @@ describe.skipIf(address === undefined)("kubectl parley calls, through the API se
     expect(absent).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('there is no call "call_nowhere"') });
   });
 
+  it('needs one credential, not two', async () => {
+    const ask = async (headers: Readonly<Record<string, string>>): Promise<number> =>
+      (await fetch(`${facade.url}/v1/calls`, { headers })).status;
+    expect(await ask({ 'x-parley-api-key': org.key })).toBe(200);
+    expect(await ask({ 'x-parley-api-key': 'pk_nonsense' })).toBe(401);
+    // Authorization is what counts where there is one.
+    expect(await ask({ authorization: 'Bearer pk_nonsense', 'x-parley-api-key': org.key })).toBe(401);
+    expect(await ask({})).toBe(401);
+  });
+
   it('prints a call again when it has changed', async () => {
     const stop = new AbortController();
     let output = '';
@@ -182,6 +192,23 @@ describe.skipIf(address === undefined)("kubectl parley calls, through the API se
       stdout: '',
       stderr: expect.stringMatching(/can't be used through the API server: you may not[\s\S]*services\/proxy/),
     });
+    // The Role that the documentation has.
+    await plugin.put(
+      {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'Role',
+        metadata: { name: 'parley-calls', namespace: system },
+        rules: [{ apiGroups: [''], resources: ['services/proxy'], resourceNames: ['http:parley-api:http'], verbs: ['get'] }],
+      },
+      {
+        apiVersion: 'rbac.authorization.k8s.io/v1',
+        kind: 'RoleBinding',
+        metadata: { name: 'parley-calls', namespace: system },
+        roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'parley-calls' },
+        subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: user }],
+      },
+    );
+    await eventually(async () => expect(await plugin.parley(['calls', ...flags(), '--as', user])).toMatchObject({ code: 0, stderr: '' }));
     const nowhere = await plugin.parley(['calls', ...flags(), '--api-service', `${system}/nothing`]);
     expect(nowhere.stderr).toContain(`there is no Service ${system}/nothing`);
   });
