@@ -33,14 +33,19 @@ export function maskLine(raw: string, redactor: Redactor): string {
   return redactor.text(raw.slice(0, maxLine));
 }
 
-/** What a role says of its readiness, through the API server; undefined where that is not allowed, or it gives no answer. */
+/** What a role says of its readiness, through the API server; and why that is not known where it isn't. */
 export async function readinessOf(
   transport: Transport,
   pod: { readonly namespace: string; readonly name: string; readonly port: number },
-): Promise<unknown> {
+): Promise<string> {
   const path = `/api/v1/namespaces/${pod.namespace}/pods/http:${pod.name}:${pod.port}/proxy/readyz`;
   try {
-    return (await transport.request<unknown>({ method: 'GET', path, timeoutMs: 5_000 })) ?? 'ready';
+    // `ok`, or JSON with what is missing.
+    const { body } = await transport.stream({ method: 'GET', path, accept: '*/*', timeoutMs: 5_000 });
+    const text = Buffer.concat(await Array.fromAsync(body))
+      .toString()
+      .trim();
+    return text.slice(0, maxLine);
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     return error.body ?? `not known: ${error.message}`;

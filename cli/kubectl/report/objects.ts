@@ -23,9 +23,7 @@ const knownLabels =
 
 /** Settings of Parley that are no secrets, and what every container has. */
 const plainVariables: ReadonlySet<string> = new Set([
-  ...configEntries()
-    .filter(({ secret }) => !secret)
-    .map(({ name }) => name),
+  ...configEntries().flatMap(({ name, secret }) => (secret || /(KEY|SECRET|TOKEN|PASSWORD)$/.test(name) ? [] : [name])),
   'HOME',
   'NODE_ENV',
   'PARLEY_IDENTITY',

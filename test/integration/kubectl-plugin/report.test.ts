@@ -36,6 +36,7 @@ const planted = {
   condition: 'canary-condition-4728',
   event: 'canary-event-4729',
   label: 'canary-label-4730',
+  keyId: 'canary-key-4733',
 };
 const prompts = { prompt: 'canary-prompt-4731', welcome: 'canary-welcome-4732' };
 
@@ -47,6 +48,7 @@ beforeAll(async () => {
     env: [
       { name: 'SOME_PASSPHRASE', value: planted.environment },
       { name: 'DATABASE_URL', value: `postgres://parley:${planted.environmentAddress}@db:5432/parley` },
+      { name: 'LIVEKIT_API_KEY', value: planted.keyId },
       { name: 'PARLEY_LOG_LEVEL', value: 'debug' },
       { name: 'FROM_SECRET', valueFrom: { secretKeyRef: { name: 'database', key: 'url' } } },
     ],
