@@ -42,10 +42,9 @@ export async function readinessOf(
   try {
     // `ok`, or JSON with what is missing.
     const { body } = await transport.stream({ method: 'GET', path, accept: '*/*', timeoutMs: 5_000 });
-    const text = Buffer.concat(await Array.fromAsync(body))
-      .toString()
-      .trim();
-    return text.slice(0, maxLine);
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of body) chunks.push(chunk);
+    return Buffer.concat(chunks).toString().trim().slice(0, maxLine);
   } catch (error) {
     if (!(error instanceof KubeError)) throw error;
     return error.body ?? `not known: ${error.message}`;
