@@ -251,7 +251,7 @@ const schema = z.object({
     .max(100)
     .default(2)
     .describe(
-      'Processes that a voice process keeps ready for the next calls: so many callers at once wait for none; each takes some 200 MB of memory.',
+      'Processes that a voice process keeps ready for the next calls: so many callers at once wait for none; each takes some 150 MB of memory, of which 100 are its own.',
     ),
   PARLEY_VOICE_DRAIN_MS: milliseconds(7_260_000).describe(
     'How long a voice process that was told to stop waits for its calls, in milliseconds; by default as long as the longest call.',
