@@ -43,8 +43,10 @@ describe.concurrent('an interruption', () => {
     call.provider.heard(() => 'wait a moment');
     const from = performance.now();
     await call.caller.speak(1_500);
-    await call.caller.hears('I listen.', { since: from });
+    const answered = await call.caller.hears('I listen.', { since: from });
     expect(call.caller.heardFor(story)).toBeLessThan(6_000);
+    // Nor is a bit of it heard again when it is known that it does not go on.
+    expect(answered - call.caller.lastHeard(story)!).toBeGreaterThan(500);
     await eventually(async () =>
       expect(await contents(call)).toEqual([
         ['agent', true],
@@ -114,6 +116,22 @@ describe.concurrent('an interruption', () => {
     await call.caller.speak(1_200);
     await eventually(async () => expect(await contents(call)).toEqual([['agent', false]]));
     expect(call.caller.heardFor(story)).toBeGreaterThan(6_500);
+    await end(call);
+  });
+
+  it('before the answer has begun leaves nothing of that answer', async () => {
+    const call = await stage.call({ spec: { welcomeMessage: 'Good morning.' } });
+    call.provider.hear('I have', { text: 'two questions', delayMs: 1_500 });
+    call.provider.chat(({ lastUser }) => (lastUser === 'I have' ? { text: 'A single thing.', delayMs: 1_000 } : 'Ask them.'));
+    await call.join();
+    await call.caller.hears('Good morning.');
+    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await call.caller.speak(1_000);
+    // Longer than the agent waits for more, and not as long as the model thinks.
+    await new Promise((resolve) => setTimeout(resolve, 800));
+    await call.caller.speak(1_200);
+    await call.caller.hears('Ask them.');
+    expect(call.caller.heardFor('A single thing.')).toBe(0);
     await end(call);
   });
 });
