@@ -15,7 +15,8 @@ interface Activity {
     readonly sessionOptions: { readonly turnHandling: { readonly interruption: Interruption } };
     readonly output: { readonly audio: { clearBuffer(): void } | null };
   };
-  cancelSpeechPause(options?: { readonly interrupt?: boolean }): Promise<void>;
+  onEndOfSpeech: (this: Activity, event?: { readonly speechDuration: number }) => void;
+  cancelSpeechPause: (this: Activity, options?: { readonly interrupt?: boolean }) => Promise<void>;
 }
 
 interface Interruption {
@@ -25,9 +26,11 @@ interface Interruption {
 
 /** For every session of this process, from now on. */
 export function keepInterruptedAnswersQuiet(): void {
-  const { onEndOfSpeech } = AgentActivity.prototype;
-  AgentActivity.prototype.onEndOfSpeech = function waitForWords(this: AgentActivity, event): void {
-    const { pausedSpeech, agentSession } = this as unknown as Activity;
+  const prototype = AgentActivity.prototype as unknown as Activity;
+  const { onEndOfSpeech, cancelSpeechPause } = prototype;
+
+  prototype.onEndOfSpeech = function waitForWords(event) {
+    const { pausedSpeech, agentSession } = this;
     const { minDuration, falseInterruptionTimeout = 0 } = agentSession.sessionOptions.turnHandling.interruption;
     // As in the middle of an answer; a noise delays nothing.
     if (pausedSpeech !== undefined && (event?.speechDuration ?? 0) >= minDuration)
@@ -35,9 +38,7 @@ export function keepInterruptedAnswersQuiet(): void {
     onEndOfSpeech.call(this, event);
   };
 
-  const prototype = AgentActivity.prototype as unknown as Activity;
-  const { cancelSpeechPause } = prototype;
-  prototype.cancelSpeechPause = function throwAwayFirst(this: Activity, options): Promise<void> {
+  prototype.cancelSpeechPause = function throwAwayFirst(options) {
     const { handle } = this.pausedSpeech ?? {};
     if (options?.interrupt !== false && handle?.interrupted === false && handle.allowInterruptions)
       this.agentSession.output.audio?.clearBuffer();
