@@ -10,10 +10,14 @@ export function rssOf(pid: number): number {
   }
 }
 
-/** What a process has started and what still runs. */
+/** What a process has started and what still runs; nothing for a process that is gone. */
 export function childrenOf(pid: number): readonly number[] {
-  return readdirSync(`/proc/${pid}/task`)
-    .flatMap((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' '))
-    .filter((child) => child.trim() !== '')
-    .map(Number);
+  try {
+    return readdirSync(`/proc/${pid}/task`)
+      .flatMap((task) => readFileSync(`/proc/${pid}/task/${task}/children`, 'utf8').split(' '))
+      .filter((child) => child.trim() !== '')
+      .map(Number);
+  } catch {
+    return [];
+  }
 }

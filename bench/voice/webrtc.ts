@@ -24,9 +24,10 @@ export const webrtc: Part = async ({ host, scale, progress }) => {
       const calls = await Promise.all(Array.from({ length: count }, (_, index) => host.call(`webrtc-${count}-${index}`)));
       const cpu = sampleCpu(role.pid);
       const watching = setInterval(() => memory.push(...childrenOf(role.pid).map(rssOf).filter(Number.isFinite)), 2_000);
-      const results = await host.callers({ calls, turns: scale.turns, interruptions: 0 });
-      clearInterval(watching);
-      cpu.stop();
+      const results = await host.callers({ calls, turns: scale.turns, interruptions: 0 }).finally(() => {
+        clearInterval(watching);
+        cpu.stop();
+      });
       all.push(await answersOf(host, results, cpu));
       if (count > 1) atOnce.push({ calls: count, firstWords: results.map(({ firstAudio, joins }) => firstAudio - joins) });
     }
@@ -67,7 +68,7 @@ export const webrtc: Part = async ({ host, scale, progress }) => {
         rows: [row('one after the other', warm), ...atOnce.map(({ calls, firstWords: words }) => row(`${calls} at once`, words))],
         notes: [
           `From the moment that the caller sets out for the room. ${delays.ttsMs} ms of it are the voice's. The first call is left out.`,
-          'One process is kept ready: of several callers at once the others wait until theirs has started.',
+          'Two processes are kept ready: of several callers at once the others wait until theirs has started.',
         ],
       },
     ],
