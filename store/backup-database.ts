@@ -1,8 +1,9 @@
 /** What a backup of the database has to know, and what a database has to be before one is brought back. */
-import { Client } from 'pg';
-
-import { StoreError, toStoreError } from './error.ts';
+import { StoreError } from './error.ts';
 import { ensureRoles } from './roles.ts';
+import { withClient } from './with-client.ts';
+
+const applicationName = 'parley backup';
 
 export interface DatabaseFacts {
   /** 18 */
@@ -22,7 +23,7 @@ export interface DatabaseFacts {
 
 /** @throws StoreError */
 export async function describeDatabase({ databaseUrl }: { readonly databaseUrl: string }): Promise<DatabaseFacts> {
-  return withClient(databaseUrl, async (client) => {
+  return withClient({ databaseUrl, applicationName }, async (client) => {
     const { rows } = await client.query<Omit<DatabaseFacts, 'migrations' | 'organizations'> & { readonly there: boolean }>(`
       SELECT current_setting('server_version_num')::int / 10000 AS "serverVersion", current_user AS user,
         (SELECT rolsuper OR rolbypassrls FROM pg_roles WHERE rolname = current_user) AS "seesAllRows",
@@ -56,7 +57,7 @@ export async function describeDatabase({ databaseUrl }: { readonly databaseUrl: 
  * @throws StoreError `refused` when the session's user can't give tables to that owner
  */
 export async function prepareRestore({ databaseUrl, owner }: { readonly databaseUrl: string; readonly owner: string }): Promise<void> {
-  await withClient(databaseUrl, async (client) => {
+  await withClient({ databaseUrl, applicationName }, async (client) => {
     const { rows } = await client.query<{ may: boolean | null; user: string }>(
       "SELECT (SELECT pg_has_role(current_user, oid, 'MEMBER') FROM pg_roles WHERE rolname = $1) AS may, current_user AS user",
       [owner],
@@ -77,22 +78,9 @@ export async function prepareRestore({ databaseUrl, owner }: { readonly database
 
 /** Takes back what {@link prepareRestore} granted, and forgets what held for another API server: whose versions of resources are other numbers. */
 export async function finishRestore({ databaseUrl }: { readonly databaseUrl: string }): Promise<void> {
-  await withClient(databaseUrl, async (client) => {
+  await withClient({ databaseUrl, applicationName }, async (client) => {
     await client.query('REVOKE CREATE ON SCHEMA parley FROM parley_directory');
     await client.query('TRUNCATE parley.webhook_watermarks');
     await client.query('ANALYZE');
   });
-}
-
-async function withClient<T>(connectionString: string, use: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString, application_name: 'parley backup', connectionTimeoutMillis: 10_000, keepAlive: true });
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    return await use(client);
-  } catch (error) {
-    throw toStoreError(error);
-  } finally {
-    await client.end().catch(() => undefined);
-  }
 }

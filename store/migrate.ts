@@ -1,13 +1,15 @@
 /** Brings a database to the schema of this code: forward only, each migration in a transaction of its own. */
-import { Client } from 'pg';
+import type { Client } from 'pg';
 
 import type { Logger } from '../platform/logging.ts';
 import { StoreError, toStoreError } from './error.ts';
 import { readMigrations, type Migration } from './migration-files.ts';
 import { ensureRoles } from './roles.ts';
+import { withClient } from './with-client.ts';
 
 /** One lock per database, so that two releases that start at once apply a migration once. Any constant does. */
 const ADVISORY_LOCK = '7286093817240061';
+const applicationName = 'parley migrate';
 
 export interface MigrateOptions {
   readonly databaseUrl: string;
@@ -38,7 +40,7 @@ export interface MigrationStatus {
  */
 export async function migrate(options: MigrateOptions): Promise<{ readonly applied: readonly string[] }> {
   const migrations = options.migrations ?? readMigrations();
-  return withClient(options.databaseUrl, async (client) => {
+  return withClient({ databaseUrl: options.databaseUrl, applicationName }, async (client) => {
     await client.query(`SET lock_timeout = ${Math.trunc(options.lockTimeoutMs ?? 60_000)}`);
     // Released with the session, so that a process that dies here leaves nothing behind.
     await client.query('SELECT pg_advisory_lock($1::bigint)', [ADVISORY_LOCK]);
@@ -68,7 +70,7 @@ async function makeTablesOfEvents(client: Client): Promise<void> {
 /** What is applied and what is missing; changes nothing. */
 export async function migrationStatus(options: Pick<MigrateOptions, 'databaseUrl' | 'migrations'>): Promise<MigrationStatus> {
   const migrations = options.migrations ?? readMigrations();
-  return withClient(options.databaseUrl, async (client) => {
+  return withClient({ databaseUrl: options.databaseUrl, applicationName }, async (client) => {
     const { rows } = await client.query<{ there: boolean }>("SELECT to_regclass('parley.schema_migrations') IS NOT NULL AS there");
     const applied = rows[0]?.there === true ? await readApplied(client) : [];
     requireSameHistory(applied, migrations);
@@ -138,19 +140,5 @@ async function apply(client: Client, migration: Migration): Promise<void> {
     throw new StoreError(failure.kind, `migration ${migration.name} failed and was rolled back: ${failure.message}`, {
       sqlState: failure.sqlState,
     });
-  }
-}
-
-async function withClient<T>(connectionString: string, use: (client: Client) => Promise<T>): Promise<T> {
-  const client = new Client({ connectionString, application_name: 'parley migrate', connectionTimeoutMillis: 10_000, keepAlive: true });
-  // The statement that is running hears of a broken connection by itself.
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    return await use(client);
-  } catch (error) {
-    throw toStoreError(error);
-  } finally {
-    await client.end().catch(() => undefined);
   }
 }

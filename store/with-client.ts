@@ -1,0 +1,31 @@
+import { Client } from 'pg';
+
+import { toStoreError } from './error.ts';
+
+/**
+ * One connection as the session's own user, for what roles don't do: migrations, and what a backup is about.
+ *
+ * @param options.applicationName as it stands in pg_stat_activity
+ * @throws StoreError
+ */
+export async function withClient<T>(
+  { databaseUrl, applicationName }: { readonly databaseUrl: string; readonly applicationName: string },
+  use: (client: Client) => Promise<T>,
+): Promise<T> {
+  const client = new Client({
+    connectionString: databaseUrl,
+    application_name: applicationName,
+    connectionTimeoutMillis: 10_000,
+    keepAlive: true,
+  });
+  // The statement that is running hears of a broken connection by itself.
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    return await use(client);
+  } catch (error) {
+    throw toStoreError(error);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
