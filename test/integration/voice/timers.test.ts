@@ -25,10 +25,13 @@ describe.concurrent('time', () => {
     // The caller is sent out, and hears nothing in the meantime.
     await eventually(() => expect(call.caller.room.isConnected).toBe(false));
     expect(performance.now() - spoken).toBeGreaterThan(9_000);
-    expect(call.lines().find(({ msg }) => msg === 'the call is over')).toMatchObject({
-      reason: 'inactivity_timeout',
-      agent: 'receptionist',
-    });
+    // The line comes when everything is written down.
+    await eventually(() =>
+      expect(call.lines().find(({ msg }) => msg === 'the call is over')).toMatchObject({
+        reason: 'inactivity_timeout',
+        agent: 'receptionist',
+      }),
+    );
   });
 
   it('counts silence anew whenever somebody speaks', async () => {
