@@ -1,11 +1,16 @@
 /** Durations as resources have them: `500ms`, `1h30m`. */
 
-const part = /([0-9]+(?:\.[0-9]+)?)(ms|s|m|h)/g;
-const millisecondsIn = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
+const part = /([0-9]+(?:\.[0-9]+)?)(ms|[smhd])/g;
+export const millisecondsIn = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 
-/** @throws RangeError when it isn't one. */
-export function millisecondsOf(text: string): number {
-  const parts = [...text.matchAll(part)];
-  if (parts.length === 0 || parts.map(([all]) => all).join('') !== text) throw new RangeError(`"${text}" is not a duration`);
-  return parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * millisecondsIn[unit as keyof typeof millisecondsIn], 0);
+/**
+ * @param units - those of resources where absent; what they don't name is no duration
+ * @throws RangeError when it isn't one.
+ */
+export function millisecondsOf(text: string, units: Readonly<Record<string, number>> = millisecondsIn): number {
+  const parts = [...text.matchAll(part)].map(([all, amount, unit = '']) => ({ all, ms: Number(amount) * (units[unit] ?? Number.NaN) }));
+  const total = parts.reduce((sum, { ms }) => sum + ms, 0);
+  if (parts.length === 0 || parts.map(({ all }) => all).join('') !== text || Number.isNaN(total))
+    throw new RangeError(`"${text}" is not a duration`);
+  return total;
 }

@@ -1,6 +1,8 @@
 import { InvalidArgumentError } from 'commander';
 
-const units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const;
+import { millisecondsIn, millisecondsOf } from '../../crds/duration.ts';
+
+const units = { ...millisecondsIn, d: 86_400_000 };
 
 /**
  * `90s`, `10m`, `1h30m`, `2d` → milliseconds; as kubectl takes them, and days besides.
@@ -8,9 +10,12 @@ const units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as con
  * @throws InvalidArgumentError for anything else
  */
 export function parseDuration(text: string): number {
-  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)];
-  const total = parts.reduce((sum, [, count, unit]) => sum + Number(count) * units[unit as keyof typeof units], 0);
-  if (text !== '' && parts.map(([part]) => part).join('') === text && total > 0) return total;
+  try {
+    const total = millisecondsOf(text, units);
+    if (total > 0) return total;
+  } catch {
+    // Told below, as it has to be written.
+  }
   throw new InvalidArgumentError('write a time such as 90s, 10m, 1h30m or 2d.');
 }
 

@@ -1,4 +1,6 @@
 /** Colours for a terminal, and none for anything else. */
+import { styleText } from 'node:util';
+
 import type { Io } from './io.ts';
 
 export interface Style {
@@ -9,7 +11,7 @@ export interface Style {
 }
 
 const plain: Style = { bold: same, good: same, bad: same, weak: same };
-const coloured: Style = { bold: sgr(1, 22), good: sgr(32, 39), bad: sgr(31, 39), weak: sgr(2, 22) };
+const coloured: Style = { bold: styled('bold'), good: styled('green'), bad: styled('red'), weak: styled('dim') };
 
 /** Only on a terminal that can, and where NO_COLOR is not set. */
 export function styleOf({ out, env }: Pick<Io, 'out' | 'env'>): Style {
@@ -21,6 +23,7 @@ function same(text: string): string {
   return text;
 }
 
-function sgr(on: number, off: number): (text: string) => string {
-  return (text) => `\u001B[${on}m${text}\u001B[${off}m`;
+/** Whether there are colours is decided above, by what the command was given. */
+function styled(format: 'bold' | 'green' | 'red' | 'dim'): (text: string) => string {
+  return (text) => styleText(format, text, { validateStream: false });
 }
