@@ -7,6 +7,7 @@ import { type Console, streamConsole } from './console.ts';
 import { resetStack, runStack } from './dev.ts';
 import { readEnvFile, type StackEnv } from './env-file.ts';
 import { createLayout, type Layout, layoutOf } from './layout.ts';
+import { tellParent, type Message } from './parent.ts';
 import type { Ports } from './settings.ts';
 import { tourOf } from './status.ts';
 import { stopStack } from './stop.ts';
@@ -18,12 +19,6 @@ export interface StartOptions {
   readonly flags: { readonly detach?: true; readonly reset?: true; readonly org?: string; readonly ipc?: true; readonly call: boolean };
   readonly ports: Partial<Ports>;
 }
-
-/** From a detached supervisor to the command that started it. */
-type Message =
-  | { readonly kind: 'line' | 'status'; readonly key?: string; readonly text?: string }
-  | { readonly kind: 'ready' }
-  | { readonly kind: 'failed'; readonly text: string; readonly cure?: string };
 
 export async function startStack(options: StartOptions): Promise<void> {
   const layout = layoutOf(options.folder);
@@ -66,7 +61,7 @@ async function runHere(options: StartOptions, layout: Layout): Promise<void> {
   const onSignal = (): void => (stop.signal.aborted ? hurry : stop).abort(new Error('stopped by a signal'));
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
   const onReady = (env: StackEnv): void => {
-    if (ipc === true) send({ kind: 'ready' });
+    if (ipc === true) tellParent({ kind: 'ready' });
     else process.stdout.write(`\nParley is up. Ctrl-C stops it.\n\n${tourOf(env, layout)}`);
   };
   try {
@@ -85,7 +80,7 @@ async function runHere(options: StartOptions, layout: Layout): Promise<void> {
   } catch (error) {
     if (stop.signal.aborted) return;
     if (error instanceof Error)
-      send({
+      tellParent({
         kind: 'failed',
         text: error instanceof UserError ? error.message : (error.stack ?? error.message),
         ...(error instanceof UserError && error.cure !== undefined ? { cure: error.cure } : {}),
@@ -99,21 +94,17 @@ async function runHere(options: StartOptions, layout: Layout): Promise<void> {
   }
 }
 
-function send(message: Message): void {
-  if (process.connected) process.send?.(message);
-}
-
 /** Lines go to the log of the stack and, while it listens, to the command that started it. */
 function ipcConsole(): Console {
   const log = streamConsole(process.stdout);
   return {
     line(text) {
       log.line(text);
-      send({ kind: 'line', text });
+      tellParent({ kind: 'line', text });
     },
     status(key, text) {
       log.status(key, text);
-      send({ kind: 'status', key, ...(text === undefined ? {} : { text }) });
+      tellParent({ kind: 'status', key, ...(text === undefined ? {} : { text }) });
     },
     close: () => log.close(),
   };
