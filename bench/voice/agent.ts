@@ -6,7 +6,8 @@ import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 export const waitMs = 500;
 export const minSpeechMs = 500;
 
-export const welcome = 'Good morning.';
+/** Long enough to be heard by a caller whose client is busy while it joins. */
+export const welcome = 'Good morning, you are talking to the bench. How can I help you?';
 
 /** @param baseURL of the providers, up to and with `/v1` */
 export function benchAgent(baseURL: string): AgentRevisionConfig {
@@ -18,7 +19,7 @@ export function benchAgent(baseURL: string): AgentRevisionConfig {
     welcomeMessage: welcome,
     interruptions: { minSpeechDuration: `${minSpeechMs}ms` },
     turnDetection: { endOfSpeechDelay: `${waitMs}ms` },
-    call: { endAfterSilence: '60s' },
+    call: { endAfterSilence: '120s' },
   });
   const { suspend: _suspend, displayName: _name, knowledgeBaseRef: _ref, ...agent } = parsed;
   return {

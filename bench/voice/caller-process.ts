@@ -20,11 +20,14 @@ import type { CallPlan, CallResult, Plan } from './plan.ts';
 const sampleRate = 48_000;
 
 const plan = JSON.parse(await text(process.stdin)) as Plan;
-const results = await Promise.all(plan.calls.map((call) => serve(call)));
+const greeted = plan.calls.map(() => Promise.withResolvers<void>());
+/** Nobody asks before everybody was welcomed: what it costs to begin calls is measured by itself. */
+const allGreeted = Promise.all(greeted.map(({ promise }) => promise));
+const results = await Promise.all(plan.calls.map((call, index) => serve(call, () => greeted[index]?.resolve())));
 process.stdout.write(JSON.stringify(results));
 await dispose();
 
-async function serve({ caller, room: place }: CallPlan): Promise<CallResult> {
+async function serve({ caller, room: place }: CallPlan, onGreeted: () => void): Promise<CallResult> {
   if (place === undefined) throw new Error('there is no room to call in');
   const room = new Room();
   const sound = new CallerSound(sampleRate);
@@ -48,6 +51,8 @@ async function serve({ caller, room: place }: CallPlan): Promise<CallResult> {
     }
   })();
   const firstAudio = await sound.welcomed();
+  onGreeted();
+  await allGreeted;
   const asked = await repeatedly(plan.turns, () => sound.ask());
   const interrupted = await repeatedly(plan.interruptions, () => sound.interrupt());
   await sound.quiet();

@@ -4,8 +4,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { syntheticSpeech } from '../../test/support/synthetic-speech.ts';
 import type { Turn } from './added-latency.ts';
 
-/** What goes in at a time, in milliseconds. */
-export const frameMs = 20;
+/** What goes in at a time where nothing else is said, in milliseconds: what Opus takes. */
+const opusFrameMs = 20;
 /** Louder than this is the agent. */
 const loud = 500;
 /** An agent that is quiet for so long has finished, in milliseconds. */
@@ -47,29 +47,29 @@ export interface Interruption {
   readonly quiet: number;
 }
 
-/** Ears and mouth; whoever carries the sound calls {@link CallerSound.next} every {@link frameMs} and {@link CallerSound.heard} for what comes. */
+/** Ears and mouth; whoever carries the sound calls {@link CallerSound.next} for each frame and {@link CallerSound.heard} for what comes. */
 export class CallerSound {
   readonly #sampleRate: number;
-  readonly #frame: number;
+  readonly #frameMs: number;
   #toSay = new Int16Array(0);
   #began = 0;
   #ended = 0;
   #firstLoud = 0;
   #lastLoud = 0;
 
-  constructor(sampleRate: number) {
+  constructor(sampleRate: number, frameMs: number = opusFrameMs) {
     this.#sampleRate = sampleRate;
-    this.#frame = (sampleRate * frameMs) / 1_000;
+    this.#frameMs = frameMs;
   }
 
   /** @param aheadMs how much later it is heard than it is handed over */
   next(aheadMs: number): Int16Array {
-    const samples = new Int16Array(this.#frame);
+    const samples = new Int16Array((this.#sampleRate * this.#frameMs) / 1_000);
     if (this.#toSay.length === 0) return samples;
     if (this.#began === 0) this.#began = now() + aheadMs;
-    samples.set(this.#toSay.subarray(0, this.#frame));
-    this.#toSay = this.#toSay.subarray(this.#frame);
-    if (this.#toSay.length === 0) this.#ended = now() + aheadMs + frameMs;
+    samples.set(this.#toSay.subarray(0, samples.length));
+    this.#toSay = this.#toSay.subarray(samples.length);
+    if (this.#toSay.length === 0) this.#ended = now() + aheadMs + this.#frameMs;
     return samples;
   }
 

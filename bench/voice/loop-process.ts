@@ -9,8 +9,9 @@ import { createEgress } from '../../platform/egress/egress.ts';
 import { createLogger } from '../../platform/logging.ts';
 import { createProviders } from '../../voice/providers/index.ts';
 import { conversationSettingsOf } from '../../voice/session/settings.ts';
+import { userFrameMs, userSampleRate } from '../../voice/session/user-sound.ts';
 import { benchAgent, welcome } from './agent.ts';
-import { CallerSound, frameMs, now, repeatedly } from './caller.ts';
+import { CallerSound, now, repeatedly } from './caller.ts';
 import type { CallPlan, CallResult, Plan } from './plan.ts';
 
 const sampleRate = 24_000;
@@ -24,7 +25,7 @@ class MemoryInput extends voice.AudioInput {
   }
 
   push(samples: Int16Array): void {
-    this.#controller?.enqueue(new AudioFrame(samples, sampleRate, 1, samples.length));
+    this.#controller?.enqueue(new AudioFrame(samples, userSampleRate, 1, samples.length));
   }
 }
 
@@ -53,7 +54,7 @@ class MemoryOutput extends voice.AudioOutput {
     if (this.#frames.length === 1) this.#hear(frame.data);
   }
 
-  /** Every {@link frameMs}. */
+  /** Every {@link userFrameMs}. */
   tick(): void {
     const playedMs = now() - this.#startedAt;
     if (this.#pushedMs === 0) return;
@@ -88,7 +89,7 @@ async function serve({ caller, baseURL }: CallPlan): Promise<CallResult> {
   const settings = conversationSettingsOf(agent);
   const credentials = { read: () => Promise.reject(new Error('there are no Secrets here')) };
   const providers = await createProviders({ org: 'bench', agent, credentials, egress, defaults: [], logger });
-  const sound = new CallerSound(sampleRate);
+  const sound = new CallerSound(userSampleRate, userFrameMs);
   const input = new MemoryInput();
   const output = new MemoryOutput((samples) => sound.heard(samples));
   const session = new voice.AgentSession({
@@ -105,7 +106,7 @@ async function serve({ caller, baseURL }: CallPlan): Promise<CallResult> {
   let open = true;
   const startedAt = now();
   const ticking = (async () => {
-    for (let sent = 0; open; sent += frameMs) {
+    for (let sent = 0; open; sent += userFrameMs) {
       input.push(sound.next(0));
       output.tick();
       const early = startedAt + sent - now();

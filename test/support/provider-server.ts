@@ -97,6 +97,8 @@ export interface ChatRequest extends ProviderRequest {
 
 export interface HeardRequest extends ProviderRequest {
   readonly seconds: number;
+  /** In Hz. */
+  readonly sampleRate: number;
   /** 0 … 1. */
   readonly loudness: number;
   /** Of the strongest tone; undefined for silence. */
@@ -291,7 +293,7 @@ async function heardRequestOf(headers: IncomingHttpHeaders, body: Buffer, at: nu
   const form = await new Response(new Uint8Array(body), { headers: { 'content-type': headers['content-type'] ?? '' } }).formData();
   const file = form.get('file');
   if (!(file instanceof File)) throw new Error('a transcription without a file');
-  const { samples, sampleRate: rate, channels } = readWav(Buffer.from(await file.arrayBuffer()));
+  const { samples, sampleRate, channels } = readWav(Buffer.from(await file.arrayBuffer()));
   const fields = Object.fromEntries([...form].filter(([, value]) => typeof value === 'string')) as Record<string, string>;
   return {
     path: 'transcriptions',
@@ -299,9 +301,10 @@ async function heardRequestOf(headers: IncomingHttpHeaders, body: Buffer, at: nu
     body: fields,
     at,
     abandoned: false,
-    seconds: samples.length / rate / channels,
+    seconds: samples.length / sampleRate / channels,
+    sampleRate,
     loudness: loudness(samples),
-    frequency: heardFrequency(samples, rate * channels),
+    frequency: heardFrequency(samples, sampleRate * channels),
     language: fields['language'],
     model: fields['model'] ?? '',
   };

@@ -8,6 +8,7 @@ import { ConfigError, loadConfig } from '../../platform/config.ts';
 import { createLogger } from '../../platform/logging.ts';
 import { loadTracing, openTracing } from '../../platform/telemetry/open-tracing.ts';
 import { InboundCalls, OutboundCalls } from '../phone/index.ts';
+import { recordAtRateOfVoice } from '../recording/recorder-rate.ts';
 import { keepInterruptedAnswersQuiet } from '../session/interrupted-answers.ts';
 import { CallJob } from './call-job.ts';
 import { openServices } from './services.ts';
@@ -16,6 +17,7 @@ import { stopOf } from './stop.ts';
 // The process waits for its call: by then what traces need is there.
 loadTracing(process.env);
 keepInterruptedAnswersQuiet();
+recordAtRateOfVoice();
 
 export default defineAgent({
   async entry(ctx) {

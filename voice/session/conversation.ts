@@ -1,5 +1,5 @@
 /** A conversation: LiveKit's session with what this project adds to it. */
-import { inference, voice, type llm } from '@livekit/agents';
+import { voice, type llm } from '@livekit/agents';
 import type { Room } from '@livekit/rtc-node';
 
 import type { Clock } from '../../platform/clock.ts';
@@ -14,6 +14,7 @@ import { reasonOfFailure } from './failures.ts';
 import { heardPartOf, type Synthesis } from './heard-part.ts';
 import { countsAsInterruption } from './interruption-rules.ts';
 import type { LogWriter } from './log-writer.ts';
+import { MeasuredVad } from './measured-vad.ts';
 import { playTones } from './tones.ts';
 import type { ConversationSettings } from './settings.ts';
 import { SilenceTimer } from './silence-timer.ts';
@@ -21,6 +22,7 @@ import { SpeechClock } from './speech-clock.ts';
 import { Spoken } from './spoken.ts';
 import { Statistics, type ConversationFigures } from './statistics.ts';
 import { Transcript } from './transcript.ts';
+import { hearInWindows, userSampleRate } from './user-sound.ts';
 import { WatchedStt } from './watched-stt.ts';
 
 /** Longest time that a goodbye may take, in milliseconds: then it is cut off. */
@@ -77,7 +79,7 @@ export class Conversation implements ToolHost {
     this.#silence = new SilenceTimer({ clock, afterMs: settings.endAfterSilenceMs, onSilence: () => onEnd('inactivity_timeout') });
     this.#session = new voice.AgentSession({
       ...settings.session,
-      vad: new inference.VAD({ model: 'silero', ...settings.vad }),
+      vad: new MeasuredVad({ ...settings.vad, onSpoken: (ms) => this.#speech.userSpoke(ms) }),
       stt: new WatchedStt({ inner: providers.stt, onFailure: (error) => this.#failed(error, 'stt') }),
       llm: providers.llm,
       tts: providers.tts,
@@ -94,13 +96,15 @@ export class Conversation implements ToolHost {
     // and hand out its prompt on request. With its sound and its subtitles joined to the room here, it tells nothing else.
     this.#agent = agent;
     this.#session.updateAgent(agent);
-    this.#session._roomIO = new voice.RoomIO({
+    const roomIO = new voice.RoomIO({
       agentSession: this.#session,
       room,
-      inputOptions: { participantIdentity: userIdentity, closeOnDisconnect: false, textEnabled: false },
+      inputOptions: { participantIdentity: userIdentity, audioSampleRate: userSampleRate, closeOnDisconnect: false, textEnabled: false },
       outputOptions: {},
     });
-    this.#session._roomIO.start();
+    this.#session._roomIO = roomIO;
+    roomIO.start();
+    hearInWindows(roomIO);
     await this.#session.start({
       agent,
       // The sound stays here; everything else would be for LiveKit's cloud.

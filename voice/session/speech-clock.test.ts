@@ -17,6 +17,17 @@ describe('who speaks', () => {
     expect(clock.silentForMs(2_300)).toBe(300);
   });
 
+  it('is measured by what was said, where a busy machine looks at it late', () => {
+    clock.agentSpeaks(true, 0);
+    clock.userBegins(1_000);
+    clock.userSpoke(1_000);
+    clock.userEnds(3_500);
+    expect(clock.spokenOverAgentMs(4_000)).toBe(1_000);
+    // What they say now has not been understood yet.
+    clock.userBegins(4_000);
+    expect(clock.spokenOverAgentMs(4_100)).toBe(1_000);
+  });
+
   it('speech that began before the agent spoke is not over the agent', () => {
     clock.userBegins(100);
     clock.agentSpeaks(true, 500);

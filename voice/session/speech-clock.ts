@@ -11,6 +11,7 @@ export class SpeechClock {
   readonly #detection: Detection;
   #userFrom: number | undefined;
   #userTo: number | undefined;
+  #spokenMs: number | undefined;
   #agentFrom: number | undefined;
 
   constructor(detection: Detection) {
@@ -26,6 +27,11 @@ export class SpeechClock {
     if (this.#userFrom !== undefined) this.#userTo ??= Math.max(this.#userFrom, now - this.#detection.minSilenceDuration);
   }
 
+  /** What was said is over, and was so long: a busy machine looks at it late, and at its end later than at its beginning. */
+  userSpoke(ms: number): void {
+    this.#spokenMs = ms;
+  }
+
   agentSpeaks(speaks: boolean, now: number): void {
     if (!speaks) this.#agentFrom = undefined;
     else this.#agentFrom ??= now;
@@ -39,6 +45,6 @@ export class SpeechClock {
   /** How long the user's last speech was. @returns undefined where it didn't begin while the agent speaks, or nobody is spoken over */
   spokenOverAgentMs(now: number): number | undefined {
     if (this.#agentFrom === undefined || this.#userFrom === undefined || this.#userFrom < this.#agentFrom) return undefined;
-    return Math.max(0, (this.#userTo ?? now) - this.#userFrom);
+    return this.#spokenMs ?? Math.max(0, (this.#userTo ?? now) - this.#userFrom);
   }
 }

@@ -48,9 +48,17 @@ const welcome = 'Good morning.';
 const answer = 'It costs nine hundred.';
 const spooled = async () => (await readdir(join(folder, 'spool')).catch(() => [])).filter((name) => name.startsWith('call_'));
 
-async function soundOf(call: CallRecord): Promise<DecodedStereo> {
+async function fileOf(call: CallRecord): Promise<Buffer> {
   const storage = openFileStorage({ url: `file://${folder}/files` });
-  return decodeOgg(await buffer(await storage.read(call.recording!.key)));
+  return buffer(await storage.read(call.recording!.key));
+}
+
+const soundOf = async (call: CallRecord): Promise<DecodedStereo> => decodeOgg(await fileOf(call));
+
+/** Of what was encoded (RFC 7845, 5.1); it is always decoded to 48 kHz. */
+async function rateOf(call: CallRecord): Promise<number> {
+  const file = await fileOf(call);
+  return file.readUInt32LE(file.indexOf('OpusHead') + 12);
 }
 
 const secondsOf = ({ startedAt, endedAt }: CallRecord): number => (endedAt!.getTime() - startedAt!.getTime()) / 1000;
@@ -103,7 +111,10 @@ describe('the recording of a call', () => {
     const answered = await call.caller.hears(answer, { since: spokenAt });
     await new Promise((resolve) => setTimeout(resolve, 3_000));
     const pid = await pidOf(call);
-    const { sound } = await afterLeaving(call);
+    const { sound, record } = await afterLeaving(call);
+    // As much of each voice as there is: neither is resampled to more.
+    expect(call.provider.requests('transcriptions').map(({ sampleRate }) => sampleRate)).toEqual([16_000]);
+    expect(await rateOf(record)).toBe(24_000);
     // It is told to nobody, also when the job is done with everything.
     await eventually(() => expect(() => process.kill(pid, 0)).toThrow('ESRCH'));
     expect(sentElsewhere).toEqual([]);

@@ -1,0 +1,32 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { initializeLogger, VADEventType } from '@livekit/agents';
+import { AudioFrame } from '@livekit/rtc-node';
+import { beforeAll, expect, it } from 'vitest';
+
+import { syntheticSpeech } from '../../test/support/synthetic-speech.ts';
+import { MeasuredVad } from './measured-vad.ts';
+
+const sampleRate = 16_000;
+const window = 512;
+
+beforeAll(() => initializeLogger({ pretty: false, level: 'silent' }));
+
+it('tells how long what was said is, once, however late it is looked at', async () => {
+  const spoken: number[] = [];
+  const vad = new MeasuredVad({ minSpeechDuration: 50, minSilenceDuration: 250, onSpoken: (ms) => spoken.push(ms) });
+  const streams = [vad.stream(), vad.stream()];
+  const sound = new Int16Array(3 * sampleRate);
+  sound.set(syntheticSpeech({ sampleRate, ms: 1_000 }), sampleRate / 2);
+  for (let at = 0; at + window <= sound.length; at += window) {
+    // At first as fast as the machine can, then in no hurry: the clock knows nothing of the second that was spoken.
+    if (at > sampleRate) await pause(5);
+    for (const stream of streams) stream.pushFrame(new AudioFrame(sound.slice(at, at + window), sampleRate, 1, window));
+  }
+  for (const stream of streams) {
+    for await (const { type } of stream) if (type === VADEventType.END_OF_SPEECH) break;
+    stream.close();
+  }
+  expect(spoken).toHaveLength(1);
+  expect(Math.abs(spoken[0]! - 1_000)).toBeLessThan(150);
+});
