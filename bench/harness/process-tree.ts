@@ -1,5 +1,6 @@
 /** CPU time of a process with all that it has started, read from `/proc`: of Postgres, whose sessions are processes. */
 import { readdirSync, readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
 
 interface Node {
   readonly parent: number;
@@ -35,4 +36,18 @@ export function treeCpuMs(pid: number, ticksPerSecond = 100): number | undefined
   const within = (id: number): boolean => id === pid || (nodes.has(id) && within(nodes.get(id)?.parent ?? 0));
   for (const [id, node] of nodes) if (within(id)) ticks += node.ticks;
   return (ticks * 1000) / ticksPerSecond;
+}
+
+/** Less than this within {@link restMs} is nothing that was begun, in milliseconds of CPU. */
+const littleMs = 300;
+const restMs = 2_000;
+
+/** Waits until what a process has begun is done: its children have started, or what they have used is put away. */
+export async function untilAtRest(pid: number): Promise<void> {
+  for (let before = treeCpuMs(pid); before !== undefined;) {
+    await delay(restMs);
+    const now = treeCpuMs(pid);
+    if (now === undefined || now - before < littleMs) return;
+    before = now;
+  }
 }

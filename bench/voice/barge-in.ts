@@ -5,7 +5,7 @@ import { minSpeechMs } from './agent.ts';
 import type { Part } from './part.ts';
 
 export const bargeIn: Part = async ({ host, scale, progress }) => {
-  const role = await host.voiceRole();
+  const role = await host.voiceRole(scale.ready);
   try {
     progress(`${scale.interruptions} interruptions`);
     const [result] = await host.callers({ calls: [await host.call('long')], turns: 0, interruptions: scale.interruptions });

@@ -20,6 +20,7 @@ import { readSharedStack } from '../../test/support/shared-stack.ts';
 import { TestStack } from '../../test/support/test-stack.ts';
 import { bundle, ensureBundle } from '../harness/bundle.ts';
 import { startChild, type Child } from '../harness/child.ts';
+import { untilAtRest } from '../harness/process-tree.ts';
 import { query } from '../harness/sql.ts';
 import type { Interval } from './added-latency.ts';
 import { benchAgent } from './agent.ts';
@@ -40,8 +41,8 @@ export interface Host {
   readonly store: Store;
   /** Whether what is measured has a core to itself. */
   readonly pinned: boolean;
-  /** The voice role, ready, on one core. */
-  voiceRole(): Promise<Role>;
+  /** The voice role on one core, with so many processes ready for the next calls. */
+  voiceRole(readyProcesses: number): Promise<Role>;
   /** The REST API, ready, without limits on requests. */
   apiRole(): Promise<Role>;
   apiKey(): Promise<string>;
@@ -141,7 +142,11 @@ export async function startHost({ env, progress, fromSources }: HostOptions): Pr
       org,
       store,
       pinned: cores !== undefined,
-      voiceRole: () => role('voice', {}),
+      voiceRole: async (readyProcesses) => {
+        const voice = await role('voice', { PARLEY_VOICE_IDLE_PROCESSES: String(readyProcesses) });
+        await untilAtRest(voice.pid);
+        return voice;
+      },
       apiRole: async () => {
         const { kubeconfigs } = readSharedStack(env)?.controlPlane ?? (await own.controlPlane());
         return role('api', { KUBECONFIG: kubeconfigs.api });

@@ -16,6 +16,8 @@ export interface Scale {
   readonly rounds: number;
   /** Calls one after the other for the memory. */
   readonly soak: number;
+  /** Processes that the voice role keeps ready for the next calls. */
+  readonly ready: number;
 }
 
 export interface PartContext {

@@ -1,4 +1,5 @@
 /** Real calls: rooms, a process for each call, Postgres, recordings; and how soon a caller hears the first word. */
+import { untilAtRest } from '../harness/process-tree.ts';
 import { percentile, summarize } from '../harness/stats.ts';
 import { duration, figure, megabytes } from '../harness/table.ts';
 import { answerColumns, answerRow, answersOf, type Answers } from './answers.ts';
@@ -8,7 +9,7 @@ import { childrenOf, rssOf } from './processes.ts';
 import { delays } from './provider-delays.ts';
 
 export const webrtc: Part = async ({ host, scale, progress }) => {
-  const role = await host.voiceRole();
+  const role = await host.voiceRole(scale.ready);
   const all: Answers[] = [];
   const firstWords: number[] = [];
   const atOnce: { readonly calls: number; readonly firstWords: readonly number[] }[] = [];
@@ -21,6 +22,7 @@ export const webrtc: Part = async ({ host, scale, progress }) => {
     }
     for (const count of scale.calls) {
       progress(`${count} calls over WebRTC, ${scale.turns} questions each`);
+      await untilAtRest(role.pid);
       const calls = await Promise.all(Array.from({ length: count }, (_, index) => host.call(`webrtc-${count}-${index}`)));
       const cpu = sampleCpu(role.pid);
       const watching = setInterval(() => memory.push(...childrenOf(role.pid).map(rssOf).filter(Number.isFinite)), 2_000);
@@ -56,7 +58,7 @@ export const webrtc: Part = async ({ host, scale, progress }) => {
         columns: ['', ...answerColumns],
         rows: all.map(answerRow),
         notes: [
-          'Added as above, as the caller hears it: the network, both jitter buffers and the encoders are in it.',
+          'Added as above, as the caller hears it: the network, both jitter buffers and the encoders are in it. Questions begin when all callers have been welcomed.',
           'The CPU is that of the voice role with all its processes; LiveKit and the callers are not in it.',
           `A process that serves a call, or waits for one, has ${megabytes(percentile(memory, 50))} of resident memory (median); what they share counts for each.`,
           host.pinned ? 'The role and its processes have one core together.' : 'The role shares all cores: this system has no taskset.',
@@ -68,7 +70,7 @@ export const webrtc: Part = async ({ host, scale, progress }) => {
         rows: [row('one after the other', warm), ...atOnce.map(({ calls, firstWords: words }) => row(`${calls} at once`, words))],
         notes: [
           `From the moment that the caller sets out for the room. ${delays.ttsMs} ms of it are the voice's. The first call is left out.`,
-          'Two processes are kept ready: of several callers at once the others wait until theirs has started.',
+          `Of several callers at once those wait until theirs has started for whom no process is kept ready: here ${scale.ready} are.`,
         ],
       },
     ],

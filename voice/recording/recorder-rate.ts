@@ -9,11 +9,18 @@ import { RecorderIO } from '../../node_modules/@livekit/agents/dist/voice/record
 /** In Hz. An Ogg Opus file plays at 48 kHz all the same. */
 const sampleRate = 24_000;
 
+/** Of `@livekit/agents` 1.9.0, `voice/recorder_io`; its type keeps the rate to itself. */
+interface Recorder {
+  sampleRate: number;
+  start: (this: Recorder, path: string) => Promise<void>;
+}
+
 /** For every session of this process, from now on. */
 export function recordAtRateOfVoice(): void {
-  const { start } = RecorderIO.prototype;
-  RecorderIO.prototype.start = function startAtRate(path) {
-    (this as unknown as { sampleRate: number }).sampleRate = sampleRate;
+  const prototype = RecorderIO.prototype as unknown as Recorder;
+  const { start } = prototype;
+  prototype.start = function startAtRate(path) {
+    this.sampleRate = sampleRate;
     return start.call(this, path);
   };
 }

@@ -86,12 +86,12 @@ const broken: readonly Broken[] = [
 
 describe.concurrent('a provider that is broken', () => {
   it.each(broken)('$what: $reason', async ({ part, reason, first, breaks }) => {
-    const call = await stage.call({ spec: { welcomeMessage: 'Hi.' } });
+    const call = await stage.call({ spec: { welcomeMessage: 'Good morning.' } });
     call.provider.speech(() => briefly);
     if (first === undefined) breaks(call.provider);
     else call.provider.chat(() => first);
     await call.join();
-    await call.caller.hears('Hi.');
+    await call.caller.hears('Good morning.');
     await call.caller.speak(800);
     if (first !== undefined) {
       await call.caller.hears(first);
@@ -107,7 +107,7 @@ describe.concurrent('a provider that is broken', () => {
   });
 
   it('a voice that fails: the caller hears tones', async () => {
-    const call = await stage.call({ spec: { welcomeMessage: 'Hi.' } });
+    const call = await stage.call({ spec: { welcomeMessage: 'Good morning.' } });
     call.provider.speech(() => ({ status: 500 }));
     await call.join();
     await call.becomes({ status: 'error', finishReason: 'native_platform_internal_error' });
