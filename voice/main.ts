@@ -69,6 +69,8 @@ export async function runVoice({ config, logger, registry, signal }: RunVoiceOpt
   );
   // A fifth of what it takes to start a job is reading its code: the first one leaves that for the others.
   process.env['NODE_COMPILE_CACHE'] ??= join(spool, '.compile-cache');
+  // Its watch over the event loop is a thread of its own in each process, ready ones too, that wakes fifty times a second: a twentieth of what a call costs.
+  process.env['LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS'] ??= '0';
   const cluster = lazyTransport(config, logger);
   const desk = await openCredentialDesk({ credentials: createCredentials({ transport: cluster, clock: systemClock }) });
   process.env[deskVariable] = desk.path;

@@ -1,7 +1,7 @@
 /**
  * How the sound of the user comes out of the room: in the very pieces that the detector of speech looks at.
  *
- * LiveKit's default, 10 ms at 24 kHz, has to be resampled and cut for the detector, twice for each call: that was a third of what a call costs.
+ * LiveKit's default, 10 ms at 24 kHz, has to be resampled and cut for the detector, twice for each call: that was a quarter of what a call costs.
  */
 import type { voice } from '@livekit/agents';
 import { AudioStream, type Track } from '@livekit/rtc-node';
