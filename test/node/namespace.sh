@@ -54,7 +54,9 @@ if [ -e "$cpu/cpu.shares" ]; then
 fi
 
 ip link set lo up
-ip link add parley0 type bridge
+# With an address of its own: otherwise it takes the lowest of the pods', and whenever that pod comes or goes the others know the machine
+# by an address that is nobody's, for half a minute.
+ip link add parley0 address 02:00:00:00:00:01 type bridge
 ip addr add 10.211.0.1/16 dev parley0
 ip addr add 10.211.0.2/16 dev parley0
 ip link set parley0 up
