@@ -139,6 +139,24 @@ describe('the room of a call', () => {
     expect(told.at(-1)).toBe('native_platform_internal_error');
   });
 
+  it('goes on with a user who was away for a moment, as all are while the connection is made anew', async () => {
+    const subject = watch();
+    subject.entered();
+    room.comes('user');
+    room.speaks('user');
+    room.emit(RoomEvent.ConnectionStateChanged, ConnectionState.CONN_RECONNECTING);
+    room.leaves('user', DisconnectReason.STATE_MISMATCH);
+    expect(subject.present).toBe(false);
+    await subject.gone();
+    clock.tick(400);
+    room.comes('user');
+    room.emit(RoomEvent.ConnectionStateChanged, ConnectionState.CONN_CONNECTED);
+    clock.tick(60_000);
+    expect(told).toEqual(['media']);
+    expect(subject.present).toBe(true);
+    await expect(Promise.race([subject.gone().then(() => 'gone'), 'there'])).resolves.toBe('there');
+  });
+
   it('waits for a phone that rings: nothing counts before it is answered', () => {
     const subject = watch(true);
     subject.entered();

@@ -38,7 +38,7 @@ export interface RoomWatchOptions {
 
 export class RoomWatch {
   readonly #options: RoomWatchOptions;
-  readonly #gone = Promise.withResolvers<void>();
+  #gone = Promise.withResolvers<void>();
   #timers: readonly Timer[] = [];
   #reconnecting: Timer | undefined;
   #leaving: Timer | undefined;
@@ -67,7 +67,7 @@ export class RoomWatch {
       this.#gone.resolve();
       if (reason !== 'user_connection_failure') onEnd(reason);
       // Users of a server that stops are lost before the server is: whose fault it was shows in a moment.
-      else this.#after((this.#leaving = options.clock.after(doubtMs, () => this.#reconnecting ?? onEnd(reason))));
+      else this.#leaving = options.clock.after(doubtMs, () => this.#reconnecting ?? onEnd(reason));
     });
     room.on(RoomEvent.ConnectionStateChanged, (state: ConnectionState) => {
       this.#reconnecting?.cancel();
@@ -117,6 +117,7 @@ export class RoomWatch {
 
   close(): void {
     for (const timer of this.#timers) timer.cancel();
+    this.#leaving?.cancel();
     this.#reconnecting?.cancel();
   }
 
@@ -124,13 +125,18 @@ export class RoomWatch {
     if (this.#present) return;
     this.#present = true;
     if (this.#ringing) return;
+    if (this.#leaving !== undefined) {
+      this.#leaving.cancel();
+      this.#leaving = undefined;
+      this.#gone = Promise.withResolvers();
+    }
     const { clock, onEnd } = this.#options;
     this.#after(clock.after(patienceMs, () => this.#begin()));
     this.#after(clock.after(withoutMicrophoneMs, () => this.#heard || onEnd('no_audio_input')));
   }
 
   #audible(): void {
-    this.#present = true;
+    this.#joined();
     this.#heard = true;
     this.#begin();
   }
