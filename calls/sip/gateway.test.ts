@@ -3,8 +3,9 @@ import { expect, it } from 'vitest';
 
 import { dialFailureOf } from './gateway.ts';
 
-const told = (code: string, meta?: Readonly<Record<string, string>>): TwirpError =>
-  new TwirpError('', 'as the media server says', 400, code, meta);
+const told = (code: string, meta?: Readonly<Record<string, string>>, message = 'as the media server says'): TwirpError =>
+  new TwirpError('', message, 400, code, meta);
+const canceled = (message: string): TwirpError => told('canceled', {}, message);
 const late = (): Error => Object.assign(new Error('too late'), { name: 'TimeoutError' });
 
 it.each([
@@ -12,6 +13,15 @@ it.each([
   ['a SIP status, whatever else is said', told('deadline_exceeded', { sip_status_code: '403' }), { reason: 'carrier_error', status: 403 }],
   ['a status that is none', told('unknown', { sip_status_code: 'soon' }), { reason: 'carrier_error' }],
   ['nobody who answers in time', told('deadline_exceeded'), { reason: 'no_answer' }],
+  // As livekit/sip says them.
+  ['a telephone that rang as long as it may', canceled('sip request timed out'), { reason: 'no_answer' }],
+  [
+    'a network that let it ring, and fell silent',
+    canceled('transaction failed to complete (2 intermediate responses)'),
+    { reason: 'no_answer' },
+  ],
+  ['a trunk that says nothing', canceled('transaction failed to complete (0 intermediate responses)'), { reason: 'carrier_error' }],
+  ['a gateway that stops', canceled('service shutting down'), { reason: 'carrier_error' }],
   ['a request that takes too long', late(), { reason: 'no_answer' }],
   ['no gateway', told('unavailable'), { reason: 'carrier_error' }],
   ['no trunk', told('not_found'), { reason: 'carrier_error' }],

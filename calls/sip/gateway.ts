@@ -101,10 +101,14 @@ export function dialFailureOf(error: unknown): { readonly reason: DialFailure; r
   return { reason: ranOut(error) ? 'no_answer' : 'carrier_error', ...told };
 }
 
-/** It rang as long as it may, and nobody took it: told by the media server, or noticed here. */
+/**
+ * It rang as long as it may, and nobody took it: noticed here, or told by the media server, or by its SIP service. That one says
+ * `canceled` for everything without a final answer, and only its words tell a telephone that rang from a trunk that said nothing at all.
+ */
 function ranOut(error: unknown): boolean {
-  if (error instanceof TwirpError) return error.code === 'deadline_exceeded';
-  return error instanceof Error && error.name === 'TimeoutError';
+  if (!(error instanceof TwirpError)) return error instanceof Error && error.name === 'TimeoutError';
+  if (error.code === 'deadline_exceeded') return true;
+  return error.code === 'canceled' && /request timed out|\b[1-9]\d* intermediate responses/.test(error.message);
 }
 
 function statusOf(error: unknown): { readonly status?: number; readonly message: string } {

@@ -4,8 +4,9 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+
+import { syntheticSpeech } from '../support/synthetic-speech.ts';
 
 const run = promisify(execFile);
 
@@ -27,6 +28,12 @@ export interface SippRun {
   /** Where calls go, `host:port`; left out, it waits for one. */
   readonly target?: string;
   readonly parties: Parties;
+  /** How long those talk who hang up by themselves, in milliseconds. */
+  readonly talkMs?: number;
+  /** What `called-refuses.xml` answers, with its reason phrase. */
+  readonly status?: string;
+  /** Ends it. */
+  readonly signal?: AbortSignal;
 }
 
 /** How long one scenario may take, in milliseconds. */
@@ -42,35 +49,46 @@ export async function hasSipp(): Promise<boolean> {
 }
 
 /** Resolves when one call went as the scenario has it. @throws with what was unexpected */
-export async function runSipp({ scenario, port, mediaPort, target, parties }: SippRun): Promise<void> {
+export async function runSipp({
+  scenario,
+  port,
+  mediaPort,
+  target,
+  parties,
+  talkMs = 4_000,
+  status = '486 Busy Here',
+  signal,
+}: SippRun): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-sipp-'));
   try {
-    await writeFile(join(folder, 'audio.ulaw'), tone());
+    await writeFile(join(folder, 'audio.ulaw'), speech());
     const keys = Object.entries(parties).flatMap(([name, value]) => ['-key', name, value as string]);
-    const file = fileURLToPath(new URL(scenario, import.meta.url));
+    // Its keywords may stand in a status line, but not for the code, which it reads before.
+    const text = await readFile(new URL(scenario, import.meta.url), 'utf8');
+    await writeFile(join(folder, 'scenario.xml'), text.replaceAll('{status}', status));
     const args = [
-      '-sf',
-      file,
-      ...(target === undefined ? [] : [target]),
-      '-i',
-      '127.0.0.1',
-      '-p',
-      String(port),
-      '-mp',
-      String(mediaPort),
-      '-m',
-      '1',
+      ...[
+        '-sf',
+        'scenario.xml',
+        ...(target === undefined ? [] : [target]),
+        '-i',
+        '127.0.0.1',
+        '-p',
+        String(port),
+        '-mp',
+        String(mediaPort),
+      ],
+      ...['-m', '1', '-d', String(talkMs), '-rtp_echo', ...keys, '-au', parties.user, '-ap', parties.password],
+      ...['-nostdin', '-trace_err', '-error_file', 'errors'],
     ];
-    const child = spawn(
-      'sipp',
-      [...args, ...keys, '-au', parties.user, '-ap', parties.password, '-nostdin', '-trace_err', '-error_file', 'errors'],
-      {
-        cwd: folder,
-        env: { ...process.env, TERM: 'xterm' },
-        stdio: 'ignore',
-        timeout: longestMs,
-      },
-    );
+    const child = spawn('sipp', args, {
+      cwd: folder,
+      env: { ...process.env, TERM: 'xterm' },
+      stdio: 'ignore',
+      timeout: longestMs,
+    });
+    const end = (): void => void child.kill();
+    signal?.addEventListener('abort', end);
     const [code] = (await once(child, 'exit')) as [number | null];
     if (code === 0) return;
     const said = await readFile(join(folder, 'errors'), 'utf8').catch(() => '');
@@ -80,9 +98,10 @@ export async function runSipp({ scenario, port, mediaPort, target, parties }: Si
   }
 }
 
-/** Five seconds of a tone as telephones carry it: µ-law, 8 kHz. */
-function tone(): Buffer {
-  return Buffer.from(Array.from({ length: 40_000 }, (_, n) => muLaw(Math.round(8_000 * Math.sin((2 * Math.PI * 440 * n) / 8_000)))));
+/** Somebody speaks, and listens for a while, as telephones carry it: µ-law, 8 kHz. It is played again and again. */
+function speech(): Buffer {
+  const words = syntheticSpeech({ sampleRate: 8_000, ms: 1_500 });
+  return Buffer.from(Array.from({ length: 8 * 6_000 }, (_, n) => muLaw(words[n] ?? 0)));
 }
 
 /** ITU-T G.711. */

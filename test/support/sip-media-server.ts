@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { MediaServer } from '../../calls/media-server.ts';
+import { livekitSipPart, rtpPorts } from '../../cli/dev/parts/livekit-sip.ts';
 import { livekitAddress, livekitPart } from '../../cli/dev/parts/livekit.ts';
 import { redisAddress, redisPart } from '../../cli/dev/parts/redis.ts';
 import { freePorts } from '../../cli/dev/ports.ts';
@@ -14,30 +15,46 @@ import { testBinary } from './test-stack.ts';
 export interface SipMediaServer extends MediaServer {
   /** Host and port. */
   readonly redis: string;
+  /** Host and port of its SIP service. */
+  readonly sip: string;
   /** Forgets everything: trunks, rules, rooms. */
   flush(): Promise<void>;
   pid(part: 'livekit' | 'redis'): number | undefined;
   stop(): Promise<void>;
 }
 
-/** @param withRedis false for a server that keeps no trunks */
-export async function startSipMediaServer({ withRedis = true }: { readonly withRedis?: boolean } = {}): Promise<SipMediaServer> {
+/**
+ * @param withRedis false for a server that keeps no trunks
+ * @param sipService program of LiveKit's SIP service; without one nobody answers at {@link SipMediaServer.sip}
+ */
+export async function startSipMediaServer({
+  withRedis = true,
+  sipService,
+}: { readonly withRedis?: boolean; readonly sipService?: string | undefined } = {}): Promise<SipMediaServer> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-sip-'));
-  const [port = 0, tcpPort = 0, udpPort = 0, redisPort = 0] = await freePorts(4);
+  const [port = 0, tcpPort = 0, udpPort = 0, redisPort = 0, sipPort = 0, ...rtp] = await freePorts(
+    5 + (sipService === undefined ? 0 : rtpPorts),
+  );
   const redis = withRedis ? { binary: await testBinary('redis-server'), port: redisPort } : undefined;
   const options = { folder, port, tcpPort, udpPort, ...(redis && { redis: redisAddress(redis) }) };
+  const address = livekitAddress({ folder, port });
+  const gateway = { folder, mediaServer: address, redis: redisAddress({ port: redisPort }), port: sipPort, rtpPort: rtp[0] ?? 0 };
   const supervisor = new Supervisor({
-    parts: [...(redis ? [redisPart(redis)] : []), livekitPart({ binary: await testBinary('livekit-server'), ...options })],
+    parts: [
+      ...(redis ? [redisPart(redis)] : []),
+      livekitPart({ binary: await testBinary('livekit-server'), ...options }),
+      ...(sipService === undefined ? [] : [livekitSipPart({ binary: sipService, ...gateway })]),
+    ],
     logDir: join(folder, 'logs'),
     runDir: join(folder, 'run'),
   });
   await supervisor.start();
-  const address = livekitAddress({ folder, port });
   return {
     ...address,
     publicUrl: address.url,
     agentName: 'parley-voice',
     redis: redisAddress({ port: redisPort }),
+    sip: `127.0.0.1:${sipPort}`,
     flush: () => command(redisPort, 'FLUSHALL'),
     pid: (part) => supervisor.pid(part),
     async stop() {

@@ -2,26 +2,25 @@
  * SIP as carriers speak it. The scenarios are tried against each other wherever sipp is on PATH; against LiveKit's SIP service where
  * LIVEKIT_SIP_BIN names its program, too. Elsewhere nothing of this is proven: docs/calls/phone-numbers.md.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { buffer } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { stringify } from 'yaml';
 
 import { createCallRooms } from '../../../calls/call-rooms.ts';
 import { roomOf } from '../../../calls/names.ts';
 import { createSipTrunks, type SipSpec } from '../../../calls/sip/trunks.ts';
-import { newCallId, type CallRecord } from '../../../store/index.ts';
-import { hasSipp, runSipp, type Parties } from '../../sipp/run-sipp.ts';
+import { freePorts } from '../../../cli/dev/ports.ts';
+import { openFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
+import { newCallId, type CallRecord, type FinishReason } from '../../../store/index.ts';
+import { hasSipp, runSipp, type Parties, type SippRun } from '../../sipp/run-sipp.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
+import { decodeOgg } from '../../support/ogg.ts';
 import { startProviderServer, type ProviderServer } from '../../support/provider-server.ts';
 import { startSipMediaServer, type SipMediaServer } from '../../support/sip-media-server.ts';
+import { frequencyOf, heardFrequency } from '../../support/tones.ts';
 import { aCall } from '../store/calls-support.ts';
 import { openStage, type AgentWish, type Stage } from './stage.ts';
 
@@ -29,17 +28,21 @@ const parties: Parties = { caller: '+15550199', callee: '+15550100', user: 'harb
 const sipp = await hasSipp();
 const gatewayProgram = process.env['LIVEKIT_SIP_BIN'];
 
-/** Even, with the next one free as a rule. */
-const mediaPort = async (): Promise<number> => (await freePort()) & ~1;
+/** Even, with the next one free, too. */
+async function mediaPort(): Promise<number> {
+  const three = await freePorts(3);
+  const even = three.find((port) => port % 2 === 0 && three.includes(port + 1));
+  return even ?? mediaPort();
+}
 
 describe.skipIf(!sipp)('the scenarios, one against the other', () => {
   it.each([
     ['caller-talks.xml', 'called-talks.xml'],
-    ['caller-refused.xml', 'called-486.xml'],
-    ['peers/hears-480.xml', 'called-480.xml'],
+    ['caller-echoes.xml', 'called-talks.xml'],
+    ['caller-refused.xml', 'called-refuses.xml'],
     ['peers/gives-up.xml', 'called-silent.xml'],
     ['caller-logs-in.xml', 'called-asks-for-login.xml'],
-    ['caller-hung-up-on.xml', 'peers/hangs-up.xml'],
+    ['caller-hung-up-on.xml', 'called-hangs-up.xml'],
     ['caller-referred.xml', 'peers/refers.xml'],
   ])('%s and %s', async (caller, called) => {
     const port = await freePort();
@@ -60,44 +63,19 @@ describe.skipIf(!sipp)('the scenarios, one against the other', () => {
 
 describe.skipIf(!sipp || gatewayProgram === undefined)('through the SIP service', () => {
   let media: SipMediaServer;
-  let service: ChildProcess;
   let stage: Stage;
-  let folder: string;
-  let gateway: string;
   let carrierPort: number;
   const providers: ProviderServer[] = [];
 
   beforeAll(async () => {
-    media = await startSipMediaServer();
-    folder = await mkdtemp(join(tmpdir(), 'parley-sip-service-'));
-    const port = await freePort();
+    media = await startSipMediaServer({ sipService: gatewayProgram });
     carrierPort = await freePort();
-    gateway = `127.0.0.1:${port}`;
-    const rtp = await mediaPort();
-    const config = {
-      api_key: media.apiKey,
-      api_secret: media.apiSecret,
-      ws_url: media.url,
-      redis: { address: media.redis },
-      sip_port: port,
-      rtp_port: `${rtp}-${rtp + 200}`,
-      listen_ip: '127.0.0.1',
-      local_net: '127.0.0.0/8',
-      logging: { level: 'info' },
-    };
-    await writeFile(join(folder, 'sip.yaml'), stringify(config), { mode: 0o600 });
-    service = spawn(gatewayProgram ?? '', ['--config', join(folder, 'sip.yaml')], { stdio: 'inherit' });
     stage = await openStage({}, { server: media });
   }, 300_000);
   afterAll(async () => {
     await stage?.close();
     await Promise.all(providers.map((provider) => provider.close()));
-    if (service !== undefined && service.exitCode === null) {
-      service.kill('SIGTERM');
-      await once(service, 'exit');
-    }
     await media?.stop();
-    if (folder !== undefined) await rm(folder, { recursive: true, force: true });
     await dispose();
   });
 
@@ -148,56 +126,47 @@ describe.skipIf(!sipp || gatewayProgram === undefined)('through the SIP service'
     (await stage.store.calls.list({ org: stage.org, filter: {}, direction: 'descending', pageSize: 100 })).items.find(
       (call) => call.toNumber === toNumber || call.fromNumber === toNumber,
     );
-  const calls = async (scenario: string, callee: string): Promise<void> =>
-    runSipp({ scenario, port: await freePort(), mediaPort: await mediaPort(), target: gateway, parties: { ...parties, callee } });
-
-  it.each([
-    ['caller-talks.xml', false],
-    ['caller-logs-in.xml', true],
-  ])('a caller is answered and hangs up: %s', async (scenario, login) => {
-    const { number } = await connected({ login });
-    await calls(scenario, number);
-    await eventually(async () => expect(await recordOf(number)).toMatchObject({ status: 'ended', finishReason: 'user_ended_call' }));
-  });
-
-  it('a caller too many hears that the line is busy', async () => {
-    const { number } = await connected();
-    await stage.store.organizations.limitLiveCalls(stage.org, 0);
-    try {
-      await calls('caller-refused.xml', number);
-      await eventually(async () => expect((await recordOf(number))?.finishReason).toBe('concurrent_call_limit_reached'));
-    } finally {
-      await stage.store.organizations.limitLiveCalls(stage.org, 100);
-    }
-  });
-
-  it('an agent hangs up on a caller', async () => {
-    const { number } = await connected({ agent: { spec: { call: { maxDuration: '5s', voicemailDetectionTimeout: '0s' } } } });
-    await calls('caller-hung-up-on.xml', number);
-    await eventually(async () => expect((await recordOf(number))?.finishReason).toBe('maximum_duration_exceeded'));
-  });
-
-  it('a caller is sent on', async () => {
-    const transfer = { name: 't', type: 'transferCall', functionName: 'transfer_call' };
-    const spec = { messages: {}, transferCall: { to: '+15550777', mode: 'Cold' as const, showCallerNumber: false } };
-    const { number, provider } = await connected({ agent: { tools: [{ ...transfer, spec }] } });
-    provider.chat(({ toolResults }) => (toolResults.length > 0 ? 'Sorry.' : { toolCalls: [{ name: 'transfer_call' }] }));
-    await calls('caller-referred.xml', number);
-    await eventually(async () => expect((await recordOf(number))?.finishReason).toBe('call_transferred'));
-  });
-
-  it.each([
-    ['called-talks.xml', 'maximum_duration_exceeded'],
-    ['called-asks-for-login.xml', 'maximum_duration_exceeded'],
-    ['called-486.xml', 'line_busy'],
-    ['called-480.xml', 'no_answer'],
-    ['called-silent.xml', 'no_answer'],
-  ])('somebody is called: %s is %s', async (scenario, finishReason) => {
-    const { number, revision } = await connected({
-      login: true,
-      agent: { spec: { call: { maxDuration: '5s', voicemailDetectionTimeout: '0s' } } },
+  const becomes = (number: string, finishReason: FinishReason): Promise<CallRecord> =>
+    eventually(async () => {
+      const record = await recordOf(number);
+      expect(record).toMatchObject({ finishReason, endedAt: expect.any(Date) as Date });
+      return record!;
+    }, 90_000);
+  const said = async ({ org, id }: CallRecord): Promise<readonly string[]> =>
+    (await stage.store.calls.log.read({ org, id })).messages.map(({ role, content }) => `${role}: ${content}`);
+  /** Somebody calls a number. */
+  const calls = async (scenario: string, callee: string, more: Partial<SippRun> = {}): Promise<void> =>
+    runSipp({
+      scenario,
+      port: await freePort(),
+      mediaPort: await mediaPort(),
+      target: media.sip,
+      parties: { ...parties, callee },
+      ...more,
     });
-    const carrier = runSipp({ scenario, port: carrierPort, mediaPort: await mediaPort(), parties });
+  /** A telephone that may be called through the trunks, for as long as the test lasts. */
+  async function phone(
+    scenario: string,
+    more: Partial<SippRun> = {},
+  ): Promise<{ done: () => Promise<void>; [Symbol.asyncDispose]: () => Promise<void> }> {
+    const hungUp = new AbortController();
+    const options = { scenario, port: carrierPort, mediaPort: await mediaPort(), parties, signal: hungUp.signal, ...more };
+    const outcome = runSipp(options).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    return {
+      async done() {
+        const error = await outcome;
+        if (error !== undefined) throw error;
+      },
+      async [Symbol.asyncDispose]() {
+        hungUp.abort();
+        await outcome;
+      },
+    };
+  }
+  async function dial(number: string, revision: string): Promise<void> {
     const id = newCallId();
     await stage.store.calls.calls.register(
       aCall(stage.org, {
@@ -213,10 +182,124 @@ describe.skipIf(!sipp || gatewayProgram === undefined)('through the SIP service'
       }),
     );
     await createCallRooms(media).open(id);
-    await eventually(
-      async () => expect((await stage.store.calls.calls.get({ org: stage.org, id }))?.finishReason).toBe(finishReason),
-      90_000,
-    );
-    await carrier;
+  }
+  const shortly = { spec: { call: { maxDuration: '5s', voicemailDetectionTimeout: '0s' } } };
+
+  it.each([
+    ['caller-talks.xml', false],
+    ['caller-logs-in.xml', true],
+  ])('a caller is answered, heard, and hangs up: %s', async (scenario, login) => {
+    const { number, provider } = await connected({ login });
+    provider.chat(() => 'Until six.');
+    await calls(scenario, number, { talkMs: 8_000 });
+    const record = await becomes(number, 'user_ended_call');
+    expect(record).toMatchObject({ status: 'ended', fromNumber: parties.caller, toNumber: number });
+    expect((await said(record)).slice(0, 3)).toEqual(['assistant: Harbour Bikes.', 'user: hello', 'assistant: Until six.']);
+  });
+
+  it('what the agent says is heard, and comes back from a telephone that echoes', async () => {
+    const welcome = 'Harbour Bikes, the workshop by the water.';
+    const { number } = await connected({ agent: { spec: { welcomeMessage: welcome } } });
+    await calls('caller-echoes.xml', number);
+    const { recording } = await eventually(async () => {
+      const record = await recordOf(number);
+      expect(record?.recording).toBeDefined();
+      return record!;
+    });
+    const storage = openFileStorage({ url: stage.env['STORAGE_URL'] ?? '' });
+    const { left, right, sampleRate } = await decodeOgg(await buffer(await storage.read(recording!.key)));
+    const heard = (samples: Int16Array): number =>
+      Array.from({ length: Math.floor((samples.length * 10) / sampleRate) }, (_, n) =>
+        heardFrequency(samples.subarray((n * sampleRate) / 10, ((n + 1) * sampleRate) / 10), sampleRate),
+      ).filter((frequency) => frequency === frequencyOf(welcome)).length;
+    expect(Math.min(heard(left), heard(right))).toBeGreaterThan(5);
+  });
+
+  it('a caller with a wrong password is refused, and there is no call', async () => {
+    const { number } = await connected({ login: true });
+    const wrong = { ...parties, callee: number, password: 'guessed' };
+    await expect(calls('caller-logs-in.xml', number, { parties: wrong })).rejects.toThrow(/unexpected/);
+    expect(await recordOf(number)).toBeUndefined();
+  });
+
+  it('a caller too many hears that the line is busy', async () => {
+    const { number } = await connected();
+    await stage.store.organizations.limitLiveCalls(stage.org, 0);
+    try {
+      await calls('caller-refused.xml', number);
+      await becomes(number, 'concurrent_call_limit_reached');
+    } finally {
+      await stage.store.organizations.limitLiveCalls(stage.org, 100);
+    }
+  });
+
+  it('an agent hangs up on a caller', async () => {
+    const { number } = await connected({ agent: shortly });
+    await calls('caller-hung-up-on.xml', number);
+    await becomes(number, 'maximum_duration_exceeded');
+  });
+
+  describe('a transfer', () => {
+    const transferring = async (mode: 'Cold' | 'Warm') => {
+      const spec = { messages: {}, transferCall: { to: '+15550777', mode, showCallerNumber: false } };
+      const { number, provider } = await connected({
+        agent: { tools: [{ name: 't', type: 'transferCall', functionName: 'transfer_call', spec }] },
+      });
+      provider.chat(({ toolResults, messages, toolNames }) => {
+        if (JSON.stringify(messages.at(-1)).includes('about to be handed')) return 'Ada asks for her bicycle.';
+        if (toolResults.length > 0) return `Sorry: ${toolResults.at(-1)?.content}`;
+        return toolNames.includes('transfer_call') ? { toolCalls: [{ name: 'transfer_call' }] } : 'Certainly.';
+      });
+      return number;
+    };
+
+    it('sends the caller on (REFER)', async () => {
+      const number = await transferring('Cold');
+      await calls('caller-referred.xml', number);
+      await becomes(number, 'call_transferred');
+    });
+
+    it('connects the caller, until the other side hangs up', async () => {
+      const number = await transferring('Warm');
+      await using colleague = await phone('called-hangs-up.xml', { talkMs: 15_000 });
+      await calls('caller-hung-up-on.xml', number);
+      await colleague.done();
+      await becomes(number, 'call_transferred');
+    });
+
+    it('that nobody takes brings the caller back', async () => {
+      const number = await transferring('Warm');
+      await using colleague = await phone('called-refuses.xml');
+      await calls('caller-talks.xml', number, { talkMs: 15_000 });
+      await colleague.done();
+      expect(await said(await becomes(number, 'user_ended_call'))).toContainEqual(expect.stringContaining('+15550777 is busy'));
+    });
+  });
+
+  it.each<[string, FinishReason, Partial<SippRun>?]>([
+    ['called-talks.xml', 'maximum_duration_exceeded'],
+    ['called-asks-for-login.xml', 'maximum_duration_exceeded'],
+    ['called-hangs-up.xml', 'user_ended_call', { talkMs: 1_000 }],
+    ['called-refuses.xml', 'line_busy', { status: '486 Busy Here' }],
+    ['called-refuses.xml', 'line_busy', { status: '600 Busy Everywhere' }],
+    ['called-refuses.xml', 'no_answer', { status: '480 Temporarily Unavailable' }],
+    ['called-refuses.xml', 'no_answer', { status: '408 Request Timeout' }],
+    ['called-refuses.xml', 'call_failed', { status: '404 Not Found' }],
+    ['called-refuses.xml', 'call_failed', { status: '603 Decline' }],
+    ['called-refuses.xml', 'carrier_error', { status: '403 Forbidden' }],
+    ['called-refuses.xml', 'carrier_error', { status: '503 Service Unavailable' }],
+    ['called-silent.xml', 'no_answer'],
+  ])('somebody is called: %s is %s %o', async (scenario, finishReason, more = {}) => {
+    const { number, revision } = await connected({ login: true, agent: shortly });
+    await using called = await phone(scenario, more);
+    await dial(number, revision);
+    await becomes(number, finishReason);
+    await called.done();
+  });
+
+  it('nobody is at the other end of the trunk: carrier_error', async () => {
+    const { number, revision } = await connected({ agent: shortly });
+    await dial(number, revision);
+    await becomes(number, 'carrier_error');
   });
 });
