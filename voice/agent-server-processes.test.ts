@@ -1,7 +1,11 @@
 import { expect, it } from 'vitest';
 
 import { ProcPool } from '../node_modules/@livekit/agents/dist/ipc/proc_pool.js';
+import { FakeClock } from '../test/support/fake-clock.ts';
 import { launchInLiveProcess, changeAgentServerProcesses, type Pool } from './agent-server-processes.ts';
+import { TakenJobs } from './taken-jobs.ts';
+
+const job = { job: { id: 'job' } };
 
 it('a job goes to the first process that lives, and each that was taken is replaced', async () => {
   const launched: unknown[] = [];
@@ -11,14 +15,19 @@ it('a job goes to the first process that lives, and each that was taken is repla
     unlock: () => void (replaced += 1),
   }));
   const pool: Pool = { warmedProcQueue: { get: async () => ready.shift()! } };
-  await launchInLiveProcess(pool, 'job');
-  expect(launched).toEqual([[2, 'job']]);
+  const taken = new TakenJobs(new FakeClock());
+  taken.accepted('job');
+  const launching = launchInLiveProcess(pool, job, taken);
+  expect(taken.size).toBe(1);
+  await launching;
+  expect(taken.size).toBe(0);
+  expect(launched).toEqual([[2, job]]);
   expect(replaced).toBe(3);
   expect(ready).toHaveLength(1);
 });
 
 it('the library launches its jobs that way', async () => {
-  changeAgentServerProcesses();
+  changeAgentServerProcesses(new TakenJobs(new FakeClock()));
   const launched: unknown[] = [];
   const pool = new ProcPool({
     agent: '',
@@ -34,6 +43,6 @@ it('the library launches its jobs that way', async () => {
       proc: { isAlive, launchJob: async (job: unknown) => void launched.push(job) } as never,
       unlock: () => undefined,
     });
-  await pool.launchJob('job' as never);
-  expect(launched).toEqual(['job']);
+  await pool.launchJob(job as never);
+  expect(launched).toEqual([job]);
 });

@@ -6,9 +6,9 @@ import { drainCalls, type Drainable } from './drain.ts';
 
 it('waits for the calls although the server fails to, and no longer', async () => {
   const activeJobs: unknown[] = ['a call', 'another'];
-  const server: Drainable = { activeJobs, drain: () => Promise.reject(new Error('runner not started')) };
+  const server: Drainable = { drain: () => Promise.reject(new Error('runner not started')) };
   let over = false;
-  const drained = drainCalls({ server, timeoutMs: 60_000, clock: systemClock }).then(() => (over = true));
+  const drained = drainCalls({ server, live: () => activeJobs.length, timeoutMs: 60_000, clock: systemClock }).then(() => (over = true));
   await new Promise((resolve) => setTimeout(resolve, 300));
   activeJobs.pop();
   await new Promise((resolve) => setTimeout(resolve, 300));
@@ -18,11 +18,13 @@ it('waits for the calls although the server fails to, and no longer', async () =
 });
 
 it('gives up when the time is up, and passes on what else goes wrong', async () => {
-  const failing = (message: string): Drainable => ({ activeJobs: ['a call'], drain: () => Promise.reject(new Error(message)) });
-  await expect(drainCalls({ server: failing('runner not started'), timeoutMs: 1, clock: systemClock })).rejects.toThrow(
+  const failing = (message: string): Drainable => ({ drain: () => Promise.reject(new Error(message)) });
+  await expect(drainCalls({ server: failing('runner not started'), live: () => 1, timeoutMs: 1, clock: systemClock })).rejects.toThrow(
     '1 calls were live',
   );
-  await expect(drainCalls({ server: failing('out of order'), timeoutMs: 1, clock: systemClock })).rejects.toThrow('out of order');
+  await expect(drainCalls({ server: failing('out of order'), live: () => 1, timeoutMs: 1, clock: systemClock })).rejects.toThrow(
+    'out of order',
+  );
 });
 
 it('LiveKit’s server is one that can be drained', async () => {
@@ -30,5 +32,5 @@ it('LiveKit’s server is one that can be drained', async () => {
   const server: Drainable = new AgentServer(
     new ServerOptions({ agent: import.meta.filename, wsURL: 'ws://127.0.0.1:1', apiKey: 'key', apiSecret: 'secret' }),
   );
-  await expect(drainCalls({ server, timeoutMs: 1000, clock: systemClock })).resolves.toBeUndefined();
+  await expect(drainCalls({ server, live: () => 0, timeoutMs: 1000, clock: systemClock })).resolves.toBeUndefined();
 });

@@ -2,14 +2,14 @@ import { sleep, type Clock } from '../platform/clock.ts';
 
 /** What of LiveKit's agent server is needed here. */
 export interface Drainable {
-  /** The calls that it has, each in a process of its own. */
-  readonly activeJobs: readonly unknown[];
   /** From its first moment on the server takes no more calls. */
   drain(timeoutMs: number): Promise<void>;
 }
 
 export interface DrainOptions {
   readonly server: Drainable;
+  /** How many calls it has, those that wait for a process among them. */
+  readonly live: () => number;
   /** How long the calls may go on, in milliseconds. */
   readonly timeoutMs: number;
   readonly clock: Clock;
@@ -24,13 +24,13 @@ const lookMs = 100;
  * started ("runner not started"), as it does right after calls were taken. Whoever believed that would end the calls: so they are counted.
  * @throws Error when calls are live after `timeoutMs`
  */
-export async function drainCalls({ server, timeoutMs, clock }: DrainOptions): Promise<void> {
+export async function drainCalls({ server, live, timeoutMs, clock }: DrainOptions): Promise<void> {
   const until = clock.monotonic() + timeoutMs;
   await server.drain(timeoutMs).catch((err: unknown) => {
     if (!(err instanceof Error && err.message === 'runner not started')) throw err;
   });
-  while (server.activeJobs.length > 0) {
-    if (clock.monotonic() >= until) throw new Error(`${server.activeJobs.length} calls were live when their time was up: they are ended`);
+  while (live() > 0) {
+    if (clock.monotonic() >= until) throw new Error(`${live()} calls were live when their time was up: they are ended`);
     await sleep(clock, lookMs);
   }
 }

@@ -20,7 +20,9 @@ import { lazyTransport } from './job/lazy-transport.ts';
 import { changeAgentServerProcesses } from './agent-server-processes.ts';
 import { liveCallsGauge, waitingRecordingsGauge } from './metrics.ts';
 import { deskVariable, openCredentialDesk } from './providers/credential-desk.ts';
-import { createRecordings, keepRecordings, prepareEncoder, spoolFolderOf } from './recording/index.ts';
+import { Registration } from './registration.ts';
+import { createRecordings, ensureSpool, keepRecordings, prepareEncoder, spoolFolderOf } from './recording/index.ts';
+import { TakenJobs } from './taken-jobs.ts';
 
 export interface RunVoiceOptions {
   readonly config: Config;
@@ -41,14 +43,14 @@ const lastLookMs = 10_000;
 
 /**
  * Runs until SIGTERM: then it takes no more calls, and waits for those that it has. After SIGINT it waits for some seconds only.
- * @throws ConfigError without a database or a media server
+ * @throws ConfigError without a database or a media server; what the agent server fails with
  */
 export async function runVoice({ config, logger, registry, signal }: RunVoiceOptions): Promise<void> {
   const mediaServer = mediaServerOf(config);
   if (mediaServer === undefined) throw new ConfigError('the voice role needs a media server: set LIVEKIT_URL');
   if (config.DATABASE_URL === undefined) throw new ConfigError('DATABASE_URL is not set: calls are in Postgres');
   const readiness = new Readiness();
-  readiness.notReady('media server', 'not registered yet');
+  const registration = new Registration({ readiness, clock: systemClock });
   const store = openStore({ databaseUrl: config.DATABASE_URL, poolSize: 2, applicationName: 'parley voice', logger, registry });
   const storage = openFileStorage({ url: config.STORAGE_URL });
   const spool = spoolFolderOf(config);
@@ -61,21 +63,16 @@ export async function runVoice({ config, logger, registry, signal }: RunVoiceOpt
     spool,
   });
   const keeper = keepRecordings({ recordings, clock: systemClock, logger });
-  await prepareEncoder({ spool, env: process.env }).then(
-    // The jobs get it with the rest of the environment.
-    (encoder) => (process.env['LIVEKIT_FFMPEG_PATH'] = encoder),
-    (err: unknown) =>
-      logger.warn({ err, spool }, 'recordings are written late: of calls whose container is killed, the last minutes are lost'),
-  );
-  // A fifth of what it takes to start a job is reading its code: the first one leaves that for the others.
-  process.env['NODE_COMPILE_CACHE'] ??= join(spool, '.compile-cache');
+  await prepareSpool(spool, logger);
   // Its watch over the event loop is a thread of its own in each process, ready ones too, that wakes fifty times a second: a twentieth of what a call costs.
   process.env['LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS'] ??= '0';
   const cluster = lazyTransport(config, logger);
   const desk = await openCredentialDesk({ credentials: createCredentials({ transport: cluster, clock: systemClock }) });
   process.env[deskVariable] = desk.path;
   initializeLogger({ pretty: false, level: 'warn' });
-  changeAgentServerProcesses();
+  const taken = new TakenJobs(systemClock);
+  changeAgentServerProcesses(taken);
+  const live = (): number => server.activeJobs.length + taken.size;
   const capacity = config.PARLEY_VOICE_CALLS;
   const server = new AgentServer(
     new ServerOptions({
@@ -85,9 +82,16 @@ export async function runVoice({ config, logger, registry, signal }: RunVoiceOpt
       apiKey: mediaServer.apiKey,
       apiSecret: mediaServer.apiSecret,
       // By calls, not by the processor's load alone: a call that was taken has to be served well to its end.
-      loadFunc: async ({ activeJobs }) => Math.min(1, activeJobs.length / capacity),
+      loadFunc: async () => {
+        registration.seen();
+        return Math.min(1, live() / capacity);
+      },
       loadThreshold: 1,
-      requestFunc: async (job) => (server.activeJobs.length < capacity ? job.accept('', `agent-${job.id}`) : job.reject()),
+      requestFunc: async (job) => {
+        if (live() >= capacity) return job.reject();
+        taken.accepted(job.id);
+        return job.accept('', `agent-${job.id}`);
+      },
       // Ready before the calls come.
       numIdleProcesses: config.PARLEY_VOICE_IDLE_PROCESSES,
       initializeProcessTimeout: processStartMs,
@@ -98,15 +102,17 @@ export async function runVoice({ config, logger, registry, signal }: RunVoiceOpt
     }),
   );
   server.event.on('worker_registered', () => {
-    readiness.ready('media server');
+    registration.seen();
     logger.info({ server: mediaServer.url, capacity }, 'registered with the media server');
   });
-  registry.registerMetric(liveCallsGauge(server));
+  registry.registerMetric(liveCallsGauge(live));
   registry.registerMetric(waitingRecordingsGauge(recordings));
   const probes = await startProbeServer({ host: config.PARLEY_HOST, port: config.PARLEY_VOICE_PORT, readiness, registry });
+  // Without it there is nothing to do here: whoever looks after the process starts another one.
+  const failed = new AbortController();
   const running = server.run().catch((err: unknown) => {
-    readiness.notReady('media server', err instanceof Error ? err.message : String(err));
     logger.error({ err }, 'the agent server has stopped');
+    failed.abort(err);
   });
   let drainMs = config.PARLEY_VOICE_DRAIN_MS;
   process.once('SIGINT', () => (drainMs = Math.min(drainMs, interruptedMs)));
@@ -114,7 +120,7 @@ export async function runVoice({ config, logger, registry, signal }: RunVoiceOpt
     logger,
     readiness,
     timeoutMs: config.PARLEY_VOICE_DRAIN_MS + 2 * closingMs + lastLookMs,
-    ...(signal && { signal }),
+    signal: AbortSignal.any([failed.signal, ...(signal === undefined ? [] : [signal])]),
     steps: [
       {
         name: 'storage',
@@ -132,11 +138,30 @@ export async function runVoice({ config, logger, registry, signal }: RunVoiceOpt
         stop: async () => {
           await server.close();
           await running;
+          registration.close();
         },
       },
-      { name: 'calls', stop: () => drainCalls({ server, timeoutMs: drainMs, clock: systemClock }) },
+      { name: 'calls', stop: () => drainCalls({ server, live, timeoutMs: drainMs, clock: systemClock }) },
     ],
   });
+  failed.signal.throwIfAborted();
+}
+
+/** Gives the jobs, which get the environment of the role, what they need to start fast and to write recordings at once. */
+async function prepareSpool(spool: string, logger: Logger): Promise<void> {
+  try {
+    await ensureSpool(spool);
+  } catch (err) {
+    logger.error({ err, spool }, 'there is no place for recordings: there will be none');
+    return;
+  }
+  // A fifth of what it takes to start a job is reading its code: the first one leaves that for the others.
+  process.env['NODE_COMPILE_CACHE'] ??= join(spool, '.compile-cache');
+  try {
+    process.env['LIVEKIT_FFMPEG_PATH'] = await prepareEncoder({ spool, env: process.env });
+  } catch (err) {
+    logger.warn({ err, spool }, 'recordings are written late: of calls whose container is killed, the last minutes are lost');
+  }
 }
 
 /** A file of its own: the agent server starts processes with it. */

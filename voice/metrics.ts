@@ -1,13 +1,13 @@
 import { Gauge } from 'prom-client';
 
 /** Of what an agent server is busy with. */
-export function liveCallsGauge(server: { readonly activeJobs: readonly unknown[] }): Gauge {
+export function liveCallsGauge(live: () => number): Gauge {
   return new Gauge({
     name: 'parley_voice_calls',
     help: 'Calls that this process serves.',
     registers: [],
     collect() {
-      this.set(server.activeJobs.length);
+      this.set(live());
     },
   });
 }

@@ -133,7 +133,7 @@ const apiRows = () =>
 
 function voiceRows(): readonly (readonly string[])[] {
   const registry = new Registry();
-  registry.registerMetric(liveCallsGauge({ activeJobs: [] }));
+  registry.registerMetric(liveCallsGauge(() => 0));
   registry.registerMetric(waitingRecordingsGauge({ waiting: 0 }));
   return described(registry);
 }

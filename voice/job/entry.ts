@@ -1,5 +1,5 @@
 /** What each job process runs. It is started by the agent server, with the environment of the role. */
-import { defineAgent } from '@livekit/agents';
+import { defineAgent, type JobContext } from '@livekit/agents';
 
 import { mediaServerOf } from '../../calls/media-server.ts';
 import { createRooms } from '../../calls/rooms.ts';
@@ -24,23 +24,31 @@ export default defineAgent({
     const left = Promise.withResolvers<void>();
     // Without this the process would end fifteen seconds after the room is left, whatever is still being written down.
     ctx.addShutdownCallback(() => left.promise);
-    const config = loadConfig(process.env);
-    const mediaServer = mediaServerOf(config);
-    if (mediaServer === undefined) throw new ConfigError('the voice role needs a media server: set LIVEKIT_URL');
-    const logger = createLogger({ role: 'voice', level: config.PARLEY_LOG_LEVEL });
-    const tracing = await openTracing({ env: process.env, role: 'voice', logger });
-    const services = openServices(config, logger);
     try {
-      const gateway = createSipGateway(mediaServer);
-      const phone = { inbound: new InboundCalls({ ...services, gateway }), outbound: new OutboundCalls({ ...services, gateway }), gateway };
-      await new CallJob({ services, phone, rooms: createRooms(mediaServer), stop: stopOf(process) }).run(ctx);
-    } catch (err) {
-      logger.error({ err, jobId: ctx.job.id }, 'the job has failed');
-      throw err;
+      await runCall(ctx);
     } finally {
-      await services.close();
-      await tracing.close();
       left.resolve();
     }
   },
 });
+
+async function runCall(ctx: JobContext): Promise<void> {
+  const config = loadConfig(process.env);
+  const logger = createLogger({ role: 'voice', level: config.PARLEY_LOG_LEVEL });
+  // What was opened last is closed first.
+  await using opened = new AsyncDisposableStack();
+  try {
+    const mediaServer = mediaServerOf(config);
+    if (mediaServer === undefined) throw new ConfigError('the voice role needs a media server: set LIVEKIT_URL');
+    const tracing = await openTracing({ env: process.env, role: 'voice', logger });
+    opened.defer(() => tracing.close());
+    const services = openServices(config, logger);
+    opened.defer(() => services.close());
+    const gateway = createSipGateway(mediaServer);
+    const phone = { inbound: new InboundCalls({ ...services, gateway }), outbound: new OutboundCalls({ ...services, gateway }), gateway };
+    await new CallJob({ services, phone, rooms: createRooms(mediaServer), stop: stopOf(process) }).run(ctx);
+  } catch (err) {
+    logger.error({ err, jobId: ctx.job.id }, 'the job has failed');
+    throw err;
+  }
+}

@@ -8,7 +8,7 @@
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, rename, writeFile } from 'node:fs/promises';
+import { chmod, rename, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -49,7 +49,7 @@ process.execve(${JSON.stringify(ffmpeg)}, [${JSON.stringify(ffmpeg)}, ...args]);
 }
 
 /**
- * Writes the script into the spool.
+ * Writes the script into the spool, which has to be there.
  *
  * @param env a program of its own in `LIVEKIT_FFMPEG_PATH` stays the one that encodes
  * @returns what `LIVEKIT_FFMPEG_PATH` is to be for the jobs
@@ -66,7 +66,6 @@ export async function prepareEncoder({
 }): Promise<string> {
   const file = join(spool, name);
   const given = env['LIVEKIT_FFMPEG_PATH'];
-  await mkdir(spool, { recursive: true, mode: 0o700 });
   const temporary = `${file}.${process.pid}`;
   const ffmpeg = given === undefined || given === '' || given === file ? bundledFfmpeg() : given;
   await writeFile(temporary, hasShell ? shellScript(ffmpeg) : nodeScript(ffmpeg));

@@ -2,4 +2,4 @@
 export { prepareEncoder } from './encoder.ts';
 export { keepRecordings } from './keeper.ts';
 export { createRecordings, type OpenRecording, type Recordings, type Saved } from './recordings.ts';
-export { spoolFolderOf } from './spool.ts';
+export { ensureSpool, spoolFolderOf } from './spool.ts';

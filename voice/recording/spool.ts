@@ -47,6 +47,18 @@ export function spoolFolderOf(config: Pick<Config, 'PARLEY_VOICE_SPOOL' | 'DATAB
   return join(tmpdir(), `parley-recordings-${installation}`);
 }
 
+/**
+ * Makes it, or looks at whose it is: programs are started from there, and its name can be guessed.
+ * @throws Error for a folder of somebody else's, or one into which others may write
+ */
+export async function ensureSpool(root: string): Promise<void> {
+  await mkdir(root, { recursive: true, mode: 0o700 });
+  const { uid, mode } = await lstat(root);
+  if (process.getuid === undefined) return;
+  if (uid !== process.getuid()) throw new Error(`the spool ${root} belongs to another user: set PARLEY_VOICE_SPOOL to a folder of its own`);
+  if ((mode & 0o022) !== 0) throw new Error(`others may write into the spool ${root}: chmod go-w ${root}`);
+}
+
 export class Spool {
   readonly #root: string;
 
@@ -57,10 +69,7 @@ export class Spool {
 
   /** A place for one call. Whatever an earlier job of the same call left there stays. */
   async open(known: RecordingFacts): Promise<SpooledRecording> {
-    await mkdir(this.#root, { recursive: true, mode: 0o700 });
-    const { uid } = await lstat(this.#root);
-    if (process.getuid !== undefined && uid !== process.getuid())
-      throw new Error(`the spool ${this.#root} belongs to another user: set PARLEY_VOICE_SPOOL to a folder of its own`);
+    await ensureSpool(this.#root);
     const folder = join(this.#root, `${known.id}.${known.jobId.replaceAll(/[^A-Za-z0-9_-]/g, '-')}`);
     await mkdir(folder, { recursive: true, mode: 0o700 });
     const recording = { facts: known, folder, sound: join(folder, soundFile) };

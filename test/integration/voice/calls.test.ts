@@ -189,6 +189,18 @@ describe('the voice role', () => {
     await leaves(later);
   });
 
+  it('takes no more calls than it may, however many come at once', async () => {
+    await stage.role.stop();
+    const few = { PARLEY_VOICE_CALLS: '2', PARLEY_VOICE_IDLE_PROCESSES: '1' };
+    const roles = [await stage.startRole(few), await stage.startRole(few)];
+    const calls = await Promise.all(Array.from({ length: 4 }, () => ongoing()));
+    const metrics = await Promise.all(roles.map(async ({ port }) => (await fetch(`http://127.0.0.1:${port}/metrics`)).text()));
+    expect(metrics.map((text) => /^parley_voice_calls (\d+)$/m.exec(text)?.[1])).toEqual(['2', '2']);
+    await Promise.all(calls.map((call) => leaves(call)));
+    await Promise.all(roles.map((role) => role.stop()));
+    stage.role = await stage.startRole();
+  });
+
   it('that is killed: its calls end at once, each with its reason', async () => {
     const calls = await Promise.all([ongoing(), ongoing()]);
     stage.role.process.kill('SIGKILL');
@@ -207,5 +219,10 @@ describe('the voice role', () => {
       const over = await call.becomes({ status: 'error', finishReason: 'native_platform_internal_error' }, 45_000);
       expect(over.startedAt).not.toBeNull();
     }
+    // It says that it can take none, and lives on to take some when the server is back.
+    await eventually(async () => {
+      const answer = await fetch(`http://127.0.0.1:${stage.role.port}/readyz`);
+      expect([answer.status, await answer.text()]).toEqual([503, 'media server: the connection is lost; it is tried again\n']);
+    });
   });
 });
