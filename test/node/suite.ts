@@ -2,6 +2,8 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { eventually } from '../support/eventually.ts';
+import { requireVerified, type Received } from '../support/received.ts';
 import { Checks } from './checks.ts';
 import { WORLD_ADDRESS } from './cluster.ts';
 import { endToEnd } from './end-to-end.ts';
@@ -115,9 +117,8 @@ export async function runSuite(options: SuiteOptions): Promise<number> {
     needed,
   );
   await check('a webhook arrives', async () => {
-    await run('webhooks', 'test', 'call-log');
-    const deliveries = await (await fetch(servers.receiverUrl)).text();
-    if (!deliveries.includes('"verified"')) throw new Error(deliveries.slice(0, 500));
+    const [eventId = ''] = (await run('webhooks', 'test', 'call-log')).split(' ');
+    await eventually(async () => requireVerified((await (await fetch(servers.receiverUrl)).json()) as Received, eventId));
   });
   await check('a voice call', async () => {
     const call = ['call', 'receptionist', '--say', 'What are your opening hours?', '--no-record', '--json', '--max-seconds', '60'];
