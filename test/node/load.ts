@@ -12,6 +12,7 @@ import { Agent, type Dispatcher, fetch, FormData } from 'undici';
 
 import { wavOf } from '../../platform/wav.ts';
 import { anAgent, aKnowledgeBase, aWebhookSubscription } from '../support/builders.ts';
+import { callLines, spokenByAgent } from '../support/call-lines.ts';
 import { startWebhookSink, type WebhookSink } from '../support/webhook-sink.ts';
 import { output } from './output.ts';
 
@@ -42,16 +43,6 @@ interface Call {
   readonly process: ChildProcess;
   readonly lines: string[];
   readonly ended: Promise<number | null>;
-}
-
-interface CallLine {
-  readonly type: string;
-  readonly role?: string;
-  readonly final?: boolean;
-  readonly call_id?: string;
-  readonly status?: string;
-  readonly reason?: string;
-  readonly text?: string;
 }
 
 export class Load {
@@ -197,11 +188,9 @@ export class Load {
   }
 
   async #answered(call: Call, times: number): Promise<void> {
-    const spoken = () =>
-      linesOf(call).filter(({ type, role, final }) => type === 'transcript' && role === 'agent' && final === true).length;
     await until(`the agent's answer number ${times}, instead of ${tail(call)}`, () => {
       if (call.process.exitCode !== null) throw new Error(`a call ended by itself: ${tail(call)}`);
-      return spoken() >= times;
+      return spokenByAgent(callLines(call.lines)).length >= times;
     });
   }
 
@@ -224,7 +213,7 @@ export class Load {
   }
 
   #judge(what: string, call: Call): void {
-    const result = linesOf(call).find(({ type }) => type === 'result');
+    const result = callLines(call.lines).find(({ type }) => type === 'result');
     if (result?.status === 'ended' && result.reason === 'user_ended_call') return;
     this.#problems.push(`${what} ended as ${result?.status} ${result?.reason} (exit code ${call.process.exitCode}): ${tail(call)}`);
   }
@@ -263,10 +252,6 @@ function questions(count: number, pause?: string): string[] {
     'What are your opening hours?',
     ...(pause === undefined ? [] : ['--audio', pause]),
   ]).flat();
-}
-
-function linesOf({ lines }: Call): readonly CallLine[] {
-  return lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line) as CallLine);
 }
 
 function tail({ lines }: Call): string {

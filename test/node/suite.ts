@@ -2,6 +2,7 @@
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { callLines, spokenByAgent } from '../support/call-lines.ts';
 import { eventually } from '../support/eventually.ts';
 import { requireVerified, type Received } from '../support/received.ts';
 import { Checks } from './checks.ts';
@@ -123,7 +124,9 @@ export async function runSuite(options: SuiteOptions): Promise<number> {
   await check('a voice call', async () => {
     const call = ['call', 'receptionist', '--say', 'What are your opening hours?', '--no-record', '--json', '--max-seconds', '60'];
     const said = await run(...call);
-    if (!/agent/i.test(said)) throw new Error(said);
+    const [welcome, answer] = spokenByAgent(callLines(said.split('\n')));
+    if (answer === undefined) throw new Error(`${welcome === undefined ? 'not even a welcome' : 'no answer'}: ${said}`);
+    return answer;
   });
   await check('the end-to-end suites of `parley dev`', () => endToEnd({ env, kubectl, servers, parley, root, work }));
   await check('a pod that is taken away is replaced; its program answers at once', () =>
