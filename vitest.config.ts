@@ -19,6 +19,7 @@ const source = [
   'voice',
   'webhooks',
   'workflows',
+  'test/node',
   'test/support',
 ];
 

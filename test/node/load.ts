@@ -85,20 +85,31 @@ export class Load {
   }
 
   /**
-   * Ends what was begun, as its users would, and waits for what was promised.
+   * Ends what was begun, and waits for what was promised.
    * @throws Error that tells what was lost
    */
   async finish(): Promise<string> {
-    this.#stop.abort();
-    await Promise.all(this.#parts);
-    this.#emitter?.kill('SIGTERM');
-    // Those that were live all the time are talked to once more, and hung up by the one who called.
-    for (const call of this.#long) await this.#hangUp(call);
+    await this.#end();
     await Promise.all([this.#allDelivered(), this.#allCompleted(), this.#nothingTakenBack()]);
-    await this.#sink?.close();
     if (this.#problems.length > 0) throw new Error(`${this.#problems.length} things were lost: ${this.#problems.slice(0, 8).join('; ')}`);
     const calls = `${LONG_CALLS} calls all the time, ${this.#shortCalls} short ones`;
     return `${this.#requests} requests, ${this.#events.length} events, ${this.#documents.length} documents, ${calls}`;
+  }
+
+  /** Whatever has come of it, nothing of it goes on. */
+  async stop(): Promise<void> {
+    await this.#end();
+    await this.#sink?.close();
+  }
+
+  /** As its users would. */
+  async #end(): Promise<void> {
+    this.#stop.abort();
+    for (const part of await Promise.allSettled(this.#parts))
+      if (part.status === 'rejected') this.#problems.push(`a part of the load ended by itself: ${String(part.reason)}`);
+    this.#emitter?.kill('SIGTERM');
+    // Those that were live all the time are talked to once more, and hung up by the one who called.
+    for (const call of this.#long.splice(0)) await this.#hangUp(call);
   }
 
   async #apply(items: readonly object[]): Promise<void> {

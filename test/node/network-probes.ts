@@ -89,12 +89,14 @@ ip -n ${name} addr add ${address}/24 dev wire0 && ip -n ${name} link set wire0 u
   };
 }
 
-/** Listens in the network of that process. */
+/** Listens in the network of that process. @throws Error where it doesn't: whoever is kept out of there would prove nothing */
 export async function listenIn(pid: number, port: number): Promise<{ readonly stop: () => void }> {
   const child = spawn('nsenter', [`--net=/proc/${pid}/ns/net`, process.execPath, '--eval', LISTEN, 'listener', String(port)], {
     stdio: 'ignore',
   });
+  const stop = (): void => void child.kill('SIGKILL');
   // It listens once it can be reached from where it is.
-  for (let attempt = 0; attempt < 50; attempt += 1) if ((await tryFrom(pid, [{ host: '127.0.0.1', port }]))[0] === true) break;
-  return { stop: () => child.kill('SIGKILL') };
+  for (let attempt = 0; attempt < 50; attempt += 1) if ((await tryFrom(pid, [{ host: '127.0.0.1', port }]))[0] === true) return { stop };
+  stop();
+  throw new Error(`nothing listens at port ${port} in the network of process ${pid}`);
 }

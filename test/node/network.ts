@@ -9,6 +9,7 @@ import { API_SERVER_SERVICE, NODE_ADDRESS, WORLD_ADDRESS } from './cluster.ts';
 import { IMAGE } from './installation.ts';
 import { LISTEN, listenIn, METADATA, PRIVATE, PUBLIC, standIns, type Target, tryFrom, tryFromOutside } from './network-probes.ts';
 import { output } from './output.ts';
+import { problemsOf, settled, type Way } from './ways.ts';
 
 export interface NetworkOptions {
   readonly kubectl: readonly [string, ...string[]];
@@ -49,14 +50,7 @@ export async function whoReachesWhat(options: NetworkOptions): Promise<string> {
       { host: NODE_ADDRESS, port: 10_250 },
       { host: await addressOf(STRANGERS, 'probe=stranger'), port: OTHER_PORT },
     ];
-    const problems: string[] = [];
-    let tried = 0;
-    const expect = (who: string, target: Target, reached: boolean, may: boolean): void => {
-      tried += 1;
-      if (reached !== may)
-        problems.push(`${who} ${reached ? 'reaches' : 'does not reach'} ${target.udp ? 'udp ' : ''}${target.host}:${target.port}`);
-    };
-    for (const role of [...roles, ...jobs]) {
+    const outwards = async (role: (typeof roles | typeof jobs)[number]): Promise<readonly Way[]> => {
       const wanted = Object.entries(columns).flatMap(([column, targets]) =>
         targets.map((target) => ({ target, may: allowed.get(role)?.has(column) === true })),
       );
@@ -66,11 +60,14 @@ export async function whoReachesWhat(options: NetworkOptions): Promise<string> {
         processOf(role),
         all.map(({ target }) => target),
       );
-      all.forEach(({ target, may }, index) => expect(role, target, reached[index] === true, may));
-    }
-    await inwards(options, expect);
+      return all.map(({ target, may }, index) => ({ who: role, target, reached: reached[index] === true, may }));
+    };
+    const ways: Way[] = [];
+    for (const role of [...roles, ...jobs]) ways.push(...(await settled(() => outwards(role))));
+    for (const role of roles) ways.push(...(await settled(() => inwards(options, role))));
+    const problems = problemsOf(ways);
     if (problems.length > 0) throw new Error(problems.join('\n'));
-    return `${tried} ways tried, from ${roles.length + jobs.length} pods, a stranger's and another machine`;
+    return `${ways.length} ways tried, from ${roles.length + jobs.length} pods, a stranger's and another machine`;
   } finally {
     await close();
     await removeProbes(options);
@@ -169,8 +166,6 @@ async function startProbes({ kubectl, namespace, hooks, tag }: NetworkOptions): 
   await output([...kubectl, 'apply', '-f', '-'], { input: JSON.stringify({ apiVersion: 'v1', kind: 'List', items }) });
   for (const [place, name] of [[STRANGERS, 'probe-stranger'], ...jobs.map((job) => [namespace, `probe-${job}`] as const)] as const)
     await output([...kubectl, '-n', place, 'wait', `pod/${name}`, '--for=condition=Ready', '--timeout=60s']);
-  // Until the rules are there for the pods as well.
-  await new Promise((done) => setTimeout(done, 3_000));
 }
 
 async function removeProbes({ kubectl, namespace }: NetworkOptions): Promise<void> {
@@ -179,43 +174,31 @@ async function removeProbes({ kubectl, namespace }: NetworkOptions): Promise<voi
 }
 
 /** The REST API is for everybody, metrics for pods of the cluster, everything else for nobody. */
-async function inwards(
-  { kubectl, namespace }: NetworkOptions,
-  expect: (who: string, target: Target, reached: boolean, may: boolean) => void,
-): Promise<void> {
-  for (const role of roles) {
-    const pid = processOf(role);
-    // Something that listens where nobody should get to, in the pod's own network.
-    const listener = await listenIn(pid, OTHER_PORT);
-    const described = await output([
-      ...kubectl,
-      '-n',
-      namespace,
-      'get',
-      'pods',
-      '-l',
-      `app.kubernetes.io/component=${role}`,
-      '-o',
-      'jsonpath={range .items[*]}{.status.podIP} {.spec.containers[0].ports[0].containerPort}{"\\n"}{end}',
-    ]);
-    const own = (await output(['nsenter', `--net=/proc/${pid}/ns/net`, 'ip', '-4', '-o', 'addr', 'show', 'eth0'])).match(
-      /inet ([\d.]+)/,
-    )?.[1];
-    const [host = '', port = ''] =
-      described
-        .split('\n')
-        .map((line) => line.split(' '))
-        .find(([address]) => address === own) ?? [];
-    const targets = [
-      { host, port: Number(port) },
-      { host, port: OTHER_PORT },
+async function inwards({ kubectl, namespace }: NetworkOptions, role: (typeof roles)[number]): Promise<readonly Way[]> {
+  const pid = processOf(role);
+  const ports = 'jsonpath={range .items[*]}{.status.podIP} {.spec.containers[0].ports[0].containerPort}{"\\n"}{end}';
+  const described = await output([...kubectl, '-n', namespace, 'get', 'pods', '-l', `app.kubernetes.io/component=${role}`, '-o', ports]);
+  const addresses = await output(['nsenter', `--net=/proc/${pid}/ns/net`, 'ip', '-4', '-o', 'addr', 'show', 'eth0']);
+  const own = addresses.match(/inet ([\d.]+)/)?.[1];
+  const [host = '', port = ''] =
+    described
+      .split('\n')
+      .map((line) => line.split(' '))
+      .find(([address]) => address === own) ?? [];
+  const served = { host, port: Number(port) };
+  const closed = { host, port: OTHER_PORT };
+  // Something that listens where nobody should get to, in the pod's own network.
+  const listener = await listenIn(pid, OTHER_PORT);
+  try {
+    const stranger = await tryFrom(processOf('stranger'), [served, closed]);
+    const machine = await tryFromOutside([served, closed]);
+    return [
+      { who: "a stranger's pod", target: served, reached: stranger[0] === true, may: true },
+      { who: "a stranger's pod", target: closed, reached: stranger[1] === true, may: false },
+      { who: 'another machine', target: served, reached: machine[0] === true, may: role === 'api' },
+      { who: 'another machine', target: closed, reached: machine[1] === true, may: false },
     ];
-    const [metrics, other] = await tryFrom(processOf('stranger'), targets);
-    expect("a stranger's pod", targets[0]!, metrics === true, true);
-    expect("a stranger's pod", targets[1]!, other === true, false);
-    const machine = await tryFromOutside(targets);
-    expect('another machine', targets[0]!, machine[0] === true, role === 'api');
-    expect('another machine', targets[1]!, machine[1] === true, false);
+  } finally {
     listener.stop();
   }
 }

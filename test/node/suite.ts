@@ -135,9 +135,13 @@ export async function runSuite(options: SuiteOptions): Promise<number> {
   await check('helm upgrade under load: no call dropped, no request refused, no event, document or change lost', async () => {
     const { PARLEY_URL: url = '', PARLEY_API_KEY: apiKey = '' } = env;
     const load = new Load({ url, apiKey, kubectl: inOrganization, parley, env, host: WORLD_ADDRESS, work });
-    await load.start();
-    await change('upgrade', '--set', 'podAnnotations.revision=two');
-    return load.finish();
+    try {
+      await load.start();
+      await change('upgrade', '--set', 'podAnnotations.revision=two');
+      return await load.finish();
+    } finally {
+      await load.stop();
+    }
   });
   await check('helm rollback', async () => {
     await helmIn('rollback', 'parley', '1', '--wait', '--timeout', '300s');

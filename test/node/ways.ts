@@ -1,0 +1,34 @@
+/** Ways in the network, and whether they are open to those whom they should be open to. */
+import type { Target } from './network-probes.ts';
+
+export interface Way {
+  readonly who: string;
+  readonly target: Target;
+  readonly reached: boolean;
+  /** Whether it should be. */
+  readonly may: boolean;
+}
+
+const isWrong = ({ reached, may }: Way): boolean => reached !== may;
+
+/** Those that are open and should not be, and the other way round. */
+export function problemsOf(ways: readonly Way[]): readonly string[] {
+  return ways
+    .filter(isWrong)
+    .map(
+      ({ who, target, reached }) =>
+        `${who} ${reached ? 'reaches' : 'does not reach'} ${target.udp ? 'udp ' : ''}${target.host}:${target.port}`,
+    );
+}
+
+/** Rules are there a moment after the pods that they are for: until all is as it should be, or as it was when the time was over. */
+export async function settled(
+  attempt: () => Promise<readonly Way[]>,
+  { limitMs = 30_000, now = () => performance.now() }: { readonly limitMs?: number; readonly now?: () => number } = {},
+): Promise<readonly Way[]> {
+  const end = now() + limitMs;
+  for (;;) {
+    const ways = await attempt();
+    if (!ways.some(isWrong) || now() > end) return ways;
+  }
+}
