@@ -13,7 +13,7 @@ const settleMs = 3_000;
 interface Look {
   readonly calls: number;
   readonly rssBytes: number;
-  /** With the one that is kept ready. */
+  /** With those that are kept ready. */
   readonly processes: number;
 }
 

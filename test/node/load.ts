@@ -190,7 +190,6 @@ export class Load {
     return { process, lines, ended: new Promise((done) => process.on('close', done)) };
   }
 
-  /** Until the agent has spoken that often. */
   /** A file of silence: who talks all the time keeps a machine busy with understanding. */
   #pause(): string {
     const file = join(this.#options.work, 'silence.wav');
@@ -198,6 +197,7 @@ export class Load {
     return file;
   }
 
+  /** Until the agent has spoken that often. */
   async #answered(call: Call, times: number): Promise<void> {
     await until(`the agent's answer number ${times}, instead of ${tail(call)}`, () => {
       if (call.process.exitCode !== null) throw new Error(`a call ended by itself: ${tail(call)}`);

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { isProgramOf, processesWhere } from '../support/role-pods.ts';
+import { NODE_NAME } from './cluster.ts';
 import { output } from './output.ts';
 
 type Kubectl = readonly [string, ...string[]];
@@ -91,7 +92,7 @@ interface Summary {
 
 /** Working sets as the kubelet counts them against the limits. */
 export async function memoryOf(kubectl: Kubectl, namespace: string): Promise<string> {
-  const summary = JSON.parse(await output([...kubectl, 'get', '--raw', '/api/v1/nodes/parley-node/proxy/stats/summary'])) as Summary;
+  const summary = JSON.parse(await output([...kubectl, 'get', '--raw', `/api/v1/nodes/${NODE_NAME}/proxy/stats/summary`])) as Summary;
   return summary.pods
     .filter(({ podRef }) => podRef.namespace === namespace)
     .flatMap(({ podRef, containers }) =>
