@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 
 import { createEgress, type Egress } from '../../platform/egress/egress.ts';
 import { EgressError, type EgressErrorKind } from '../../platform/egress/egress-error.ts';
+import { FakeClock } from '../../test/support/fake-clock.ts';
 import { createAttempt } from './attempt.ts';
 import type { AttemptOutcome } from './outcome.ts';
 
@@ -46,6 +47,28 @@ it('cuts off what is too long to keep', async () => {
   const outcome = await outcomeOf(failure('protocol', 'x'.repeat(5000)));
   expect(outcome.succeeded ? '' : outcome.message).toMatch(/^x{1023}…$/);
 });
+
+it.each([true, false])(
+  'counts the time of the attempt, and not how long it takes to find out whose fault it was (DNS answers: %s)',
+  async (answers) => {
+    const clock = new FakeClock();
+    const egress: Egress = {
+      ...createEgress(),
+      async request() {
+        clock.tick(1000);
+        throw new EgressError({ kind: 'timeout', phase: 'dns', host: 'hooks.example.com', message: 'took too long' });
+      },
+      async dnsAnswered() {
+        clock.tick(5000);
+        return answers;
+      },
+    };
+    const endpoint = { url: 'https://hooks.example.com/', timeoutMs: 1000 };
+    const run = createAttempt({ egress, clock });
+    const outcome = await run({ endpoint, credentials: { keys: [], headers: {} }, eventId: 'evt_0', body: Buffer.from('{}') });
+    expect(outcome).toMatchObject({ ours: !answers, reason: answers ? 'timeout' : 'dns_unavailable', durationMs: 1000 });
+  },
+);
 
 describe('the trace of an event', () => {
   const trace = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', tracestate: 'vendor=1' };
