@@ -1,4 +1,5 @@
 /** Starting the long work of knowledge bases in Temporal. Every start is idempotent: what runs already is left running. */
+import { lazily } from '../../platform/lazily.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { CollectionJob, DocumentJob } from './names.ts';
 
@@ -32,15 +33,13 @@ export interface KnowledgeJobsOptions {
 
 /** Temporal's client is large, and most processes start no job in their first second: it is loaded for the first one. */
 export function createKnowledgeJobs(options: KnowledgeJobsOptions): KnowledgeJobs {
-  let loading: Promise<KnowledgeJobs> | undefined;
-  const jobs = (): Promise<KnowledgeJobs> =>
-    (loading ??= import('./temporal-jobs.ts').then(({ createTemporalJobs }) => createTemporalJobs(options)));
+  const jobs = lazily(async () => (await import('./temporal-jobs.ts')).createTemporalJobs(options));
   return {
-    ingest: async (job) => (await jobs()).ingest(job),
-    clearDocument: async (job) => (await jobs()).clearDocument(job),
-    clearCollection: async (job) => (await jobs()).clearCollection(job),
-    reindex: async (job) => (await jobs()).reindex(job),
-    reindexed: async (job) => (await jobs()).reindexed(job),
-    close: async () => (await loading)?.close(),
+    ingest: async (job) => (await jobs.get()).ingest(job),
+    clearDocument: async (job) => (await jobs.get()).clearDocument(job),
+    clearCollection: async (job) => (await jobs.get()).clearCollection(job),
+    reindex: async (job) => (await jobs.get()).reindex(job),
+    reindexed: async (job) => (await jobs.get()).reindexed(job),
+    close: () => jobs.close((opened) => opened.close()),
   };
 }

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 
+import { lazily } from '../../platform/lazily.ts';
 import { DirectoryStorage } from './directory-storage.ts';
 import type { FileStorage } from './file-storage.ts';
 
@@ -39,17 +40,16 @@ export function openFileStorage(options: {
   return openedWhenUsed(async () => (await import('./open-s3-storage.ts')).openS3Storage(s3));
 }
 
-/** A storage whose code is loaded by the first one who uses it: the client of S3 is a fifth of what a role loads at its start. */
+/** The client of S3 is a fifth of what a role loads at its start. */
 function openedWhenUsed(open: () => Promise<OpenedFileStorage>): OpenedFileStorage {
-  let opened: Promise<OpenedFileStorage> | undefined;
-  const storage = (): Promise<OpenedFileStorage> => (opened ??= open());
+  const storage = lazily(open);
   return {
-    put: async (key, content, limits) => (await storage()).put(key, content, limits),
-    read: async (key, range) => (await storage()).read(key, range),
-    delete: async (key) => (await storage()).delete(key),
-    list: async (prefix, page) => (await storage()).list(prefix, page),
-    health: async () => (await storage()).health(),
-    close: () => void opened?.then((used) => used.close()),
+    put: async (key, content, limits) => (await storage.get()).put(key, content, limits),
+    read: async (key, range) => (await storage.get()).read(key, range),
+    delete: async (key) => (await storage.get()).delete(key),
+    list: async (prefix, page) => (await storage.get()).list(prefix, page),
+    health: async () => (await storage.get()).health(),
+    close: () => void storage.close((opened) => opened.close()),
   };
 }
 
