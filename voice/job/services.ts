@@ -2,11 +2,9 @@
 import { Registry } from 'prom-client';
 
 import { CallLifecycle } from '../../calls/lifecycle.ts';
-import { createEmbedders } from '../../knowledge/embedding/create-embedders.ts';
-import { createSearch } from '../../knowledge/search/create-search.ts';
+import { openSearch } from '../../knowledge/open-search.ts';
 import type { Search } from '../../knowledge/search/search.ts';
 import { openFileStorage } from '../../knowledge/storage/open-file-storage.ts';
-import { createVectorStore } from '../../knowledge/vector-stores/index.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import { ConfigError, type Config } from '../../platform/config.ts';
 import { egressOf } from '../../platform/egress/egress-of.ts';
@@ -47,14 +45,7 @@ export function openServices(config: Config, logger: Logger): Services {
   const lifecycle = new CallLifecycle({ calls: store.calls.calls, clock });
   const storage = openFileStorage({ url: config.STORAGE_URL });
   const egress = egressOf(config, { logger });
-  const { embeddingCache } = store.knowledge;
-  const embedders = createEmbedders({
-    profiles: config.PARLEY_EMBEDDING_PROFILES,
-    env: process.env,
-    registry,
-    cacheOf: (org) => ({ get: (keys) => embeddingCache.get(org, keys), put: (entries) => embeddingCache.put(org, entries) }),
-  });
-  const vectors = createVectorStore({ url: config.VECTOR_STORE_URL, database: store.database, logger, registry });
+  const searching = openSearch({ config, store, logger, registry });
   const tools = createToolServices({ config, clock });
   const cluster = lazyTransport(config, logger);
   const own = createCredentials({ transport: cluster, clock });
@@ -67,14 +58,14 @@ export function openServices(config: Config, logger: Logger): Services {
     credentials: desk === undefined ? own : credentialsFromDesk({ path: desk, otherwise: own }),
     providerDefaults: config.PARLEY_PROVIDERS,
     egress,
-    search: createSearch({ knowledge: store.knowledge, vectors, embedderOf: (collection) => embedders.embedderOf(collection) }),
+    search: searching.search,
     tools,
     clock,
     logger,
     async close() {
       egress.close();
       tools.close();
-      await Promise.allSettled([embedders.close(), vectors.close(), cluster.close()]);
+      await Promise.allSettled([searching.close(), cluster.close()]);
       storage.close();
       await store.close();
     },

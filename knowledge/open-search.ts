@@ -1,0 +1,44 @@
+/** What a search in knowledge bases needs, as the configuration names it: the same for every role and for the processes of calls. */
+import type { Registry } from 'prom-client';
+
+import type { Config } from '../platform/config.ts';
+import type { Logger } from '../platform/logging.ts';
+import type { Store } from '../store/index.ts';
+import { closeAll } from './close-all.ts';
+import { createEmbedders } from './embedding/create-embedders.ts';
+import { createSearch, type SearchDependencies } from './search/create-search.ts';
+import type { Search } from './search/search.ts';
+import { createVectorStore } from './vector-stores/index.ts';
+
+export interface OpenSearchOptions {
+  readonly config: Pick<Config, 'PARLEY_EMBEDDING_PROFILES' | 'VECTOR_STORE_URL'>;
+  /** Stays open. */
+  readonly store: Pick<Store, 'knowledge' | 'database'>;
+  readonly logger: Logger;
+  readonly registry: Registry;
+}
+
+export interface OpenedSearch extends Pick<SearchDependencies, 'embedderOf' | 'vectors'> {
+  readonly search: Search;
+  close(): Promise<void>;
+}
+
+/** Connects to nothing before it is used. @throws VectorStoreError for an address that can't be read */
+export function openSearch({ config, store, logger, registry }: OpenSearchOptions): OpenedSearch {
+  const { knowledge, database } = store;
+  const { embeddingCache } = knowledge;
+  const vectors = createVectorStore({ url: config.VECTOR_STORE_URL, database, logger, registry });
+  const embedders = createEmbedders({
+    profiles: config.PARLEY_EMBEDDING_PROFILES,
+    env: process.env,
+    registry,
+    cacheOf: (org) => ({ get: (keys) => embeddingCache.get(org, keys), put: (entries) => embeddingCache.put(org, entries) }),
+  });
+  const embedderOf: OpenedSearch['embedderOf'] = (collection) => embedders.embedderOf(collection);
+  return {
+    vectors,
+    embedderOf,
+    search: createSearch({ knowledge, vectors, embedderOf }),
+    close: () => closeAll(embedders, vectors),
+  };
+}
