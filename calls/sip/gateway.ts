@@ -1,7 +1,7 @@
 /** The telephone side of the media server: dials, hands on, hangs up. */
 import { RoomServiceClient, SipCallError, SipClient, TwirpError } from 'livekit-server-sdk';
 
-import type { MediaServer } from '../media-server.ts';
+import { httpUrlOf, type MediaServer } from '../media-server.ts';
 import { finishReasonOfSipStatus, type DialFailure } from './finish-reason.ts';
 
 export interface DialOptions {
@@ -51,8 +51,9 @@ export interface SipGateway {
 /** Longest time for one request that nobody has to answer a phone for, in seconds. */
 const requestSeconds = 5;
 
-export function createSipGateway({ url, apiKey, apiSecret }: Pick<MediaServer, 'url' | 'apiKey' | 'apiSecret'>): SipGateway {
-  const host = url.replace(/^ws/, 'http');
+export function createSipGateway(server: Pick<MediaServer, 'url' | 'apiKey' | 'apiSecret'>): SipGateway {
+  const { apiKey, apiSecret } = server;
+  const host = httpUrlOf(server);
   // A second attempt at dialling somebody would ring twice.
   const options = { requestTimeout: requestSeconds, failover: false };
   const sip = new SipClient(host, apiKey, apiSecret, options);

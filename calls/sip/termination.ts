@@ -1,5 +1,5 @@
 /** Where a trunk's calls go, as people write it: `sip.example.com`, `sip:example.com:5080;transport=tcp`. */
-import type { SipTransport } from './trunks.ts';
+import type { SipTransport } from './trunk-specs.ts';
 
 export interface Termination {
   /** Host, or host:port. */

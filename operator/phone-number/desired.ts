@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 
 import { terminationOf, type Termination } from '../../calls/sip/termination.ts';
-import type { SipSpec } from '../../calls/sip/trunks.ts';
+import type { SipSpec } from '../../calls/sip/trunk-specs.ts';
 import type { PhoneNumber } from '../../crds/index.ts';
 
 /** What the deployment says of trunks, beside the numbers themselves. */
