@@ -9,7 +9,7 @@ import { EndpointBook } from '../delivery/endpoint-book.ts';
 import { CredentialsError } from '../subscriptions/credentials.ts';
 import type { Endpoint } from '../subscriptions/endpoint.ts';
 import { retryDelivery } from './retry-delivery.ts';
-import { Rooms } from './rooms.ts';
+import { EndpointLimits } from './endpoint-limits.ts';
 
 const job = { deliveryId: '019a2b3c-0000-8000-8000-000000000000', subscriptionUid: 'uid-1' };
 const claimed: ClaimedDelivery = {
@@ -94,7 +94,7 @@ async function retried(world: World) {
         done.push(['record', result!.next]);
         return { attempts: [{ deliveryId: claimed.id, outcome: 'new', number: 2, state }], endpoints: [], disabled: [] };
       },
-      rooms: new Rooms({ clock }),
+      limits: new EndpointLimits({ clock }),
       metrics: { attempted: () => undefined, received: () => undefined, finished: () => undefined },
       clock,
       random: () => 0,

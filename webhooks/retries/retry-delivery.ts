@@ -23,7 +23,7 @@ import { CredentialsError, type Credentials } from '../subscriptions/credentials
 import type { EndpointDirectory } from '../subscriptions/directory.ts';
 import type { Endpoint } from '../subscriptions/endpoint.ts';
 import { TIMER_LEAD_MS, type DeliveryJob } from './names.ts';
-import type { Rooms } from './rooms.ts';
+import type { EndpointLimits } from './endpoint-limits.ts';
 
 export interface RetryDependencies {
   readonly store: Pick<DispatchStore, 'claimOne' | 'release' | 'settle'>;
@@ -31,7 +31,7 @@ export interface RetryDependencies {
   readonly book: Pick<EndpointBook, 'get' | 'gate'>;
   readonly attempt: Attempt;
   readonly record: RecordAttempts;
-  readonly rooms: Rooms;
+  readonly limits: EndpointLimits;
   readonly metrics: OutcomeMetrics;
   readonly clock: Clock;
   readonly random: () => number;
@@ -53,16 +53,16 @@ const RECORD_AGAIN_MS = 500;
 /** Not even a delivery that somebody holds at this very moment is asked for more often, in milliseconds. */
 const SOON_MS = 10;
 /** How long a place for one more attempt at an endpoint is waited for, and when it is asked for again, in milliseconds. */
-const ROOM_WAIT_MS = 250;
-const NO_ROOM_MS = 2_000;
+const PLACE_WAIT_MS = 250;
+const NO_PLACE_MS = 2_000;
 /** What is due within this time, in milliseconds, is waited for: no timer of Temporal's is that exact. */
 const WAITED_FOR_MS = 2 * TIMER_LEAD_MS;
 
 export async function retryDelivery(job: DeliveryJob, dependencies: RetryDependencies, signal: AbortSignal): Promise<RetryOutcome> {
-  const { rooms, clock, random } = dependencies;
+  const { limits, clock, random } = dependencies;
   for (;;) {
-    if (!(await rooms.take(job.subscriptionUid, ROOM_WAIT_MS))) return { againInMs: NO_ROOM_MS * (1 + random()) };
-    const outcome = await attend(job, dependencies).finally(() => rooms.give(job.subscriptionUid));
+    if (!(await limits.acquire(job.subscriptionUid, PLACE_WAIT_MS))) return { againInMs: NO_PLACE_MS * (1 + random()) };
+    const outcome = await attend(job, dependencies).finally(() => limits.release(job.subscriptionUid));
     if ('done' in outcome || outcome.againInMs > WAITED_FOR_MS) return outcome;
     await sleep(clock, outcome.againInMs, signal);
   }

@@ -8,7 +8,7 @@ import type { Readiness } from '../../platform/lifecycle.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { createOutcomeMetrics } from '../../webhooks/delivery/metrics.ts';
 import { openWebhooks } from '../../webhooks/open-webhooks.ts';
-import { Rooms } from '../../webhooks/retries/rooms.ts';
+import { EndpointLimits } from '../../webhooks/retries/endpoint-limits.ts';
 import { createDeliveryActivities } from './activities.ts';
 import type { DeliveryActivities } from './types.ts';
 
@@ -51,7 +51,7 @@ export function openDeliveries({ config, egress, readiness, clock, logger, regis
       book,
       attempt,
       record: recordAttempts,
-      rooms: new Rooms({ clock }),
+      limits: new EndpointLimits({ clock }),
       metrics: createOutcomeMetrics(registry),
       clock,
       random: Math.random,

@@ -3,15 +3,15 @@ import type { Clock } from '../../platform/clock.ts';
 
 const PER_ENDPOINT = 8;
 
-interface Room {
+interface Places {
   taken: number;
   readonly waiting: Set<() => void>;
 }
 
-export class Rooms {
+export class EndpointLimits {
   readonly #clock: Clock;
   readonly #perEndpoint: number;
-  readonly #rooms = new Map<string, Room>();
+  readonly #places = new Map<string, Places>();
 
   constructor({ clock, perEndpoint = PER_ENDPOINT }: { readonly clock: Clock; readonly perEndpoint?: number }) {
     this.#clock = clock;
@@ -21,39 +21,39 @@ export class Rooms {
   /**
    * Takes a place, waiting for one for up to `waitMs` milliseconds: at an endpoint that answers, places soon become free.
    *
-   * @returns whether there was one; it has to be given back then
+   * @returns whether there was one; it has to be released then
    */
-  async take(uid: string, waitMs: number): Promise<boolean> {
-    const room = this.#rooms.get(uid) ?? { taken: 0, waiting: new Set<() => void>() };
-    this.#rooms.set(uid, room);
-    if (room.taken < this.#perEndpoint) {
-      room.taken += 1;
+  async acquire(uid: string, waitMs: number): Promise<boolean> {
+    const places = this.#places.get(uid) ?? { taken: 0, waiting: new Set<() => void>() };
+    this.#places.set(uid, places);
+    if (places.taken < this.#perEndpoint) {
+      places.taken += 1;
       return true;
     }
     return new Promise((resolve) => {
-      const enter = (): void => {
+      const take = (): void => {
         timer.cancel();
         resolve(true);
       };
       const timer = this.#clock.after(waitMs, () => {
-        room.waiting.delete(enter);
+        places.waiting.delete(take);
         resolve(false);
       });
-      room.waiting.add(enter);
+      places.waiting.add(take);
     });
   }
 
-  give(uid: string): void {
-    const room = this.#rooms.get(uid);
-    if (room === undefined) return;
-    const [next] = room.waiting;
+  release(uid: string): void {
+    const places = this.#places.get(uid);
+    if (places === undefined) return;
+    const [next] = places.waiting;
     if (next === undefined) {
-      room.taken -= 1;
-      if (room.taken === 0) this.#rooms.delete(uid);
+      places.taken -= 1;
+      if (places.taken === 0) this.#places.delete(uid);
       return;
     }
     // The place goes on to who has waited longest.
-    room.waiting.delete(next);
+    places.waiting.delete(next);
     next();
   }
 }
