@@ -2,14 +2,14 @@
 import { sleep, type Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { CallStore } from '../store/index.ts';
-import type { WaitingRooms } from './waiting-rooms.ts';
+import type { Rooms } from './rooms.ts';
 
 /** Between two looks, in milliseconds. */
 const everyMs = 2_500;
 
 export interface CallCaretakerOptions {
   readonly store: Pick<CallStore, 'unserved'> & { readonly calls: Pick<CallStore['calls'], 'lookAfter'> };
-  readonly rooms: WaitingRooms;
+  readonly rooms: Pick<Rooms, 'waiting' | 'callAgent'>;
   readonly clock: Clock;
   /** 0 ≤ x < 1 */
   readonly random: () => number;

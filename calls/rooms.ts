@@ -1,29 +1,62 @@
 /** Rooms of the media server. */
-import { type ParticipantInfo, RoomServiceClient, TwirpError } from 'livekit-server-sdk';
+import { AgentDispatchClient, RoomServiceClient, TwirpError, type AgentDispatch, type ParticipantInfo } from 'livekit-server-sdk';
 
 import { httpUrlOf, type MediaServer } from './media-server.ts';
+import { dispatchMetadata, roomOf } from './names.ts';
+import { restartPolicy, roomOptionsOf } from './room-options.ts';
 
 /** Longest time for one request, in seconds. */
 const timeoutSeconds = 5;
+/** Rooms that are as new have an agent on its way, in milliseconds. */
+const newMs = 4_000;
+/** Who has waited for so long, in milliseconds, is not kept waiting: the reaper ends the call. */
+const enoughMs = 45_000;
+/** `AGENT` among the kinds of participants, in LiveKit's protocol. */
+const agentKind = 4;
+/** `JS_RUNNING` in LiveKit's protocol; those before it have not begun, those behind it are over. */
+const runningJob = 1;
 
+/** Each fails when the media server doesn't do it within 5 s. */
 export interface Rooms {
+  /** Makes the room of a call that nobody has come into yet, and calls for an agent: it comes first, and rings the other side from there. */
+  open(callId: string): Promise<void>;
   /** Sends everybody out and closes the room. One that isn't there is closed. */
   close(room: string): Promise<void>;
   /** Whether an agent is in the room now. There is none in a room that isn't there. */
   hasAgent(room: string): Promise<boolean>;
+  /**
+   * Those of the rooms that exist, have no agent, and to which none is on its way: the media server calls for one once, and not again when
+   * nobody was there to take the job.
+   */
+  waiting(rooms: readonly string[]): Promise<readonly string[]>;
+  /** Calls for an agent. */
+  callAgent(room: string, callId: string): Promise<void>;
 }
-
-/** `AGENT` among the kinds of participants, in LiveKit's protocol. */
-const agentKind = 4;
 
 /** Whether somebody in a room is an agent, and neither a user nor a phone. */
 export function isAgent({ kind }: Pick<ParticipantInfo, 'kind'>): boolean {
   return (kind as number) === agentKind;
 }
 
-export function createRooms(server: MediaServer): Rooms {
-  const client = new RoomServiceClient(httpUrlOf(server), server.apiKey, server.apiSecret, { requestTimeout: timeoutSeconds });
+/** @param now milliseconds since the epoch */
+export function createRooms(server: MediaServer, now: () => number = Date.now): Rooms {
+  const { apiKey, apiSecret, agentName } = server;
+  const url = httpUrlOf(server);
+  const options = { requestTimeout: timeoutSeconds };
+  const client = new RoomServiceClient(url, apiKey, apiSecret, options);
+  const dispatches = new AgentDispatchClient(url, apiKey, apiSecret, options);
+  const hasAgent = async (room: string): Promise<boolean> => {
+    try {
+      return (await client.listParticipants(room)).some(isAgent);
+    } catch (error) {
+      if (isAbsent(error)) return false;
+      throw error;
+    }
+  };
   return {
+    async open(callId) {
+      await client.createRoom({ name: roomOf(callId), ...roomOptionsOf(server, callId) });
+    },
     async close(room) {
       try {
         await client.deleteRoom(room);
@@ -31,15 +64,28 @@ export function createRooms(server: MediaServer): Rooms {
         if (!isAbsent(error)) throw error;
       }
     },
-    async hasAgent(room) {
-      try {
-        return (await client.listParticipants(room)).some(isAgent);
-      } catch (error) {
-        if (isAbsent(error)) return false;
-        throw error;
-      }
+    hasAgent,
+    async waiting(names) {
+      if (names.length === 0) return [];
+      const there = await client.listRooms([...names]);
+      const old = there.filter(({ creationTimeMs }) => {
+        const age = now() - Number(creationTimeMs);
+        return age >= newMs && age < enoughMs;
+      });
+      const alone = await Promise.all(
+        old.map(async ({ name }) => !(await hasAgent(name)) && !(await dispatches.listDispatch(name)).some(hasJob)),
+      );
+      return old.filter((_room, index) => alone[index]).map(({ name }) => name);
+    },
+    async callAgent(room, callId) {
+      await dispatches.createDispatch(room, agentName, { metadata: dispatchMetadata(callId), restartPolicy });
     },
   };
+}
+
+/** Whether somebody has the job, or is about to. */
+function hasJob({ state }: AgentDispatch): boolean {
+  return (state?.jobs ?? []).some((job) => ((job.state?.status ?? 0) as number) <= runningJob);
 }
 
 function isAbsent(error: unknown): boolean {

@@ -11,7 +11,6 @@ import { mediaServerOf } from '../calls/media-server.ts';
 import { CallCaretaker } from '../calls/caretaker.ts';
 import { Reaper } from '../calls/reaper.ts';
 import { createRooms } from '../calls/rooms.ts';
-import { createWaitingRooms } from '../calls/waiting-rooms.ts';
 import { sleep, systemClock, type Clock } from '../platform/clock.ts';
 import { ConfigError, type Config } from '../platform/config.ts';
 import { egressOf } from '../platform/egress/egress-of.ts';
@@ -162,25 +161,18 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
   const sweeping = keepSweeping({ store, knowledge, clock, logger }, stopping.signal);
   const analysing = analyses.run(stopping.signal);
   const delivering = deliveries?.run(stopping.signal);
+  const rooms = mediaServer && createRooms(mediaServer, () => clock.now());
   // Not Temporal's business: calls end while it is away, too.
   const reaping = new Reaper({
     store: store.calls,
     lifecycle: new CallLifecycle({ calls: store.calls.calls, clock }),
-    rooms: mediaServer && createRooms(mediaServer),
+    rooms,
     clock,
     random: Math.random,
     logger,
     registry,
   }).run(stopping.signal);
-  const attending =
-    mediaServer &&
-    new CallCaretaker({
-      store: store.calls,
-      rooms: createWaitingRooms(mediaServer, () => clock.now()),
-      clock,
-      random: Math.random,
-      logger,
-    }).run(stopping.signal);
+  const attending = rooms && new CallCaretaker({ store: store.calls, rooms, clock, random: Math.random, logger }).run(stopping.signal);
   const watching = watchHealth({ check: () => store.health(), readiness, clock, logger }, stopping.signal);
 
   await runUntilStopped({

@@ -1,5 +1,5 @@
 /** Calls that go out by phone, as REST begins them: registered, and handed to an agent that rings. */
-import type { CallRooms } from '../../calls/call-rooms.ts';
+import type { Rooms } from '../../calls/rooms.ts';
 import { callSettingsOf, missingDynamicData } from '../../calls/call-settings.ts';
 import type { CallLifecycle } from '../../calls/lifecycle.ts';
 import { roomOf } from '../../calls/names.ts';
@@ -15,7 +15,7 @@ export interface OutboundPhoneCallsOptions {
   readonly lifecycle: Pick<CallLifecycle, 'register' | 'end'>;
   readonly routes: Pick<PhoneRoutes, 'get'>;
   /** Undefined where there is no media server. */
-  readonly rooms: CallRooms | undefined;
+  readonly rooms: Pick<Rooms, 'open'> | undefined;
 }
 
 /** Until somebody tries a media server again that did not answer, in seconds. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
-import { createCallRooms } from '../../calls/call-rooms.ts';
+import { createRooms } from '../../calls/rooms.ts';
 import { CallLifecycle } from '../../calls/lifecycle.ts';
 import { covers, type CallRecord } from '../../store/index.ts';
 import type { ApiDependencies } from '../dependencies.ts';
@@ -35,7 +35,7 @@ export function registerCalls(
     agents,
     lifecycle,
     routes: store.phoneRoutes,
-    rooms: calls.mediaServer && createCallRooms(calls.mediaServer),
+    rooms: calls.mediaServer && createRooms(calls.mediaServer),
   });
   const service = new CallService({
     agents,

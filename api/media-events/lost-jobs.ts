@@ -18,7 +18,7 @@ const mostSuspects = 1_000;
 export interface LostJobsOptions {
   readonly calls: Pick<CallStore['calls'], 'ofRoom' | 'get'>;
   readonly lifecycle: Pick<CallLifecycle, 'end'>;
-  readonly rooms: Rooms;
+  readonly rooms: Pick<Rooms, 'hasAgent' | 'close'>;
   readonly clock: Clock;
   readonly logger: Logger;
   /** Told when a call was ended. */

@@ -17,7 +17,7 @@ const patience = { session: 5_000, transcript: 30_000, state: 60_000 } as const;
 
 export interface CallEndOptions {
   readonly services: Pick<Services, 'store' | 'lifecycle' | 'clock'>;
-  readonly rooms: Rooms;
+  readonly rooms: Pick<Rooms, 'close'>;
   /** Aborts when the process has to stop. */
   readonly stop: AbortSignal;
 }

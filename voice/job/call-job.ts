@@ -36,7 +36,7 @@ const patience = { farewell: 25_000, preparation: 5_000, start: 20_000 } as cons
 
 export interface CallJobOptions {
   readonly services: Services;
-  readonly rooms: Rooms;
+  readonly rooms: Pick<Rooms, 'close'>;
   readonly phone: {
     readonly inbound: Pick<InboundCalls, 'take'>;
     readonly outbound: Pick<OutboundCalls, 'dial'>;

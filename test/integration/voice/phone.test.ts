@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 
-import { createCallRooms } from '../../../calls/call-rooms.ts';
+import { createRooms } from '../../../calls/rooms.ts';
 import { roomOf } from '../../../calls/names.ts';
 import type { RevisionTool } from '../../../crds/agent-revision.ts';
 import { newCallId, type CallRecord } from '../../../store/index.ts';
@@ -99,7 +99,7 @@ async function goesOut(
     }),
   );
   expect(registration.outcome).toBe('registered');
-  await createCallRooms(gateway.server).open(id);
+  await createRooms(gateway.server).open(id);
   return () => stage.store.calls.calls.get({ org: stage.org, id });
 }
 

@@ -5,7 +5,7 @@ import { dispose } from '@livekit/rtc-node';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { CallCaretaker } from '../../../calls/caretaker.ts';
-import { createWaitingRooms } from '../../../calls/waiting-rooms.ts';
+import { createRooms } from '../../../calls/rooms.ts';
 import { roomOf } from '../../../calls/names.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { createLogger } from '../../../platform/logging.ts';
@@ -22,7 +22,7 @@ afterAll(async () => {
   await dispose();
 });
 
-const rooms = () => createWaitingRooms(stage.server, Date.now);
+const rooms = () => createRooms(stage.server);
 const caretaker = (): CallCaretaker =>
   new CallCaretaker({
     store: stage.store.calls,
