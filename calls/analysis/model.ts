@@ -57,14 +57,16 @@ export class Model {
       if (text === undefined) throw unreadable(endpoint, 'answered what is no chat completion: check its address');
       return text;
     };
-    for (const form of forms.slice(0, -1)) {
+    let refused: unknown;
+    for (const form of forms) {
       try {
         return await send(form(schema));
       } catch (error) {
         if (!(error instanceof ProviderFailure) || (error.status !== 400 && error.status !== 422)) throw error;
+        refused = error;
       }
     }
-    return send({});
+    throw refused;
   }
 }
 
