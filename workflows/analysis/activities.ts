@@ -12,6 +12,7 @@ import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { AnalysisOutcome, CallRecord, NewEvent, Store } from '../../store/index.ts';
 import { buildEvent } from '../../webhooks/events/emit.ts';
+import { whileAlive } from '../while-alive.ts';
 import { modelFailure, type AnalysisActivities, type AnalysisEnd } from './types.ts';
 
 export interface AnalysisActivityDependencies {
@@ -26,7 +27,7 @@ export interface AnalysisActivityDependencies {
 
 type AgentRevision = NonNullable<Awaited<ReturnType<Store['agentRevisions']['get']>>>;
 
-/** While a model thinks Temporal hears that it is being asked, this often, in milliseconds. */
+/** How often Temporal hears that a model is being asked, in milliseconds. */
 const aliveEveryMs = 3_000;
 /** A server that answers what nobody can read does so always; or it stands behind something that was in trouble for a moment. */
 const unreadableAttempts = 3;
@@ -75,8 +76,7 @@ export function createAnalysisActivities(dependencies: AnalysisActivityDependenc
       const { call, revision } = work;
       if (revision === undefined) return finish(call, failedOutcome([], revisionGone));
       const context = Context.current();
-      const alive = setInterval(() => context.heartbeat(), aliveEveryMs);
-      try {
+      const run = async (): Promise<AnalysisEnd> => {
         const { messages } = await store.calls.log.read({ org: call.org, id: call.id });
         const { llm } = (revision.config as AgentRevisionConfig).agent;
         const outcome = await analyseCall({
@@ -86,11 +86,12 @@ export function createAnalysisActivities(dependencies: AnalysisActivityDependenc
           model,
           signal: context.cancellationSignal,
         });
-        return await finish(call, outcome);
+        return finish(call, outcome);
+      };
+      try {
+        return await whileAlive(() => context.heartbeat(), aliveEveryMs, run);
       } catch (error) {
         throw inTemporalsWords(error, context.info.attempt);
-      } finally {
-        clearInterval(alive);
       }
     },
     async giveUp(job, error) {

@@ -2,6 +2,7 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 
 import { TIMER_LEAD_MS } from '../../webhooks/retries/names.ts';
 import { retryDelivery, type RetryDependencies } from '../../webhooks/retries/retry-delivery.ts';
+import { whileAlive } from '../while-alive.ts';
 import type { DeliveryActivities } from './types.ts';
 
 export type DeliveryActivityDependencies = RetryDependencies & {
@@ -9,7 +10,7 @@ export type DeliveryActivityDependencies = RetryDependencies & {
   readonly isReady: () => boolean;
 };
 
-/** While an attempt takes its time Temporal hears that it is being made, this often, in milliseconds. */
+/** How often Temporal hears that an attempt is being made, in milliseconds. */
 const ALIVE_EVERY_MS = 3_000;
 /** A worker that has just begun, or whose API server is away, asks again after this, in milliseconds. */
 const NOT_READY_MS = 2_000;
@@ -20,14 +21,10 @@ export function createDeliveryActivities(dependencies: DeliveryActivityDependenc
     async deliver(job) {
       const context = Context.current();
       if (!isReady()) throw later(NOT_READY_MS);
-      const alive = setInterval(() => context.heartbeat(), ALIVE_EVERY_MS);
-      try {
-        const outcome = await retryDelivery(job, dependencies, context.cancellationSignal);
-        if (!('done' in outcome)) throw later(outcome.againInMs - TIMER_LEAD_MS);
-        return outcome.done;
-      } finally {
-        clearInterval(alive);
-      }
+      const attempt = () => retryDelivery(job, dependencies, context.cancellationSignal);
+      const outcome = await whileAlive(() => context.heartbeat(), ALIVE_EVERY_MS, attempt);
+      if (!('done' in outcome)) throw later(outcome.againInMs - TIMER_LEAD_MS);
+      return outcome.done;
     },
   };
 }

@@ -17,6 +17,7 @@ import { IngestionFailure } from '../../knowledge/ingestion-failure.ts';
 import type { KnowledgeJobs } from '../../knowledge/jobs/jobs.ts';
 import type { DocumentJob } from '../../knowledge/jobs/names.ts';
 import type { DocumentRecord, DocumentStage } from '../../store/index.ts';
+import { whileAlive } from '../while-alive.ts';
 import { failureTypes, type IngestionActivities } from './types.ts';
 
 export type IngestionActivityDependencies = ReadingDependencies &
@@ -69,7 +70,6 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
     let beat: Heartbeat = { stage, done: 0 };
     const gone = new AbortController();
     const signal = AbortSignal.any([context.cancellationSignal, gone.signal]);
-    const alive = setInterval(() => context.heartbeat(beat), ALIVE_EVERY_MS);
     const report = async (done: number, total?: number): Promise<void> => {
       signal.throwIfAborted();
       beat = { stage, done, total };
@@ -80,17 +80,18 @@ export function createIngestionActivities(dependencies: IngestionActivityDepende
       gone.abort();
       throw new DocumentGone(job.documentId);
     };
-    try {
+    const run = async (): Promise<T> => {
       const { document, collection } = await openDocument(dependencies, job);
       if (context.info.attempt > 1) requireProgress(document.progressAt, stage, clock.now(), stalledAfterMs);
-      const result = await work({ document, collection, signal, report }, last?.stage === stage ? last : undefined);
+      return work({ document, collection, signal, report }, last?.stage === stage ? last : undefined);
+    };
+    try {
+      const result = await whileAlive(() => context.heartbeat(beat), ALIVE_EVERY_MS, run);
       seconds.observe({ stage, result: 'done' }, (clock.monotonic() - startedAt) / 1000);
       return result;
     } catch (error) {
       seconds.observe({ stage, result: 'failed' }, (clock.monotonic() - startedAt) / 1000);
       throw inTemporalsWords(error);
-    } finally {
-      clearInterval(alive);
     }
   };
 
