@@ -1,16 +1,16 @@
 /**
- * Speech, sentence by sentence: each is asked for as soon as it is complete, the next one while the one before still comes, and every sound is
- * handed on when it arrives. LiveKit's own adapter for OpenAI's protocol waits for the whole answer first (`bench/voice/tts.ts` compares them).
+ * Speech of a provider, whose sound is handed on as it arrives. LiveKit's own adapter for OpenAI's protocol waits for the whole answer first
+ * (`bench/voice/tts.ts` compares them).
  */
-import { AsyncIterableQueue, DEFAULT_API_CONNECT_OPTIONS, shortuuid, tts, type APIConnectOptions } from '@livekit/agents';
-import { AudioFrame } from '@livekit/rtc-node';
+import { DEFAULT_API_CONNECT_OPTIONS, tts, type APIConnectOptions } from '@livekit/agents';
+import type { AudioFrame } from '@livekit/rtc-node';
 
 import { partNames, ProviderFailure, type ProviderFetch } from '../../calls/providers/index.ts';
 import { sleep, type Clock } from '../../platform/clock.ts';
 import { ProviderApiError } from './provider-api-error.ts';
-import { SentenceCutter } from './sentence-cutter.ts';
 import { SoundReader } from './sound-reader.ts';
 import type { SpeechProtocol } from './speech-protocols.ts';
+import { SpeechStream, WholeSpeech, type SpeaksSentences } from './speech-stream.ts';
 
 export interface SpeakerOptions {
   readonly provider: string;
@@ -23,10 +23,8 @@ export interface SpeakerOptions {
 
 /** Wait before the second attempt, in milliseconds; after that as the session says. */
 const firstRetryMs = 100;
-/** How many sentences are on their way at most: the one that is heard and the next. */
-const ahead = 2;
 
-export class Speaker extends tts.TTS {
+export class Speaker extends tts.TTS implements SpeaksSentences {
   override label = 'parley.Speaker';
   readonly #options: SpeakerOptions;
   readonly #closing = new AbortController();
@@ -57,10 +55,7 @@ export class Speaker extends tts.TTS {
     this.#closing.abort(new Error('the speaker is closed'));
   }
 
-  /**
-   * Asks for a sentence; made again for a passing reason, as long as nothing of it has come.
-   * @throws ProviderApiError, or the signal's reason
-   */
+  /** Made again for a passing reason, as long as nothing of it has come. */
   async request(text: string, connOptions: APIConnectOptions, signal: AbortSignal): Promise<AsyncIterable<AudioFrame>> {
     const either = AbortSignal.any([signal, this.#closing.signal]);
     for (let attempt = 0; ; attempt += 1) {
@@ -133,132 +128,5 @@ async function* joined(first: AudioFrame, rest: AsyncIterable<AudioFrame>): Asyn
     yield* rest;
   } catch (error) {
     throw error instanceof ProviderFailure ? new ProviderApiError(error, { retryable: false }) : error;
-  }
-}
-
-/** A sentence that is on its way. */
-interface Asked {
-  readonly frames: Promise<AsyncIterable<AudioFrame>>;
-}
-
-class SpeechStream extends tts.SynthesizeStream {
-  override label = 'parley.SpeechStream';
-  readonly #speaker: Speaker;
-  readonly #cutter: SentenceCutter;
-
-  constructor(options: { readonly speaker: Speaker; readonly language: string; readonly connOptions: APIConnectOptions }) {
-    super(options.speaker, options.connOptions);
-    this.#speaker = options.speaker;
-    this.#cutter = new SentenceCutter(options.language);
-  }
-
-  protected override async run(): Promise<void> {
-    const giveUp = new AbortController();
-    const requests = new AsyncIterableQueue<Asked>();
-    const slots = new Slots(ahead);
-    const ask = async (): Promise<void> => {
-      try {
-        for await (const sentence of this.#sentences()) {
-          await slots.take();
-          if (giveUp.signal.aborted) return;
-          this.markStarted();
-          const frames = this.#speaker.request(sentence, this.connOptions, AbortSignal.any([this.abortSignal, giveUp.signal]));
-          // It is looked at when its turn comes.
-          frames.catch(() => undefined);
-          requests.put({ frames });
-        }
-      } finally {
-        requests.close();
-      }
-    };
-    try {
-      await Promise.all([ask(), this.#hand(requests, slots)]);
-    } catch (error) {
-      if (!this.abortSignal.aborted) throw error;
-    } finally {
-      giveUp.abort();
-      slots.give();
-    }
-  }
-
-  async *#sentences(): AsyncGenerator<string, void> {
-    for await (const text of this.input) {
-      if (this.abortSignal.aborted) return;
-      yield* typeof text === 'string' ? this.#cutter.push(text) : this.#cutter.end();
-    }
-    yield* this.#cutter.end();
-  }
-
-  async #hand(requests: AsyncIterable<Asked>, slots: Slots): Promise<void> {
-    const id = shortuuid('speech_');
-    const put = (frame: AudioFrame, last: boolean): void => {
-      if (!this.queue.closed) this.queue.put({ requestId: id, segmentId: id, frame, final: last });
-    };
-    let rate: number | undefined;
-    for await (const { frames } of requests) {
-      for await (const frame of await frames) {
-        if (this.abortSignal.aborted) return;
-        rate = frame.sampleRate;
-        put(frame, false);
-      }
-      slots.give();
-    }
-    if (rate === undefined || this.queue.closed) return;
-    // The last frame has to say so, and none is held back until it is known to be the last: a moment of silence says it.
-    const silence = new Int16Array(rate / 100);
-    put(new AudioFrame(silence, rate, 1, silence.length), true);
-    this.queue.put(tts.SynthesizeStream.END_OF_STREAM);
-  }
-}
-
-/** So many at a time. */
-class Slots {
-  #free: number;
-  #waiting: (() => void)[] = [];
-
-  constructor(count: number) {
-    this.#free = count;
-  }
-
-  async take(): Promise<void> {
-    if (this.#free > 0) this.#free -= 1;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-  }
-
-  give(): void {
-    const next = this.#waiting.shift();
-    if (next === undefined) this.#free += 1;
-    else next();
-  }
-}
-
-/** A text that is complete, in one request: what the session uses where it doesn't stream. */
-class WholeSpeech extends tts.ChunkedStream {
-  override label = 'parley.WholeSpeech';
-  readonly #speaker: Speaker;
-  readonly #connOptions: APIConnectOptions;
-
-  constructor(options: {
-    readonly speaker: Speaker;
-    readonly text: string;
-    readonly connOptions: APIConnectOptions;
-    readonly signal: AbortSignal | undefined;
-  }) {
-    super(options.text, options.speaker, options.connOptions, options.signal);
-    this.#speaker = options.speaker;
-    this.#connOptions = options.connOptions;
-  }
-
-  protected override async run(): Promise<void> {
-    const id = shortuuid('speech_');
-    try {
-      const frames = await this.#speaker.request(this.inputText, this.#connOptions, this.abortSignal);
-      for await (const frame of frames) {
-        if (this.queue.closed) return;
-        this.queue.put({ requestId: id, segmentId: id, frame, final: false });
-      }
-    } catch (error) {
-      if (!this.abortSignal.aborted) throw error;
-    }
   }
 }
