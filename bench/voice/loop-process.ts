@@ -2,14 +2,18 @@
 import { text } from 'node:stream/consumers';
 import { ReadableStream, type ReadableStreamDefaultController } from 'node:stream/web';
 
-import { inference, initializeLogger, voice } from '@livekit/agents';
+import { initializeLogger, voice } from '@livekit/agents';
 import { AudioFrame } from '@livekit/rtc-node';
 
 import { createEgress } from '../../platform/egress/egress.ts';
 import { createLogger } from '../../platform/logging.ts';
 import { createProviders } from '../../voice/providers/index.ts';
+import { CallAgent } from '../../voice/session/call-agent.ts';
+import { keepInterruptedAnswersQuiet } from '../../voice/session/interrupted-answers.ts';
+import { MeasuredVad } from '../../voice/session/measured-vad.ts';
 import { conversationSettingsOf } from '../../voice/session/settings.ts';
 import { userFrameMs, userSampleRate } from '../../voice/session/user-sound.ts';
+import { WatchedStt } from '../../voice/session/watched-stt.ts';
 import { benchAgent, welcome } from './agent.ts';
 import { CallerSound, now, repeatedly } from './caller.ts';
 import type { CallPlan, CallResult, Plan } from './plan.ts';
@@ -77,6 +81,7 @@ class MemoryOutput extends voice.AudioOutput {
   }
 }
 
+keepInterruptedAnswersQuiet();
 initializeLogger({ pretty: false, level: 'error' });
 const logger = createLogger({ role: 'voice', level: 'silent' });
 const egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
@@ -94,15 +99,17 @@ async function serve({ caller, baseURL }: CallPlan): Promise<CallResult> {
   const output = new MemoryOutput((samples) => sound.heard(samples));
   const session = new voice.AgentSession({
     ...settings.session,
-    vad: new inference.VAD({ model: 'silero', ...settings.vad }),
-    stt: providers.stt,
+    vad: new MeasuredVad({ ...settings.vad, onSpoken: () => undefined }),
+    stt: new WatchedStt({ inner: providers.stt, onFailure: (error) => console.error(error) }),
     llm: providers.llm,
     tts: providers.tts,
   });
   session.input.audio = input;
   session.output.audio = output;
   const joins = now();
-  await session.start({ agent: new voice.Agent({ instructions: 'Be brief.' }), record: false });
+  // Nobody speaks over the agent here: all that is recognised is taken as said.
+  const listening = new CallAgent({ instructions: 'Be brief.', tools: [], heeds: () => true });
+  await session.start({ agent: listening, record: false });
   let open = true;
   const startedAt = now();
   const ticking = (async () => {
