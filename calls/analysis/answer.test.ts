@@ -36,6 +36,7 @@ describe('a value', () => {
     [done, 'constructor'],
     [done, 'yes'],
     [done, 1],
+    [done, { toString: 0 }],
     [note, 7],
     [note, { text: 'x' }],
     [note, undefined],

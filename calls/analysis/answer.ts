@@ -36,8 +36,8 @@ const readers: Readonly<Record<AnalysisQuestion['type'], (value: unknown, questi
     return choice === undefined ? { problem: `it has to be one of ${JSON.stringify(choices)}` } : { result: choice };
   },
   boolean(value) {
-    const word = String(value).trim().toLowerCase();
-    if (typeof value !== 'boolean' && typeof value !== 'string') return { problem: 'it has to be true or false' };
+    if (typeof value === 'boolean') return { result: value };
+    const word = typeof value === 'string' ? value.trim().toLowerCase() : undefined;
     return word === 'true' || word === 'false' ? { result: word === 'true' } : { problem: 'it has to be true or false' };
   },
   number(value) {
