@@ -52,14 +52,14 @@ const recordingWithinMs = 60_000;
 
 /**
  * @returns the call as it was when it was over
- * @throws UserError for what keeps it from being made, or from being talked in
+ * @throws UserError for what keeps it from being made, or from being talked in; the reason of `stop` when that comes first
  */
 export async function runCall(command: CallCommand, surroundings: CallSurroundings): Promise<CallView> {
   const { rest, reporter, clock, stop } = surroundings;
   if (typeof command.record === 'string') await requireFolder(command.record);
   // Before anybody is called: a call that has nothing to say is one too many.
   const sounds = await prepare(command);
-  const made = await makeCall(rest, command);
+  const made = await makeCall(rest, command, stop);
   reporter.called(made);
   let failure: unknown;
   let served = false;
@@ -210,7 +210,7 @@ async function keepRecording(
     const signal = stop.aborted ? neverAborts : stop;
     const recording = await recordingOf(rest, id, { clock, withinMs: recordingWithinMs, signal });
     if (recording === undefined) {
-      reporter.note(`no recording has come within ${recordingWithinMs / 1_000} s`);
+      reporter.note(signal.aborted ? 'the recording is not waited for' : `no recording has come within ${recordingWithinMs / 1_000} s`);
       return undefined;
     }
     await writeFile(file, recording);

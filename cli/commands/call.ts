@@ -79,6 +79,7 @@ export function registerCall(program: Command): void {
             : reporters.textReporter(streams);
       const speechUrl = flags.speechUrl ?? process.env['PARLEY_SPEECH_URL'];
       const rest = restClientFromEnvironment(process.env);
+      const stop = interrupted();
       const call = await runCall(
         {
           agent,
@@ -93,9 +94,11 @@ export function registerCall(program: Command): void {
               ? undefined
               : { url: speechUrl, apiKey: process.env['PARLEY_SPEECH_API_KEY'], model: flags.speechModel, voice: flags.speechVoice },
         },
-        { rest, reporter: chosen, clock: await awakeClock(), path: process.env['PATH'], stop: interrupted() },
-      );
-      process.exitCode = call.call_status === 'ended' ? 0 : CALL_FAILED;
+        { rest, reporter: chosen, clock: await awakeClock(), path: process.env['PATH'], stop },
+      ).catch((error: unknown) => {
+        if (error !== stop.reason) throw error;
+      });
+      process.exitCode = call === undefined ? INTERRUPTED : call.call_status === 'ended' ? 0 : CALL_FAILED;
     });
 }
 
