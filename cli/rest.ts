@@ -1,6 +1,6 @@
 /** The REST API as commands use it: where it is and who asks come from the environment. */
 import { systemClock, type Clock, type Timer } from '../platform/clock.ts';
-import { UserError } from './failure.ts';
+import { causeOf, UserError } from './failure.ts';
 
 export interface RequestOptions {
   /** Ends the request, which then rejects with the signal's reason. */
@@ -165,9 +165,4 @@ function messageOf(answer: unknown): string {
   };
   if (detail !== undefined) return detail.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ');
   return message ?? '';
-}
-
-function causeOf(error: unknown): string {
-  const cause = error instanceof Error ? (error.cause ?? error) : error;
-  return cause instanceof Error ? cause.message : String(cause);
 }

@@ -4,7 +4,9 @@ import { dirname, resolve } from 'node:path';
 
 import { dispose } from '@livekit/rtc-node';
 
+import { aborted } from '../../platform/aborted.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { Sound } from '../../platform/wav.ts';
 import { UserError } from '../failure.ts';
 import type { RestClient } from '../rest.ts';
 import { endOf, makeCall, recordingOf, type CallView } from './call-api.ts';
@@ -13,7 +15,6 @@ import type { Reporter } from './reporter.ts';
 import { joinCall, type RoomCall } from './room-call.ts';
 import { findProgram, openMicrophone, openSpeaker, players, recorders, type Device } from './sound/devices.ts';
 import { readSound, speak, type SpeechServer } from './sound/speech.ts';
-import type { Sound } from './sound/wav.ts';
 import { TurnTaking } from './turn-taking.ts';
 
 /** What the caller says: a text for the speech server, or a file. */
@@ -189,13 +190,6 @@ async function arrives(agent: Promise<true>, { clock, signal }: { readonly clock
   } finally {
     timer.cancel();
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((done) => {
-    if (signal.aborted) done();
-    else signal.addEventListener('abort', () => done(), { once: true });
-  });
 }
 
 async function keepRecording(

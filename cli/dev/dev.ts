@@ -2,6 +2,7 @@
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { aborted } from '../../platform/aborted.ts';
 import { maskUrl } from '../../platform/masking.ts';
 import { migrate } from '../../store/index.ts';
 import { UserError } from '../failure.ts';
@@ -129,7 +130,10 @@ export async function runStack(options: DevOptions): Promise<void> {
     stop.throwIfAborted();
     writeEnvFile(layout.envFile, env);
     options.onReady(env);
+    // Keeps the process alive while all it does is to wait.
+    const awake = setInterval(() => undefined, 1 << 30);
     await aborted(stop);
+    clearInterval(awake);
   } catch (error) {
     if (!stop.aborted) failure = error;
   }
@@ -192,15 +196,6 @@ async function bringUp(options: BringUp): Promise<StackEnv> {
 async function migrateDatabase(databaseUrl: string, console: Console): Promise<void> {
   const { applied } = await migrate({ databaseUrl });
   if (applied.length > 0) console.line(`✓ database: ${applied.length} migration${applied.length === 1 ? '' : 's'} applied`);
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    // Also what keeps the process alive while all it does is to wait.
-    const awake = setInterval(() => undefined, 1 << 30);
-    signal.addEventListener('abort', () => (clearInterval(awake), resolve()), { once: true });
-  });
 }
 
 function explain(failure: unknown): unknown {
