@@ -9,6 +9,12 @@ export class UserError extends Error {
   }
 }
 
+/** What has failed underneath: `fetch` itself only says that it has. */
+export function causeOf(error: unknown): string {
+  const cause = error instanceof Error ? (error.cause ?? error) : error;
+  return cause instanceof Error ? cause.message : String(cause);
+}
+
 /** Prints a failure as a person wants it and answers the exit code: 1 expected, 70 a bug of ours. */
 export function reportFailure(error: unknown, out: NodeJS.WritableStream): number {
   if (error instanceof UserError) {

@@ -1,12 +1,23 @@
 /** The REST API as commands use it: where it is and who asks come from the environment. */
-import { UserError } from './failure.ts';
+import { systemClock, type Clock, type Timer } from '../platform/clock.ts';
+import { causeOf, UserError } from './failure.ts';
+
+export interface RequestOptions {
+  /** Ends the request, which then rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
 
 export interface RestClient {
-  /** @throws UserError with what the server says, and with the cure where there is one */
-  request(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object | FormData): Promise<unknown>;
+  /** @throws UserError with what the server says, or that it says nothing, and with the cure where there is one */
+  request(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object | FormData, options?: RequestOptions): Promise<unknown>;
   /** The same for an answer that is not JSON. */
-  download(method: 'GET' | 'POST', path: string, body?: object): Promise<Uint8Array>;
+  download(method: 'GET' | 'POST', path: string, body?: object, options?: RequestOptions): Promise<Uint8Array>;
 }
+
+/** How long a whole answer may take, in milliseconds: an api that is being restarted needs less. */
+const answerWithinMs = 30_000;
+/** The same for what carries a file, whichever way it goes. */
+const fileWithinMs = 600_000;
 
 /** The server has answered, with a no. */
 export class RestRefusal extends UserError {
@@ -29,6 +40,7 @@ export interface RestClientOptions {
   readonly url: string;
   readonly apiKey: string;
   readonly fetch?: typeof fetch;
+  readonly clock?: Clock;
 }
 
 /** @throws UserError when PARLEY_URL or PARLEY_API_KEY is not set */
@@ -40,31 +52,93 @@ export function restClientFromEnvironment(env: NodeJS.ProcessEnv): RestClient {
   });
 }
 
-export function createRestClient({ url, apiKey, fetch: ask = fetch }: RestClientOptions): RestClient {
-  const send = async (method: string, path: string, body: object | FormData | undefined): Promise<Response> => {
+export function createRestClient({ url, apiKey, fetch: ask = fetch, clock = systemClock }: RestClientOptions): RestClient {
+  const exchange = async <T>(
+    { method, path, body, signal }: Exchange,
+    read: (answer: Response, limit: Limit) => Promise<T>,
+  ): Promise<T> => {
     const isForm = body instanceof FormData;
-    const response = await ask(new URL(path, url), {
-      method,
-      headers: { authorization: `Bearer ${apiKey}`, ...(body !== undefined && !isForm && { 'content-type': 'application/json' }) },
-      ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
-    }).catch((error: unknown) => {
-      throw new UserError(`${url} does not answer: ${causeOf(error)}`, {
-        cure: 'is the api running, and is PARLEY_URL right?',
-        cause: error,
+    const limit = new Limit(clock, isForm ? fileWithinMs : answerWithinMs);
+    try {
+      const response = await ask(new URL(path, url), {
+        method,
+        headers: { authorization: `Bearer ${apiKey}`, ...(body !== undefined && !isForm && { 'content-type': 'application/json' }) },
+        ...(body !== undefined && { body: isForm ? body : JSON.stringify(body) }),
+        signal: signal === undefined ? limit.signal : AbortSignal.any([signal, limit.signal]),
       });
-    });
-    if (response.ok) return response;
-    throw new RestRefusal(response.status, await response.json().catch(() => undefined), { method, path });
+      if (!response.ok) throw new RestRefusal(response.status, parsed(await response.text()), { method, path });
+      return await read(response, limit);
+    } catch (error) {
+      if (error instanceof RestRefusal) throw error;
+      signal?.throwIfAborted();
+      throw limit.signal.aborted ? tooLate(`${url}: ${method} ${path}`, limit.ms, error) : unreachable(url, error);
+    } finally {
+      limit.cancel();
+    }
   };
   return {
-    async request(method, path, body) {
-      const response = await send(method, path, body);
-      return response.json().catch(() => undefined);
-    },
-    async download(method, path, body) {
-      return new Uint8Array(await (await send(method, path, body)).arrayBuffer());
-    },
+    request: (method, path, body, options) => exchange({ method, path, body, ...options }, async (answer) => parsed(await answer.text())),
+    download: (method, path, body, options) =>
+      exchange({ method, path, body, ...options }, async (answer, limit) => {
+        // Whether there is anything is answered as soon as everything else is.
+        limit.renew(fileWithinMs);
+        return new Uint8Array(await answer.arrayBuffer());
+      }),
   };
+}
+
+interface Exchange extends RequestOptions {
+  readonly method: string;
+  readonly path: string;
+  readonly body: object | FormData | undefined;
+}
+
+/** A time within which something has to be done, which may be given anew. */
+class Limit {
+  readonly #clock: Clock;
+  readonly #over = new AbortController();
+  readonly signal = this.#over.signal;
+  #ms = 0;
+  #timer: Timer | undefined;
+
+  constructor(clock: Clock, ms: number) {
+    this.#clock = clock;
+    this.renew(ms);
+  }
+
+  get ms(): number {
+    return this.#ms;
+  }
+
+  renew(ms: number): void {
+    this.cancel();
+    this.#ms = ms;
+    this.#timer = this.#clock.after(ms, () => this.#over.abort());
+  }
+
+  cancel(): void {
+    this.#timer?.cancel();
+  }
+}
+
+function tooLate(what: string, ms: number, cause: unknown): UserError {
+  return new UserError(`${what} has not been answered within ${ms / 1_000} s`, {
+    cure: 'is the api overloaded, or what it depends on away? Its /readyz and its log say so (here: `parley dev status`); then try again',
+    cause,
+  });
+}
+
+function unreachable(url: string, cause: unknown): UserError {
+  return new UserError(`${url} does not answer: ${causeOf(cause)}`, { cure: 'is the api running, and is PARLEY_URL right?', cause });
+}
+
+/** Undefined for what is no JSON: an answer without a body, or somebody else's page. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
 }
 
 /** Which permission an address needs. */
@@ -91,9 +165,4 @@ function messageOf(answer: unknown): string {
   };
   if (detail !== undefined) return detail.map(({ loc, msg }) => `${loc.join('.')}: ${msg}`).join('; ');
   return message ?? '';
-}
-
-function causeOf(error: unknown): string {
-  const cause = error instanceof Error ? (error.cause ?? error) : error;
-  return cause instanceof Error ? cause.message : String(cause);
 }

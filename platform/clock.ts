@@ -23,6 +23,15 @@ export const systemClock: Clock = {
   },
 };
 
+/** The same with timers that keep the process alive: for a command that has nothing else to do than to wait. */
+export const awakeClock: Clock = {
+  ...systemClock,
+  after(ms, callback) {
+    const handle = setTimeout(callback, ms);
+    return { cancel: () => clearTimeout(handle) };
+  },
+};
+
 /** Resolves after `ms` milliseconds, or rejects with the signal's reason as soon as it aborts. */
 export function sleep(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {

@@ -1,11 +1,10 @@
-/** WAV files of 16-bit samples. */
+/** WAV files: written with 16 bits, read as speech servers and recorders write them. */
 
+/** One channel. */
 export interface Sound {
-  /** Interleaved, where there is more than one channel. */
   readonly samples: Int16Array;
   /** Hz. */
   readonly sampleRate: number;
-  readonly channels: number;
 }
 
 /** @param options.dataBytes as the head is to say it: for a file that is streamed, as long as it may get */
@@ -27,29 +26,81 @@ export function wavHeader(options: { readonly sampleRate: number; readonly chann
   return header;
 }
 
-export function wavOf({ samples, sampleRate, channels }: Sound): Buffer {
+/** The samples of several channels are interleaved. */
+export function wavOf({ samples, sampleRate, channels = 1 }: Sound & { readonly channels?: number }): Buffer {
   const data = Buffer.from(samples.buffer, samples.byteOffset, samples.byteLength);
   return Buffer.concat([wavHeader({ sampleRate, channels, dataBytes: data.length }), data]);
 }
 
-/** @throws RangeError for what is no WAV file of 16 bits */
-export function readWav(file: Buffer): Sound {
-  if (file.toString('latin1', 0, 4) !== 'RIFF' || file.toString('latin1', 8, 12) !== 'WAVE') throw new RangeError('this is no WAV file');
-  let sampleRate = 0;
-  let channels = 0;
-  for (let at = 12; at + 8 <= file.length;) {
-    const id = file.toString('latin1', at, at + 4);
-    const length = Math.min(file.readUInt32LE(at + 4), file.length - at - 8);
-    if (id === 'fmt ' && length >= 16) {
-      channels = file.readUInt16LE(at + 10);
-      sampleRate = file.readUInt32LE(at + 12);
-      if (file.readUInt16LE(at + 22) !== 16 || channels === 0 || sampleRate === 0) throw new RangeError('this is no WAV file of 16 bits');
-    }
-    if (id === 'data' && channels > 0) {
-      const data = Uint8Array.from(file.subarray(at + 8, at + 8 + length - (length % (2 * channels))));
-      return { samples: new Int16Array(data.buffer), sampleRate, channels };
-    }
-    at += 8 + length + (length % 2);
-  }
-  throw new RangeError('this WAV file has no sound in it');
+const PCM = 1;
+const FLOAT = 3;
+/** The format stands in an extension of the header. */
+const EXTENSIBLE = 0xfffe;
+
+interface Format {
+  readonly code: number;
+  readonly channels: number;
+  readonly sampleRate: number;
+  readonly bits: number;
 }
+
+/**
+ * Reads PCM of 8, 16, 24 or 32 bits and 32-bit floating point; several channels become their mean. A length that the writer didn't know
+ * (a stream) ends with the data.
+ * @throws RangeError for anything else
+ */
+export function readWav(bytes: Uint8Array): Sound {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const tag = (at: number): string => String.fromCharCode(...bytes.subarray(at, at + 4));
+  if (bytes.length < 12 || tag(0) !== 'RIFF' || tag(8) !== 'WAVE') throw new RangeError('a WAV file does not begin like this');
+  let format: Format | undefined;
+  for (let at = 12; at + 8 <= bytes.length;) {
+    const length = view.getUint32(at + 4, true);
+    const start = at + 8;
+    if (tag(at) === 'fmt ' && start + 16 <= bytes.length) format = formatAt(view, start, length);
+    if (tag(at) === 'data') {
+      if (format === undefined) throw new RangeError('the data of this WAV file come before their format');
+      return {
+        sampleRate: format.sampleRate,
+        samples: decode(bytes.subarray(start, Math.min(start + length, bytes.length)), format),
+      };
+    }
+    // Chunks are padded to an even length.
+    at = start + length + (length % 2);
+  }
+  throw new RangeError('this WAV file has no data');
+}
+
+function formatAt(view: DataView, at: number, length: number): Format {
+  const code = view.getUint16(at, true);
+  return {
+    code: code === EXTENSIBLE && length >= 26 && at + 26 <= view.byteLength ? view.getUint16(at + 24, true) : code,
+    channels: view.getUint16(at + 2, true),
+    sampleRate: view.getUint32(at + 4, true),
+    bits: view.getUint16(at + 14, true),
+  };
+}
+
+function decode(data: Uint8Array, { code, channels, sampleRate, bits }: Format): Int16Array {
+  const read = sampleReaders[`${code}/${bits}`];
+  if (read === undefined || channels === 0 || sampleRate < 8_000 || sampleRate > 192_000)
+    throw new RangeError(`a WAV file of format ${code} with ${bits} bits, ${channels} channels and ${sampleRate} Hz is not understood`);
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+  const size = bits / 8;
+  const samples = new Int16Array(Math.floor(data.length / (size * channels)));
+  for (let index = 0; index < samples.length; index += 1) {
+    let sum = 0;
+    for (let channel = 0; channel < channels; channel += 1) sum += read(view, (index * channels + channel) * size);
+    samples[index] = Math.max(-32_768, Math.min(32_767, Math.round(sum / channels)));
+  }
+  return samples;
+}
+
+/** By format and bits: a sample as one of 16 bits. */
+const sampleReaders: Readonly<Record<string, (view: DataView, at: number) => number>> = {
+  [`${PCM}/8`]: (view, at) => (view.getUint8(at) - 128) * 256,
+  [`${PCM}/16`]: (view, at) => view.getInt16(at, true),
+  [`${PCM}/24`]: (view, at) => view.getInt16(at + 1, true),
+  [`${PCM}/32`]: (view, at) => view.getInt16(at + 2, true),
+  [`${FLOAT}/32`]: (view, at) => view.getFloat32(at, true) * 32_767,
+};

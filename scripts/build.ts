@@ -11,6 +11,7 @@ import { assetFolder, assetTypes, packageFolder } from '../api/docs/assets.ts';
 import { bundleCallPage, CALL_PAGE_SCRIPT } from '../api/call-page/bundle.ts';
 import { BUNDLE_CONTENTS, bundleContents } from '../image/bundle-contents.ts';
 import { pdfAssetFolder, pdfAssets, pdfPackageFolder } from '../knowledge/parsing/assets.ts';
+import { megabytes } from '../platform/megabytes.ts';
 import { bundleWorkflows, WORKFLOW_BUNDLE } from '../workflows/bundle.ts';
 
 /** What LiveKit's agent server loads with native parts in it; the server itself is in the bundle: each call's process reads it. */
@@ -58,4 +59,4 @@ await writeFile(`${outdir}/${BUNDLE_CONTENTS}`, JSON.stringify(bundleContents(re
 const bytes = Object.entries(result.metafile.outputs)
   .filter(([file]) => file.endsWith('.mjs'))
   .reduce((sum, [, output]) => sum + output.bytes, 0);
-process.stdout.write(`built ${outdir}/parley.mjs (${(bytes / 1e6).toFixed(1)} MB with its chunks)\n`);
+process.stdout.write(`built ${outdir}/parley.mjs (${megabytes(bytes)} with its chunks)\n`);

@@ -17,6 +17,7 @@ import { writeImage } from '../image/oci.ts';
 import type { ImagePlatform } from '../image/runtime-packages.ts';
 import { sbomOf } from '../image/sbom.ts';
 import { type Staged, stage } from '../image/stage.ts';
+import { megabytes } from '../platform/megabytes.ts';
 
 const run = promisify(execFile);
 const { values } = parseArgs({
@@ -74,7 +75,7 @@ async function buildImage(out: string): Promise<void> {
   await writeFile(join(out, 'sbom.cdx.json'), await readFile(join(staged.layers.app, 'usr/share/doc/parley/sbom.cdx.json')));
   await writeFile(join(out, 'image.json'), `${JSON.stringify({ tag: values.tag, ...built }, null, 2)}\n`);
 
-  const mega = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`.padStart(9);
+  const mega = (bytes: number): string => megabytes(bytes).padStart(9);
   process.stdout.write('layer      unpacked  compressed\n');
   for (const layer of built.layers) process.stdout.write(`${layer.name.padEnd(9)} ${mega(layer.unpacked)}   ${mega(layer.compressed)}\n`);
   const sum = (key: 'unpacked' | 'compressed'): number => built.layers.reduce((total, layer) => total + layer[key], 0);

@@ -17,6 +17,7 @@ import { parse, stringify } from 'yaml';
 import { tar, type TarEntry } from '../cli/kubectl/report/tar.ts';
 import { bundleContents } from '../image/bundle-contents.ts';
 import { licenceTexts } from '../image/licences.ts';
+import { megabytes } from '../platform/megabytes.ts';
 
 interface Manifest {
   readonly spec: {
@@ -57,7 +58,7 @@ for (const { platform, node } of platforms()) {
   const archive = gzipSync(tar(entries, epoch), { level: 9 });
   await writeFile(join(out, name), archive);
   checksums.set(platform, createHash('sha256').update(archive).digest('hex'));
-  process.stdout.write(`${name}  ${(archive.length / 1e6).toFixed(1)} MB  sha256 ${checksums.get(platform) ?? ''}\n`);
+  process.stdout.write(`${name}  ${megabytes(archive.length)}  sha256 ${checksums.get(platform) ?? ''}\n`);
 }
 await writeFile(join(out, 'parley.yaml'), await manifest());
 process.stdout.write(`${join(values.out, 'parley.yaml')} has ${checksums.size} platform${checksums.size === 1 ? '' : 's'}\n`);

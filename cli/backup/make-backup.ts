@@ -2,6 +2,7 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import { megabytes } from '../../platform/megabytes.ts';
 import { describeDatabase } from '../../store/index.ts';
 import { explainStore } from '../database.ts';
 import { UserError } from '../failure.ts';
@@ -55,8 +56,6 @@ export async function makeBackup(options: BackupOptions): Promise<BackupManifest
   await writeManifest(folder, manifest);
   return manifest;
 }
-
-export const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
 async function prepareFolder(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });

@@ -32,14 +32,14 @@ export interface NewCallRequest {
 
 const askEveryMs = 250;
 
-/** @throws UserError where no call can be made */
-export async function makeCall(rest: RestClient, { agent, metadata, data }: NewCallRequest): Promise<MadeCall> {
+/** @throws UserError where no call can be made, or the signal's reason */
+export async function makeCall(rest: RestClient, { agent, metadata, data }: NewCallRequest, signal: AbortSignal): Promise<MadeCall> {
   const body = {
     ai_agent_id: agent,
     ...(metadata !== undefined && { metadata }),
     ...(Object.keys(data).length > 0 && { native_llm_dynamic_data: data }),
   };
-  const call = (await rest.request('POST', '/v1/calls/create-web-call', body).catch((error: unknown) => {
+  const call = (await rest.request('POST', '/v1/calls/create-web-call', body, { signal }).catch((error: unknown) => {
     throw error instanceof RestRefusal ? explain(error, agent) : error;
   })) as CallView;
   const { access_token: token, media_url: url } = call;
@@ -76,15 +76,16 @@ function explain(refusal: RestRefusal, agent: string): UserError {
 
 export interface Waiting {
   readonly clock: Clock;
+  /** No look begins later; how long one may take is the client's to limit. */
   readonly withinMs: number;
   readonly signal: AbortSignal;
 }
 
-/** The call when it is over; as it is when that takes too long. */
+/** The call when it is over; as it is when that takes too long. @throws the signal's reason when it aborts during a look */
 export async function endOf(rest: RestClient, id: string, { clock, withinMs, signal }: Waiting): Promise<CallView> {
   const giveUpAt = clock.monotonic() + withinMs;
   for (;;) {
-    const call = (await rest.request('GET', `/v1/calls/${id}`)) as CallView;
+    const call = (await rest.request('GET', `/v1/calls/${id}`, undefined, { signal })) as CallView;
     const over = call.call_status === 'ended' || call.call_status === 'error';
     if (over || clock.monotonic() >= giveUpAt || signal.aborted) return call;
     await sleep(clock, askEveryMs, signal).catch(() => undefined);
@@ -96,8 +97,9 @@ export async function recordingOf(rest: RestClient, id: string, { clock, withinM
   const giveUpAt = clock.monotonic() + withinMs;
   for (;;) {
     try {
-      return await rest.download('POST', '/v1/call-recording/download', { call_id: id });
+      return await rest.download('POST', '/v1/call-recording/download', { call_id: id }, { signal });
     } catch (error) {
+      if (signal.aborted) return undefined;
       // Not over, or not in the storage yet.
       if (!(error instanceof RestRefusal && (error.status === 404 || error.status === 409))) throw error;
     }

@@ -1,8 +1,8 @@
 /** What goes into the room: what is to be said, or what the microphone hears, and silence in between. A user who sends nothing is one who is gone. */
 import { AudioFrame, AudioResampler, AudioSource } from '@livekit/rtc-node';
 
+import type { Sound } from '../../platform/wav.ts';
 import { deviceRate } from './sound/devices.ts';
-import type { Sound } from './sound/wav.ts';
 
 const frameMs = 20;
 const frameSamples = (deviceRate * frameMs) / 1_000;

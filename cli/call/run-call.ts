@@ -4,7 +4,9 @@ import { dirname, resolve } from 'node:path';
 
 import { dispose } from '@livekit/rtc-node';
 
+import { aborted } from '../../platform/aborted.ts';
 import type { Clock } from '../../platform/clock.ts';
+import type { Sound } from '../../platform/wav.ts';
 import { UserError } from '../failure.ts';
 import type { RestClient } from '../rest.ts';
 import { endOf, makeCall, recordingOf, type CallView } from './call-api.ts';
@@ -13,7 +15,6 @@ import type { Reporter } from './reporter.ts';
 import { joinCall, type RoomCall } from './room-call.ts';
 import { findProgram, openMicrophone, openSpeaker, players, recorders, type Device } from './sound/devices.ts';
 import { readSound, speak, type SpeechServer } from './sound/speech.ts';
-import type { Sound } from './sound/wav.ts';
 import { TurnTaking } from './turn-taking.ts';
 
 /** What the caller says: a text for the speech server, or a file. */
@@ -52,14 +53,14 @@ const recordingWithinMs = 60_000;
 
 /**
  * @returns the call as it was when it was over
- * @throws UserError for what keeps it from being made, or from being talked in
+ * @throws UserError for what keeps it from being made, or from being talked in; the reason of `stop` when that comes first
  */
 export async function runCall(command: CallCommand, surroundings: CallSurroundings): Promise<CallView> {
   const { rest, reporter, clock, stop } = surroundings;
   if (typeof command.record === 'string') await requireFolder(command.record);
   // Before anybody is called: a call that has nothing to say is one too many.
   const sounds = await prepare(command);
-  const made = await makeCall(rest, command);
+  const made = await makeCall(rest, command, stop);
   reporter.called(made);
   let failure: unknown;
   let served = false;
@@ -191,13 +192,6 @@ async function arrives(agent: Promise<true>, { clock, signal }: { readonly clock
   }
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((done) => {
-    if (signal.aborted) done();
-    else signal.addEventListener('abort', () => done(), { once: true });
-  });
-}
-
 async function keepRecording(
   { _id: id, call_status: status }: CallView,
   wanted: string | undefined,
@@ -210,7 +204,7 @@ async function keepRecording(
     const signal = stop.aborted ? neverAborts : stop;
     const recording = await recordingOf(rest, id, { clock, withinMs: recordingWithinMs, signal });
     if (recording === undefined) {
-      reporter.note(`no recording has come within ${recordingWithinMs / 1_000} s`);
+      reporter.note(signal.aborted ? 'the recording is not waited for' : `no recording has come within ${recordingWithinMs / 1_000} s`);
       return undefined;
     }
     await writeFile(file, recording);

@@ -65,10 +65,11 @@ export function registerCall(program: Command): void {
     .action(async (agent: string, flags: CallFlags) => {
       // LiveKit's client takes everything else for a wish to see what it does, on standard output.
       process.env['NODE_ENV'] = 'production';
-      const [{ runCall }, { restClientFromEnvironment }, reporters] = await Promise.all([
+      const [{ runCall }, { restClientFromEnvironment }, reporters, { awakeClock }] = await Promise.all([
         import('../call/run-call.ts'),
         import('../rest.ts'),
         import('../call/reporter.ts'),
+        import('../../platform/clock.ts'),
       ]);
       const streams = { out: process.stdout, err: process.stderr };
       const chosen =
@@ -79,6 +80,7 @@ export function registerCall(program: Command): void {
             : reporters.textReporter(streams);
       const speechUrl = flags.speechUrl ?? process.env['PARLEY_SPEECH_URL'];
       const rest = restClientFromEnvironment(process.env);
+      const stop = interrupted();
       const call = await runCall(
         {
           agent,
@@ -93,22 +95,12 @@ export function registerCall(program: Command): void {
               ? undefined
               : { url: speechUrl, apiKey: process.env['PARLEY_SPEECH_API_KEY'], model: flags.speechModel, voice: flags.speechVoice },
         },
-        { rest, reporter: chosen, clock: await awakeClock(), path: process.env['PATH'], stop: interrupted() },
-      );
-      process.exitCode = call.call_status === 'ended' ? 0 : CALL_FAILED;
+        { rest, reporter: chosen, clock: awakeClock, path: process.env['PATH'], stop },
+      ).catch((error: unknown) => {
+        if (error !== stop.reason) throw error;
+      });
+      process.exitCode = call === undefined ? INTERRUPTED : call.call_status === 'ended' ? 0 : CALL_FAILED;
     });
-}
-
-/** The system's, with timers that keep the process alive: between two questions there is nothing else that would. */
-async function awakeClock() {
-  const { systemClock } = await import('../../platform/clock.ts');
-  return {
-    ...systemClock,
-    after: (ms: number, callback: () => void) => {
-      const timer = setTimeout(callback, ms);
-      return { cancel: () => clearTimeout(timer) };
-    },
-  };
 }
 
 function interrupted(): AbortSignal {

@@ -1,30 +1,33 @@
 /** One local stack from start to stop, in the order that its user is told about. */
-import { execFile } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
-import { promisify } from 'node:util';
 
+import { aborted } from '../../platform/aborted.ts';
 import { maskUrl } from '../../platform/masking.ts';
 import { migrate } from '../../store/index.ts';
 import { UserError } from '../failure.ts';
 import { ensureApiKey } from './api-key.ts';
-import { duration } from './binaries/progress.ts';
 import type { Console } from './console.ts';
 import { externalDatabase } from './database-url.ts';
-import { findExampleDocuments, ingestExamples } from './example-documents.ts';
 import { removeEnvFile, type StackEnv, writeEnvFile } from './env-file.ts';
-import { type Kubectl, kubectlWith } from './kubectl.ts';
-import { makeFirstCall } from './first-call.ts';
+import {
+  createOrganization,
+  ensureDocuments,
+  ensureExamples,
+  firstCall,
+  firstDelivery,
+  resourcesReady,
+  type Start,
+} from './first-start.ts';
+import { kubectlWith } from './kubectl.ts';
 import { createLayout, type Layout } from './layout.ts';
 import { endLeftovers } from './leftovers.ts';
-import { applyExamples, findExamples, installDefinitions, resourceStates } from './manifests.ts';
+import { installDefinitions } from './manifests.ts';
 import { PartReporter } from './part-reporter.ts';
-import { httpCheck } from './parts/http-check.ts';
 import { removePostgresData } from './parts/postgres-home.ts';
 import { linkPrograms, prepareBinaries } from './prepare-binaries.ts';
 import { repositoryRoot } from './repository.ts';
-import { choosePorts, type Ports, readSettings, type Settings, writeSettings } from './settings.ts';
+import { choosePorts, type Ports, readSettings, writeSettings } from './settings.ts';
 import { binariesOf, describeStack, type Stack } from './stack.ts';
 import { StateFile } from './state.ts';
 import { PartFailure, Supervisor } from './supervisor.ts';
@@ -46,15 +49,6 @@ export interface DevOptions {
   /** Aborts to stop it at once. */
   readonly hurry: AbortSignal;
 }
-
-/** The one among the examples that answers. */
-const exampleAgent = 'receptionist';
-/** How long the examples may take at their first start, in milliseconds. */
-const examplesReadyWithinMs = 180_000;
-/** How long the first delivery is waited for, in milliseconds. */
-const firstDeliveryWithinMs = 20_000;
-/** Later they are the person's, and may well be broken on purpose. */
-const resourcesReadyWithinMs = 10_000;
 
 /** Removes everything that a stack has kept. It must not run. */
 export function resetStack(layout: Layout): void {
@@ -136,7 +130,10 @@ export async function runStack(options: DevOptions): Promise<void> {
     stop.throwIfAborted();
     writeEnvFile(layout.envFile, env);
     options.onReady(env);
+    // Keeps the process alive while all it does is to wait.
+    const awake = setInterval(() => undefined, 1 << 30);
     await aborted(stop);
+    clearInterval(awake);
   } catch (error) {
     if (!stop.aborted) failure = error;
   }
@@ -147,13 +144,10 @@ export async function runStack(options: DevOptions): Promise<void> {
   if (failure !== undefined) throw explain(failure);
 }
 
-interface BringUp extends DevOptions {
-  readonly settings: Settings;
-  readonly org: string;
+interface BringUp extends Start {
   readonly ports: Ports;
   readonly stack: Stack;
   readonly supervisor: Supervisor;
-  readonly kubectl: Kubectl;
 }
 
 async function bringUp(options: BringUp): Promise<StackEnv> {
@@ -199,131 +193,9 @@ async function bringUp(options: BringUp): Promise<StackEnv> {
   };
 }
 
-/** Through the command itself, so that a local organisation is made as any other. */
-async function createOrganization(options: BringUp): Promise<void> {
-  const [file, ...args] = options.parley;
-  try {
-    await promisify(execFile)(file, [...args, 'org', 'create', options.org], {
-      env: { ...options.env, KUBECONFIG: options.layout.kubeconfig, DATABASE_URL: options.stack.databaseUrl },
-      signal: options.stop,
-      timeout: 60_000,
-    });
-  } catch (error) {
-    options.stop.throwIfAborted();
-    const { stderr } = error as { stderr?: string };
-    throw new UserError(`the organisation ${options.org} could not be made: ${stderr?.trim() || (error as Error).message}`, {
-      cause: error,
-    });
-  }
-}
-
-async function ensureExamples(options: BringUp): Promise<void> {
-  const { settings, org, kubectl, layout, console, stop } = options;
-  const examples = findExamples();
-  // Once: what was changed or deleted since is the person's own doing. Other examples or another organisation are new.
-  const mark = examples.digest === undefined ? undefined : `${org}:${examples.digest}`;
-  if (mark === undefined || settings.examples === mark) return;
-  try {
-    await applyExamples(kubectl, examples, org, stop);
-  } catch (error) {
-    stop.throwIfAborted();
-    if (settings.examples === undefined) throw error;
-    // New examples over old ones that somebody has changed: theirs stand.
-    console.line(`! the examples of this version could not be applied over the present ones: ${(error as Error).message}`);
-  }
-  writeSettings(layout.settings, { ...settings, examples: mark });
-}
-
-/** Once, as the example resources: what was deleted since stays deleted. */
-async function ensureDocuments(options: BringUp, api: { readonly url: string; readonly apiKey: string }): Promise<void> {
-  const { org, console, stop, layout } = options;
-  const documents = findExampleDocuments();
-  const mark = documents.digest === undefined ? undefined : `${org}:${documents.digest}`;
-  const settings = readSettings(layout.settings);
-  if (mark === undefined || settings.documents === mark) return;
-  try {
-    await ingestExamples(documents, { ...api, console, signal: stop });
-  } catch (error) {
-    stop.throwIfAborted();
-    // The example knowledge base may be gone by now: that is no reason not to run.
-    console.line(`! the example documents were not ingested: ${(error as Error).message}`);
-  }
-  writeSettings(layout.settings, { ...settings, documents: mark });
-}
-
-/** At the first start documents have been ingested, which the example subscriptions tell the receiver: it is part of what works. */
-async function firstDelivery({ console, stop, settings }: BringUp, receiver: string): Promise<void> {
-  if (settings.documents !== undefined) return;
-  for (const startedAt = performance.now(); performance.now() - startedAt < firstDeliveryWithinMs;) {
-    const { body } = await httpCheck({ url: receiver, signal: AbortSignal.any([stop, AbortSignal.timeout(5_000)]) });
-    const { verified } = (JSON.parse(body) as { readonly received: { readonly verified: number } }).received;
-    if (verified > 0) {
-      console.line(`✓ ${verified} verified deliveries of events`);
-      return;
-    }
-    await pause(100, undefined, { signal: stop });
-  }
-  console.line('! no event has been delivered yet: `parley webhooks deliveries handbook-news` shows why');
-}
-
-/** At the first start of the examples their agent is called, once: it is part of what works. What goes wrong with it stops nothing. */
-async function firstCall(options: BringUp, env: Readonly<Record<string, string>>): Promise<void> {
-  const { layout, org, console, stop, parley } = options;
-  const settings = readSettings(layout.settings);
-  if (!options.call || settings.calledIn === org || settings.examples === undefined) return;
-  await makeFirstCall({
-    agent: exampleAgent,
-    parley,
-    env: { ...options.env, ...env },
-    record: join(layout.root, 'first-call.ogg'),
-    console,
-    stop,
-  });
-  writeSettings(layout.settings, { ...settings, calledIn: org });
-}
-
-/** At the first start everything has to become Ready; later a resource that does not is only told about. */
-async function resourcesReady(options: BringUp): Promise<void> {
-  const { kubectl, org, console, stop, settings } = options;
-  const first = settings.examples === undefined;
-  const startedAt = performance.now();
-  for (;;) {
-    const states = await resourceStates(kubectl, org, stop);
-    const waiting = states.filter(({ ready }) => !ready);
-    if (waiting.length === 0) {
-      console.status('resources', undefined);
-      if (states.length > 0) console.line(`✓ ${states.length} resources Ready`);
-      return;
-    }
-    if (performance.now() - startedAt > (first ? examplesReadyWithinMs : resourcesReadyWithinMs)) {
-      const lines = waiting.map(({ name, message }) => `    ${name}: ${message}`).join('\n');
-      if (first)
-        throw new UserError(`the examples are not Ready after ${duration(examplesReadyWithinMs)}:\n${lines}`, {
-          cure: `look at ${join(options.layout.logs, 'operator.log')}`,
-        });
-      console.line(`! not Ready, and left as they are:\n${lines}`);
-      return;
-    }
-    console.status(
-      'resources',
-      `  waiting for ${waiting.length} of ${states.length} resources: ${waiting.map(({ name }) => name).join(', ')}`,
-    );
-    await pause(200, undefined, { signal: stop });
-  }
-}
-
 async function migrateDatabase(databaseUrl: string, console: Console): Promise<void> {
   const { applied } = await migrate({ databaseUrl });
   if (applied.length > 0) console.line(`✓ database: ${applied.length} migration${applied.length === 1 ? '' : 's'} applied`);
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    // Also what keeps the process alive while all it does is to wait.
-    const awake = setInterval(() => undefined, 1 << 30);
-    signal.addEventListener('abort', () => (clearInterval(awake), resolve()), { once: true });
-  });
 }
 
 function explain(failure: unknown): unknown {

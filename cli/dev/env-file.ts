@@ -22,6 +22,23 @@ export interface StackEnv {
   readonly PARLEY_BIN: string;
 }
 
+/** Their names. By an object, because the compiler knows of one that is missing. */
+export const stackVariables = Object.keys({
+  PARLEY_URL: true,
+  PARLEY_ORG: true,
+  PARLEY_API_KEY: true,
+  KUBECONFIG: true,
+  DATABASE_URL: true,
+  STORAGE_URL: true,
+  TEMPORAL_ADDRESS: true,
+  TEMPORAL_UI: true,
+  PARLEY_RECEIVER: true,
+  LIVEKIT_URL: true,
+  PARLEY_SPEECH_URL: true,
+  PARLEY_CALL_URL: true,
+  PARLEY_BIN: true,
+} satisfies Readonly<Record<keyof StackEnv, true>>);
+
 /** Values go between quotes only where they have to: `KEY=value` is what most readers understand. */
 function line(name: string, value: string): string {
   return `${name}=${/^[\w@%+=:,./~-]+$/.test(value) ? value : `"${value.replaceAll('"', '')}"`}`;

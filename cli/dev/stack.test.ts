@@ -5,6 +5,7 @@ import { pathToFileURL } from 'node:url';
 
 import { afterAll, expect, it } from 'vitest';
 
+import { stackVariables } from './env-file.ts';
 import { createLayout, layoutOf } from './layout.ts';
 import { portNames, type Ports } from './settings.ts';
 import { describeStack } from './stack.ts';
@@ -37,6 +38,15 @@ it('keeps files in a bucket that the person names, and never in the folder of an
   const own = pathToFileURL(join(layout.data, 'files')).href;
   const besideAnother = stackWith({ STORAGE_URL: 'file:///another/stack' });
   expect([besideAnother.storageUrl, ...storageOfRoles(besideAnother)]).toEqual([own, own, own, own]);
+});
+
+it('hands nothing of another stack on, for which the shell was set up', () => {
+  const stack = stackWith(Object.fromEntries(stackVariables.map((name) => [name, 'of another stack'])));
+  const handedOn = stack.parts.map((part) => [
+    part.name,
+    Object.entries(part.command().env ?? {}).filter(([, value]) => value === 'of another stack'),
+  ]);
+  expect(handedOn).toEqual(stack.parts.map(({ name }) => [name, []]));
 });
 
 it('lets calls be waited for as everywhere, but not by who stops the stack', () => {

@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 
 import { mediaEventsPath } from '../../api/media-events/routes.ts';
 import type { BinaryName } from './binaries/catalogue.ts';
+import { stackVariables } from './env-file.ts';
 import type { Layout } from './layout.ts';
 import { type Credentials, ensureCredentials, type UserKey, users, writeKubeconfig } from './parts/credentials.ts';
 import { devProviders, devSpeechPart, devSpeechUrl } from './parts/dev-speech.ts';
@@ -209,24 +210,11 @@ function storageOf(url: string | undefined): string | undefined {
 
 const listOf = (text: string | undefined): readonly string[] => (text === undefined || text.trim() === '' ? [] : [text]);
 
+/** What belongs to the address of a media server, and is not told to shells. */
+const mediaServerVariables = ['LIVEKIT_PUBLIC_URL', 'LIVEKIT_API_KEY', 'LIVEKIT_API_SECRET'] as const;
+
 /** A shell that is ready for one stack (`parley env`) may well start another. */
 function withoutStackVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const names = new Set([
-    'PARLEY_URL',
-    'PARLEY_ORG',
-    'PARLEY_API_KEY',
-    'PARLEY_BIN',
-    'KUBECONFIG',
-    'STORAGE_URL',
-    'TEMPORAL_ADDRESS',
-    'TEMPORAL_UI',
-    'PARLEY_RECEIVER',
-    'PARLEY_SPEECH_URL',
-    'PARLEY_CALL_URL',
-    'LIVEKIT_URL',
-    'LIVEKIT_PUBLIC_URL',
-    'LIVEKIT_API_KEY',
-    'LIVEKIT_API_SECRET',
-  ]);
+  const names = new Set<string>([...stackVariables, ...mediaServerVariables]);
   return Object.fromEntries(Object.entries(env).filter(([name]) => !names.has(name)));
 }

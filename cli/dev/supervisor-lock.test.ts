@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
 
 import { eventually } from '../../test/support/eventually.ts';
 import { commandLine } from './processes.ts';
@@ -32,11 +32,27 @@ it('is held by a living supervisor only', async () => {
   writeFileSync(pidFile, `${process.ppid}\n`);
   expect(await takeFolder(pidFile)).toHaveProperty('release');
 
-  const other = spawn('/bin/sh', ['-c', 'while :; do sleep 0.1; done', 'dist/parley.mjs', 'dev']);
-  await eventually(async () => {
-    expect(await commandLine(other.pid!)).toContain('parley.mjs dev');
-  });
-  writeFileSync(pidFile, `${other.pid}\n`);
-  expect(await takeFolder(pidFile)).toEqual({ takenBy: other.pid });
-  other.kill('SIGKILL');
+  const other = await anotherSupervisor();
+  writeFileSync(pidFile, `${other}\n`);
+  expect(await takeFolder(pidFile)).toEqual({ takenBy: other });
 });
+
+it('stays with the faster of two that find a dead supervisor', async () => {
+  const other = await anotherSupervisor();
+  writeFileSync(pidFile, '999999999\n');
+  // It has read the number, and is looking whether there is such a process.
+  const taking = takeFolder(pidFile);
+  writeFileSync(pidFile, `${other}\n`);
+  expect(await taking).toEqual({ takenBy: other });
+  expect(readFileSync(pidFile, 'utf8')).toBe(`${other}\n`);
+  expect(readdirSync(folder)).toEqual(['supervisor.pid']);
+});
+
+async function anotherSupervisor(): Promise<number> {
+  const child = spawn('/bin/sh', ['-c', 'while :; do sleep 0.1; done', 'dist/parley.mjs', 'dev']);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await eventually(async () => {
+    expect(await commandLine(child.pid!)).toContain('parley.mjs dev');
+  });
+  return child.pid!;
+}

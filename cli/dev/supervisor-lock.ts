@@ -1,15 +1,23 @@
-import { linkSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 
 import { commandLine } from './processes.ts';
 
 /** The supervisor's process id, or undefined when none runs. A number that another program now has does not count. */
 export async function runningSupervisor(pidFile: string): Promise<number | undefined> {
-  let pid: number;
+  const text = contentOf(pidFile);
+  return text === undefined ? undefined : supervisorIn(text);
+}
+
+function contentOf(file: string): string | undefined {
   try {
-    pid = Number.parseInt(readFileSync(pidFile, 'utf8'), 10);
+    return readFileSync(file, 'utf8');
   } catch {
     return undefined;
   }
+}
+
+async function supervisorIn(text: string): Promise<number | undefined> {
+  const pid = Number.parseInt(text, 10);
   if (!Number.isInteger(pid)) return undefined;
   const command = await commandLine(pid);
   return command !== undefined && /(parley\.mjs|cli\/main\.ts)\b.*\bdev\b/.test(command) ? pid : undefined;
@@ -28,11 +36,27 @@ export async function takeFolder(pidFile: string): Promise<{ readonly release: (
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
       }
-      const takenBy = await runningSupervisor(pidFile);
+      const found = contentOf(pidFile);
+      const takenBy = found === undefined ? undefined : await supervisorIn(found);
       if (takenBy !== undefined && takenBy !== process.pid) return { takenBy };
-      rmSync(pidFile, { force: true });
+      if (found !== undefined) removeDead(pidFile, found);
     }
   } finally {
     rmSync(own, { force: true });
+  }
+}
+
+/** Another start may have found the same dead one and been faster: what is moved away is looked at, and put back if it is the other's. */
+function removeDead(pidFile: string, found: string): void {
+  const aside = `${pidFile}.${process.pid}.dead`;
+  try {
+    renameSync(pidFile, aside);
+    if (readFileSync(aside, 'utf8') !== found) linkSync(aside, pidFile);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // Gone by itself, or taken anew in between: the next round sees which.
+    if (code !== 'ENOENT' && code !== 'EEXIST') throw error;
+  } finally {
+    rmSync(aside, { force: true });
   }
 }

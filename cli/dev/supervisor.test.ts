@@ -2,9 +2,10 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 
 import { eventually } from '../../test/support/eventually.ts';
+import { settle } from '../../test/support/fake-clock.ts';
 import { processAlive } from './processes.ts';
 import { type Part, type PartEvent, PartFailure, Supervisor } from './supervisor.ts';
 
@@ -156,5 +157,29 @@ describe('Supervisor', () => {
       expect(events.filter((event) => event.part === 'server' && event.state === 'ready')).toHaveLength(2);
     });
     expect(order).toEqual(['prepared', 'furnished', 'client']);
+  });
+
+  it('starts nothing that was being prepared when the stack was stopped, and stops when that is over', async () => {
+    const [began, prepared] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const supervisor = supervise(
+      part('slow', {
+        prepare: () => {
+          began.resolve();
+          return prepared.promise;
+        },
+      }),
+    );
+    const start = supervisor.start().catch((error: unknown) => error);
+    await began.promise;
+    const stopped = vi.fn<() => void>();
+    const stop = supervisor.stop().finally(stopped);
+    await settle();
+    expect(stopped).not.toHaveBeenCalled();
+
+    prepared.resolve();
+    await stop;
+    expect(await start).toBeInstanceOf(Error);
+    expect(supervisor.pid('slow')).toBeUndefined();
+    expect(events.map(({ state }) => state)).toEqual(['preparing']);
   });
 });

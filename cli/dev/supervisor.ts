@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { aborted } from '../../platform/aborted.ts';
 import { PartLog } from './part-log.ts';
 import { ProcessLedger } from './process-ledger.ts';
 
@@ -109,6 +110,8 @@ interface Running {
   /** Deaths in a row without a settled life. */
   youngDeaths: number;
   readonly firstReady: PromiseWithResolvers<void>;
+  /** Its work before the first start, while it goes on. */
+  preparing: Promise<void> | undefined;
   /** How the current process ends, once it does. */
   exit: Promise<Death>;
 }
@@ -138,6 +141,7 @@ export class Supervisor {
         restarts: 0,
         youngDeaths: 0,
         firstReady,
+        preparing: undefined,
         exit: Promise.resolve({ reason: 'is not running', killed: false }),
       });
     }
@@ -207,7 +211,10 @@ export class Supervisor {
       signal.throwIfAborted();
       if (part.prepare !== undefined) {
         this.#tell(running, 'preparing');
-        await part.prepare(signal);
+        running.preparing = part.prepare(signal);
+        await running.preparing;
+        // It may have heard nothing of the stop; what starts from here on would be ended by nobody.
+        signal.throwIfAborted();
       }
       await this.#firstLife(running);
     } catch (error) {
@@ -325,7 +332,10 @@ export class Supervisor {
   }
 
   async #stopPart(running: Running, hurry?: AbortSignal): Promise<void> {
-    const { part, child } = running;
+    const { part } = running;
+    if (running.preparing !== undefined)
+      await Promise.race([running.preparing.catch(() => undefined), ...(hurry === undefined ? [] : [aborted(hurry)])]);
+    const { child } = running;
     if (child === undefined || child.pid === undefined) {
       running.log.close();
       return;

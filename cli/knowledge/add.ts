@@ -34,7 +34,7 @@ export async function addFiles(client: RestClient, options: AddOptions): Promise
     const form = new FormData();
     if (options.metadata !== undefined) form.set('metadata', JSON.stringify(options.metadata));
     form.set('file', await openFile(file), basename(file));
-    const accepted = (await client.request('POST', `${documents}/file`, form)) as Omit<DocumentState, 'file'>;
+    const accepted = (await client.request('POST', `${documents}/file`, form, { signal: options.signal })) as Omit<DocumentState, 'file'>;
     states.push({ ...accepted, file });
   }
   return Promise.all(states.map((state) => follow(client, documents, state, options)));
@@ -53,7 +53,8 @@ async function follow(
     shown = line;
     if (state.status !== 'processing') return state;
     await pause(LOOK_EVERY_MS, undefined, { signal });
-    state = { ...((await client.request('GET', `${documents}/${first.document_id}/status`)) as DocumentState), file: first.file };
+    const now = await client.request('GET', `${documents}/${first.document_id}/status`, undefined, { signal });
+    state = { ...(now as DocumentState), file: first.file };
   }
 }
 

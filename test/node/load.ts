@@ -193,7 +193,7 @@ export class Load {
   /** A file of silence: who talks all the time keeps a machine busy with understanding. */
   #pause(): string {
     const file = join(this.#options.work, 'silence.wav');
-    writeFileSync(file, wavOf({ samples: new Int16Array(16_000 * 15), sampleRate: 16_000, channels: 1 }));
+    writeFileSync(file, wavOf({ samples: new Int16Array(16_000 * 15), sampleRate: 16_000 }));
     return file;
   }
 

@@ -293,7 +293,7 @@ async function heardRequestOf(headers: IncomingHttpHeaders, body: Buffer, at: nu
   const form = await new Response(new Uint8Array(body), { headers: { 'content-type': headers['content-type'] ?? '' } }).formData();
   const file = form.get('file');
   if (!(file instanceof File)) throw new Error('a transcription without a file');
-  const { samples, sampleRate: rate, channels } = readWav(Buffer.from(await file.arrayBuffer()));
+  const { samples, sampleRate: rate } = readWav(Buffer.from(await file.arrayBuffer()));
   const fields = Object.fromEntries([...form].filter(([, value]) => typeof value === 'string')) as Record<string, string>;
   return {
     path: 'transcriptions',
@@ -301,10 +301,10 @@ async function heardRequestOf(headers: IncomingHttpHeaders, body: Buffer, at: nu
     body: fields,
     at,
     abandoned: false,
-    seconds: samples.length / rate / channels,
+    seconds: samples.length / rate,
     sampleRate: rate,
     loudness: loudness(samples),
-    frequency: heardFrequency(samples, rate * channels),
+    frequency: heardFrequency(samples, rate),
     language: fields['language'],
     model: fields['model'] ?? '',
   };

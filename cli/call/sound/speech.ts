@@ -1,8 +1,8 @@
 /** What is to be said, as sound: from any server that speaks OpenAI's `/audio/speech`. */
 import { readFile } from 'node:fs/promises';
 
-import { UserError } from '../../failure.ts';
-import { readWav, type Sound } from './wav.ts';
+import { readWav, type Sound } from '../../../platform/wav.ts';
+import { causeOf, UserError } from '../../failure.ts';
 
 export interface SpeechServer {
   /** Up to and without `/audio/speech`. */
@@ -42,7 +42,7 @@ export async function speak(text: string, server: SpeechServer, ask: typeof fetc
   }
   const bytes = new Uint8Array(await response.arrayBuffer());
   if (bytes.length > mostBytes) throw new UserError(`the speech server at ${server.url} sent ${bytes.length} bytes for one sentence`);
-  return readWav(bytes, `what the speech server at ${server.url} sent`);
+  return soundIn(bytes, `what the speech server at ${server.url} sent`);
 }
 
 /** @throws UserError for a file that isn't there, or is no WAV file */
@@ -50,10 +50,17 @@ export async function readSound(file: string): Promise<Sound> {
   const bytes = await readFile(file).catch((error: unknown) => {
     throw new UserError(`${file} can't be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
   });
-  return readWav(bytes, file);
+  return soundIn(bytes, file);
 }
 
-function causeOf(error: unknown): string {
-  const cause = error instanceof Error ? (error.cause ?? error) : error;
-  return cause instanceof Error ? cause.message : String(cause);
+function soundIn(bytes: Uint8Array, name: string): Sound {
+  try {
+    return readWav(bytes);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new UserError(`${name} can't be read as a WAV file: ${error.message}`, {
+      cure: 'make one with `ffmpeg -i <file> -ar 48000 -ac 1 <file>.wav` or `sox <file> <file>.wav`',
+      cause: error,
+    });
+  }
 }

@@ -1,3 +1,5 @@
+import { megabytes } from '../../../platform/megabytes.ts';
+
 /** How far the fetching or building of one program is. */
 export interface BinaryProgress {
   readonly phase: 'queued' | 'downloading' | 'unpacking' | 'listing' | 'building' | 'waiting';
@@ -16,9 +18,6 @@ export function duration(ms: number): string {
   if (seconds < 60) return `${seconds} s`;
   return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, '0')} s`;
 }
-
-/** "12.3 MB". */
-export const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
 /** One line for a person. */
 export function describeProgress(progress: BinaryProgress): string {

@@ -1,5 +1,4 @@
 /** What has to be done to sounds on their way. One channel, 16 bits. */
-import type { Sound } from '../../../platform/wav.ts';
 
 /** By straight lines between the samples; before that as smooth as the new rate needs it. Good enough to be understood. */
 export function resample(samples: Int16Array, from: number, to: number): Int16Array {
@@ -24,11 +23,6 @@ function smooth(samples: Int16Array, width: number): Int16Array {
     for (let at = index - reach; at <= index + reach; at += 1) sum += samples[at] ?? 0;
     return Math.round(sum / (2 * reach + 1));
   });
-}
-
-export function oneChannel({ samples, channels }: Sound): Int16Array {
-  if (channels === 1) return samples;
-  return Int16Array.from({ length: samples.length / channels }, (_, index) => samples[index * channels] ?? 0);
 }
 
 /** Quieter than this, of 32,768, is nothing. */

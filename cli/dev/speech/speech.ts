@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { readWav, type Sound } from '../../../platform/wav.ts';
 import type { Helper } from './helper.ts';
 import { baseOf, isEnglish, Phrases } from './phrases.ts';
-import { hash, melody, oneChannel, resample, trimmed } from './sound.ts';
+import { hash, melody, resample, trimmed } from './sound.ts';
 
 export interface Heard {
   readonly text: string;
@@ -66,7 +66,7 @@ export class Speech {
   /** @throws RangeError for what is no WAV file */
   async hear({ file, language }: { readonly file: Buffer; readonly language: string | undefined }): Promise<Heard> {
     const sound = readWav(file);
-    const samples = trimmed(resample(oneChannel(sound), sound.sampleRate, heardRate));
+    const samples = trimmed(resample(sound.samples, sound.sampleRate, heardRate));
     const seconds = samples.length / heardRate;
     if (seconds < 0.1) return { text: '', doubtful: false };
     const own = this.#phrases.byLength(seconds, language);
@@ -87,7 +87,7 @@ export class Speech {
     }
     if (espeak === undefined) return melody(text, spokenRate);
     const sound = await this.#byProgram(espeak, text, language, variant);
-    return resample(oneChannel(sound), sound.sampleRate, spokenRate);
+    return resample(sound.samples, sound.sampleRate, spokenRate);
   }
 
   async #byProgram(espeak: string, text: string, language: string, variant: string): Promise<Sound> {
@@ -104,7 +104,7 @@ export class Speech {
       });
       if (file !== undefined) return readWav(file);
     }
-    return { samples: melody(text, spokenRate), sampleRate: spokenRate, channels: 1 };
+    return { samples: melody(text, spokenRate), sampleRate: spokenRate };
   }
 
   #next(): string {

@@ -1,4 +1,4 @@
-import { sleep, systemClock } from '../../../platform/clock.ts';
+import { awakeClock, sleep } from '../../../platform/clock.ts';
 import type { Io } from '../io.ts';
 import { toYaml, type Format } from '../output.ts';
 import { callsTable } from './print.ts';
@@ -20,7 +20,7 @@ export async function watch(options: {
     for (const call of changed) shown.set(call._id, markOf(call));
     await print(changed, format, first, io);
     first = false;
-    await sleep({ ...systemClock, after: awake }, everyMs, io.signal).catch(() => undefined);
+    await sleep(awakeClock, everyMs, io.signal).catch(() => undefined);
   }
 }
 
@@ -36,9 +36,4 @@ async function print(calls: readonly CallSummary[], format: Format, withHeader: 
 /** What a new line is worth. */
 function markOf(call: CallSummary): string {
   return `${call.call_status} ${call.call_finish_reason ?? ''}`;
-}
-
-function awake(ms: number, callback: () => void): { cancel(): void } {
-  const timer = setTimeout(callback, ms);
-  return { cancel: () => clearTimeout(timer) };
 }

@@ -1,7 +1,9 @@
 /** Lines of all sources that are about the agent, in the order of time. */
 import { KubeError } from '../../../kube/index.ts';
+import { aborted } from '../../../platform/aborted.ts';
 import type { AboutAgent } from './about-agent.ts';
 import { atLeast, parseLine, type Level, type LogLine } from './line.ts';
+import { after, isBeyond, type Place } from './place.ts';
 import type { LogSource, ReadOptions } from './sources.ts';
 
 export interface CollectOptions {
@@ -54,14 +56,20 @@ export async function follow(options: FollowOptions): Promise<void> {
       for (const one of about.take(line)) if (atLeast(one.level, level)) options.print(one);
     }
   };
+  const places = new Map<string, Place>();
+  // One whose stream has ended, as the API server ends it now and then, goes on where it was.
   const begin = (source: LogSource, from: number | undefined): void => {
+    const place = places.get(source.name) ?? { time: from, lines: [] };
+    places.set(source.name, place);
     const keep = (_: LogSource, raw: string): void => {
       const line = parseLine(raw, { source: source.name, role: source.role });
-      if (line !== undefined && line.time >= (from ?? 0)) waiting.push(line);
+      if (line === undefined || !isBeyond(place, line)) return;
+      places.set(source.name, after(places.get(source.name) ?? place, line));
+      waiting.push(line);
     };
     reading.set(
       source.name,
-      readAll(source, { since: from, follow: true, signal }, keep, options.onProblem).finally(() => reading.delete(source.name)),
+      readAll(source, { since: place.time, follow: true, signal }, keep, options.onProblem).finally(() => reading.delete(source.name)),
     );
   };
   let looked = Date.now();
@@ -69,14 +77,10 @@ export async function follow(options: FollowOptions): Promise<void> {
   const look = async (): Promise<void> => {
     const from = looked;
     looked = Date.now();
-    // One whose stream has ended, as the API server ends it now and then, goes on where it was.
     for (const source of await options.sources().catch(() => [])) if (!reading.has(source.name)) begin(source, from);
   };
   const stops = [options.every(gatherMs, flush), options.every(lookMs, () => void look())];
-  await new Promise<void>((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
+  await aborted(signal);
   for (const stop of stops) stop();
   await Promise.all(reading.values());
   flush();

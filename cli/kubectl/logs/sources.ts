@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 
 import type { Transport } from '../../../kube/index.ts';
-import { sleep, systemClock } from '../../../platform/clock.ts';
+import { awakeClock, sleep } from '../../../platform/clock.ts';
 import { findLayout } from '../../dev/find-layout.ts';
 import { layoutOf, type Layout } from '../../dev/layout.ts';
 import { roleOf, roles, type Pod } from '../installation.ts';
@@ -111,14 +111,8 @@ async function* readFile(file: string, follow: boolean, signal: AbortSignal): As
       at = read;
     }
     if (!follow || signal.aborted) return;
-    await sleep({ ...systemClock, after: awake }, askAgainMs, signal).catch(() => undefined);
+    await sleep(awakeClock, askAgainMs, signal).catch(() => undefined);
   }
-}
-
-/** Keeps the process alive, as nothing else may while a file is followed. */
-function awake(ms: number, callback: () => void): { cancel(): void } {
-  const timer = setTimeout(callback, ms);
-  return { cancel: () => clearTimeout(timer) };
 }
 
 async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncGenerator<string> {

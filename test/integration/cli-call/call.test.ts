@@ -166,6 +166,19 @@ setInterval(() => process.stdout.write(sound.subarray(at, (at += 1920))), 20);`,
   expect((await stat(played)).size).toBeGreaterThan(96_000);
 });
 
+it('leaves at Ctrl-C when the api says nothing', async () => {
+  const silent = createServer();
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    silent.close();
+    silent.closeAllConnections();
+  });
+  const run = call(['receptionist'], { PARLEY_URL: `http://127.0.0.1:${(silent.address() as AddressInfo).port}` });
+  await once(silent, 'request');
+  run.process.kill('SIGINT');
+  expect({ code: await run.ended, out: run.out(), err: run.err() }).toEqual({ code: 130, out: '', err: '' });
+});
+
 it('hangs up when the time is over', async () => {
   platform.provider.reset();
   const run = call(['receptionist', '--max-seconds', '3', '--quiet', '--no-record']);

@@ -30,7 +30,7 @@ beforeAll(async () => {
     { level: 'info', time: at(300), role: 'operator', kind: 'Agent', key: `${org}/reception`, outcome: 'changed', msg: 'reconciled first' },
     { level: 'info', time: at(290), role: 'operator', kind: 'Agent', key: 'elsewhere/reception', msg: 'reconciled another' },
     'a library has written this',
-    { level: 'warn', time: at(100), role: 'operator', kind: 'Agent', key: `${org}/reception`, msg: 'reconciled last' },
+    { level: 'warn', time: at(30), role: 'operator', kind: 'Agent', key: `${org}/reception`, msg: 'reconciled last' },
   );
   kubelet.write(
     'parley-voice-0',

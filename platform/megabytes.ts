@@ -1,0 +1,2 @@
+/** "12.3 MB": of 10^6 bytes. */
+export const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
