@@ -5,7 +5,7 @@ import { FakeClock } from '../test/support/fake-clock.ts';
 import { launchInLiveProcess, changeAgentServerProcesses, type Pool } from './agent-server-processes.ts';
 import { TakenJobs } from './taken-jobs.ts';
 
-const job = { job: { id: 'job' } };
+const running = { job: { id: 'job' } };
 
 it('a job goes to the first process that lives, and each that was taken is replaced', async () => {
   const launched: unknown[] = [];
@@ -17,11 +17,11 @@ it('a job goes to the first process that lives, and each that was taken is repla
   const pool: Pool = { warmedProcQueue: { get: async () => ready.shift()! } };
   const taken = new TakenJobs(new FakeClock());
   taken.accepted('job');
-  const launching = launchInLiveProcess(pool, job, taken);
+  const launching = launchInLiveProcess(pool, running, taken);
   expect(taken.size).toBe(1);
   await launching;
   expect(taken.size).toBe(0);
-  expect(launched).toEqual([[2, job]]);
+  expect(launched).toEqual([[2, running]]);
   expect(replaced).toBe(3);
   expect(ready).toHaveLength(1);
 });
@@ -43,6 +43,6 @@ it('the library launches its jobs that way', async () => {
       proc: { isAlive, launchJob: async (job: unknown) => void launched.push(job) } as never,
       unlock: () => undefined,
     });
-  await pool.launchJob(job as never);
-  expect(launched).toEqual([job]);
+  await pool.launchJob(running as never);
+  expect(launched).toEqual([running]);
 });

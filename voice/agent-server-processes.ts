@@ -49,7 +49,7 @@ export async function launchInLiveProcess(pool: Pool, job: RunningJob, taken: Ta
 export function changeAgentServerProcesses(taken: TakenJobs): void {
   ProcPool.prototype.launchJob = function launchJob(job): ReturnType<ProcPool['launchJob']> {
     // Its processes say whether they live; their type does not.
-    return launchInLiveProcess(this as unknown as Pool, job as unknown as RunningJob, taken);
+    return launchInLiveProcess(this as unknown as Pool, job, taken);
   };
   InferenceProcExecutor.createIfNeeded = () => undefined;
 }

@@ -21,8 +21,6 @@ import {
   type SipSpec,
 } from './trunk-specs.ts';
 
-export type { SipSpec } from './trunk-specs.ts';
-
 /** A thing that is there. What it is like is kept as a digest alone: passwords belong to it. */
 export interface SipThing extends Ownership {
   readonly kind: SipKind;

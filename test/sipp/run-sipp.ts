@@ -66,21 +66,10 @@ export async function runSipp({
     // Its keywords may stand in a status line, but not for the code, which it reads before.
     const text = await readFile(new URL(scenario, import.meta.url), 'utf8');
     await writeFile(join(folder, 'scenario.xml'), text.replaceAll('{status}', status));
-    const args = [
-      ...[
-        '-sf',
-        'scenario.xml',
-        ...(target === undefined ? [] : [target]),
-        '-i',
-        '127.0.0.1',
-        '-p',
-        String(port),
-        '-mp',
-        String(mediaPort),
-      ],
-      ...['-m', '1', '-d', String(talkMs), '-rtp_echo', ...keys, '-au', parties.user, '-ap', parties.password],
-      ...['-nostdin', '-trace_err', '-error_file', 'errors'],
-    ];
+    const scene = ['-sf', 'scenario.xml', ...(target === undefined ? [] : [target]), '-m', '1', '-d', String(talkMs)];
+    const media = ['-i', '127.0.0.1', '-p', String(port), '-mp', String(mediaPort), '-rtp_echo'];
+    const login = [...keys, '-au', parties.user, '-ap', parties.password];
+    const args = [...scene, ...media, ...login, '-nostdin', '-trace_err', '-error_file', 'errors'];
     const child = spawn('sipp', args, {
       cwd: folder,
       env: { ...process.env, TERM: 'xterm' },
@@ -98,10 +87,11 @@ export async function runSipp({
   }
 }
 
-/** Somebody speaks, and listens for a while, as telephones carry it: µ-law, 8 kHz. It is played again and again. */
+/** Somebody listens, speaks, and listens again, as telephones carry it: µ-law, 8 kHz. It is played again and again. */
 function speech(): Buffer {
   const words = syntheticSpeech({ sampleRate: 8_000, ms: 1_500 });
-  return Buffer.from(Array.from({ length: 8 * 6_000 }, (_, n) => muLaw(words[n] ?? 0)));
+  const listened = 8 * 2_500;
+  return Buffer.from(Array.from({ length: 8 * 7_000 }, (_, n) => muLaw(words[n - listened] ?? 0)));
 }
 
 /** ITU-T G.711. */

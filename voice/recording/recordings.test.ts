@@ -7,9 +7,10 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { openFileStorage } from '../../knowledge/storage/open-file-storage.ts';
-import { systemClock } from '../../platform/clock.ts';
+import { systemClock, type Clock } from '../../platform/clock.ts';
 import { createLogger } from '../../platform/logging.ts';
 import type { CallRecord } from '../../store/index.ts';
+import { FakeClock } from '../../test/support/fake-clock.ts';
 import { decodeOgg, encodeOgg } from '../../test/support/ogg.ts';
 import { tone } from '../../test/support/tones.ts';
 import { processIdentity } from './process-identity.ts';
@@ -44,7 +45,7 @@ const spool = () => join(folder, 'spool');
 const files = () => join(folder, 'files');
 const spooled = async () => readdir(spool());
 
-function recordingsOf(world: World): Recordings {
+function recordingsOf(world: World, clock: Clock = { ...systemClock, now: () => Date.now() + world.laterMs }): Recordings {
   return new Recordings({
     storage: openFileStorage({ url: `file://${files()}` }),
     calls: {
@@ -60,7 +61,7 @@ function recordingsOf(world: World): Recordings {
         return true;
       },
     },
-    clock: { ...systemClock, now: () => Date.now() + world.laterMs },
+    clock,
     logger: createLogger({ role: 'voice', level: 'silent' }),
     spool: spool(),
     patienceMs: 2_000,
@@ -96,16 +97,16 @@ async function abandon(recordings: Recordings): Promise<void> {
 describe('a recording that a job saves', () => {
   it('is in the storage as long as the call was, and no longer in the spool', async () => {
     const world = aWorld('ongoing');
-    const recordings = recordingsOf(world);
+    const clock = new FakeClock();
+    const recordings = recordingsOf(world, clock);
     const recording = await record(recordings);
-    await new Promise((resolve) => setTimeout(resolve, 1_200));
+    clock.tick(1_200);
     recording.end();
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    clock.tick(300);
     recording.end();
     expect(await recording.save()).toBe('saved');
     const [{ durationMs, bytes } = { durationMs: 0, bytes: 0 }] = world.added;
-    expect(durationMs).toBeGreaterThanOrEqual(1_190);
-    expect(durationMs).toBeLessThan(1_500);
+    expect(durationMs).toBe(1_200);
     const stored = await readFile(join(files(), `recordings/${org}/${id}.ogg`));
     expect(stored.length).toBe(bytes);
     expect((await decodeOgg(stored)).seconds).toBeCloseTo(durationMs / 1000, 2);
