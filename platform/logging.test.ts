@@ -39,4 +39,20 @@ describe('log lines', () => {
     child.stdin.end();
     await new Promise((resolve) => child.once('close', resolve));
   });
+
+  it('that nobody can read any more keep no process from its end', async () => {
+    const source = `import { createLogger } from ${JSON.stringify(logging)}; const logger = createLogger({ role: 'test', level: 'info' });
+      process.stdin.once('data', () => { logger.info('leaving'); process.exit(3); }); logger.info('hello');`;
+    const child = spawn(process.execPath, ['--input-type=module-typescript', '--eval', source], { stdio: ['pipe', 'pipe', 'ignore'] });
+    await new Promise((resolve) => child.stdout.once('data', resolve));
+    child.stdout.destroy();
+    await new Promise((resolve) => child.stdout.once('close', resolve));
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    child.stdin.write('go');
+    try {
+      expect(await ended).toBe(3);
+    } finally {
+      child.kill('SIGKILL');
+    }
+  }, 30_000);
 });

@@ -1,3 +1,5 @@
+import fs from 'node:fs';
+
 import { pino, type DestinationStream, type Logger } from 'pino';
 
 import { currentSpan } from './telemetry/tracing.ts';
@@ -61,5 +63,29 @@ function standardOutput(): DestinationStream {
     }
     return write(line);
   };
+  const flushSync = output.flushSync.bind(output);
+  output.flushSync = () => unlessBroken(flushSync);
   return output;
+}
+
+/**
+ * At its end a process writes what waits. Where nobody reads any more, `sonic-boom` 4.2.1 tries that for ever, and the process never ends:
+ * it takes every error for one that passes. So whatever isn't told to try again counts as written.
+ */
+function unlessBroken(flushSync: () => void): void {
+  const { writeSync } = fs;
+  fs.writeSync = ((fd: number, text: string | Buffer, ...more: []) => {
+    try {
+      return writeSync(fd, text as string, ...more);
+    } catch (err) {
+      const { code } = err as NodeJS.ErrnoException;
+      if (code === 'EAGAIN' || code === 'EBUSY') throw err;
+      return Buffer.byteLength(text);
+    }
+  }) as typeof fs.writeSync;
+  try {
+    flushSync();
+  } finally {
+    fs.writeSync = writeSync;
+  }
 }
