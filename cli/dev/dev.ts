@@ -1,6 +1,6 @@
 /** One local stack from start to stop, in the order that its user is told about. */
-import { rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, rmSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 
 import { aborted } from '../../platform/aborted.ts';
 import { maskUrl } from '../../platform/masking.ts';
@@ -104,6 +104,7 @@ export async function runStack(options: DevOptions): Promise<void> {
     org,
     binary,
     redisBinary: binaries.get('redis-server'),
+    sipBinary: sipService(options.env),
     env: options.env,
     parley: options.parley,
     ...(databaseUrl === undefined ? {} : { databaseUrl }),
@@ -187,10 +188,21 @@ async function bringUp(options: BringUp): Promise<StackEnv> {
     TEMPORAL_UI: `http://127.0.0.1:${ports['temporal-ui']}`,
     PARLEY_RECEIVER: receiver,
     LIVEKIT_URL: stack.mediaServerUrl,
+    ...(stack.sipAddress !== undefined && { PARLEY_SIP: stack.sipAddress }),
     PARLEY_SPEECH_URL: stack.speechUrl,
     PARLEY_CALL_URL: `${url}/call#key=${pageKey}`,
     PARLEY_BIN: layout.bin,
   };
+}
+
+/** The person's own: there are no programs of it to download. @throws UserError when it isn't there */
+function sipService({ LIVEKIT_SIP_BIN: program }: NodeJS.ProcessEnv): string | undefined {
+  if (program === undefined || program === '') return undefined;
+  if (!existsSync(program))
+    throw new UserError(`LIVEKIT_SIP_BIN is ${program}, and there is no such file`, {
+      cure: 'name the program of livekit/sip (docs/calls/phone-numbers.md tells how it is built), or unset it',
+    });
+  return resolve(program);
 }
 
 async function migrateDatabase(databaseUrl: string, console: Console): Promise<void> {

@@ -14,6 +14,8 @@ export interface StackEnv {
   /** The receiver of deliveries on this machine. */
   readonly PARLEY_RECEIVER: string;
   readonly LIVEKIT_URL: string;
+  /** Where telephones on this machine call, `host:port`; without LiveKit's SIP service there is none. */
+  readonly PARLEY_SIP?: string;
   /** The stack's own speech, for callers that have a text and no voice. */
   readonly PARLEY_SPEECH_URL: string;
   /** The page to talk to agents, with a key for that and nothing else behind its `#`. */
@@ -34,6 +36,7 @@ export const stackVariables = Object.keys({
   TEMPORAL_UI: true,
   PARLEY_RECEIVER: true,
   LIVEKIT_URL: true,
+  PARLEY_SIP: true,
   PARLEY_SPEECH_URL: true,
   PARLEY_CALL_URL: true,
   PARLEY_BIN: true,

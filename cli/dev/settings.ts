@@ -21,6 +21,8 @@ export const portNames = [
   'livekit-tcp',
   'livekit-udp',
   'redis',
+  'livekit-sip',
+  'livekit-sip-sound',
   'dev-speech',
 ] as const;
 

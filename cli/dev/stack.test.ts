@@ -8,15 +8,16 @@ import { afterAll, expect, it } from 'vitest';
 import { stackVariables } from './env-file.ts';
 import { createLayout, layoutOf } from './layout.ts';
 import { portNames, type Ports } from './settings.ts';
-import { describeStack } from './stack.ts';
+import { describeStack, type StackOptions } from './stack.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'parley-stack-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 const layout = layoutOf(folder);
 createLayout(layout);
 
-const stackWith = (env: NodeJS.ProcessEnv) =>
+const stackWith = (env: NodeJS.ProcessEnv, more: Partial<StackOptions> = {}) =>
   describeStack({
+    ...more,
     layout,
     ports: Object.fromEntries(portNames.map((name, at) => [name, 20_000 + at])) as Ports,
     org: 'demo',
@@ -47,6 +48,18 @@ it('hands nothing of another stack on, for which the shell was set up', () => {
     Object.entries(part.command().env ?? {}).filter(([, value]) => value === 'of another stack'),
   ]);
   expect(handedOn).toEqual(stack.parts.map(({ name }) => [name, []]));
+});
+
+it('takes calls of telephones where the person has the service for them, and Redis', () => {
+  const sipBinary = '/bin/livekit-sip';
+  const { parts, sipAddress } = stackWith({}, { sipBinary, redisBinary: '/bin/redis-server' });
+  expect(parts.find(({ name }) => name === 'livekit-sip')?.command().file).toBe(sipBinary);
+  expect(sipAddress).toMatch(/^127\.0\.0\.1:\d+$/);
+  for (const without of [{ sipBinary }, { redisBinary: '/bin/redis-server' }]) {
+    const stack = stackWith({}, without);
+    expect(stack.parts.map(({ name }) => name)).not.toContain('livekit-sip');
+    expect(stack.sipAddress).toBeUndefined();
+  }
 });
 
 it('lets calls be waited for as everywhere, but not by who stops the stack', () => {

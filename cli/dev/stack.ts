@@ -11,6 +11,7 @@ import { devProviders, devSpeechPart, devSpeechUrl } from './parts/dev-speech.ts
 import { etcdPart } from './parts/etcd.ts';
 import { apiserverCa, kubeApiserverPart } from './parts/kube-apiserver.ts';
 import { kubeControllerManagerPart } from './parts/kube-controller-manager.ts';
+import { livekitSipPart } from './parts/livekit-sip.ts';
 import { livekitAddress, livekitPart } from './parts/livekit.ts';
 import { postgresPart, postgresUrl } from './parts/postgres.ts';
 import { postgresHome } from './parts/postgres-home.ts';
@@ -28,6 +29,8 @@ export interface StackOptions {
   readonly binary: (name: BinaryName) => string;
   /** Of Redis, which the stack starts without where it is not to be had: then phone numbers are connected to nothing. */
   readonly redisBinary?: string | undefined;
+  /** Of LiveKit's SIP service, which is no part of the stack unless the person has it. */
+  readonly sipBinary?: string | undefined;
   /** The person's own Postgres; without one the stack runs its own. */
   readonly databaseUrl?: string;
   readonly env: NodeJS.ProcessEnv;
@@ -45,6 +48,8 @@ export interface Stack {
   readonly databaseUrl: string;
   readonly storageUrl: string;
   readonly mediaServerUrl: string;
+  /** `host:port` of the SIP service, where there is one. */
+  readonly sipAddress?: string;
   readonly speechUrl: string;
   readonly server: string;
   readonly credentials: Credentials;
@@ -76,6 +81,20 @@ export function describeStack(options: StackOptions): Stack {
 
   const redis = options.redisBinary === undefined ? undefined : { binary: options.redisBinary, port: ports.redis };
   const mediaServer = livekitAddress({ folder: layout.secrets, port: ports.livekit });
+  const telephones =
+    redis === undefined || options.sipBinary === undefined
+      ? undefined
+      : {
+          part: livekitSipPart({
+            binary: options.sipBinary,
+            folder: layout.secrets,
+            mediaServer,
+            redis: redisAddress(redis),
+            port: ports['livekit-sip'],
+            rtpPort: ports['livekit-sip-sound'],
+          }),
+          address: `127.0.0.1:${ports['livekit-sip']}`,
+        };
 
   const servers: Part[] = [
     etcdPart({ binary: binary('etcd'), dataDir: join(layout.data, 'etcd'), port: ports.etcd, peerPort: ports['etcd-peer'] }),
@@ -120,6 +139,7 @@ export function describeStack(options: StackOptions): Stack {
       ...(redis && { redis: redisAddress(redis) }),
       eventUrls: [`http://127.0.0.1:${ports.api}${mediaEventsPath}`],
     }),
+    ...(telephones === undefined ? [] : [telephones.part]),
   ];
   if (ownPostgres !== undefined) {
     const part = postgresPart(ownPostgres);
@@ -197,6 +217,7 @@ export function describeStack(options: StackOptions): Stack {
     databaseUrl,
     storageUrl,
     mediaServerUrl: mediaServer.url,
+    ...(telephones && { sipAddress: telephones.address }),
     speechUrl: devSpeechUrl(ports['dev-speech']),
     server,
     credentials,

@@ -34,6 +34,7 @@ export function tour(env: StackEnv, options: { readonly agent?: string; readonly
     `  Temporal      ${env.TEMPORAL_ADDRESS}${env.TEMPORAL_UI === undefined ? '' : ` (${env.TEMPORAL_UI})`}`,
     `  receiver      ${env.PARLEY_RECEIVER} (http://receiver.example/ in a subscription; verified deliveries are shown there)`,
     `  media server  ${env.LIVEKIT_URL}`,
+    ...(env.PARLEY_SIP === undefined ? [] : [`  telephones    sip:<a number of yours>@${env.PARLEY_SIP}`]),
     `  talk          ${env.PARLEY_CALL_URL}${agent === undefined ? '' : `&agent=${agent}`} in a browser, or \`parley call${agent === undefined ? '' : ` ${agent}`}\``,
     '',
     'In another shell:',
