@@ -89,9 +89,9 @@ export async function runSipp({
 
 /** Somebody listens, speaks, and listens again, as telephones carry it: µ-law, 8 kHz. It is played again and again. */
 function speech(): Buffer {
-  const words = syntheticSpeech({ sampleRate: 8_000, ms: 1_500 });
+  const words = syntheticSpeech({ sampleRate: 8_000, ms: 3_000 });
   const listened = 8 * 2_500;
-  return Buffer.from(Array.from({ length: 8 * 7_000 }, (_, n) => muLaw(words[n - listened] ?? 0)));
+  return Buffer.from(Array.from({ length: 8 * 8_000 }, (_, n) => muLaw(words[n - listened] ?? 0)));
 }
 
 /** ITU-T G.711. */

@@ -192,7 +192,7 @@ describe.skipIf(!sipp || gatewayProgram === undefined)('through the SIP service'
   ])('a caller is answered, heard, and hangs up: %s', async (scenario, login) => {
     const { number, provider } = await connected({ login });
     provider.chat(() => 'Until six.');
-    await calls(scenario, number, { talkMs: 8_000 });
+    await calls(scenario, number, { talkMs: 12_000 });
     const record = await ended(number);
     expect(record).toMatchObject({ status: 'ended', finishReason: 'user_ended_call', fromNumber: parties.caller, toNumber: number });
     await eventually(async () =>
