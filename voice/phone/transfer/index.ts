@@ -33,6 +33,9 @@ export interface TransferOptions {
   readonly logger: Logger;
 }
 
+/** Somebody rings, and the media server takes its time to say so, in milliseconds. */
+const handingOnMs = (ringSeconds + 15) * 1000;
+
 const failed = (message: string): TransferOutcome => ({ outcome: 'failed', message });
 
 export class Transfers {
@@ -55,9 +58,11 @@ export class Transfers {
     return this.#other !== undefined;
   }
 
-  /** Why the call is over when its user has left: who was being handed on has gone where they were sent. */
+  /** Why the call is over when its user has left: who was being handed on has gone where they were sent. A call never waits for that for ever. */
   async reasonOf<R extends string>(reason: R): Promise<R | 'call_transferred'> {
-    const outcome = await this.#running;
+    const enough = new AbortController();
+    const outcome = await Promise.race([this.#running, sleep(this.#options.clock, handingOnMs, enough.signal).catch(() => undefined)]);
+    enough.abort();
     return outcome?.outcome === 'done' ? 'call_transferred' : reason;
   }
 
@@ -99,11 +104,16 @@ export class Transfers {
   }
 
   async #transfer(target: TransferTarget): Promise<TransferOutcome> {
-    const { call, room, userIdentity } = this.#options;
+    const { call, room, userIdentity, over } = this.#options;
     if (call.callType !== 'phone_call') return failed("This is a web call: it can't be transferred. Offer something else.");
     const user = [...room.remoteParticipants.values()].find(({ identity }) => identity === userIdentity);
     if (user === undefined) return failed('The caller has left.');
-    return target.mode === 'Cold' ? this.#cold(target) : this.#warm(target);
+    const gone = left(room, userIdentity, over);
+    try {
+      return target.mode === 'Cold' ? await this.#cold(target) : await this.#warm(target, gone);
+    } finally {
+      gone.stop();
+    }
   }
 
   /** REFER: the network of the caller rings the other side, and the caller leaves when it answers. */
@@ -116,7 +126,7 @@ export class Transfers {
     return failed(`The transfer to ${to} was not accepted${statusWords(result.status)}. The caller is still on the line with you.`);
   }
 
-  async #warm(target: TransferTarget): Promise<TransferOutcome> {
+  async #warm(target: TransferTarget, gone: Leaving): Promise<TransferOutcome> {
     const { gateway, call, voice, room, userIdentity, over, logger } = this.#options;
     if (/^sips?:/i.test(target.to)) return failed('Only phone numbers can be spoken to before a transfer, and this is a SIP address.');
     const [own, other] = call.direction === 'inbound' ? [call.toNumber, call.fromNumber] : [call.fromNumber, call.toNumber];
@@ -133,6 +143,7 @@ export class Transfers {
       return failed(message);
     };
     await consultation.separate();
+    if (gone.happened) return giveUp('The caller has left.');
     const from = target.showCallerNumber && other !== null && other !== '' ? other : own;
     const longestSeconds = Math.ceil(call.maxDurationMs / 1000) + ringSeconds;
     const dialling = gateway.dial({
@@ -144,7 +155,6 @@ export class Transfers {
       ringSeconds,
       longestSeconds,
     });
-    const gone = left(room, userIdentity, over);
     try {
       const dialled = await Promise.race([dialling, gone.promise]);
       if (dialled === 'left') return await giveUp('The caller has left.');
@@ -171,8 +181,6 @@ export class Transfers {
     } catch (error) {
       await giveUp('');
       throw error;
-    } finally {
-      gone.stop();
     }
   }
 }
@@ -181,18 +189,31 @@ function statusWords(status: number | undefined): string {
   return status === undefined ? '' : ` (SIP ${status})`;
 }
 
+interface Leaving {
+  readonly promise: Promise<'left'>;
+  readonly happened: boolean;
+  stop(): void;
+}
+
 /** Resolves when the participant leaves, or the call is over. */
-function left(room: Room, identity: string, over: AbortSignal): { readonly promise: Promise<'left'>; stop(): void } {
+function left(room: Room, identity: string, over: AbortSignal): Leaving {
   const { promise, resolve } = Promise.withResolvers<'left'>();
-  const onLeft = (participant: RemoteParticipant): void => {
-    if (participant.identity === identity) resolve('left');
+  let happened = false;
+  const onOver = (): void => {
+    happened = true;
+    resolve('left');
   };
-  const onOver = (): void => resolve('left');
+  const onLeft = (participant: RemoteParticipant): void => {
+    if (participant.identity === identity) onOver();
+  };
   room.on(RoomEvent.ParticipantDisconnected, onLeft);
   over.addEventListener('abort', onOver, { once: true });
   if (over.aborted) onOver();
   return {
     promise,
+    get happened() {
+      return happened;
+    },
     stop() {
       room.off(RoomEvent.ParticipantDisconnected, onLeft);
       over.removeEventListener('abort', onOver);
