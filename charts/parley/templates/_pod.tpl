@@ -73,7 +73,8 @@ securityContext:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- $class := default $root.Values.priorityClassName $own.priorityClassName }}
-{{- if and (not $class) $root.Values.priorityClasses.create }}
+{{- /* migrate runs before the release's own classes are made: its pod would be refused until they are, and they wait for it. */}}
+{{- if and (not $class) $root.Values.priorityClasses.create (ne .role "migrate") }}
 {{- $class = printf "%s-%s" (include "parley.clusterName" $root) (get (dict "voice" "voice" "worker" "worker") .role | default "api") }}
 {{- end }}
 {{- with $class }}
