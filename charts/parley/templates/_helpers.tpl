@@ -63,6 +63,22 @@ annotations:
 {{- end }}
 {{- end -}}
 
+{{/*
+{root, annotations}: those of what stays when the release, or its place in it, goes: with what is in it there would go what is nowhere else.
+Argo CD takes Helm's word for what is deleted with an Application alone: what is no longer in Git it prunes, unless it is told.
+*/}}
+{{- define "parley.keptAnnotations" -}}
+{{- $argo := "argocd.argoproj.io/sync-options" -}}
+{{- $given := merge (dict) (.annotations | default dict) .root.Values.commonAnnotations -}}
+{{- $options := get $given $argo -}}
+{{- range $option := list "Delete" "Prune" -}}
+{{- if not (contains (printf "%s=" $option) $options) -}}
+{{- $options = printf "%s=false,%s" $option $options | trimSuffix "," -}}
+{{- end -}}
+{{- end -}}
+{{- merge (dict "helm.sh/resource-policy" "keep" $argo $options) $given | toYaml -}}
+{{- end -}}
+
 {{- define "parley.roleSelector" -}}
 {{ include "parley.selectorLabels" .root }}
 app.kubernetes.io/component: {{ .role }}

@@ -210,6 +210,30 @@ describe('organisations', () => {
     expect(container?.args).toEqual(['org', 'create', '--no-namespace', 'acme', 'globex', 'initech']);
   });
 
+  it('stay in a cluster that Argo CD looks after, as do the files and the definitions', async () => {
+    const option = 'argocd.argoproj.io/sync-options';
+    const values = {
+      crds: { enabled: true, annotations: { [option]: 'ServerSideApply=true' } },
+      config: { STORAGE_URL: 'file:///data' },
+      storage: { persistentVolumeClaim: { create: true } },
+      organizations: ['acme', { name: 'globex', annotations: { [option]: 'Prune=confirm' } }],
+    };
+    const manifests = await render(withValues(values, { commonAnnotations: { [option]: 'Replace=false', team: 'phone' } }));
+    const kept = manifests.filter(({ metadata }) => metadata.annotations?.['helm.sh/resource-policy'] === 'keep');
+    expect(kept.map(({ kind, metadata }) => [kind, metadata.name, metadata.annotations?.[option]]).toSorted()).toEqual([
+      ...['agents', 'knowledgebases', 'phonenumbers', 'tools', 'webhooksubscriptions'].map((name) => [
+        'CustomResourceDefinition',
+        `${name}.parley.dev`,
+        'Prune=false,Delete=false,ServerSideApply=true',
+      ]),
+      ['Namespace', 'acme', 'Prune=false,Delete=false,Replace=false'],
+      // Who says it otherwise knows why.
+      ['Namespace', 'globex', 'Delete=false,Prune=confirm'],
+      ['PersistentVolumeClaim', 'parley-files', 'Prune=false,Delete=false,Replace=false'],
+    ]);
+    expect(find(manifests, 'Namespace', 'acme').metadata.annotations).toMatchObject({ team: 'phone' });
+  });
+
   it('needs nothing of the cluster when namespaced', async () => {
     const manifests = await render(withValues({ namespaced: true }));
     const kinds = new Set(manifests.map(({ kind }) => kind));
@@ -324,6 +348,8 @@ describe('the definitions', () => {
     const text = await helm(['template', 'crds', join(chart, 'charts/crds'), '--kube-version', '1.34.4']);
     expect(text.match(/^kind: CustomResourceDefinition$/gm)).toHaveLength(5);
     expect(text.match(/helm\.sh\/resource-policy: keep/g)).toHaveLength(5);
+    const bare = await helm(['template', 'crds', join(chart, 'charts/crds'), '--kube-version', '1.34.4'], { values: { keep: false } });
+    expect(bare).not.toContain('annotations:');
   });
 
   it('come with the chart, or not', async () => {
