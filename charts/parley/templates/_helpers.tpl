@@ -84,6 +84,13 @@ Argo CD takes Helm's word for what is deleted with an Application alone: what is
 app.kubernetes.io/component: {{ .role }}
 {{- end -}}
 
+{{/* The values of a role: whether its number of pods is an autoscaler's business. "true" or empty. */}}
+{{- define "parley.autoscaled" -}}
+{{- with .autoscaling -}}
+{{- if or .enabled (has (.mode | default "none") (list "hpa" "keda")) -}}true{{- end -}}
+{{- end -}}
+{{- end -}}
+
 {{- define "parley.serviceAccountName" -}}
 {{- $own := (index .root.Values .role).serviceAccount -}}
 {{- if $own.name -}}

@@ -358,45 +358,6 @@ describe('the definitions', () => {
   });
 });
 
-describe('alerts and dashboards', () => {
-  it('ask for metrics that there are', async () => {
-    const reference = await readFile(join(repositoryRoot(), 'docs/reference/metrics.md'), 'utf8');
-    const manifests = await render(withValues({ metrics: { prometheusRule: { enabled: true }, dashboards: { enabled: true } } }));
-    const text = JSON.stringify([
-      ...ofKind(manifests, 'PrometheusRule'),
-      ...ofKind(manifests, 'ConfigMap').map(({ data }) => data as unknown),
-    ]);
-    const names = new Set(
-      text.match(
-        /\b(parley|controller_runtime|workqueue|informer|reflector|leader_election|rest_client|http_request|http_requests)_[a-z_]+\b/g,
-      ) ?? [],
-    );
-    expect(names.size).toBeGreaterThan(25);
-    for (const name of names) {
-      // parley_build_info and what Node.js tells of itself are everywhere, and have no row.
-      if (name === 'parley_build_info') continue;
-      expect(reference, name).toContain(`| \`${name.replace(/_(bucket|count|sum)$/, '')}\` |`);
-    }
-  });
-
-  it('go by the names of this release, and have a runbook each', async () => {
-    const values = withValues({
-      metrics: { prometheusRule: { enabled: true, runbookURL: 'https://docs.example.com/alerts', disabled: ['ParleyDown'] } },
-    });
-    const [rule] = ofKind(await render(values, { release: 'phone', namespace: 'telephony' }), 'PrometheusRule');
-    const rules = rule?.['spec'].groups[0].rules as { alert: string; expr: string; annotations: Record<string, string> }[];
-    const page = await readFile(join(repositoryRoot(), 'docs/operations/alerts.md'), 'utf8');
-    expect(rules.map(({ alert }) => alert)).not.toContain('ParleyDown');
-    expect(rules.length).toBeGreaterThan(10);
-    for (const { alert, expr, annotations } of rules) {
-      expect(expr).not.toContain('$');
-      expect(expr).toContain('namespace="telephony"');
-      expect(page).toContain(`\n## ${alert}\n`);
-      expect(annotations['runbook_url']).toBe(`https://docs.example.com/alerts#${alert.toLowerCase()}`);
-    }
-  });
-});
-
 /** A value that the variable may have and that isn't its default. */
 function sample(name: string, schema: unknown): unknown {
   const {
