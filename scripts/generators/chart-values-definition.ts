@@ -247,12 +247,16 @@ export function chartValues(): Fields {
         to: objects('Where it is; anywhere where empty.', []),
         ports: ports('Its ports.', [5432]),
       }),
-      temporal: group('Temporal. Its port is that of TEMPORAL_ADDRESS.', { to: objects('Where it is; anywhere where empty.', []) }),
+      temporal: group('Temporal.', {
+        to: objects('Where it is; anywhere where empty.', []),
+        ports: ports('Its ports; that of TEMPORAL_ADDRESS where empty, or 7233 where the address is in a Secret.', []),
+      }),
       collector: group('The collector of traces, where there is one. Its port is that of OTEL_EXPORTER_OTLP_ENDPOINT.', {
         to: objects('Where it is; anywhere where empty.', []),
       }),
-      livekit: group('The media server. Its port is that of LIVEKIT_URL.', {
+      livekit: group('The media server.', {
         to: objects('Where it is; anywhere where empty.', []),
+        ports: ports('Its ports; that of LIVEKIT_URL where empty, or 443 and 7880 where the address is in a Secret.', []),
         mediaUDP: objects('Ports of its media, UDP, for voice: `port` and `endPort`.', [
           { port: 3478 },
           { port: 7882 },
@@ -266,7 +270,7 @@ export function chartValues(): Fields {
       }),
       storage: group('The bucket of STORAGE_URL.', {
         to: objects('Where it is; anywhere where empty.', []),
-        ports: ports('Its ports.', [443]),
+        ports: ports('Its ports, beside that of the endpoint in STORAGE_URL.', [443]),
       }),
       external: group(
         'The world outside: webhooks, tools, websites, models, mail servers. Those that may be on private addresses are in PARLEY_EGRESS_ALLOW_CIDRS.',
@@ -278,7 +282,10 @@ export function chartValues(): Fields {
         },
       ),
       apiFrom: objects('Who may call the REST API; anybody where empty.', []),
-      metricsFrom: objects('Who may read metrics.', [{ namespaceSelector: {} }]),
+      metricsFrom: objects(
+        'Who may read metrics. Those of api are on the port of the REST API: where `apiFrom` is set, these are let in there, too, unless they are every pod, as by default.',
+        [{ namespaceSelector: {} }],
+      ),
     }),
     metrics: group('For Prometheus and Grafana.', {
       serviceMonitor: group("ServiceMonitors of the Prometheus operator's.", {

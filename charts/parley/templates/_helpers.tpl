@@ -121,14 +121,31 @@ app.kubernetes.io/component: {{ .role }}
 {{- end -}}
 {{- end -}}
 
-{{/* {root, role, name}: what a variable will be: of the role, of all, or the default of the configuration. Empty where it has none. */}}
+{{/* {root, role, name}: what a variable will be: of extraEnv, of the role, of all, or the default of the configuration. Empty where it has none. */}}
 {{- define "parley.setting" -}}
-{{- $config := mergeOverwrite (dict) (.root.Files.Get "files/defaults.json" | fromJson) -}}
-{{- range $name, $value := .root.Values.config -}}{{- if ne (toString $value) "" -}}{{- $_ := set $config $name $value -}}{{- end -}}{{- end -}}
-{{- with .role -}}
-{{- range $name, $value := (index $.root.Values .).config -}}{{- if ne (toString $value) "" -}}{{- $_ := set $config $name $value -}}{{- end -}}{{- end -}}
+{{- $config := .root.Files.Get "files/defaults.json" | fromJson -}}
+{{- $own := dict -}}
+{{- with .role -}}{{- $own = index $.root.Values . | default dict -}}{{- end -}}
+{{- range $given := list .root.Values.config ($own.config | default dict) -}}
+{{- range $name, $value := $given -}}{{- if ne (toString $value) "" -}}{{- $_ := set $config $name $value -}}{{- end -}}{{- end -}}
+{{- end -}}
+{{- range concat .root.Values.extraEnv ($own.extraEnv | default list) -}}
+{{- if hasKey . "value" -}}{{- $_ := set $config .name .value -}}{{- end -}}
 {{- end -}}
 {{- if hasKey $config .name -}}{{- include "parley.text" (dict "value" (index $config .name)) -}}{{- end -}}
+{{- end -}}
+
+{{/* {root, role, name}: whether a variable comes from where nobody can look here: a Secret, a ConfigMap. "true" or empty. */}}
+{{- define "parley.elsewhere" -}}
+{{- $secret := index (.root.Values.secrets | default dict) .name | default dict -}}
+{{- $own := dict -}}
+{{- with .role -}}{{- $own = index $.root.Values . | default dict -}}{{- end -}}
+{{- $found := "" -}}
+{{- if and $secret.name (or (not .role) (not $secret.roles) (has .role $secret.roles)) -}}{{- $found = "true" -}}{{- end -}}
+{{- range concat .root.Values.extraEnv ($own.extraEnv | default list) -}}
+{{- if eq .name $.name -}}{{- $found = ternary "true" "" (hasKey . "valueFrom") -}}{{- end -}}
+{{- end -}}
+{{- $found -}}
 {{- end -}}
 
 {{/* {root, role} */}}
@@ -168,10 +185,12 @@ app.kubernetes.io/component: {{ .role }}
 {{- $all | toJson -}}
 {{- end -}}
 
-{{/* A folder, where files are kept in one. Empty with a bucket. */}}
+{{/* A folder, where files are kept in one. Empty with a bucket, which an address in a Secret is taken for. */}}
 {{- define "parley.filesFolder" -}}
-{{- $url := include "parley.setting" (dict "root" . "name" "STORAGE_URL") -}}
-{{- if hasPrefix "file://" $url -}}{{- trimPrefix "file://" $url | splitList "?" | first -}}{{- end -}}
+{{- $variable := dict "root" . "name" "STORAGE_URL" -}}
+{{- $url := include "parley.setting" $variable -}}
+{{- $hidden := or (include "parley.elsewhere" $variable) (and .Values.extraEnvFrom (not .Values.config.STORAGE_URL) (not (include "parley.claimName" .))) -}}
+{{- if and (hasPrefix "file://" $url) (not $hidden) -}}{{- trimPrefix "file://" $url | splitList "?" | first -}}{{- end -}}
 {{- end -}}
 
 {{- define "parley.claimName" -}}
@@ -179,12 +198,7 @@ app.kubernetes.io/component: {{ .role }}
 {{- default (ternary (printf "%s-files" (include "parley.fullname" .)) "" $claim.create) $claim.existingClaim -}}
 {{- end -}}
 
-{{/* Whether a variable has a value from anywhere: config, secrets, extraEnv. {root, name}: "true" or empty. */}}
+{{/* {root, role, name}: whether a variable has a value from anywhere: config, secrets, extraEnv. "true" or empty. */}}
 {{- define "parley.isSet" -}}
-{{- $name := .name -}}
-{{- if include "parley.setting" (dict "root" .root "name" $name) -}}true
-{{- else if (index (default (dict) .root.Values.secrets) $name | default (dict)).name -}}true
-{{- else -}}
-{{- range .root.Values.extraEnv -}}{{- if eq .name $name -}}true{{- end -}}{{- end -}}
-{{- end -}}
+{{- if or (include "parley.setting" .) (include "parley.elsewhere" .) -}}true{{- end -}}
 {{- end -}}

@@ -6,7 +6,8 @@
 {{- if not (or (include "parley.isSet" (dict "root" . "name" "DATABASE_URL")) $open) -}}
 {{- $problems = append $problems "There is no database. Make a Secret with its address, postgres://user:password@host:5432/database, and name it: --set secrets.DATABASE_URL.name=<Secret> --set secrets.DATABASE_URL.key=<key>" -}}
 {{- end -}}
-{{- if eq (include "parley.setting" (dict "root" . "name" "TEMPORAL_ADDRESS")) "127.0.0.1:7233" -}}
+{{- $temporal := dict "root" . "name" "TEMPORAL_ADDRESS" -}}
+{{- if not (or (include "parley.elsewhere" $temporal) (ne (include "parley.setting" $temporal) "127.0.0.1:7233") $open) -}}
 {{- $problems = append $problems "There is no Temporal. Give its frontend's address: --set config.TEMPORAL_ADDRESS=<host>:7233" -}}
 {{- end -}}
 {{- $livekit := include "parley.isSet" (dict "root" . "name" "LIVEKIT_URL") -}}

@@ -138,6 +138,33 @@ describe('what can not work', () => {
   });
 });
 
+describe('what the chart can not see', () => {
+  const secret = (name: string) => ({ name, valueFrom: { secretKeyRef: { name: 'all', key: name } } });
+  it.each([
+    ['a Secret', { secrets: { TEMPORAL_ADDRESS: { name: 'all', key: 'temporal' }, STORAGE_URL: { name: 'all', key: 'storage' } } }],
+    ['extraEnv', { extraEnv: [secret('TEMPORAL_ADDRESS'), secret('STORAGE_URL')] }],
+    [
+      'extraEnv, in the open',
+      {
+        extraEnv: [
+          { name: 'TEMPORAL_ADDRESS', value: 'temporal:7233' },
+          { name: 'STORAGE_URL', value: 's3://bucket' },
+        ],
+      },
+    ],
+    ['extraEnvFrom', { extraEnvFrom: [{ secretRef: { name: 'all' } }] }],
+  ])('may come from %s', async (_name, values) => {
+    const manifests = await render(withValues({ config: { TEMPORAL_ADDRESS: '', STORAGE_URL: '' } }, values));
+    expect(find(manifests, 'Deployment', 'parley-api')['spec'].template.spec.volumes).toEqual([expect.objectContaining({ name: 'tmp' })]);
+  });
+
+  it('is no folder, unless a volume is given for it', async () => {
+    const values = { config: { STORAGE_URL: '' }, extraEnvFrom: [{ secretRef: { name: 'all' } }] };
+    const manifests = await render(withValues(values, { storage: { persistentVolumeClaim: { create: true } } }));
+    expect(containerOf(manifests, 'api').volumeMounts?.map(({ mountPath }) => mountPath)).toContain('/var/lib/parley/files');
+  });
+});
+
 describe('the pods', () => {
   it('gives voice the time of its longest call and a minute more', async () => {
     const usual = await render(withValues());
@@ -241,105 +268,6 @@ describe('organisations', () => {
       expect(kinds).not.toContain(kind);
     expect(new Set(manifests.map(({ metadata }) => metadata.namespace))).toEqual(new Set([NAMESPACE]));
     for (const role of roles) expect(envOf(containerOf(manifests, role))['PARLEY_NAMESPACE']).toBe(NAMESPACE);
-  });
-});
-
-describe('network policies', () => {
-  const columns = ['DNS', 'API server', 'Postgres', 'Temporal', 'LiveKit', 'Media', 'Vectors', 'Bucket', 'Outside'] as const;
-  interface Rule {
-    readonly ports: readonly { readonly port: number | string; readonly endPort?: number; readonly protocol: string }[];
-    readonly to?: readonly { readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] } }[];
-  }
-  /** Ports that tell the destinations apart. */
-  const telling: Readonly<Record<(typeof columns)[number], (rule: Rule) => boolean>> = {
-    DNS: ({ ports }) => ports.some(({ port }) => port === 53),
-    'API server': ({ ports }) => ports.some(({ port }) => port === 6443),
-    Postgres: ({ ports }) => ports.some(({ port }) => port === 5432),
-    Temporal: ({ ports }) => ports.some(({ port }) => port === 7233),
-    LiveKit: ({ ports }) => ports.some(({ port }) => port === 7880),
-    Media: ({ ports }) => ports.some(({ protocol, endPort }) => protocol === 'UDP' && endPort === 60_000),
-    Vectors: ({ ports }) => ports.some(({ port }) => port === 19_530),
-    Bucket: ({ ports }) => ports.some(({ port }) => port === 9000),
-    Outside: ({ to = [] }) => to.some(({ ipBlock }) => ipBlock?.except?.includes('10.0.0.0/8') === true),
-  };
-  const values = withValues({
-    organizations: ['acme'],
-    secrets: { VECTOR_STORE_URL: { name: 'milvus', key: 'url' } },
-    config: { LIVEKIT_URL: 'ws://livekit:7880', PARLEY_EGRESS_ALLOW_CIDRS: '10.20.0.0/16, 10.30.0.7' },
-    networkPolicy: { storage: { ports: [9000] } },
-  });
-
-  it('let each role reach what the page says, and nothing else', async () => {
-    const page = await readFile(join(repositoryRoot(), 'docs/install/network-policies.md'), 'utf8');
-    const manifests = await render(values);
-    for (const role of [...roles, 'migrate', 'register']) {
-      const row = page.split('\n').find((line) => line.startsWith(`| ${role} |`));
-      const wanted = row
-        ?.split('|')
-        .slice(2, -1)
-        .map((cell) => cell.trim() === 'yes');
-      const { spec } = find(manifests, 'NetworkPolicy', `parley-${role}`) as unknown as {
-        spec: { policyTypes: string[]; egress: Rule[]; podSelector: object };
-      };
-      expect(spec.policyTypes).toEqual(['Ingress', 'Egress']);
-      expect(
-        columns.map((column) => spec.egress.some(telling[column])),
-        role,
-      ).toEqual(wanted);
-      // Every rule is one of those: none allows more in passing.
-      for (const rule of spec.egress) {
-        expect(rule.ports.length, JSON.stringify(rule)).toBeGreaterThan(0);
-        expect(
-          columns.filter((column) => telling[column](rule)),
-          JSON.stringify(rule),
-        ).toHaveLength(1);
-      }
-    }
-  });
-
-  it('let every role reach the collector of traces where there is one, at the port that its address has', async () => {
-    const to = [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'observability' } } }];
-    const egressOf = async (config: Readonly<Record<string, string>>): Promise<readonly string[]> => {
-      const manifests = await render(withValues({ config, networkPolicy: { collector: { to } } }));
-      return roles.flatMap((role) => {
-        const { spec } = find(manifests, 'NetworkPolicy', `parley-${role}`) as unknown as { spec: { egress: Rule[] } };
-        return spec.egress.filter((rule) => JSON.stringify(rule.to) === JSON.stringify(to)).map(({ ports }) => `${role} ${ports[0]?.port}`);
-      });
-    };
-    expect(await egressOf({})).toEqual([]);
-    expect(await egressOf({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.observability:4318' })).toEqual(
-      roles.map((role) => `${role} 4318`),
-    );
-    const both = {
-      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
-      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces.example/v1/traces',
-    };
-    expect(await egressOf(both)).toEqual(roles.map((role) => `${role} 443`));
-  });
-
-  it('leave private networks out of the world outside, but for those that are let in', async () => {
-    const manifests = await render(values);
-    const { spec } = find(manifests, 'NetworkPolicy', 'parley-dispatcher') as unknown as { spec: { egress: Rule[] } };
-    const outside = spec.egress.find(telling.Outside);
-    expect(outside?.to?.map(({ ipBlock }) => ipBlock?.cidr)).toEqual(['0.0.0.0/0', '::/0', '10.20.0.0/16', '10.30.0.7/32']);
-    expect(outside?.to?.[1]?.ipBlock?.except).toContain('fc00::/7');
-    expect(outside?.ports).toEqual([
-      { port: 80, protocol: 'TCP' },
-      { port: 443, protocol: 'TCP' },
-      { port: 1024, endPort: 65_535, protocol: 'TCP' },
-    ]);
-  });
-
-  it('let nobody but Prometheus and the release itself come in, except to the API', async () => {
-    const manifests = await render(
-      withValues({ networkPolicy: { metricsFrom: [{ podSelector: { matchLabels: { app: 'prometheus' } } }] } }),
-    );
-    for (const role of roles) {
-      const { spec } = find(manifests, 'NetworkPolicy', `parley-${role}`) as unknown as { spec: { ingress: { from?: object[] }[] } };
-      expect(spec.ingress).toHaveLength(1);
-      if (role === 'api') expect(spec.ingress[0]).not.toHaveProperty('from');
-      else expect(spec.ingress[0]?.from).toHaveLength(2);
-    }
   });
 });
 
