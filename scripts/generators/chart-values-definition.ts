@@ -81,7 +81,7 @@ function secretsValue(): Value {
       roles: {
         type: 'array',
         items: { enum: [...Object.keys(roleValues), 'migrate'] },
-        description: 'Only these get it; all of them where absent.',
+        description: 'Only these get it; all of them where absent. The Jobs get DATABASE_URL in any case.',
       },
     },
     required: ['name', 'key'],

@@ -167,8 +167,8 @@ app.kubernetes.io/component: {{ .role }}
 {{- if not (kindIs "invalid" $own.terminationGracePeriodSeconds) -}}
 {{- int64 $own.terminationGracePeriodSeconds -}}
 {{- else if eq .role "voice" -}}
-{{- /* As long as calls are waited for, and a minute for what follows the last one. */ -}}
-{{- add (include "parley.seconds" (include "parley.setting" (dict "root" .root "role" .role "name" "PARLEY_VOICE_DRAIN_MS"))) 60 -}}
+{{- /* As long as calls are waited for, and a minute for what follows the last one. The pause before SIGTERM is taken from it, too. */ -}}
+{{- add (include "parley.seconds" (include "parley.setting" (dict "root" .root "role" .role "name" "PARLEY_VOICE_DRAIN_MS"))) (int64 $own.preStopSeconds) 60 -}}
 {{- else -}}
 {{- add (include "parley.seconds" (include "parley.setting" (dict "root" .root "role" .role "name" "PARLEY_SHUTDOWN_TIMEOUT_MS"))) (int64 $own.preStopSeconds) 5 -}}
 {{- end -}}

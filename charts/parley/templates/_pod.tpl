@@ -1,6 +1,6 @@
 {{/*
 {root, role}: the environment of a role. What is given last wins: config of all, config of the role, secrets, extraEnv; each name comes once,
-for lists with a name twice can't be applied. `migrate` and `organizations` are Jobs, and get what their work needs.
+for lists with a name twice can't be applied. `migrate` stands for the Jobs, which take of it what their work needs.
 */}}
 {{- define "parley.env" -}}
 {{- $root := .root -}}
@@ -23,7 +23,7 @@ for lists with a name twice can't be applied. `migrate` and `organizations` are 
 {{- end -}}
 {{- end -}}
 {{- range $name, $reference := $root.Values.secrets -}}
-{{- if and $reference.name (or (not $reference.roles) (has $role $reference.roles)) -}}
+{{- if and $reference.name (or (not $reference.roles) (has $role $reference.roles) (eq $role "migrate")) -}}
 {{- $selector := dict "name" $reference.name "key" $reference.key -}}
 {{- if $reference.optional -}}{{- $_ := set $selector "optional" true -}}{{- end -}}
 {{- $_ := set $env $name (dict "valueFrom" (dict "secretKeyRef" $selector)) -}}

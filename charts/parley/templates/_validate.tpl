@@ -41,6 +41,19 @@
 {{- if and .Values.metrics.serviceMonitor.enabled .Values.metrics.podMonitor.enabled -}}
 {{- $problems = append $problems "metrics.serviceMonitor.enabled and metrics.podMonitor.enabled are both true: every metric would be there twice. Switch one off" -}}
 {{- end -}}
+{{- range $role := include "parley.roles" . | fromJsonArray -}}
+{{- $own := index $values $role -}}
+{{- $scaling := $own.autoscaling -}}
+{{- if and $own.enabled (include "parley.autoscaled" $own) (gt (int64 $scaling.minReplicas) (int64 $scaling.maxReplicas)) -}}
+{{- $problems = append $problems (printf "%s.autoscaling.minReplicas is %d and %s.autoscaling.maxReplicas is %d: raise the one or lower the other" $role (int64 $scaling.minReplicas) $role (int64 $scaling.maxReplicas)) -}}
+{{- end -}}
+{{- end -}}
+{{- $calls := dict "root" . "role" "voice" "name" "PARLEY_VOICE_CALLS" -}}
+{{- if and .Values.voice.enabled (include "parley.autoscaled" .Values.voice) (not (include "parley.elsewhere" $calls)) -}}
+{{- if ge (int64 .Values.voice.autoscaling.targetCallsPerPod) (int64 (include "parley.setting" $calls)) -}}
+{{- $problems = append $problems (printf "A voice pod takes %s calls (PARLEY_VOICE_CALLS), and with %d each there are enough pods: there would never be more. Set voice.autoscaling.targetCallsPerPod below %s" (include "parley.setting" $calls) (int64 .Values.voice.autoscaling.targetCallsPerPod) (include "parley.setting" $calls)) -}}
+{{- end -}}
+{{- end -}}
 {{- with $problems -}}
 {{- fail (printf "\n\nThis installation can't work yet:\n\n  * %s\n" (join "\n\n  * " .)) -}}
 {{- end -}}

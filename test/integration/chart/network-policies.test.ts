@@ -130,10 +130,10 @@ describe('network policies', () => {
         await rulesOf('voice', {
           ...livekit,
           extraEnvFrom: [{ secretRef: { name: 'all' } }],
-          networkPolicy: { livekit: { ports: [7881] } },
+          networkPolicy: { livekit: { ports: [7777] } },
         }),
       ),
-    ).toContain(7881);
+    ).toContain(7777);
     const named = { networkPolicy: { livekit: { ports: [7777] }, temporal: { ports: [7234] } } };
     expect(portsOf(await rulesOf('voice', named))).toEqual(expect.arrayContaining([7777, 7234]));
     expect(portsOf(await rulesOf('voice', { extraEnv: [hidden('VECTOR_STORE_URL')] }))).toContain(19_530);

@@ -1,8 +1,10 @@
 /** What the chart makes of its values. */
-import { readFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
 
 import { repositoryRoot } from '../../../cli/dev/repository.ts';
 import { chartVariables } from '../../../scripts/generators/chart-values-definition.ts';
@@ -15,6 +17,7 @@ import {
   helm,
   NAMESPACE,
   ofKind,
+  parseManifests,
   podsOf,
   type PodTemplate,
   RELEASE,
@@ -37,6 +40,25 @@ describe('the chart', () => {
   it('passes helm lint, with every value and without warnings', async () => {
     const text = await helm(['lint', chart, '--strict', '--kube-version', '1.34.4'], { values: withValues() });
     expect(text).toContain('1 chart(s) linted, 0 chart(s) failed');
+  });
+
+  it('can be part of another chart, on a condition', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'parley-parent-'));
+    try {
+      const dependencies = [{ name: 'parley', version: '*', condition: 'parley.enabled' }];
+      await mkdir(join(folder, 'charts'));
+      await symlink(chart, join(folder, 'charts/parley'));
+      await writeFile(join(folder, 'Chart.yaml'), stringify({ apiVersion: 'v2', name: 'platform', version: '1.0.0', dependencies }));
+      const deployments = async (enabled: boolean): Promise<readonly string[]> => {
+        const values = { global: { team: 'phone' }, parley: withValues({ enabled }) };
+        const text = await helm(['template', 'platform', folder, '--kube-version', '1.34.4'], { values });
+        return ofKind(parseManifests(text), 'Deployment').map(({ metadata }) => metadata.name);
+      };
+      expect(await deployments(true)).toContain('platform-parley-api');
+      expect(await deployments(false)).toEqual([]);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 
   it('has the version of the program', async () => {
@@ -103,8 +125,9 @@ describe('the configuration', () => {
     expect(envOf(containerOf(manifests, 'voice'))['OPENAI_API_KEY']).toEqual({ secretKeyRef: { name: 'models', key: 'openai' } });
   });
 
-  it('gives the Jobs the database and nothing else that is secret', async () => {
-    const manifests = await render(withValues({ organizations: ['acme'] }));
+  it('gives the Jobs the database and nothing else that is secret, whichever roles have it', async () => {
+    const manifests = await render(withValues({ organizations: ['acme'], secrets: { DATABASE_URL: { roles } } }));
+    expect(ofKind(manifests, 'Job')).toHaveLength(2);
     for (const job of ofKind(manifests, 'Job')) {
       const [container] = (job['spec'].template as PodTemplate).spec.containers;
       expect(Object.keys(envOf(container!)).toSorted(), job.metadata.name).toEqual(['DATABASE_URL', 'HOME']);
@@ -125,6 +148,9 @@ describe('what can not work', () => {
     [{ config: { PARLEY_LEADER_ELECTION: false } }, 'operator.replicas=1'],
     [{ voice: { autoscaling: { mode: 'keda' } } }, 'voice.autoscaling.prometheusAddress=http://'],
     [{ metrics: { serviceMonitor: { enabled: true }, podMonitor: { enabled: true } } }, 'Switch one off'],
+    [{ api: { autoscaling: { minReplicas: 12 } } }, 'api.autoscaling.maxReplicas is 10'],
+    [{ voice: { autoscaling: { mode: 'hpa', minReplicas: 30 } } }, 'voice.autoscaling.maxReplicas is 20'],
+    [{ voice: { autoscaling: { mode: 'hpa' }, config: { PARLEY_VOICE_CALLS: 5 } } }, 'voice.autoscaling.targetCallsPerPod below 5'],
     [{ config: { LIVEKIT_API_KEY: 'key' } }, 'LIVEKIT_API_KEY is in config and in secrets'],
     [{ worker: { serviceAccount: { create: false } } }, 'worker.serviceAccount.name'],
   ])('%j says what to do', async (values, cure) => {
@@ -168,10 +194,12 @@ describe('what the chart can not see', () => {
 describe('the pods', () => {
   it('gives voice the time of its longest call and a minute more', async () => {
     const usual = await render(withValues());
-    expect(podOf(usual, 'voice').spec.terminationGracePeriodSeconds).toBe(7320);
+    expect(podOf(usual, 'voice').spec.terminationGracePeriodSeconds).toBe(7325);
     expect(containerOf(usual, 'voice').lifecycle).toEqual({ preStop: { sleep: { seconds: 5 } } });
     const short = await render(withValues({ voice: { config: { PARLEY_VOICE_DRAIN_MS: 600_500 } } }));
-    expect(podOf(short, 'voice').spec.terminationGracePeriodSeconds).toBe(661);
+    expect(podOf(short, 'voice').spec.terminationGracePeriodSeconds).toBe(666);
+    const patient = await render(withValues({ voice: { preStopSeconds: 300 } }));
+    expect(podOf(patient, 'voice').spec.terminationGracePeriodSeconds).toBe(300 + 7260 + 60);
   });
 
   it('gives the others longer than their orderly stop takes', async () => {
