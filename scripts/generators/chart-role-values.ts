@@ -12,6 +12,7 @@ import {
   number,
   object,
   objects,
+  paths,
   share,
   text,
   texts,
@@ -118,11 +119,15 @@ export const roleValues: Readonly<Record<'operator' | 'api' | 'worker' | 'dispat
     preStopSeconds: 5,
     own: {
       autoscaling: cpuAutoscaling(true, 10),
+      publicPaths: paths(
+        'What Ingress and HTTPRoute let in, with all below it, where no paths are given: everything but /metrics and /readyz, which tell of the inside and need no key.',
+        ['/v1', '/v2', '/api', '/docs', '/openapi.json', '/call', '/internal/livekit/events', '/healthz'],
+      ),
       ingress: group('An Ingress to the REST API.', {
         enabled: flag('Whether there is one.', false),
         className: text('Class of the Ingress.', ''),
         annotations: labels('Annotations, e.g. of cert-manager.', {}),
-        hosts: objects('`host` and `paths` (a list of `path` and `pathType`) each.', []),
+        hosts: objects('`host` each, and `paths` (a list of `path` and `pathType`) in place of `publicPaths`.', []),
         tls: objects('`hosts` and `secretName` each.', []),
       }),
       httpRoute: group('An HTTPRoute of the Gateway API to the REST API.', {

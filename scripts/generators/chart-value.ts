@@ -33,6 +33,8 @@ export const flag = value({ type: 'boolean' });
 export const object = value({ type: 'object' });
 export const objects = value({ type: 'array', items: { type: 'object' } });
 export const texts = value({ type: 'array', items: { type: 'string', minLength: 1 } });
+/** Of addresses; at least one. */
+export const paths = value({ type: 'array', items: { type: 'string', pattern: '^/' }, minItems: 1 });
 export const labels = value({ type: 'object', additionalProperties: { type: 'string' } });
 export const ports = value({ type: 'array', items: { type: 'integer', minimum: 1, maximum: 65_535 } });
 /** Absent where null: the template works it out. */
