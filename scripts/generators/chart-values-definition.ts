@@ -311,12 +311,15 @@ export function chartValues(): Fields {
         runbookURL: text('Address of the page with the runbooks (docs/operations/alerts.md); the name of the alert is put behind it.', ''),
         extraRules: objects('More rules.', []),
       }),
-      dashboards: group('ConfigMaps that the sidecar of Grafana finds.', {
-        enabled: flag('Whether there are any.', false),
-        namespace: text('Where; here where empty.', ''),
-        labels: labels('Labels by which Grafana finds them.', { grafana_dashboard: '1' }),
-        annotations: labels('Annotations, e.g. of the folder.', {}),
-      }),
+      dashboards: group(
+        'ConfigMaps that the sidecar of Grafana finds. They show every release that Prometheus knows: one release has to bring them.',
+        {
+          enabled: flag('Whether there are any.', false),
+          namespace: text('Where; here where empty.', ''),
+          labels: labels('Labels by which Grafana finds them.', { grafana_dashboard: '1' }),
+          annotations: labels('Annotations, e.g. of the folder.', {}),
+        },
+      ),
     }),
     tests: group('`helm test`: asks every role whether it is ready.', {
       enabled: flag('Whether there is one.', true),

@@ -54,6 +54,20 @@
 {{- $problems = append $problems (printf "A voice pod takes %s calls (PARLEY_VOICE_CALLS), and with %d each there are enough pods: there would never be more. Set voice.autoscaling.targetCallsPerPod below %s" (include "parley.setting" $calls) (int64 .Values.voice.autoscaling.targetCallsPerPod) (include "parley.setting" $calls)) -}}
 {{- end -}}
 {{- end -}}
+{{- /* Looked for where Helm speaks to the cluster, and at the first installation alone: an upgrade needs no permission to list bindings. */ -}}
+{{- if and .Release.IsInstall .Values.rbac.create .Values.operator.enabled (not .Values.namespaced) -}}
+{{- range (lookup "rbac.authorization.k8s.io/v1" "ClusterRoleBinding" "" "").items -}}
+{{- $labels := .metadata.labels | default dict -}}
+{{- if and (eq (get $labels "app.kubernetes.io/part-of") "parley") (eq (get $labels "app.kubernetes.io/component") "operator") -}}
+{{- /* Its label and its subject: other tools than Helm leave no annotations of Helm's. */ -}}
+{{- $release := get $labels "app.kubernetes.io/instance" -}}
+{{- $namespace := (first .subjects).namespace -}}
+{{- if not (and (eq $release $.Release.Name) (eq $namespace $.Release.Namespace)) -}}
+{{- $problems = append $problems (printf "This cluster has a Parley that serves all of it: release %s in namespace %s. Both would take every organisation for theirs, and undo what the other does. Upgrade that one, or keep this one to its namespace: --set namespaced=true" $release $namespace) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- with $problems -}}
 {{- fail (printf "\n\nThis installation can't work yet:\n\n  * %s\n" (join "\n\n  * " .)) -}}
 {{- end -}}

@@ -46,6 +46,20 @@ describe('alerts and dashboards', () => {
   });
 });
 
+describe('dashboards', () => {
+  it('of two releases of one name get along in one namespace', async () => {
+    const names = async (namespace: string): Promise<readonly string[]> => {
+      const values = withValues({ metrics: { dashboards: { enabled: true, namespace: 'monitoring' } } });
+      return ofKind(await render(values, { namespace }), 'ConfigMap').map(({ metadata }) => `${metadata.namespace}/${metadata.name}`);
+    };
+    const [one, other] = [await names('one'), await names('other')];
+    expect(one).toContain('monitoring/one-parley-dashboard-api');
+    expect(one.filter((name) => other.includes(name))).toEqual([]);
+    const own = await render(withValues({ metrics: { dashboards: { enabled: true } } }));
+    expect(ofKind(own, 'ConfigMap').map(({ metadata }) => metadata.name)).toContain('parley-dashboard-api');
+  });
+});
+
 interface Rule {
   readonly alert: string;
   readonly expr: string;
