@@ -24,6 +24,7 @@ import { anAgent, aWebhookSubscription } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { unlimited } from '../../support/limits.ts';
+import { undescribedMetrics } from '../../support/metrics-reference.ts';
 import { database, type TestDatabase } from '../../support/postgres.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 import { chart, lay, NAMESPACE, ofKind, podsOf, RELEASE, render, type Rendered, roles, withValues } from './helm.ts';
@@ -250,10 +251,11 @@ describe('permissions', () => {
       PARLEY_LOG_LEVEL: 'error',
       STORAGE_URL: 'file:///tmp/parley-chart-test',
     });
-    const options = async (role: string) => ({
+    const registries = { operator: new Registry(), api: new Registry(), dispatcher: new Registry() };
+    const options = async (role: keyof typeof registries) => ({
       config: loadConfig(await env(role)),
       logger: createLogger({ role, level: 'error' }),
-      registry: new Registry(),
+      registry: registries[role],
       signal: stop.signal,
     });
     const running = [runOperator(await options('operator')), runApi(await options('api')), runDispatcher(await options('dispatcher'))];
@@ -267,6 +269,10 @@ describe('permissions', () => {
         const answer = await fetch(`http://127.0.0.1:${dispatcherPort}/readyz`);
         expect(await answer.text()).not.toMatch(/subscriptions|postgres/);
       });
+      // Whoever wants to know what they tell reads one page.
+      expect(await undescribedMetrics('Operator', registries.operator)).toEqual([]);
+      expect(await undescribedMetrics('API', registries.api)).toEqual([]);
+      expect(await undescribedMetrics('Dispatcher', registries.dispatcher)).toEqual([]);
     } finally {
       stop.abort();
       await Promise.allSettled(running);
