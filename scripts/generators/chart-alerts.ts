@@ -33,7 +33,7 @@ const alerts: readonly Alert[] = [
     description: 'Prometheus has not been able to read the metrics of {{ $labels.pod }} for five minutes.',
     means: 'The other pods of the role go on. With the last pod of a role its work stands still: calls, requests, deliveries or changes.',
     steps: [
-      '`kubectl describe pod` and `kubectl logs --previous`: a process that stops says why in its last line, with the variable to set when its configuration is at fault.',
+      '`kubectl describe pod` and `kubectl logs --previous`, both with `-n <namespace of the release>`: a process that stops says why in its last line, with the variable to set when its configuration is at fault.',
       'Killed for memory: raise `<role>.resources.limits.memory`.',
       'The pod runs and is Ready: the scrape is kept away. Look at `networkPolicy.metricsFrom`.',
     ],
@@ -74,7 +74,7 @@ const alerts: readonly Alert[] = [
     description: 'More than one in ten seconds has failed for a quarter of an hour.',
     means: 'Some resources are not brought up to date; each is tried again, ever more seldom.',
     steps: [
-      'The log of the leading operator names the object and the error: `kubectl logs -l app.kubernetes.io/component=operator | grep \'"level":"error"\'`.',
+      'The log of the leading operator names the object and the error: `kubectl logs -n <namespace of the release> -l app.kubernetes.io/component=operator --tail=-1 | grep \'"level":"error"\'`.',
       'Postgres, Temporal or the media server away: see their alerts.',
       '403 in the message: the role lacks a permission in that namespace. Is it among `organizations`?',
     ],
@@ -152,7 +152,7 @@ const alerts: readonly Alert[] = [
     description: '{{ $value | humanizePercentage }} of the requests of the last minutes were answered with 5xx.',
     means: 'Clients get 500 or 503 and have to try again.',
     steps: [
-      'Each answer has one line in the log, with the same `x-trace-id`: `kubectl logs -l app.kubernetes.io/component=api | grep \'"status":50\'`.',
+      'Each answer has one line in the log, with the same `x-trace-id`: `kubectl logs -n <namespace of the release> -l app.kubernetes.io/component=api --tail=-1 | grep \'"status":50\'`.',
       '503: Postgres or the API server is away. 500: a defect; report it with that line.',
     ],
   },

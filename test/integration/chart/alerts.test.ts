@@ -93,7 +93,7 @@ describe('an alert', () => {
   });
 
   it('on lost calls counts those that api has found, too, and no browser tab that was closed', async () => {
-    const [rule] = (await rulesOf()).filter(({ alert }) => alert === 'ParleyCallsLost');
+    const rule = (await rulesOf()).find(({ alert }) => alert === 'ParleyCallsLost');
     expect(rule?.expr).toMatch(/parley_calls_reaped_total\{[^}]*job="parley-worker",reason!="user_connection_failure"\}/);
     expect(rule?.expr).toMatch(/parley_calls_lost_total\{[^}]*job="parley-api"\}/);
   });

@@ -6,20 +6,20 @@ import { ofKind, podsOf, render, type Rendered, withValues } from './helm.ts';
 const before = /\bpre-(install|upgrade|rollback)\b/;
 const hookOf = ({ metadata }: Rendered): string => metadata.annotations?.['helm.sh/hook'] ?? '';
 
+interface Volume {
+  readonly persistentVolumeClaim?: { readonly claimName: string };
+  readonly configMap?: { readonly name: string };
+  readonly secret?: { readonly secretName: string };
+}
+
 /** Names of objects that a pod can't be made without. */
 function references(manifest: Rendered): readonly string[] {
-  return podsOf([manifest]).flatMap(({ template: { spec } }) => [
-    `PriorityClass ${String(spec['priorityClassName'])}`,
-    `ServiceAccount ${spec.serviceAccountName}`,
-    ...(spec.volumes ?? []).flatMap((volume) => {
-      const {
-        persistentVolumeClaim: claim,
-        configMap,
-        secret,
-      } = volume as Record<string, { claimName?: string; name?: string; secretName?: string }>;
-      return [`PersistentVolumeClaim ${claim?.claimName}`, `ConfigMap ${configMap?.name}`, `Secret ${secret?.secretName}`];
-    }),
-  ]);
+  return podsOf([manifest]).flatMap(({ template: { spec } }) => {
+    const names = [`PriorityClass ${String(spec['priorityClassName'])}`, `ServiceAccount ${spec.serviceAccountName}`];
+    for (const { persistentVolumeClaim: claim, configMap, secret } of (spec.volumes ?? []) as readonly Volume[])
+      names.push(`PersistentVolumeClaim ${claim?.claimName}`, `ConfigMap ${configMap?.name}`, `Secret ${secret?.secretName}`);
+    return names;
+  });
 }
 
 describe('hooks that run before the release is there', () => {

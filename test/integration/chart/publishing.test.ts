@@ -30,8 +30,8 @@ describe('Ingress and HTTPRoute', () => {
     const routes = [...Object.keys(paths), mediaEventsPath, '/call', '/call/script.js'];
     expect(routes).toEqual(expect.arrayContaining(inside));
     for (const prefixes of await published()) {
-      const reached = routes.filter((route) => prefixes.some((prefix) => route === prefix || route.startsWith(`${prefix}/`)));
-      expect(routes.filter((route) => !reached.includes(route))).toEqual(inside);
+      const reached = (route: string): boolean => prefixes.some((prefix) => route === prefix || route.startsWith(`${prefix}/`));
+      expect(routes.filter((route) => !reached(route))).toEqual(inside);
       // An HTTPRoute's rule had no more matches than that in the first versions of the Gateway API.
       expect(prefixes.length).toBeLessThanOrEqual(8);
     }
