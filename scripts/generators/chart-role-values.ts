@@ -16,6 +16,7 @@ import {
   share,
   text,
   texts,
+  variables,
 } from './chart-value.ts';
 
 interface RoleDefaults {
@@ -77,11 +78,11 @@ function role({ about, replicas, resources, strategy, preStopSeconds, own = {} }
     nodeSelector: labels('Added to the nodeSelector of all.', {}),
     tolerations: objects('Added to the tolerations of all.', []),
     affinity: object('In place of the affinity of all.', {}),
-    topologySpreadConstraints: maybeObjects('In place of those of all; a labelSelector is put in where there is none.', null),
+    topologySpreadConstraints: maybeObjects('In place of those of all. The labels of the role are added to each labelSelector.', null),
     priorityClassName: text('In place of the class of all.', ''),
     podAnnotations: labels('Added to those of all.', {}),
     podLabels: labels('Added to those of all.', {}),
-    extraEnv: objects('More environment variables, as in a container.', []),
+    extraEnv: variables('More environment variables, as in a container.', []),
     extraEnvFrom: objects('More sources of environment variables.', []),
     extraVolumes: objects('More volumes.', []),
     extraVolumeMounts: objects('More mounts of the container.', []),

@@ -17,6 +17,7 @@ import {
   text,
   texts,
   type Value,
+  variables,
 } from './chart-value.ts';
 
 /** What the chart says itself, because it follows from what it makes. */
@@ -32,8 +33,17 @@ const ownVariables = new Set([
 const namePattern = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$';
 const secretNamePattern = '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$';
 
+/**
+ * Texts that are often a number, and are one in YAML unless they are quoted. No others: of +15550100 YAML makes a number, too, and takes away
+ * what makes it a telephone number.
+ */
+const numbersAsTexts: Readonly<Record<string, JsonSchema>> = {
+  PARLEY_EGRESS_PORTS: { type: 'integer', minimum: 1, maximum: 65_535 },
+  OTEL_TRACES_SAMPLER_ARG: { type: 'number', minimum: 0, maximum: 1 },
+};
+
 /** How a variable is written in YAML: numbers, booleans and lists as such, or as the text that the process reads. */
-export function variableSchema({ schema, list }: Pick<ConfigEntry, 'schema' | 'list'>): JsonSchema {
+export function variableSchema({ name, schema, list }: Pick<ConfigEntry, 'name' | 'schema' | 'list'>): JsonSchema {
   const { $schema: _, default: fallback, description, secret: _secret, ...allowed } = schema as Record<string, Json>;
   const common = { ...(description !== undefined && { description }), ...(fallback !== undefined && { default: fallback }) };
   if (list !== undefined) {
@@ -47,7 +57,8 @@ export function variableSchema({ schema, list }: Pick<ConfigEntry, 'schema' | 'l
   }
   if (Array.isArray(allowed['enum']) && allowed['enum'].includes('true')) return { ...common, enum: [...allowed['enum'], true, false, ''] };
   // An empty variable counts as absent.
-  return { ...common, anyOf: [allowed, { type: 'string', maxLength: 0 }] };
+  const asNumber = numbersAsTexts[name];
+  return { ...common, anyOf: [allowed, ...(asNumber === undefined ? [] : [asNumber]), { type: 'string', maxLength: 0 }] };
 }
 
 export const chartVariables = (): readonly ConfigEntry[] => configEntries().filter(({ name }) => !ownVariables.has(name));
@@ -156,7 +167,7 @@ export function chartValues(): Fields {
         keep: flag('Whether they stay, with every resource, when the release goes.', true),
         annotations: labels('Annotations of the definitions.', {}),
       }),
-      others: true,
+      globals: true,
     },
     organizations,
     namespaced: flag(
@@ -184,7 +195,7 @@ export function chartValues(): Fields {
       activeDeadlineSeconds: number('Longest time for it.', 900, 1),
       backoffLimit: number('How often it is tried again.', 4),
       resources: object('Requests and limits.', { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } }),
-      podAnnotations: labels('Annotations of its pod.', {}),
+      podAnnotations: labels('Annotations of its pod, and of the pod of the Job that registers organisations.', {}),
     }),
     ...roleValues,
     podSecurityContext: object('Security of all pods.', {
@@ -220,7 +231,7 @@ export function chartValues(): Fields {
     }),
     podAnnotations: labels('Annotations of all pods.', {}),
     podLabels: labels('Labels of all pods.', {}),
-    extraEnv: objects('More environment variables of all roles, as in a container.', []),
+    extraEnv: variables('More environment variables of all roles, as in a container.', []),
     extraEnvFrom: objects('More sources of environment variables of all roles.', []),
     extraVolumes: objects('More volumes of all pods.', []),
     extraVolumeMounts: objects('More mounts of all containers.', []),
@@ -301,6 +312,7 @@ export function chartValues(): Fields {
         interval: text('Between two scrapes.', '30s'),
         scrapeTimeout: text('Longest scrape.', '10s'),
         labels: labels('Labels.', {}),
+        relabelings: objects('More relabelings.', []),
         metricRelabelings: objects('Relabelings of metrics.', []),
       }),
       prometheusRule: group('Alerts.', {

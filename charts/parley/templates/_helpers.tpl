@@ -115,7 +115,7 @@ app.kubernetes.io/component: {{ .role }}
 
 {{/* {value}: as the process reads it. Numbers of YAML are floats for Helm, and would be written with an exponent. */}}
 {{- define "parley.text" -}}
-{{- if kindIs "float64" .value -}}{{- int64 .value -}}
+{{- if and (kindIs "float64" .value) (eq (floor .value) .value) -}}{{- int64 .value -}}
 {{- else if or (kindIs "slice" .value) (kindIs "map" .value) -}}{{- toJson .value -}}
 {{- else -}}{{- toString .value -}}
 {{- end -}}

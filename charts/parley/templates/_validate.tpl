@@ -32,6 +32,19 @@
 {{- if and .Values.namespaced .Values.organizations -}}
 {{- $problems = append $problems "namespaced is true: the namespace of the release is the only organisation, and organizations has to be empty" -}}
 {{- end -}}
+{{- $seen := list -}}
+{{- range include "parley.organizations" . | fromJsonArray -}}
+{{- if has .name $seen -}}
+{{- $problems = append $problems (printf "organizations names %s twice: leave one of them out" .name) -}}
+{{- end -}}
+{{- $seen = append $seen .name -}}
+{{- if and .createNamespace (eq .name $.Release.Namespace) -}}
+{{- $problems = append $problems (printf "organizations names %s, which is the namespace of the release: it would have to make what it is in. Install Parley in a namespace of its own, or keep to this one with namespaced=true and without organizations" .name) -}}
+{{- end -}}
+{{- end -}}
+{{- if not (regexMatch "^[a-z]" (include "parley.fullname" .)) -}}
+{{- $problems = append $problems (printf "Services can't have names that begin as %s does: they begin with a letter. Give another name to the release, or set fullnameOverride" (include "parley.fullname" .)) -}}
+{{- end -}}
 {{- if and (ge (int .Values.operator.replicas) 2) (eq (include "parley.setting" (dict "root" . "role" "operator" "name" "PARLEY_LEADER_ELECTION")) "false") -}}
 {{- $problems = append $problems "operator.replicas is above 1 and config.PARLEY_LEADER_ELECTION is false: two operators would both write. Leave it out, or set operator.replicas=1" -}}
 {{- end -}}

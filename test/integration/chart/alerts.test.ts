@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import { repositoryRoot } from '../../../cli/dev/repository.ts';
-import { ofKind, render, withValues } from './helm.ts';
+import { find, ofKind, render, withValues } from './helm.ts';
 
 describe('alerts and dashboards', () => {
   it('ask for metrics that there are', async () => {
@@ -43,6 +43,17 @@ describe('alerts and dashboards', () => {
       expect(page).toContain(`\n## ${alert}\n`);
       expect(annotations['runbook_url']).toBe(`https://docs.example.com/alerts#${alert.toLowerCase()}`);
     }
+  });
+});
+
+describe('a PodMonitor', () => {
+  it('calls the roles as a ServiceMonitor does, and takes more relabelings', async () => {
+    const relabelings = [{ targetLabel: 'cluster', replacement: 'one' }];
+    const manifests = await render(withValues({ metrics: { podMonitor: { enabled: true, relabelings } } }));
+    const { spec } = find(manifests, 'PodMonitor', 'parley-operator') as unknown as {
+      spec: { podMetricsEndpoints: { relabelings: object[] }[] };
+    };
+    expect(spec.podMetricsEndpoints[0]?.relabelings).toEqual([{ targetLabel: 'job', replacement: 'parley-operator' }, ...relabelings]);
   });
 });
 

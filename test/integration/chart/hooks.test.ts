@@ -46,6 +46,9 @@ describe('hooks that run before the release is there', () => {
       'Job/parley-register': 'parley-system-parley-api',
       'Job/parley-migrate': undefined,
     });
+    const annotations = { 'sidecar.istio.io/inject': 'false' };
+    const jobs = ofKind(await render(withValues({ organizations: ['acme'], migrations: { podAnnotations: annotations } })), 'Job');
+    expect(jobs.map(({ spec }) => (spec as { template: Rendered }).template.metadata.annotations)).toEqual([annotations, annotations]);
     const given = await render(withValues({ priorityClassName: 'theirs', priorityClasses: { create: true } }));
     for (const { name, template } of podsOf(given)) expect(template.spec['priorityClassName'], name).toBe('theirs');
   });

@@ -97,6 +97,11 @@ describe('the configuration', () => {
     await expect(refusal(withValues({ api: { replica: 3 } }))).resolves.toContain("additional properties 'replica' not allowed");
   });
 
+  it('takes a number for a text that is one', async () => {
+    const manifests = await render(withValues({ config: { PARLEY_EGRESS_PORTS: 443, OTEL_TRACES_SAMPLER_ARG: 0.1 } }));
+    expect(envOf(containerOf(manifests, 'worker'))).toMatchObject({ PARLEY_EGRESS_PORTS: '443', OTEL_TRACES_SAMPLER_ARG: '0.1' });
+  });
+
   it('takes no secret in the open', async () => {
     for (const { name } of configEntries().filter(({ secret }) => secret)) {
       await expect(refusal(withValues({ config: { [name]: 'postgres://user:password@db/parley' } })), name).resolves.toMatch(
@@ -153,6 +158,12 @@ describe('what can not work', () => {
     [{ voice: { autoscaling: { mode: 'hpa' }, config: { PARLEY_VOICE_CALLS: 5 } } }, 'voice.autoscaling.targetCallsPerPod below 5'],
     [{ config: { LIVEKIT_API_KEY: 'key' } }, 'LIVEKIT_API_KEY is in config and in secrets'],
     [{ worker: { serviceAccount: { create: false } } }, 'worker.serviceAccount.name'],
+    [{ organizations: ['acme', { name: 'acme', labels: { team: 'phone' } }] }, 'organizations names acme twice'],
+    [{ organizations: [NAMESPACE] }, `organizations names ${NAMESPACE}, which is the namespace of the release`],
+    [{ fullnameOverride: '2nd' }, 'set fullnameOverride'],
+    [{ crds: { keeep: true } }, "additional properties 'keeep' not allowed"],
+    [{ extraEnv: [{ value: 'yes' }] }, "missing property 'name'"],
+    [{ api: { extraEnv: [{ name: 'PORT', value: 80 }] } }, '/api/extraEnv/0/value'],
   ])('%j says what to do', async (values, cure) => {
     await expect(refusal(withValues(values))).resolves.toContain(cure);
   });
@@ -304,6 +315,9 @@ describe('the definitions', () => {
     const text = await helm(['template', 'crds', join(chart, 'charts/crds'), '--kube-version', '1.34.4']);
     expect(text.match(/^kind: CustomResourceDefinition$/gm)).toHaveLength(5);
     expect(text.match(/helm\.sh\/resource-policy: keep/g)).toHaveLength(5);
+    expect(text.match(/app\.kubernetes\.io\/part-of: parley/g)).toHaveLength(5);
+    const mistaken = helm(['template', 'crds', join(chart, 'charts/crds')], { values: { keeep: true } });
+    await expect(mistaken).rejects.toThrow("additional properties 'keeep' not allowed");
     const bare = await helm(['template', 'crds', join(chart, 'charts/crds'), '--kube-version', '1.34.4'], { values: { keep: false } });
     expect(bare).not.toContain('annotations:');
   });
