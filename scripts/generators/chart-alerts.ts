@@ -3,7 +3,8 @@ import { code, table } from './markdown.ts';
 
 /**
  * One alert with its runbook. In `expr` stand $NAMESPACE for the namespace of the release, $NAME for the beginning of the names of its
- * Services (which are the label `job`), $VOICE_CALLS for the calls that a voice pod takes. One with $ROLE is there for each role that runs.
+ * Services (which are the label `job`), $VOICE_CALLS for the calls that a voice pod takes. One with $ROLE is there for each role that runs,
+ * where the chart's own monitors collect.
  */
 interface Alert {
   readonly alert: string;
@@ -287,7 +288,8 @@ function page(): string {
 \`metrics.prometheusRule.enabled: true\` brings these alerts with the chart. They go by the metrics of the [reference](../reference/metrics.md), as a
 ServiceMonitor or PodMonitor of the chart collects them. \`metrics.prometheusRule.runbookURL\` puts the address of this page into each alert,
 \`metrics.prometheusRule.disabled\` leaves some out, \`extraRules\` adds your own. In the expressions below, \`$NAMESPACE\` is the namespace of the release, \`$NAME\` what the
-names of its Deployments begin with (\`parley\`, where the release has that name), and \`$ROLE\` each role that is on.
+names of its Deployments begin with (\`parley\`, where the release has that name), and \`$ROLE\` each role that is on; alerts with that one need
+\`metrics.serviceMonitor\` or \`metrics.podMonitor\`.
 
 ${table(['Alert', 'Severity', 'Says'], rows)}${alerts.map(section).join('')}`;
 }

@@ -76,8 +76,8 @@ interface Rule {
   readonly expr: string;
 }
 
-async function rulesOf(values: object = {}): Promise<readonly Rule[]> {
-  const manifests = await render(withValues({ metrics: { prometheusRule: { enabled: true } } }, values));
+async function rulesOf(...values: readonly object[]): Promise<readonly Rule[]> {
+  const manifests = await render(withValues({ metrics: { prometheusRule: { enabled: true } } }, ...values));
   return ofKind(manifests, 'PrometheusRule').flatMap(({ spec }) =>
     (spec as { groups: { rules: Rule[] }[] }).groups.flatMap(({ rules }) => rules),
   );
@@ -86,13 +86,16 @@ async function rulesOf(values: object = {}): Promise<readonly Rule[]> {
 describe('an alert', () => {
   it('tells of each role that runs and has no pods', async () => {
     const missing = async (values: object): Promise<readonly (string | undefined)[]> =>
-      (await rulesOf(values)).filter(({ alert }) => alert === 'ParleyRoleMissing').map(({ expr }) => /job="parley-(\w+)"/.exec(expr)?.[1]);
+      (await rulesOf({ metrics: { serviceMonitor: { enabled: true } } }, values))
+        .filter(({ alert }) => alert === 'ParleyRoleMissing')
+        .map(({ expr }) => /job="parley-(\w+)"/.exec(expr)?.[1]);
     expect(await missing({})).toEqual(['operator', 'api', 'worker', 'dispatcher', 'voice']);
     expect(await missing({ voice: { enabled: false }, dispatcher: { replicas: 0 }, api: { replicas: 0 } })).toEqual([
       'operator',
       'api',
       'worker',
     ]);
+    expect((await rulesOf()).filter(({ alert }) => alert === 'ParleyRoleMissing')).toEqual([]);
   });
 
   it('on requests leaves out what the kubelet and Prometheus ask', async () => {
