@@ -46,6 +46,8 @@ export class Reaper {
       labelNames: ['reason'],
       registers: [options.registry],
     });
+    // Prometheus sees an increase only of what was there before: the first lost call of a pod must not be the one that nobody hears of.
+    for (const reason of Object.values(reasons)) this.#reaped.inc({ reason }, 0);
   }
 
   /** Several may run side by side: each call is ended once. @returns how many this one ended */

@@ -1,10 +1,11 @@
 /** The dispatcher role: relays events and sends them to webhook subscriptions. */
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 
 import { sleep, systemClock, type Clock } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import { Readiness, runUntilStopped, startProbeServer } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
+import { readyGauge } from '../platform/ready-gauge.ts';
 import { watchHealth, type DeliveryCounts } from '../store/index.ts';
 import { Caretaker } from '../webhooks/delivery/caretaker.ts';
 import { Dispatcher } from '../webhooks/delivery/dispatcher.ts';
@@ -74,7 +75,7 @@ export async function runDispatcher(options: RunDispatcherOptions): Promise<void
     logger,
   });
   const caretaker = new Caretaker({ store, directory, book, dispatcher, clock, random: Math.random, logger });
-  registry.registerMetric(readyGauge(readiness));
+  registry.registerMetric(readyGauge('dispatcher', readiness));
 
   const probes = await startProbeServer({ host: config.PARLEY_HOST, port: config.PARLEY_DISPATCHER_PORT, readiness, registry });
   logger.info({ port: probes.port, server: transport.server }, 'probes and metrics are served');
@@ -194,13 +195,3 @@ async function maintain(
     await sleep(clock, PARTITIONS_MS * (0.75 + Math.random() / 2), signal).catch(() => undefined);
   }
 }
-
-const readyGauge = (readiness: Readiness): Gauge =>
-  new Gauge({
-    name: 'parley_dispatcher_ready',
-    help: '1 while Postgres and the API server answer and events are delivered.',
-    registers: [],
-    collect() {
-      this.set(readiness.isReady ? 1 : 0);
-    },
-  });

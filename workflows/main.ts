@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 
 import type { WorkflowBundleOption } from '@temporalio/worker';
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 
 import { analysisQueue } from '../calls/analysis/names.ts';
 import { CallLifecycle } from '../calls/lifecycle.ts';
@@ -16,6 +16,7 @@ import { ConfigError, type Config } from '../platform/config.ts';
 import { egressOf } from '../platform/egress/egress-of.ts';
 import { Readiness, runUntilStopped, startProbeServer } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
+import { readyGauge } from '../platform/ready-gauge.ts';
 import { sweep } from '../knowledge/ingestion/sweep.ts';
 import { ingestionQueues } from '../knowledge/jobs/names.ts';
 import { openKnowledge, type Knowledge } from '../knowledge/open-knowledge.ts';
@@ -70,15 +71,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
   const readiness = new Readiness();
   readiness.notReady('temporal', 'starting');
   readiness.notReady('postgres', 'not yet asked');
-  const ready = new Gauge({
-    name: 'parley_worker_ready',
-    help: '1 while Temporal and Postgres answer and the worker takes work.',
-    registers: [],
-    collect() {
-      this.set(readiness.isReady ? 1 : 0);
-    },
-  });
-  registry.registerMetric(ready);
+  registry.registerMetric(readyGauge('worker', readiness));
   const probes = await startProbeServer({ host: config.PARLEY_HOST, port: config.PARLEY_WORKER_PORT, readiness, registry });
   options.onListening?.(probes.port);
   logger.info({ port: probes.port }, 'probes and metrics are served');

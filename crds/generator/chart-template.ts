@@ -1,25 +1,18 @@
 import type { CustomResourceDefinition } from './crd.ts';
 import { toYaml } from './yaml.ts';
 
-/** Stands where the directives go, until the text is escaped. */
-const MARK = 'helm.sh/parley-annotations';
-
-const annotations = `    {{- if .Values.keep }}
-    helm.sh/resource-policy: keep
-    {{- end }}
-    {{- with .Values.annotations }}
-    {{- toYaml . | nindent 4 }}
-    {{- end }}
-`;
+/** Stands where the directive goes, until the text is escaped. */
+const MARK = 'helm.sh/parley-metadata';
 
 /**
  * The CRD as a template of the subchart `crds`. It stands in `templates/`, not in Helm's `crds/`, so that an upgrade of the chart upgrades it;
- * `keep` leaves it (and with it every resource) in the cluster when the release goes.
+ * `keep` leaves it (and with it every resource) in the cluster when the release goes. What all of them have beside a name is in the
+ * subchart's `_metadata.tpl`.
  */
 export function toChartTemplate(crd: CustomResourceDefinition): string {
   const marked = toYaml({ ...crd, metadata: { ...crd.metadata, annotations: { [MARK]: '' } } });
   const escaped = marked.replaceAll(/\{\{|\}\}/g, (braces) => `{{ "${braces}" }}`);
   const line = new RegExp(`^  annotations:\\n    ${MARK}: ""\\n`, 'm');
   if (!line.test(escaped)) throw new Error(`the annotations of ${crd.metadata.name} are not where the template expects them`);
-  return escaped.replace(line, () => `  {{- if or .Values.keep .Values.annotations }}\n  annotations:\n${annotations}  {{- end }}\n`);
+  return escaped.replace(line, () => `  {{- include "crds.metadata" . | nindent 2 }}\n`);
 }

@@ -2,8 +2,23 @@
 -- One script for all five: their conditions mean the same.
 local hs = { status = "Progressing", message = "Waiting for the operator" }
 
+-- A status of an older generation says nothing of what was just applied, or of a deletion that was just asked for.
+local conditions = {}
+if obj.status ~= nil and (obj.status.observedGeneration or -1) >= (obj.metadata.generation or 0) then
+  for _, condition in ipairs(obj.status.conditions or {}) do
+    conditions[condition.type] = condition
+  end
+end
+local ready = conditions["Ready"]
+local stalled = conditions["Stalled"]
+local stuck = stalled ~= nil and stalled.status == "True"
+
 if obj.metadata.deletionTimestamp ~= nil then
   hs.message = "Being deleted"
+  if stuck then
+    hs.status = "Degraded"
+    hs.message = "Being deleted: " .. (stalled.message or stalled.reason or "Stalled")
+  end
   return hs
 end
 
@@ -13,21 +28,6 @@ if obj.spec ~= nil and obj.spec.suspend == true then
   return hs
 end
 
-if obj.status == nil or obj.status.conditions == nil then
-  return hs
-end
-
--- A status of an older generation says nothing of what was just applied.
-if obj.status.observedGeneration == nil or obj.status.observedGeneration < obj.metadata.generation then
-  return hs
-end
-
-local conditions = {}
-for _, condition in ipairs(obj.status.conditions) do
-  conditions[condition.type] = condition
-end
-
-local ready = conditions["Ready"]
 if ready ~= nil and ready.status == "True" then
   hs.status = "Healthy"
   hs.message = ready.message or ""
@@ -35,8 +35,7 @@ if ready ~= nil and ready.status == "True" then
 end
 
 -- A person is needed: waiting longer won't help.
-local stalled = conditions["Stalled"]
-if stalled ~= nil and stalled.status == "True" then
+if stuck then
   hs.status = "Degraded"
   hs.message = stalled.message or stalled.reason or "Stalled"
   if obj.status.servingRevision ~= nil and obj.status.servingRevision ~= "" then

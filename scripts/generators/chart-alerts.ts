@@ -3,7 +3,8 @@ import { code, table } from './markdown.ts';
 
 /**
  * One alert with its runbook. In `expr` stand $NAMESPACE for the namespace of the release, $NAME for the beginning of the names of its
- * Services (which are the label `job`), $VOICE_CALLS for the calls that a voice pod takes.
+ * Services (which are the label `job`), $VOICE_CALLS for the calls that a voice pod takes. One with $ROLE is there for each role that runs,
+ * where the chart's own monitors collect.
  */
 interface Alert {
   readonly alert: string;
@@ -20,6 +21,8 @@ interface Alert {
 
 const every = 'namespace="$NAMESPACE",job=~"$NAME-(operator|api|worker|dispatcher|voice)"';
 const of = (role: string): string => `namespace="$NAMESPACE",job="$NAME-${role}"`;
+/** Requests of clients. The kubelet and Prometheus ask more often, and what they hear says nothing of how clients fare. */
+const requests = `${of('api')},route!~"/healthz|/readyz|/metrics"`;
 
 const alerts: readonly Alert[] = [
   {
@@ -31,9 +34,23 @@ const alerts: readonly Alert[] = [
     description: 'Prometheus has not been able to read the metrics of {{ $labels.pod }} for five minutes.',
     means: 'The other pods of the role go on. With the last pod of a role its work stands still: calls, requests, deliveries or changes.',
     steps: [
-      '`kubectl describe pod` and `kubectl logs --previous`: a process that stops says why in its last line, with the variable to set when its configuration is at fault.',
+      '`kubectl describe pod` and `kubectl logs --previous`, both with `-n <namespace of the release>`: a process that stops says why in its last line, with the variable to set when its configuration is at fault.',
       'Killed for memory: raise `<role>.resources.limits.memory`.',
       'The pod runs and is Ready: the scrape is kept away. Look at `networkPolicy.metricsFrom`.',
+    ],
+  },
+  {
+    alert: 'ParleyRoleMissing',
+    severity: 'critical',
+    expr: `absent(up{${of('$ROLE')}})`,
+    for: '5m',
+    summary: 'There is no pod of {{ $labels.job }}',
+    description: 'For five minutes Prometheus has known of no pod of {{ $labels.job }}, not even of one that does not answer.',
+    means: 'The work of the role stands still: calls, requests, deliveries or changes.',
+    steps: [
+      '`kubectl get deployments,replicasets,pods -n <namespace of the release>` and `kubectl describe replicaset`: pods that are refused (quota, admission, a class or a ServiceAccount that is missing) are in its events alone.',
+      'Scaled to nothing by hand: `kubectl scale deployment <name> --replicas=2`, or `helm upgrade`.',
+      'The pods are there: the ServiceMonitor or PodMonitor is gone, or Prometheus does not select it (`metrics.serviceMonitor.labels`).',
     ],
   },
   {
@@ -58,7 +75,7 @@ const alerts: readonly Alert[] = [
     description: 'More than one in ten seconds has failed for a quarter of an hour.',
     means: 'Some resources are not brought up to date; each is tried again, ever more seldom.',
     steps: [
-      'The log of the leading operator names the object and the error: `kubectl logs -l app.kubernetes.io/component=operator | grep \'"level":"error"\'`.',
+      'The log of the leading operator names the object and the error: `kubectl logs -n <namespace of the release> -l app.kubernetes.io/component=operator --tail=-1 | grep \'"level":"error"\'`.',
       'Postgres, Temporal or the media server away: see their alerts.',
       '403 in the message: the role lacks a permission in that namespace. Is it among `organizations`?',
     ],
@@ -130,20 +147,20 @@ const alerts: readonly Alert[] = [
   {
     alert: 'ParleyApiErrors',
     severity: 'critical',
-    expr: `sum(rate(http_requests_total{${of('api')},status=~"5.."}[5m])) / sum(rate(http_requests_total{${of('api')}}[5m])) > 0.05`,
+    expr: `sum(rate(http_requests_total{${requests},status=~"5.."}[5m])) / sum(rate(http_requests_total{${requests}}[5m])) > 0.05`,
     for: '10m',
     summary: 'The REST API answers with errors',
     description: '{{ $value | humanizePercentage }} of the requests of the last minutes were answered with 5xx.',
     means: 'Clients get 500 or 503 and have to try again.',
     steps: [
-      'Each answer has one line in the log, with the same `x-trace-id`: `kubectl logs -l app.kubernetes.io/component=api | grep \'"status":50\'`.',
+      'Each answer has one line in the log, with the same `x-trace-id`: `kubectl logs -n <namespace of the release> -l app.kubernetes.io/component=api --tail=-1 | grep \'"status":50\'`.',
       '503: Postgres or the API server is away. 500: a defect; report it with that line.',
     ],
   },
   {
     alert: 'ParleyApiSlow',
     severity: 'warning',
-    expr: `histogram_quantile(0.99, sum by (le) (rate(http_request_duration_seconds_bucket{${of('api')}}[5m]))) > 2`,
+    expr: `histogram_quantile(0.99, sum by (le) (rate(http_request_duration_seconds_bucket{${requests}}[5m]))) > 2`,
     for: '15m',
     summary: 'The REST API is slow',
     description: 'One request in a hundred takes longer than {{ $value | humanizeDuration }}.',
@@ -210,11 +227,12 @@ const alerts: readonly Alert[] = [
   {
     alert: 'ParleyCallsLost',
     severity: 'critical',
-    expr: `sum(increase(parley_calls_reaped_total{${of('worker')}}[15m])) > 0`,
+    // A web call that nobody joins is ended in the same way, and is a browser tab that was closed.
+    expr: `(sum(increase(parley_calls_reaped_total{${of('worker')},reason!="user_connection_failure"}[15m])) or vector(0)) + (sum(increase(parley_calls_lost_total{${of('api')}}[15m])) or vector(0)) > 0`,
     for: '0m',
     summary: 'Calls ended without anybody ending them',
     description: '{{ $value | humanize }} calls were ended because nothing else did, within a quarter of an hour.',
-    means: 'Callers heard silence or were cut off.',
+    means: 'Callers heard silence or were cut off. Web calls that nobody has joined are not counted.',
     steps: [
       'Voice pods that were killed: `kubectl get events`, memory limits, nodes that went without being drained. Their grace period is long enough only if nothing else kills them.',
       'The media server restarted or lost its connection to voice: its log, and that of voice.',
@@ -269,7 +287,9 @@ function page(): string {
 
 \`metrics.prometheusRule.enabled: true\` brings these alerts with the chart. They go by the metrics of the [reference](../reference/metrics.md), as a
 ServiceMonitor or PodMonitor of the chart collects them. \`metrics.prometheusRule.runbookURL\` puts the address of this page into each alert,
-\`metrics.prometheusRule.disabled\` leaves some out, \`extraRules\` adds your own.
+\`metrics.prometheusRule.disabled\` leaves some out, \`extraRules\` adds your own. In the expressions below, \`$NAMESPACE\` is the namespace of the release, \`$NAME\` what the
+names of its Deployments begin with (\`parley\`, where the release has that name), and \`$ROLE\` each role that is on; alerts with that one need
+\`metrics.serviceMonitor\` or \`metrics.podMonitor\`.
 
 ${table(['Alert', 'Severity', 'Says'], rows)}${alerts.map(section).join('')}`;
 }

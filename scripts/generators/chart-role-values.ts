@@ -12,9 +12,11 @@ import {
   number,
   object,
   objects,
+  paths,
   share,
   text,
   texts,
+  variables,
 } from './chart-value.ts';
 
 interface RoleDefaults {
@@ -76,11 +78,11 @@ function role({ about, replicas, resources, strategy, preStopSeconds, own = {} }
     nodeSelector: labels('Added to the nodeSelector of all.', {}),
     tolerations: objects('Added to the tolerations of all.', []),
     affinity: object('In place of the affinity of all.', {}),
-    topologySpreadConstraints: maybeObjects('In place of those of all; a labelSelector is put in where there is none.', null),
+    topologySpreadConstraints: maybeObjects('In place of those of all. The labels of the role are added to each labelSelector.', null),
     priorityClassName: text('In place of the class of all.', ''),
     podAnnotations: labels('Added to those of all.', {}),
     podLabels: labels('Added to those of all.', {}),
-    extraEnv: objects('More environment variables, as in a container.', []),
+    extraEnv: variables('More environment variables, as in a container.', []),
     extraEnvFrom: objects('More sources of environment variables.', []),
     extraVolumes: objects('More volumes.', []),
     extraVolumeMounts: objects('More mounts of the container.', []),
@@ -118,11 +120,15 @@ export const roleValues: Readonly<Record<'operator' | 'api' | 'worker' | 'dispat
     preStopSeconds: 5,
     own: {
       autoscaling: cpuAutoscaling(true, 10),
+      publicPaths: paths(
+        'What Ingress and HTTPRoute let in, with all below it, where no paths are given: everything but /metrics and /readyz, which tell of the inside and need no key.',
+        ['/v1', '/v2', '/api', '/docs', '/openapi.json', '/call', '/internal/livekit/events', '/healthz'],
+      ),
       ingress: group('An Ingress to the REST API.', {
         enabled: flag('Whether there is one.', false),
         className: text('Class of the Ingress.', ''),
         annotations: labels('Annotations, e.g. of cert-manager.', {}),
-        hosts: objects('`host` and `paths` (a list of `path` and `pathType`) each.', []),
+        hosts: objects('`host` each, and `paths` (a list of `path` and `pathType`) in place of `publicPaths`.', []),
         tls: objects('`hosts` and `secretName` each.', []),
       }),
       httpRoute: group('An HTTPRoute of the Gateway API to the REST API.', {

@@ -15,8 +15,8 @@ export interface Value {
 export interface Group {
   readonly about: string;
   readonly fields: Fields;
-  /** Keys beside those that are named here. */
-  readonly others?: true;
+  /** Of a chart that is part of this one: Helm puts `global` into them. */
+  readonly globals?: true;
 }
 
 export type Fields = Readonly<Record<string, Value | Group>>;
@@ -32,7 +32,14 @@ export const flag = value({ type: 'boolean' });
 /** A map of Kubernetes' own, checked by the API server. */
 export const object = value({ type: 'object' });
 export const objects = value({ type: 'array', items: { type: 'object' } });
+/** Environment variables, as a container has them. */
+export const variables = value({
+  type: 'array',
+  items: { type: 'object', properties: { name: { type: 'string', minLength: 1 }, value: { type: 'string' } }, required: ['name'] },
+});
 export const texts = value({ type: 'array', items: { type: 'string', minLength: 1 } });
+/** Of addresses; at least one. */
+export const paths = value({ type: 'array', items: { type: 'string', pattern: '^/' }, minItems: 1 });
 export const labels = value({ type: 'object', additionalProperties: { type: 'string' } });
 export const ports = value({ type: 'array', items: { type: 'integer', minimum: 1, maximum: 65_535 } });
 /** Absent where null: the template works it out. */
@@ -63,17 +70,23 @@ export function defaultsOf(fields: Fields): Record<string, Json> {
   return Object.fromEntries(Object.entries(fields).map(([name, node]) => [name, isGroup(node) ? defaultsOf(node.fields) : node.default]));
 }
 
-export function schemaOf(fields: Fields, others = false): JsonSchema {
+export function schemaOf(fields: Fields, globals = false): JsonSchema {
   return {
     type: 'object',
-    properties: Object.fromEntries(
-      Object.entries(fields).map(([name, node]) => [
-        name,
-        isGroup(node)
-          ? { description: node.about, ...schemaOf(node.fields, node.others) }
-          : { description: node.about, ...node.schema, default: node.default },
-      ]),
-    ),
-    additionalProperties: others,
+    properties: {
+      ...propertiesOf(fields),
+      ...(globals && { global: { type: 'object' } }),
+    },
+    additionalProperties: false,
   };
 }
+
+const propertiesOf = (fields: Fields): JsonSchema =>
+  Object.fromEntries(
+    Object.entries(fields).map(([name, node]) => [
+      name,
+      isGroup(node)
+        ? { description: node.about, ...schemaOf(node.fields, node.globals) }
+        : { description: node.about, ...node.schema, default: node.default },
+    ]),
+  );

@@ -17,6 +17,7 @@ import {
   text,
   texts,
   type Value,
+  variables,
 } from './chart-value.ts';
 
 /** What the chart says itself, because it follows from what it makes. */
@@ -32,8 +33,17 @@ const ownVariables = new Set([
 const namePattern = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$';
 const secretNamePattern = '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$';
 
+/**
+ * Texts that are often a number, and are one in YAML unless they are quoted. No others: of +15550100 YAML makes a number, too, and takes away
+ * what makes it a telephone number.
+ */
+const numbersAsTexts: Readonly<Record<string, JsonSchema>> = {
+  PARLEY_EGRESS_PORTS: { type: 'integer', minimum: 1, maximum: 65_535 },
+  OTEL_TRACES_SAMPLER_ARG: { type: 'number', minimum: 0, maximum: 1 },
+};
+
 /** How a variable is written in YAML: numbers, booleans and lists as such, or as the text that the process reads. */
-export function variableSchema({ schema, list }: Pick<ConfigEntry, 'schema' | 'list'>): JsonSchema {
+export function variableSchema({ name, schema, list }: Pick<ConfigEntry, 'name' | 'schema' | 'list'>): JsonSchema {
   const { $schema: _, default: fallback, description, secret: _secret, ...allowed } = schema as Record<string, Json>;
   const common = { ...(description !== undefined && { description }), ...(fallback !== undefined && { default: fallback }) };
   if (list !== undefined) {
@@ -47,7 +57,8 @@ export function variableSchema({ schema, list }: Pick<ConfigEntry, 'schema' | 'l
   }
   if (Array.isArray(allowed['enum']) && allowed['enum'].includes('true')) return { ...common, enum: [...allowed['enum'], true, false, ''] };
   // An empty variable counts as absent.
-  return { ...common, anyOf: [allowed, { type: 'string', maxLength: 0 }] };
+  const asNumber = numbersAsTexts[name];
+  return { ...common, anyOf: [allowed, ...(asNumber === undefined ? [] : [asNumber]), { type: 'string', maxLength: 0 }] };
 }
 
 export const chartVariables = (): readonly ConfigEntry[] => configEntries().filter(({ name }) => !ownVariables.has(name));
@@ -81,7 +92,7 @@ function secretsValue(): Value {
       roles: {
         type: 'array',
         items: { enum: [...Object.keys(roleValues), 'migrate'] },
-        description: 'Only these get it; all of them where absent.',
+        description: 'Only these get it; all of them where absent. The Jobs get DATABASE_URL in any case.',
       },
     },
     required: ['name', 'key'],
@@ -156,7 +167,7 @@ export function chartValues(): Fields {
         keep: flag('Whether they stay, with every resource, when the release goes.', true),
         annotations: labels('Annotations of the definitions.', {}),
       }),
-      others: true,
+      globals: true,
     },
     organizations,
     namespaced: flag(
@@ -184,7 +195,7 @@ export function chartValues(): Fields {
       activeDeadlineSeconds: number('Longest time for it.', 900, 1),
       backoffLimit: number('How often it is tried again.', 4),
       resources: object('Requests and limits.', { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } }),
-      podAnnotations: labels('Annotations of its pod.', {}),
+      podAnnotations: labels('Annotations of its pod, and of the pod of the Job that registers organisations.', {}),
     }),
     ...roleValues,
     podSecurityContext: object('Security of all pods.', {
@@ -220,7 +231,7 @@ export function chartValues(): Fields {
     }),
     podAnnotations: labels('Annotations of all pods.', {}),
     podLabels: labels('Labels of all pods.', {}),
-    extraEnv: objects('More environment variables of all roles, as in a container.', []),
+    extraEnv: variables('More environment variables of all roles, as in a container.', []),
     extraEnvFrom: objects('More sources of environment variables of all roles.', []),
     extraVolumes: objects('More volumes of all pods.', []),
     extraVolumeMounts: objects('More mounts of all containers.', []),
@@ -247,12 +258,16 @@ export function chartValues(): Fields {
         to: objects('Where it is; anywhere where empty.', []),
         ports: ports('Its ports.', [5432]),
       }),
-      temporal: group('Temporal. Its port is that of TEMPORAL_ADDRESS.', { to: objects('Where it is; anywhere where empty.', []) }),
+      temporal: group('Temporal.', {
+        to: objects('Where it is; anywhere where empty.', []),
+        ports: ports('Its ports; that of TEMPORAL_ADDRESS where empty, or 7233 where the address is in a Secret.', []),
+      }),
       collector: group('The collector of traces, where there is one. Its port is that of OTEL_EXPORTER_OTLP_ENDPOINT.', {
         to: objects('Where it is; anywhere where empty.', []),
       }),
-      livekit: group('The media server. Its port is that of LIVEKIT_URL.', {
+      livekit: group('The media server.', {
         to: objects('Where it is; anywhere where empty.', []),
+        ports: ports('Its ports; that of LIVEKIT_URL where empty, or 443 and 7880 where the address is in a Secret.', []),
         mediaUDP: objects('Ports of its media, UDP, for voice: `port` and `endPort`.', [
           { port: 3478 },
           { port: 7882 },
@@ -266,7 +281,7 @@ export function chartValues(): Fields {
       }),
       storage: group('The bucket of STORAGE_URL.', {
         to: objects('Where it is; anywhere where empty.', []),
-        ports: ports('Its ports.', [443]),
+        ports: ports('Its ports, beside that of the endpoint in STORAGE_URL.', [443]),
       }),
       external: group(
         'The world outside: webhooks, tools, websites, models, mail servers. Those that may be on private addresses are in PARLEY_EGRESS_ALLOW_CIDRS.',
@@ -278,7 +293,10 @@ export function chartValues(): Fields {
         },
       ),
       apiFrom: objects('Who may call the REST API; anybody where empty.', []),
-      metricsFrom: objects('Who may read metrics.', [{ namespaceSelector: {} }]),
+      metricsFrom: objects(
+        'Who may read metrics. Those of api are on the port of the REST API: where `apiFrom` is set, these are let in there, too, unless they are every pod, as by default.',
+        [{ namespaceSelector: {} }],
+      ),
     }),
     metrics: group('For Prometheus and Grafana.', {
       serviceMonitor: group("ServiceMonitors of the Prometheus operator's.", {
@@ -294,6 +312,7 @@ export function chartValues(): Fields {
         interval: text('Between two scrapes.', '30s'),
         scrapeTimeout: text('Longest scrape.', '10s'),
         labels: labels('Labels.', {}),
+        relabelings: objects('More relabelings.', []),
         metricRelabelings: objects('Relabelings of metrics.', []),
       }),
       prometheusRule: group('Alerts.', {
@@ -304,12 +323,15 @@ export function chartValues(): Fields {
         runbookURL: text('Address of the page with the runbooks (docs/operations/alerts.md); the name of the alert is put behind it.', ''),
         extraRules: objects('More rules.', []),
       }),
-      dashboards: group('ConfigMaps that the sidecar of Grafana finds.', {
-        enabled: flag('Whether there are any.', false),
-        namespace: text('Where; here where empty.', ''),
-        labels: labels('Labels by which Grafana finds them.', { grafana_dashboard: '1' }),
-        annotations: labels('Annotations, e.g. of the folder.', {}),
-      }),
+      dashboards: group(
+        'ConfigMaps that the sidecar of Grafana finds. They show every release that Prometheus knows: one release has to bring them.',
+        {
+          enabled: flag('Whether there are any.', false),
+          namespace: text('Where; here where empty.', ''),
+          labels: labels('Labels by which Grafana finds them.', { grafana_dashboard: '1' }),
+          annotations: labels('Annotations, e.g. of the folder.', {}),
+        },
+      ),
     }),
     tests: group('`helm test`: asks every role whether it is ready.', {
       enabled: flag('Whether there is one.', true),

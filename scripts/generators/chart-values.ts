@@ -2,7 +2,7 @@ import { stringify } from 'yaml';
 
 import type { GeneratedFile } from '../../crds/generate.ts';
 import { chartSettings, chartValues } from './chart-values-definition.ts';
-import { type Fields, isGroup, type Json, schemaOf } from './chart-value.ts';
+import { type Fields, isGroup, type Json, type JsonSchema, schemaOf } from './chart-value.ts';
 import { code, table } from './markdown.ts';
 
 const source = 'scripts/generators/chart-values-definition.ts and platform/config.ts';
@@ -10,7 +10,13 @@ const source = 'scripts/generators/chart-values-definition.ts and platform/confi
 /** The chart's `values.yaml`, its schema, the defaults that templates look up, and the page that lists every value. */
 export function generateChartValues(): readonly GeneratedFile[] {
   const values = chartValues();
-  const schema = { $schema: 'http://json-schema.org/draft-07/schema#', title: 'Values of the chart parley', ...schemaOf(values) };
+  const { properties, ...shape } = schemaOf(values) as { readonly properties: JsonSchema };
+  const schema = {
+    $schema: 'http://json-schema.org/draft-07/schema#',
+    title: 'Values of the chart parley',
+    ...shape,
+    properties: { ...properties, enabled: { type: 'boolean', description: 'For the condition of a chart that this one is part of.' } },
+  };
   return [
     {
       path: 'charts/parley/values.yaml',

@@ -17,6 +17,7 @@ import { loadConfig } from '../../platform/config.ts';
 import { createEgress } from '../../platform/egress/egress.ts';
 import { Readiness } from '../../platform/lifecycle.ts';
 import { createLogger, type Logger } from '../../platform/logging.ts';
+import { readyGauge } from '../../platform/ready-gauge.ts';
 import { openDispatchStore, openStore, type Store } from '../../store/index.ts';
 import { createDeliveryMetrics, createOutcomeMetrics } from '../../webhooks/delivery/metrics.ts';
 import { createEndpointDirectory } from '../../webhooks/subscriptions/open-directory.ts';
@@ -60,7 +61,7 @@ ${table(columns, await workerRows())}
 ${table(columns, await dispatcherRows())}
 ## Voice
 
-${table(columns, voiceRows())}`;
+${table(columns, await voiceRows())}`;
   return [{ path: 'docs/reference/metrics.md', content }];
 }
 
@@ -71,7 +72,7 @@ async function rowsOf(
 ): Promise<readonly (readonly string[])[]> {
   const registry = new Registry();
   const logger = createLogger({ role, level: 'silent' });
-  const transport = createTransport({ kubeConfig: nowhere(), logger, ...(role !== 'worker' && { registry }) });
+  const transport = createTransport({ kubeConfig: nowhere(), logger, registry });
   const store = openStore({ databaseUrl: config.DATABASE_URL ?? '', logger, registry });
   // The operator starts work on knowledge bases and does none.
   const knowledge = openKnowledge({ config, store, logger, registry: role === 'operator' ? new Registry() : registry });
@@ -131,11 +132,14 @@ const apiRows = () =>
     await app.close();
   });
 
-function voiceRows(): readonly (readonly string[])[] {
+async function voiceRows(): Promise<readonly (readonly string[])[]> {
   const registry = new Registry();
+  const store = openStore({ databaseUrl: config.DATABASE_URL ?? '', logger: createLogger({ role: 'voice', level: 'silent' }), registry });
   registry.registerMetric(liveCallsGauge(() => 0));
   registry.registerMetric(waitingRecordingsGauge({ waiting: 0 }));
-  return described(registry);
+  const rows = described(registry);
+  await store.close();
+  return rows;
 }
 
 async function dispatcherRows(): Promise<readonly (readonly string[])[]> {
@@ -145,6 +149,7 @@ async function dispatcherRows(): Promise<readonly (readonly string[])[]> {
   const store = openDispatchStore({ databaseUrl: config.DATABASE_URL ?? '', logger, registry });
   const directory = createEndpointDirectory({ transport, logger, registry });
   const egress = createEgress({ registry, logger });
+  registry.registerMetric(readyGauge('dispatcher', new Readiness()));
   createDeliveryMetrics(registry, {
     inFlight: () => 0,
     claimed: () => 0,
@@ -161,7 +166,9 @@ async function dispatcherRows(): Promise<readonly (readonly string[])[]> {
 }
 
 const workerRows = () =>
-  rowsOf('worker', async ({ registry, logger, store, knowledge }) => {
+  rowsOf('worker', async ({ registry, logger, store, knowledge, transport }) => {
+    registry.registerMetric(readyGauge('worker', new Readiness()));
+    const directory = createEndpointDirectory({ transport, logger, registry });
     parserMetrics(registry);
     const egress = createEgress({ registry, logger });
     createHousekeepingActivities({ store, keep: { eventsKeepDays: 30, bodiesKeepDays: 7 }, registry });
@@ -171,5 +178,6 @@ const workerRows = () =>
     const credentials = { read: () => Promise.reject(new Error('nobody asks')) };
     createAnalysisActivities({ store, credentials, defaults: [], egress, clock: systemClock, logger, registry });
     createIngestionActivities({ ...knowledge, egress, parsers: { parse: () => ({}) as never }, registry });
+    await directory.stop();
     egress.close();
   });

@@ -16,16 +16,19 @@
   {{- end }}
 {{- end -}}
 
-{{/* The port of host:port or of an address; the usual one of its scheme where it says none. {address, fallback} */}}
-{{- define "parley.portOf" -}}
-{{- $host := regexReplaceAll "^[a-z+]+://" .address "" -}}
-{{- $host = regexReplaceAll "[/?#].*$" $host "" -}}
-{{- $port := regexFind ":[0-9]+$" $host | trimPrefix ":" -}}
-{{- if $port -}}{{- $port -}}
-{{- else if regexMatch "^(wss|https)://" .address -}}443
-{{- else if regexMatch "^(ws|http)://" .address -}}80
-{{- else -}}{{- .fallback -}}
-{{- end -}}
+{{- define "parley.dnsRule" -}}
+# Name resolution.
+- ports:
+    {{- range .Values.networkPolicy.dns.ports }}
+    - port: {{ int64 . }}
+      protocol: UDP
+    - port: {{ int64 . }}
+      protocol: TCP
+    {{- end }}
+  {{- with .Values.networkPolicy.dns.to }}
+  to:
+    {{- toYaml . | nindent 4 }}
+  {{- end }}
 {{- end -}}
 
 {{/*
@@ -38,39 +41,32 @@
   dispatcher       x       x          x         x                                          x
   voice            x       x          x         x         x       x       x        x       x
   migrate, register x               x
+
+The pod of `helm test` has DNS and the roles, in networkpolicies.yaml.
 */}}
 {{- define "parley.egress" -}}
 {{- $root := .root -}}
 {{- $role := .role -}}
 {{- $policy := $root.Values.networkPolicy }}
-# Name resolution.
-- ports:
-    {{- range $policy.dns.ports }}
-    - port: {{ int64 . }}
-      protocol: UDP
-    - port: {{ int64 . }}
-      protocol: TCP
-    {{- end }}
-  {{- with $policy.dns.to }}
-  to:
-    {{- toYaml . | nindent 4 }}
-  {{- end }}
+{{ include "parley.dnsRule" $root | trim }}
 # Postgres.
 {{ include "parley.egressRule" $policy.database }}
 {{- if not (has $role (list "migrate" "register")) }}
 # The API server.
 {{ include "parley.egressRule" $policy.kubernetesApi }}
 # Temporal.
-{{ include "parley.egressRule" (dict "to" $policy.temporal.to "ports" (list (include "parley.portOf" (dict "address" (include "parley.setting" (dict "root" $root "role" $role "name" "TEMPORAL_ADDRESS")) "fallback" "7233") | int))) }}
-{{- $collector := include "parley.setting" (dict "root" $root "role" $role "name" "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") | default (include "parley.setting" (dict "root" $root "role" $role "name" "OTEL_EXPORTER_OTLP_ENDPOINT")) }}
-{{- if $collector }}
-# The collector of traces.
-{{ include "parley.egressRule" (dict "to" $policy.collector.to "ports" (list (include "parley.portOf" (dict "address" $collector "fallback" "80") | int))) }}
+{{ include "parley.addressRule" (dict "root" $root "role" $role "name" "TEMPORAL_ADDRESS" "to" $policy.temporal.to "ports" $policy.temporal.ports "usual" (list "7233")) }}
+{{- $collector := "" }}
+{{- range $name := list "OTEL_EXPORTER_OTLP_ENDPOINT" "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT" }}
+{{- if include "parley.isSet" (dict "root" $root "role" $role "name" $name) }}{{- $collector = $name }}{{- end }}
 {{- end }}
-{{- $livekit := include "parley.setting" (dict "root" $root "role" $role "name" "LIVEKIT_URL") }}
-{{- if and $livekit (ne $role "dispatcher") }}
+{{- with $collector }}
+# The collector of traces.
+{{ include "parley.addressRule" (dict "root" $root "role" $role "name" . "to" $policy.collector.to "ports" list "usual" (list "80" "443" "4318")) }}
+{{- end }}
+{{- if and (ne $role "dispatcher") (or $policy.livekit.ports (include "parley.isSet" (dict "root" $root "role" $role "name" "LIVEKIT_URL"))) }}
 # The media server.
-{{ include "parley.egressRule" (dict "to" $policy.livekit.to "ports" (list (include "parley.portOf" (dict "address" $livekit "fallback" "443") | int))) }}
+{{ include "parley.addressRule" (dict "root" $root "role" $role "name" "LIVEKIT_URL" "to" $policy.livekit.to "ports" $policy.livekit.ports "usual" (list "443" "7880")) }}
 {{- end }}
 {{- if eq $role "voice" }}
 # Its media.
@@ -87,17 +83,21 @@
   {{- end }}
 {{- end }}
 {{- if has $role (list "api" "worker" "voice") }}
-{{- $vectors := (index $root.Values.secrets "VECTOR_STORE_URL" | default dict).name }}
-{{- if $vectors }}
+{{- $vectors := dict "root" $root "role" $role "name" "VECTOR_STORE_URL" }}
+{{- if or (include "parley.elsewhere" $vectors) (hasPrefix "milvus" (include "parley.setting" $vectors)) }}
 # Milvus.
 {{ include "parley.egressRule" $policy.vectorStore }}
 {{- end }}
 {{- if not (include "parley.filesFolder" $root) }}
 # The bucket.
-{{ include "parley.egressRule" $policy.storage }}
+{{ include "parley.egressRule" (dict "to" $policy.storage.to "ports" (include "parley.storagePorts" . | fromJsonArray)) }}
 {{- end }}
 {{- end }}
 {{- if ne $role "operator" }}
+{{- with include "parley.dnsServerRules" (dict "servers" (include "parley.setting" (dict "root" $root "role" $role "name" "PARLEY_EGRESS_DNS_SERVERS"))) | trim }}
+# Name resolution for the world outside.
+{{ . }}
+{{- end }}
 # The world outside, and what PARLEY_EGRESS_ALLOW_CIDRS lets in of the inside.
 - ports:
     {{- include "parley.outsidePorts" . | trim | nindent 4 }}
@@ -114,7 +114,7 @@
     {{- range splitList "," (include "parley.setting" (dict "root" $root "role" $role "name" "PARLEY_EGRESS_ALLOW_CIDRS")) }}
     {{- with trim . }}
     - ipBlock:
-        cidr: {{ ternary . (printf "%s/%s" . (ternary "128" "32" (contains ":" .))) (contains "/" .) }}
+        cidr: {{ ternary . (include "parley.machine" (dict "address" .)) (contains "/" .) }}
     {{- end }}
     {{- end }}
     {{- with $policy.external.extra }}
@@ -124,20 +124,3 @@
 {{- end }}
 {{- end -}}
 
-{{/* The ports of PARLEY_EGRESS_PORTS, and those of mail for tools. */}}
-{{- define "parley.outsidePorts" -}}
-{{- range splitList "," (include "parley.setting" (dict "root" .root "role" .role "name" "PARLEY_EGRESS_PORTS")) }}
-{{- $range := splitList "-" (trim .) }}
-- port: {{ first $range | int }}
-  {{- if gt (len $range) 1 }}
-  endPort: {{ last $range | int }}
-  {{- end }}
-  protocol: TCP
-{{- end }}
-{{- if eq .role "voice" }}
-- port: 465
-  protocol: TCP
-- port: 587
-  protocol: TCP
-{{- end }}
-{{- end -}}

@@ -63,9 +63,32 @@ annotations:
 {{- end }}
 {{- end -}}
 
+{{/*
+{root, annotations}: those of what stays when the release, or its place in it, goes: with what is in it there would go what is nowhere else.
+Argo CD takes Helm's word for what is deleted with an Application alone: what is no longer in Git it prunes, unless it is told.
+*/}}
+{{- define "parley.keptAnnotations" -}}
+{{- $argo := "argocd.argoproj.io/sync-options" -}}
+{{- $given := merge (dict) (.annotations | default dict) .root.Values.commonAnnotations -}}
+{{- $options := get $given $argo -}}
+{{- range $option := list "Delete" "Prune" -}}
+{{- if not (contains (printf "%s=" $option) $options) -}}
+{{- $options = printf "%s=false,%s" $option $options | trimSuffix "," -}}
+{{- end -}}
+{{- end -}}
+{{- merge (dict "helm.sh/resource-policy" "keep" $argo $options) $given | toYaml -}}
+{{- end -}}
+
 {{- define "parley.roleSelector" -}}
 {{ include "parley.selectorLabels" .root }}
 app.kubernetes.io/component: {{ .role }}
+{{- end -}}
+
+{{/* The values of a role: whether its number of pods is an autoscaler's business. "true" or empty. */}}
+{{- define "parley.autoscaled" -}}
+{{- with .autoscaling -}}
+{{- if or .enabled (has (.mode | default "none") (list "hpa" "keda")) -}}true{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{- define "parley.serviceAccountName" -}}
@@ -92,20 +115,37 @@ app.kubernetes.io/component: {{ .role }}
 
 {{/* {value}: as the process reads it. Numbers of YAML are floats for Helm, and would be written with an exponent. */}}
 {{- define "parley.text" -}}
-{{- if kindIs "float64" .value -}}{{- int64 .value -}}
+{{- if and (kindIs "float64" .value) (eq (floor .value) .value) -}}{{- int64 .value -}}
 {{- else if or (kindIs "slice" .value) (kindIs "map" .value) -}}{{- toJson .value -}}
 {{- else -}}{{- toString .value -}}
 {{- end -}}
 {{- end -}}
 
-{{/* {root, role, name}: what a variable will be: of the role, of all, or the default of the configuration. Empty where it has none. */}}
+{{/* {root, role, name}: what a variable will be: of extraEnv, of the role, of all, or the default of the configuration. Empty where it has none. */}}
 {{- define "parley.setting" -}}
-{{- $config := mergeOverwrite (dict) (.root.Files.Get "files/defaults.json" | fromJson) -}}
-{{- range $name, $value := .root.Values.config -}}{{- if ne (toString $value) "" -}}{{- $_ := set $config $name $value -}}{{- end -}}{{- end -}}
-{{- with .role -}}
-{{- range $name, $value := (index $.root.Values .).config -}}{{- if ne (toString $value) "" -}}{{- $_ := set $config $name $value -}}{{- end -}}{{- end -}}
+{{- $config := .root.Files.Get "files/defaults.json" | fromJson -}}
+{{- $own := dict -}}
+{{- with .role -}}{{- $own = index $.root.Values . | default dict -}}{{- end -}}
+{{- range $given := list .root.Values.config ($own.config | default dict) -}}
+{{- range $name, $value := $given -}}{{- if ne (toString $value) "" -}}{{- $_ := set $config $name $value -}}{{- end -}}{{- end -}}
+{{- end -}}
+{{- range concat .root.Values.extraEnv ($own.extraEnv | default list) -}}
+{{- if hasKey . "value" -}}{{- $_ := set $config .name .value -}}{{- end -}}
 {{- end -}}
 {{- if hasKey $config .name -}}{{- include "parley.text" (dict "value" (index $config .name)) -}}{{- end -}}
+{{- end -}}
+
+{{/* {root, role, name}: whether a variable comes from where nobody can look here: a Secret, a ConfigMap. "true" or empty. */}}
+{{- define "parley.elsewhere" -}}
+{{- $secret := index (.root.Values.secrets | default dict) .name | default dict -}}
+{{- $own := dict -}}
+{{- with .role -}}{{- $own = index $.root.Values . | default dict -}}{{- end -}}
+{{- $found := "" -}}
+{{- if and $secret.name (or (not .role) (not $secret.roles) (has .role $secret.roles)) -}}{{- $found = "true" -}}{{- end -}}
+{{- range concat .root.Values.extraEnv ($own.extraEnv | default list) -}}
+{{- if eq .name $.name -}}{{- $found = ternary "true" "" (hasKey . "valueFrom") -}}{{- end -}}
+{{- end -}}
+{{- $found -}}
 {{- end -}}
 
 {{/* {root, role} */}}
@@ -127,8 +167,8 @@ app.kubernetes.io/component: {{ .role }}
 {{- if not (kindIs "invalid" $own.terminationGracePeriodSeconds) -}}
 {{- int64 $own.terminationGracePeriodSeconds -}}
 {{- else if eq .role "voice" -}}
-{{- /* As long as calls are waited for, and a minute for what follows the last one. */ -}}
-{{- add (include "parley.seconds" (include "parley.setting" (dict "root" .root "role" .role "name" "PARLEY_VOICE_DRAIN_MS"))) 60 -}}
+{{- /* As long as calls are waited for, and a minute for what follows the last one. The pause before SIGTERM is taken from it, too. */ -}}
+{{- add (include "parley.seconds" (include "parley.setting" (dict "root" .root "role" .role "name" "PARLEY_VOICE_DRAIN_MS"))) (int64 $own.preStopSeconds) 60 -}}
 {{- else -}}
 {{- add (include "parley.seconds" (include "parley.setting" (dict "root" .root "role" .role "name" "PARLEY_SHUTDOWN_TIMEOUT_MS"))) (int64 $own.preStopSeconds) 5 -}}
 {{- end -}}
@@ -145,10 +185,12 @@ app.kubernetes.io/component: {{ .role }}
 {{- $all | toJson -}}
 {{- end -}}
 
-{{/* A folder, where files are kept in one. Empty with a bucket. */}}
+{{/* A folder, where files are kept in one. Empty with a bucket, which an address in a Secret is taken for. */}}
 {{- define "parley.filesFolder" -}}
-{{- $url := include "parley.setting" (dict "root" . "name" "STORAGE_URL") -}}
-{{- if hasPrefix "file://" $url -}}{{- trimPrefix "file://" $url | splitList "?" | first -}}{{- end -}}
+{{- $variable := dict "root" . "name" "STORAGE_URL" -}}
+{{- $url := include "parley.setting" $variable -}}
+{{- $hidden := or (include "parley.elsewhere" $variable) (and .Values.extraEnvFrom (not .Values.config.STORAGE_URL) (not (include "parley.claimName" .))) -}}
+{{- if and (hasPrefix "file://" $url) (not $hidden) -}}{{- trimPrefix "file://" $url | splitList "?" | first -}}{{- end -}}
 {{- end -}}
 
 {{- define "parley.claimName" -}}
@@ -156,12 +198,7 @@ app.kubernetes.io/component: {{ .role }}
 {{- default (ternary (printf "%s-files" (include "parley.fullname" .)) "" $claim.create) $claim.existingClaim -}}
 {{- end -}}
 
-{{/* Whether a variable has a value from anywhere: config, secrets, extraEnv. {root, name}: "true" or empty. */}}
+{{/* {root, role, name}: whether a variable has a value from anywhere: config, secrets, extraEnv. "true" or empty. */}}
 {{- define "parley.isSet" -}}
-{{- $name := .name -}}
-{{- if include "parley.setting" (dict "root" .root "name" $name) -}}true
-{{- else if (index (default (dict) .root.Values.secrets) $name | default (dict)).name -}}true
-{{- else -}}
-{{- range .root.Values.extraEnv -}}{{- if eq .name $name -}}true{{- end -}}{{- end -}}
-{{- end -}}
+{{- if or (include "parley.setting" .) (include "parley.elsewhere" .) -}}true{{- end -}}
 {{- end -}}

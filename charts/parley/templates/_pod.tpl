@@ -1,6 +1,6 @@
 {{/*
 {root, role}: the environment of a role. What is given last wins: config of all, config of the role, secrets, extraEnv; each name comes once,
-for lists with a name twice can't be applied. `migrate` and `organizations` are Jobs, and get what their work needs.
+for lists with a name twice can't be applied. `migrate` stands for the Jobs, which take of it what their work needs.
 */}}
 {{- define "parley.env" -}}
 {{- $root := .root -}}
@@ -23,7 +23,7 @@ for lists with a name twice can't be applied. `migrate` and `organizations` are 
 {{- end -}}
 {{- end -}}
 {{- range $name, $reference := $root.Values.secrets -}}
-{{- if and $reference.name (or (not $reference.roles) (has $role $reference.roles)) -}}
+{{- if and $reference.name (or (not $reference.roles) (has $role $reference.roles) (eq $role "migrate")) -}}
 {{- $selector := dict "name" $reference.name "key" $reference.key -}}
 {{- if $reference.optional -}}{{- $_ := set $selector "optional" true -}}{{- end -}}
 {{- $_ := set $env $name (dict "valueFrom" (dict "secretKeyRef" $selector)) -}}
@@ -73,7 +73,8 @@ securityContext:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- $class := default $root.Values.priorityClassName $own.priorityClassName }}
-{{- if and (not $class) $root.Values.priorityClasses.create }}
+{{- /* migrate runs before the release's own classes are made: its pod would be refused until they are, and they wait for it. */}}
+{{- if and (not $class) $root.Values.priorityClasses.create (ne .role "migrate") }}
 {{- $class = printf "%s-%s" (include "parley.clusterName" $root) (get (dict "voice" "voice" "worker" "worker") .role | default "api") }}
 {{- end }}
 {{- with $class }}

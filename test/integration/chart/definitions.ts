@@ -92,7 +92,12 @@ export const otherDefinitions: readonly Schema[] = [
     object({
       parentRefs: list(object({ name: text, namespace: text, sectionName: text }, ['name'])),
       hostnames: list(text),
-      rules: list(object({ backendRefs: list(object({ name: text, port: number }, ['name'])) })),
+      rules: list(
+        object({
+          matches: list(object({ path: object({ type: text, value: text }, ['value']) })),
+          backendRefs: list(object({ name: text, port: number }, ['name'])),
+        }),
+      ),
     }),
   ),
 ];

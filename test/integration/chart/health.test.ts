@@ -70,6 +70,26 @@ describe("Argo CD's health", () => {
     });
   });
 
+  it('says why a deletion does not come to an end', async () => {
+    const deleted = { metadata: { deletionTimestamp: '2026-01-01T00:00:00Z', generation: 4 } };
+    const stalled = { observedGeneration: 4, conditions: [condition('Stalled', 'True', 'two agents use it')] };
+    await expect(healthOf(object('Tool', stalled, deleted))).resolves.toEqual({
+      status: 'Degraded',
+      message: 'Being deleted: two agents use it',
+    });
+    // What was wrong before it says nothing of the deletion.
+    await expect(healthOf(object('Tool', { ...stalled, observedGeneration: 3 }, deleted))).resolves.toEqual({
+      status: 'Progressing',
+      message: 'Being deleted',
+    });
+  });
+
+  it('is told of objects without a generation, too', async () => {
+    const ready = { observedGeneration: 0, conditions: [condition('Ready', 'True')] };
+    await expect(healthOf({ metadata: { name: 'one' }, status: ready })).resolves.toMatchObject({ status: 'Healthy' });
+    await expect(healthOf({ metadata: { name: 'one' }, status: {} })).resolves.toMatchObject({ status: 'Progressing' });
+  });
+
   it('says of an agent that fails whether calls go on', async () => {
     const status = {
       observedGeneration: 3,

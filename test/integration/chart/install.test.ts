@@ -4,6 +4,7 @@ import { join } from 'node:path';
 
 import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 
 import { runApi } from '../../../api/main.ts';
 import { createFoundation } from '../../../api/resources/foundation.ts';
@@ -23,6 +24,7 @@ import { anAgent, aWebhookSubscription } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { unlimited } from '../../support/limits.ts';
+import { undescribedMetrics } from '../../support/metrics-reference.ts';
 import { database, type TestDatabase } from '../../support/postgres.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 import { chart, lay, NAMESPACE, ofKind, podsOf, RELEASE, render, type Rendered, roles, withValues } from './helm.ts';
@@ -249,10 +251,11 @@ describe('permissions', () => {
       PARLEY_LOG_LEVEL: 'error',
       STORAGE_URL: 'file:///tmp/parley-chart-test',
     });
-    const options = async (role: string) => ({
+    const registries = { operator: new Registry(), api: new Registry(), dispatcher: new Registry() };
+    const options = async (role: keyof typeof registries) => ({
       config: loadConfig(await env(role)),
       logger: createLogger({ role, level: 'error' }),
-      registry: new Registry(),
+      registry: registries[role],
       signal: stop.signal,
     });
     const running = [runOperator(await options('operator')), runApi(await options('api')), runDispatcher(await options('dispatcher'))];
@@ -266,6 +269,10 @@ describe('permissions', () => {
         const answer = await fetch(`http://127.0.0.1:${dispatcherPort}/readyz`);
         expect(await answer.text()).not.toMatch(/subscriptions|postgres/);
       });
+      // Whoever wants to know what they tell reads one page.
+      expect(await undescribedMetrics('Operator', registries.operator)).toEqual([]);
+      expect(await undescribedMetrics('API', registries.api)).toEqual([]);
+      expect(await undescribedMetrics('Dispatcher', registries.dispatcher)).toEqual([]);
     } finally {
       stop.abort();
       await Promise.allSettled(running);
@@ -311,6 +318,50 @@ describe('a release in one namespace', () => {
   });
 });
 
+describe('who installs', () => {
+  it('in one namespace, is somebody with the Role of the page, and nobody with less', async () => {
+    const page = await readFile(join(repositoryRoot(), 'docs/install/least-privilege.md'), 'utf8');
+    const role = parse(page.split('```yaml\n')[1]?.split('```')[0] ?? '') as {
+      metadata: { name: string };
+      rules: { apiGroups: string[] }[];
+    };
+    await cluster.namespace('flat');
+    const install = [
+      'install',
+      'flat',
+      chart,
+      '--namespace',
+      'flat',
+      '--no-hooks',
+      '--kube-as-user',
+      'tenant',
+      '--kube-as-group',
+      'tenants',
+    ];
+    const own = lay(values, { namespaced: true, organizations: [], crds: { enabled: false } });
+    const grant = (rules: object): Promise<void> => apply({ ...role, metadata: { ...role.metadata, namespace: 'flat' }, rules });
+    await cluster.kubectl(['create', 'rolebinding', 'tenant', `--role=${role.metadata.name}`, '--user=tenant', '--namespace=flat']);
+    await grant(role.rules.filter(({ apiGroups }) => !apiGroups.includes('events.k8s.io')));
+    await expect(cluster.helm(install, own)).rejects.toThrow('attempting to grant RBAC permissions not currently held');
+    await cluster.helm(['uninstall', 'flat', '--namespace', 'flat', '--no-hooks']);
+    await grant(role.rules);
+    await cluster.helm(install, own);
+    await cluster.helm(['uninstall', 'flat', '--namespace', 'flat', '--no-hooks', '--kube-as-user', 'tenant']);
+  });
+
+  it('is refused a second release for the whole cluster', async () => {
+    await cluster.namespace('second');
+    const install = ['install', 'second', chart, '--namespace', 'second', '--no-hooks'];
+    const own = lay(values, { organizations: [] });
+    await expect(cluster.helm(install, own)).rejects.toThrow(`release ${RELEASE} in namespace ${NAMESPACE}`);
+    // The one that there is may be looked at.
+    await cluster.helm(['template', RELEASE, chart, '--namespace', NAMESPACE, '--dry-run=server', '--kube-version', '1.34.4'], values);
+    // One that leaves the operator to the other is part of it, and one in a namespace is apart.
+    await cluster.helm([...install, '--dry-run=server'], lay(own, { operator: { enabled: false } }));
+    await cluster.helm([...install, '--dry-run=server'], lay(own, { namespaced: true }));
+  });
+});
+
 describe('the life of a release', () => {
   it('changes nothing when it is upgraded to the same, says what it changes, and rolls back', async () => {
     const versions = async (): Promise<string> =>
@@ -337,6 +388,31 @@ describe('the life of a release', () => {
     await expect(cluster.kubectl(level)).resolves.toBe('debug');
     await cluster.helm(['rollback', RELEASE, '--namespace', NAMESPACE, '--no-hooks']);
     await expect(cluster.kubectl(level)).resolves.toBe('');
+  });
+
+  it('rolls back past an organisation that was taken off the list when it is back on it', async () => {
+    const upgrade = (organizations: readonly unknown[]): Promise<string> =>
+      cluster.helm(['upgrade', RELEASE, chart, '--namespace', NAMESPACE, '--no-hooks'], lay(values, { organizations }));
+    const revision = async (): Promise<string> => {
+      const text = await cluster.helm(['history', RELEASE, '--namespace', NAMESPACE, '--output', 'json']);
+      return String((JSON.parse(text) as { revision: number }[]).at(-1)?.revision);
+    };
+    const before = await revision();
+    await upgrade(['acme']);
+    const rollback = (): Promise<string> => cluster.helm(['rollback', RELEASE, before, '--namespace', NAMESPACE, '--no-hooks']);
+    await expect(rollback()).rejects.toThrow('no Namespace with the name "globex" found');
+    await upgrade(['acme', { name: 'globex' }]);
+    await rollback();
+  });
+
+  it('hands definitions over that somebody else has made', async () => {
+    const hand = (release: string, ...more: string[]): Promise<string> =>
+      cluster.helm(['upgrade', '--install', release, join(chart, 'charts/crds'), '--namespace', NAMESPACE, ...more]);
+    await expect(hand('parley-crds')).rejects.toThrow('invalid ownership metadata');
+    await hand('parley-crds', '--take-ownership');
+    await cluster.helm(['uninstall', 'parley-crds', '--namespace', NAMESPACE]);
+    await hand('definitions', '--take-ownership');
+    await expect(cluster.kubectl(['get', 'agents', '--all-namespaces', '--output=name'])).resolves.not.toBe('');
   });
 
   it('tells the next three commands', async () => {

@@ -99,6 +99,7 @@ const sampleByName: Readonly<Record<string, unknown>> = {
   config: { PARLEY_LOG_LEVEL: 'debug' },
   hosts: [{ host: 'api.example.com', paths: [{ path: '/' }] }],
   tls: [{ hosts: ['api.example.com'], secretName: 'api-tls' }],
+  publicPaths: ['/v2'],
   parentRefs: [{ name: 'gateway' }],
   hostnames: ['api.example.com'],
   to: [{ ipBlock: { cidr: '192.0.2.0/24' } }],

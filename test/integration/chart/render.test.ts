@@ -1,8 +1,10 @@
 /** What the chart makes of its values. */
-import { readFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
 
 import { repositoryRoot } from '../../../cli/dev/repository.ts';
 import { chartVariables } from '../../../scripts/generators/chart-values-definition.ts';
@@ -15,6 +17,7 @@ import {
   helm,
   NAMESPACE,
   ofKind,
+  parseManifests,
   podsOf,
   type PodTemplate,
   RELEASE,
@@ -37,6 +40,25 @@ describe('the chart', () => {
   it('passes helm lint, with every value and without warnings', async () => {
     const text = await helm(['lint', chart, '--strict', '--kube-version', '1.34.4'], { values: withValues() });
     expect(text).toContain('1 chart(s) linted, 0 chart(s) failed');
+  });
+
+  it('can be part of another chart, on a condition', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'parley-parent-'));
+    try {
+      const dependencies = [{ name: 'parley', version: '*', condition: 'parley.enabled' }];
+      await mkdir(join(folder, 'charts'));
+      await symlink(chart, join(folder, 'charts/parley'));
+      await writeFile(join(folder, 'Chart.yaml'), stringify({ apiVersion: 'v2', name: 'platform', version: '1.0.0', dependencies }));
+      const deployments = async (enabled: boolean): Promise<readonly string[]> => {
+        const values = { global: { team: 'phone' }, parley: withValues({ enabled }) };
+        const text = await helm(['template', 'platform', folder, '--kube-version', '1.34.4'], { values });
+        return ofKind(parseManifests(text), 'Deployment').map(({ metadata }) => metadata.name);
+      };
+      expect(await deployments(true)).toContain('platform-parley-api');
+      expect(await deployments(false)).toEqual([]);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
   });
 
   it('has the version of the program', async () => {
@@ -75,6 +97,11 @@ describe('the configuration', () => {
     await expect(refusal(withValues({ api: { replica: 3 } }))).resolves.toContain("additional properties 'replica' not allowed");
   });
 
+  it('takes a number for a text that is one', async () => {
+    const manifests = await render(withValues({ config: { PARLEY_EGRESS_PORTS: 443, OTEL_TRACES_SAMPLER_ARG: 0.1 } }));
+    expect(envOf(containerOf(manifests, 'worker'))).toMatchObject({ PARLEY_EGRESS_PORTS: '443', OTEL_TRACES_SAMPLER_ARG: '0.1' });
+  });
+
   it('takes no secret in the open', async () => {
     for (const { name } of configEntries().filter(({ secret }) => secret)) {
       await expect(refusal(withValues({ config: { [name]: 'postgres://user:password@db/parley' } })), name).resolves.toMatch(
@@ -103,8 +130,9 @@ describe('the configuration', () => {
     expect(envOf(containerOf(manifests, 'voice'))['OPENAI_API_KEY']).toEqual({ secretKeyRef: { name: 'models', key: 'openai' } });
   });
 
-  it('gives the Jobs the database and nothing else that is secret', async () => {
-    const manifests = await render(withValues({ organizations: ['acme'] }));
+  it('gives the Jobs the database and nothing else that is secret, whichever roles have it', async () => {
+    const manifests = await render(withValues({ organizations: ['acme'], secrets: { DATABASE_URL: { roles } } }));
+    expect(ofKind(manifests, 'Job')).toHaveLength(2);
     for (const job of ofKind(manifests, 'Job')) {
       const [container] = (job['spec'].template as PodTemplate).spec.containers;
       expect(Object.keys(envOf(container!)).toSorted(), job.metadata.name).toEqual(['DATABASE_URL', 'HOME']);
@@ -125,8 +153,17 @@ describe('what can not work', () => {
     [{ config: { PARLEY_LEADER_ELECTION: false } }, 'operator.replicas=1'],
     [{ voice: { autoscaling: { mode: 'keda' } } }, 'voice.autoscaling.prometheusAddress=http://'],
     [{ metrics: { serviceMonitor: { enabled: true }, podMonitor: { enabled: true } } }, 'Switch one off'],
+    [{ api: { autoscaling: { minReplicas: 12 } } }, 'api.autoscaling.maxReplicas is 10'],
+    [{ voice: { autoscaling: { mode: 'hpa', minReplicas: 30 } } }, 'voice.autoscaling.maxReplicas is 20'],
+    [{ voice: { autoscaling: { mode: 'hpa' }, config: { PARLEY_VOICE_CALLS: 5 } } }, 'voice.autoscaling.targetCallsPerPod below 5'],
     [{ config: { LIVEKIT_API_KEY: 'key' } }, 'LIVEKIT_API_KEY is in config and in secrets'],
     [{ worker: { serviceAccount: { create: false } } }, 'worker.serviceAccount.name'],
+    [{ organizations: ['acme', { name: 'acme', labels: { team: 'phone' } }] }, 'organizations names acme twice'],
+    [{ organizations: [NAMESPACE] }, `organizations names ${NAMESPACE}, which is the namespace of the release`],
+    [{ fullnameOverride: '2nd' }, 'set fullnameOverride'],
+    [{ crds: { keeep: true } }, "additional properties 'keeep' not allowed"],
+    [{ extraEnv: [{ value: 'yes' }] }, "missing property 'name'"],
+    [{ api: { extraEnv: [{ name: 'PORT', value: 80 }] } }, '/api/extraEnv/0/value'],
   ])('%j says what to do', async (values, cure) => {
     await expect(refusal(withValues(values))).resolves.toContain(cure);
   });
@@ -138,13 +175,42 @@ describe('what can not work', () => {
   });
 });
 
+describe('what the chart can not see', () => {
+  const secret = (name: string) => ({ name, valueFrom: { secretKeyRef: { name: 'all', key: name } } });
+  it.each([
+    ['a Secret', { secrets: { TEMPORAL_ADDRESS: { name: 'all', key: 'temporal' }, STORAGE_URL: { name: 'all', key: 'storage' } } }],
+    ['extraEnv', { extraEnv: [secret('TEMPORAL_ADDRESS'), secret('STORAGE_URL')] }],
+    [
+      'extraEnv, in the open',
+      {
+        extraEnv: [
+          { name: 'TEMPORAL_ADDRESS', value: 'temporal:7233' },
+          { name: 'STORAGE_URL', value: 's3://bucket' },
+        ],
+      },
+    ],
+    ['extraEnvFrom', { extraEnvFrom: [{ secretRef: { name: 'all' } }] }],
+  ])('may come from %s', async (_name, values) => {
+    const manifests = await render(withValues({ config: { TEMPORAL_ADDRESS: '', STORAGE_URL: '' } }, values));
+    expect(find(manifests, 'Deployment', 'parley-api')['spec'].template.spec.volumes).toEqual([expect.objectContaining({ name: 'tmp' })]);
+  });
+
+  it('is no folder, unless a volume is given for it', async () => {
+    const values = { config: { STORAGE_URL: '' }, extraEnvFrom: [{ secretRef: { name: 'all' } }] };
+    const manifests = await render(withValues(values, { storage: { persistentVolumeClaim: { create: true } } }));
+    expect(containerOf(manifests, 'api').volumeMounts?.map(({ mountPath }) => mountPath)).toContain('/var/lib/parley/files');
+  });
+});
+
 describe('the pods', () => {
   it('gives voice the time of its longest call and a minute more', async () => {
     const usual = await render(withValues());
-    expect(podOf(usual, 'voice').spec.terminationGracePeriodSeconds).toBe(7320);
+    expect(podOf(usual, 'voice').spec.terminationGracePeriodSeconds).toBe(7325);
     expect(containerOf(usual, 'voice').lifecycle).toEqual({ preStop: { sleep: { seconds: 5 } } });
     const short = await render(withValues({ voice: { config: { PARLEY_VOICE_DRAIN_MS: 600_500 } } }));
-    expect(podOf(short, 'voice').spec.terminationGracePeriodSeconds).toBe(661);
+    expect(podOf(short, 'voice').spec.terminationGracePeriodSeconds).toBe(666);
+    const patient = await render(withValues({ voice: { preStopSeconds: 300 } }));
+    expect(podOf(patient, 'voice').spec.terminationGracePeriodSeconds).toBe(300 + 7260 + 60);
   });
 
   it('gives the others longer than their orderly stop takes', async () => {
@@ -210,6 +276,30 @@ describe('organisations', () => {
     expect(container?.args).toEqual(['org', 'create', '--no-namespace', 'acme', 'globex', 'initech']);
   });
 
+  it('stay in a cluster that Argo CD looks after, as do the files and the definitions', async () => {
+    const option = 'argocd.argoproj.io/sync-options';
+    const values = {
+      crds: { enabled: true, annotations: { [option]: 'ServerSideApply=true' } },
+      config: { STORAGE_URL: 'file:///data' },
+      storage: { persistentVolumeClaim: { create: true } },
+      organizations: ['acme', { name: 'globex', annotations: { [option]: 'Prune=confirm' } }],
+    };
+    const manifests = await render(withValues(values, { commonAnnotations: { [option]: 'Replace=false', team: 'phone' } }));
+    const kept = manifests.filter(({ metadata }) => metadata.annotations?.['helm.sh/resource-policy'] === 'keep');
+    expect(new Set(kept.map(({ kind, metadata }) => [kind, metadata.name, metadata.annotations?.[option]].join(' ')))).toEqual(
+      new Set([
+        ...['agents', 'knowledgebases', 'phonenumbers', 'tools', 'webhooksubscriptions'].map(
+          (name) => `CustomResourceDefinition ${name}.parley.dev Prune=false,Delete=false,ServerSideApply=true`,
+        ),
+        'Namespace acme Prune=false,Delete=false,Replace=false',
+        // Who says it otherwise knows why.
+        'Namespace globex Delete=false,Prune=confirm',
+        'PersistentVolumeClaim parley-files Prune=false,Delete=false,Replace=false',
+      ]),
+    );
+    expect(find(manifests, 'Namespace', 'acme').metadata.annotations).toMatchObject({ team: 'phone' });
+  });
+
   it('needs nothing of the cluster when namespaced', async () => {
     const manifests = await render(withValues({ namespaced: true }));
     const kinds = new Set(manifests.map(({ kind }) => kind));
@@ -220,154 +310,21 @@ describe('organisations', () => {
   });
 });
 
-describe('network policies', () => {
-  const columns = ['DNS', 'API server', 'Postgres', 'Temporal', 'LiveKit', 'Media', 'Vectors', 'Bucket', 'Outside'] as const;
-  interface Rule {
-    readonly ports: readonly { readonly port: number | string; readonly endPort?: number; readonly protocol: string }[];
-    readonly to?: readonly { readonly ipBlock?: { readonly cidr: string; readonly except?: readonly string[] } }[];
-  }
-  /** Ports that tell the destinations apart. */
-  const telling: Readonly<Record<(typeof columns)[number], (rule: Rule) => boolean>> = {
-    DNS: ({ ports }) => ports.some(({ port }) => port === 53),
-    'API server': ({ ports }) => ports.some(({ port }) => port === 6443),
-    Postgres: ({ ports }) => ports.some(({ port }) => port === 5432),
-    Temporal: ({ ports }) => ports.some(({ port }) => port === 7233),
-    LiveKit: ({ ports }) => ports.some(({ port }) => port === 7880),
-    Media: ({ ports }) => ports.some(({ protocol, endPort }) => protocol === 'UDP' && endPort === 60_000),
-    Vectors: ({ ports }) => ports.some(({ port }) => port === 19_530),
-    Bucket: ({ ports }) => ports.some(({ port }) => port === 9000),
-    Outside: ({ to = [] }) => to.some(({ ipBlock }) => ipBlock?.except?.includes('10.0.0.0/8') === true),
-  };
-  const values = withValues({
-    organizations: ['acme'],
-    secrets: { VECTOR_STORE_URL: { name: 'milvus', key: 'url' } },
-    config: { LIVEKIT_URL: 'ws://livekit:7880', PARLEY_EGRESS_ALLOW_CIDRS: '10.20.0.0/16, 10.30.0.7' },
-    networkPolicy: { storage: { ports: [9000] } },
-  });
-
-  it('let each role reach what the page says, and nothing else', async () => {
-    const page = await readFile(join(repositoryRoot(), 'docs/install/network-policies.md'), 'utf8');
-    const manifests = await render(values);
-    for (const role of [...roles, 'migrate', 'register']) {
-      const row = page.split('\n').find((line) => line.startsWith(`| ${role} |`));
-      const wanted = row
-        ?.split('|')
-        .slice(2, -1)
-        .map((cell) => cell.trim() === 'yes');
-      const { spec } = find(manifests, 'NetworkPolicy', `parley-${role}`) as unknown as {
-        spec: { policyTypes: string[]; egress: Rule[]; podSelector: object };
-      };
-      expect(spec.policyTypes).toEqual(['Ingress', 'Egress']);
-      expect(
-        columns.map((column) => spec.egress.some(telling[column])),
-        role,
-      ).toEqual(wanted);
-      // Every rule is one of those: none allows more in passing.
-      for (const rule of spec.egress) {
-        expect(rule.ports.length, JSON.stringify(rule)).toBeGreaterThan(0);
-        expect(
-          columns.filter((column) => telling[column](rule)),
-          JSON.stringify(rule),
-        ).toHaveLength(1);
-      }
-    }
-  });
-
-  it('let every role reach the collector of traces where there is one, at the port that its address has', async () => {
-    const to = [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'observability' } } }];
-    const egressOf = async (config: Readonly<Record<string, string>>): Promise<readonly string[]> => {
-      const manifests = await render(withValues({ config, networkPolicy: { collector: { to } } }));
-      return roles.flatMap((role) => {
-        const { spec } = find(manifests, 'NetworkPolicy', `parley-${role}`) as unknown as { spec: { egress: Rule[] } };
-        return spec.egress.filter((rule) => JSON.stringify(rule.to) === JSON.stringify(to)).map(({ ports }) => `${role} ${ports[0]?.port}`);
-      });
-    };
-    expect(await egressOf({})).toEqual([]);
-    expect(await egressOf({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector.observability:4318' })).toEqual(
-      roles.map((role) => `${role} 4318`),
-    );
-    const both = {
-      OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318',
-      OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces.example/v1/traces',
-    };
-    expect(await egressOf(both)).toEqual(roles.map((role) => `${role} 443`));
-  });
-
-  it('leave private networks out of the world outside, but for those that are let in', async () => {
-    const manifests = await render(values);
-    const { spec } = find(manifests, 'NetworkPolicy', 'parley-dispatcher') as unknown as { spec: { egress: Rule[] } };
-    const outside = spec.egress.find(telling.Outside);
-    expect(outside?.to?.map(({ ipBlock }) => ipBlock?.cidr)).toEqual(['0.0.0.0/0', '::/0', '10.20.0.0/16', '10.30.0.7/32']);
-    expect(outside?.to?.[1]?.ipBlock?.except).toContain('fc00::/7');
-    expect(outside?.ports).toEqual([
-      { port: 80, protocol: 'TCP' },
-      { port: 443, protocol: 'TCP' },
-      { port: 1024, endPort: 65_535, protocol: 'TCP' },
-    ]);
-  });
-
-  it('let nobody but Prometheus and the release itself come in, except to the API', async () => {
-    const manifests = await render(
-      withValues({ networkPolicy: { metricsFrom: [{ podSelector: { matchLabels: { app: 'prometheus' } } }] } }),
-    );
-    for (const role of roles) {
-      const { spec } = find(manifests, 'NetworkPolicy', `parley-${role}`) as unknown as { spec: { ingress: { from?: object[] }[] } };
-      expect(spec.ingress).toHaveLength(1);
-      if (role === 'api') expect(spec.ingress[0]).not.toHaveProperty('from');
-      else expect(spec.ingress[0]?.from).toHaveLength(2);
-    }
-  });
-});
-
 describe('the definitions', () => {
   it('can be installed alone, and stay', async () => {
     const text = await helm(['template', 'crds', join(chart, 'charts/crds'), '--kube-version', '1.34.4']);
     expect(text.match(/^kind: CustomResourceDefinition$/gm)).toHaveLength(5);
     expect(text.match(/helm\.sh\/resource-policy: keep/g)).toHaveLength(5);
+    expect(text.match(/app\.kubernetes\.io\/part-of: parley/g)).toHaveLength(5);
+    const mistaken = helm(['template', 'crds', join(chart, 'charts/crds')], { values: { keeep: true } });
+    await expect(mistaken).rejects.toThrow("additional properties 'keeep' not allowed");
+    const bare = await helm(['template', 'crds', join(chart, 'charts/crds'), '--kube-version', '1.34.4'], { values: { keep: false } });
+    expect(bare).not.toContain('annotations:');
   });
 
   it('come with the chart, or not', async () => {
     expect(ofKind(await render(withValues({ crds: { enabled: true } })), 'CustomResourceDefinition')).toHaveLength(5);
     expect(ofKind(await render(withValues()), 'CustomResourceDefinition')).toHaveLength(0);
-  });
-});
-
-describe('alerts and dashboards', () => {
-  it('ask for metrics that there are', async () => {
-    const reference = await readFile(join(repositoryRoot(), 'docs/reference/metrics.md'), 'utf8');
-    const manifests = await render(withValues({ metrics: { prometheusRule: { enabled: true }, dashboards: { enabled: true } } }));
-    const text = JSON.stringify([
-      ...ofKind(manifests, 'PrometheusRule'),
-      ...ofKind(manifests, 'ConfigMap').map(({ data }) => data as unknown),
-    ]);
-    const names = new Set(
-      text.match(
-        /\b(parley|controller_runtime|workqueue|informer|reflector|leader_election|rest_client|http_request|http_requests)_[a-z_]+\b/g,
-      ) ?? [],
-    );
-    expect(names.size).toBeGreaterThan(25);
-    for (const name of names) {
-      // parley_build_info and what Node.js tells of itself are everywhere, and have no row.
-      if (name === 'parley_build_info') continue;
-      expect(reference, name).toContain(`| \`${name.replace(/_(bucket|count|sum)$/, '')}\` |`);
-    }
-  });
-
-  it('go by the names of this release, and have a runbook each', async () => {
-    const values = withValues({
-      metrics: { prometheusRule: { enabled: true, runbookURL: 'https://docs.example.com/alerts', disabled: ['ParleyDown'] } },
-    });
-    const [rule] = ofKind(await render(values, { release: 'phone', namespace: 'telephony' }), 'PrometheusRule');
-    const rules = rule?.['spec'].groups[0].rules as { alert: string; expr: string; annotations: Record<string, string> }[];
-    const page = await readFile(join(repositoryRoot(), 'docs/operations/alerts.md'), 'utf8');
-    expect(rules.map(({ alert }) => alert)).not.toContain('ParleyDown');
-    expect(rules.length).toBeGreaterThan(10);
-    for (const { alert, expr, annotations } of rules) {
-      expect(expr).not.toContain('$');
-      expect(expr).toContain('namespace="telephony"');
-      expect(page).toContain(`\n## ${alert}\n`);
-      expect(annotations['runbook_url']).toBe(`https://docs.example.com/alerts#${alert.toLowerCase()}`);
-    }
   });
 });
 

@@ -10,6 +10,7 @@ import { migrate, openStore } from '../../../store/index.ts';
 import type { housekeeping } from '../../../workflows/catalogue.ts';
 import { runWorker } from '../../../workflows/main.ts';
 import { eventually } from '../../support/eventually.ts';
+import { undescribedMetrics } from '../../support/metrics-reference.ts';
 import { ownTemporal } from '../../support/own-temporal.ts';
 import { database } from '../../support/postgres.ts';
 import { unique } from './support.ts';
@@ -19,10 +20,11 @@ function startWorker(env: Readonly<Record<string, string>>) {
   const stopping = new AbortController();
   const port = Promise.withResolvers<number>();
   const lines: string[] = [];
+  const registry = createRegistry({ role: 'worker', version: 'test' });
   const running = runWorker({
     config: loadConfig({ PARLEY_WORKER_PORT: '0', PARLEY_SHUTDOWN_TIMEOUT_MS: '30000', TEMPORAL_TASK_QUEUE: unique('worker'), ...env }),
     logger: createLogger({ role: 'worker', level: 'info', destination: { write: (line) => void lines.push(line) } }),
-    registry: createRegistry({ role: 'worker', version: 'test' }),
+    registry,
     signal: stopping.signal,
     scheduleId: unique('worker'),
     onListening: port.resolve,
@@ -34,7 +36,7 @@ function startWorker(env: Readonly<Record<string, string>>) {
     const response = await fetch(`http://127.0.0.1:${await port.promise}${path}`);
     return { status: response.status, text: await response.text() };
   };
-  return { get, lines, stop: () => (stopping.abort(), running) };
+  return { get, lines, registry, stop: () => (stopping.abort(), running) };
 }
 
 it('waits for Temporal without ever exiting, finds it again after it was away, and stops in order', async () => {
@@ -55,6 +57,7 @@ it('waits for Temporal without ever exiting, finds it again after it was away, a
     await temporal.start();
     await eventually(async () => expect((await worker.get('/readyz')).text).toBe('ok\n'));
     expect((await worker.get('/metrics')).text).toContain('parley_worker_ready 1');
+    expect(await undescribedMetrics('Worker', worker.registry)).toEqual([]);
 
     await temporal.stop();
     await eventually(async () => expect((await worker.get('/readyz')).text).toContain('does not answer'));

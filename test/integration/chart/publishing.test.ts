@@ -1,0 +1,46 @@
+/** What of the REST API's port an Ingress or an HTTPRoute lets in. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { describe, expect, it } from 'vitest';
+
+import { mediaEventsPath } from '../../../api/media-events/routes.ts';
+import { repositoryRoot } from '../../../cli/dev/repository.ts';
+import { find, render, withValues } from './helm.ts';
+
+/** Tell of the inside, and need no key. */
+const inside = ['/metrics', '/readyz'];
+
+async function published(): Promise<readonly (readonly string[])[]> {
+  const hosts = [{ host: 'api.example.com' }];
+  const manifests = await render(withValues({ api: { ingress: { enabled: true, hosts }, httpRoute: { enabled: true } } }));
+  const { rules } = find(manifests, 'Ingress', 'parley-api')['spec'] as {
+    rules: { http: { paths: { path: string; pathType: string }[] } }[];
+  };
+  const route = find(manifests, 'HTTPRoute', 'parley-api')['spec'] as { rules: { matches: { path: { type: string; value: string } }[] }[] };
+  return [
+    rules.flatMap(({ http }) => http.paths.filter(({ pathType }) => pathType === 'Prefix').map(({ path }) => path)),
+    route.rules.flatMap(({ matches }) => matches.filter(({ path }) => path.type === 'PathPrefix').map(({ path }) => path.value)),
+  ];
+}
+
+describe('Ingress and HTTPRoute', () => {
+  it('publish every route of the REST API, and neither metrics nor readiness', async () => {
+    const { paths } = JSON.parse(await readFile(join(repositoryRoot(), 'docs/reference/openapi.json'), 'utf8')) as { paths: object };
+    const routes = [...Object.keys(paths), mediaEventsPath, '/call', '/call/script.js'];
+    expect(routes).toEqual(expect.arrayContaining(inside));
+    for (const prefixes of await published()) {
+      const reached = (route: string): boolean => prefixes.some((prefix) => route === prefix || route.startsWith(`${prefix}/`));
+      expect(routes.filter((route) => !reached(route))).toEqual(inside);
+      // An HTTPRoute's rule had no more matches than that in the first versions of the Gateway API.
+      expect(prefixes.length).toBeLessThanOrEqual(8);
+    }
+  });
+
+  it('take the paths that are given in place of them', async () => {
+    const hosts = [{ host: 'api.example.com', paths: [{ path: '/' }] }];
+    const own = await render(withValues({ api: { ingress: { enabled: true, hosts } } }));
+    const { rules } = find(own, 'Ingress', 'parley-api')['spec'] as { rules: { http: { paths: object[] } }[] };
+    expect(rules[0]?.http.paths).toEqual([expect.objectContaining({ path: '/', pathType: 'Prefix' })]);
+  });
+});
