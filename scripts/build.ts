@@ -13,9 +13,12 @@ import { BUNDLE_CONTENTS, bundleContents } from '../image/bundle-contents.ts';
 import { pdfAssetFolder, pdfAssets, pdfPackageFolder } from '../knowledge/parsing/assets.ts';
 import { megabytes } from '../platform/megabytes.ts';
 import { bundleWorkflows, WORKFLOW_BUNDLE } from '../workflows/bundle.ts';
+import { namelessImports } from './nameless-imports.ts';
 
 /** What LiveKit's agent server loads with native parts in it; the server itself is in the bundle: each call's process reads it. */
 const beside = ['@livekit/rtc-node', '@livekit/av', '@livekit/local-inference'];
+/** Only its detector of hosts asks for the machine's id, and neither Parley nor LiveKit's server uses that one. */
+const unreached = /node_modules\/@opentelemetry\/resources\/.*\/getMachineId\.js$/;
 const outdir = process.argv[2] ?? 'dist';
 
 await rm(outdir, { recursive: true, force: true });
@@ -47,6 +50,10 @@ const result = await build({
   logLevel: 'warning',
   metafile: true,
 });
+const nameless = namelessImports(result.metafile, unreached);
+if (nameless.length > 0) {
+  throw new Error(`put a module of your own, with a static import, between these, whose names the bundle loses:\n${nameless.join('\n')}`);
+}
 await cp('store/migrations', `${outdir}/migrations`, { recursive: true });
 for (const name of [...Object.keys(assetTypes), 'LICENSE', 'NOTICE'])
   await cp(join(packageFolder(), name), join(outdir, assetFolder, name));

@@ -31,8 +31,8 @@ export async function writeAs(io: Pick<Io, 'out'>, format: Format, value: unknow
   }
 }
 
+/** Loaded by those who want it: that takes 30 ms, and most want a table. */
 export async function toYaml(value: unknown): Promise<string> {
-  const { stringify } = await import('yaml');
-  // The detour drops what is undefined, and ties to objects that stand twice in it.
-  return stringify(JSON.parse(JSON.stringify(value)), { lineWidth: 0, aliasDuplicateObjects: false });
+  const { stringifyYaml } = await import('./yaml.ts');
+  return stringifyYaml(value);
 }
