@@ -2,7 +2,8 @@
 import type { KubeObject } from '../../../kube/index.ts';
 import { configEntries } from '../../../platform/config.ts';
 import { MASK } from '../../../platform/masking.ts';
-import { maskAddress, type Redactor } from './redactor.ts';
+import { addressPattern, maskAddress } from './address.ts';
+import type { Redactor } from './redactor.ts';
 
 type Tree = Readonly<Record<string, unknown>>;
 
@@ -50,9 +51,9 @@ export function maskMetadata(metadata: KubeObject['metadata'], redactor: Redacto
     deletionTimestamp,
     finalizers,
     ownerReferences: ownerReferences?.map(({ kind, name: owner, uid: ownerUid }) => ({ kind, name: owner, uid: ownerUid })),
-    labels: labels && map(labels, (key, value) => (knownLabels.test(key) ? redactor.text(value) : redactor.secret(value))),
+    labels: labels && map(labels, (key, value) => (knownLabels.test(key) ? redactor.text(value) : redactor.unknown(value))),
     annotations:
-      annotations && map(annotations, (key, value) => (knownAnnotations.has(key) ? redactor.text(value) : redactor.secret(value))),
+      annotations && map(annotations, (key, value) => (knownAnnotations.has(key) ? redactor.text(value) : redactor.unknown(value))),
   };
 }
 
@@ -123,9 +124,9 @@ function maskContainer({ name, image, command, args, env, ...rest }: ContainerSp
   return {
     name,
     image: image && redactor.text(image),
-    command: command?.map((word) => redactor.secret(word)),
+    command: command?.map((word) => redactor.unknown(word)),
     // The role itself is one; of anything else a secret may be part.
-    args: args?.map((word) => (word === name ? word : redactor.secret(word))),
+    args: args?.map((word) => (word === name ? word : redactor.unknown(word))),
     env: env?.map((variable) => maskVariable(variable, redactor)),
     ...pick(rest, containerMembers, redactor),
   };
@@ -136,7 +137,8 @@ function maskVariable(
   redactor: Redactor,
 ): Tree {
   if (value === undefined) return { name, valueFrom };
-  return { name, value: plainVariables.has(name) ? maskSetting(value, redactor) : redactor.secret(value) };
+  if (plainVariables.has(name)) return { name, value: maskSetting(value, redactor) };
+  return { name, value: secretMember.test(name) ? redactor.secret(value) : redactor.unknown(value) };
 }
 
 /** A setting that is no secret may have one in it: an address with a password, a list of profiles with headers. */
@@ -145,10 +147,10 @@ function maskSetting(value: string, redactor: Redactor): string {
     try {
       return JSON.stringify(maskTree(JSON.parse(value), redactor));
     } catch {
-      return redactor.secret(value);
+      return redactor.unknown(value);
     }
   }
-  return /^[a-z][a-z0-9+.-]*:\/\/\S+$/i.test(value) ? maskAddress(value, redactor) : redactor.text(value);
+  return addressPattern.test(value) ? maskAddress(value, redactor) : redactor.text(value);
 }
 
 /** The name, the kind, and what it refers to by name; never what is written into it. */
@@ -164,7 +166,8 @@ function pick(tree: Tree, members: readonly string[], redactor: Redactor): Tree 
 
 /** Any JSON: texts without what looks secret, and none at all below a name that says it is. */
 export function maskTree(value: unknown, redactor: Redactor): unknown {
-  if (typeof value === 'string') return redactor.text(value);
+  // Not of every scheme: `docker-pullable://` and a digest name an image.
+  if (typeof value === 'string') return /^(https?|wss?):\/\/\S+$/i.test(value) ? maskAddress(value, redactor) : redactor.text(value);
   if (Array.isArray(value)) return value.map((item) => maskTree(item, redactor));
   if (typeof value !== 'object' || value === null) return value;
   return map(value as Tree, (name, member) => {

@@ -3,10 +3,15 @@
  * wherever else it stands: in a line of a log, in an event, in an error that quotes it.
  */
 import { MASK } from '../../../platform/masking.ts';
+import { addressPattern, maskAddress } from './address.ts';
 
 /** Shorter ones are words that stand everywhere. */
 const minKnown = 6;
+/** And words that are shorter than this: `secret`, `string`, `default`. */
+const minWord = 8;
 const maxKnown = 512;
+/** One word, or several: a name, as often as not. */
+const wordsOnly = /^[a-z]+([-_. ][a-z]+)*$/i;
 
 /** Names whose values are nobody's business. */
 const secretWord =
@@ -78,6 +83,8 @@ const rules: readonly Rule[] = [
 
 export class Redactor {
   readonly #known = new Set<string>();
+  /** Nothing but letters: looked for as whole words. */
+  readonly #words = new Set<string>();
   readonly #kept: Set<string>;
 
   /** @param kept values that are never secret: names that everything else refers to */
@@ -90,12 +97,23 @@ export class Redactor {
     for (const value of values) this.#kept.add(value);
   }
 
-  /** The mask, and the value is known from now on. */
+  /** The mask for what stands where secrets stand, and the value is known from now on, even where it is a word. */
   secret(value: string): string {
+    const word = value.trim();
+    if (wordsOnly.test(word) && word.length >= minWord && word.length <= maxKnown) this.#words.add(word);
+    return this.unknown(value);
+  }
+
+  /**
+   * The mask for what is not known to be harmless: a label, an argument. It is known from now on, unless it is a word: `production`
+   * stands in too many places in which it is no secret.
+   */
+  unknown(value: string): string {
     if (value === '') return '';
     this.#remember(value);
     // Its parts may stand alone elsewhere: the password of an address, the value behind a flag.
     this.text(value);
+    if (addressPattern.test(value) && URL.canParse(value)) maskAddress(value, this);
     const [, part] = /^-{0,2}[\w.-]+=(\S+)$/.exec(value) ?? [];
     if (part !== undefined) this.#remember(part);
     return MASK;
@@ -122,50 +140,29 @@ export class Redactor {
 
   /** The last step for every file: what was masked anywhere is masked in it, as it is, in base64, or with JSON's or an address's escapes. */
   finish(text: string): string {
-    const forms = [...this.#known].flatMap((value) =>
-      this.#kept.has(value)
-        ? []
-        : [value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value), Buffer.from(value).toString('base64').replace(/=+$/, '')],
-    );
-    if (forms.length === 0) return text;
-    // Longer ones first: one may begin with another.
-    const sorted = [...new Set(forms)].sort((a, b) => b.length - a.length);
-    return text.replace(new RegExp(sorted.map(escape).join('|'), 'g'), MASK);
+    const isLookedFor = (value: string): boolean => !this.#kept.has(value);
+    const forms = [...this.#known].filter(isLookedFor).flatMap(writings);
+    const words = [...this.#words].filter(isLookedFor);
+    const patterns = [
+      // Longer ones first: one may begin with another.
+      ...longestFirst([...forms, ...words.map(base64)]).map(escape),
+      ...longestFirst(words).map((word) => `(?<![A-Za-z0-9])${escape(word)}(?![A-Za-z0-9])`),
+    ];
+    return patterns.length === 0 ? text : text.replace(new RegExp(patterns.join('|'), 'g'), MASK);
   }
 
   #remember(value: string): void {
     const word = value.trim();
     if (word.length < minKnown || word.length > maxKnown || word.includes('\n')) return;
-    // Words and lower-case names stand in places where they are no secret.
-    if (/^[a-z]+([-_. ][a-z]+)*$/i.test(word) || /^[\d.]+$/.test(word)) return;
+    if (wordsOnly.test(word) || /^[\d.]+$/.test(word)) return;
     this.#known.add(word);
   }
 }
 
+const base64 = (text: string): string => Buffer.from(text).toString('base64').replace(/=+$/, '');
+const writings = (text: string): readonly string[] => [text, JSON.stringify(text).slice(1, -1), encodeURIComponent(text), base64(text)];
+const longestFirst = (texts: readonly string[]): readonly string[] => [...new Set(texts)].sort((a, b) => b.length - a.length);
+
 function escape(text: string): string {
   return text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
-}
-
-/**
- * An address of which host and shape are left: no user, no password, no values of the query, and of the path only words. Many webhooks
- * have their secret there.
- */
-export function maskAddress(address: string, redactor: Redactor): string {
-  if (!URL.canParse(address)) return redactor.secret(address);
-  const url = new URL(address);
-  const path = url.pathname
-    .split('/')
-    .map((part) => (/^([a-z]+([-_][a-z]+)*|v\d+([a-z]+\d+)?|)$/i.test(part) && part.length <= 24 ? part : redactor.secret(part)));
-  for (const part of [url.username, url.password, ...url.searchParams.values()]) if (part !== '') redactor.secret(decode(part));
-  const query = [...url.searchParams.keys()].map((name) => `${name}=${MASK}`).join('&');
-  const user = url.username === '' && url.password === '' ? '' : `${MASK}@`;
-  return `${url.protocol}//${user}${url.host}${path.join('/')}${query === '' ? '' : `?${query}`}${url.hash === '' ? '' : `#${MASK}`}`;
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

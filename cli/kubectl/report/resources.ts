@@ -1,7 +1,8 @@
 /** What of Parley's own kinds goes into a report: by the name of each field, and nothing of a field that isn't named here. */
 import type { KubeObject } from '../../../kube/index.ts';
+import { maskAddress } from './address.ts';
 import { maskAll, maskMetadata, maskTree } from './objects.ts';
-import { maskAddress, type Redactor } from './redactor.ts';
+import type { Redactor } from './redactor.ts';
 
 type Tree = Readonly<Record<string, unknown>>;
 
@@ -50,13 +51,13 @@ function member(name: string, value: unknown, masking: ResourceMasking): unknown
   if (addresses.has(name)) return maskAddress(value, redactor);
   if (numbers.has(name)) return value.startsWith('+') ? redactor.text(value) : redactor.secret(value);
   if (prose.has(name)) return withPrompts ? redactor.text(value) : redactor.hidden(value);
-  return plain.has(name) ? redactor.text(value) : redactor.secret(value);
+  return plain.has(name) ? redactor.text(value) : redactor.unknown(value);
 }
 
 function schema(value: unknown, masking: ResourceMasking): unknown {
   const { redactor, withPrompts } = masking;
   if (Array.isArray(value)) return value.map((item) => schema(item, masking));
-  if (typeof value !== 'object' || value === null) return typeof value === 'string' ? redactor.secret(value) : value;
+  if (typeof value !== 'object' || value === null) return typeof value === 'string' ? redactor.unknown(value) : value;
   return Object.fromEntries(
     Object.entries(value).map(([name, inner]: [string, unknown]) => {
       if (['type', 'format', 'required', '$ref'].includes(name) && typeof inner !== 'object') return [name, inner];

@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
@@ -39,7 +39,7 @@ export async function runReport(flags: ReportFlags, io: Io): Promise<void> {
   const file = resolve(io.folder, flags.file ?? `${name}.tar.gz`);
   const archive = gzipSync(tar(entries, Math.floor(at / 1000)), { level: 9 });
   try {
-    await writeFile(file, archive, { mode: 0o600, flag: flags.file === undefined ? 'wx' : 'w' });
+    await writePrivately(file, archive, flags.file === undefined ? 'wx' : 'w');
   } catch (cause) {
     throw new UserError(`the report can't be written: ${(cause as Error).message}`, { cure: 'name another file with --file', cause });
   }
@@ -47,6 +47,17 @@ export async function runReport(flags: ReportFlags, io: Io): Promise<void> {
   io.out.write(
     'Look into it before you send it: secrets are masked by where they stand and by what they look like, and no rule knows them all.\n',
   );
+}
+
+/** Whoever may read the file that was there before may not read this one. A device or a pipe stays as it is. */
+async function writePrivately(file: string, content: Uint8Array, flag: 'w' | 'wx'): Promise<void> {
+  const handle = await open(file, flag, 0o600);
+  try {
+    if ((await handle.stat()).isFile()) await handle.chmod(0o600);
+    await handle.writeFile(content);
+  } finally {
+    await handle.close();
+  }
 }
 
 function contents(files: Files): string {
@@ -62,6 +73,8 @@ ${contents(files)}
 Masked (********): every value of a Secret (Secrets are not read for it), variables of containers that are not plain settings of Parley,
 arguments of commands, annotations and labels that are not known, values of headers, parameters and bodies, user names, passwords and
 queries of addresses, words that look like keys or tokens, mail addresses and phone numbers${withPrompts ? '' : ', prompts and what agents say'}.
-What was masked in one place is masked wherever it stands.
+What was masked in one place is masked wherever it stands, from six characters on. Words are, from eight letters on, where they stood in
+the place of a secret: a header, a parameter, a password, a variable or member whose name says so. What labels, arguments and other
+variables have is too often a word like "production".
 `;
 }

@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, stat } from 'node:fs/promises';
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -37,6 +37,9 @@ const planted = {
   event: 'canary-event-4729',
   label: 'canary-label-4730',
   keyId: 'canary-key-4733',
+  providerPath: 'canary-provider-4734',
+  webhookLetters: 'CanaryOfWebhookWithAName',
+  headerWord: 'opencanary',
 };
 const prompts = { prompt: 'canary-prompt-4731', welcome: 'canary-welcome-4732' };
 
@@ -50,6 +53,10 @@ beforeAll(async () => {
       { name: 'DATABASE_URL', value: `postgres://parley:${planted.environmentAddress}@db:5432/parley` },
       { name: 'LIVEKIT_API_KEY', value: planted.keyId },
       { name: 'PARLEY_LOG_LEVEL', value: 'debug' },
+      {
+        name: 'PARLEY_PROVIDERS',
+        value: JSON.stringify([{ name: 'openai', baseURL: `https://proxy.example.com/${planted.providerPath}/v1`, apiKeyEnv: 'OPENAI' }]),
+      },
       { name: 'FROM_SECRET', valueFrom: { secretKeyRef: { name: 'database', key: 'url' } } },
     ],
   });
@@ -97,8 +104,12 @@ beforeAll(async () => {
     }),
     aWebhookSubscription('hook', org, {
       url: `https://me:${planted.webhookPassword}@hooks.example.com/in?sig=${planted.webhookQuery}`,
-      headers: [{ name: 'X-Plain', value: planted.header }],
+      headers: [
+        { name: 'X-Plain', value: planted.header },
+        { name: 'X-Word', value: planted.headerWord },
+      ],
     }),
+    aWebhookSubscription('letters', org, { url: `https://hooks.example.com/services/${planted.webhookLetters}` }),
   );
   await plugin.transport.request({
     method: 'POST',
@@ -109,7 +120,7 @@ beforeAll(async () => {
       type: 'Warning',
       reason: 'SecretNotFound',
       action: 'Resolve',
-      note: `the provider said: invalid api_key: ${planted.event}`,
+      note: `the provider said: invalid api_key: ${planted.event}, and refused ${planted.headerWord} at ${planted.webhookLetters}`,
       reportingController: 'parley.dev/operator',
       reportingInstance: 'x',
       regarding: { apiVersion: 'parley.dev/v1alpha1', kind: 'Agent', name: 'reception', namespace: org },
@@ -197,6 +208,7 @@ describe('kubectl parley report', () => {
     expect(files.get(`resources/${org}/agents.yaml`)).toMatch(/reason: SecretNotFound/);
     expect(files.get(`resources/${org}/webhooksubscriptions.yaml`)).toContain('hooks.example.com');
     expect(files.get('installation/deployments.yaml')).toMatch(/name: PARLEY_LOG_LEVEL\n +value: debug/);
+    expect(files.get('installation/deployments.yaml')).toContain('https://proxy.example.com/********/v1');
     expect(files.get('installation/deployments.yaml')).toMatch(/secretKeyRef:\n +name: database\n +key: url/);
     expect(JSON.parse(files.get('installation/helm.json') ?? '')).toMatchObject([
       { name: 'parley', revisions: [{ revision: 3, status: 'deployed' }] },
@@ -208,8 +220,11 @@ describe('kubectl parley report', () => {
 
   it('has prompts for who asks for them, and no logs for who wants none', async () => {
     const file = join(plugin.folder, 'with-prompts.tar.gz');
+    // It is as private as a new one.
+    await writeFile(file, 'an older report', { mode: 0o644 });
     const args = ['report', '-n', org, '--system-namespace', system, '--with-prompts', '--no-logs', '--file', file];
     expect(await plugin.parley(args)).toMatchObject({ code: 0 });
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
     const files = await unpack(file);
     expect(find(files, planted)).toEqual([]);
     expect(find(files, prompts)).toEqual([`prompt in resources/${org}/agents.yaml`, `welcome in resources/${org}/agents.yaml`]);

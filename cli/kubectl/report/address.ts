@@ -1,0 +1,37 @@
+/** What of an address may be seen. */
+import { MASK } from '../../../platform/masking.ts';
+import type { Redactor } from './redactor.ts';
+
+/** A text that is an address and nothing else. */
+export const addressPattern = /^[a-z][a-z0-9+.-]*:\/\/\S+$/i;
+
+/**
+ * Host and shape are left: no user, no password, no values of the query, and of the path only words. Many webhooks have their secret
+ * there.
+ */
+export function maskAddress(address: string, redactor: Pick<Redactor, 'secret' | 'unknown'>): string {
+  if (!URL.canParse(address)) return redactor.secret(address);
+  const url = new URL(address);
+  const path = url.pathname.split('/').map((part) => (isPlain(part) ? part : redactor.secret(decode(part))));
+  for (const part of [url.password, ...url.searchParams.values()]) redactor.secret(decode(part));
+  // Alone it is a token, and before a password the name of somebody.
+  if (url.password === '') redactor.secret(decode(url.username));
+  else redactor.unknown(decode(url.username));
+  const query = [...url.searchParams.keys()].map((name) => `${name}=${MASK}`).join('&');
+  const user = url.username === '' && url.password === '' ? '' : `${MASK}@`;
+  return `${url.protocol}//${user}${url.host}${path.join('/')}${query === '' ? '' : `?${query}`}${url.hash === '' ? '' : `#${MASK}`}`;
+}
+
+/** `v1`, `v1beta2`, and what somebody would say: in lower case, as long as words are, and no five consonants in a row. */
+function isPlain(part: string): boolean {
+  if (part === '' || /^v\d+([a-z]+\d+)?$/.test(part)) return true;
+  return part.length <= 24 && /^[a-z]{1,16}([-_][a-z]{1,16})*$/.test(part) && !/[b-df-hj-np-tv-xz]{5}/.test(part);
+}
+
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
