@@ -5,6 +5,7 @@ import type { Audience, Finding } from '../doctor/index.ts';
 interface DoctorFlags {
   readonly machine?: true;
   readonly role: Audience;
+  readonly org?: readonly string[];
   readonly json?: true;
 }
 
@@ -17,16 +18,22 @@ export function registerDoctor(program: Command): void {
     .option('--machine', 'check the machine even though KUBECONFIG is set')
     .addOption(
       new Option('--role <role>', 'whose permissions the kubeconfig should have')
-        .choices(['installer', 'operator', 'api', 'dispatcher'])
+        .choices(['installer', 'operator', 'api', 'worker', 'dispatcher', 'voice'] satisfies Audience[])
         .default('installer'),
     )
+    .option('--org <namespace...>', "organisations to look at a role's permissions in (default: those that the kubeconfig's user can list)")
     .option('--json', 'print JSON')
     .addHelpText('after', '\ndocs/operations/troubleshooting.md has a section for each check, by the name that --json calls "check".')
     .action(async (flags: DoctorFlags) => {
       const { describeFinding, runDoctor } = await import('../doctor/index.ts');
       const found: Finding[] = [];
       const { env } = process;
-      for await (const finding of runDoctor({ env, audience: flags.role, ...(flags.machine === true && { machine: true }) })) {
+      for await (const finding of runDoctor({
+        env,
+        audience: flags.role,
+        organizations: flags.org,
+        ...(flags.machine === true && { machine: true }),
+      })) {
         found.push(finding);
         if (flags.json !== true) process.stdout.write(describeFinding(finding));
       }

@@ -2,17 +2,16 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import { toCustomResourceDefinition, type CustomResourceDefinition } from '../../crds/generator/crd.ts';
-import { kinds, wellKnown } from '../../crds/index.ts';
+import { kinds } from '../../crds/index.ts';
 import { createTransport, KubeError, loadKubeConfig, type Transport } from '../../kube/index.ts';
+import { type AccessOptions, checkAccess } from './access.ts';
 import { type Finding, findingsOf } from './finding.ts';
-import { type Access, accessOf, type Audience } from './permissions.ts';
 import type { ClockReading } from './postgres.ts';
 
-const oldestMinor = 30;
+/** As the chart: the first in which selectable fields need no switch. */
+export const oldestMinor = 31;
 
-export interface ClusterOptions {
-  /** Whose permissions are looked for. */
-  readonly audience: Audience;
+export interface ClusterOptions extends AccessOptions {
   /** Told what the server's clock says. */
   readonly onClock: (reading: ClockReading) => void;
   /** Milliseconds since the epoch. */
@@ -49,8 +48,7 @@ async function* checkThrough(transport: Transport, options: ClusterOptions): Asy
   if (reached.outcome === 'fail') return;
   await readClock(transport, options);
   for (const kind of kinds) yield await checkDefinition(transport, toCustomResourceDefinition(kind));
-  yield* checkPermissions(transport, options.audience);
-  yield await checkOrganizations(transport);
+  yield* checkAccess(transport, options);
 }
 
 async function checkServer(transport: Transport): Promise<Finding> {
@@ -118,68 +116,10 @@ async function checkDefinition(transport: Transport, wanted: CustomResourceDefin
     return definition.ok('installed, of this version');
   } catch (error) {
     if (error instanceof KubeError && error.code === 404) return definition.fail('is not installed', cure);
-    return definition.fail((error as Error).message, 'use a kubeconfig whose user may read customresourcedefinitions');
+    const cureOfRefusal = 'a user who may read customresourcedefinitions sees whether it is of this version; roles need not';
+    if (error instanceof KubeError && error.code === 403) return definition.warn('may not be read by this user', cureOfRefusal);
+    return definition.fail((error as Error).message, 'is the cluster running? Try again');
   }
 }
 
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
-
-async function* checkPermissions(transport: Transport, audience: Audience): AsyncGenerator<Finding> {
-  const permissions = findingsOf('permissions');
-  const missing: string[] = [];
-  const asked = accessOf(audience);
-  try {
-    const answers = await Promise.all(asked.map((access) => mayI(transport, access)));
-    asked.forEach(
-      (access, index) =>
-        answers[index] === true || missing.push(`${access.verb} ${access.resource}${access.group === '' ? '' : `.${access.group}`}`),
-    );
-  } catch (error) {
-    yield permissions.fail((error as Error).message, 'the API server has to serve authorization.k8s.io/v1');
-    return;
-  }
-  yield missing.length === 0
-    ? permissions.ok(`all ${asked.length} that ${audience === 'installer' ? 'an installation and its roles' : `the ${audience}`} need`)
-    : permissions.fail(
-        `missing for ${audience === 'installer' ? 'an installation and its roles' : `the ${audience}`}: ${missing.join(', ')}`,
-        'grant them (the chart does, as cli/dev/rbac/ shows), or name the role whose kubeconfig this is: --role operator, --role api or --role dispatcher',
-      );
-}
-
-async function mayI(transport: Transport, access: Access): Promise<boolean> {
-  const [resource, subresource] = access.resource.split('/');
-  const { status } = await transport.request<{ status: { allowed: boolean } }>({
-    method: 'POST',
-    path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
-    idempotent: true,
-    body: {
-      apiVersion: 'authorization.k8s.io/v1',
-      kind: 'SelfSubjectAccessReview',
-      spec: {
-        resourceAttributes: {
-          verb: access.verb,
-          group: access.group,
-          resource,
-          ...(subresource === undefined ? {} : { subresource }),
-          ...(access.namespace === undefined ? {} : { namespace: access.namespace }),
-        },
-      },
-    },
-  });
-  return status.allowed;
-}
-
-async function checkOrganizations(transport: Transport): Promise<Finding> {
-  const organizations = findingsOf('organisations');
-  try {
-    const { items } = await transport.request<{ items: readonly { metadata: { name: string } }[] }>({
-      method: 'GET',
-      path: '/api/v1/namespaces',
-      query: { labelSelector: `${wellKnown.organizationLabel}=true`, limit: 500 },
-    });
-    if (items.length === 0) return organizations.warn('there is none yet', 'parley org create <name>');
-    return organizations.ok(items.length > 5 ? `${items.length}` : items.map(({ metadata }) => metadata.name).join(', '));
-  } catch (error) {
-    return organizations.warn((error as Error).message);
-  }
-}

@@ -22,6 +22,8 @@ export interface DoctorOptions {
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Whose permissions the kubeconfig should have; `installer` by default. */
   readonly audience?: Audience;
+  /** Namespaces of organisations that are looked into; by default those that this user can list, at most 20. */
+  readonly organizations?: readonly string[] | undefined;
   /** Look at this machine as the home of a local stack, and at no installation; by default where the environment names no cluster. */
   readonly machine?: boolean;
   /** For {@link machine}; the working directory by default. */
@@ -58,7 +60,14 @@ export async function* runDoctor(options: DoctorOptions): AsyncGenerator<Finding
   }
   const readings: ClockReading[] = [];
   const onClock = (reading: ClockReading): void => void readings.push(reading);
-  yield* checkCluster({ audience, onClock, now });
+  yield* checkCluster({
+    audience,
+    namespace: config.PARLEY_NAMESPACE,
+    organizations: options.organizations,
+    leaseNamespace: config.PARLEY_LEASE_NAMESPACE,
+    onClock,
+    now,
+  });
   yield* checkPostgres({ databaseUrl: config.DATABASE_URL, poolSize: config.PARLEY_DATABASE_POOL, onClock, now });
   yield* checkTemporal(config.TEMPORAL_ADDRESS, config.TEMPORAL_NAMESPACE);
   yield await inTime('media-server', checkMediaServer(config));

@@ -1,56 +1,111 @@
+/** What each role has to be allowed: the rules of the chart (a test compares them), as questions to the API server. */
 import { GROUP, kinds } from '../../crds/index.ts';
+import { LEASE_NAME } from '../../operator/lease-name.ts';
+
+export const roles = ['operator', 'api', 'worker', 'dispatcher', 'voice'] as const;
+export type Role = (typeof roles)[number];
 
 /** Who is asked about: a role, or the person who installs and therefore grants to all. */
-export type Audience = 'installer' | 'operator' | 'api' | 'dispatcher';
+export type Audience = 'installer' | Role;
+
+/**
+ * `cluster`: of objects that have no namespace. `everywhere`: in all namespaces, or in the one of an installation that has but one.
+ * `organization`: in the namespaces of organisations alone. `lease`: where the operator's Lease is.
+ */
+export type Place = 'cluster' | 'everywhere' | 'organization' | 'lease';
 
 export interface Access {
+  readonly place: Place;
   readonly verb: string;
   readonly group: string;
   /** `agents` or `agents/status`. */
   readonly resource: string;
+  /** The only object that is meant. */
+  readonly name?: string;
+}
+
+/** One question: may I? */
+export interface Question extends Omit<Access, 'place'> {
+  /** Absent: in all of them. */
   readonly namespace?: string;
 }
 
+export interface Places {
+  /** Of an installation that has but one (`PARLEY_NAMESPACE`). */
+  readonly namespace?: string | undefined;
+  /** Namespaces of organisations; what is in `namespace` counts instead of them. */
+  readonly organizations: readonly string[];
+  readonly leaseNamespace: string;
+}
+
 const plurals = kinds.map(({ descriptor }) => descriptor.plural);
+const parts = (part: string): readonly string[] => plurals.map((plural) => `${plural}/${part}`);
 
-const every = (group: string, resources: readonly string[], verbs: readonly string[], namespace?: string): readonly Access[] =>
-  resources.flatMap((resource) => verbs.map((verb) => ({ verb, group, resource, ...(namespace === undefined ? {} : { namespace }) })));
+const every = (place: Place, group: string, resources: readonly string[], verbs: readonly string[], name?: string): readonly Access[] =>
+  resources.flatMap((resource) => verbs.map((verb) => ({ place, verb, group, resource, ...(name !== undefined && { name }) })));
 
-const operator: readonly Access[] = [
-  ...every(GROUP, plurals, ['get', 'list', 'watch', 'patch']),
-  ...every(
-    GROUP,
-    plurals.map((plural) => `${plural}/status`),
-    ['patch'],
-  ),
-  ...every('', ['secrets'], ['get', 'list', 'watch', 'create', 'patch', 'update', 'delete']),
-  ...every('', ['configmaps', 'namespaces'], ['get', 'list', 'watch']),
-  ...every('events.k8s.io', ['events'], ['create', 'patch']),
-  ...every('coordination.k8s.io', ['leases'], ['get', 'create', 'update'], 'parley-system'),
+const deliveries: readonly Access[] = [
+  ...every('everywhere', GROUP, ['webhooksubscriptions', 'agents'], ['get', 'list', 'watch']),
+  ...every('organization', '', ['secrets'], ['get', 'list', 'watch']),
 ];
 
-const api: readonly Access[] = [
-  ...every(GROUP, plurals, ['get', 'list', 'watch', 'create', 'patch', 'delete']),
-  ...every('', ['secrets', 'configmaps'], ['get', 'create', 'patch', 'delete']),
-  ...every('', ['namespaces'], ['get', 'list', 'watch']),
-];
-
-/** The worker, too: both make deliveries. */
-const dispatcher: readonly Access[] = [
-  ...every(GROUP, ['webhooksubscriptions', 'agents'], ['get', 'list', 'watch']),
-  ...every(GROUP, ['webhooksubscriptions/status'], ['patch']),
-  ...every('', ['secrets'], ['get', 'list', 'watch']),
-];
+const ofRoles: Readonly<Record<Role, readonly Access[]>> = {
+  operator: [
+    ...every('everywhere', GROUP, plurals, ['get', 'list', 'watch', 'patch']),
+    ...every('everywhere', GROUP, parts('status'), ['get', 'patch']),
+    ...every('everywhere', 'events.k8s.io', ['events'], ['create', 'patch']),
+    ...every('cluster', '', ['namespaces'], ['get', 'list', 'watch']),
+    ...every('organization', '', ['secrets'], ['get', 'list', 'watch', 'create', 'patch', 'delete']),
+    ...every('organization', '', ['configmaps'], ['get', 'list', 'watch']),
+    ...every('lease', 'coordination.k8s.io', ['leases'], ['create']),
+    ...every('lease', 'coordination.k8s.io', ['leases'], ['get', 'update'], LEASE_NAME),
+  ],
+  api: [
+    ...every('everywhere', GROUP, plurals, ['get', 'list', 'watch']),
+    ...every('cluster', '', ['namespaces'], ['get']),
+    ...every('organization', GROUP, plurals, ['create', 'update', 'patch', 'delete']),
+    ...every('organization', GROUP, parts('finalizers'), ['update']),
+    ...every('organization', '', ['secrets', 'configmaps'], ['get', 'list', 'create', 'update', 'patch', 'delete']),
+  ],
+  worker: deliveries,
+  dispatcher: [...deliveries, ...every('everywhere', GROUP, ['webhooksubscriptions/status'], ['patch'])],
+  voice: every('organization', '', ['secrets'], ['get']),
+};
 
 const installer: readonly Access[] = [
-  ...every('apiextensions.k8s.io', ['customresourcedefinitions'], ['get', 'create', 'patch']),
-  ...every('rbac.authorization.k8s.io', ['clusterroles', 'clusterrolebindings'], ['get', 'create', 'patch']),
-  ...every('', ['namespaces'], ['create', 'patch']),
+  ...every('cluster', 'apiextensions.k8s.io', ['customresourcedefinitions'], ['get', 'create', 'patch']),
+  ...every('cluster', 'rbac.authorization.k8s.io', ['clusterroles', 'clusterrolebindings'], ['get', 'create', 'patch']),
+  ...every('cluster', '', ['namespaces'], ['create', 'patch']),
+  ...every('everywhere', 'rbac.authorization.k8s.io', ['roles', 'rolebindings'], ['get', 'create', 'patch']),
+  // What the chart adds to Kubernetes' role `edit`, beside what the roles may do.
+  ...every('everywhere', GROUP, plurals, ['deletecollection']),
 ];
 
 /** What `audience` has to be allowed, without repetitions. */
 export function accessOf(audience: Audience): readonly Access[] {
-  const roles = { operator, api, dispatcher };
-  const all = audience === 'installer' ? [...installer, ...operator, ...api, ...dispatcher] : roles[audience];
-  return [...new Map(all.map((access) => [JSON.stringify(access), access])).values()];
+  if (audience !== 'installer') return ofRoles[audience];
+  // Who grants something has to be allowed it; and a ClusterRole for organisations is granted before there are any.
+  const granted = roles.flatMap((role) => ofRoles[role]).map((access) => (access.place === 'organization' ? everywhere(access) : access));
+  return distinct([...installer, ...granted]);
+}
+
+/** What to ask the API server. */
+export function questionsOf(accesses: readonly Access[], { namespace, organizations, leaseNamespace }: Places): readonly Question[] {
+  const namespaces: Readonly<Record<Place, readonly (string | undefined)[]>> = {
+    cluster: namespace === undefined ? [undefined] : [],
+    everywhere: [namespace],
+    organization: namespace === undefined ? organizations : [namespace],
+    lease: [leaseNamespace],
+  };
+  return distinct(
+    accesses.flatMap(({ place, ...access }) =>
+      namespaces[place].map((where): Question => (where === undefined ? access : Object.assign({ namespace: where }, access))),
+    ),
+  );
+}
+
+const everywhere = (access: Access): Access => ({ ...access, place: 'everywhere' });
+
+function distinct<T>(items: readonly T[]): readonly T[] {
+  return [...new Map(items.map((item) => [JSON.stringify(item), item])).values()];
 }

@@ -10,7 +10,9 @@ import { runApi } from '../../../api/main.ts';
 import { createFoundation } from '../../../api/resources/foundation.ts';
 import { stageMarks } from '../../../api/resources/staging.ts';
 import { Sweeper } from '../../../api/resources/sweeper.ts';
-import { accessOf } from '../../../cli/doctor/permissions.ts';
+import { checkCluster } from '../../../cli/doctor/cluster.ts';
+import type { Finding } from '../../../cli/doctor/finding.ts';
+import type { Role } from '../../../cli/doctor/permissions.ts';
 import { repositoryRoot } from '../../../cli/dev/repository.ts';
 import { runDispatcher } from '../../../dispatcher/main.ts';
 import { createTransport, loadKubeConfig } from '../../../kube/index.ts';
@@ -200,17 +202,28 @@ describe('permissions', () => {
     }
   });
 
-  it('are all that the roles ask for', async () => {
-    for (const audience of ['operator', 'api', 'dispatcher'] as const) {
-      for (const { verb, group, resource, namespace } of accessOf(audience)) {
-        const [plural = '', subresource] = resource.split('/');
-        const name = `${plural}${group === '' ? '' : `.${group}`}${subresource === undefined ? '' : `/${subresource}`}`;
-        if (name === 'leases.coordination.k8s.io' || (audience === 'operator' && verb === 'update' && name === 'secrets')) continue;
-        // Names of namespaces are looked up, not watched, by the facade.
-        if (audience === 'api' && name === 'namespaces' && verb !== 'get') continue;
-        expect(await allowed(audience, verb, name, namespace ?? 'acme'), `${audience} may not ${verb} ${name}`).toBe(true);
-      }
+  it('satisfy `parley doctor` as every role, which says what is missing where nobody has granted it', async () => {
+    for (const role of roles) {
+      const own = await findingsAs(role, { organizations: ['acme', 'globex'], leaseNamespace: NAMESPACE });
+      expect(own.filter(({ outcome }) => outcome === 'fail')).toEqual([]);
+      expect(own, role).toContainEqual(expect.objectContaining({ check: 'permissions', outcome: 'ok' }));
+      const beyond = await findingsAs(role, { organizations: ['acme', 'stranger'], leaseNamespace: NAMESPACE });
+      expect(beyond, role).toContainEqual(
+        expect.objectContaining({
+          check: 'permissions',
+          outcome: 'fail',
+          detail: expect.stringMatching(/^missing for the \w+: in stranger: [^;]*get secrets[^;]*$/) as string,
+          cure: expect.stringContaining('organizations') as string,
+        }),
+      );
     }
+    // It finds the organisations by itself where the role may list them, and says so where it may not.
+    const found = await findingsAs('operator', { leaseNamespace: 'elsewhere' });
+    expect(found).toContainEqual(
+      expect.objectContaining({ outcome: 'fail', detail: expect.stringMatching(/in stranger: .*in elsewhere: create leases/) as string }),
+    );
+    const blind = await findingsAs('voice', { leaseNamespace: NAMESPACE });
+    expect(blind).toContainEqual(expect.objectContaining({ check: 'permissions', outcome: 'warn', cure: 'name some: --org <namespace>' }));
   });
 
   it('let the facade finish what was left behind, past an organisation that nobody has granted', async () => {
@@ -288,6 +301,8 @@ describe('a release in one namespace', () => {
     await cluster.helm(['install', 'solo', chart, '--namespace', 'solo', '--no-hooks'], own);
     for (const role of roles) {
       expect(await canI(`solo-parley-${role}`, 'neighbour', 'solo'), role).toEqual({});
+      const findings = await findingsAs(role, { namespace: 'solo', leaseNamespace: 'solo' }, 'solo-parley');
+      expect(findings.filter(({ check, outcome }) => check === 'permissions' && outcome !== 'ok')).toEqual([]);
     }
     await apply(anAgent('hidden', 'neighbour'));
     const stop = new AbortController();
@@ -505,6 +520,24 @@ async function canI(serviceAccount: string, namespace: string, home = NAMESPACE)
     return [{ role: '', resource: names === '' ? resource : `${resource} ${names}`, verbs: verbs.split(' ') }];
   });
   return union(rows);
+}
+
+/** What `parley doctor` says of the cluster, as a role of the release. */
+async function findingsAs(
+  role: Role,
+  places: { readonly namespace?: string; readonly organizations?: readonly string[]; readonly leaseNamespace: string },
+  fullname: string = RELEASE,
+): Promise<readonly Finding[]> {
+  const kubeconfig = await cluster.kubeconfigOf(places.namespace ?? NAMESPACE, `${fullname}-${role}`);
+  const transport = createTransport({ kubeConfig: loadKubeConfig({ path: kubeconfig }) });
+  try {
+    const found: Finding[] = [];
+    for await (const finding of checkCluster({ ...places, audience: role, transport, onClock: () => undefined, now: Date.now }))
+      found.push(finding);
+    return found;
+  } finally {
+    await transport.close();
+  }
 }
 
 async function allowed(role: string, verb: string, name: string, namespace?: string): Promise<boolean> {

@@ -1,0 +1,114 @@
+/** Whether this kubeconfig's user may do what it has to. */
+import { wellKnown } from '../../crds/index.ts';
+import { KubeError, type Transport } from '../../kube/index.ts';
+import { type Finding, findingsOf } from './finding.ts';
+import { accessOf, type Audience, type Question, questionsOf } from './permissions.ts';
+
+/** So many are asked about; what is missing in one is missing in most. */
+const maxOrganizations = 20;
+const atOnce = 16;
+
+export interface AccessOptions {
+  /** Whose permissions are looked for. */
+  readonly audience: Audience;
+  /** Of an installation that has but one. */
+  readonly namespace?: string | undefined;
+  /** Namespaces of organisations; where absent, those that this user can list. */
+  readonly organizations?: readonly string[] | undefined;
+  readonly leaseNamespace: string;
+}
+
+export async function* checkAccess(transport: Transport, options: AccessOptions): AsyncGenerator<Finding> {
+  const organizations = await organizationsOf(transport, options);
+  yield await checkPermissions(transport, options, organizations);
+  yield describeOrganizations(organizations, options);
+}
+
+/** An error where they can't be listed. */
+type Organizations = readonly string[] | KubeError;
+
+async function organizationsOf(transport: Transport, { namespace, organizations }: AccessOptions): Promise<Organizations> {
+  if (namespace !== undefined) return [namespace];
+  if (organizations !== undefined) return organizations;
+  try {
+    const { items } = await transport.request<{ items: readonly { metadata: { name: string } }[] }>({
+      method: 'GET',
+      path: '/api/v1/namespaces',
+      query: { labelSelector: `${wellKnown.organizationLabel}=true`, limit: 500 },
+    });
+    return items.map(({ metadata }) => metadata.name);
+  } catch (error) {
+    if (error instanceof KubeError) return error;
+    throw error;
+  }
+}
+
+async function checkPermissions(transport: Transport, options: AccessOptions, organizations: Organizations): Promise<Finding> {
+  const permissions = findingsOf('permissions');
+  const { audience, namespace, leaseNamespace } = options;
+  const accesses = accessOf(audience);
+  const known = organizations instanceof KubeError ? [] : organizations.slice(0, maxOrganizations);
+  const questions = questionsOf(accesses, { namespace, organizations: known, leaseNamespace });
+  const missing: Question[] = [];
+  try {
+    for (let at = 0; at < questions.length; at += atOnce) {
+      const asked = questions.slice(at, at + atOnce);
+      const answers = await Promise.all(asked.map((question) => mayI(transport, question)));
+      missing.push(...asked.filter((_, index) => answers[index] !== true));
+    }
+  } catch (error) {
+    return permissions.fail((error as Error).message, 'the API server has to serve authorization.k8s.io/v1');
+  }
+  const who = audience === 'installer' ? 'an installation and its roles' : `the ${audience}`;
+  if (missing.length > 0)
+    return permissions.fail(
+      `missing for ${who}: ${describeMissing(missing)}`,
+      audience === 'installer'
+        ? 'use a kubeconfig whose user may, or name the role whose kubeconfig this is: --role operator, api, worker, dispatcher or voice'
+        : 'grant them: the chart does (docs/install/least-privilege.md), in each namespace of its value `organizations`',
+    );
+  if (organizations instanceof KubeError && accesses.some(({ place }) => place === 'organization'))
+    return permissions.warn(
+      `${questions.length === 0 ? 'none' : `all ${questions.length}`} that ${who} needs beside organisations; this user can't list those`,
+      'name some: --org <namespace>',
+    );
+  const all = organizations instanceof KubeError ? 0 : organizations.length;
+  const more = known.length < all ? `, in ${known.length} of ${all} organisations` : '';
+  return permissions.ok(`all ${questions.length} that ${who} need${audience === 'installer' ? '' : 's'}${more}`);
+}
+
+/** `patch agents.parley.dev; in acme: get secrets`. */
+function describeMissing(missing: readonly Question[]): string {
+  return [...Map.groupBy(missing, ({ namespace }) => namespace)]
+    .map(([namespace, questions]) => {
+      const list = questions.map(
+        ({ verb, group, resource, name }) => `${verb} ${resource}${group === '' ? '' : `.${group}`}${name === undefined ? '' : ` ${name}`}`,
+      );
+      return `${namespace === undefined ? '' : `in ${namespace}: `}${list.join(', ')}`;
+    })
+    .join('; ');
+}
+
+async function mayI(transport: Transport, { namespace, verb, group, resource: path, name }: Question): Promise<boolean> {
+  const [resource, subresource] = path.split('/');
+  const { status } = await transport.request<{ status: { allowed: boolean } }>({
+    method: 'POST',
+    path: '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews',
+    idempotent: true,
+    body: {
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SelfSubjectAccessReview',
+      spec: { resourceAttributes: { verb, group, resource, subresource, namespace, name } },
+    },
+  });
+  return status.allowed;
+}
+
+function describeOrganizations(found: Organizations, { namespace, organizations: named }: AccessOptions): Finding {
+  const organizations = findingsOf('organisations');
+  if (found instanceof KubeError) return organizations.warn(found.message, 'name those that are meant: --org <namespace>');
+  if (namespace !== undefined) return organizations.ok(`${namespace} alone (PARLEY_NAMESPACE)`);
+  if (named !== undefined) return organizations.ok(`${named.join(', ')}, as named`);
+  if (found.length === 0) return organizations.warn('there is none yet', 'parley org create <name>');
+  return organizations.ok(found.length > 5 ? `${found.length}` : found.join(', '));
+}

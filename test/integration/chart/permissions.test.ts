@@ -1,0 +1,47 @@
+/** What doctor looks for is what the chart grants: no more, which it would call missing, and no less, which it would miss. */
+import { expect, it } from 'vitest';
+
+import { accessOf, type Place, type Role, roles } from '../../../cli/doctor/permissions.ts';
+import { NAMESPACE, ofKind, render, type Rendered, withValues } from './helm.ts';
+
+interface Rule {
+  readonly apiGroups: readonly string[];
+  readonly resources: readonly string[];
+  readonly verbs: readonly string[];
+  readonly resourceNames?: readonly string[];
+}
+
+it.each(roles)('of the %s', async (role) => {
+  const manifests = await render(withValues({ organizations: ['acme'] }));
+  const granted = [...bound(manifests, 'ClusterRoleBinding', role), ...bound(manifests, 'RoleBinding', role)];
+  const wanted = accessOf(role).map(({ place, group, resource, verb, name }) => write(place, group, resource, verb, name));
+  expect(wanted.toSorted()).toEqual(granted.toSorted());
+});
+
+/** Every permission that bindings of this kind give to the role. */
+function bound(manifests: readonly Rendered[], kind: string, role: Role): readonly string[] {
+  return ofKind(manifests, kind)
+    .filter(({ subjects }) => (subjects as readonly { readonly name: string }[]).some(({ name }) => name === `parley-${role}`))
+    .flatMap(({ metadata, roleRef }) => {
+      const { kind: ofRole, name } = roleRef as { readonly kind: string; readonly name: string };
+      const rules = ofKind(manifests, ofRole).find((each) => each.metadata.name === name)?.['rules'] as readonly Rule[];
+      return rules.flatMap((rule) => permissions(rule, metadata.namespace));
+    });
+}
+
+function permissions({ apiGroups, resources, verbs, resourceNames = [undefined as never] }: Rule, namespace?: string): readonly string[] {
+  return apiGroups.flatMap((group) =>
+    resources.flatMap((resource) =>
+      verbs.flatMap((verb) => resourceNames.map((name) => write(placeOf(resource, namespace), group, resource, verb, name))),
+    ),
+  );
+}
+
+function placeOf(resource: string, namespace: string | undefined): Place {
+  if (namespace === undefined) return resource === 'namespaces' ? 'cluster' : 'everywhere';
+  return namespace === NAMESPACE ? 'lease' : 'organization';
+}
+
+function write(place: Place, group: string, resource: string, verb: string, name?: string): string {
+  return `${place}: ${verb} ${resource}.${group} ${name ?? ''}`.trim();
+}
