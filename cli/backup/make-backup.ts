@@ -1,5 +1,5 @@
 /** A whole installation, in the order in which nothing that is referred to can be missing: rows, resources, files. */
-import { mkdir, readdir } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { megabytes } from '../../platform/megabytes.ts';
@@ -69,6 +69,8 @@ async function saveDatabase({ folder, databaseUrl, env }: BackupOptions): Promis
     throw new UserError('this database has no schema of Parley', { cure: 'is DATABASE_URL the one of the roles?' });
   if (!facts.seesAllRows) throw new UserError(`row-level security hides rows from the database user ${facts.user}`, { cure: seeAllRows });
   const program = await findProgram({ name: 'pg_dump', serverVersion: facts.serverVersion, databaseUrl, env });
+  // pg_dump would make it as the umask says, and the folder may have been there before, for everybody to look into.
+  await writeFile(join(folder, databaseFile), '', { mode: 0o600, flag: 'wx' });
   await program.run(['--schema=parley', '--format=custom', '--no-unlogged-table-data', `--file=${join(folder, databaseFile)}`]);
   return {
     ...(await measure(folder, databaseFile)),

@@ -1,6 +1,6 @@
 /** An installation is lost with everything that it had, and comes back from its backup. */
 import { randomBytes } from 'node:crypto';
-import { appendFile, mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -228,6 +228,11 @@ it(
     const made = await home.parley('backup', folder);
     expect(made.code, made.said).toBe(0);
     expect((await stat(folder)).mode & 0o777).toBe(0o700);
+    // Files by themselves, too: the folder may have been there before, with other permissions.
+    for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+      const path = join(entry.parentPath, entry.name);
+      if (entry.isFile()) expect((await stat(path)).mode & 0o777, path).toBe(0o600);
+    }
     expect((await home.parley('backup', folder)).said).toContain('is not empty');
     const busy = await home.parley('restore', folder, '--force');
     expect(busy.code).toBe(1);
