@@ -23,7 +23,7 @@ RUN apt-get update \
   && rm -rf /var/lib/apt/lists/* /var/cache/* /var/log/* \
   && groupadd --gid 65532 parley \
   && useradd --uid 65532 --gid 65532 --home-dir /tmp --shell /usr/sbin/nologin --no-create-home parley \
-  && mkdir -p /var/lib/parley
+  && install --directory --owner=65532 --group=65532 --mode=0750 /var/lib/parley
 COPY --from=build /out/node/ /
 COPY --from=build /out/packages/ /
 COPY --from=build /out/app/ /
@@ -33,6 +33,7 @@ ENV NODE_ENV=production \
     SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt
 LABEL org.opencontainers.image.title="Parley" \
       org.opencontainers.image.description="A voice-agent platform whose configuration is Kubernetes resources" \
+      org.opencontainers.image.version="0.1.0" \
       org.opencontainers.image.licenses="Apache-2.0"
 WORKDIR /
 USER 65532:65532

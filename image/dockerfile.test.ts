@@ -5,9 +5,10 @@ import { parseArgs } from 'node:util';
 
 import { expect, it } from 'vitest';
 
-import { imageMeta } from './meta.ts';
+import { imageMeta, writableFolders } from './meta.ts';
 
 const root = join(import.meta.dirname, '..');
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly version: string };
 
 interface Instruction {
   readonly name: string;
@@ -38,7 +39,7 @@ const only = (name: string, of = last): string => {
 /** `NAME=value` pairs, quoted or not. */
 const pairs = (text: string): Record<string, string> =>
   Object.fromEntries([...text.matchAll(/([\w.]+)=(?:"([^"]*)"|(\S+))/g)].map(([, name, quoted, plain]) => [name, quoted ?? plain]));
-const meta = imageMeta({ version: '0', architecture: 'amd64' });
+const meta = imageMeta({ version, architecture: 'amd64' });
 
 it('runs the same program, as the same user, with the same environment', () => {
   expect(JSON.parse(only('ENTRYPOINT'))).toEqual(meta.entrypoint);
@@ -47,8 +48,7 @@ it('runs the same program, as the same user, with the same environment', () => {
   expect(pairs(only('ENV'))).toEqual(environment);
   // That of the base image holds more folders, and these.
   expect(path?.split(':')).toEqual(['/usr/local/bin', '/usr/bin', '/bin']);
-  const { 'org.opencontainers.image.version': _version, ...labels } = meta.labels;
-  expect(pairs(only('LABEL'))).toEqual(labels);
+  expect(pairs(only('LABEL'))).toEqual(meta.labels);
 });
 
 it('has the same files: what the script stages, over a base with the same accounts', () => {
@@ -58,7 +58,12 @@ it('has the same files: what the script stages, over a base with the same accoun
   const copied = last.filter(({ name }) => name === 'COPY').map(({ text }) => text);
   expect(copied).toEqual(['node', 'packages', 'app'].map((layer) => `--from=build ${values.stage}/${layer}/ /`));
   const [uid] = meta.user.split(':');
-  expect(only('RUN')).toMatch(new RegExp(`groupadd --gid ${uid} parley.*useradd --uid ${uid} --gid ${uid} .*mkdir -p /var/lib/parley`));
+  expect(only('RUN')).toMatch(new RegExp(`groupadd --gid ${uid} parley.*useradd --uid ${uid} --gid ${uid} `));
+  // The base image has /tmp as it should be.
+  const made = writableFolders
+    .filter(({ path }) => path !== 'tmp')
+    .map(({ path, mode, owner }) => `install --directory --owner=${owner} --group=${owner} --mode=${mode} /${path}`);
+  for (const command of made) expect(only('RUN')).toContain(command);
 });
 
 it('installs from Debian what the other image unpacks, beyond what Debian slim has', () => {

@@ -9,6 +9,17 @@ const run = promisify(execFile);
 export interface Layer {
   readonly name: string;
   readonly folder: string;
+  /** Empty folders in it that are not root's alone. */
+  readonly writable?: readonly WritableFolder[];
+}
+
+export interface WritableFolder {
+  /** Without a slash at either end. */
+  readonly path: string;
+  /** As chmod takes it: `1777`. */
+  readonly mode: string;
+  /** Number of the user and of the group. */
+  readonly owner: number;
 }
 
 export interface BuiltLayer {
@@ -59,9 +70,9 @@ export async function writeImage(options: {
   await run(umoci, ['init', '--layout', layout]);
   await run(umoci, ['new', '--image', image]);
   const sizes: number[] = [];
-  for (const { name, folder } of layers) {
+  for (const { name, folder, writable } of layers) {
     const file = `${layout}.${name}.tar`;
-    sizes.push(await writeTar({ folder, file, epoch }));
+    sizes.push(await writeTar({ folder, file, epoch, writable }));
     await run(umoci, ['raw', 'add-layer', '--image', image, `--history.created=${created}`, `--history.created_by=${name}`, file]);
     await rm(file);
   }
@@ -101,30 +112,31 @@ export async function writeImage(options: {
   };
 }
 
-/** @returns bytes of the archive */
-async function writeTar({
-  folder,
-  file,
-  epoch,
-}: {
+/**
+ * Everything is root's, and nobody else may write to it, but for the `writable` folders. What the files themselves say of that depends on
+ * who builds.
+ *
+ * @returns bytes of the archive
+ */
+export async function writeTar(options: {
   readonly folder: string;
   readonly file: string;
   readonly epoch: number;
+  readonly writable?: readonly WritableFolder[] | undefined;
 }): Promise<number> {
-  await run('tar', [
-    '--create',
+  const { folder, file, epoch, writable = [] } = options;
+  const always = [
     `--file=${file}`,
     `--directory=${folder}`,
-    '--sort=name',
     `--mtime=@${epoch}`,
-    '--owner=0',
-    '--group=0',
     '--numeric-owner',
-    '--mode=u+rwX,go+rX,go-w',
     '--format=posix',
     '--pax-option=exthdr.name=%d/PaxHeaders/%f,delete=atime,delete=ctime',
-    '.',
-  ]);
+  ];
+  const excluded = writable.map(({ path }) => `--exclude=./${path}`);
+  await run('tar', ['--create', ...always, '--sort=name', '--owner=0', '--group=0', '--mode=u+rwX,go+rX,go-w', ...excluded, '.']);
+  for (const { path, mode, owner } of writable)
+    await run('tar', ['--append', ...always, `--owner=${owner}`, `--group=${owner}`, `--mode=${mode}`, '--no-recursion', `./${path}`]);
   const { stdout } = await run('stat', ['--format=%s', file]);
   return Number(stdout);
 }

@@ -12,7 +12,7 @@ import { parseArgs, promisify } from 'node:util';
 
 import { type DebianPackages, finishDebian, type UnpackedPackage, unpackDebian } from '../image/debian.ts';
 import { licenceTexts } from '../image/licences.ts';
-import { imageMeta } from '../image/meta.ts';
+import { imageMeta, writableFolders } from '../image/meta.ts';
 import { writeImage } from '../image/oci.ts';
 import type { ImagePlatform } from '../image/runtime-packages.ts';
 import { sbomOf } from '../image/sbom.ts';
@@ -58,7 +58,7 @@ async function buildImage(out: string): Promise<void> {
 
   const layout = join(out, 'parley');
   const layers = [
-    { name: 'debian', folder: base },
+    { name: 'debian', folder: base, writable: writableFolders },
     { name: 'node', folder: staged.layers.node },
     { name: 'packages', folder: staged.layers.packages },
     { name: 'parley', folder: staged.layers.app },
