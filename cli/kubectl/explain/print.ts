@@ -47,7 +47,8 @@ function relations(title: string, all: readonly Relation[], style: Style): strin
 }
 
 function tree({ object, field, state, sound, refersTo: below = [] }: Relation, margin: string, style: Style): string {
-  const line = `${margin}${sound ? style.good('✓') : style.bad('✗')} ${object}: ${state}  ${style.weak(`(${field})`)}\n`;
+  const mark = sound === undefined ? style.weak('?') : sound ? style.good('✓') : style.bad('✗');
+  const line = `${margin}${mark} ${object}: ${state}  ${style.weak(`(${field})`)}\n`;
   return line + below.map((relation) => tree(relation, `${margin}    `, style)).join('');
 }
 

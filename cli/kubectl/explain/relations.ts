@@ -12,7 +12,8 @@ export interface Relation {
   readonly field: string;
   /** `exists`, `does not exist`, `has no key "apiKey"`, `ready`, `not ready: SecretNotFound`, … */
   readonly state: string;
-  readonly sound: boolean;
+  /** Absent where it is not known. */
+  readonly sound?: boolean;
   readonly refersTo?: readonly Relation[];
 }
 
@@ -85,12 +86,12 @@ function relationOf(reference: Reference, namespace: string, world: World, all: 
 function keyedState(found: KeyedObject, key: string | undefined): Pick<Relation, 'state' | 'sound'> {
   if (found.state === 'absent') return { state: 'does not exist', sound: false };
   // What may not be read is taken to be there, with no uid.
-  if (found.state === 'forbidden' || found.uid === '') return { state: 'not known: you may not read it', sound: true };
+  if (found.state === 'forbidden' || found.uid === '') return { state: 'not known: you may not read it' };
   if (key !== undefined && !found.keys.has(key)) return { state: `has no key "${key}"`, sound: false };
   return { state: 'exists', sound: true };
 }
 
-function stateOf(object: Parameters<typeof reportResource>[0]): Pick<Relation, 'state' | 'sound'> {
+function stateOf(object: Parameters<typeof reportResource>[0]): { readonly state: string; readonly sound: boolean } {
   const { state, reason } = reportResource(object);
   return state === 'ready' ? { state, sound: true } : { state: `${state}: ${reason}`, sound: false };
 }

@@ -37,7 +37,7 @@ export interface StatusReport {
   readonly cluster: { readonly server: string; readonly context: string; readonly version?: string };
   /** Absent: all of them. */
   readonly namespace?: string;
-  /** Whether the namespace has the label of an organisation; absent where that is not known. */
+  /** Whether the namespace has the label of an organisation; absent where that is not known, and where there is no such namespace. */
   readonly organization?: boolean;
   /** Absent where no Deployment may be listed; empty where the chart has not installed any that can be seen. */
   readonly deployments?: readonly DeploymentReport[];
@@ -65,13 +65,13 @@ export async function gatherStatus(connection: Connection, options: StatusOption
   const places: Places = { systemNamespace: options.systemNamespace, namespace: connection.namespace };
   const server = await connection.transport.request<{ gitVersion?: string }>({ method: 'GET', path: '/version' });
   const namespace = await namespaceOf(reader, connection);
-  const [deployments, pods, jobs, definitions, kindReports, organization] = await Promise.all([
+  const [deployments, pods, jobs, definitions, kindReports, standing] = await Promise.all([
     installedDeployments(reader, places),
     installedPods(reader, places),
     installed<Job>(reader, builtIn.jobs, places),
     readDefinitions(reader, clientVersion),
     Promise.all((kinds as readonly KindDefinition[]).map((kind) => readKind(reader, kind, namespace))),
-    namespace === undefined ? undefined : isOrganization(reader, namespace),
+    namespace === undefined ? 'unknown' : standingOf(reader, namespace),
   ]);
   const reports = deployments && reportDeployments(deployments, pods ?? []);
   const homes = [...new Set(reports?.flatMap(({ role, namespace: home }) => (role === 'operator' ? [home] : [])))];
@@ -82,6 +82,7 @@ export async function gatherStatus(connection: Connection, options: StatusOption
   );
   const operator = operators.find(({ state }) => state !== 'leading') ?? operators[0] ?? { state: 'unknown' };
   const problems = [
+    ...(standing === 'missing' ? [missingNamespace(namespace ?? '')] : []),
     ...(reports ?? []).flatMap(problemOfDeployment),
     ...(jobs ?? []).flatMap(problemOfJob),
     ...problemOfOperator(operator),
@@ -110,7 +111,7 @@ export async function gatherStatus(connection: Connection, options: StatusOption
       ...(server.gitVersion !== undefined && { version: server.gitVersion }),
     },
     ...(namespace !== undefined && { namespace }),
-    ...(organization !== undefined && { organization }),
+    ...((standing === 'organization' || standing === 'other') && { organization: standing === 'organization' }),
     ...(reports !== undefined && { deployments: reports }),
     operator,
     definitions,
@@ -129,10 +130,22 @@ async function namespaceOf(reader: Reader, { allNamespaces, namespace }: Connect
   return namespace;
 }
 
-async function isOrganization(reader: Reader, namespace: string): Promise<boolean | undefined> {
+type Standing = 'organization' | 'other' | 'missing' | 'unknown';
+
+async function standingOf(reader: Reader, namespace: string): Promise<Standing> {
   const found = await reader.get<KubeObject>(`/api/v1/namespaces/${encodeURIComponent(namespace)}`, `the namespace ${namespace}`);
-  if (found === 'refused') return undefined;
-  return found?.metadata.labels?.[wellKnown.organizationLabel] === 'true';
+  if (found === 'refused') return 'unknown';
+  if (found === undefined) return 'missing';
+  return found.metadata.labels?.[wellKnown.organizationLabel] === 'true' ? 'organization' : 'other';
+}
+
+function missingNamespace(namespace: string): Problem {
+  return {
+    what: `namespace ${namespace}`,
+    reason: 'NotFound',
+    message: 'there is no such namespace',
+    cure: `name another one with -n: kubectl get namespaces -l ${wellKnown.organizationLabel}=true lists the organisations`,
+  };
 }
 
 async function readKind(reader: Reader, { descriptor }: KindDefinition, namespace: string | undefined): Promise<KindReport> {

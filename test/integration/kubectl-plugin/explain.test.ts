@@ -102,7 +102,7 @@ describe('kubectl parley explain', () => {
       },
     );
     const answer = await plugin.parley(['explain', 'agent/reception', '-n', org, '--as', user]);
-    expect(answer.stdout).toContain('Secret keys, key apiKey: not known: you may not read it');
+    expect(answer.stdout).toContain('? Secret keys, key apiKey: not known: you may not read it');
     expect(answer.stdout).toContain(`you may not list events in the namespace ${org}`);
     const absent = await plugin.parley(['explain', 'agent/receptoin', '-n', org]);
     expect(absent).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('there is: reception') });
