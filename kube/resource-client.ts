@@ -192,13 +192,24 @@ export class ResourceClient<T extends KubeObject> {
 
   /** Replaces the finalizers of the very state that was read: 409 (`error.staleConflict`) when it changed since. */
   async patchFinalizers(stored: Stored<T>, finalizers: readonly string[], options: RequestOptions = {}): Promise<Stored<T>> {
-    const { namespace, name, uid, resourceVersion } = stored.metadata;
+    return this.mergePatch(stored, { metadata: { finalizers } }, options);
+  }
+
+  /**
+   * JSON merge patch of the very state that was read: 409 (`error.staleConflict`) when it changed since. A member that is `null` goes,
+   * whoever owns it.
+   */
+  async mergePatch(
+    { metadata: { namespace, name, uid, resourceVersion } }: Stored<T>,
+    patch: { readonly metadata?: object; readonly data?: object },
+    options: RequestOptions = {},
+  ): Promise<Stored<T>> {
     return this.#write({
       method: 'PATCH',
       path: this.#path(namespace, name),
       query: { fieldManager: this.fieldManager, fieldValidation: 'Strict' },
       contentType: 'application/merge-patch+json',
-      body: { metadata: { uid, resourceVersion, finalizers } },
+      body: { ...patch, metadata: { ...patch.metadata, uid, resourceVersion } },
       ...common(options),
     });
   }

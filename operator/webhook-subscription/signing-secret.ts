@@ -62,8 +62,8 @@ export class SigningSecrets {
   }
 
   /**
-   * Takes keys out, whoever wrote them: by the whole object, at the very version that was looked at, because an apply takes away
-   * nothing that another manager owns.
+   * Takes keys out, whoever wrote them, at the very version that was looked at: by a merge patch, because an apply takes away nothing
+   * that another manager owns, and an update is what the operator may not do with Secrets.
    *
    * @returns the resourceVersion from which on they are gone
    */
@@ -72,14 +72,12 @@ export class SigningSecrets {
     const found = await this.#client.get({ namespace: namespaceOf(subscription), name }, { signal });
     // Somebody was at it meanwhile, perhaps to rotate: the next look decides anew.
     if (found.metadata.uid !== from.uid || found.metadata.resourceVersion !== from.resourceVersion) return found.metadata.resourceVersion;
-    const { [wellKnown.signingExpiry]: expiry, ...annotations } = found.metadata.annotations ?? {};
-    const left = expiryWithout(expiry, keys);
-    const { managedFields: _managed, ...metadata } = found.metadata;
-    const updated = await this.#client.update(
+    const left = expiryWithout(found.metadata.annotations?.[wellKnown.signingExpiry], keys);
+    const updated = await this.#client.mergePatch(
+      found,
       {
-        ...found,
-        metadata: { ...metadata, annotations: { ...annotations, ...(left !== undefined && { [wellKnown.signingExpiry]: left }) } },
-        data: Object.fromEntries(Object.entries(found.data).filter(([key]) => !keys.includes(key))),
+        metadata: { annotations: { [wellKnown.signingExpiry]: left ?? null } },
+        data: Object.fromEntries(keys.map((key) => [key, null])),
       },
       { signal },
     );
