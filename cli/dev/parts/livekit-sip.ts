@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
-import { connect } from 'node:net';
 import { join } from 'node:path';
 
 import { stringify } from 'yaml';
 
 import type { Part } from '../supervisor.ts';
+import { canConnect } from './can-connect.ts';
 import type { LivekitAddress } from './livekit.ts';
 
 export interface LivekitSipOptions {
@@ -47,17 +47,6 @@ export function livekitSipPart({ binary, folder, mediaServer, redis, port, rtpPo
       writeFileSync(configuration, stringify(config), { mode: 0o600 });
     },
     command: () => ({ file: binary, args: ['--config', configuration] }),
-    check: (signal) => listens(port, signal),
+    check: (signal) => canConnect(port, signal),
   };
-}
-
-function listens(port: number, signal: AbortSignal): Promise<boolean> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ port, host: '127.0.0.1', signal });
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', reject);
-  });
 }

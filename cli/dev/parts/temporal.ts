@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { chmod } from 'node:fs/promises';
-import { connect } from 'node:net';
 import { promisify } from 'node:util';
 
 import type { Part } from '../supervisor.ts';
+import { canConnect } from './can-connect.ts';
 
 const run = promisify(execFile);
 
@@ -48,15 +48,4 @@ export function temporalPart(options: TemporalOptions): Part {
     // Inputs and results of workflows stand in it. A file made ahead would be taken for a database that is complete.
     afterReady: () => chmod(options.databaseFile, 0o600),
   };
-}
-
-function canConnect(port: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const socket = connect({ port, host: '127.0.0.1', signal });
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve();
-    });
-    socket.once('error', reject);
-  });
 }
