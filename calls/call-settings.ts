@@ -6,18 +6,19 @@ export interface CallSettings {
   readonly displayName: string;
   readonly workspace: string | undefined;
   readonly maxDurationMs: number;
-  /** Names that the call must bring. */
+  /** Names that the call must bring, without those that the agent looks up itself when the call begins. */
   readonly requiredDynamicData: readonly string[];
 }
 
 /** @param config of a revision, as it was stored */
 export function callSettingsOf(config: unknown): CallSettings {
   const { displayName, agent, versions } = config as AgentRevisionConfig;
+  const lookedUp = new Set((agent.dynamicData ?? []).flatMap(({ response = [] }) => response.map(({ name }) => name)));
   return {
     displayName,
     workspace: versions.workspace,
     maxDurationMs: millisecondsOf(agent.call.maxDuration),
-    requiredDynamicData: agent.llm.requiredDynamicData ?? [],
+    requiredDynamicData: (agent.llm.requiredDynamicData ?? []).filter((name) => !lookedUp.has(name)),
   };
 }
 

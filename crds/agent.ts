@@ -40,7 +40,9 @@ const llm = cel(
         'What the model is told before the call; longer prompts go into a ConfigMap, see systemPromptFrom. May hold {{name}} placeholders.',
       ),
     systemPromptFrom: z.object({ configMapKeyRef: configMapKeyRef() }).optional().describe('Where a longer prompt is read from.'),
-    requiredDynamicData: setOf(name(128), 64).optional().describe('Names that a call must bring; a call without them is refused.'),
+    requiredDynamicData: setOf(name(128), 64)
+      .optional()
+      .describe('Names that a call must bring, unless dynamicData looks them up; a call without them is refused.'),
   }),
   { rule: '!(has(self.systemPrompt) && has(self.systemPromptFrom))', message: 'set at most one of systemPrompt and systemPromptFrom' },
   {

@@ -24,7 +24,7 @@ const metadata = freeObject('metadata', maxMetadataBytes, { maxProperties: mostM
   'Whatever you want to find again with the call: 50 keys and 16 KiB at most.',
 );
 const dynamicData = freeObject('native_llm_dynamic_data', maxDynamicDataBytes).describe(
-  'Values for the `{{name}}` placeholders of the agent, 32 KiB at most. The names in its `required_dynamic_data` have to be there.',
+  'Values for the `{{name}}` placeholders of the agent, 32 KiB at most. The names in its `required_dynamic_data` that it does not look up itself have to be there.',
 );
 const agentId = z.string().describe('The `ai_agent_id` of the agent that handles the call.');
 

@@ -4,7 +4,6 @@ import { RoomEvent, type Room } from '@livekit/rtc-node';
 import { callSettingsOf, missingDynamicData } from '../../calls/call-settings.ts';
 import type { CallLifecycle } from '../../calls/lifecycle.ts';
 import type { SipGateway } from '../../calls/sip/gateway.ts';
-import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { sleep, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { isTerminal, newCallId, type CallRecord, type FinishReason, type NewCall, type Store } from '../../store/index.ts';
@@ -110,7 +109,7 @@ export class InboundCalls {
       logger.warn({ org: call.org, number: leg.ownNumber, reason, ...why }, 'a call that came in was turned away');
       return { outcome: 'refused', call: await lifecycle.refuse(call, reason) };
     };
-    const missing = missingDynamicData(settings, callerData(leg)).filter((name) => !lookedUp(serving.config).has(name));
+    const missing = missingDynamicData(settings, callerData(leg));
     if (missing.length > 0) return refuse('call_failed', { missing });
     const registration = await lifecycle.register({ ...call, dynamicData: callerData(leg) });
     if (registration.outcome === 'limit_reached') return refuse('concurrent_call_limit_reached', {});
@@ -125,12 +124,6 @@ export class InboundCalls {
       .hangUp(room, leg.identity)
       .catch((err: unknown) => this.#options.logger.warn({ err, room }, 'a caller could not be sent out; closing the room does it'));
   }
-}
-
-/** What the agent asks others for before it speaks. */
-function lookedUp(config: unknown): ReadonlySet<string> {
-  const { dynamicData = [] } = (config as AgentRevisionConfig).agent;
-  return new Set(dynamicData.flatMap(({ response = [] }) => response.map(({ name }) => name)));
 }
 
 /** What a call that came in by phone knows by itself: names that an agent may use, and may require. */

@@ -120,6 +120,15 @@ describe('create-web-call', () => {
     expect((await fresh.call('GET', '/v1/calls')).body.total_count).toBe(0);
   });
 
+  it('need not bring what the agent looks up itself', async () => {
+    const dynamicData = [{ name: 'crm', url: 'https://crm.example.com/', response: [{ name: 'customer', path: '$.name' }] }];
+    const llm = { type: 'simple' as const, provider: 'openai', model: 'm', temperature: 0, requiredDynamicData: ['customer', 'order'] };
+    await serveAgent(facade.store, org.name, 'looks-up', { agent: { llm, dynamicData } });
+    const refused = await create({ ai_agent_id: 'looks-up' });
+    expect(refused.body.detail).toEqual([{ type: 'missing', loc: ['body', 'native_llm_dynamic_data', 'order'], msg: 'Field required' }]);
+    expect((await create({ ai_agent_id: 'looks-up', native_llm_dynamic_data: { order: 1 } })).status).toBe(201);
+  });
+
   it('knows no agent of another organisation, none that is gone, and none that can not be', async () => {
     const other = await freshOrganization();
     await serveAgent(facade.store, other.name, 'theirs');

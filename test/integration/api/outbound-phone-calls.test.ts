@@ -82,6 +82,15 @@ describe('dial-outbound-phone-call', () => {
     expect([status, body.ai_agent_id, body.override_ai_agent_id]).toEqual([201, 'sales', 'support']);
   });
 
+  it('need not bring what the agent looks up itself', async () => {
+    const from_number = await number(org);
+    const dynamicData = [{ name: 'crm', url: 'https://crm.example.com/', response: [{ name: 'customer', path: '$.name' }] }];
+    const llm = { type: 'simple' as const, provider: 'openai', model: 'm', temperature: 0, requiredDynamicData: ['customer'] };
+    await serveAgent(facade.store, org.name, 'looks-up', { agent: { llm, dynamicData } });
+    const asked = { from_number, to_number: '+15550199', override_ai_agent_id: 'looks-up' };
+    expect((await org.call('POST', path, asked)).status).toBe(201);
+  });
+
   it("is 404 for a number that is not there, or somebody else's, and for an agent that is not there", async () => {
     const theirs = await number(await freshOrganization());
     for (const from_number of ['+15559999999', theirs]) {
