@@ -3,6 +3,7 @@ import { Command } from 'commander';
 
 import { commands } from './commands/index.ts';
 import { reportFailure } from './failure.ts';
+import { writePrintable } from './printable.ts';
 import { version } from './version.ts';
 
 const program = new Command('parley')
@@ -13,6 +14,8 @@ const program = new Command('parley')
 
 // `parley … | head` closes the pipe early: that is the reader's right, not a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 74));
+
+writePrintable(process.stdout, process.stderr);
 
 for (const register of commands) register(program);
 

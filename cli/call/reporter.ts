@@ -1,6 +1,7 @@
 /** What a call tells the person at the terminal, or the script behind `--json`. */
 import type { SpokenLine } from '../../calls/live-transcript.ts';
 import { latencyNames, latencyText, medianLatencies, type TurnLatencies } from '../../calls/turn-latencies.ts';
+import { printable } from '../printable.ts';
 import { table } from '../table.ts';
 import type { CallView } from './call-api.ts';
 
@@ -68,7 +69,7 @@ export function textReporter({ out, err }: Streams): Reporter {
     called: ({ id, agentName }) => void err.write(`call ${id} to ${agentName}\n`),
     agentState: () => undefined,
     line: ({ role, text, final }) => {
-      const shown = `${role === 'agent' ? 'agent' : 'you  '}  ${text.trim().replaceAll(/\s+/g, ' ')}`;
+      const shown = `${role === 'agent' ? 'agent' : 'you  '}  ${printable(text.trim().replaceAll(/\s+/g, ' '))}`;
       if (final) {
         erase();
         out.write(`${shown}\n`);

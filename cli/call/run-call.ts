@@ -1,5 +1,5 @@
 /** One call from the terminal, from the first request to the recording in a file. */
-import { access, constants, writeFile } from 'node:fs/promises';
+import { access, constants } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
 import { dispose } from '@livekit/rtc-node';
@@ -9,6 +9,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Sound } from '../../platform/wav.ts';
 import { UserError } from '../failure.ts';
 import type { RestClient } from '../rest.ts';
+import { writePrivately } from '../write-privately.ts';
 import { endOf, makeCall, recordingOf, type CallView } from './call-api.ts';
 import { Mouth } from './mouth.ts';
 import type { Reporter } from './reporter.ts';
@@ -207,7 +208,7 @@ async function keepRecording(
       reporter.note(signal.aborted ? 'the recording is not waited for' : `no recording has come within ${recordingWithinMs / 1_000} s`);
       return undefined;
     }
-    await writeFile(file, recording);
+    await writePrivately(file, recording);
     return file;
   } catch (error) {
     reporter.note(`the recording is not kept: ${error instanceof Error ? error.message : String(error)}`);

@@ -1,14 +1,17 @@
 /** Writes a knowledge base into a folder: what was put in, and what is found of it. */
 import { createWriteStream } from 'node:fs';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
 import { documentFolder } from '../../knowledge/ingestion/object-keys.ts';
 import type { DocumentRecord, StoredChunk } from '../../store/index.ts';
+import { writePrivately } from '../write-privately.ts';
 import type { OfflineBase } from './offline.ts';
 
 const PAGE = 200;
+/** What an organisation knows is for the owner's eyes only, as a backup is. */
+const PRIVATE = { mode: 0o600 } as const;
 
 /**
  * A folder for each document, named by its id: `document.json`, `chunks.ndjson` and its stored files.
@@ -26,11 +29,11 @@ export async function exportKnowledgeBase(
   for (;;) {
     for (const document of page.items) {
       const to = join(folder, document.id);
-      await mkdir(to, { recursive: true });
-      await writeFile(join(to, 'document.json'), `${JSON.stringify(document, null, 2)}\n`);
-      await pipeline(lines(document), createWriteStream(join(to, 'chunks.ndjson')));
+      await mkdir(to, { recursive: true, mode: 0o700 });
+      await writePrivately(join(to, 'document.json'), `${JSON.stringify(document, null, 2)}\n`);
+      await pipeline(lines(document), createWriteStream(join(to, 'chunks.ndjson'), PRIVATE));
       for (const key of await knowledge.storage.list(documentFolder(org, document.id), { limit: 1_000 }))
-        await pipeline(await knowledge.storage.read(key), createWriteStream(join(to, nameOf(key, document))));
+        await pipeline(await knowledge.storage.read(key), createWriteStream(join(to, nameOf(key, document)), PRIVATE));
       count += 1;
       onDocument(document);
     }

@@ -5,9 +5,9 @@ import type { KubeObject } from '../../kube/types.ts';
 
 /** Words that are a word in every version of YAML, unless the library knows better (`yes`, `null`). */
 const plain = /^[A-Za-z][A-Za-z0-9 _./@-]*$/;
-/** What YAML 1.1 refuses or folds when it stands there as it is. */
+/** What YAML 1.1 refuses or folds when it stands there as it is, and what turns the direction of text around. */
 // oxlint-disable-next-line no-control-regex -- they are what this is about
-const foreign = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/;
+const foreign = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff]/;
 
 const order = ['apiVersion', 'kind', 'type', 'metadata', 'name', 'namespace', 'labels', 'annotations'];
 
@@ -27,7 +27,7 @@ export function toYaml(object: KubeObject): string {
   return document
     .toString({ lineWidth: 0 })
     .replaceAll(
-      /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
+      /[\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff]/g,
       (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
     );
 }

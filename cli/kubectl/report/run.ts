@@ -1,10 +1,10 @@
-import { open } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
 import { loadConfig } from '../../../platform/config.ts';
 import { UserError } from '../../failure.ts';
 import { withConnection } from '../connection.ts';
+import { writePrivately } from '../../write-privately.ts';
 import type { Io } from '../io.ts';
 import { collectReport } from './collect.ts';
 import type { ReportFlags } from './command.ts';
@@ -47,17 +47,6 @@ export async function runReport(flags: ReportFlags, io: Io): Promise<void> {
   io.out.write(
     'Look into it before you send it: secrets are masked by where they stand and by what they look like, and no rule knows them all.\n',
   );
-}
-
-/** Whoever may read the file that was there before may not read this one. A device or a pipe stays as it is. */
-async function writePrivately(file: string, content: Uint8Array, flag: 'w' | 'wx'): Promise<void> {
-  const handle = await open(file, flag, 0o600);
-  try {
-    if ((await handle.stat()).isFile()) await handle.chmod(0o600);
-    await handle.writeFile(content);
-  } finally {
-    await handle.close();
-  }
 }
 
 function contents(files: Files): string {

@@ -68,26 +68,29 @@ it('speaks in turn, prints what is said, and leaves the recording', async () => 
   const { url, said } = await speechServer();
   platform.provider.reset();
   platform.provider.hear('What are your hours?', 'Thank you.');
-  platform.provider.chat(({ lastUser }) => (lastUser.startsWith('Thank') ? 'You are welcome.' : 'From nine to five.'));
+  platform.provider.chat(({ lastUser }) => (lastUser.startsWith('Thank') ? 'You are \u001b]0;x\u0007welcome.' : 'From nine to five.'));
   const run = call(['receptionist', '--say', 'What are your hours?', '--say', 'Thank you.', '--metadata', '{"ticket": 7}'], {
     PARLEY_SPEECH_URL: url,
   });
   expect(await run.ended, `${run.err()}\n${run.out()}\n${platform.voiceLog().slice(-3000)}`).toBe(0);
   expect(said.toSorted()).toEqual(['Thank you.', 'What are your hours?']);
   const lines = run.out().split('\n');
-  expect(lines.slice(0, 5)).toEqual([
+  expect(lines.slice(0, 4)).toEqual([
     'agent  Good morning.',
     'you    What are your hours?',
     'agent  From nine to five.',
     'you    Thank you.',
-    'agent  You are welcome.',
   ]);
+  // An agent may say anything: nothing of it steers the terminal.
+  expect(lines[4]).toMatch(/^agent {2}You are (\\u001b]0;x\\u0007)?welcome\.$/);
+  expect(run.out()).not.toContain('\u001b');
   expect(run.out()).toMatch(/\nANSWER +END OF TURN .*\n1 +\d[\d.]* m?s .*\n2 +\d/);
   const [, id] = /^(call_\S+) ended: user_ended_call after \d+\.\d s$/m.exec(run.out()) ?? [];
   expect(run.err()).toContain(`call ${id} to receptionist`);
   const file = join(platform.folder, `${id}.ogg`);
   expect(run.out()).toContain(`recording: ${file}\n`);
   expect((await readFile(file)).subarray(0, 4).toString()).toBe('OggS');
+  expect((await stat(file)).mode & 0o777).toBe(0o600);
   const { body } = await platform.org.call('GET', `/v1/calls/${id}`);
   expect(body).toMatchObject({ call_status: 'ended', metadata: { ticket: 7 } });
   expect(body.messages.map(({ content }: { content: string }) => content)).toContain('From nine to five.');
