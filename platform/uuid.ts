@@ -7,11 +7,38 @@ export interface UuidOptions {
   readonly random?: (size: number) => Buffer;
 }
 
-/** A UUID that sorts by the millisecond it was made in. Source: RFC 9562, section 5.7. */
-export function uuidv7(options: UuidOptions = {}): string {
-  const bytes = (options.random ?? randomBytes)(16);
-  bytes.writeUIntBE((options.now ?? Date.now)(), 0, 6);
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x70, 6);
+/** The 12 bits behind the time. */
+const COUNTER_MAX = 0xfff;
+
+/**
+ * A source of UUIDv7 whose every id sorts behind the one before, also within a millisecond and when the clock goes back. Each millisecond begins at a
+ * random count; where the count runs out, the next millisecond begins early. Source: RFC 9562, sections 5.7 and 6.2 (method 1).
+ */
+export function uuidv7Sequence({ now = Date.now, random = randomBytes }: UuidOptions = {}): () => string {
+  let ms = -1;
+  let counter = 0;
+  return () => {
+    const bytes = random(16);
+    const time = now();
+    if (time > ms || counter === COUNTER_MAX) {
+      ms = Math.max(time, ms + 1);
+      counter = bytes.readUInt16BE(6) & COUNTER_MAX;
+    } else counter += 1;
+    return uuidOf(bytes, ms, counter);
+  };
+}
+
+/** The next id of this process: what is made one after the other here is listed in that order. */
+export const uuidv7 = uuidv7Sequence();
+
+/** An id that stands in a given moment: it has no order among others of the same millisecond. @param ms since the Unix epoch */
+export function uuidv7At(ms: number): string {
+  return uuidv7Sequence({ now: () => ms })();
+}
+
+function uuidOf(bytes: Buffer, ms: number, counter: number): string {
+  bytes.writeUIntBE(ms, 0, 6);
+  bytes.writeUInt16BE(0x7000 | counter, 6);
   bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8);
   const hex = bytes.toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
 
-import { uuidv7 } from '../../platform/uuid.ts';
+import { uuidv7At } from '../../platform/uuid.ts';
 import { EventWindow } from './window.ts';
 
 const start = Date.parse('2026-01-31T12:00:00Z');
-const at = (ms: number): string => uuidv7({ now: () => start + ms });
+const at = (ms: number): string => uuidv7At(start + ms);
 
 it('shows each event once, also one whose commit came late', () => {
   const window = new EventWindow(start);

@@ -1,6 +1,6 @@
 /** Makes events that can't be wrong: name and payload belong together, and the body is made once. */
 import { traceFor } from '../../platform/telemetry/tracing.ts';
-import { uuidv7 } from '../../platform/uuid.ts';
+import { uuidv7At } from '../../platform/uuid.ts';
 import type { NewEvent } from '../../store/index.ts';
 import { eventCatalogue, type EventName, type EventPayload } from './catalogue.ts';
 import { envelopeBytes } from './envelope.ts';
@@ -40,7 +40,7 @@ export function buildEvent<N extends EventName>(event: EventToBuild<N>): NewEven
 /** An event that says what somebody wants it to say: for trying receivers. */
 export function composeEvent(event: EventFacts & { readonly name: EventName; readonly payload: object }): NewEvent {
   const { name, org, agent, workspace, onlySubscription, exceptSubscription, payload, now } = event;
-  const id = event.id ?? uuidv7({ now: () => now });
+  const id = event.id ?? uuidv7At(now);
   return {
     id,
     org,

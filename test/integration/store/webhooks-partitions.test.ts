@@ -2,7 +2,7 @@
 import type { Client } from 'pg';
 import { expect, it } from 'vitest';
 
-import { uuidv7 } from '../../../platform/uuid.ts';
+import { uuidv7At } from '../../../platform/uuid.ts';
 import { migrate } from '../../../store/index.ts';
 import { database } from '../../support/postgres.ts';
 import { loginUser, session, storeAt } from './support.ts';
@@ -77,7 +77,7 @@ it('go once everything in them is old, bodies before the rest', async () => {
   };
   const gone = [await old('events', 60, 7), await old('deliveries', 60, 7), await old('event_bodies', 9, 1)];
   const kept = [await old('events', 20, 7), await old('event_bodies', 3, 1)];
-  const at = (days: number): string => uuidv7({ now: () => Date.now() - days * DAY_MS });
+  const at = (days: number): string => uuidv7At(Date.now() - days * DAY_MS);
   const [ancient, recent] = [eventOf({ id: at(40) }), eventOf({ id: at(12) })];
   await store.webhooks.insert(ORG, [ancient, recent]);
 
@@ -129,8 +129,8 @@ it('are looked after by an owner who is no superuser', async () => {
   const client = await session(owner);
   const newest = (await partitions(client, 'events')).at(-1);
   await client.query(`DROP TABLE parley.${newest}`);
-  const inNewest = uuidv7({ now: () => Date.parse(newest?.slice(-8).replace(/(....)(..)(..)/, '$1-$2-$3T12:00:00Z') ?? '') });
-  const daysAgo = (days: number): string => uuidv7({ now: () => Date.now() - days * DAY_MS });
+  const inNewest = uuidv7At(Date.parse(newest?.slice(-8).replace(/(....)(..)(..)/, '$1-$2-$3T12:00:00Z') ?? ''));
+  const daysAgo = (days: number): string => uuidv7At(Date.now() - days * DAY_MS);
   await store.webhooks.insert(ORG, [eventOf({ id: inNewest }), eventOf({ id: daysAgo(20) }), eventOf({ id: daysAgo(40) })]);
   // Makes what is missing, and drops nothing.
   await migrate({ databaseUrl: owner });
