@@ -23,8 +23,8 @@ const source = [
   'test/support',
 ];
 
-/** Suites that start servers: generous limits and, in CI, one more try, because a busy machine is slow, not wrong. */
-const withServers = { retry: process.env['CI'] === undefined ? 0 : 1, testTimeout: 240_000, hookTimeout: 600_000, teardownTimeout: 60_000 };
+/** Suites that start servers: generous limits, because a busy machine is slow, not wrong. No suite has a second try. */
+const withServers = { testTimeout: 240_000, hookTimeout: 600_000, teardownTimeout: 60_000 };
 
 export default defineConfig({
   test: {

@@ -1,4 +1,6 @@
 /** A caller with the official client: a microphone that is always on, a voice, and ears that know tones. */
+import { setTimeout as delay } from 'node:timers/promises';
+
 import {
   AudioFrame,
   AudioSource,
@@ -18,7 +20,12 @@ import { syntheticSpeech } from './synthetic-speech.ts';
 import { frequencyOf, heardFrequency, loudness } from './tones.ts';
 
 const rate = 48_000;
-const frameSamples = rate / 50;
+/** Between two looks at whether more silence is needed, in milliseconds. */
+const everyMs = 20;
+/** Of silence sent ahead, in milliseconds: little, so that what is said next isn't late. */
+const aheadMs = 100;
+/** Longest that is said at once, in milliseconds. */
+const longestSpeechMs = 10_000;
 const heardRate = 24_000;
 /** Of what is heard, judged together, in milliseconds. */
 const windowMs = 100;
@@ -38,8 +45,7 @@ export class TestCaller {
   readonly room = new Room();
   readonly heard: Heard[] = [];
   #source: AudioSource | undefined;
-  #toSay: Int16Array = new Int16Array(0);
-  #said: (() => void) | undefined;
+  #toSay: { readonly samples: Int16Array; readonly said: () => void } | undefined;
   #open = true;
 
   constructor() {
@@ -63,7 +69,7 @@ export class TestCaller {
   }
 
   async publish(): Promise<void> {
-    const source = new AudioSource(rate, 1, 100);
+    const source = new AudioSource(rate, 1, longestSpeechMs + aheadMs);
     this.#source = source;
     const options = new TrackPublishOptions({ source: TrackSource.SOURCE_MICROPHONE });
     await this.room.localParticipant!.publishTrack(LocalAudioTrack.createAudioTrack('microphone', source), options);
@@ -76,8 +82,7 @@ export class TestCaller {
     if (!this.#open) throw new Error('nobody hears who is not in the room');
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.room.once(RoomEvent.Disconnected, () => reject(new Error('the call ended while the user was speaking')));
-    this.#toSay = speech;
-    this.#said = resolve;
+    this.#toSay = { samples: speech, said: resolve };
     await promise;
   }
 
@@ -122,19 +127,27 @@ export class TestCaller {
     await this.room.disconnect();
   }
 
+  /**
+   * What is said goes to the client's own thread at once: handed over piece by piece it would have holes whenever the test is busy, and each hole of a
+   * quarter of a second ends an utterance.
+   */
   async #keepSpeaking(source: AudioSource): Promise<void> {
-    const silence = new Int16Array(frameSamples);
+    let onceSaid: { readonly at: number; readonly said: () => void } | undefined;
+    const send = (samples: Int16Array): Promise<unknown> =>
+      source.captureFrame(new AudioFrame(samples, rate, 1, samples.length)).catch(() => (this.#open = false));
     while (this.#open) {
-      let samples = silence;
-      if (this.#toSay.length > 0) {
-        samples = new Int16Array(frameSamples);
-        samples.set(this.#toSay.subarray(0, frameSamples));
-        this.#toSay = this.#toSay.subarray(frameSamples);
-      } else if (this.#said !== undefined) {
-        this.#said();
-        this.#said = undefined;
+      const missingMs = aheadMs - source.queuedDuration;
+      if (this.#toSay !== undefined) {
+        const { samples, said } = this.#toSay;
+        this.#toSay = undefined;
+        await send(samples);
+        onceSaid = { at: performance.now() + source.queuedDuration, said };
+      } else if (missingMs > 0) await send(new Int16Array((rate / 1000) * everyMs * Math.ceil(missingMs / everyMs)));
+      else await delay(everyMs);
+      if (onceSaid !== undefined && performance.now() >= onceSaid.at) {
+        onceSaid.said();
+        onceSaid = undefined;
       }
-      await source.captureFrame(new AudioFrame(samples, rate, 1, samples.length)).catch(() => (this.#open = false));
     }
     if (this.#source === source) await source.close().catch(() => undefined);
   }

@@ -58,4 +58,14 @@ describe('a conversation', () => {
     });
     expect(turn?.v2v).toBeGreaterThan(400);
   });
+
+  it('takes an utterance as one, also where this process stands still while its caller speaks', async () => {
+    const call = await stage.joined({ spec: { turnDetection: { endOfSpeechDelay: '3s' } } });
+    call.provider.hear('once', 'twice');
+    await call.becomes({ status: 'ongoing' });
+    setTimeout(() => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600), 300);
+    await call.caller.speak(1_000);
+    await call.caller.hears('I heard: once');
+    expect(call.provider.requests('transcriptions')).toHaveLength(1);
+  });
 });
