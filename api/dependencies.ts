@@ -13,7 +13,6 @@ import type { Readiness } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { NumberPool } from '../platform/number-pool.ts';
 import type { Store } from '../store/index.ts';
-import type { RateLimit } from './limits/bucket.ts';
 import type { LimitClass } from './limits/limit-class.ts';
 
 /** How much is too much. */
@@ -21,8 +20,6 @@ export interface Limits {
   readonly classes: readonly LimitClass[];
   /** Time between two exchanges with the other replicas, in milliseconds; 0 for none. */
   readonly exchangeMs: number;
-  /** Keys that look real and aren't, by client address. */
-  readonly unknownKeys: RateLimit;
   /** Longest time for one request, in milliseconds. */
   readonly requestTimeoutMs: number;
   /** What the provider `native` can be asked for. */

@@ -78,18 +78,11 @@ const schema = z.object({
   PARLEY_RATE_LIMIT_EXCHANGE_MS: milliseconds(250).describe(
     'Time between two exchanges of what the api replicas have let through, in milliseconds; 0 lets each replica count by itself.',
   ),
-  PARLEY_UNKNOWN_KEYS_PER_SECOND: z.coerce
-    .number()
-    .int()
-    .min(0)
-    .default(5)
-    .describe('Well-formed keys that nobody has, a second and client address, before they are turned away unlooked at; 0 for no limit.'),
-  PARLEY_UNKNOWN_KEYS_BURST: z.coerce.number().int().min(1).default(50).describe('The same, at once.'),
   PARLEY_TRUSTED_PROXIES: z
     .string()
     .regex(/^[0-9a-fA-F.:/, ]*$/, 'must be addresses or networks (10.0.0.0/8), separated by commas')
     .default('')
-    .describe('Proxies whose X-Forwarded-For tells the address of a client: addresses or networks, separated by commas.'),
+    .describe('Proxies whose X-Forwarded-For tells the address of a client, for the log: addresses or networks, separated by commas.'),
   PARLEY_NATIVE_NUMBERS: z
     .string()
     .regex(

@@ -4,18 +4,14 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../platform/clock.ts';
 import { LruMap } from '../platform/lru.ts';
 import { parseApiKey, type ParsedApiKey } from './api-key-format.ts';
-import { toRecord, type ApiKeyRecord, type ApiKeyRow } from './api-keys.ts';
+import { toRecord, type ApiKeyRecord } from './api-keys.ts';
 import type { Database } from './database.ts';
+import { KeyLookup } from './key-lookup.ts';
 
 export type Authentication =
   | { readonly outcome: 'ok'; readonly record: ApiKeyRecord }
-  /** `malformed`: no key of ours looks like that. `not_asked`: the caller's `mayAsk` said no. */
-  | { readonly outcome: 'malformed' | 'unknown' | 'expired' | 'revoked' | 'not_asked' };
-
-export interface AuthenticateOptions {
-  /** Called once for a sound key that hasn't proved good in this process: false leaves it unlooked at. */
-  readonly mayAsk?: () => boolean;
-}
+  /** `malformed`: no key of ours looks like that. */
+  | { readonly outcome: 'malformed' | 'unknown' | 'expired' | 'revoked' };
 
 export interface AuthenticatorOptions {
   readonly database: Database;
@@ -43,28 +39,27 @@ const SHARE_MS = 500;
 const KNOWN_KEYS = 10_000;
 /** Kept apart, so that a flood of invented keys can't push the real ones out. */
 const UNKNOWN_KEYS = 1_000;
-/** Keys that were good once, by digest: remembered for longer than an answer is used. */
-const PROVED_KEYS = 50_000;
 
 export class Authenticator {
   readonly #options: AuthenticatorOptions;
   readonly #known = new LruMap<string, Entry>(KNOWN_KEYS);
   readonly #unknown = new LruMap<string, Entry>(UNKNOWN_KEYS);
-  readonly #proved = new LruMap<string, true>(PROVED_KEYS);
   readonly #flights = new Map<string, Flight>();
+  readonly #lookup: KeyLookup;
   /** Counts revocations: an answer that was asked for before one may be older than it, and isn't kept. */
   #epoch = 0;
   #used = false;
 
   constructor(options: AuthenticatorOptions) {
     this.#options = options;
+    this.#lookup = new KeyLookup(options.database);
   }
 
   /**
    * @param apiKey as the client sent it
    * @throws StoreError when the key is not cached and the database doesn't answer: the caller is neither known nor unknown then
    */
-  async authenticate(apiKey: string, { mayAsk }: AuthenticateOptions = {}): Promise<Authentication> {
+  async authenticate(apiKey: string): Promise<Authentication> {
     const parsed = parseApiKey(apiKey);
     if (parsed === undefined) return { outcome: 'malformed' };
     if (!this.#used) {
@@ -73,7 +68,6 @@ export class Authenticator {
     }
     // The clear key is not kept; what stands for it is what the database has too.
     const digest = parsed.hash.toString('base64');
-    if (mayAsk !== undefined && this.#proved.get(digest) === undefined && !mayAsk()) return { outcome: 'not_asked' };
     const entry = this.#cached(digest) ?? (await this.#ask(digest, parsed));
     return this.#judge(entry);
   }
@@ -113,13 +107,9 @@ export class Authenticator {
 
   async #lookUp(digest: string, { publicId, hash }: ParsedApiKey, askedAt: number): Promise<Entry> {
     const epoch = this.#epoch;
-    const [row] = await this.#options.database.query<ApiKeyRow & { readonly secret_hash: Buffer }>(
-      'SELECT * FROM parley.find_api_key($1)',
-      [publicId],
-    );
+    const row = await this.#lookup.find(publicId);
     const same = row !== undefined && row.secret_hash.length === hash.length && timingSafeEqual(row.secret_hash, hash);
     const entry: Entry = { record: same ? toRecord(row) : null, askedAt };
-    if (same) this.#proved.set(digest, true);
     if (epoch === this.#epoch) (same ? this.#known : this.#unknown).set(digest, entry);
     return entry;
   }

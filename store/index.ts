@@ -5,7 +5,7 @@ import { systemClock, type Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logging.ts';
 import { AgentRevisions } from './agent-revisions.ts';
 import { ApiKeys, REVOKED_CHANNEL } from './api-keys.ts';
-import { Authenticator, type Authentication, type AuthenticateOptions } from './authenticator.ts';
+import { Authenticator, type Authentication } from './authenticator.ts';
 import { ChannelListener } from './channel-listener.ts';
 import { Database, type DatabaseOptions } from './database.ts';
 import { DynamicDataCache } from './dynamic-data-cache.ts';
@@ -79,7 +79,7 @@ const LONGEST_KEY_CACHE_MS = 4_000;
 /** API keys with the check of a presented one. */
 interface ApiKeyStore extends Pick<ApiKeys, 'create' | 'list' | 'get' | 'revoke' | 'purge'> {
   /** @throws StoreError when Postgres doesn't answer: that says nothing about the key */
-  authenticate(apiKey: string, options?: AuthenticateOptions): Promise<Authentication>;
+  authenticate(apiKey: string): Promise<Authentication>;
 }
 
 export interface Store {
@@ -142,7 +142,7 @@ export function openStore(options: StoreOptions): Store {
         return record;
       },
       purge: (what) => keys.purge(what),
-      authenticate: (apiKey, given) => authenticator.authenticate(apiKey, given),
+      authenticate: (apiKey) => authenticator.authenticate(apiKey),
     },
     health: () => requireSchema(database),
     async close() {

@@ -21,10 +21,7 @@ export function registerApiKeys(app: FastifyInstance, { store }: Pick<ApiDepende
       createdByUserId: caller.createdByUserId,
     };
     const { record, apiKey } = await timed('db', () => apiKeys.create(key));
-    return reply
-      .code(201)
-      .header('cache-control', 'no-store')
-      .send({ ...toRest(record), api_key: apiKey });
+    return reply.code(201).send({ ...toRest(record), api_key: apiKey });
   });
 
   addRoute(app, listApiKeys, async ({ query, caller: { org }, timed }) => {

@@ -49,7 +49,6 @@ export function callPageHeaders(mediaServer: CallDependencies['mediaServer']): R
   return {
     'content-security-policy': policy.join('; '),
     'permissions-policy': 'microphone=(self), camera=(), geolocation=(), display-capture=()',
-    'x-content-type-options': 'nosniff',
     'referrer-policy': 'no-referrer',
     'cross-origin-opener-policy': 'same-origin',
   };

@@ -45,7 +45,9 @@ const callFields = z.object({
   access_token: z
     .string()
     .nullable()
-    .describe('Opens the room of a web call, to one user, while the call is `registered`; null afterwards.'),
+    .describe(
+      'Opens the room of a web call, to one user: in the answer that makes the call, and for keys that hold `calls:write` while the call is `registered`; null otherwise.',
+    ),
   media_url: z.string().nullable().describe('The media server that the token is for.'),
   direction: z.enum(['inbound', 'outbound']).optional().describe('Of a phone call.'),
   from_number: z.string().nullable().optional().describe('Of a phone call.'),

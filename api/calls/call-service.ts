@@ -20,6 +20,13 @@ export interface CallServiceOptions {
   readonly clock: Clock;
 }
 
+export interface CallAccess {
+  readonly accessToken: string | null;
+  readonly mediaUrl: string | null;
+}
+
+export const noAccess: CallAccess = { accessToken: null, mediaUrl: null };
+
 export class CallService {
   readonly #agents: ServedAgents;
   readonly #lifecycle: CallLifecycle;
@@ -102,15 +109,10 @@ export class CallService {
   }
 
   /** What the user of a web call joins with; nothing once the call has begun, or the token would be of no more use. */
-  async accessTo({
-    id,
-    status,
-    tokenExpiresAt,
-  }: CallRecord): Promise<{ readonly accessToken: string | null; readonly mediaUrl: string | null }> {
+  async accessTo({ id, status, tokenExpiresAt }: CallRecord): Promise<CallAccess> {
     const now = this.#clock.now();
     const server = this.#mediaServer;
-    if (server === undefined || status !== 'registered' || tokenExpiresAt === null || tokenExpiresAt.getTime() <= now)
-      return { accessToken: null, mediaUrl: null };
+    if (server === undefined || status !== 'registered' || tokenExpiresAt === null || tokenExpiresAt.getTime() <= now) return noAccess;
     return { accessToken: await accessTokenOf(server, { callId: id, expiresAt: tokenExpiresAt, now }), mediaUrl: server.publicUrl };
   }
 }

@@ -8,7 +8,7 @@ import type { Caller } from '../http/caller.ts';
 import { addRoute } from '../http/route.ts';
 import type { Foundation } from '../resources/foundation.ts';
 import { Analyses } from './analysis.ts';
-import { CallService } from './call-service.ts';
+import { CallService, noAccess } from './call-service.ts';
 import { callSummaryToRest, callToRest, type CallExtras } from './codec.ts';
 import {
   createWebCall,
@@ -48,18 +48,17 @@ export function registerCalls(
 
   const analyses = new Analyses({ calls: store.calls, agentRevisions: store.agentRevisions });
 
-  const extrasOf = async (call: CallRecord, caller: Caller, request: FastifyRequest): Promise<CallExtras> => ({
-    ...(await service.accessTo(call)),
+  /** @param own - the call was made by this very request: whoever makes a call may join it, and who may make others may join what others have made */
+  const extrasOf = async (call: CallRecord, caller: Caller, request: FastifyRequest, { own = false } = {}): Promise<CallExtras> => ({
+    ...(own || covers(caller.permissions, 'calls:write') ? await service.accessTo(call) : noAccess),
     recordingUrl:
       call.recording !== null && covers(caller.permissions, 'recordings:read') ? recordings.sign(request, call, addressMinutes).url : null,
   });
 
   addRoute(app, createWebCall, async ({ body, caller, request, reply, timed }) => {
     const call = await timed('db', () => service.createWebCall(caller, body));
-    return reply
-      .code(201)
-      .header('cache-control', 'no-store')
-      .send(callToRest(call, { ...(await extrasOf(call, caller, request)), messages: [], turns: [], analysis: null }));
+    const extras = await extrasOf(call, caller, request, { own: true });
+    return reply.code(201).send(callToRest(call, { ...extras, messages: [], turns: [], analysis: null }));
   });
 
   addRoute(app, dialOutboundPhoneCall, async ({ body, caller, request, reply, timed }) => {

@@ -31,7 +31,6 @@ const getDocsFile = defineRoute({
 const securityHeaders = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-  'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
 };
 

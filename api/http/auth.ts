@@ -3,7 +3,6 @@ import { Counter } from 'prom-client';
 
 import { covers, type Store } from '../../store/index.ts';
 import type { ApiDependencies } from '../dependencies.ts';
-import { Guesses } from '../limits/guesses.ts';
 import { limitHeaders, tightestOf } from '../limits/headers.ts';
 import { RateLimiter } from '../limits/rate-limiter.ts';
 import { ApiError } from './api-error.ts';
@@ -17,7 +16,7 @@ const maxTokenLength = 512;
 const keyHeader = 'x-parley-api-key';
 
 /**
- * Checks the key of every request to a known route, and how many it has made, before its body is read. Tenant headers that a client sends are
+ * Checks the key of every request to a known route, what it may do and how many it has made, before its body is read. Tenant headers that a client sends are
  * nobody's business: nothing reads them.
  */
 export function registerAuthentication(app: FastifyInstance, dependencies: ApiDependencies): void {
@@ -29,7 +28,6 @@ export function registerAuthentication(app: FastifyInstance, dependencies: ApiDe
     logger,
     ...(limits.exchangeMs > 0 && { exchange: store.rateLimits }),
   });
-  const guesses = new Guesses({ limit: limits.unknownKeys, clock });
   const limited = new Counter({
     name: 'parley_rate_limited_total',
     help: 'Requests that were turned away, by the limit that they were over.',
@@ -43,40 +41,29 @@ export function registerAuthentication(app: FastifyInstance, dependencies: ApiDe
     const needed = description.permission;
     if (needed === 'public') return;
     const state = requestState(request);
-    const overLimit = (name: string, message: string, headers: Readonly<Record<string, string>>): ApiError => {
-      state.limitedBy = name;
-      limited.inc({ class: name });
-      return new ApiError('rate_limited', message, { headers });
-    };
-    const caller = await state.timed('auth', () =>
-      authenticate(store.apiKeys, guesses, request, (seconds) =>
-        overLimit('unknown_keys', 'too many unknown API keys have come from your address; try again later', {
-          'retry-after': String(seconds),
-        }),
-      ),
-    );
+    const caller = await state.timed('auth', () => authenticate(store.apiKeys, request));
     state.caller = caller;
-    const decision = limiter.take(caller, description);
+    const permitted = covers(caller.permissions, needed);
+    // What a key may not do is no use of what its organisation may do: others would have to do without.
+    const decision = limiter.take(caller, description, permitted ? 'all' : 'key');
     const headers = limitHeaders(decision);
     if (!decision.allowed) {
       const tightest = tightestOf(decision.limits)?.class;
       const whose = tightest?.of === 'organization' ? 'your organisation has' : 'this API key has';
       const { perSecond = 0, burst = 0 } = tightest?.limit ?? {};
       const rate = `${perSecond} a second and ${burst} at once`;
-      throw overLimit(tightest?.name ?? '', `${whose} made too many requests: ${rate} are possible; see the header Retry-After`, headers);
+      const name = tightest?.name ?? '';
+      state.limitedBy = name;
+      limited.inc({ class: name });
+      throw new ApiError('rate_limited', `${whose} made too many requests: ${rate} are possible; see the header Retry-After`, { headers });
     }
     void reply.headers(headers);
-    if (!covers(caller.permissions, needed)) throw new ApiError('forbidden', `this API key lacks the permission ${needed}`);
+    if (!permitted) throw new ApiError('forbidden', `this API key lacks the permission ${needed}`);
   });
   app.addHook('onClose', () => limiter.stop());
 }
 
-async function authenticate(
-  apiKeys: Pick<Store['apiKeys'], 'authenticate'>,
-  guesses: Guesses,
-  request: FastifyRequest,
-  tooManyGuesses: (waitSeconds: number) => ApiError,
-): Promise<Caller> {
+async function authenticate(apiKeys: Pick<Store['apiKeys'], 'authenticate'>, request: FastifyRequest): Promise<Caller> {
   // Whoever stands between may have looked at the other one.
   if (timesSent(request, 'authorization') > 1) throw unauthorized('send one Authorization header, not several');
   const behindProxy = request.headers.authorization === undefined && timesSent(request, keyHeader) === 1;
@@ -85,26 +72,12 @@ async function authenticate(
   if (token === undefined || token.length > maxTokenLength) {
     throw unauthorized('send your API key in the header Authorization: Bearer <API_KEY>');
   }
-  const { ip } = request;
-  let counted = false;
-  const mayAsk = (): boolean => {
-    if (guesses.waitMs(ip) > 0) return false;
-    guesses.count(ip);
-    counted = true;
-    return true;
-  };
-  const result = await apiKeys.authenticate(token, { mayAsk }).catch((error: unknown) => {
-    if (counted) guesses.takeBack(ip);
-    throw error;
-  });
-  if (counted && result.outcome !== 'unknown') guesses.takeBack(ip);
+  const result = await apiKeys.authenticate(token);
   switch (result.outcome) {
     case 'ok': {
       const { keyId, org, permissions, createdByUserId } = result.record;
       return { keyId, org, permissions, createdByUserId };
     }
-    case 'not_asked':
-      throw tooManyGuesses(Math.max(1, Math.ceil(guesses.waitMs(ip) / 1000)));
     case 'malformed':
     case 'unknown':
       throw unauthorized('this API key is not known');

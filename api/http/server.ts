@@ -15,6 +15,7 @@ import { inRequest, requestState, RequestState, startRequest } from './request-s
 import { requireDescriptions } from './route.ts';
 import { requestSpan, traceIdOf } from './trace.ts';
 import { registerUnknownRoutes } from './unknown-route.ts';
+import { warnOfUntrustedProxies } from './untrusted-proxy.ts';
 
 const bodyLimit = 1024 * 1024;
 /** Longest time for the headers of a request, in milliseconds: who sends them drop by drop holds a connection, and no more. */
@@ -63,14 +64,17 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
     const traceId = span?.reference?.traceId ?? traceIdOf(request.headers);
     const state = new RequestState({ traceId, span, clock });
     startRequest(request, state);
-    void reply.header('x-trace-id', traceId);
+    void reply.headers({ 'x-trace-id': traceId, 'x-content-type-options': 'nosniff' });
     inRequest(state, done);
   });
+  warnOfUntrustedProxies(app, { clock, logger });
   registerDeadline(app, { clock, timeoutMs: limits.requestTimeoutMs });
   // The body arrives outside of what the first hook began.
   app.addHook('preValidation', (request, _reply, done) => inRequest(requestState(request), done));
   app.addHook('onSend', async (request, reply, payload) => {
-    const { ageSeconds } = requestState(request);
+    const { ageSeconds, caller } = requestState(request);
+    // What is answered to a key is for its holder alone: there may be a token, a signed link or a secret in it.
+    if (caller !== undefined && !reply.hasHeader('cache-control')) void reply.header('cache-control', 'no-store');
     if (ageSeconds !== undefined && reply.statusCode < 500) void reply.header('age', String(ageSeconds));
     return payload;
   });
@@ -88,6 +92,8 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
       route,
       status: reply.statusCode,
       error: state.error,
+      // For whoever looks where invented keys come from.
+      client: state.error === 'unauthorized' ? request.ip : undefined,
       limitedBy: state.limitedBy,
       ageSeconds: state.ageSeconds,
       durationMs,
@@ -141,7 +147,7 @@ function answerClientError(error: NodeJS.ErrnoException, socket: Socket): void {
   };
   const text = JSON.stringify(body);
   socket.end(
-    `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`,
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nX-Content-Type-Options: nosniff\r\nContent-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n\r\n${text}`,
   );
 }
 

@@ -56,7 +56,6 @@ export function limitsOf(config: Config): Limits {
   return {
     classes: classes.filter(({ limit }) => limit.perSecond > 0),
     exchangeMs: config.PARLEY_RATE_LIMIT_EXCHANGE_MS,
-    unknownKeys: { perSecond: config.PARLEY_UNKNOWN_KEYS_PER_SECOND, burst: config.PARLEY_UNKNOWN_KEYS_BURST },
     requestTimeoutMs: config.PARLEY_REQUEST_TIMEOUT_MS,
     nativeNumbers: new NumberPool(config.PARLEY_NATIVE_NUMBERS),
     trustedProxies: config.PARLEY_TRUSTED_PROXIES.split(',').flatMap((entry) => (entry.trim() === '' ? [] : [entry.trim()])),

@@ -68,11 +68,14 @@ export class RateLimiter {
     this.#forgotAt = options.clock.monotonic();
   }
 
-  /** Counts one request where every limit allows it, and for none of them where one doesn't. */
-  take(caller: Pick<Caller, 'keyId' | 'org'>, route: Pick<RouteDescription, 'method' | 'path'>): Decision {
+  /**
+   * Counts one request where every limit allows it, and for none of them where one doesn't.
+   * @param charged - `key` leaves out what the organisation's keys share
+   */
+  take(caller: Pick<Caller, 'keyId' | 'org'>, route: Pick<RouteDescription, 'method' | 'path'>, charged: 'all' | 'key' = 'all'): Decision {
     const now = this.#options.clock.monotonic();
     const counted = this.#options.classes
-      .filter(({ applies }) => applies === undefined || applies(route))
+      .filter((each) => (charged === 'all' || each.of === charged) && (each.applies === undefined || each.applies(route)))
       .map((each) => ({ class: each, bucket: this.#bucket(subjectOf(each, caller), each.limit) }));
     const allowed = counted.every(({ bucket }) => standing(bucket.limit, bucket.fullAt - now).nextInMs === 0);
     if (allowed) for (const { bucket } of counted) this.#spend(bucket, now);

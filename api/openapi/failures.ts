@@ -129,7 +129,7 @@ const failures: Readonly<Record<FailureName, Failure>> = {
   },
   rate_limited: plain(
     'rate_limited',
-    'The API key or its organisation has made too many requests, or too many unknown keys came from the address of the client.',
+    'The API key or its organisation has made too many requests.',
     'this API key has made too many requests: 60 a second and 120 at once are possible; see the header Retry-After',
     ['Retry-After', 'RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'RateLimit-Policy'],
   ),

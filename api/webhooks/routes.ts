@@ -48,7 +48,6 @@ export function registerWebhooks(
     return subscriptionToRest(subscription, { disabled: disabled.has(subscription.metadata.uid), headers });
   };
 
-  /** What holds a secret is kept nowhere on its way. */
   const answer = async (
     caller: Caller,
     { subscription, secret }: Written,
@@ -56,9 +55,7 @@ export function registerWebhooks(
   ): Promise<Readonly<Record<string, unknown>>> => {
     sendEtag(reply, subscription.metadata.resourceVersion);
     const shown = await view(caller, subscription);
-    if (secret === undefined) return shown;
-    void reply.header('cache-control', 'no-store');
-    return { ...shown, secret };
+    return secret === undefined ? shown : { ...shown, secret };
   };
 
   addRoute(app, createSubscription, async ({ query, body, caller, reply }) => {
@@ -96,9 +93,8 @@ export function registerWebhooks(
     return { data: {}, message: query.dry_run ? 'The webhook subscription would be deleted' : 'The webhook subscription was deleted' };
   });
 
-  addRoute(app, rotateSecret, async ({ params, body, caller: { org }, reply }) => {
+  addRoute(app, rotateSecret, async ({ params, body, caller: { org } }) => {
     const { secret, previousExpiresAt } = await signing.rotate(org, params.subscription_id, Math.round(body.grace_period_hours * hourMs));
-    void reply.header('cache-control', 'no-store');
     return { secret, previous_secret_expires_at: previousExpiresAt };
   });
 

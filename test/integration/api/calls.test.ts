@@ -53,6 +53,25 @@ describe('create-web-call', () => {
     expect((await org.call('GET', `/v1/calls/${body._id}`)).body).toEqual({ ...body, access_token: expect.any(String) });
   });
 
+  it('shows the token of a registered call to its maker and to keys that make calls, and to no reader', async () => {
+    const { body } = await create({ ai_agent_id: 'receptionist' });
+    expect(body.access_token).toEqual(expect.any(String));
+    const views = async (key: string) => {
+      const [one, list] = await Promise.all([
+        facade.call('GET', `/v1/calls/${body._id}`, { key }),
+        facade.call('GET', '/v1/calls?call_status=registered', { key }),
+      ]);
+      const listed = list.body.calls.find(({ _id }: { readonly _id: string }) => _id === body._id);
+      return [one.body, listed].map(({ access_token, media_url }) => [typeof access_token, media_url]);
+    };
+    expect(await views(await org.keyWith('calls:read', 'agents:write', 'recordings:read'))).toEqual([
+      ['object', null],
+      ['object', null],
+    ]);
+    const writer = await views(await org.keyWith('calls:write'));
+    expect(writer).toEqual(writer.map(() => ['string', someMediaServer.publicUrl]));
+  });
+
   it('gives a token that opens one room for ten minutes and says nothing but whose call it is', async () => {
     await serveAgent(facade.store, org.name, 'secretive', { prompt: 'The canary sings at midnight.' });
     const before = Math.floor(Date.now() / 1000);

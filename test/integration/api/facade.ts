@@ -137,6 +137,10 @@ async function call(url: string, method: string, path: string, { body, key, head
     }),
   });
   const text = await response.text();
+  // Of every route that any suite asks: an answer to a key is stored nowhere, and none is taken for something else than it says.
+  const [sniffing, caching] = ['x-content-type-options', 'cache-control'].map((name) => response.headers.get(name));
+  if (sniffing !== 'nosniff' || (key !== undefined && response.status < 400 && caching?.includes('no-store') !== true))
+    throw new Error(`${method} ${path} answers with X-Content-Type-Options ${sniffing} and Cache-Control ${caching}`);
   const json = response.headers.get('content-type')?.includes('json') ?? false;
   const answer = { status: response.status, headers: response.headers, text, body: json && text !== '' ? JSON.parse(text) : undefined };
   checkAnswer({ method, path, status: answer.status, contentType: response.headers.get('content-type'), body: answer.body });

@@ -11,7 +11,7 @@ import { organization, startFacade, type Answer, type Facade, type TestOrganizat
 /** Slow enough that a test sees it run out whatever the machine does meanwhile. */
 const perKey: LimitClass = { name: 'key', of: 'key', limit: { perSecond: 0.5, burst: 10 } };
 const perOrganization: LimitClass = { name: 'organization', of: 'organization', limit: { perSecond: 0.01, burst: 25 } };
-const limits = { ...unlimited, classes: [perKey, perOrganization], unknownKeys: { perSecond: 0.01, burst: 5 } };
+const limits = { ...unlimited, classes: [perKey, perOrganization] };
 
 let facade: Facade;
 let replica: Facade;
@@ -97,39 +97,60 @@ describe('the limit of a key', () => {
   });
 });
 
-describe('keys that nobody has', () => {
-  it('are turned away unlooked at after a few, while keys that were good once are let in from the same address', async () => {
-    const guarded = await startFacade(facade.database, undefined, { ...unlimited, unknownKeys: limits.unknownKeys });
+describe('a key without the permission', () => {
+  it('uses up its own limit and none that the organisation has together', async () => {
+    const calls: LimitClass = {
+      name: 'calls',
+      of: 'organization',
+      limit: { perSecond: 0.01, burst: 3 },
+      applies: ({ path }) => path === '/v1/calls/create-web-call',
+    };
+    const guarded = await startFacade(facade.database, undefined, { ...unlimited, classes: [perKey, perOrganization, calls] });
     org = await organization(facade);
-    expect((await ask(guarded, org.key)).status).toBe(200);
-    const statuses: number[] = [];
-    for (let n = 0; n < 8; n += 1) statuses.push((await ask(guarded, generateApiKey().apiKey)).status);
-    expect(statuses).toEqual([401, 401, 401, 401, 401, 429, 429, 429]);
-    const refused = await ask(guarded, generateApiKey().apiKey);
-    expect(refused.body).toEqual({ error: 'rate_limited', message: expect.any(String) });
-    expect(seconds(refused, 'retry-after')).toBeGreaterThanOrEqual(1);
-    expect((await ask(guarded, org.key)).status).toBe(200);
-    // What can't be a key is no guess, and costs no question either.
-    for (const key of ['', 'x', 'pk_123', `${org.key}x`]) expect((await ask(guarded, key)).status).toBe(401);
-    expect((await guarded.call('GET', '/v1/api-keys')).status).toBe(401);
+    const powerless = await org.keyWith('calls:read');
+    const post = (key: string): Promise<Answer> => guarded.call('POST', '/v1/calls/create-web-call', { key, body: {} });
+    const statuses = new Set<number>();
+    for (let n = 0; n < 45; n += 1) statuses.add((await post(powerless)).status);
+    // Its own limit is reached, in the end.
+    expect([...statuses]).toEqual([403, 429]);
+    const full = await post(org.key);
+    expect([full.status, full.headers.get('ratelimit-remaining')]).toEqual([422, '2']);
     await guarded.close();
   });
+});
 
-  it('count by the address that a trusted proxy tells, and by nothing that a client says', async () => {
-    const behind = await startFacade(facade.database, undefined, {
-      ...unlimited,
-      unknownKeys: limits.unknownKeys,
-      trustedProxies: ['127.0.0.1'],
-    });
-    const from = (client: string, to: Facade): Promise<Answer> =>
-      to.call('GET', '/v1/api-keys', { key: generateApiKey().apiKey, headers: { 'x-forwarded-for': client } });
-    for (let n = 0; n < 5; n += 1) await from('192.0.2.1', behind);
-    expect((await from('192.0.2.1', behind)).status).toBe(429);
-    expect((await from('192.0.2.2', behind)).status).toBe(401);
+describe('keys that no organisation has', () => {
+  it('are refused, however many come, and turn away no new key from the same address', async () => {
+    org = await organization(facade);
+    const invented = Promise.all(Array.from({ length: 300 }, async () => (await ask(facade, generateApiKey().apiKey)).status));
+    const fresh = await Promise.all(
+      Array.from({ length: 5 }, async () => {
+        const other = await organization(facade);
+        return (await ask(facade, other.key)).status;
+      }),
+    );
+    expect(fresh).toEqual([200, 200, 200, 200, 200]);
+    expect(new Set(await invented)).toEqual(new Set([401]));
+  });
+});
+
+describe('X-Forwarded-For', () => {
+  const invented = (to: Facade, client: string): Promise<Answer> =>
+    to.call('GET', '/v1/api-keys', { key: generateApiKey().apiKey, headers: { 'x-forwarded-for': client } });
+
+  it('of a trusted proxy tells the log who asked', async () => {
+    const behind = await startFacade(facade.database, undefined, { ...unlimited, trustedProxies: ['127.0.0.1'] });
+    await invented(behind, '192.0.2.7');
+    expect(behind.log()).toMatch(/"client":"192\.0\.2\.7"/);
+    expect(behind.log()).not.toMatch(/PARLEY_TRUSTED_PROXIES/);
     await behind.close();
-    const direct = await startFacade(facade.database, undefined, { ...unlimited, unknownKeys: limits.unknownKeys });
-    for (let n = 0; n < 5; n += 1) await from(`192.0.2.${n}`, direct);
-    expect((await from('192.0.2.99', direct)).status).toBe(429);
+  });
+
+  it('of anybody else is ignored, with one warning for many', async () => {
+    const direct = await startFacade(facade.database);
+    for (let n = 0; n < 3; n += 1) await invented(direct, `192.0.2.${n}`);
+    expect(direct.log()).not.toMatch(/"client":"192/);
+    expect(direct.log().match(/PARLEY_TRUSTED_PROXIES/g)).toHaveLength(1);
     await direct.close();
   });
 });

@@ -1110,7 +1110,7 @@ export interface components {
       call_duration_seconds: number | null;
       /** @description An address that opens the recording for 10 minutes. null while there is none, and for keys that lack `recordings:read`. */
       recorded_call_audio_url: string | null;
-      /** @description Opens the room of a web call, to one user, while the call is `registered`; null afterwards. */
+      /** @description Opens the room of a web call, to one user: in the answer that makes the call, and for keys that hold `calls:write` while the call is `registered`; null otherwise. */
       access_token: string | null;
       /** @description The media server that the token is for. */
       media_url: string | null;
@@ -1246,7 +1246,7 @@ export interface components {
       call_duration_seconds: number | null;
       /** @description An address that opens the recording for 10 minutes. null while there is none, and for keys that lack `recordings:read`. */
       recorded_call_audio_url: string | null;
-      /** @description Opens the room of a web call, to one user, while the call is `registered`; null afterwards. */
+      /** @description Opens the room of a web call, to one user: in the answer that makes the call, and for keys that hold `calls:write` while the call is `registered`; null otherwise. */
       access_token: string | null;
       /** @description The media server that the token is for. */
       media_url: string | null;
@@ -2168,7 +2168,7 @@ export interface components {
         "application/json": components["schemas"]["ValidationError"];
       };
     };
-    /** @description The API key or its organisation has made too many requests, or too many unknown keys came from the address of the client. */
+    /** @description The API key or its organisation has made too many requests. */
     rate_limited: {
       headers: {
         "X-Trace-Id": components["headers"]["X-Trace-Id"];
@@ -2297,7 +2297,7 @@ export interface components {
         "application/json": components["schemas"]["WebhookFailure"];
       };
     };
-    /** @description The API key or its organisation has made too many requests, or too many unknown keys came from the address of the client. */
+    /** @description The API key or its organisation has made too many requests. */
     webhook_rate_limited: {
       headers: {
         "X-Trace-Id": components["headers"]["X-Trace-Id"];

@@ -1,0 +1,57 @@
+/**
+ * Rows of presented API keys. Whoever waits is looked up together: a flood of invented keys costs a statement for hundreds of them and delays a
+ * real one by a statement or two, so that none has to be turned away unlooked at.
+ */
+import type { ApiKeyRow } from './api-keys.ts';
+import type { Database } from './database.ts';
+
+export interface FoundApiKey extends ApiKeyRow {
+  readonly secret_hash: Buffer;
+}
+
+interface Waiting {
+  readonly publicId: string;
+  readonly found: PromiseWithResolvers<FoundApiKey | undefined>;
+}
+
+/** Keys in one statement at most. */
+const MOST = 500;
+/** Statements under way at most: one that hangs must not hold up the others. */
+const LANES = 2;
+
+export class KeyLookup {
+  readonly #database: Pick<Database, 'query'>;
+  #waiting: Waiting[] = [];
+  #running = 0;
+
+  constructor(database: Pick<Database, 'query'>) {
+    this.#database = database;
+  }
+
+  /** @throws StoreError when the database doesn't answer */
+  find(publicId: string): Promise<FoundApiKey | undefined> {
+    const found = Promise.withResolvers<FoundApiKey | undefined>();
+    this.#waiting.push({ publicId, found });
+    if (this.#running < LANES) void this.#run();
+    return found.promise;
+  }
+
+  async #run(): Promise<void> {
+    this.#running += 1;
+    while (this.#waiting.length > 0) await this.#ask(this.#waiting.splice(0, MOST));
+    this.#running -= 1;
+  }
+
+  async #ask(batch: readonly Waiting[]): Promise<void> {
+    try {
+      const rows = await this.#database.query<FoundApiKey & { readonly public_id: string }>(
+        `SELECT wanted AS public_id, key.* FROM unnest($1::text[]) AS wanted CROSS JOIN LATERAL parley.find_api_key(wanted) AS key`,
+        [[...new Set(batch.map(({ publicId }) => publicId))]],
+      );
+      const byId = new Map(rows.map((row) => [row.public_id, row]));
+      for (const { publicId, found } of batch) found.resolve(byId.get(publicId));
+    } catch (error) {
+      for (const { found } of batch) found.reject(error);
+    }
+  }
+}
