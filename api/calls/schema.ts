@@ -3,6 +3,7 @@ import { z } from 'zod';
 
 import { unstorable } from '../../crds/unstorable.ts';
 import { callStatuses } from '../../store/index.ts';
+import { pageQuery } from '../pagination/keyset.ts';
 import { issues } from '../validation/issue.ts';
 import { withRule } from '../validation/validate.ts';
 
@@ -81,7 +82,7 @@ export const callQuery = z.object({
   call_status: z.enum(callStatuses).optional().describe('Only calls in this state.'),
   sort_direction: z.enum(['asc', 'desc']).default('desc').describe('By the time they were made; `desc` is newest first.'),
   page_size: z.int().min(1).max(1000).default(100).describe('Calls on a page.'),
-  page_token: z.string().optional().describe('The `next_page_token` of the page before. It opens only the list that gave it out.'),
+  page_token: pageQuery.shape.page_token,
 });
 
 export type CallQuery = z.output<typeof callQuery>;

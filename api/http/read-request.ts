@@ -4,24 +4,40 @@ import { z } from 'zod';
 import { validateRequest, type ReadRequest, type RequestSchemas } from '../validation/request.ts';
 import { ValidationFailed } from './api-error.ts';
 import { requestState } from './request-state.ts';
+import { warningsAnswer } from './warnings.ts';
 
-/** @throws ValidationFailed with every failure of every part. */
+/**
+ * Reads what the route takes; fields that it doesn't know become warnings of the answer.
+ * @throws ValidationFailed with every failure of every part
+ */
 export function readRequest<S extends RequestSchemas>(request: FastifyRequest, schemas: S): ReadRequest<S> {
   const query = request.query as Readonly<Record<string, string | readonly string[]>>;
-  const result = requestState(request).timedSync('validate', () =>
-    validateRequest(schemas, {
-      // Like FastAPI, the last one counts where a parameter is given more than once and isn't a list.
-      query: Object.fromEntries(
-        Object.entries(query).map(([name, value]) => {
-          if (isList(schemas, name)) return [name, typeof value === 'string' ? [value] : value];
-          return [name, typeof value === 'string' ? value : (value.at(-1) ?? '')];
-        }),
-      ),
-      body: request.body as Uint8Array | undefined,
-    }),
+  const state = requestState(request);
+  const result = state.timedSync('validate', () =>
+    validateRequest(
+      schemas,
+      {
+        // Like FastAPI, the last one counts where a parameter is given more than once and isn't a list.
+        query: Object.fromEntries(
+          Object.entries(query).map(([name, value]) => {
+            if (isList(schemas, name)) return [name, typeof value === 'string' ? [value] : value];
+            return [name, typeof value === 'string' ? value : (value.at(-1) ?? '')];
+          }),
+        ),
+        body: request.body as Uint8Array | undefined,
+      },
+      answersOf(request),
+    ),
   );
   if (!result.ok) throw new ValidationFailed(result.issues);
+  state.warnings.push(...result.warnings);
   return result.value;
+}
+
+/** The answer of a write has `warnings` as well. */
+function answersOf({ routeOptions }: FastifyRequest): readonly z.ZodType[] {
+  const answers = Object.values(routeOptions.config.description?.answers ?? {});
+  return [warningsAnswer, ...answers.map(({ schema }) => schema).filter((schema) => schema !== undefined)];
 }
 
 function isList({ query }: RequestSchemas, name: string): boolean {

@@ -19,6 +19,8 @@ export class RequestState {
   error: string | undefined;
   /** The limit that turned the request away. */
   limitedBy: string | undefined;
+  /** For the answer: what nothing read in the request. */
+  readonly warnings: string[] = [];
   readonly #clock: Clock;
   readonly #phases = new Map<string, Phase>();
   readonly #abort = new AbortController();

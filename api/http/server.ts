@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-import { fastify, type FastifyError, type FastifyInstance } from 'fastify';
+import { fastify, type FastifyError, type FastifyInstance, type FastifyRequest } from 'fastify';
 
 import { isTracing } from '../../platform/telemetry/tracing.ts';
 import type { ApiDependencies } from '../dependencies.ts';
@@ -16,6 +16,7 @@ import { requireDescriptions } from './route.ts';
 import { requestSpan, traceIdOf } from './trace.ts';
 import { registerUnknownRoutes } from './unknown-route.ts';
 import { warnOfUntrustedProxies } from './untrusted-proxy.ts';
+import { registerWarnings } from './warnings.ts';
 
 const bodyLimit = 1024 * 1024;
 /** Longest time for the headers of a request, in milliseconds: who sends them drop by drop holds a connection, and no more. */
@@ -65,6 +66,8 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
     const state = new RequestState({ traceId, span, clock });
     startRequest(request, state);
     void reply.headers({ 'x-trace-id': traceId, 'x-content-type-options': 'nosniff' });
+    // What a body is that says nothing of itself; a request without one keeps none.
+    if (hasBody(request)) request.headers['content-type'] ||= 'application/json';
     inRequest(state, done);
   });
   warnOfUntrustedProxies(app, { clock, logger });
@@ -120,6 +123,7 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
 
   app.setErrorHandler<FastifyError>((error, request, reply) => sendFailure(request, reply, error));
   requireDescriptions(app);
+  registerWarnings(app);
   registerUnknownRoutes(app);
   registerAuthentication(app, dependencies);
   registerProbes(app, dependencies);
@@ -163,6 +167,10 @@ const clientErrors: Readonly<Record<string, { readonly status: string; readonly 
     message: 'the request took too long to arrive: 10 s are for its headers',
   },
 };
+
+function hasBody({ headers }: FastifyRequest): boolean {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
 
 function pathOf(url: string): string {
   return url.split('?', 1)[0] ?? '';

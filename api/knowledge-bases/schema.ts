@@ -67,7 +67,8 @@ export const websiteSubmission = z.object({
 
 export type WebsiteSubmission = z.output<typeof websiteSubmission>;
 
-export const searchRequest = z.object({
+/** Closed: a misnamed filter would be no filter. */
+export const searchRequest = z.strictObject({
   query: z.string().min(1).max(2000),
   knowledge_base_id: z.string().describe('The `id` of the knowledge base.'),
   top_k: z.int().min(1).max(100).default(5).describe('Chunks at most.'),

@@ -9,9 +9,11 @@ import { ApiError, ValidationFailed } from '../http/api-error.ts';
 import { BrokenJsonField, readForm, type FormPart } from '../http/forms.ts';
 import { requestState } from '../http/request-state.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
+import { unknownFields } from '../validation/unknown-fields.ts';
+import { unknownFieldWarnings } from '../validation/warning.ts';
 import { judgeFileName, type FileExtension } from './file-name.ts';
 import { brokenMetadata, readMetadata } from './metadata.ts';
-import { fileExtensions, maxFileBytes } from './schema.ts';
+import { fileExtensions, fileForm, maxFileBytes } from './schema.ts';
 
 /** What a form may have beside the file, in bytes. */
 const envelopeBytes = 1024 * 1024;
@@ -36,10 +38,14 @@ export async function receiveUpload(
   target: { readonly key: string; readonly files: UploadStorage },
 ): Promise<Upload> {
   if (Number(request.headers['content-length'] ?? 0) > maxFileBytes + envelopeBytes) throw tooLarge();
-  const form = new UploadForm(target, requestState(request).signal);
+  const { signal, warnings } = requestState(request);
+  const form = new UploadForm(target, signal);
   try {
     try {
-      for await (const part of readForm(request, { fileBytes: maxFileBytes })) await form.take(part);
+      for await (const part of readForm(request, { fileBytes: maxFileBytes })) {
+        warnings.push(...warningsOf(part));
+        await form.take(part);
+      }
     } catch (error) {
       if (!(error instanceof BrokenJsonField)) throw error;
       form.metadataIssues = [brokenMetadata];
@@ -49,6 +55,10 @@ export async function receiveUpload(
     await form.discard();
     throw error;
   }
+}
+
+function warningsOf({ name }: FormPart): readonly string[] {
+  return unknownFieldWarnings(unknownFields(fileForm, { [name]: '' }, [], 1), 1);
 }
 
 export type UploadStorage = Pick<FileStorage, 'put' | 'delete'>;

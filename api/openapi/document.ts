@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 
 import type { AnswerDescription, RouteDescription } from '../http/route.ts';
+import { warningsAnswer } from '../http/warnings.ts';
 import { failureRefs, failureResponses } from './failures.ts';
 import { SchemaCollection, type JsonObject } from './schemas.ts';
 
@@ -32,6 +33,10 @@ const headers = {
   'RateLimit-Reset': { description: 'Seconds until all of it is back.', schema: { type: 'string' } },
   'RateLimit-Policy': { description: 'Every limit that the request counts for: `120;w=2;comment="key"`.', schema: { type: 'string' } },
   'Content-Range': { description: 'How long the whole is: `bytes */48213`.', schema: { type: 'string' } },
+  Warning: {
+    description: 'Only where the request has fields that nothing reads: one header for each, `299 - "unknown field \\"llm.modelname\\""`.',
+    schema: { type: 'string' },
+  },
   Age: {
     description: 'Only while the Kubernetes API is away: seconds since the answer was last known to be up to date.',
     schema: { type: 'string' },
@@ -102,10 +107,7 @@ function operation(route: RouteDescription, all: readonly RouteDescription[], sc
     ...(route.form !== undefined && { requestBody: requestBody('multipart/form-data', route.form, route.bodyExamples ?? {}, schemas) }),
     responses: {
       ...Object.fromEntries(
-        Object.entries(route.answers).map(([status, answer]) => [
-          status,
-          response(answer, headersOf(route, answer), linksFrom(route, answer, all), schemas),
-        ]),
+        Object.entries(route.answers).map(([status, answer]) => [status, response(route, answer, linksFrom(route, answer, all), schemas)]),
       ),
       ...failureRefs(route),
     },
@@ -188,21 +190,30 @@ function requestBody(
   };
 }
 
+function warningProperties(schemas: SchemaCollection): JsonObject {
+  return schemas.schemaOf(warningsAnswer, { io: 'output' })['properties'] as JsonObject;
+}
+
 function headersOf(route: RouteDescription, answer: AnswerDescription): readonly (keyof typeof headers)[] {
   const limits = ['RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset', 'RateLimit-Policy'] as const;
   const always = route.permission === 'public' ? (['X-Trace-Id'] as const) : (['X-Trace-Id', ...limits] as const);
-  return [...always, ...(answer.headers ?? [])];
+  return [...always, ...(answer.headers ?? []), ...(hasBody(route) ? (['Warning'] as const) : [])];
 }
 
-function response(answer: AnswerDescription, names: readonly string[], links: JsonObject, schemas: SchemaCollection): JsonObject {
+function hasBody({ body, form }: RouteDescription): boolean {
+  return body !== undefined || form !== undefined;
+}
+
+function response(route: RouteDescription, answer: AnswerDescription, links: JsonObject, schemas: SchemaCollection): JsonObject {
   const { description, schema, contentType, example } = answer;
   const type = contentType ?? 'application/json';
+  const answered = schema === undefined ? { type: 'string' } : schemas.schemaOf(schema, { io: 'output' });
   return {
     description,
-    headers: Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }])),
+    headers: Object.fromEntries(headersOf(route, answer).map((name) => [name, { $ref: `#/components/headers/${name}` }])),
     content: {
       [type]: {
-        schema: schema === undefined ? { type: 'string' } : schemas.schemaOf(schema, { io: 'output' }),
+        schema: hasBody(route) ? schemas.addProperties(answered, warningProperties(schemas)) : answered,
         ...(example !== undefined && { example }),
       },
     },

@@ -13,6 +13,8 @@ export interface SchemaOptions {
 /** Collects the schemas that have an `id` in their metadata; the others stand where they are used. */
 export class SchemaCollection {
   readonly #components = new Map<string, JsonObject>();
+  /** By component: properties that are added to it. */
+  readonly #added = new Map<string, JsonObject>();
   readonly #closed: boolean;
 
   /** @param options.closed whether answers have the described fields and no other: for tests. Clients have to expect new fields. */
@@ -35,7 +37,7 @@ export class SchemaCollection {
           jsonSchema.anyOf = jsonSchema.oneOf;
           delete jsonSchema.oneOf;
         }
-        if (jsonSchema.additionalProperties === false && !this.#closed) delete jsonSchema.additionalProperties;
+        if (jsonSchema.additionalProperties === false && io === 'output' && !this.#closed) delete jsonSchema.additionalProperties;
         if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
         if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
         // The format says it; zod's pattern for it is no reading matter.
@@ -55,10 +57,24 @@ export class SchemaCollection {
     this.#components.set(id, definition);
   }
 
+  /** Lets the objects of a schema, and those of the component that it refers to, have more properties. */
+  addProperties(schema: JsonObject, properties: JsonObject): JsonObject {
+    if (typeof schema['$ref'] !== 'string') return withProperties(schema, properties);
+    this.#added.set(schema['$ref'].split('/').at(-1) ?? '', properties);
+    return schema;
+  }
+
   /** Sorted by name. */
   get components(): JsonObject {
-    return Object.fromEntries([...this.#components].toSorted(([a], [b]) => (a < b ? -1 : 1)));
+    const complete = [...this.#components].map(([id, schema]) => [id, withProperties(schema, this.#added.get(id) ?? {})] as const);
+    return Object.fromEntries(complete.toSorted(([a], [b]) => (a < b ? -1 : 1)));
   }
+}
+
+function withProperties(schema: JsonObject, properties: JsonObject): JsonObject {
+  if (Array.isArray(schema['anyOf']))
+    return { ...schema, anyOf: schema['anyOf'].map((each: JsonObject) => withProperties(each, properties)) };
+  return schema['type'] === 'object' ? { ...schema, properties: { ...(schema['properties'] as JsonObject), ...properties } } : schema;
 }
 
 /** References to definitions become references to components. */

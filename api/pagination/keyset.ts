@@ -4,7 +4,10 @@ import type { KubeObject, Stored } from '../../kube/types.ts';
 
 export const pageQuery = z.object({
   page_size: z.int().min(1).max(100).default(20).describe('Objects on a page.'),
-  page_token: z.string().optional().describe('The `next_page_token` of the page before. It opens only the list that gave it out.'),
+  page_token: z
+    .string()
+    .optional()
+    .describe('The `next_page_token` of the page before; empty or absent for the first page. It opens only the list that gave it out.'),
 });
 
 export interface Page<T> {

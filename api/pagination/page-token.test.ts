@@ -16,10 +16,16 @@ describe('page tokens', () => {
     );
   });
 
+  it('are before every object where they are empty', () => {
+    expect(tokens.read('agents/a', '')).toEqual([]);
+    const items = [object(0, 'a'), object(1, 'b')];
+    expect(pageOf(items, 5, tokens.read('agents/a', '')).items).toEqual(items);
+  });
+
   it('are refused with any character changed, added or taken away, and by any other list or deployment', () => {
     const token = tokens.write('agents/a', ['2026-01-01T00:00:00Z', 'x']);
     const changed = Array.from(token, (character, at) => `${token.slice(0, at)}${character === 'A' ? 'B' : 'A'}${token.slice(at + 1)}`);
-    for (const bad of [...changed, token.slice(1), token.slice(0, -1), `${token}A`, `${token}=`, `${token} `, '', '!'])
+    for (const bad of [...changed, token.slice(1), token.slice(0, -1), `${token}A`, `${token}=`, `${token} `, '!'])
       expect(() => tokens.read('agents/a', bad)).toThrow(ValidationFailed);
     expect(() => tokens.read('agents/b', token)).toThrow(ValidationFailed);
     expect(() => new PageTokens(pageTokenKey('another secret')).read('agents/a', token)).toThrow(ValidationFailed);

@@ -30,8 +30,12 @@ export class PageTokens {
     return Buffer.concat([this.#mac(list, payload), payload]).toString('base64url');
   }
 
-  /** @throws ValidationFailed when the list didn't give out this token */
+  /**
+   * @returns the position; of an empty token an empty one, which is before every object
+   * @throws ValidationFailed when the list didn't give out this token
+   */
   read(list: string, token: string): readonly string[] {
+    if (token === '') return [];
     const bytes = Buffer.from(token.slice(0, maxLength), 'base64url');
     const payload = bytes.subarray(macBytes);
     const genuine =

@@ -2,7 +2,12 @@ import type { z } from 'zod';
 
 import { issues, type ValidationIssue } from './issue.ts';
 import { parseJson } from './json.ts';
+import { unknownFields } from './unknown-fields.ts';
 import { validate } from './validate.ts';
+import { unknownFieldWarnings } from './warning.ts';
+
+/** Most unknown fields that are named; a body can have hundreds of thousands. */
+const mostNamed = 16;
 
 /** What a route reads from a request. */
 export interface RequestSchemas {
@@ -26,14 +31,20 @@ export interface ReadRequest<S extends RequestSchemas> {
 }
 
 export type ValidatedRequest<S extends RequestSchemas> =
-  | { readonly ok: true; readonly value: ReadRequest<S> }
+  | { readonly ok: true; readonly value: ReadRequest<S>; readonly warnings: readonly string[] }
   | { readonly ok: false; readonly issues: readonly ValidationIssue[] };
 
 /**
  * Reads every part and reports all failures in FastAPI's order: query, then body. As there, a body that is no JSON is
- * reported alone, and one that is absent is a missing field.
+ * reported alone, and one that is absent is a missing field. Unknown fields are failures where they would narrow what is
+ * asked for: in the query, and in a body that is a `z.strictObject`; elsewhere they are warnings.
+ * @param answers what the route answers: its fields may be sent back without effect
  */
-export function validateRequest<S extends RequestSchemas>(schemas: S, raw: RawRequest): ValidatedRequest<S> {
+export function validateRequest<S extends RequestSchemas>(
+  schemas: S,
+  raw: RawRequest,
+  answers: readonly z.ZodType[] = [],
+): ValidatedRequest<S> {
   const found: ValidationIssue[] = [];
   let body: unknown;
   if (schemas.body !== undefined && raw.body !== undefined && raw.body.length > 0) {
@@ -52,6 +63,12 @@ export function validateRequest<S extends RequestSchemas>(schemas: S, raw: RawRe
     for (const issue of result.issues) found.push(issue);
     return undefined;
   };
-  const value = { query: part(schemas.query, raw.query, 'query'), body: part(schemas.body, body, 'body') };
-  return found.length === 0 ? { ok: true, value: value as unknown as ReadRequest<S> } : { ok: false, issues: found };
+  const query = part(schemas.query, raw.query, 'query');
+  const unknownQuery = schemas.query === undefined ? [] : unknownFields(schemas.query, raw.query, [], mostNamed);
+  for (const { path } of unknownQuery) found.push(issues.extra(['query', ...path]));
+  const value = { query, body: part(schemas.body, body, 'body') };
+  const unknown = schemas.body === undefined ? [] : unknownFields(schemas.body, body, answers, mostNamed + 1);
+  for (const { path, forbidden } of unknown) if (forbidden) found.push(issues.extra(['body', ...path]));
+  if (found.length > 0) return { ok: false, issues: found };
+  return { ok: true, value: value as unknown as ReadRequest<S>, warnings: unknownFieldWarnings(unknown, mostNamed) };
 }

@@ -102,7 +102,8 @@ const rest = {
   retry_policy: retryPolicy.nullish(),
 };
 
-export const subscriptionCreate = z.object({
+/** Closed: a misnamed scope would subscribe to everything. */
+export const subscriptionCreate = z.strictObject({
   name,
   url,
   enable_signed_webhooks: z.boolean().describe('true: deliveries are signed, and the answer holds the secret, once.'),
@@ -113,7 +114,7 @@ export const subscriptionCreate = z.object({
 export type SubscriptionCreate = z.output<typeof subscriptionCreate>;
 
 /** Absent fields keep their value, also within `retry_policy`; `null` brings back the default. */
-export const subscriptionUpdate = z.object({
+export const subscriptionUpdate = z.strictObject({
   name: name.optional(),
   url: url.optional(),
   enable_signed_webhooks: z
@@ -172,8 +173,9 @@ const moment = (what: string) =>
     isMoment(text) ? [] : [issues.value(loc, 'write a time as in 2026-11-21T09:00:00Z')],
   );
 
+/** Closed: a misnamed bound would send more again. */
 export const recovery = withRule(
-  z.object({
+  z.strictObject({
     since: moment('Events from this time on.'),
     until: moment('Events before this time; now where absent.').nullish(),
     status: z.enum(['failed', 'skipped']).nullish().describe('Only deliveries of this status; both where absent.'),

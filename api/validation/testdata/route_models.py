@@ -222,6 +222,7 @@ class WebsiteSubmission(BaseModel):
 
 
 class SearchRequest(BaseModel):
+    model_config = ConfigDict(extra="forbid")
     query: text(2000, 1)
     knowledge_base_id: str
     top_k: Annotated[int, Field(ge=1, le=100)] = 5

@@ -240,7 +240,8 @@ describe('operations', () => {
   });
 
   it('writes one line about each request, without bodies', async () => {
-    const { body, headers } = await org.call('POST', '/v2/ai-agents?x=query-canary', anAgentRequest('body-canary'));
+    await org.call('GET', '/v2/ai-agents/a?x=query-canary');
+    const { body, headers } = await org.call('POST', '/v2/ai-agents', anAgentRequest('body-canary'));
     const trace = headers.get('x-trace-id') ?? '';
     const lines = facade
       .log()

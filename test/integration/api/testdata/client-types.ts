@@ -583,6 +583,8 @@ export interface components {
           examples: string[];
           choices: string[];
         })[];
+      /** @description Only in the answer to a request with fields that nothing reads: which ones they are. The header `Warning` has the same. */
+      warnings?: string[];
     };
     AgentCreate: {
       agent_name: string;
@@ -910,6 +912,8 @@ export interface components {
        * @description Of the last change of the definition, by whatever means.
        */
       updated_at: string;
+      /** @description Only in the answer to a request with fields that nothing reads: which ones they are. The header `Warning` has the same. */
+      warnings?: string[];
     }) | ({
       tool_id: string;
       /** @constant */
@@ -930,6 +934,8 @@ export interface components {
        * @description Of the last change of the definition, by whatever means.
        */
       updated_at: string;
+      /** @description Only in the answer to a request with fields that nothing reads: which ones they are. The header `Warning` has the same. */
+      warnings?: string[];
     }) | ({
       tool_id: string;
       /** @constant */
@@ -950,6 +956,8 @@ export interface components {
        * @description Of the last change of the definition, by whatever means.
        */
       updated_at: string;
+      /** @description Only in the answer to a request with fields that nothing reads: which ones they are. The header `Warning` has the same. */
+      warnings?: string[];
     }) | ({
       tool_id: string;
       /** @constant */
@@ -970,6 +978,8 @@ export interface components {
        * @description Of the last change of the definition, by whatever means.
        */
       updated_at: string;
+      /** @description Only in the answer to a request with fields that nothing reads: which ones they are. The header `Warning` has the same. */
+      warnings?: string[];
     });
     BuiltinToolCreate: ({
       /** @constant */
@@ -1151,6 +1161,8 @@ export interface components {
         })[];
       /** @description What the agent wanted to know of it; null until it is over, and where the agent asks for nothing. */
       post_call_analysis: components["schemas"]["CallAnalysis"] | null;
+      /** @description Only in the answer to a request with fields that nothing reads: which ones they are. The header `Warning` has the same. */
+      warnings?: string[];
     };
     CallAnalysis: {
       /**
@@ -1321,6 +1333,8 @@ export interface components {
        * @description Of the last change of the definition, by whatever means.
        */
       updated_at: string;
+      /** @description Only in the answer to a request with fields that nothing reads: which ones they are. The header `Warning` has the same. */
+      warnings?: string[];
     };
     CustomToolCreate: {
       /** @description Without effect: the server gives ids, and the path names the tool. */
@@ -1462,6 +1476,8 @@ export interface components {
        */
       status: "processing" | "completed" | "failed";
       message: string;
+      /** @description Only in the answer to a request with fields that nothing reads: which ones they are. The header `Warning` has the same. */
+      warnings?: string[];
     };
     DocumentChunks: {
       document_id: string;
@@ -1526,6 +1542,8 @@ export interface components {
       created_at: string;
       /** Format: date-time */
       updated_at: string;
+      /** @description Only in the answer to a request with fields that nothing reads: which ones they are. The header `Warning` has the same. */
+      warnings?: string[];
     };
     KnowledgeBaseCreate: {
       /** @description Unique in the organisation. */
@@ -1559,6 +1577,8 @@ export interface components {
       last_four: string;
       /** @description The key itself. It is shown here and never again. */
       api_key: string;
+      /** @description Only in the answer to a request with fields that nothing reads: which ones they are. The header `Warning` has the same. */
+      warnings?: string[];
     };
     OutboundCallCreate: {
       /** @description A phone number of the organisation, with an `outbound_agent_id`. */
@@ -1590,6 +1610,8 @@ export interface components {
       sip_trunk_password: string | null;
       /** @enum {string} */
       sip_infra_region: "global" | "bd" | "bd_link3";
+      /** @description Only in the answer to a request with fields that nothing reads: which ones they are. The header `Warning` has the same. */
+      warnings?: string[];
     }) | ({
       _id: string;
       /** @constant */
@@ -1600,6 +1622,8 @@ export interface components {
       inbound_agent_id: string | null;
       /** @description The agent that calls from this number. */
       outbound_agent_id: string | null;
+      /** @description Only in the answer to a request with fields that nothing reads: which ones they are. The header `Warning` has the same. */
+      warnings?: string[];
     }) | ({
       _id: string;
       /** @constant */
@@ -1613,6 +1637,8 @@ export interface components {
       carrier_account_sid: string | null;
       /** @description `"********"` unless the key names the permission `secrets:read`. */
       carrier_auth_token: string | null;
+      /** @description Only in the answer to a request with fields that nothing reads: which ones they are. The header `Warning` has the same. */
+      warnings?: string[];
     });
     PhoneNumberCreate: ({
       /**
@@ -1720,6 +1746,8 @@ export interface components {
             [key: string]: unknown;
           };
         }[];
+      /** @description Only in the answer to a request with fields that nothing reads: which ones they are. The header `Warning` has the same. */
+      warnings?: string[];
     };
     SignedRecordingUrl: {
       file_name: string;
@@ -1728,6 +1756,8 @@ export interface components {
       expiration_minutes: number;
       /** Format: date-time */
       expires_at: string;
+      /** @description Only in the answer to a request with fields that nothing reads: which ones they are. The header `Warning` has the same. */
+      warnings?: string[];
     };
     ValidationError: {
       detail: ({
@@ -1827,6 +1857,8 @@ export interface components {
     WebhookRecovery: {
       /** @description Deliveries that are sent again. */
       recovered: number;
+      /** @description Only in the answer to a request with fields that nothing reads: which ones they are. The header `Warning` has the same. */
+      warnings?: string[];
     };
     WebhookRecoveryRequest: {
       /**
@@ -1849,6 +1881,8 @@ export interface components {
       secret: string;
       /** @description Until when the replaced secret signs along; null where it stopped, or where there was none. */
       previous_secret_expires_at: string | null;
+      /** @description Only in the answer to a request with fields that nothing reads: which ones they are. The header `Warning` has the same. */
+      warnings?: string[];
     };
     /**
      * @default {
@@ -2028,6 +2062,8 @@ export interface components {
       updated_at: string;
       /** @description The signing secret. Only here and now: it is never answered again. */
       secret?: string;
+      /** @description Only in the answer to a request with fields that nothing reads: which ones they are. The header `Warning` has the same. */
+      warnings?: string[];
     };
     WebhookTest: {
       event_id: string;
@@ -2352,6 +2388,8 @@ export interface components {
     "RateLimit-Policy": string;
     /** @description How long the whole is: `bytes *\/48213`. */
     "Content-Range": string;
+    /** @description Only where the request has fields that nothing reads: one header for each, `299 - "unknown field \"llm.modelname\""`. */
+    Warning: string;
     /** @description Only while the Kubernetes API is away: seconds since the answer was last known to be up to date. */
     Age: string;
   };
@@ -2373,7 +2411,7 @@ export interface operations {
       query?: {
         /** @description Objects on a page. */
         page_size?: number;
-        /** @description The `next_page_token` of the page before. It opens only the list that gave it out. */
+        /** @description The `next_page_token` of the page before; empty or absent for the first page. It opens only the list that gave it out. */
         page_token?: string;
       };
     };
@@ -2431,6 +2469,7 @@ export interface operations {
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
           "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
           ETag: components["headers"]["ETag"];
+          Warning: components["headers"]["Warning"];
         };
         content: {
           "application/json": components["schemas"]["KnowledgeBase"];
@@ -2577,6 +2616,7 @@ export interface operations {
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
           "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
           ETag: components["headers"]["ETag"];
+          Warning: components["headers"]["Warning"];
         };
         content: {
           "application/json": components["schemas"]["KnowledgeBase"];
@@ -2607,7 +2647,7 @@ export interface operations {
       query?: {
         /** @description Objects on a page. */
         page_size?: number;
-        /** @description The `next_page_token` of the page before. It opens only the list that gave it out. */
+        /** @description The `next_page_token` of the page before; empty or absent for the first page. It opens only the list that gave it out. */
         page_token?: string;
       };
       path: {
@@ -2677,6 +2717,7 @@ export interface operations {
           "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
           "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          Warning: components["headers"]["Warning"];
         };
         content: {
           "application/json": components["schemas"]["DocumentAcknowledgement"];
@@ -2724,6 +2765,7 @@ export interface operations {
           "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
           "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          Warning: components["headers"]["Warning"];
         };
         content: {
           "application/json": components["schemas"]["DocumentAcknowledgement"];
@@ -2930,6 +2972,7 @@ export interface operations {
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
           "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
           Age: components["headers"]["Age"];
+          Warning: components["headers"]["Warning"];
         };
         content: {
           "application/json": components["schemas"]["SearchResults"];
@@ -3097,7 +3140,7 @@ export interface operations {
       query?: {
         /** @description Objects on a page. */
         page_size?: number;
-        /** @description The `next_page_token` of the page before. It opens only the list that gave it out. */
+        /** @description The `next_page_token` of the page before; empty or absent for the first page. It opens only the list that gave it out. */
         page_token?: string;
       };
     };
@@ -3145,6 +3188,7 @@ export interface operations {
           "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
           "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          Warning: components["headers"]["Warning"];
         };
         content: {
           "application/json": components["schemas"]["NewApiKey"];
@@ -3260,6 +3304,7 @@ export interface operations {
           "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
           "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          Warning: components["headers"]["Warning"];
         };
         content: {
           "audio/ogg": string;
@@ -3273,6 +3318,7 @@ export interface operations {
           "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
           "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          Warning: components["headers"]["Warning"];
         };
         content: {
           "audio/ogg": string;
@@ -3313,6 +3359,7 @@ export interface operations {
           "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
           "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          Warning: components["headers"]["Warning"];
         };
         content: {
           "application/json": components["schemas"]["SignedRecordingUrl"];
@@ -3397,7 +3444,7 @@ export interface operations {
         sort_direction?: "asc" | "desc";
         /** @description Calls on a page. */
         page_size?: number;
-        /** @description The `next_page_token` of the page before. It opens only the list that gave it out. */
+        /** @description The `next_page_token` of the page before; empty or absent for the first page. It opens only the list that gave it out. */
         page_token?: string;
       };
     };
@@ -3447,6 +3494,7 @@ export interface operations {
           "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
           "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          Warning: components["headers"]["Warning"];
         };
         content: {
           "application/json": components["schemas"]["Call"];
@@ -3488,6 +3536,7 @@ export interface operations {
           "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
           "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          Warning: components["headers"]["Warning"];
         };
         content: {
           "application/json": components["schemas"]["Call"];
@@ -3553,7 +3602,7 @@ export interface operations {
       query?: {
         /** @description Objects on a page. */
         page_size?: number;
-        /** @description The `next_page_token` of the page before. It opens only the list that gave it out. */
+        /** @description The `next_page_token` of the page before; empty or absent for the first page. It opens only the list that gave it out. */
         page_token?: string;
       };
     };
@@ -3611,6 +3660,7 @@ export interface operations {
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
           "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
           ETag: components["headers"]["ETag"];
+          Warning: components["headers"]["Warning"];
         };
         content: {
           "application/json": components["schemas"]["PhoneNumber"];
@@ -3755,6 +3805,7 @@ export interface operations {
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
           "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
           ETag: components["headers"]["ETag"];
+          Warning: components["headers"]["Warning"];
         };
         content: {
           "application/json": components["schemas"]["PhoneNumber"];
@@ -3833,6 +3884,7 @@ export interface operations {
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
           "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
           ETag: components["headers"]["ETag"];
+          Warning: components["headers"]["Warning"];
         };
         content: {
           "application/json": components["schemas"]["WebhookSubscriptionWithSecret"];
@@ -4001,6 +4053,7 @@ export interface operations {
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
           "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
           ETag: components["headers"]["ETag"];
+          Warning: components["headers"]["Warning"];
         };
         content: {
           "application/json": components["schemas"]["WebhookSubscriptionWithSecret"];
@@ -4109,6 +4162,7 @@ export interface operations {
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
           "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
           ETag: components["headers"]["ETag"];
+          Warning: components["headers"]["Warning"];
         };
         content: {
           "application/json": components["schemas"]["WebhookSubscriptionWithSecret"];
@@ -4140,7 +4194,7 @@ export interface operations {
       query?: {
         /** @description Objects on a page. */
         page_size?: number;
-        /** @description The `next_page_token` of the page before. It opens only the list that gave it out. */
+        /** @description The `next_page_token` of the page before; empty or absent for the first page. It opens only the list that gave it out. */
         page_token?: string;
         /** @description Only deliveries of this status. */
         status?: "pending" | "retrying" | "paused" | "succeeded" | "failed" | "skipped";
@@ -4324,6 +4378,7 @@ export interface operations {
           "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
           "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          Warning: components["headers"]["Warning"];
         };
         content: {
           "application/json": components["schemas"]["WebhookRecovery"];
@@ -4370,6 +4425,7 @@ export interface operations {
           "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
           "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
+          Warning: components["headers"]["Warning"];
         };
         content: {
           "application/json": components["schemas"]["WebhookSecretRotation"];
@@ -4439,7 +4495,7 @@ export interface operations {
       query: {
         /** @description Subscriptions on a page; has to be given. */
         page_size: number;
-        /** @description The `next_page_token` of the page before. It opens only the list that gave it out. */
+        /** @description The `next_page_token` of the page before; empty or absent for the first page. It opens only the list that gave it out. */
         page_token?: string;
       };
     };
@@ -4477,7 +4533,7 @@ export interface operations {
       query?: {
         /** @description Objects on a page. */
         page_size?: number;
-        /** @description The `next_page_token` of the page before. It opens only the list that gave it out. */
+        /** @description The `next_page_token` of the page before; empty or absent for the first page. It opens only the list that gave it out. */
         page_token?: string;
       };
     };
@@ -4535,6 +4591,7 @@ export interface operations {
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
           "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
           ETag: components["headers"]["ETag"];
+          Warning: components["headers"]["Warning"];
         };
         content: {
           "application/json": components["schemas"]["Agent"];
@@ -4630,6 +4687,7 @@ export interface operations {
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
           "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
           ETag: components["headers"]["ETag"];
+          Warning: components["headers"]["Warning"];
         };
         content: {
           "application/json": components["schemas"]["Agent"];
@@ -4711,7 +4769,7 @@ export interface operations {
       query?: {
         /** @description Objects on a page. */
         page_size?: number;
-        /** @description The `next_page_token` of the page before. It opens only the list that gave it out. */
+        /** @description The `next_page_token` of the page before; empty or absent for the first page. It opens only the list that gave it out. */
         page_token?: string;
       };
       path: {
@@ -4780,6 +4838,7 @@ export interface operations {
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
           "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
           ETag: components["headers"]["ETag"];
+          Warning: components["headers"]["Warning"];
         };
         content: {
           "application/json": components["schemas"]["BuiltinTool"];
@@ -4880,6 +4939,7 @@ export interface operations {
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
           "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
           ETag: components["headers"]["ETag"];
+          Warning: components["headers"]["Warning"];
         };
         content: {
           "application/json": components["schemas"]["BuiltinTool"];
@@ -4965,7 +5025,7 @@ export interface operations {
       query?: {
         /** @description Objects on a page. */
         page_size?: number;
-        /** @description The `next_page_token` of the page before. It opens only the list that gave it out. */
+        /** @description The `next_page_token` of the page before; empty or absent for the first page. It opens only the list that gave it out. */
         page_token?: string;
       };
       path: {
@@ -5034,6 +5094,7 @@ export interface operations {
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
           "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
           ETag: components["headers"]["ETag"];
+          Warning: components["headers"]["Warning"];
         };
         content: {
           "application/json": components["schemas"]["CustomTool"];
@@ -5134,6 +5195,7 @@ export interface operations {
           "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
           "RateLimit-Policy": components["headers"]["RateLimit-Policy"];
           ETag: components["headers"]["ETag"];
+          Warning: components["headers"]["Warning"];
         };
         content: {
           "application/json": components["schemas"]["CustomTool"];

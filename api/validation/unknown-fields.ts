@@ -1,0 +1,123 @@
+/** Finds the fields of a request that no schema reads. Pure. */
+import { z } from 'zod';
+
+export type Path = readonly (string | number)[];
+
+export interface UnknownField {
+  readonly path: Path;
+  /** The object takes no other fields (`z.strictObject`): ignoring one would widen what the request means. */
+  readonly forbidden: boolean;
+  /** A field of the same object with nearly the same name. */
+  readonly similar: string | undefined;
+}
+
+type Schema = z.core.$ZodType;
+
+/**
+ * @param answers what the route answers: a field that an answer has at the same place may be sent back without effect
+ * @returns in the order of the input, `most` at most
+ */
+export function unknownFields(schema: Schema, input: unknown, answers: readonly Schema[], most: number): readonly UnknownField[] {
+  const found: UnknownField[] = [];
+  for (const field of walk(schema, input, answers, [])) {
+    if (found.length === most) break;
+    found.push(field);
+  }
+  return found;
+}
+
+function* walk(schema: Schema, input: unknown, answers: readonly Schema[], path: Path): Generator<UnknownField> {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  if (typeof input !== 'object' || input === null) return;
+  switch (def.type) {
+    case 'optional':
+    case 'nullable':
+    case 'default':
+      yield* walk(def.innerType, input, answers, path);
+      return;
+    case 'array':
+      if (!Array.isArray(input)) return;
+      for (const [index, item] of input.entries()) yield* walk(def.element, item, inside(answers, index), [...path, index]);
+      return;
+    case 'record':
+      for (const name of Object.keys(input)) yield* walk(def.valueType, of(input, name), inside(answers, name), [...path, name]);
+      return;
+    case 'union':
+      yield* inVariant(def, input, answers, path);
+      return;
+    case 'object':
+      // By name: the pairs of a body full of them would take long to make.
+      for (const name of Object.keys(input)) {
+        const known = inside(answers, name);
+        const field = Object.hasOwn(def.shape, name) ? def.shape[name] : undefined;
+        if (field !== undefined) yield* walk(field, of(input, name), known, [...path, name]);
+        else if (known.length === 0) {
+          const forbidden = (def.catchall as z.core.$ZodTypes | undefined)?._zod.def.type === 'never';
+          yield { path: [...path, name], forbidden, similar: similarName(name, Object.keys(def.shape)) };
+        }
+      }
+      return;
+    default:
+  }
+}
+
+const of = (object: object, name: string): unknown => (object as Readonly<Record<string, unknown>>)[name];
+
+/** The object that the tag names, or else the one with the fewest unknown fields. */
+function* inVariant(def: z.core.$ZodUnionDef, input: object, answers: readonly Schema[], path: Path): Generator<UnknownField> {
+  const objects = def.options.filter((option) => option instanceof z.ZodObject);
+  const tag = 'discriminator' in def ? String(def.discriminator) : undefined;
+  const sent = tag === undefined ? undefined : of(input, tag);
+  const tagged = tag === undefined ? [] : objects.filter(({ shape }) => (shape[tag] as z.ZodType).safeParse(sent).success);
+  const lists = (tagged.length > 0 ? tagged : objects).map((option) => Array.from(walk(option, input, answers, path)));
+  yield* lists.toSorted((a, b) => a.length - b.length)[0] ?? [];
+}
+
+/** What the schemas say of a field or an item. */
+function inside(schemas: readonly Schema[], step: string | number): readonly Schema[] {
+  return schemas.flatMap((schema) => {
+    const { def } = (schema as z.core.$ZodTypes)._zod;
+    switch (def.type) {
+      case 'optional':
+      case 'nullable':
+      case 'default':
+        return inside([def.innerType], step);
+      case 'union':
+        return inside(def.options, step);
+      case 'array':
+        return [def.element];
+      case 'record':
+        return [def.valueType];
+      case 'object':
+        return Object.hasOwn(def.shape, step) ? [def.shape[step] as Schema] : [];
+      case 'unknown':
+        return [schema];
+      default:
+        return [];
+    }
+  });
+}
+
+/** Longer names are not compared. */
+const longestCompared = 64;
+
+function similarName(name: string, candidates: readonly string[]): string | undefined {
+  if (name.length > longestCompared) return undefined;
+  const plain = (text: string): string => text.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+  const [best] = candidates
+    .map((candidate) => ({ candidate, distance: editDistance(plain(name), plain(candidate)) }))
+    .toSorted((a, b) => a.distance - b.distance);
+  return best !== undefined && best.distance <= Math.floor(name.length / 3) ? best.candidate : undefined;
+}
+
+/** Characters to insert, delete or replace (Levenshtein). */
+function editDistance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1)
+      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)));
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

@@ -1,0 +1,30 @@
+/** What a request has that nothing reads, in words. */
+import type { Path, UnknownField } from './unknown-fields.ts';
+
+/** Characters of a path that are shown. */
+const longestPath = 128;
+
+/** @param most how many fields are named; for the rest there is one more warning */
+export function unknownFieldWarnings(fields: readonly UnknownField[], most: number): readonly string[] {
+  const named = fields.slice(0, most).map(({ path, similar }) => {
+    const cure = similar === undefined ? '' : `: did you mean ${JSON.stringify(similar)}?`;
+    return `unknown field ${JSON.stringify(pathText(path))}${cure}`;
+  });
+  return fields.length > most ? [...named, 'there are more unknown fields'] : named;
+}
+
+/** `llm.tools[0].nam` */
+function pathText(path: Path): string {
+  const text = path.map((step) => (typeof step === 'number' ? `[${step}]` : `.${step}`)).join('');
+  const bare = text.replace(/^\./, '').toWellFormed();
+  return bare.length > longestPath ? `${bare.slice(0, longestPath).toWellFormed()}…` : bare;
+}
+
+/**
+ * The value of a `Warning` header, as the API server of Kubernetes writes it: `299 - "unknown field \"a\""`. What is not
+ * printable ASCII is escaped as in JSON. Source: RFC 7234, section 5.5.
+ */
+export function warningHeader(text: string): string {
+  const ascii = text.replaceAll(/[^\x20-\x7e]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return `299 - "${ascii.replaceAll(/["\\]/g, '\\$&')}"`;
+}
