@@ -1,6 +1,7 @@
 /** What the facade needs from the outside. */
 import type { Registry } from 'prom-client';
 
+import type { AddressChecks } from '../calls/address-checks.ts';
 import type { MediaServer } from '../calls/media-server.ts';
 import type { KnowledgeJobs } from '../knowledge/jobs/jobs.ts';
 import type { Search } from '../knowledge/search/search.ts';
@@ -8,7 +9,6 @@ import type { FileStorage } from '../knowledge/storage/file-storage.ts';
 import type { Transport } from '../kube/transport.ts';
 import type { Clock } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
-import type { Egress } from '../platform/egress/egress.ts';
 import type { Readiness } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { NumberPool } from '../platform/number-pool.ts';
@@ -66,13 +66,13 @@ export interface FoundationDependencies {
   /** At least 32 bytes, the same on every replica: page tokens are signed with it. */
   readonly pageTokenKey: Uint8Array;
   readonly limits: Limits;
+  /** Says of an address at once whether it may be called. */
+  readonly addresses: AddressChecks;
   /** The only namespace to look at, which is the only organisation then; all of them where undefined. */
   readonly namespace?: string | undefined;
 }
 
 export interface ApiDependencies extends FoundationDependencies {
-  /** Says of an address at once whether it may be called. */
-  readonly egress: Pick<Egress, 'check'>;
   readonly knowledge: KnowledgeDependencies;
   readonly calls: CallDependencies;
 }

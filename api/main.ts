@@ -3,12 +3,12 @@ import type { AddressInfo } from 'node:net';
 
 import type { Registry } from 'prom-client';
 
+import { createAddressChecks } from '../calls/address-checks.ts';
 import { mediaServerOf } from '../calls/media-server.ts';
 import { openKnowledge } from '../knowledge/open-knowledge.ts';
 import { createTransport, kubeConfigOf } from '../kube/index.ts';
 import { systemClock } from '../platform/clock.ts';
 import { ConfigError, type Config } from '../platform/config.ts';
-import { egressOf } from '../platform/egress/egress-of.ts';
 import { Readiness, runUntilStopped } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
 import { openStore, watchHealth } from '../store/index.ts';
@@ -50,8 +50,6 @@ export async function runApi({ config, logger, registry, signal }: RunApiOptions
   const transport = createTransport({ kubeConfig: kubeConfigOf(config), registry, logger });
   const knowledge = openKnowledge({ config, store, logger, registry });
   const { search, jobs, storage: files } = knowledge;
-  // Nothing is called from here: it says which addresses may be.
-  const egress = egressOf(config, { logger });
   const app = buildApi({
     store,
     transport,
@@ -64,7 +62,7 @@ export async function runApi({ config, logger, registry, signal }: RunApiOptions
     limits: limitsOf(config),
     namespace: config.PARLEY_NAMESPACE,
     knowledge: { files, jobs, search, profiles: config.PARLEY_EMBEDDING_PROFILES },
-    egress,
+    addresses: createAddressChecks(config),
     calls: {
       mediaServer,
       recordings: files,
@@ -94,12 +92,6 @@ export async function runApi({ config, logger, registry, signal }: RunApiOptions
       { name: 'store', stop: () => store.close() },
       { name: 'knowledge', stop: () => knowledge.close() },
       { name: 'kubernetes', stop: () => transport.close() },
-      {
-        name: 'egress',
-        stop: async () => {
-          egress.close();
-        },
-      },
       {
         name: 'health',
         stop: async () => {

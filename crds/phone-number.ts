@@ -20,7 +20,10 @@ const spec = cel(
     outboundAgentRef: localRef().optional().describe('The Agent that calls from this number.'),
     sip: z
       .object({
-        terminationURI: text(512).optional().describe('SIP URI of the trunk.'),
+        terminationURI: text(512)
+          .regex(/^([sS][iI][pP][sS]?:)?([^@;\s]*@)?(\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(:[0-9]{1,5})?(;[^@;\s]*)*$/)
+          .optional()
+          .describe('Where the trunk is: host, host:port or a SIP URI, on the public internet.'),
         username: text(256).optional().describe('User at the trunk.'),
         passwordSecretRef: secretKeyRef().optional().describe('Password at the trunk.'),
         region: z.enum(['global', 'bd', 'bd_link3']).default('global').describe('Where the call enters; bd is Bangladesh.'),

@@ -110,6 +110,11 @@ const schema = z.object({
     .describe(
       'Where calls by phone may come from, for numbers without a user and password: addresses and networks, separated by commas; anywhere where empty. For the operator.',
     ),
+  PARLEY_SIP_ALLOW_CIDRS: readable((value) => commaList(value).forEach(parseCidr), '')
+    .transform(commaList)
+    .describe(
+      'Networks that trunks and SIP addresses of transfers may be on although they are not public, next to those of PARLEY_EGRESS_ALLOW_CIDRS, separated by commas, e.g. 10.20.0.5/32 of a PBX. The same for api, operator and voice.',
+    ),
   PARLEY_TRUNKS_LOOK_MS: milliseconds(30_000).describe(
     'How often the operator looks whether the media server still has the trunks of all numbers, in milliseconds.',
   ),
@@ -184,9 +189,9 @@ const schema = z.object({
   PARLEY_EGRESS_ALLOW_CIDRS: readable((value) => commaList(value).forEach(parseCidr), '')
     .transform(commaList)
     .describe(
-      'Networks that webhooks, tools and websites may be on although they are not public, separated by commas, e.g. 10.20.0.0/16; none by default.',
+      'Networks that webhooks, tools, websites and SIP may be on although they are not public, separated by commas, e.g. 10.20.0.0/16; none by default.',
     ),
-  PARLEY_EGRESS_PORTS: readable(parsePorts, defaultPorts).describe('Ports that webhooks, tools and websites may be on.'),
+  PARLEY_EGRESS_PORTS: readable(parsePorts, defaultPorts).describe('Ports that webhooks, tools, websites and SIP may be on.'),
   PARLEY_EGRESS_DNS_SERVERS: readable((value) => commaList(value).forEach(parseDnsServer), '')
     .transform(commaList)
     .describe(

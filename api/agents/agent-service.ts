@@ -18,6 +18,7 @@ import { isObjectName, randomId } from '../resources/names.ts';
 import { deleted, discardOnFailure, inTrace, isUncertain } from '../resources/resource-writer.ts';
 import { retryStale } from '../resources/retry.ts';
 import { AgentTools, type ToolPlan } from '../tools/agent-tools.ts';
+import { requireCallable } from '../validation/address-issues.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import { AgentReader } from './agent-reader.ts';
 import { agentFromRest, agentSecretRefs, maxInlinePrompt, type AgentView } from './codec.ts';
@@ -221,6 +222,8 @@ export class AgentService {
     };
     const desired = agentFromRest(body, previous, { name, secrets, promptRef, storedLongPrompt, found });
     found.push(...problemsOf(desired, previous));
+    const webhook = { loc: ['body', 'webhook_url'], value: desired.webhookURL, before: previous?.webhookURL };
+    requireCallable({ ...webhook, check: this.#foundation.addresses.web }, found);
     const items = body.llm?.tools;
     const wantsTools = items !== undefined && (previous !== undefined || (items ?? []).length > 0);
     const tools = wantsTools ? await this.#tools.plan(org, name, items ?? [], found) : undefined;

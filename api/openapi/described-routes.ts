@@ -33,7 +33,7 @@ export function unstartedApi(): ReturnType<typeof buildApi> {
     pageTokenKey: new Uint8Array(32),
     limits: limitsOf(loadConfig({})),
     knowledge: {} as ApiDependencies['knowledge'],
-    egress: { check: () => undefined },
+    addresses: { web: () => undefined, sip: () => undefined },
     calls: { linkKey: new Uint8Array(32) } as ApiDependencies['calls'],
   });
 }

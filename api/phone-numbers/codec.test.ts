@@ -8,6 +8,7 @@ import { validate } from '../validation/validate.ts';
 import { phoneNumberFromRest, phoneNumberToRest, providerOf, type PhoneNumberEncoding } from './codec.ts';
 import { phoneNumberCreate, phoneNumberUpdates, type PhoneNumberUpdate } from './schema.ts';
 
+const trunk = fc.constantFrom('trunk.example.com', 'sip:desk@trunk.example.com:5061;transport=tls', 'sips:[2606:4700::1111]');
 const text = fc.oneof(fc.constant(''), fc.string({ maxLength: 12, unit: 'grapheme' }));
 const named = fc.string({ minLength: 1, maxLength: 8, unit: 'grapheme-ascii' });
 const keyRef = fc.record({ name: fc.constantFrom('mine', 'phonenumber-p'), key: fc.constantFrom('k', 'l') });
@@ -31,7 +32,7 @@ const spec = fc
     ),
     variant: fc.oneof(
       fc.record({
-        sip: fc.record({ terminationURI: text, username: text, passwordSecretRef: keyRef, region }, { requiredKeys: [] }),
+        sip: fc.record({ terminationURI: trunk, username: text, passwordSecretRef: keyRef, region }, { requiredKeys: [] }),
       }),
       fc.constant({ native: {} }),
       fc.record({ carrier: fc.record({ accountSID: named, authTokenSecretRef: keyRef }, { requiredKeys: [] }) }),
@@ -88,7 +89,7 @@ const body = fc.oneof(
     {
       provider: fc.constant('sip'),
       ...common,
-      sip_termination_uri: text,
+      sip_termination_uri: trunk,
       sip_trunk_username: text,
       sip_trunk_password: named,
       sip_infra_region: region,
@@ -118,7 +119,7 @@ describe('a phone number: REST → resource → REST', () => {
   it('changes what is named and nothing else, whatever is stored', () => {
     const fields = { friendly_name: text, inbound_agent_id: named, outbound_agent_id: named };
     const own = {
-      sip: { sip_termination_uri: text, sip_trunk_username: text, sip_trunk_password: named },
+      sip: { sip_termination_uri: trunk, sip_trunk_username: text, sip_trunk_password: named },
       native: {},
       carrier: { carrier_account_sid: named, carrier_auth_token: named },
     };

@@ -12,6 +12,7 @@ import type { Foundation } from '../resources/foundation.ts';
 import { inRestWords } from '../resources/kube-failures.ts';
 import { isObjectName, randomId } from '../resources/names.ts';
 import { ResourceWriter, type WriteMode } from '../resources/resource-writer.ts';
+import { requireCallable } from '../validation/address-issues.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import { phoneNumberFromRest, phoneNumberSecretRefs, phoneNumberToRest } from './codec.ts';
 import { phoneNumberFieldNames } from './field-names.ts';
@@ -53,11 +54,12 @@ export class PhoneNumberService {
     const name = `pn-${randomId()}`;
     const secrets = await this.#writer.secretWriter(org, name, undefined);
     const found: ValidationIssue[] = [];
-    const spec = { ...phoneNumberFromRest(body, undefined, { secrets, found }), deletionPolicy: 'Delete' };
+    const spec = { ...phoneNumberFromRest(body, undefined, { secrets, found }), deletionPolicy: 'Delete' as const };
     if (body.provider === 'native' && !this.#foundation.nativeNumbers.has(body.phone_number))
       found.push(
         issues.value(['body', 'phone_number'], 'this deployment has no such number of its own; use one of its pool, or another provider'),
       );
+    this.#requireCallable(spec, undefined, found);
     found.push(...(await this.#unknownAgents(org, body, undefined)));
     if (found.length > 0) throw new ValidationFailed(found);
     const claim = this.#claim(body.phone_number);
@@ -91,6 +93,7 @@ export class PhoneNumberService {
           const secrets = await this.#writer.secretWriter(org, name, bringsSecrets ? stored : undefined);
           const found: ValidationIssue[] = [];
           const spec = phoneNumberFromRest(body, stored.spec, { secrets, found });
+          this.#requireCallable(spec, stored.spec, found);
           found.push(...(await this.#unknownAgents(org, body, stored.spec)));
           if (found.length > 0) throw new ValidationFailed(found);
           return { spec, secrets: secrets.pending };
@@ -115,6 +118,11 @@ export class PhoneNumberService {
       ? await this.#foundation.companions.secretsToShow(caller.org, phoneNumberSecretRefs(phoneNumber.spec))
       : masked;
     return phoneNumberToRest(phoneNumber, secrets);
+  }
+
+  #requireCallable(spec: Draft<PhoneNumberSpec>, previous: PhoneNumberSpec | undefined, found: ValidationIssue[]): void {
+    const [value, before] = [spec.sip?.terminationURI, previous?.sip?.terminationURI];
+    requireCallable({ loc: ['body', 'sip_termination_uri'], value, before, check: this.#foundation.addresses.sip }, found);
   }
 
   /** An agent that was named before and is gone since is no fault of this request. */

@@ -1,4 +1,5 @@
 /** What the services of all resources share. */
+import type { AddressChecks } from '../../calls/address-checks.ts';
 import type { Transport } from '../../kube/transport.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
@@ -23,6 +24,7 @@ export interface Foundation {
   readonly mutex: KeyedMutex;
   readonly pageTokens: PageTokens;
   readonly nativeNumbers: NumberPool;
+  readonly addresses: AddressChecks;
   /** The only namespace that is looked at, if it is one only. */
   readonly namespace: string | undefined;
   readonly clock: Clock;
@@ -55,6 +57,7 @@ export function createFoundation(dependencies: FoundationDependencies): Foundati
     mutex: new KeyedMutex(),
     pageTokens: new PageTokens(dependencies.pageTokenKey),
     nativeNumbers: dependencies.limits.nativeNumbers,
+    addresses: dependencies.addresses,
     namespace: dependencies.namespace,
     clock,
     random,

@@ -1,6 +1,7 @@
 /** The tools of one agent, as their own routes see them: what a request means, carried out so that nothing is left half. */
 import { toolKind, type Tool, type ToolSpec } from '../../crds/index.ts';
 import { toolProblems } from '../../crds/limits.ts';
+import { isSip } from '../../calls/sip/termination.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { Draft } from '../codec/present.ts';
 import { masked, type SecretReader, type SecretWriter } from '../codec/secrets.ts';
@@ -14,6 +15,7 @@ import { inRestWords, schemaIssues } from '../resources/kube-failures.ts';
 import { isObjectName, randomId } from '../resources/names.ts';
 import type { WriteMode } from '../resources/resource-writer.ts';
 import { writtenAt } from '../resources/written-at.ts';
+import { requireCallable } from '../validation/address-issues.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import { functionNameOf, toolSecretRefs, type ToolEncoding } from './codec.ts';
 import { toolFieldNames } from './field-names.ts';
@@ -216,6 +218,12 @@ export class ToolService {
     // What is missing because it was refused is refused once.
     const known = found.map(({ loc }) => loc);
     found.push(...problemsOf(spec, previous).filter(({ loc }) => !known.some((other) => sameJson(other, loc))));
+    const [to, before] = [spec.transferCall?.to, previous?.transferCall?.to];
+    const { sip } = this.#foundation.addresses;
+    requireCallable(
+      { loc: ['body', 'transfer_to'], value: to, before, check: (address) => (isSip(address) ? sip(address) : undefined) },
+      found,
+    );
     if (found.length > 0) throw new ValidationFailed(found);
     return spec;
   }

@@ -32,10 +32,10 @@ const hourMs = 3_600_000;
 export function registerWebhooks(
   app: FastifyInstance,
   foundation: Foundation,
-  { store, egress, clock }: Pick<ApiDependencies, 'store' | 'egress' | 'clock'>,
+  { store, clock }: Pick<ApiDependencies, 'store' | 'clock'>,
 ): void {
   const { webhooks } = store;
-  const subscriptions = new SubscriptionService({ foundation, store: webhooks, egress });
+  const subscriptions = new SubscriptionService({ foundation, store: webhooks });
   const signing = new SigningService({ foundation, store: webhooks, writer: subscriptions.writer });
   const deliveries = new DeliveryService({ store: webhooks, clock });
   registerDeliveries(app, { subscriptions, deliveries, pageTokens: foundation.pageTokens });

@@ -3,7 +3,6 @@ import { API_VERSION, webhookSubscriptionKind, wellKnown, type WebhookSubscripti
 import { unstorable } from '../../crds/unstorable.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { WebhookStore } from '../../store/index.ts';
-import type { Egress } from '../../platform/egress/egress.ts';
 import { eventNames } from '../../webhooks/events/catalogue.ts';
 import { generateSigningKey } from '../../webhooks/signing/signing-keys.ts';
 import { currentKeyName } from '../../webhooks/signing/signing-secret.ts';
@@ -38,7 +37,6 @@ export interface Written {
 export interface SubscriptionServiceOptions {
   readonly foundation: Foundation;
   readonly store: Pick<WebhookStore, 'raiseWatermark' | 'enable'>;
-  readonly egress: Pick<Egress, 'check'>;
 }
 
 const knownEvents: ReadonlySet<string> = new Set(eventNames);
@@ -47,12 +45,10 @@ export class SubscriptionService {
   readonly writer: ResourceWriter<WebhookSubscription>;
   readonly #foundation: Foundation;
   readonly #store: SubscriptionServiceOptions['store'];
-  readonly #egress: SubscriptionServiceOptions['egress'];
 
-  constructor({ foundation, store, egress }: SubscriptionServiceOptions) {
+  constructor({ foundation, store }: SubscriptionServiceOptions) {
     this.#foundation = foundation;
     this.#store = store;
-    this.#egress = egress;
     this.writer = new ResourceWriter({
       foundation,
       kind: 'WebhookSubscription',
@@ -204,8 +200,8 @@ export class SubscriptionService {
   }
 
   #addressIssues(url: string | undefined): readonly ValidationIssue[] {
-    const problem = url === undefined ? undefined : this.#egress.check(url);
-    return problem === undefined ? [] : [issues.value(['body', 'url'], problem.message)];
+    const problem = url === undefined ? undefined : this.#foundation.addresses.web(url);
+    return problem === undefined ? [] : [issues.value(['body', 'url'], problem)];
   }
 
   /** An agent that was named before and is gone since is no fault of this request. */

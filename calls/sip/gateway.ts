@@ -19,6 +19,8 @@ export interface DialOptions {
   readonly longestSeconds?: number;
   /** Nobody is to see the caller's number. */
   readonly hideNumber?: boolean;
+  /** The trunk leads where the operator of the installation says, and not where a user says. */
+  readonly ownTrunk?: boolean;
 }
 
 export type DialOutcome =
@@ -38,6 +40,11 @@ export interface TransferRequest {
 }
 
 export interface SipGateway {
+  /**
+   * Host, or host:port, that an outbound trunk leads to; undefined where there is no such trunk.
+   * @throws TwirpError and others when the media server doesn't say
+   */
+  trunkAddress(trunk: string): Promise<string | undefined>;
   /** Dials, and waits until somebody answers or nobody does. Never throws for what becomes of the call. */
   dial(options: DialOptions): Promise<DialOutcome>;
   /** Sends the other side elsewhere by REFER; they leave the room when it is done. */
@@ -59,6 +66,10 @@ export function createSipGateway(server: Pick<MediaServer, 'url' | 'apiKey' | 'a
   const sip = new SipClient(host, apiKey, apiSecret, options);
   const rooms = new RoomServiceClient(host, apiKey, apiSecret, options);
   return {
+    async trunkAddress(trunk) {
+      const found = await sip.listSipOutboundTrunk({ trunkIds: [trunk] });
+      return found.find(({ sipTrunkId }) => sipTrunkId === trunk)?.address;
+    },
     async dial({ trunk, from, to, room, identity, ringSeconds, longestSeconds, hideNumber }) {
       try {
         const { sipCallId } = await sip.createSipParticipant(trunk, to, room, {

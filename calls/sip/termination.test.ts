@@ -12,6 +12,15 @@ it.each([
   ['sip:[2001:db8::1]:5061;transport=tls', '[2001:db8::1]:5061', 'tls'],
 ])('%s', (uri, address, transport) => expect(terminationOf(uri)).toEqual({ address, transport }));
 
+it.each([
+  'sip:example.com;maddr=127.0.0.1',
+  'sip:example.com;x=@127.0.0.1',
+  'sip:a@example.com@127.0.0.1',
+  'sip:a>,<sip:b@example.com',
+  'sip:example.com\r\nRoute: <sip:127.0.0.1>',
+  'sip:example.com?Route=%3Csip:127.0.0.1%3E',
+])('can be read in two ways: %j', (uri) => expect(terminationOf(uri)).toBeUndefined());
+
 it.each(['', 'sip:', 'https://example.com', 'sip:example.com:0', 'sip:example.com:70000', 'sip:example.com;transport=pigeon', 'two hosts'])(
   'leads nowhere: %j',
   (uri) => expect(terminationOf(uri)).toBeUndefined(),

@@ -1,4 +1,4 @@
-/** Where a trunk's calls go, as people write it: `sip.example.com`, `sip:example.com:5080;transport=tcp`. */
+/** Where SIP goes, as people write it: `sip.example.com`, `sip:example.com:5080;transport=tcp`, `sip:desk@example.com`. */
 import type { SipTransport } from './trunk-specs.ts';
 
 export interface Termination {
@@ -7,13 +7,18 @@ export interface Termination {
   readonly transport: SipTransport;
 }
 
+// One reading only: no second @, nothing that ends a header, no ? behind which a SIP stack would look for more headers.
 const parts =
-  /^(?:(?<scheme>sips?):)?(?:[^@;]*@)?(?<host>\[[0-9a-fA-F:.]+\]|[A-Za-z0-9._-]+)(?::(?<port>\d{1,5}))?(?<parameters>(?:;[^;]*)*)$/i;
+  /^(?:(?<scheme>sips?):)?(?:[\w.!~*'()&=+$/%:-]*@)?(?<host>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::(?<port>\d{1,5}))?(?<parameters>(?:;[\w.!~*'()&=+$/%:[\]-]*)*)$/i;
 
-/** @returns undefined for what names no host. Users in it are passed over: who logs in stands elsewhere. */
+/** Whether it is a SIP URI, and no telephone number. */
+export const isSip = (address: string): boolean => /^sips?:/i.test(address);
+
+/** @returns undefined for what names no host, and for `maddr`, which leads past it. Users in it are passed over: who logs in stands elsewhere. */
 export function terminationOf(uri: string): Termination | undefined {
   const { scheme, host, port, parameters = '' } = parts.exec(uri.trim())?.groups ?? {};
   if (host === undefined || (port !== undefined && (Number(port) === 0 || Number(port) > 65_535))) return undefined;
+  if (/;maddr=/i.test(parameters)) return undefined;
   const named = /;transport=([a-z]+)/i.exec(parameters)?.[1]?.toLowerCase();
   const asked = named ?? (scheme?.toLowerCase() === 'sips' ? 'tls' : 'auto');
   const transport = (['auto', 'udp', 'tcp', 'tls'] as const).find((one) => one === asked);

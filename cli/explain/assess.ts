@@ -100,8 +100,10 @@ export function assess({ object, world, notes, operator }: Gathered, now: number
 }
 
 /** The conditions that the operator would report now; what only the operator knows is taken from what it reported. */
-function planNow(object: ParleyObject, world: World, reported: readonly Condition[], now: number): readonly Condition[] {
+function planNow(object: ParleyObject, around: World, reported: readonly Condition[], now: number): readonly Condition[] {
   const reasonOf = (type: string): string | undefined => reported.find((condition) => condition.type === type)?.reason;
+  const addressProblem = (): string | undefined => (reasonOf('Accepted') === 'AddressForbidden' ? 'it is forbidden' : undefined);
+  const world = { ...around, addresses: { web: addressProblem, sip: addressProblem } };
   const status = (): CommonStatus | undefined => {
     switch (object.kind) {
       case 'Agent': {
@@ -134,7 +136,7 @@ function planNow(object: ParleyObject, world: World, reported: readonly Conditio
       case 'WebhookSubscription':
         return planWebhookSubscription(object as WebhookSubscription, world, {
           now,
-          addressProblem: () => (reasonOf('Accepted') === 'AddressForbidden' ? 'it is forbidden' : undefined),
+          addressProblem,
         }).status;
       default:
         return undefined;

@@ -4,6 +4,7 @@ import type { Agent, Tool } from '../../crds/index.ts';
 import { storedObject } from '../../test/support/simulated-operator.ts';
 import { memoryWorld, type WorldContents } from '../references/memory-world.ts';
 import { conditionOf } from '../status/conditions.ts';
+import { planTool } from '../tool/plan.ts';
 import { planAgent, TOOLS_LIMIT, type StoreView } from './plan.ts';
 import { compileRevision } from './revision.ts';
 
@@ -22,6 +23,34 @@ const toolNamed = (name: string, spec: object = {}): Tool =>
 const worldOf = (contents: Partial<WorldContents> = {}) => memoryWorld({ organizations: ['acme'], ...contents });
 const plan = (agent: Agent, contents: Partial<WorldContents> = {}, store: StoreView = { state: 'known' }) =>
   planAgent(agent, worldOf(contents), store, options);
+
+describe('a webhook that may not be called', () => {
+  it('is told, and keeps no revision from serving', () => {
+    const { revision } = compileRevision(agentWith({ webhookURL: 'http://169.254.169.254/' }), [], worldOf());
+    const addresses = { web: (url: string) => `${url} is inside`, sip: () => undefined };
+    const agent = agentWith({ webhookURL: 'http://169.254.169.254/' });
+    expect(plan(agent, { addresses }).actions).toContainEqual(expect.objectContaining({ type: 'serve', revision }));
+    const served = plan(agent, { addresses }, { state: 'known', serving: { revision, activeSince: '2026-01-01T00:00:00Z' } });
+    expect(conditionOf(served, 'Ready')).toMatchObject({
+      status: 'False',
+      reason: 'AddressForbidden',
+      message: expect.stringContaining('spec.webhookURL: http://169.254.169.254/ is inside'),
+    });
+    expect(conditionOf(served, 'Synced')?.status).toBe('True');
+    expect(conditionOf(plan(agentWith(), { addresses }), 'Accepted')?.status).toBe('True');
+  });
+
+  it('nor does a transfer that may not be made, which its tool tells', () => {
+    const tool = toolNamed('desk', { custom: undefined, transferCall: { to: 'sip:10.0.0.1', mode: 'Cold', showCallerNumber: false } });
+    const world = worldOf({ agents: [agentWith()], tools: [tool], addresses: { web: () => undefined, sip: (uri) => `${uri} is inside` } });
+    expect(planAgent(agentWith(), world, { state: 'known' }, options).actions.map(({ type }) => type)).toContain('serve');
+    expect(conditionOf(planTool(tool, world, 0), 'Ready')).toMatchObject({
+      status: 'False',
+      reason: 'AddressForbidden',
+      message: expect.stringContaining('spec.transferCall.to: sip:10.0.0.1 is inside'),
+    });
+  });
+});
 
 describe('putting a revision into service', () => {
   it('sets the finalizer before anything is stored, once', () => {

@@ -82,10 +82,14 @@ export function planAgent(agent: Agent, world: World, store: StoreView, options:
   const sound = acceptance.length === 0 && references.length === 0;
   const current = serving?.revision === compiled.revision;
   const rejected = store.state === 'known' && store.rejected?.revision === compiled.revision ? store.rejected.message : undefined;
-  const verdicts = summarize([accepted(acceptance), resolvedRefs(references), synced({ sound, current, rejected, store })], {
-    message: 'new calls start with the revision that the spec asks for',
-    aside: serving === undefined || current ? undefined : 'calls go on with the last sound revision',
-  });
+  // Where an address may not be called, nothing is delivered to it; calls don't wait for that.
+  const verdicts = summarize(
+    [accepted([...acceptance, ...forbiddenWebhook(agent, world)]), resolvedRefs(references), synced({ sound, current, rejected, store })],
+    {
+      message: 'new calls start with the revision that the spec asks for',
+      aside: serving === undefined || current ? undefined : 'calls go on with the last sound revision',
+    },
+  );
   return {
     actions: sound && !current && rejected === undefined && store.state === 'known' ? putIntoService(agent, compiled) : [],
     status: {
@@ -144,6 +148,11 @@ function servingOf(agent: Agent, store: StoreView): Serving | undefined {
 function servingFields(serving: Serving | undefined): Pick<AgentStatus, 'servingRevision' | 'activeSince'> {
   if (serving === undefined) return {};
   return { servingRevision: serving.revision, ...(serving.activeSince === '' ? {} : { activeSince: serving.activeSince }) };
+}
+
+function forbiddenWebhook({ spec }: Agent, { addresses }: World): readonly Problem[] {
+  const message = spec.webhookURL === undefined ? undefined : addresses.web(spec.webhookURL);
+  return message === undefined ? [] : [{ reason: 'AddressForbidden', message: `spec.webhookURL: ${message}` }];
 }
 
 function tooMany(count: number): readonly Problem[] {

@@ -57,13 +57,6 @@ export function desiredTrunks(phoneNumber: PhoneNumber, settings: TrunkSettings,
   };
 }
 
-/** What is wrong with an address in the spec, in words. */
-export function terminationProblem({ spec }: PhoneNumber): string | undefined {
-  const uri = spec.sip?.terminationURI;
-  if (uri === undefined || terminationOf(uri) !== undefined) return undefined;
-  return `spec.sip.terminationURI: "${uri}" names no host; use host, host:port or a SIP URI such as sip:trunk.example.com:5060;transport=tcp`;
-}
-
 interface Way {
   readonly termination?: Termination;
   readonly login?: { readonly username: string; readonly password: string };

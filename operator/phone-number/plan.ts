@@ -13,7 +13,7 @@ import { planHeldUpDeletion } from '../status/deletion.ts';
 import { sameJson } from '../status/equality.ts';
 import type { Problem } from '../status/reasons.ts';
 import { accepted, notSynced, resolvedRefs } from '../status/stages.ts';
-import { desiredTrunks, terminationProblem, type DesiredTrunks, type TrunkSettings } from './desired.ts';
+import { desiredTrunks, type DesiredTrunks, type TrunkSettings } from './desired.ts';
 import type { RouteView, SipView } from './view.ts';
 
 export type PhoneNumberAction =
@@ -63,14 +63,11 @@ export function planPhoneNumber(phoneNumber: PhoneNumber, world: World, options:
     return { actions, status: commonFields(phoneNumber, summarize([accepted(foreign)], { message: '' }), options.now) };
   }
 
-  const acceptance = [
-    ...numberTaken(phoneNumber, world),
-    ...notInPool(phoneNumber, options.nativeNumbers),
-    ...unusableTermination(phoneNumber),
-  ];
+  const ownership = [...numberTaken(phoneNumber, world), ...notInPool(phoneNumber, options.nativeNumbers)];
+  const termination = unusableTermination(phoneNumber, world);
   const references = unresolved(namespace, phoneNumberReferences(phoneNumber), world);
-  const { stage, actions, ids } = connection(phoneNumber, world, telephony, { acceptance, references });
-  const verdicts = summarize([accepted(acceptance), resolvedRefs(references), stage], {
+  const { stage, actions, ids } = connection(phoneNumber, world, telephony, { ownership, termination, references });
+  const verdicts = summarize([accepted([...ownership, ...termination]), resolvedRefs(references), stage], {
     message: telephony === undefined ? 'the number is yours and everything it names exists' : 'the number is yours, and it is connected',
   });
   return {
@@ -97,7 +94,7 @@ function connection(
   phoneNumber: PhoneNumber,
   world: World,
   telephony: Telephony | undefined,
-  { acceptance, references }: { readonly acceptance: readonly Problem[]; readonly references: readonly Problem[] },
+  { ownership, termination, references }: Readonly<Record<'ownership' | 'termination' | 'references', readonly Problem[]>>,
 ): Connection {
   const ids = idsShown(phoneNumber, telephony?.sip);
   const stopped = (problem: Problem, actions: readonly PhoneNumberAction[] = []): Connection => ({
@@ -114,11 +111,14 @@ function connection(
       ids: {},
     };
   const { sip, route } = telephony;
-  if (acceptance.length > 0)
+  if (ownership.length > 0)
     return stopped(
       { reason: 'TrunksWithheld', message: 'the number is connected to nothing until the spec is accepted' },
       withdrawal(phoneNumber, telephony),
     );
+  // A number that works goes on as it is: a slip in one field takes no number off the air.
+  if (termination.length > 0)
+    return stopped({ reason: 'TrunksWithheld', message: 'what is connected stays as it is until the spec is accepted' });
   if (references.length > 0)
     return stopped({ reason: 'TrunksWithheld', message: 'what is connected stays as it is until everything the spec names exists' });
   if (sip.state === 'unavailable') return { stage: unreachable(phoneNumber, sip), actions: [], ids };
@@ -297,9 +297,10 @@ function notInPool({ spec }: PhoneNumber, pool: PhoneNumberPlanOptions['nativeNu
   return [{ reason: 'NumberNotInPool', message }];
 }
 
-function unusableTermination(phoneNumber: PhoneNumber): readonly Problem[] {
-  const message = terminationProblem(phoneNumber);
-  return message === undefined ? [] : [{ reason: 'InvalidSpec', message }];
+function unusableTermination({ spec }: PhoneNumber, { addresses }: World): readonly Problem[] {
+  const uri = spec.sip?.terminationURI;
+  const message = uri === undefined ? undefined : addresses.sip(uri);
+  return message === undefined ? [] : [{ reason: 'AddressForbidden', message: `spec.sip.terminationURI: ${message}` }];
 }
 
 /** Nobody is called by it any more; what the media server has goes along, or stays where it is to. */

@@ -1,4 +1,5 @@
 /** A world held in plain lists: for `parley explain`, which reads one namespace once, and for tests. */
+import type { AddressChecks } from '../../calls/address-checks.ts';
 import type { Agent, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } from '../../crds/index.ts';
 import { displayNameOf, TEXT_LIMIT, type ConfigText, type KeyedObject, type UnfitKeys, type World } from './world.ts';
 
@@ -26,7 +27,11 @@ export interface WorldContents {
   readonly configMaps?: readonly KeyedEntry[];
   /** `Secret/namespace/name` or `ConfigMap/namespace/name` of what may not be read. */
   readonly forbidden?: ReadonlySet<string>;
+  /** Every address may be called where absent. */
+  readonly addresses?: AddressChecks;
 }
+
+const anyAddress: AddressChecks = { web: () => undefined, sip: () => undefined };
 
 export function memoryWorld(contents: WorldContents): World {
   const {
@@ -66,6 +71,7 @@ export function memoryWorld(contents: WorldContents): World {
       subscriptions.filter((item) => item.metadata.namespace === namespace && displayNameOf(item) === name),
     secret: (namespace, name) => keyed('Secret', secrets, namespace, name),
     configMap: (namespace, name) => keyed('ConfigMap', configMaps, namespace, name),
+    addresses: contents.addresses ?? anyAddress,
     configText: (namespace, name, key) => textOf(configMaps.find((item) => item.namespace === namespace && item.name === name)?.data, key),
   };
 }

@@ -1,4 +1,5 @@
 /** What a plan may look at: a consistent, synchronous view of everything around one object. */
+import type { AddressChecks } from '../../calls/address-checks.ts';
 import type { Agent, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } from '../../crds/index.ts';
 import { isDeleting } from '../status/common.ts';
 
@@ -50,6 +51,7 @@ export interface World {
   configMap(namespace: string, name: string): KeyedObject;
   /** The text behind a key; only of a ConfigMap that is present. */
   configText(namespace: string, name: string, key: string): ConfigText;
+  readonly addresses: AddressChecks;
 }
 
 /** Longest text that is read from a ConfigMap, in bytes of UTF-8: as much as one can hold. */

@@ -1,4 +1,5 @@
 /** The world as the informers know it, with the keys of what one object refers to read beforehand. */
+import type { AddressChecks } from '../../calls/address-checks.ts';
 import type { KubeObject, Stored } from '../../kube/index.ts';
 import { referenceKey, type Reference } from '../references/references-of.ts';
 import type { KeyedObject, World } from '../references/world.ts';
@@ -27,11 +28,18 @@ export class WorldReader {
   readonly #caches: Caches;
   readonly #watch: KeyedWatch;
   readonly #reader: KeyReader;
+  readonly #addresses: AddressChecks;
 
-  constructor(options: { readonly caches: Caches; readonly watch: KeyedWatch; readonly reader: KeyReader }) {
+  constructor(options: {
+    readonly caches: Caches;
+    readonly watch: KeyedWatch;
+    readonly reader: KeyReader;
+    readonly addresses: AddressChecks;
+  }) {
     this.#caches = options.caches;
     this.#watch = options.watch;
     this.#reader = options.reader;
+    this.#addresses = options.addresses;
   }
 
   /**
@@ -94,6 +102,7 @@ export class WorldReader {
       subscriptionsNamed: (namespace, name) => subscriptions.cache.byIndex(indexNames.displayName, displayNameKey(namespace, name)),
       secret: (namespace, name) => keyed('Secret', namespace, name),
       configMap: (namespace, name) => keyed('ConfigMap', namespace, name),
+      addresses: this.#addresses,
       configText: (namespace, name, key) => facts.get(referenceKey('ConfigMap', namespace, name))?.texts.get(key) ?? { state: 'absent' },
     };
   }

@@ -22,6 +22,7 @@ import { knowledgeBaseLogic } from '../knowledge-base/index.ts';
 import { JobStarter } from '../../knowledge/jobs/job-starter.ts';
 import { KnowledgeBook } from '../knowledge-base/knowledge-book.ts';
 import type { KnowledgeBaseAction } from '../knowledge-base/plan.ts';
+import { createAddressChecks } from '../../calls/address-checks.ts';
 import { mediaServerOf } from '../../calls/media-server.ts';
 import { createSipTrunks } from '../../calls/sip/trunks.ts';
 import { phoneNumberLogic, type PhoneNumberWorld } from '../phone-number/index.ts';
@@ -37,7 +38,6 @@ import { NumberPool } from '../../platform/number-pool.ts';
 import { conditionOf } from '../status/conditions.ts';
 import type { Store } from '../../store/index.ts';
 import { toolLogic } from '../tool/index.ts';
-import { addressCheck } from '../webhook-subscription/address-check.ts';
 import { webhookSubscriptionLogic } from '../webhook-subscription/index.ts';
 import type { SigningSecretAction } from '../webhook-subscription/plan.ts';
 import { SigningSecrets } from '../webhook-subscription/signing-secret.ts';
@@ -182,7 +182,8 @@ export class Manager {
   #createControllers(clients: Clients): Controllers {
     const { config, transport, events, clock, random, logger, registry } = this.#options;
     const caches = this.#caches;
-    const worlds = new WorldReader({ caches, watch: this.#watch, reader: new KeyReader(transport, clock) });
+    const addresses = createAddressChecks(config);
+    const worlds = new WorldReader({ caches, watch: this.#watch, reader: new KeyReader(transport, clock), addresses });
     const isTerminating = (namespace: string): boolean =>
       caches.organizations.cache.get(namespace)?.metadata.deletionTimestamp !== undefined;
     const shared = {
@@ -236,7 +237,7 @@ export class Manager {
         ...shared,
       }),
       subscriptions: new Controller({
-        logic: webhookSubscriptionLogic({ worlds, secrets, addressProblem: addressCheck(config) }),
+        logic: webhookSubscriptionLogic({ worlds, secrets, addressProblem: (url) => addresses.web(url) }),
         informer: caches.subscriptions,
         client: clients.subscriptions,
         ...shared,

@@ -133,8 +133,9 @@ const table = {
   AddressForbidden: {
     condition: 'Accepted',
     status: 'False',
-    meaning: 'The address may not be called: it is not on the public internet, has a port that is not allowed, or is no web address.',
-    cure: 'Use an address that the message allows, or have the operator of the installation allow it (PARLEY_EGRESS_ALLOW_CIDRS, PARLEY_EGRESS_PORTS).',
+    meaning:
+      'An address may not be called: it is not on the public internet, has a port that is not allowed, or is no web or SIP address. An agent serves all the same, and a phone number goes on with the trunk it had.',
+    cure: 'Use an address that the message allows, or have the operator of the installation allow it (PARLEY_EGRESS_ALLOW_CIDRS, PARLEY_EGRESS_PORTS, PARLEY_SIP_ALLOW_CIDRS for SIP).',
     blocks: 'person',
   },
 

@@ -1,3 +1,4 @@
+import { isSip } from '../../calls/sip/termination.ts';
 import type { Tool, ToolSpec, ToolStatus } from '../../crds/index.ts';
 import { toolProblems } from '../../crds/limits.ts';
 import { toolCredentials, toolReferences } from '../references/references-of.ts';
@@ -34,7 +35,7 @@ export function planTool(tool: Tool, world: World, now: number): Plan<never, Too
   });
   const verdicts = summarize(
     [
-      accepted([...checkSpec(tool.spec), ...functionNameConflicts(tool, world)]),
+      accepted([...checkSpec(tool.spec), ...forbiddenTransfer(tool, world), ...functionNameConflicts(tool, world)]),
       resolvedRefs(unresolved(namespace, toolReferences(tool), world)),
     ],
     {
@@ -63,6 +64,13 @@ function checkSpec(spec: ToolSpec): readonly Problem[] {
     checked.set(spec, problems);
   }
   return problems;
+}
+
+/** Agents offer it all the same: a call that is to be handed there is refused, and the model learns why. */
+function forbiddenTransfer({ spec }: Tool, { addresses }: World): readonly Problem[] {
+  const to = spec.transferCall?.to ?? '';
+  const message = isSip(to) ? addresses.sip(to) : undefined;
+  return message === undefined ? [] : [{ reason: 'AddressForbidden', message: `spec.transferCall.to: ${message}` }];
 }
 
 /** What keeps a tool from being part of an agent, as the agent sees it: the other agents it names don't matter. */

@@ -19,6 +19,10 @@ export interface NameResolver {
    * @throws EgressError `dns` or `dns_unavailable`
    */
   resolve(name: string): Promise<NameAnswer>;
+  /**
+   * Hosts that the SRV records of a service name, such as `_sip._udp.example.com`; none where there are no records or no answer, and where absent.
+   */
+  servers?(service: string): Promise<readonly string[]>;
   /** Whether DNS works at all: anything has been answered since then, on the monotonic clock. May take seconds to find out. Absent: it always does. */
   answeredSince?(since: number): Promise<boolean>;
 }
@@ -65,6 +69,14 @@ export function createNameResolver(options: { readonly servers?: readonly string
 
   return {
     answeredSince: (since) => liveness.answeredSince(since),
+
+    servers: (service) =>
+      servers
+        .ask((resolver) => resolver.resolveSrv(`${service}.`))
+        .then(
+          (records) => records.map(({ name }) => name).filter((name) => name !== ''),
+          () => [],
+        ),
 
     async resolve(name) {
       const begin = clock.monotonic();

@@ -31,6 +31,8 @@ export interface TargetRules {
   readonly policy: AddressPolicy;
   readonly ports: readonly PortRange[];
   readonly hosts?: ReadonlyMap<string, FixedHost>;
+  /** What a refusal of an address ends with; {@link publicOnly} where absent. */
+  readonly cure?: string;
 }
 
 const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
@@ -44,12 +46,13 @@ export function allowedLoopbacks(policy: AddressPolicy): readonly Address[] {
 /** RFC 6761: these names never leave the machine, whatever a DNS server says. */
 export const isLocalhost = (hostname: string): boolean => hostname === 'localhost' || hostname.endsWith('.localhost');
 
-/** The cure that every refusal of an address ends with. */
+/** The cure that a refusal of an address ends with. */
 export const publicOnly =
   'use a host on the public internet, or have the operator of this installation allow its network (PARLEY_EGRESS_ALLOW_CIDRS)';
 
 /** Decides about spelling, scheme, port and literal addresses; names are for the resolver. */
 export function readTarget(text: string, rules: TargetRules): Target | UrlProblem {
+  const { cure = publicOnly } = rules;
   const refuse = (message: string): UrlProblem => ({ kind: 'forbidden_url', message });
   // The URL parser drops some of these silently and takes \ for /, so that two readers could see two hosts.
   if (/[\p{Cc}\p{Zs}]|^[^?#]*\\/u.test(text)) return refuse('an address has no spaces, control characters or backslashes');
@@ -74,17 +77,17 @@ export function readTarget(text: string, rules: TargetRules): Target | UrlProble
   if (literal !== undefined) {
     const objection = rules.policy.objection(literal);
     if (objection === undefined) return { ...target, literal };
-    return { kind: 'forbidden_address', message: `${hostname} is not on the public internet (${objection}): ${publicOnly}` };
+    return { kind: 'forbidden_address', message: `${hostname} is not on the public internet (${objection}): ${cure}` };
   }
   const fixed = rules.hosts?.get(hostname);
   if (fixed !== undefined) {
     const objection = rules.policy.objection(fixed.address);
     if (objection === undefined) return { ...target, port: fixed.port ?? port, fixed: fixed.address };
-    return { kind: 'forbidden_address', message: `${hostname} is not on the public internet (${objection}): ${publicOnly}` };
+    return { kind: 'forbidden_address', message: `${hostname} is not on the public internet (${objection}): ${cure}` };
   }
   if (isLocalhost(hostname)) {
     if (allowedLoopbacks(rules.policy).length > 0) return target;
-    return { kind: 'forbidden_address', message: `${hostname} is the machine that Parley itself runs on: ${publicOnly}` };
+    return { kind: 'forbidden_address', message: `${hostname} is the machine that Parley itself runs on: ${cure}` };
   }
   if (hostname.length > 253 || !hostname.split('.').every((part) => label.test(part))) {
     return refuse(`${shorten(hostname)} is no host name: labels of letters, digits and hyphens, at most 63 each and 253 in all`);

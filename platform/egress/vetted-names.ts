@@ -20,13 +20,16 @@ export class VettedNames {
   readonly #resolver: NameResolver;
   readonly #policy: AddressPolicy;
   readonly #clock: Clock;
+  readonly #cure: string;
   readonly #known = new LruMap<string, Entry>(10_000);
   readonly #asking = new Map<string, Promise<Entry>>();
 
-  constructor(options: { readonly resolver: NameResolver; readonly policy: AddressPolicy; readonly clock: Clock }) {
+  /** @param options.cure what a refusal ends with; {@link publicOnly} where absent */
+  constructor(options: { readonly resolver: NameResolver; readonly policy: AddressPolicy; readonly clock: Clock; readonly cure?: string }) {
     this.#resolver = options.resolver;
     this.#policy = options.policy;
     this.#clock = options.clock;
+    this.#cure = options.cure ?? publicOnly;
   }
 
   /** The addresses of a name that was asked for lately; undefined when DNS has to be asked. */
@@ -75,7 +78,7 @@ export class VettedNames {
       phase: 'dns',
       host: target.host,
       // Without the address: what internal names resolve to is nobody's business outside.
-      message: `${target.hostname} resolves to an address that is not on the public internet (${entry.objection}): ${publicOnly}`,
+      message: `${target.hostname} resolves to an address that is not on the public internet (${entry.objection}): ${this.#cure}`,
     });
   }
 }

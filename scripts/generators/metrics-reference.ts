@@ -120,7 +120,7 @@ const apiRows = () =>
       pageTokenKey: pageTokenKey(config.DATABASE_URL ?? ''),
       limits: limitsOf(config),
       knowledge: { files: storage, jobs, search, profiles: config.PARLEY_EMBEDDING_PROFILES },
-      egress: { check: () => undefined },
+      addresses: { web: () => undefined, sip: () => undefined },
       calls: {
         mediaServer: { url: 'ws://nowhere', publicUrl: 'ws://nowhere', apiKey: 'nobody', agentName: 'parley-voice', apiSecret: '' },
         recordings: storage,

@@ -37,6 +37,8 @@ export interface SipGatewayDouble {
   readonly server: MediaServer;
   readonly dialled: DialRequest[];
   readonly referred: ReferRequest[];
+  /** Where every trunk leads to, host and port. */
+  trunkAddress: string;
   /** Decides what becomes of a number that is dialled; by default somebody takes the call. */
   onDial: (request: DialRequest) => Promise<Answer> | Answer;
   /** Somebody takes a call that was dialled. */
@@ -79,6 +81,7 @@ export async function startSipGateway(real: MediaServer): Promise<SipGatewayDoub
     server: undefined as never,
     dialled: [],
     referred: [],
+    trunkAddress: '127.0.0.1:5060',
     onDial: (request) => double.takes(request),
     takes: ({ roomName, participantIdentity, sipCallTo, sipNumber }) =>
       phone(roomName, participantIdentity, {
@@ -130,7 +133,11 @@ export async function startSipGateway(real: MediaServer): Promise<SipGatewayDoub
 
   const server = createServer((request, response) => {
     const { url = '' } = request;
-    if (url.endsWith('/CreateSIPParticipant')) void bodyOf<DialRequest>(request).then((asked) => dial(asked, response));
+    if (url.endsWith('/ListSIPOutboundTrunk'))
+      void bodyOf<{ readonly trunkIds: readonly string[] }>(request).then(({ trunkIds }) =>
+        json(response, 200, { items: trunkIds.map((sipTrunkId) => ({ sipTrunkId, address: double.trunkAddress })) }),
+      );
+    else if (url.endsWith('/CreateSIPParticipant')) void bodyOf<DialRequest>(request).then((asked) => dial(asked, response));
     else if (url.endsWith('/TransferSIPParticipant')) void bodyOf<ReferRequest>(request).then((asked) => refer(asked, response));
     else {
       const { method, headers } = request;

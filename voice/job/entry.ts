@@ -4,6 +4,8 @@ import { defineAgent, type JobContext } from '@livekit/agents';
 import { mediaServerOf } from '../../calls/media-server.ts';
 import { createRooms } from '../../calls/rooms.ts';
 import { createSipGateway } from '../../calls/sip/gateway.ts';
+import { guardedSipGateway } from '../../calls/sip/guarded-gateway.ts';
+import { createSipGuard } from '../../calls/sip/sip-guard.ts';
 import { ConfigError, loadConfig } from '../../platform/config.ts';
 import { createLogger } from '../../platform/logging.ts';
 import { loadTracing, openTracing } from '../../platform/telemetry/open-tracing.ts';
@@ -44,7 +46,7 @@ async function runCall(ctx: JobContext): Promise<void> {
     opened.defer(() => tracing.close());
     const services = openServices(config, logger);
     opened.defer(() => services.close());
-    const gateway = createSipGateway(mediaServer);
+    const gateway = guardedSipGateway(createSipGateway(mediaServer), createSipGuard(config));
     const phone = { inbound: new InboundCalls({ ...services, gateway }), outbound: new OutboundCalls({ ...services, gateway }), gateway };
     await new CallJob({ services, phone, rooms: createRooms(mediaServer), stop: stopOf(process) }).run(ctx);
   } catch (err) {

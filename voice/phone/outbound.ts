@@ -3,12 +3,15 @@ import { userIdentityOf } from '../../calls/names.ts';
 import type { DialFailure } from '../../calls/sip/finish-reason.ts';
 import type { SipGateway } from '../../calls/sip/gateway.ts';
 import type { Logger } from '../../platform/logging.ts';
-import type { CallRecord, Store } from '../../store/index.ts';
+import type { CallRecord, PhoneRoute, Store } from '../../store/index.ts';
 
 /** How long a phone rings, in seconds: voice mail and the networks take over sooner, mostly. */
 export const ringSeconds = 45;
 /** The gateway hangs up by itself this long after the longest call that the agent allows, in seconds. */
 const spareSeconds = 60;
+
+/** Whether the trunk of a number is the installation's: only of `sip` numbers do users say where it leads. */
+export const isOwnTrunk = ({ provider }: Pick<PhoneRoute, 'provider'>): boolean => provider !== 'sip';
 
 export interface OutboundOptions {
   readonly store: Pick<Store, 'phoneRoutes' | 'calls'>;
@@ -51,7 +54,8 @@ export class OutboundCalls {
     signal.addEventListener('abort', onAbort, { once: true });
     try {
       const longestSeconds = Math.ceil(call.maxDurationMs / 1000) + ringSeconds + spareSeconds;
-      const dialling = gateway.dial({ trunk: route.outboundTrunk, from, to, room, identity, ringSeconds, longestSeconds });
+      const ownTrunk = isOwnTrunk(route);
+      const dialling = gateway.dial({ trunk: route.outboundTrunk, ownTrunk, from, to, room, identity, ringSeconds, longestSeconds });
       const outcome = await Promise.race([dialling, aborted.promise]);
       if (outcome === 'aborted') {
         await this.#hangUp(call, identity);

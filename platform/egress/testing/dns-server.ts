@@ -5,6 +5,8 @@ import ipaddr from 'ipaddr.js';
 
 export interface DnsAnswer {
   readonly addresses?: readonly string[];
+  /** Targets of SRV records. */
+  readonly servers?: readonly string[];
   /** Seconds; default 0: never kept. */
   readonly ttl?: number;
   /** Default NOERROR, or NXDOMAIN where there is no answer for the name at all. */
@@ -14,7 +16,7 @@ export interface DnsAnswer {
   readonly delayMs?: number;
 }
 
-const types: Readonly<Record<number, string>> = { 1: 'A', 2: 'NS', 28: 'AAAA' };
+const types: Readonly<Record<number, string>> = { 1: 'A', 2: 'NS', 28: 'AAAA', 33: 'SRV' };
 const codes = { NXDOMAIN: 3, SERVFAIL: 2, REFUSED: 5 };
 
 export class DnsServer {
@@ -71,7 +73,11 @@ export class DnsServer {
     if (known?.silent === true) return {};
     const other = this.#answers[`${type === 'A' ? 'AAAA' : 'A'} ${labels.join('.')}`];
     const code = known === undefined ? (other === undefined ? codes.NXDOMAIN : 0) : known.code === undefined ? 0 : codes[known.code];
-    const records = (known?.addresses ?? []).map((address) => record(address, known?.ttl ?? 0));
+    const ttl = known?.ttl ?? 0;
+    const records = [
+      ...(known?.addresses ?? []).map((address) => addressRecord(address, ttl)),
+      ...(known?.servers ?? []).map((server) => serverRecord(server, ttl)),
+    ];
     const head = Buffer.alloc(12);
     query.copy(head, 0, 0, 2);
     head.writeUInt16BE(0x8180 | code, 2);
@@ -82,14 +88,24 @@ export class DnsServer {
   }
 }
 
-function record(address: string, ttl: number): Buffer {
+function addressRecord(address: string, ttl: number): Buffer {
   const bytes = ipaddr.parse(address).toByteArray();
+  return record(bytes.length === 4 ? 1 : 28, Buffer.from(bytes), ttl);
+}
+
+function serverRecord(server: string, ttl: number): Buffer {
+  const labels = server.split('.').flatMap((label) => [Buffer.from([label.length]), Buffer.from(label)]);
+  // Priority, weight and port, all alike.
+  return record(33, Buffer.concat([Buffer.from([0, 0, 0, 0, 0x13, 0xc4]), ...labels, Buffer.from([0])]), ttl);
+}
+
+function record(type: number, data: Buffer, ttl: number): Buffer {
   const head = Buffer.alloc(12);
   // The name is that of the question.
   head.writeUInt16BE(0xc00c, 0);
-  head.writeUInt16BE(bytes.length === 4 ? 1 : 28, 2);
+  head.writeUInt16BE(type, 2);
   head.writeUInt16BE(1, 4);
   head.writeUInt32BE(ttl, 6);
-  head.writeUInt16BE(bytes.length, 10);
-  return Buffer.concat([head, Buffer.from(bytes)]);
+  head.writeUInt16BE(data.length, 10);
+  return Buffer.concat([head, data]);
 }

@@ -1,4 +1,6 @@
 /** Addresses that can't be called, and other values that only the whole object shows to be wrong: told in REST's words, each once. */
+import { randomInt } from 'node:crypto';
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
@@ -73,5 +75,51 @@ describe('a masked secret in a new tool', () => {
     const mail = { tool_name: 'send_email', from_email: 'desk@example.com', app_password: '********' };
     const reason = 'Value error, ******** stands for a stored secret, and none is stored here: send the secret itself';
     expect(issuesOf(await org.call('POST', all, mail))).toEqual([`body.app_password value_error ${reason}`]);
+  });
+});
+
+describe('an address that leads inside', () => {
+  const inside = ['169.254.169.254', '10.0.0.1', '[::1]', '[::ffff:10.0.0.1]', '0xa9fea9fe', '0251.254.0xa9fe', '[fd00::1]'];
+  const uris = [...inside.map((host) => `sip:desk@${host}:5060`), 'sip:redis', 'sip:a@example.com;maddr=10.0.0.1'];
+
+  it('is no webhook of an agent', async () => {
+    const { body: agent } = await org.call('POST', agents, least);
+    for (const url of [...inside.map((host) => `http://${host}/x`), 'http://example.com:25/', 'http://[fe80::1]/']) {
+      for (const answer of [
+        await org.call('POST', agents, { ...least, webhook_url: url }),
+        await org.call('PUT', `${agents}/${agent.ai_agent_id}`, { webhook_url: url }),
+        await org.call('PUT', `${agents}/${agent.ai_agent_id}?dry_run=true`, { webhook_url: url, agent_name: 'Other' }),
+      ])
+        expect(issuesOf(answer), url).toEqual([expect.stringMatching(/^body\.webhook_url value_error Value error, .*(PARLEY_EGRESS)/)]);
+    }
+    expect((await org.call('GET', `${agents}/${agent.ai_agent_id}`)).body.webhook_url).toBeNull();
+  });
+
+  it('is no trunk of a number, nor is what is no address, and the number stays as it is', async () => {
+    const sip_termination_uri = 'sip:trunk.example.com';
+    const number = (): string => `+1${randomInt(1e12, 1e13)}`;
+    const { body: made } = await org.call('POST', '/v1/phone-numbers', { phone_number: number(), sip_termination_uri });
+    for (const uri of [...uris, 'https://example.com', '', 'our trunk', 'tel:+15550100', 'sip:trunk.example.com:25']) {
+      for (const answer of [
+        await org.call('POST', '/v1/phone-numbers', { phone_number: number(), sip_termination_uri: uri }),
+        await org.call('PATCH', `/v1/phone-numbers/${made._id}`, { sip_termination_uri: uri, friendly_name: 'Other' }),
+      ])
+        expect(issuesOf(answer), uri).toEqual([expect.stringMatching(/^body\.sip_termination_uri value_error Value error, /)]);
+    }
+    expect((await org.call('GET', `/v1/phone-numbers/${made._id}`)).body).toEqual(made);
+  });
+
+  it('is nobody to whom calls are handed', async () => {
+    const { body: agent } = await org.call('POST', agents, least);
+    const all = `${agents}/${agent.ai_agent_id}/builtin-tools`;
+    const tool_name = 'transfer_call';
+    const { body: made } = await org.call('POST', all, { tool_name, transfer_to: '+15550100' });
+    for (const transfer_to of uris) {
+      for (const answer of [
+        await org.call('POST', all, { tool_name, transfer_to }),
+        await org.call('PUT', `${all}/${made.tool_id}`, { tool_name, transfer_to }),
+      ])
+        expect(issuesOf(answer), transfer_to).toEqual([expect.stringMatching(/^body\.transfer_to value_error Value error, /)]);
+    }
   });
 });

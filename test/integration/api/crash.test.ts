@@ -12,7 +12,7 @@ import { Readiness } from '../../../platform/lifecycle.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { anAgentRequest } from '../../support/builders.ts';
 import { unlimited } from '../../support/limits.ts';
-import { kubectlJson, organization, startFacade, type Answer, type Facade } from './facade.ts';
+import { kubectlJson, localAddresses, organization, startFacade, type Answer, type Facade } from './facade.ts';
 
 /** Answers `left` more writes and reads; the next one is the last (carried out or not), and from then on the process is dead. */
 class Mortal implements Transport {
@@ -81,6 +81,7 @@ async function sweep(org: string): Promise<void> {
     logger: createLogger({ role: 'test', level: 'silent' }),
     pageTokenKey: new Uint8Array(32),
     limits: unlimited,
+    addresses: localAddresses,
   });
   await new Sweeper({ foundation, organizations: facade.store.organizations }).sweepOrganization(org);
   await foundation.views.stop();

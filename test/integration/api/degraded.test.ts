@@ -20,7 +20,7 @@ import { noCalls } from '../../support/no-calls.ts';
 import { noKnowledge } from '../../support/no-knowledge.ts';
 import { unlimited } from '../../support/limits.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
-import { localEgress, organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
+import { localAddresses, organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
 
 let facade: Facade;
 let org: TestOrganization;
@@ -57,7 +57,7 @@ function build(options: { readonly databaseUrl?: string; readonly kubeServer?: s
     pageTokenKey: new Uint8Array(32),
     limits: unlimited,
     knowledge: noKnowledge,
-    egress: localEgress,
+    addresses: localAddresses,
     calls: noCalls,
   });
   const close = async (): Promise<void> => {

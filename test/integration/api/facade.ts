@@ -10,9 +10,10 @@ import { Registry } from 'prom-client';
 import { buildApi } from '../../../api/app.ts';
 import type { ApiDependencies, Limits } from '../../../api/dependencies.ts';
 import { pageTokenKey } from '../../../api/pagination/page-token.ts';
+import { createAddressChecks } from '../../../calls/address-checks.ts';
 import { createTransport, loadKubeConfig, type Transport } from '../../../kube/index.ts';
 import { systemClock } from '../../../platform/clock.ts';
-import { createEgress } from '../../../platform/egress/egress.ts';
+import { loadConfig } from '../../../platform/config.ts';
 import { Readiness } from '../../../platform/lifecycle.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { migrate, openStore, type Permission, type Store } from '../../../store/index.ts';
@@ -27,7 +28,7 @@ import { database, type TestDatabase } from '../../support/postgres.ts';
 const run = promisify(execFile);
 
 /** Receivers of tests listen on this machine. */
-export const localEgress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
+export const localAddresses = createAddressChecks(loadConfig({ PARLEY_EGRESS_ALLOW_CIDRS: '127.0.0.0/8' }));
 
 /** Every answer that a test gets is compared with the OpenAPI document. */
 const checkAnswer = documentedAnswers();
@@ -99,7 +100,7 @@ export async function startFacade(
     pageTokenKey: pageTokenKey(db.url),
     limits,
     knowledge: knowledge(store),
-    egress: localEgress,
+    addresses: localAddresses,
     calls: { ...noCalls, ...calls },
   });
   await app.listen({ host: '127.0.0.1', port: 0 });

@@ -12,7 +12,7 @@ import { Readiness } from '../../../platform/lifecycle.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { aPhoneNumber } from '../../support/builders.ts';
 import { unlimited } from '../../support/limits.ts';
-import { organization, startFacade, type Facade } from './facade.ts';
+import { localAddresses, organization, startFacade, type Facade } from './facade.ts';
 
 let facade: Facade;
 let foundation: Foundation;
@@ -31,6 +31,7 @@ beforeAll(async () => {
     readiness: new Readiness(),
     pageTokenKey: new Uint8Array(32),
     limits: unlimited,
+    addresses: localAddresses,
   });
   foundation.views.start();
 });

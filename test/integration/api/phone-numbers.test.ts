@@ -309,8 +309,8 @@ describe('a phone number', () => {
         { field: 'sip_trunk_username', manager: 'gitops' },
       ],
     ]);
-    expect((await ours.call('PATCH', path, { sip_termination_uri: 'sip:x', sip_trunk_password: 'p' })).body).toMatchObject({
-      sip_termination_uri: 'sip:x',
+    expect((await ours.call('PATCH', path, { sip_termination_uri: 'sip:x.example.com', sip_trunk_password: 'p' })).body).toMatchObject({
+      sip_termination_uri: 'sip:x.example.com',
       sip_trunk_password: '********',
     });
     expect((await ours.call('PATCH', path, { sip_termination_uri: null, sip_trunk_password: null })).body).toEqual(read.body);

@@ -11,7 +11,7 @@ import { createLogger } from '../../../platform/logging.ts';
 import { Registry } from 'prom-client';
 import { anAgent, anAgentRequest } from '../../support/builders.ts';
 import { unlimited } from '../../support/limits.ts';
-import { canary, kubectl, kubectlJson, organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+import { canary, kubectl, kubectlJson, localAddresses, organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
 
 interface Secret {
   readonly metadata: {
@@ -215,6 +215,7 @@ const sweep = async (minutesLater: number): Promise<void> => {
     readiness: new Readiness(),
     pageTokenKey: new Uint8Array(32),
     limits: unlimited,
+    addresses: localAddresses,
   });
   await new Sweeper({ foundation, organizations: facade.store.organizations }).sweep();
   await foundation.views.stop();

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 
 import { runApi } from '../../../api/main.ts';
+import { createAddressChecks } from '../../../calls/address-checks.ts';
 import { createFoundation } from '../../../api/resources/foundation.ts';
 import { stageMarks } from '../../../api/resources/staging.ts';
 import { Sweeper } from '../../../api/resources/sweeper.ts';
@@ -243,6 +244,7 @@ describe('permissions', () => {
       random: Math.random,
       pageTokenKey: new Uint8Array(32),
       limits: unlimited,
+      addresses: createAddressChecks(loadConfig({})),
     });
     const organizations = { list: async () => ['stranger', 'globex'].map((name) => ({ name })) } as unknown as Store['organizations'];
     await new Sweeper({ foundation, organizations }).sweep();

@@ -235,14 +235,29 @@ describe('other numbers', () => {
     expect((await at(carrier)).outbound).toMatchObject([{ address: 'carrier.example.com', authUsername: '' }]);
   });
 
-  it('with an address that leads nowhere are not accepted, and lose what they had', async () => {
+  it('with an address that leads nowhere are refused by the API server', async () => {
+    for (const terminationURI of ['https://example.com', '', 'our trunk'])
+      await expect(cluster.apply(aNumber('nowhere', fresh(), { sip: { terminationURI } })), terminationURI).rejects.toThrow(
+        /terminationURI/,
+      );
+  });
+
+  it('with an address inside are not ready, and go on with what they had', async () => {
     const number = fresh();
-    await cluster.apply(aNumber('nowhere', number, { sip: { terminationURI: 'a.example.com' } }));
-    await connected('nowhere');
-    await cluster.apply(aNumber('nowhere', number, { sip: { terminationURI: 'https://example.com' } }));
-    const object = await cluster.reason('PhoneNumber', org, 'nowhere', 'Accepted', 'InvalidSpec');
-    expect(condition(object, 'Accepted')?.message).toContain('spec.sip.terminationURI');
-    await eventually(async () => expect(await counts(number)).toEqual([0, 0, 0]));
+    const leading = (terminationURI: string) =>
+      aNumber('inward', number, { sip: { terminationURI }, inboundAgentRef: { name: 'answers' } });
+    await cluster.apply(leading('a.example.com'));
+    await connected('inward');
+    const before = await at(number);
+    for (const terminationURI of ['sip:127.0.0.1:39990', '0x7f.1', 'sip:[::ffff:10.0.0.1]:5061', 'sip:redis']) {
+      await cluster.apply(leading(terminationURI));
+      const object = await cluster.reason('PhoneNumber', org, 'inward', 'Ready', 'AddressForbidden');
+      expect(condition(object, 'Ready')).toMatchObject({ status: 'False', message: expect.stringContaining('spec.sip.terminationURI') });
+      expect(await at(number)).toEqual(before);
+    }
+    await cluster.apply(leading('b.example.com'));
+    await connected('inward');
+    await eventually(async () => expect((await at(number)).outbound).toMatchObject([{ address: 'b.example.com' }]));
   });
 });
 

@@ -230,6 +230,18 @@ describe('a call that goes out', () => {
     await becomes(await goesOut(revision, { fromNumber: '+15558888888' }), { status: 'error', finishReason: 'carrier_error' });
   });
 
+  it('is not dialled through a trunk that leads inside, wherever it has led before', async () => {
+    const { revision } = await serving();
+    const before = gateway.trunkAddress;
+    gateway.trunkAddress = '169.254.169.254:5060';
+    try {
+      await becomes(await goesOut(revision), { status: 'error', finishReason: 'carrier_error' });
+      expect(gateway.dialled).toEqual([]);
+    } finally {
+      gateway.trunkAddress = before;
+    }
+  });
+
   it('is over when a tape answers, and talked on with a person', async () => {
     const { provider, revision } = await serving({ spec: { call: { voicemailDetectionTimeout: '20s' } } });
     let verdict = 'machine-vm';
@@ -263,16 +275,16 @@ describe('a call that goes out', () => {
 });
 
 describe('a transfer', () => {
-  const tool = (mode: 'Cold' | 'Warm', showCallerNumber = false): RevisionTool => ({
+  const tool = (mode: 'Cold' | 'Warm', showCallerNumber = false, to = third): RevisionTool => ({
     name: 'to-the-workshop',
     type: 'transferCall',
     functionName: 'transfer_call',
-    spec: { messages: {}, transferCall: { to: third, mode, showCallerNumber } },
+    spec: { messages: {}, transferCall: { to, mode, showCallerNumber } },
   });
 
   /** An agent that transfers when it is spoken to, and says what came of it. */
-  async function transferring(mode: 'Cold' | 'Warm', showCallerNumber = false): Promise<ProviderServer> {
-    const { provider } = await serving({ tools: [tool(mode, showCallerNumber)] });
+  async function transferring(mode: 'Cold' | 'Warm', showCallerNumber = false, to = third): Promise<ProviderServer> {
+    const { provider } = await serving({ tools: [tool(mode, showCallerNumber, to)] });
     provider.chat(({ toolResults, messages, toolNames }) => {
       if (JSON.stringify(messages.at(-1)).includes('about to be handed')) return 'Ada asks for her bicycle.';
       const result = toolResults.at(-1)?.content;
@@ -322,6 +334,21 @@ describe('a transfer', () => {
       const told = provider.requests('chat').flatMap(({ body }) => JSON.stringify(body));
       expect(told.some((body) => body.includes('was not accepted (SIP 603)'))).toBe(true);
     });
+    expect((await callIn(caller.roomName))?.status).toBe('ongoing');
+    await caller.leave();
+    await becomes(() => callIn(caller.roomName), { status: 'ended', finishReason: 'user_ended_call' });
+  });
+
+  it('to a SIP address inside is not asked for, and the call goes on', async () => {
+    const provider = await transferring('Cold', false, 'sip:desk@169.254.169.254');
+    const caller = await gateway.comesIn({ from: other, to: own });
+    await caller.hears('Harbour Bikes.');
+    await caller.speak();
+    await eventually(() => {
+      const told = provider.requests('chat').flatMap(({ body }) => JSON.stringify(body));
+      expect(told.some((body) => body.includes('was not accepted'))).toBe(true);
+    });
+    expect(gateway.referred).toEqual([]);
     expect((await callIn(caller.roomName))?.status).toBe('ongoing');
     await caller.leave();
     await becomes(() => callIn(caller.roomName), { status: 'ended', finishReason: 'user_ended_call' });

@@ -2,11 +2,12 @@
 import { RoomEvent, type RemoteParticipant, type Room } from '@livekit/rtc-node';
 
 import type { SipGateway } from '../../../calls/sip/gateway.ts';
+import { isSip } from '../../../calls/sip/termination.ts';
 import { sleep, type Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/logging.ts';
 import type { CallRecord, PhoneRoutes } from '../../../store/index.ts';
 import type { TransferOutcome, TransferTarget } from '../../tools/tool-host.ts';
-import { ringSeconds } from '../outbound.ts';
+import { isOwnTrunk, ringSeconds } from '../outbound.ts';
 import { Consultation } from './consultation.ts';
 
 /** What a transfer needs of the conversation. */
@@ -119,7 +120,7 @@ export class Transfers {
   /** REFER: the network of the caller rings the other side, and the caller leaves when it answers. */
   async #cold({ to }: TransferTarget): Promise<TransferOutcome> {
     const { gateway, call, userIdentity, logger } = this.#options;
-    const uri = /^sips?:/i.test(to) ? to : `tel:${to}`;
+    const uri = isSip(to) ? to : `tel:${to}`;
     const result = await gateway.refer({ room: call.room, identity: userIdentity, to: uri, ringSeconds });
     if (result.outcome === 'done') return { outcome: 'done' };
     logger.info({ status: result.status, cause: result.message }, 'a caller was not handed on');
@@ -128,7 +129,7 @@ export class Transfers {
 
   async #warm(target: TransferTarget, gone: Leaving): Promise<TransferOutcome> {
     const { gateway, call, voice, room, userIdentity, over, logger } = this.#options;
-    if (/^sips?:/i.test(target.to)) return failed('Only phone numbers can be spoken to before a transfer, and this is a SIP address.');
+    if (isSip(target.to)) return failed('Only phone numbers can be spoken to before a transfer, and this is a SIP address.');
     const [own, other] = call.direction === 'inbound' ? [call.toNumber, call.fromNumber] : [call.fromNumber, call.toNumber];
     const route = own === null ? undefined : await this.#options.routes.get({ org: call.org, number: own });
     if (own === null || route?.outboundTrunk == null) return failed('The number of this call has no trunk to call anybody through.');
@@ -148,6 +149,7 @@ export class Transfers {
     const longestSeconds = Math.ceil(call.maxDurationMs / 1000) + ringSeconds;
     const dialling = gateway.dial({
       trunk: route.outboundTrunk,
+      ownTrunk: isOwnTrunk(route),
       from,
       to: target.to,
       room: call.room,
