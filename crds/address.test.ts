@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { httpAddress } from './address.ts';
+import { hasOpenHost, httpAddress, originOf } from './address.ts';
 
 describe('an address', () => {
   it.each([
@@ -50,4 +50,28 @@ describe('an address', () => {
     expect(httpAddress(undefined, 'p')).toEqual([]);
     expect(httpAddress('ftp://example.com', 'p')).toEqual([]);
   });
+});
+
+describe('the origin of an address', () => {
+  it.each([
+    ['https://A.example:443/x?y#z', 'https://a.example'],
+    ['http://a.example', 'http://a.example'],
+    ['http://a.example:8080/', 'http://a.example:8080'],
+    ['https://bücher.example/', 'https://xn--bcher-kva.example'],
+    ['https://{{Region}}.a.example:443/x', 'https://{{Region}}.a.example:443'],
+  ])('of %s is %s', (address, origin) => expect(originOf(address)).toBe(origin));
+
+  it.each([
+    'https://{{host}}/x',
+    'https://a.{{b}}',
+    'https://{{a}}.example',
+    'https://a.{b}.example',
+    'https://a.example:{{port}}',
+    'https://{{a}}b.example',
+  ])('of %s is decided by a placeholder', (address) => expect(hasOpenHost(address)).toBe(true));
+
+  it.each(['https://a.example/{{x}}', 'https://{{region}}.a.example:8443/{id}', 'http://localhost', 'https://x.{y}.a.example?{z}'])(
+    'of %s stands in the address',
+    (address) => expect(hasOpenHost(address)).toBe(false),
+  );
 });

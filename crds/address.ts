@@ -25,3 +25,37 @@ export function httpAddress(address: string | undefined, path: string): readonly
         },
       ];
 }
+
+/**
+ * Scheme, host and port of an http(s) address, in one spelling: what decides where a secret goes. With a placeholder in them, as they are
+ * written: two such addresses have one origin only where they have one text.
+ */
+export function originOf(address: string): string {
+  const [, scheme = '', authority = ''] = split(address);
+  if (/[{}]/.test(authority)) return `${scheme.toLowerCase()}://${authority}`;
+  return URL.parse(address)?.origin ?? address;
+}
+
+/** A placeholder decides which server is called: it stands elsewhere than in front of a domain that is written out, such as `.example.com`. */
+export function hasOpenHost(address: string): boolean {
+  const [, , authority = ''] = split(address);
+  return /[{}]/.test(authority) && !/\.[^.{}:]+\.[^.{}:]+(:\d+)?$/.test(authority);
+}
+
+/** What is wrong with {@link hasOpenHost} where a Secret's value is sent along. */
+export const openHostMessage =
+  'has a placeholder that decides its host, and would get a value from a Secret: write the domain out, as in https://{{region}}.example.com, or send no secret header';
+
+/** A call's data, and a model's words, must not decide who gets a Secret's value. */
+export function closedHost(
+  address: string,
+  headers: readonly { readonly valueFrom?: unknown }[] | undefined,
+  path: string,
+): readonly Problem[] {
+  const secret = (headers ?? []).some(({ valueFrom }) => valueFrom !== undefined);
+  return secret && hasOpenHost(address) ? [{ path, message: openHostMessage }] : [];
+}
+
+function split(address: string): readonly string[] {
+  return /^(https?):\/\/([^/?#]*)/i.exec(address) ?? [];
+}

@@ -191,6 +191,20 @@ describe('a whole spec', () => {
     expect(toolProblems(toolKind.spec.parse(http)).map(({ path }) => path)).toEqual(['spec.custom.http.url']);
   });
 
+  it('refuses a placeholder that decides who gets the value of a Secret', () => {
+    const headers = [{ name: 'X-Key', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }];
+    const lookups = [
+      { name: 'a', url: 'https://{{host}}/x', headers },
+      { name: 'b', url: 'https://{{region}}.example.com/x', headers },
+      { name: 'c', url: 'https://{{host}}/x' },
+    ];
+    expect(agentProblems(agent({ dynamicData: lookups })).map(({ path }) => path)).toEqual(['spec.dynamicData[0].url']);
+    const http = { url: 'https://{host}/x', headers };
+    expect(toolProblems(toolKind.spec.parse({ custom: { function: { name: 'f' }, http } })).map(({ path }) => path)).toEqual([
+      'spec.custom.http.url',
+    ]);
+  });
+
   it('looks into every free field of a tool', () => {
     const large = { p: { value: ofBytes(33_000) } };
     expect(

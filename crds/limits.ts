@@ -2,7 +2,7 @@
  * What a structural schema and CEL can't say about a spec. Pure, shared by the operator (`Accepted`), the facade and `parley explain`.
  * Problems are values: an unsound spec is an ordinary thing.
  */
-import { httpAddress } from './address.ts';
+import { closedHost, httpAddress } from './address.ts';
 import type { AgentSpec } from './agent.ts';
 import { jsonSchemaFault } from './json-schema.ts';
 import type { KnowledgeBaseSpec } from './knowledge-base.ts';
@@ -36,7 +36,10 @@ export function agentProblems(spec: AgentSpec): readonly Problem[] {
     ...httpAddress(spec.textToSpeech.baseURL, 'spec.textToSpeech.baseURL'),
     ...httpAddress(spec.webhookURL, 'spec.webhookURL'),
     ...(spec.dynamicData ?? []).flatMap((lookup, index) =>
-      httpAddress(lookup.url, `spec.dynamicData[${index}].url`).concat(freeJson(lookup.body, `spec.dynamicData[${index}].body`)),
+      httpAddress(lookup.url, `spec.dynamicData[${index}].url`).concat(
+        closedHost(lookup.url, lookup.headers, `spec.dynamicData[${index}].url`),
+        freeJson(lookup.body, `spec.dynamicData[${index}].body`),
+      ),
     ),
     ...unstorable(spec, 'spec'),
   ];
@@ -47,6 +50,7 @@ export function toolProblems(spec: ToolSpec): readonly Problem[] {
   return [
     ...(custom === undefined ? [] : parameters(custom.function.parameters, 'spec.custom.function.parameters')),
     ...httpAddress(custom?.http.url, 'spec.custom.http.url'),
+    ...(custom === undefined ? [] : closedHost(custom.http.url, custom.http.headers, 'spec.custom.http.url')),
     ...freeJson(custom?.http.fixedParams, 'spec.custom.http.fixedParams'),
     ...freeJson(custom?.http.runtimeParams, 'spec.custom.http.runtimeParams'),
     ...(['bookCalendar', 'checkCalendarAvailability'] as const).flatMap((variant) => {

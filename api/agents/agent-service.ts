@@ -6,7 +6,7 @@ import type { Stored } from '../../kube/types.ts';
 import type { Draft } from '../codec/present.ts';
 import { companionName, SecretWriter, type KeyRef } from '../codec/secrets.ts';
 import { ValidationFailed } from '../http/api-error.ts';
-import type { Caller } from '../http/caller.ts';
+import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import { restLoc, restName } from '../partial/field-names.ts';
 import { sameJson } from '../partial/json.ts';
 import { updatePartially } from '../partial/partial-update.ts';
@@ -67,7 +67,7 @@ export class AgentService {
     const { org } = caller;
     const { clients, views } = this.#foundation;
     const name = `agent-${randomId()}`;
-    const intent = await this.#read(org, name, body, undefined);
+    const intent = await this.#read(caller, name, body, undefined);
     const annotations = caller.createdByUserId === null ? undefined : { [wellKnown.createdBy]: caller.createdByUserId };
     const object = {
       apiVersion: API_VERSION,
@@ -171,7 +171,7 @@ export class AgentService {
     const { org } = caller;
     const { clients, views } = this.#foundation;
     options.requireState(stored.metadata.resourceVersion);
-    const intent = await this.#read(org, name, body, stored);
+    const intent = await this.#read(caller, name, body, stored);
     const values = this.#newValues(org, name, intent, stored);
     const apply = (dryRun: boolean): Promise<Stored<Agent>> =>
       updatePartially({
@@ -198,7 +198,8 @@ export class AgentService {
   }
 
   /** @throws ValidationFailed with everything that only shows against what is stored */
-  async #read(org: string, name: string, body: AgentUpdate, stored: Stored<Agent> | undefined): Promise<Intent> {
+  async #read(caller: Caller, name: string, body: AgentUpdate, stored: Stored<Agent> | undefined): Promise<Intent> {
+    const { org } = caller;
     const { companions } = this.#foundation;
     const previous = stored?.spec;
     const found: ValidationIssue[] = [];
@@ -213,7 +214,12 @@ export class AgentService {
       nameFor('Secret', bringsSecrets),
       nameFor('ConfigMap', bringsPrompt),
     ]);
-    const secrets = new SecretWriter({ name: secretName, stored: storedSecrets, randomId: () => randomId(8) });
+    const secrets = new SecretWriter({
+      name: secretName,
+      stored: storedSecrets,
+      mayMove: mayReadSecrets(caller),
+      randomId: () => randomId(8),
+    });
     const prompts = new Map<string, string>();
     const promptRef = (text: string): KeyRef => {
       const key = `system-prompt-${randomId(8)}`;
@@ -226,7 +232,7 @@ export class AgentService {
     requireCallable({ ...webhook, check: this.#foundation.addresses.web }, found);
     const items = body.llm?.tools;
     const wantsTools = items !== undefined && (previous !== undefined || (items ?? []).length > 0);
-    const tools = wantsTools ? await this.#tools.plan(org, name, items ?? [], found) : undefined;
+    const tools = wantsTools ? await this.#tools.plan(caller, name, items ?? [], found) : undefined;
     if (found.length > 0) throw new ValidationFailed(found);
     return {
       desired,

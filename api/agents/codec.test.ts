@@ -139,6 +139,7 @@ function encode(
   let count = 0;
   const secrets = new SecretWriter({
     name: 'agent-a',
+    mayMove: false,
     randomId: () => `r${(count += 1)}`,
     ...(options.stored !== undefined && { stored: options.stored }),
   });

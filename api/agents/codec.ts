@@ -3,9 +3,11 @@ import { createHash } from 'node:crypto';
 
 import { wellKnown, type Agent, type AgentSpec } from '../../crds/index.ts';
 import { durationOfSeconds, secondsOf } from '../codec/duration.ts';
+import { originOf } from '../../crds/address.ts';
 import { unchangedNothing } from '../codec/headers.ts';
 import { present, updated, type Draft } from '../codec/present.ts';
-import type { KeyRef, SecretReader, SecretWriter } from '../codec/secrets.ts';
+import { headerUses, movedSecrets, type SecretUse } from '../codec/secret-origins.ts';
+import { refId, type KeyRef, type SecretReader, type SecretWriter } from '../codec/secrets.ts';
 import { mask } from '../http/caller.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import { lookupsFromRest, lookupToRest } from './dynamic-data.ts';
@@ -164,8 +166,40 @@ export function agentFromRest(body: AgentUpdate, previous: AgentSpec | undefined
   if (draft.llm.provider === 'openai_compatible' && draft.llm.baseURL === undefined) {
     encoding.found.push(issues.value(['body', 'llm', 'base_url'], 'model_provider openai_compatible needs a base_url'));
   }
-  return present(draft) as Draft<AgentSpec>;
+  const desired = present(draft) as Draft<AgentSpec>;
+  if (previous !== undefined) encoding.found.push(...movedSecrets(secretUses(previous), secretUses(desired), encoding.secrets));
+  return desired;
 }
+
+/** Where an agent sends which secret. */
+function secretUses({ llm, speechToText, textToSpeech, dynamicData = [] }: Draft<AgentSpec>): readonly SecretUse[] {
+  const speechUse = ([part, spec]: readonly [string, Draft<AgentSpec['speechToText']> | undefined]): readonly SecretUse[] =>
+    keyUse(spec?.apiKeySecretRef, {
+      loc: ['body', part, 'provider'],
+      origin: { [`${part}.provider`]: spec?.provider, [`${part}.base_url`]: baseOrigin(spec?.baseURL) },
+      unsendable: true,
+    });
+  return [
+    ...keyUse(llm?.apiKeySecretRef, {
+      loc: ['body', 'llm', 'api_key'],
+      origin: { 'llm.model_provider': llm?.provider ?? defaultProvider, 'llm.base_url': baseOrigin(llm?.baseURL) },
+    }),
+    ...speechUse(['stt', speechToText]),
+    ...speechUse(['tts', textToSpeech]),
+    ...dynamicData.flatMap(({ headers, url }, index) =>
+      headerUses(headers, { url, field: 'url', loc: ['body', 'dynamic_data_config', index, 'headers'] }),
+    ),
+  ];
+}
+
+function keyUse(ref: Draft<KeyRef> | undefined, use: Omit<SecretUse, 'id'>): readonly SecretUse[] {
+  return ref === undefined ? [] : [{ id: refId(ref as KeyRef), ...use }];
+}
+
+/** What the resource's schema fills in. */
+const defaultProvider = 'openai';
+
+const baseOrigin = (address: string | undefined): string => (address === undefined ? "the provider's own" : originOf(address));
 
 const same = <T>(value: T): T => value;
 

@@ -1,5 +1,6 @@
 /** `dynamic_data_config` ↔ `spec.dynamicData`. REST items have no name; resources need one to tell them apart. */
 import type { AgentSpec } from '../../crds/index.ts';
+import { originOf } from '../../crds/address.ts';
 import { millisecondsOf } from '../../crds/duration.ts';
 import { durationOfMilliseconds } from '../codec/duration.ts';
 import { headersFromRest, headersToRest, looksSecret } from '../codec/headers.ts';
@@ -96,13 +97,14 @@ function timeoutFromRest(milliseconds: number | null | undefined, previous: stri
   return previous === undefined && milliseconds === defaultTimeoutMs ? undefined : durationOfMilliseconds(milliseconds, previous);
 }
 
-/** For each item the stored one it continues: an equal one, else one of the same address, else the next that is left. */
+/** For each item the stored one it continues: an equal one, else one of the same address, of the same origin, or the next that is left. */
 function matchStored(items: readonly DynamicDataItem[], previous: readonly Lookup[]): readonly (Lookup | undefined)[] {
   const left = [...previous];
   const result: (Lookup | undefined)[] = items.map(() => undefined);
   const rules: readonly ((item: DynamicDataItem, stored: Lookup) => boolean)[] = [
     (item, stored) => sameJson(comparable(item), comparableStored(stored)),
     (item, stored) => item.url === stored.url && (item.method ?? 'GET') === (stored.method ?? 'GET'),
+    (item, stored) => originOf(item.url) === originOf(stored.url),
     () => true,
   ];
   for (const rule of rules) {

@@ -1,7 +1,7 @@
 /** HTTP headers: a map of texts in REST, a list with plain values or references to Secrets in resources. */
 import { mask } from '../http/caller.ts';
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
-import type { KeyRef, SecretReader, SecretWriter } from './secrets.ts';
+import { plainId, type KeyRef, type SecretReader, type SecretWriter } from './secrets.ts';
 
 export interface Header {
   readonly name: string;
@@ -47,7 +47,10 @@ export function headersFromRest(headers: Readonly<Record<string, string>>, conte
       return { name, value: '' };
     }
     if (stored?.valueFrom === undefined && !isSecret(name)) return { name, value };
-    if (stored?.value !== undefined && stored.value === value) return renamed(stored, name);
+    if (stored?.value !== undefined && stored.value === value) {
+      secrets.bring(plainId(value));
+      return renamed(stored, name);
+    }
     return { name, valueFrom: { secretKeyRef: secrets.write(`${purpose}.${name}`, value, stored?.valueFrom?.secretKeyRef) } };
   });
 }

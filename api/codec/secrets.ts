@@ -26,7 +26,11 @@ export function unmaskedReader(values: ReadonlyMap<string, string>): SecretReade
   return { read: (ref) => values.get(refId(ref)), unmasked: true };
 }
 
+/** Tells one stored value from another. */
 export const refId = ({ name, key }: KeyRef): string => `${name}/${key}`;
+
+/** The same for a credential that stands in the spec itself, where kubectl put it. */
+export const plainId = (value: string): string => `=${value}`;
 
 /** Collects what a request brings; nothing is written before the whole request is sound. */
 export class SecretWriter {
@@ -35,14 +39,24 @@ export class SecretWriter {
   readonly #name: string;
   readonly #stored: ReadonlyMap<string, string>;
   readonly #randomId: () => string;
+  /** The caller may read secrets, and so send them anywhere. */
+  readonly mayMove: boolean;
+  readonly #brought = new Set<string>();
 
   /**
    * @param options.name the object's own Secret
    * @param options.stored present values by {@link refId}, so that sending the same secret again changes nothing
+   * @param options.mayMove whether what is stored may go to another origin without being sent again
    * @param options.randomId a few characters that no key has had yet
    */
-  constructor(options: { readonly name: string; readonly stored?: ReadonlyMap<string, string>; readonly randomId: () => string }) {
+  constructor(options: {
+    readonly name: string;
+    readonly stored?: ReadonlyMap<string, string>;
+    readonly mayMove: boolean;
+    readonly randomId: () => string;
+  }) {
     this.#name = options.name;
+    this.mayMove = options.mayMove;
     this.#stored = options.stored ?? new Map();
     this.#randomId = options.randomId;
   }
@@ -52,10 +66,22 @@ export class SecretWriter {
    * (or when that write is refused) the old value stays in use.
    */
   write(purpose: string, value: string, previous?: KeyRef): KeyRef {
-    if (previous !== undefined && this.#stored.get(refId(previous)) === value) return previous;
+    if (previous !== undefined && this.#stored.get(refId(previous)) === value) {
+      this.bring(refId(previous));
+      return previous;
+    }
     const key = `${keyText(purpose)}-${this.#randomId()}`;
     this.pending.set(key, value);
     return { name: this.#name, key };
+  }
+
+  /** The request holds the stored value `id`, a {@link refId} or {@link plainId}. */
+  bring(id: string): void {
+    this.#brought.add(id);
+  }
+
+  brings(id: string): boolean {
+    return this.#brought.has(id);
   }
 }
 

@@ -49,7 +49,7 @@ const storedNumber = (stored: PhoneNumberSpec): PhoneNumber => ({
 
 function encoding(stored: ReadonlyMap<string, string> = new Map()): PhoneNumberEncoding {
   let count = 0;
-  return { secrets: new SecretWriter({ name: 'phonenumber-p', stored, randomId: () => `r${(count += 1)}` }), found: [] };
+  return { secrets: new SecretWriter({ name: 'phonenumber-p', stored, mayMove: false, randomId: () => `r${(count += 1)}` }), found: [] };
 }
 
 function parsed<T>(schema: z.ZodType<T>, body: unknown): T {

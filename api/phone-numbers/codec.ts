@@ -1,8 +1,10 @@
 /** Phone numbers: REST ↔ PhoneNumberSpec. Pure. */
+import { sipOriginOf } from '../../calls/sip/termination.ts';
 import { phoneNumberVariants, type PhoneNumber, type PhoneNumberSpec } from '../../crds/index.ts';
 import { unchangedNothing } from '../codec/headers.ts';
 import { present, updated, type Draft } from '../codec/present.ts';
-import type { KeyRef, SecretReader, SecretWriter } from '../codec/secrets.ts';
+import { movedSecrets, type SecretUse } from '../codec/secret-origins.ts';
+import { refId, type KeyRef, type SecretReader, type SecretWriter } from '../codec/secrets.ts';
 import { mask } from '../http/caller.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import type { PhoneNumberCreate, PhoneNumberUpdate, Provider } from './schema.ts';
@@ -47,7 +49,7 @@ export function phoneNumberFromRest(
   encoding: PhoneNumberEncoding,
 ): Draft<PhoneNumberSpec> {
   if (previous !== undefined) encoding.found.push(...changesOfFixed(body, previous));
-  return present({
+  const desired = present({
     ...previous,
     number: previous?.number ?? body.phone_number,
     friendlyName: updated(body.friendly_name, previous?.friendlyName, same),
@@ -55,6 +57,22 @@ export function phoneNumberFromRest(
     outboundAgentRef: updated(body.outbound_agent_id, previous?.outboundAgentRef, (name) => ({ name })),
     ...variantFromRest(body, previous, encoding),
   }) as Draft<PhoneNumberSpec>;
+  if (previous !== undefined) encoding.found.push(...movedSecrets(secretUses(previous), secretUses(desired), encoding.secrets));
+  return desired;
+}
+
+/** Where a number sends which secret: to its trunk, or to the carrier of the deployment, and with which account. */
+function secretUses({ sip, carrier }: Draft<PhoneNumberSpec>): readonly SecretUse[] {
+  const { terminationURI: uri, username, passwordSecretRef: password } = sip ?? {};
+  const { accountSID, authTokenSecretRef: token } = carrier ?? {};
+  const uses: SecretUse[] = [];
+  if (password !== undefined) {
+    const origin = uri === undefined || uri === '' ? undefined : { sip_termination_uri: sipOriginOf(uri), sip_trunk_username: username };
+    uses.push({ id: refId(password as KeyRef), loc: ['body', 'sip_trunk_password'], origin });
+  }
+  if (token !== undefined)
+    uses.push({ id: refId(token as KeyRef), loc: ['body', 'carrier_auth_token'], origin: { carrier_account_sid: accountSID } });
+  return uses;
 }
 
 const same = <T>(value: T): T => value;

@@ -52,7 +52,7 @@ export class PhoneNumberService {
   async create(caller: Caller, body: PhoneNumberCreate, mode: Pick<WriteMode, 'dryRun'>): Promise<Stored<PhoneNumber>> {
     const { org } = caller;
     const name = `pn-${randomId()}`;
-    const secrets = await this.#writer.secretWriter(org, name, undefined);
+    const secrets = await this.#writer.secretWriter(caller, name, undefined);
     const found: ValidationIssue[] = [];
     const spec = { ...phoneNumberFromRest(body, undefined, { secrets, found }), deletionPolicy: 'Delete' as const };
     if (body.provider === 'native' && !this.#foundation.nativeNumbers.has(body.phone_number))
@@ -90,7 +90,7 @@ export class PhoneNumberService {
         name,
         async (stored) => {
           options.requireState(stored.metadata.resourceVersion);
-          const secrets = await this.#writer.secretWriter(org, name, bringsSecrets ? stored : undefined);
+          const secrets = await this.#writer.secretWriter(caller, name, bringsSecrets ? stored : undefined);
           const found: ValidationIssue[] = [];
           const spec = phoneNumberFromRest(body, stored.spec, { secrets, found });
           this.#requireCallable(spec, stored.spec, found);

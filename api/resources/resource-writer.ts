@@ -5,6 +5,7 @@ import type { ResourceClient } from '../../kube/resource-client.ts';
 import type { KubeObject, Stored } from '../../kube/types.ts';
 import { currentSampledTrace } from '../../platform/telemetry/tracing.ts';
 import { companionName, SecretWriter, type KeyRef } from '../codec/secrets.ts';
+import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import { restName, type FieldNames } from '../partial/field-names.ts';
 import { updatePartially, type Specified } from '../partial/partial-update.ts';
 import type { Shape } from '../partial/shape.ts';
@@ -58,14 +59,15 @@ export class ResourceWriter<T extends Specified> {
    * For encoding a request: knows the present secrets, so that sending one again changes nothing.
    * @param previous absent where the request brings no secrets
    */
-  async secretWriter(org: string, name: string, previous: Stored<T> | undefined): Promise<SecretWriter> {
+  async secretWriter(caller: Caller, name: string, previous: Stored<T> | undefined): Promise<SecretWriter> {
+    const { org } = caller;
     const { foundation, kind, secretRefs } = this.#options;
     const { companions } = foundation;
     const [stored, own] =
       previous === undefined
         ? [new Map<string, string>(), companionName(kind, name)]
         : await Promise.all([companions.readSecrets(org, secretRefs(previous.spec, name)), companions.nameFor('Secret', previous)]);
-    return new SecretWriter({ name: own, stored, randomId: () => randomId(8) });
+    return new SecretWriter({ name: own, stored, mayMove: mayReadSecrets(caller), randomId: () => randomId(8) });
   }
 
   async create(

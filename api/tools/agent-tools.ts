@@ -5,7 +5,7 @@ import type { KubeObject, Stored } from '../../kube/types.ts';
 import type { Draft } from '../codec/present.ts';
 import { companionName, masked, SecretWriter } from '../codec/secrets.ts';
 import { ApiError, ValidationFailed, type FieldConflict } from '../http/api-error.ts';
-import type { Caller } from '../http/caller.ts';
+import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import { restLoc } from '../partial/field-names.ts';
 import { sameJson } from '../partial/json.ts';
 import type { Foundation } from '../resources/foundation.ts';
@@ -53,7 +53,8 @@ export class AgentTools {
   }
 
   /** What has to be done so that exactly `items` are attached; failures of the request are added to `failures`. */
-  async plan(org: string, agentName: string, items: readonly InlineTool[], failures: ValidationIssue[]): Promise<ToolPlan> {
+  async plan(caller: Caller, agentName: string, items: readonly InlineTool[], failures: ValidationIssue[]): Promise<ToolPlan> {
+    const { org } = caller;
     const attached = await this.attachedTo(org, agentName);
     const claimed = new Set(items.map(({ tool_id: id }) => id));
     // New tools are born in the same second: names in ascending order keep them in the order of the request.
@@ -66,13 +67,13 @@ export class AgentTools {
           ? undefined
           : attached.find((tool) => tool.spec.custom?.function.name === item.function_tool?.name && !claimed.has(tool.metadata.name));
         const id = item.tool_id ?? namesake?.metadata.name;
-        if (id === undefined) return this.#planCreation(newNames[index] ?? '', agentName, item, index, found);
+        if (id === undefined) return this.#planCreation(caller, newNames[index] ?? '', agentName, item, index, found);
         const tool = isObjectName(id) ? await this.#writer.find(org, id) : undefined;
         if (tool === undefined) {
           found.push(issues.value([...at, index, 'tool_id'], `there is no tool ${JSON.stringify(id)}`));
           return undefined;
         }
-        await this.#change(org, agentName, tool, item, index, found);
+        await this.#change(caller, agentName, tool, item, index, found);
         return { type: 'attach', index, name: id, item, found: tool };
       }),
     );
@@ -122,8 +123,12 @@ export class AgentTools {
     }
   }
 
-  #planCreation(name: string, agentName: string, item: InlineTool, index: number, found: ValidationIssue[]): Step {
-    const secrets = new SecretWriter({ name: companionName('Tool', name), randomId: () => randomId(8) });
+  #planCreation(caller: Caller, name: string, agentName: string, item: InlineTool, index: number, found: ValidationIssue[]): Step {
+    const secrets = new SecretWriter({
+      name: companionName('Tool', name),
+      mayMove: mayReadSecrets(caller),
+      randomId: () => randomId(8),
+    });
     const spec = customToolFromRest(item, undefined, { secrets, loc: [...at, index], found });
     found.push(...problemsOf(spec, undefined, index));
     return { type: 'create', index, name, item, spec: { ...spec, agentRefs: [{ name: agentName }] }, secrets: secrets.pending };
@@ -131,7 +136,7 @@ export class AgentTools {
 
   /** The tool as the item wants it: attached, and with the definition it brings. */
   async #change(
-    org: string,
+    caller: Caller,
     agentName: string,
     tool: Stored<Tool>,
     item: InlineTool,
@@ -147,7 +152,7 @@ export class AgentTools {
           found.push(issues.value([...at, index, part], `${JSON.stringify(tool.metadata.name)} is a built-in tool: it has its own route`));
       return { spec: shownOfBuiltin(item, spec), secrets: new Map() };
     }
-    const secrets = await this.#writer.secretWriter(org, tool.metadata.name, item.additional_tool_info?.api.headers ? tool : undefined);
+    const secrets = await this.#writer.secretWriter(caller, tool.metadata.name, item.additional_tool_info?.api.headers ? tool : undefined);
     const changed = customToolFromRest(item, spec, { secrets, loc: [...at, index], found });
     found.push(...problemsOf(changed, tool.spec, index));
     return { spec: changed, secrets: secrets.pending };
@@ -195,11 +200,16 @@ export class AgentTools {
       await this.#writer.detach(org, step.name, agentName, mode);
       return undefined;
     }
-    const ignored: ValidationIssue[] = [];
     const tool = await this.#writer.update(
       org,
       step.name,
-      (stored) => this.#change(org, agentName, stored, step.item, step.index, ignored),
+      async (stored) => {
+        // The tool may have another state than the plan was made for, with a secret that must not move.
+        const found: ValidationIssue[] = [];
+        const change = await this.#change(caller, agentName, stored, step.item, step.index, found);
+        if (found.length > 0) throw new ValidationFailed(found);
+        return change;
+      },
       mode,
     );
     if (tool === undefined)

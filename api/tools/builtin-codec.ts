@@ -1,8 +1,10 @@
 /** Built-in tools: REST ↔ ToolSpec. Pure. */
+import { sipOriginOf } from '../../calls/sip/termination.ts';
 import { builtinFunctionNames, type ToolSpec } from '../../crds/index.ts';
 import { unchangedNothing } from '../codec/headers.ts';
 import { present, updated, type Draft } from '../codec/present.ts';
-import type { KeyRef, SecretReader } from '../codec/secrets.ts';
+import { movedSecrets, type SecretUse } from '../codec/secret-origins.ts';
+import { refId, type KeyRef, type SecretReader } from '../codec/secrets.ts';
 import { mask } from '../http/caller.ts';
 import { builtinVariants, type BuiltinToolUpdate, type BuiltinVariant } from './builtin-schema.ts';
 import { messagesFromRest, messagesToRest, type ToolEncoding } from './codec.ts';
@@ -54,13 +56,35 @@ export function builtinToolFromRest(body: BuiltinToolUpdate, previous: ToolSpec 
     if (stored === undefined) encoding.found.push(unchangedNothing([...encoding.loc, name]));
     return stored;
   };
-  return present({
+  const desired = present({
     ...previous,
     description: updated(body.tool_description, previous?.description, (text) => text),
     messages: messagesFromRest(body, previous?.messages),
     ...fieldsFromRest(body, previous, secret),
   }) as Draft<ToolSpec>;
+  if (previous !== undefined)
+    encoding.found.push(...movedSecrets(secretUses(previous, encoding), secretUses(desired, encoding), encoding.secrets));
+  return desired;
 }
+
+/**
+ * Where the tool sends which secret: the sender's domain decides about the mail server, and calendars have one address for the
+ * installation. A call that is handed to a SIP address goes through the trunk of its number, whose login is stored.
+ */
+function secretUses({ sendEmail, transferCall }: Draft<ToolSpec>, { loc }: ToolEncoding): readonly SecretUse[] {
+  const uses: SecretUse[] = [];
+  if (sendEmail?.passwordSecretRef !== undefined) {
+    const origin = { from_email: domainOf(sendEmail.from ?? '') };
+    uses.push({ id: refId(sendEmail.passwordSecretRef as KeyRef), loc: [...loc, 'app_password'], origin });
+  }
+  if (transferCall?.to !== undefined) {
+    const origin = transferCall.to.startsWith('+') ? undefined : { transfer_to: sipOriginOf(transferCall.to) };
+    uses.push({ id: 'trunk', loc: [...loc, 'transfer_to'], origin, unsendable: true });
+  }
+  return uses;
+}
+
+const domainOf = (address: string): string => address.slice(address.lastIndexOf('@') + 1).toLowerCase();
 
 function fieldsFromRest(
   body: BuiltinToolUpdate,

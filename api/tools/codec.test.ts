@@ -92,7 +92,11 @@ const everySecret = new Map(
 
 function encoding(stored: ReadonlyMap<string, string> = new Map()): ToolEncoding & { readonly found: ValidationIssue[] } {
   let count = 0;
-  return { secrets: new SecretWriter({ name: 'tool-t', stored, randomId: () => `r${(count += 1)}` }), loc: ['body'], found: [] };
+  return {
+    secrets: new SecretWriter({ name: 'tool-t', stored, mayMove: false, randomId: () => `r${(count += 1)}` }),
+    loc: ['body'],
+    found: [],
+  };
 }
 
 function parsed<T>(schema: z.ZodType<T>, body: unknown): T {

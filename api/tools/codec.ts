@@ -1,6 +1,7 @@
 /** Custom tools: REST ↔ ToolSpec. Pure. */
 import { builtinFunctionNames, toolVariants, type Tool, type ToolSpec } from '../../crds/index.ts';
 import { headersFromRest, headersToRest } from '../codec/headers.ts';
+import { headerUses, movedSecrets, type SecretUse } from '../codec/secret-origins.ts';
 import type { KeyRef, SecretReader, SecretWriter } from '../codec/secrets.ts';
 import { present, type Draft } from '../codec/present.ts';
 import type { Loc, ValidationIssue } from '../validation/issue.ts';
@@ -66,7 +67,7 @@ export function customToolFromRest(
   const { function_tool: fn, additional_tool_info: info } = tool;
   const stored = previous?.custom;
   const api = info?.api;
-  return {
+  const desired = {
     ...previous,
     messages: messagesFromRest(tool, previous?.messages),
     custom: {
@@ -90,6 +91,15 @@ export function customToolFromRest(
       }),
     },
   } as Draft<ToolSpec>;
+  if (previous !== undefined)
+    encoding.found.push(...movedSecrets(headerUsesOf(previous, encoding), headerUsesOf(desired, encoding), encoding.secrets));
+  return desired;
+}
+
+/** Where the tool sends which secret. */
+function headerUsesOf({ custom }: Draft<ToolSpec>, { loc }: ToolEncoding): readonly SecretUse[] {
+  const { headers, url } = custom?.http ?? {};
+  return headerUses(headers, { url, field: 'endpoint', loc: [...loc, 'additional_tool_info', 'api', 'headers'] });
 }
 
 function headersOf(

@@ -73,7 +73,7 @@ export class ToolService {
     const agent = isObjectName(agentName) ? await this.#foundation.views.agents.stored(org, agentName) : undefined;
     if (agent === undefined) return undefined;
     const name = `tool-${randomId()}`;
-    const secrets = await this.#writer.secretWriter(org, name, undefined);
+    const secrets = await this.#writer.secretWriter(caller, name, undefined);
     const spec = { ...this.#encode(encode, undefined, secrets), agentRefs: [{ name: agentName }] };
     const claims = this.#claims(org, [agentName], functionNameOf(spec));
     await requireFree(claims);
@@ -108,21 +108,22 @@ export class ToolService {
       functionName !== undefined &&
       (await this.#find(org, agentName, name, 'stored').then((stored) => stored && functionNameOf(stored.spec) !== functionName));
     return inRestWords(toolFieldNames, async () => {
-      if (!renames || options.dryRun) return this.#updateOnce(org, agentName, name, change, options);
+      if (!renames || options.dryRun) return this.#updateOnce(caller, agentName, name, change, options);
       // Whatever may be refused is, before the name is taken.
-      if ((await this.#updateOnce(org, agentName, name, change, { ...options, dryRun: true })) === undefined) return undefined;
+      if ((await this.#updateOnce(caller, agentName, name, change, { ...options, dryRun: true })) === undefined) return undefined;
       await this.#rename(org, name, functionName, options);
-      return this.#updateOnce(org, agentName, name, change, { ...options, requireState: () => undefined });
+      return this.#updateOnce(caller, agentName, name, change, { ...options, requireState: () => undefined });
     });
   }
 
   async #updateOnce(
-    org: string,
+    caller: Caller,
     agentName: string,
     name: string,
     { encode, bringsSecrets }: ToolChange,
     options: UpdateOptions,
   ): Promise<Stored<Tool> | undefined> {
+    const { org } = caller;
     let foreign = false;
     const updated = await this.#writer.update(
       org,
@@ -131,7 +132,7 @@ export class ToolService {
         foreign = !this.#belongs(stored, agentName);
         if (foreign) return { spec: stored.spec };
         options.requireState(stored.metadata.resourceVersion);
-        const secrets = await this.#writer.secretWriter(org, name, bringsSecrets ? stored : undefined);
+        const secrets = await this.#writer.secretWriter(caller, name, bringsSecrets ? stored : undefined);
         const spec = this.#encode(encode, stored.spec, secrets);
         if (functionNameOf(spec) !== functionNameOf(stored.spec)) await requireFree(this.#claimsOf(org, stored, functionNameOf(spec)));
         return { spec, secrets: secrets.pending };

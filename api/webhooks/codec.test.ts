@@ -65,7 +65,7 @@ const subscription = (stored: WebhookSubscriptionSpec): Stored<WebhookSubscripti
 function encoding(stored: ReadonlyMap<string, string> = new Map()): SubscriptionEncoding {
   let count = 0;
   return {
-    secrets: new SecretWriter({ name: own, stored, randomId: () => `r${(count += 1)}` }),
+    secrets: new SecretWriter({ name: own, stored, mayMove: false, randomId: () => `r${(count += 1)}` }),
     eventNames: new Set(eventNames),
     found: [],
   };

@@ -3,11 +3,13 @@ import { wellKnown, type WebhookSubscription, type WebhookSubscriptionSpec } fro
 import { millisecondsOf } from '../../crds/duration.ts';
 import type { Stored } from '../../kube/types.ts';
 import { durationOfMilliseconds } from '../codec/duration.ts';
-import { headersFromRest } from '../codec/headers.ts';
+import { headersFromRest, type Header } from '../codec/headers.ts';
 import { present, updated, type Draft } from '../codec/present.ts';
+import { headerUses, movedSecrets, type SecretUse } from '../codec/secret-origins.ts';
 import type { SecretWriter } from '../codec/secrets.ts';
 import { writtenAt } from '../resources/written-at.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
+import { isPlain } from './header-values.ts';
 import { retryStrategies, type SubscriptionCreate, type SubscriptionUpdate } from './schema.ts';
 
 type Spec = WebhookSubscriptionSpec;
@@ -81,12 +83,12 @@ export interface SubscriptionEncoding {
  */
 export function subscriptionFromRest(
   body: SubscriptionCreate | SubscriptionUpdate,
-  stored: Named | undefined,
+  stored: Stored<WebhookSubscription> | undefined,
   encoding: SubscriptionEncoding,
 ): Draft<Spec> {
   const { secrets, found } = encoding;
   const previous = stored?.spec;
-  return present({
+  const desired = present({
     ...previous,
     // Called by its `metadata.name` it has no name of its own.
     displayName: stored !== undefined && body.name === nameOf(stored) ? previous?.displayName : (body.name ?? previous?.displayName),
@@ -116,6 +118,14 @@ export function subscriptionFromRest(
     signing: body.enable_signed_webhooks === undefined ? previous?.signing : signingFromRest(body.enable_signed_webhooks, previous),
     scope: scopeFromRest(body, previous?.scope, found),
   }) as Draft<Spec>;
+  if (stored !== undefined) found.push(...movedSecrets(secretUses(stored.spec, stored), secretUses(desired, stored), secrets));
+  return desired;
+}
+
+/** Where a subscription sends which secret. What signs deliveries isn't sent, and what everybody may see is no secret. */
+function secretUses({ headers, url }: Draft<Spec>, { metadata }: Stored<WebhookSubscription>): readonly SecretUse[] {
+  const isShown = (header: Header): boolean => isPlain(header, metadata);
+  return headerUses(headers, { url, field: 'url', loc: ['body', 'headers'], isShown });
 }
 
 const same = <T>(value: T): T => value;

@@ -1,7 +1,7 @@
 /** Which values of a subscription's headers an answer shows. */
 import type { WebhookSubscription } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
-import { looksSecret } from '../codec/headers.ts';
+import { looksSecret, type Header } from '../codec/headers.ts';
 import type { Draft } from '../codec/present.ts';
 import { companionName, ownCompanionName, refId, type KeyRef } from '../codec/secrets.ts';
 import { mask } from '../http/caller.ts';
@@ -26,17 +26,31 @@ export function shownHeaders(
   subscription: Stored<WebhookSubscription>,
   { values, everything }: HeaderSight,
 ): Readonly<Record<string, string>> {
-  const { name: id, uid } = subscription.metadata;
-  const own = new Set([companionName('WebhookSubscription', id), ownCompanionName('WebhookSubscription', id, uid)]);
+  const own = ownSecrets(subscription.metadata);
   return Object.fromEntries(
-    (subscription.spec.headers ?? []).map(({ name, value, valueFrom }) => {
+    (subscription.spec.headers ?? []).map((header) => {
+      const { name, value, valueFrom } = header;
       const ref = valueFrom?.secretKeyRef;
-      const beside = ref !== undefined && own.has(ref.name);
-      const ours = ref === undefined || (beside && ref.key.startsWith('headers.'));
       // The signing secret stands in the same Secret, and is shown to nobody.
-      if (beside && !ours) return [name, mask];
-      if (!everything && (!ours || looksSecret(name))) return [name, mask];
+      if (ref !== undefined && own.has(ref.name) && !isOurs(header, own)) return [name, mask];
+      if (!everything && !isPlain(header, subscription.metadata)) return [name, mask];
       return [name, ref === undefined ? (value ?? '') : (values?.get(refId(ref)) ?? mask)];
     }),
   );
+}
+
+/** Whether everybody who may read the subscription may see the value: it came over REST, for a header whose name tells of no credentials. */
+export function isPlain(header: Header, metadata: Metadata): boolean {
+  return isOurs(header, ownSecrets(metadata)) && !looksSecret(header.name);
+}
+
+type Metadata = Stored<WebhookSubscription>['metadata'];
+
+function ownSecrets({ name, uid }: Metadata): ReadonlySet<string> {
+  return new Set([companionName('WebhookSubscription', name), ownCompanionName('WebhookSubscription', name, uid)]);
+}
+
+function isOurs({ valueFrom }: Header, own: ReadonlySet<string>): boolean {
+  const ref = valueFrom?.secretKeyRef;
+  return ref === undefined || (own.has(ref.name) && ref.key.startsWith('headers.'));
 }

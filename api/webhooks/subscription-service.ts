@@ -84,7 +84,7 @@ export class SubscriptionService {
   async create(caller: Caller, body: SubscriptionCreate, mode: Pick<WriteMode, 'dryRun'>): Promise<Written> {
     const { org } = caller;
     const name = `whs-${randomId()}`;
-    const secrets = await this.writer.secretWriter(org, name, undefined);
+    const secrets = await this.writer.secretWriter(caller, name, undefined);
     const found: ValidationIssue[] = [];
     const spec = subscriptionFromRest(body, undefined, { secrets, eventNames: knownEvents, found });
     found.push(...textIssues(spec), ...this.#addressIssues(body.url), ...(await this.#unknownAgents(org, body, undefined)));
@@ -127,7 +127,7 @@ export class SubscriptionService {
         async (stored) => {
           options.requireState(stored.metadata.resourceVersion);
           nameBefore = nameOf(stored);
-          const secrets = await this.writer.secretWriter(org, name, bringsSecrets ? stored : undefined);
+          const secrets = await this.writer.secretWriter(caller, name, bringsSecrets ? stored : undefined);
           const found: ValidationIssue[] = [];
           const spec = subscriptionFromRest(body, stored, { secrets, eventNames: knownEvents, found });
           found.push(...textIssues(spec));

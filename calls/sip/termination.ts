@@ -25,3 +25,10 @@ export function terminationOf(uri: string): Termination | undefined {
   if (transport === undefined) return undefined;
   return { address: port === undefined ? host : `${host}:${port}`, transport };
 }
+
+/** The user, host, port and transport of a SIP address in one spelling: who is logged in, and where. What can't be read stands for itself. */
+export function sipOriginOf(uri: string): string {
+  const termination = terminationOf(uri);
+  const user = /^(?:sips?:)?([^@;]*)@/i.exec(uri.trim())?.[1] ?? '';
+  return termination === undefined ? uri : `${user}@${termination.address.toLowerCase()};transport=${termination.transport}`;
+}

@@ -45,7 +45,7 @@ export interface PreparedLookup {
 /** Rejects with what `readSecret` rejects with. @throws LookupFailed for an address that lacks a value */
 export async function prepare(lookup: Lookup, data: DynamicData, readSecret: ReadSecret): Promise<PreparedLookup> {
   const { url, method = 'GET', headers: specs = [], query = {}, body } = lookup;
-  const address = fillAddress(url, { data });
+  const address = fillAddress(url, { data, headers: specs });
   if ('problem' in address) throw new LookupFailed('incomplete_address', address.problem);
   const { headers, redaction } = await readHeaders(specs, data, readSecret);
   const filled = Object.entries(query).map(([name, value]) => [name, fillTemplate(value, data)]);

@@ -89,6 +89,14 @@ describe('a lookup', () => {
     ]);
   });
 
+  it('sends no value of a Secret where a placeholder decides who gets it', async () => {
+    const endpoint = await serve();
+    const headers = [{ name: 'X-Key', valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }];
+    const given = { host: new URL(endpoint.url).host };
+    expect((await resolve({ lookups: [aLookup('http://{{host}}/x', { headers })], given })).data).toEqual(given);
+    expect(endpoint.requests).toEqual([]);
+  });
+
   it('never wins over what the call was registered with', async () => {
     const endpoint = await serve();
     expect(await resolve({ lookups: [aLookup(endpoint.url)], given: { tier: 'silver' } })).toEqual({

@@ -224,13 +224,13 @@ describe('webhook subscriptions', () => {
     const nothing = await ours.call(method, path, {});
     expect([nothing.status, nothing.body]).toEqual([200, whole]);
     const changed = await ours.call(method, path, {
-      url: 'https://example.com/else',
+      url: 'https://hooks.example.com/else',
       retry_policy: { maxRetryAttempts: 4 },
       active: false,
     });
     expect(changed.body).toEqual({
       ...whole,
-      url: 'https://example.com/else',
+      url: 'https://hooks.example.com/else',
       active: false,
       retry_policy: { ...whole.retry_policy, maxRetryAttempts: 4 },
       updated_at: expect.any(String),
@@ -252,7 +252,7 @@ describe('webhook subscriptions', () => {
     expect(plain.body).toEqual({
       ...rest,
       scope: 'ORGANIZATION',
-      url: 'https://example.com/else',
+      url: 'https://hooks.example.com/else',
       events: [],
       request_timeout_ms: 1000,
       retry_policy: { retryStrategy: 'FIXED_DELAY', maxRetryAttempts: 3, maxRetryDelayMs: 10_000 },

@@ -133,6 +133,14 @@ describe('what is sent', () => {
     expect(endpoint.requests).toEqual([]);
   });
 
+  it('is nothing where a placeholder decides who gets the value of a Secret', async () => {
+    const endpoint = await startEndpoint(servers, (response) => sendJson(response, {}));
+    const http = { url: 'http://{host}/x', headers: [secretHeader('X-Key')] };
+    const result = await run({ http, secrets: { 's/k': 'value' } }, { host: new URL(endpoint.url).host });
+    expect(result).toMatchObject({ succeeded: false, detail: 'incomplete_address' });
+    expect(endpoint.requests).toEqual([]);
+  });
+
   it('has to fit the schema, where the model decides', () => {
     const tool = aTool({
       http: { url: 'https://a.example', fixedParams: { tenant: { value: 5 } } },

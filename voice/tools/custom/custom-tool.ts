@@ -37,7 +37,7 @@ export function createCustomTool({ custom, messages, note, data, egress, readSec
 
     async run(args, signal) {
       const values = merged(args, given);
-      const address = fillAddress(http.url, { data, parameters: values });
+      const address = fillAddress(http.url, { data, parameters: values, headers: http.headers });
       if ('problem' in address) return failure(`Nothing was sent: ${address.problem}.`, {}, 'incomplete_address');
       const { headers, redaction } = await readHeaders(http.headers ?? [], data, readSecret);
       const rest = Object.fromEntries(Object.entries(values).filter(([name]) => !address.used.has(name)));

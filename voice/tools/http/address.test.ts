@@ -39,6 +39,26 @@ describe('fillAddress', () => {
     expect(urlOf(template, {}, parameters)).toMatch(problem);
   });
 
+  it('stays with the domain that is written out, whatever a placeholder in front of it becomes', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.string({ unit: 'binary' }), fc.webUrl(), fc.constantFrom('b.example/', 'b.example#', '@b.example', '／', '＃x', 'a:1')),
+        (tenant) => {
+          const filled = fillAddress('https://{{tenant}}.a.example/x', { data: { tenant } });
+          const url = 'url' in filled ? URL.parse(filled.url) : null;
+          expect(url === null || url.host.endsWith('.a.example')).toBe(true);
+        },
+      ),
+    );
+  });
+
+  it('takes no Secret along where a placeholder decides who is called', () => {
+    const headers = [{ valueFrom: { secretKeyRef: { name: 's', key: 'k' } } }];
+    const filled = (template: string) => fillAddress(template, { data: { host: 'b.example' }, headers });
+    expect(filled('https://{{host}}/x')).toMatchObject({ problem: expect.stringMatching(/write the domain out/) });
+    expect(filled('https://{{host}}.a.example/x')).toMatchObject({ url: 'https://b.example.a.example/x' });
+  });
+
   it('leaves single braces alone where there are no parameters', () => {
     expect(urlOf('https://a.example/{id}/{{id}}', { id: 5 })).toBe('https://a.example/{id}/5');
   });

@@ -3,6 +3,7 @@
  * however it is written.
  */
 import { type DynamicData, fillTemplate, textOf } from '../../../calls/template.ts';
+import { closedHost } from '../../../crds/address.ts';
 
 export interface FilledAddress {
   readonly url: string;
@@ -19,6 +20,8 @@ export interface AddressOptions {
   readonly data: DynamicData;
   /** Values of `{name}`; without them single braces mean nothing. */
   readonly parameters?: Readonly<Record<string, unknown>>;
+  /** What is sent along: with a Secret's value the address has to say by itself which server is called. */
+  readonly headers?: readonly { readonly valueFrom?: unknown }[] | undefined;
 }
 
 /** `{{name}}` before `{name}`: the first form is the more special one. What else stands in single braces is no name: `{"a":1}`. */
@@ -28,7 +31,9 @@ const dynamicOnly = /\{\{([^{}]+)\}\}/g;
 /** What URL parsers take for "this folder" and "the one above". */
 const dots = /^(\.|%2e){1,2}$/i;
 
-export function fillAddress(template: string, { data, parameters }: AddressOptions): FilledAddress | AddressProblem {
+export function fillAddress(template: string, { data, parameters, headers }: AddressOptions): FilledAddress | AddressProblem {
+  const [open] = closedHost(template, headers, '');
+  if (open !== undefined) return { problem: `the address ${open.message}` };
   const used = new Set<string>();
   let problem: string | undefined;
   const fill = (text: string, encode: (value: string) => string): string =>

@@ -1,0 +1,63 @@
+/**
+ * A stored secret goes to the origin that it was given for, and nowhere else. Whoever may write an address must not get the secret that is
+ * sent there: a request that changes the origin has to hold the value, unless its caller may read secrets.
+ *
+ * Each kind lists where its spec sends which secret, and the lists of the stored and of the desired spec are compared. So the rule holds
+ * however a request came to keep a secret: by the mask, by leaving the field out, or by an item that continues another one.
+ */
+import { originOf } from '../../crds/address.ts';
+import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
+import { looksSecret, type Header } from './headers.ts';
+import { plainId, refId, type SecretWriter } from './secrets.ts';
+
+/** What decides where a value is sent, by the names of the fields in the request. An undefined part sends it nowhere else. */
+export type Origin = Readonly<Record<string, string | undefined>>;
+
+export interface SecretUse {
+  /** Tells one stored value from another. */
+  readonly id: string;
+  /** The field of the request that the value is sent in. */
+  readonly loc: Loc;
+  /** Undefined where it is sent nowhere. */
+  readonly origin: Origin | undefined;
+  /** The request has no field for the value. */
+  readonly unsendable?: boolean;
+}
+
+/** One issue for each stored value that `after` sends to another origin than `before`, and that the request doesn't hold. */
+export function movedSecrets(before: readonly SecretUse[], after: readonly SecretUse[], secrets: SecretWriter): readonly ValidationIssue[] {
+  if (secrets.mayMove) return [];
+  return after.flatMap(({ id, loc, origin, unsendable }) => {
+    const stored = before.filter((use) => use.id === id);
+    const [first] = stored;
+    if (first === undefined || origin === undefined || secrets.brings(id) || stored.some((use) => leadsTo(use.origin, origin))) return [];
+    const fields = Object.keys(origin).filter((field) => origin[field] !== undefined && origin[field] !== first.origin?.[field]);
+    const cure = unsendable === true ? 'use' : 'send the secret itself again, or use';
+    return [
+      issues.value(
+        loc,
+        `a change of ${fields.join(' and ')} sends the stored secret elsewhere: ${cure} a key with the permission secrets:read`,
+      ),
+    ];
+  });
+}
+
+function leadsTo(stored: Origin | undefined, wanted: Origin): boolean {
+  return stored !== undefined && Object.entries(wanted).every(([field, part]) => part === undefined || part === stored[field]);
+}
+
+/** Headers whose values answers mask, at the address that they are sent to. */
+export function headerUses(
+  headers: readonly Header[] | undefined,
+  options: { readonly url: string | undefined; readonly field: string; readonly loc: Loc; readonly isShown?: (header: Header) => boolean },
+): readonly SecretUse[] {
+  const { url = '', field, loc, isShown = ({ name, valueFrom }) => valueFrom === undefined && !looksSecret(name) } = options;
+  const origin = { [field]: originOf(url) };
+  return (headers ?? [])
+    .filter((header) => !isShown(header))
+    .map(({ name, value = '', valueFrom }) => ({
+      id: valueFrom === undefined ? plainId(value) : refId(valueFrom.secretKeyRef),
+      loc: [...loc, name],
+      origin,
+    }));
+}
