@@ -31,7 +31,7 @@ export function buildApi(dependencies: ApiDependencies): FastifyInstance {
   registerOpenApi(app);
   registerDocs(app);
   const { mediaServer, page } = dependencies.calls;
-  if (page) registerCallPage(app, dependencies.calls);
+  if (page) registerCallPage(app, dependencies.calls, foundation);
   if (mediaServer !== undefined) {
     const { calls } = dependencies.store.calls;
     registerMediaEvents(app, { ...dependencies, mediaServer, calls, lifecycle: new CallLifecycle({ calls, clock: dependencies.clock }) });

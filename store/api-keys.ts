@@ -15,7 +15,9 @@ export interface ApiKeyRecord {
   readonly expirationDate: Date;
   readonly createdAt: Date;
   readonly revoked: boolean;
-  /** Who made it, where the maker had a user; null for keys made at the command line. */
+  /** Whom it acts for: what is made with it records this user. */
+  readonly userId: string | null;
+  /** Whom the key acts for that made it; null for keys made at the command line. */
   readonly createdByUserId: string | null;
   /** The last four characters of the clear key, for people who compare. */
   readonly lastFour: string;
@@ -34,6 +36,10 @@ export interface NewApiKey {
   readonly permissions: readonly Permission[];
   /** 1 to 365. */
   readonly expirationDays: number;
+  /** The key ends then at the latest. */
+  readonly notAfter?: Date | undefined;
+  /** 1 to 200 characters. */
+  readonly userId?: string | null | undefined;
   readonly createdByUserId?: string | null | undefined;
 }
 
@@ -51,11 +57,12 @@ export interface ApiKeyRow {
   readonly expiration_date: Date;
   readonly created_at: Date;
   readonly revoked_at: Date | null;
+  readonly user_id: string | null;
   readonly created_by_user_id: string | null;
   readonly last_four: string;
 }
 
-const columns = 'org, key_id, name, permissions, expiration_date, created_at, revoked_at, created_by_user_id, last_four';
+const columns = 'org, key_id, name, permissions, expiration_date, created_at, revoked_at, user_id, created_by_user_id, last_four';
 
 /** The rows of API keys. Who presents one is checked in authenticator.ts. */
 export class ApiKeys {
@@ -79,8 +86,8 @@ export class ApiKeys {
         throw new StoreError('not_found', `there is no organisation "${options.org}": make it with \`parley org create ${options.org}\``);
       // The same id and hash again is this very call, tried again after a lost connection.
       await transaction.query(
-        `INSERT INTO parley.api_keys (org, key_id, public_id, secret_hash, last_four, name, permissions, created_by_user_id, expiration_date)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now() + $9 * interval '1 millisecond')
+        `INSERT INTO parley.api_keys (org, key_id, public_id, secret_hash, last_four, name, permissions, user_id, created_by_user_id, expiration_date)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, least(now() + $10 * interval '1 millisecond', $11))
          ON CONFLICT (org, key_id) DO NOTHING`,
         [
           options.org,
@@ -90,8 +97,10 @@ export class ApiKeys {
           key.lastFour,
           options.name,
           [...new Set(options.permissions)],
+          options.userId ?? null,
           options.createdByUserId ?? null,
           options.expirationDays * DAY_MS,
+          options.notAfter?.toISOString() ?? null,
         ],
       );
       const { rows } = await transaction.query<ApiKeyRow>(`SELECT ${columns} FROM parley.api_keys WHERE org = $1 AND key_id = $2`, [
@@ -185,9 +194,15 @@ export function toRecord(row: ApiKeyRow): ApiKeyRecord {
     expirationDate: row.expiration_date,
     createdAt: row.created_at,
     revoked: row.revoked_at !== null,
+    userId: row.user_id,
     createdByUserId: row.created_by_user_id,
     lastFour: row.last_four,
   };
+}
+
+/** Whether a text can name the user of a key. */
+export function isUserId(text: string): boolean {
+  return /^\P{Cc}{1,200}$/u.test(text);
 }
 
 function requireValid(options: NewApiKey): void {
@@ -197,6 +212,8 @@ function requireValid(options: NewApiKey): void {
   if (!Number.isInteger(options.expirationDays) || options.expirationDays < 1 || options.expirationDays > 365) {
     throw new StoreError('invalid', `an API key lasts 1 to 365 whole days, not ${options.expirationDays}`);
   }
+  const { userId } = options;
+  if (userId != null && !isUserId(userId)) throw new StoreError('invalid', 'a user has 1 to 200 characters, and no control characters');
   const unknown = options.permissions.find((permission) => !isPermission(permission));
   if (unknown !== undefined) {
     throw new StoreError('invalid', `there is no permission ${JSON.stringify(String(unknown).slice(0, 80))}: use ${vocabulary.join(', ')}`);

@@ -19,7 +19,7 @@ import { requireSchema } from './schema-version.ts';
 import { createWebhookStore } from './webhooks/create-webhook-store.ts';
 import type { WebhookStore } from './webhooks/webhook-store.ts';
 
-export type { ApiKeyPosition, ApiKeyRecord } from './api-keys.ts';
+export { isUserId, type ApiKeyPosition, type ApiKeyRecord } from './api-keys.ts';
 export type { PhoneRoute, PhoneRoutes } from './phone-numbers/phone-routes.ts';
 export type { RateLimits } from './rate-limits.ts';
 export type { AnalysisError, AnalysisItem, AnalysisOutcome, AnalysisRecord, AnalysisValue } from './calls/analyses.ts';

@@ -6,14 +6,17 @@ import { covers, isPermission, permissionResources, permissions, type Permission
 const anyPermission = fc.constantFrom<Permission>(...permissions);
 
 describe('the vocabulary', () => {
-  it('is * and two words for each resource', () => {
-    expect(permissions).toHaveLength(1 + 2 * permissionResources.length);
+  it('is *, two words for each resource, and calls:create', () => {
+    expect(permissions).toHaveLength(2 + 2 * permissionResources.length);
     expect(new Set(permissions).size).toBe(permissions.length);
   });
 
-  it.each(['', 'agents', 'agents:', 'agents:delete', 'Agents:read', '*:read', 'agents:read ', null, 7])('has no %j', (word) => {
-    expect(isPermission(word)).toBe(false);
-  });
+  it.each(['', 'agents', 'agents:', 'agents:delete', 'agents:create', 'Agents:read', '*:read', 'agents:read ', null, 7])(
+    'has no %j',
+    (word) => {
+      expect(isPermission(word)).toBe(false);
+    },
+  );
 });
 
 describe('covers', () => {
@@ -21,6 +24,13 @@ describe('covers', () => {
     expect(covers(['agents:write'], 'agents:read')).toBe(true);
     expect(covers(['agents:read'], 'agents:write')).toBe(false);
     expect(covers(['agents:write'], 'tools:read')).toBe(false);
+  });
+
+  it('lets calls:write create, and calls:create neither read nor write', () => {
+    expect(covers(['calls:write'], 'calls:create')).toBe(true);
+    expect(covers(['calls:read'], 'calls:create')).toBe(false);
+    for (const permission of permissions)
+      expect([permission, covers(['calls:create'], permission)]).toEqual([permission, permission === 'calls:create']);
   });
 
   it('takes * for everything, and everything not for *', () => {

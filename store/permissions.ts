@@ -14,13 +14,17 @@ export const permissionResources = [
 
 type PermissionResource = (typeof permissionResources)[number];
 
-/** `*` is everything, also what later versions add. `write` implies `read` of the same resource. */
-export type Permission = '*' | `${PermissionResource}:${'read' | 'write'}`;
+/**
+ * `*` is everything, also what later versions add. `write` implies `read` of the same resource. `calls:create` makes web calls and sees those that
+ * the same key has made, and no others: `calls:write` implies it.
+ */
+export type Permission = '*' | 'calls:create' | `${PermissionResource}:${'read' | 'write'}`;
 
 /** The whole vocabulary, for schemas and help texts. */
 export const permissions: readonly Permission[] = [
   '*',
   ...permissionResources.flatMap((resource) => [`${resource}:read`, `${resource}:write`] as const),
+  'calls:create',
 ];
 
 const vocabulary: ReadonlySet<string> = new Set(permissions);
@@ -36,8 +40,5 @@ export function isPermission(value: unknown): value is Permission {
 export function covers(holder: readonly string[], wanted: Permission | readonly Permission[]): boolean {
   if (holder.includes('*')) return true;
   const all = typeof wanted === 'string' ? [wanted] : wanted;
-  return all.every(
-    (permission) =>
-      holder.includes(permission) || (permission.endsWith(':read') && holder.includes(permission.replace(/:read$/, ':write'))),
-  );
+  return all.every((permission) => holder.includes(permission) || holder.includes(permission.replace(/:(read|create)$/, ':write')));
 }

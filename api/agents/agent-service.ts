@@ -68,7 +68,7 @@ export class AgentService {
     const { clients, views } = this.#foundation;
     const name = `agent-${randomId()}`;
     const intent = await this.#read(caller, name, body, undefined);
-    const annotations = caller.createdByUserId === null ? undefined : { [wellKnown.createdBy]: caller.createdByUserId };
+    const annotations = caller.userId === null ? undefined : { [wellKnown.createdBy]: caller.userId };
     const object = {
       apiVersion: API_VERSION,
       kind: 'Agent',

@@ -1,7 +1,7 @@
 /** The API keys' routes: what is asked and what is answered. */
 import { z } from 'zod';
 
-import { permissions } from '../../store/index.ts';
+import { isUserId, permissions } from '../../store/index.ts';
 import { listOf } from '../codec/answers.ts';
 import { defineRoute } from '../http/route.ts';
 import { pageQuery } from '../pagination/keyset.ts';
@@ -16,8 +16,25 @@ const apiKeyCreate = z
     name: withRule(z.string().min(1).max(100), (name, loc) =>
       /\p{Cc}/u.test(name) ? [issues.value(loc, 'a name has no control characters')] : [],
     ).describe('What the key is for; without control characters.'),
-    expiration_days: z.int().min(1).max(365).default(30),
-    permissions: z.array(z.enum(permissions)).min(1).describe('A key can grant only what it holds. `write` implies `read`.'),
+    expiration_days: z
+      .int()
+      .min(1)
+      .max(365)
+      .optional()
+      .describe(
+        '30 where absent, or as long as the key that makes it: no key outlives its maker, and more days than that has left are 422.',
+      ),
+    user_id: withRule(z.string().min(1).max(200), (user, loc) =>
+      isUserId(user) ? [] : [issues.value(loc, 'a user has 1 to 200 characters, and no control characters')],
+    )
+      .nullish()
+      .describe('Whom the key acts for: what is made with it records this user. Absent, that of the key that makes it; null for no user.'),
+    permissions: z
+      .array(z.enum(permissions))
+      .min(1)
+      .describe(
+        'A key can grant only what it holds. `write` implies `read`. `calls:create` makes web calls and sees those that the same key has made, and no others.',
+      ),
   })
   .meta({ id: 'ApiKeyCreate' });
 
@@ -30,7 +47,11 @@ const apiKeyFields = z.object({
   expiration_date: timestamp,
   created_at: timestamp,
   revoked: z.boolean(),
-  created_by_user_id: z.string().nullable(),
+  user_id: z.string().nullable().describe('Whom the key acts for.'),
+  created_by_user_id: z
+    .string()
+    .nullable()
+    .describe('Whom the key acts for that made it; null for a key that was made at the command line.'),
   last_four: z.string().describe('The end of the key, to tell keys apart.'),
 });
 const apiKeyAnswer = apiKeyFields.meta({ id: 'ApiKey' });
@@ -45,6 +66,7 @@ const example = {
   expiration_date: '2026-12-21T04:00:00.000Z',
   created_at: '2026-11-21T04:00:00.000Z',
   revoked: false,
+  user_id: 'user-1',
   created_by_user_id: null,
   last_four: 'x7Qd',
 };
@@ -102,7 +124,8 @@ export const revokeApiKey = defineRoute({
   operationId: 'revokeApiKey',
   tag,
   summary: 'Revoke an API key, for good',
-  description: 'Within 5 seconds no replica accepts it any more. Revoking again changes nothing.',
+  description:
+    'Within 5 seconds no replica accepts it any more. Revoking again changes nothing. A key revokes itself and those that may do no more than it.',
   permission: 'api_keys:write',
   params,
   answers: { 200: { description: 'The key, revoked.', schema: apiKeyAnswer, example: { ...example, revoked: true } } },

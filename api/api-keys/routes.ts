@@ -1,24 +1,30 @@
 import type { FastifyInstance } from 'fastify';
 
-import { covers, type ApiKeyRecord } from '../../store/index.ts';
+import type { ApiKeyRecord } from '../../store/index.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import { ApiError } from '../http/api-error.ts';
 import { addRoute } from '../http/route.ts';
 import type { PageTokens } from '../pagination/page-token.ts';
 import { createApiKey, getApiKey, listApiKeys, revokeApiKey } from './descriptions.ts';
+import { expirationDaysOf, requireGrantable, requireRevocable } from './grant.ts';
 
-export function registerApiKeys(app: FastifyInstance, { store }: Pick<ApiDependencies, 'store'>, pageTokens: PageTokens): void {
+export function registerApiKeys(
+  app: FastifyInstance,
+  { store, clock }: Pick<ApiDependencies, 'store' | 'clock'>,
+  pageTokens: PageTokens,
+): void {
   const { apiKeys } = store;
 
   addRoute(app, createApiKey, async ({ body, caller, reply, timed }) => {
-    const beyond = body.permissions.filter((permission) => !covers(caller.permissions, permission));
-    if (beyond.length > 0) throw new ApiError('forbidden', `a key can grant only what it holds, and this one lacks ${beyond.join(', ')}`);
+    requireGrantable(caller, body.permissions);
     const key = {
       org: caller.org,
       name: body.name,
       permissions: body.permissions,
-      expirationDays: body.expiration_days,
-      createdByUserId: caller.createdByUserId,
+      expirationDays: expirationDaysOf(caller, body.expiration_days, clock.now()),
+      notAfter: caller.expiresAt,
+      userId: body.user_id === undefined ? caller.userId : body.user_id,
+      createdByUserId: caller.userId,
     };
     const { record, apiKey } = await timed('db', () => apiKeys.create(key));
     return reply.code(201).send({ ...toRest(record), api_key: apiKey });
@@ -39,9 +45,12 @@ export function registerApiKeys(app: FastifyInstance, { store }: Pick<ApiDepende
     toRest(await existing(params.key_id, (keyId) => timed('db', () => apiKeys.get({ org, keyId })))),
   );
 
-  addRoute(app, revokeApiKey, async ({ params, caller: { org }, timed }) =>
-    toRest(await existing(params.key_id, (keyId) => timed('db', () => apiKeys.revoke({ org, keyId })))),
-  );
+  addRoute(app, revokeApiKey, async ({ params, caller, timed }) => {
+    const { org } = caller;
+    // What a key may do never changes: it is the same one that is revoked.
+    requireRevocable(caller, await existing(params.key_id, (keyId) => timed('db', () => apiKeys.get({ org, keyId }))));
+    return toRest(await existing(params.key_id, (keyId) => timed('db', () => apiKeys.revoke({ org, keyId }))));
+  });
 }
 
 /** What can't be an id is never asked for, and is as unknown as any other. */
@@ -59,6 +68,7 @@ function toRest(record: ApiKeyRecord) {
     expiration_date: record.expirationDate.toISOString(),
     created_at: record.createdAt.toISOString(),
     revoked: record.revoked,
+    user_id: record.userId,
     created_by_user_id: record.createdByUserId,
     last_four: record.lastFour,
   };

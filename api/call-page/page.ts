@@ -18,8 +18,8 @@ export const page = `<!doctype html>
       <form id="key-part" hidden>
         <label for="key">API key</label>
         <input id="key" type="password" autocomplete="off" spellcheck="false" autocapitalize="none" aria-describedby="key-note" required>
-        <p id="key-note" class="note">It stays in this page and is forgotten when you close it. It needs the permissions
-          <code>agents:read</code> and <code>calls:write</code>, and <code>recordings:read</code> to hear the recording.</p>
+        <p id="key-note" class="note">It stays in this page and is forgotten when you close it. It needs the permission
+          <code>calls:create</code>.</p>
         <button type="submit">Go on</button>
       </form>
 

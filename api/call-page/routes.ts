@@ -1,9 +1,11 @@
-/** `/call`: talk to an agent from a browser. Off unless somebody wants it; it is a client like any other, and has no rights of its own. */
+/** `/call`: talk to an agent from a browser. Off by default; a client like any other, but for the names of agents that it shows without the right to read them. */
 import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
 
 import type { CallDependencies } from '../dependencies.ts';
 import { ApiError } from '../http/api-error.ts';
 import { addRoute, defineRoute } from '../http/route.ts';
+import type { Foundation } from '../resources/foundation.ts';
 import { CALL_PAGE_SCRIPT, callPageScript } from './bundle.ts';
 import { page, style } from './page.ts';
 
@@ -30,6 +32,24 @@ const getCallPageFile = defineRoute({
   undocumented: true,
   params: { file: 'The name of a file that the page asks for.' },
   answers: { 200: { description: 'The file.', contentType: '*/*' } },
+});
+
+const listCallableAgents = defineRoute({
+  method: 'GET',
+  path: '/call/agents',
+  operationId: 'listCallableAgents',
+  tag,
+  summary: 'What the page shows of agents',
+  permission: 'calls:create',
+  undocumented: true,
+  answers: {
+    200: {
+      description: 'All agents, with what they have to be given; nothing of how they are made.',
+      schema: z.object({
+        data: z.array(z.object({ ai_agent_id: z.string(), agent_name: z.string(), required_dynamic_data: z.array(z.string()) })),
+      }),
+    },
+  },
 });
 
 /** The page speaks with its own server and with the media server, and takes nothing from anywhere else. */
@@ -60,7 +80,11 @@ function originsOf(publicUrl: string): readonly string[] {
   return protocol === 'wss:' ? [`wss://${host}`, `https://${host}`] : [`ws://${host}`, `http://${host}`];
 }
 
-export function registerCallPage(app: FastifyInstance, { mediaServer }: Pick<CallDependencies, 'mediaServer'>): void {
+export function registerCallPage(
+  app: FastifyInstance,
+  { mediaServer }: Pick<CallDependencies, 'mediaServer'>,
+  { views }: Pick<Foundation, 'views'>,
+): void {
   const headers = callPageHeaders(mediaServer);
   let script: Promise<string> | undefined;
   const files: Readonly<Record<string, { readonly type: string; readonly read: () => string | Promise<string> }>> = {
@@ -71,6 +95,17 @@ export function registerCallPage(app: FastifyInstance, { mediaServer }: Pick<Cal
   addRoute(app, getCallPage, async ({ reply }) =>
     reply.headers(headers).header('cache-control', 'no-cache').type('text/html; charset=utf-8').send(page),
   );
+
+  addRoute(app, listCallableAgents, async ({ caller: { org } }) => {
+    const agents = await views.agents.find('namespace', org);
+    return {
+      data: agents.map(({ metadata, spec }) => ({
+        ai_agent_id: metadata.name,
+        agent_name: spec.displayName ?? metadata.name,
+        required_dynamic_data: spec.llm.requiredDynamicData ?? [],
+      })),
+    };
+  });
 
   addRoute(app, getCallPageFile, async ({ params, reply }) => {
     const file = Object.hasOwn(files, params.file) ? files[params.file] : undefined;

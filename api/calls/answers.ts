@@ -41,7 +41,9 @@ const callFields = z.object({
   recorded_call_audio_url: z
     .string()
     .nullable()
-    .describe('An address that opens the recording for 10 minutes. null while there is none, and for keys that lack `recordings:read`.'),
+    .describe(
+      'An address that opens the recording for 10 minutes. null while there is none, and for keys that lack `recordings:read` and have not made the call.',
+    ),
   access_token: z
     .string()
     .nullable()

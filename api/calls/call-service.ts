@@ -27,6 +27,11 @@ export interface CallAccess {
 
 export const noAccess: CallAccess = { accessToken: null, mediaUrl: null };
 
+/** The same for what is somebody else's, what doesn't exist and what can't exist. */
+export function callNotFound(): ApiError {
+  return new ApiError('not_found', 'Call not found');
+}
+
 export class CallService {
   readonly #agents: ServedAgents;
   readonly #lifecycle: CallLifecycle;
@@ -43,7 +48,7 @@ export class CallService {
   }
 
   /** @throws ApiError `not_found`, `conflict`, `concurrent_call_limit_reached`, `unavailable` without a media server */
-  async createWebCall({ org, createdByUserId }: Caller, body: WebCallCreate): Promise<CallRecord> {
+  async createWebCall({ org, userId, keyId }: Caller, body: WebCallCreate): Promise<CallRecord> {
     if (this.#mediaServer === undefined)
       throw new ApiError('unavailable', 'there is no media server: whoever runs Parley has to set LIVEKIT_URL');
     const asked = await this.#agents.find(org, body.ai_agent_id);
@@ -69,7 +74,8 @@ export class CallService {
       tokenTtlMs,
       metadata: body.metadata ?? {},
       dynamicData,
-      createdBy: createdByUserId,
+      createdBy: userId,
+      createdByKey: keyId,
     });
     if (registration.outcome === 'registered') return registration.call;
     throw new ApiError(
@@ -81,7 +87,7 @@ export class CallService {
   /** @throws ApiError `not_found` */
   async get(org: string, id: string): Promise<CallRecord> {
     const call = await this.#store.calls.get({ org, id });
-    if (call === undefined) throw new ApiError('not_found', 'Call not found');
+    if (call === undefined) throw callNotFound();
     return call;
   }
 

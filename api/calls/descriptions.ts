@@ -15,7 +15,7 @@ export const createWebCall = defineRoute({
   summary: 'Register a call from a browser',
   description:
     'The call keeps the configuration that the agent serves now. Join with `access_token` at `media_url` (LiveKit) within 5 minutes: the token opens one room, for one user, who may be heard and hear. A call that nobody joins ends as `error`.',
-  permission: 'calls:write',
+  permission: 'calls:create',
   body: webCallCreate.meta({ id: 'WebCallCreate' }),
   bodyExamples: {
     'an agent that needs a name': {
@@ -79,6 +79,7 @@ export const getCall = defineRoute({
   tag,
   summary: 'Get a call, whatever its type',
   permission: 'calls:read',
+  permissionForOwn: 'calls:create',
   params: { call_id: 'The `_id`.' },
   answers: { 200: { description: 'The call.', schema: callAnswer, example: endedCall } },
 });
@@ -113,6 +114,7 @@ export const downloadRecording = defineRoute({
   summary: 'Download the recording of a call',
   description: 'One part of it with a header `Range: bytes=…`. `expiration_url_in_minutes` is read and of no consequence here.',
   permission: 'recordings:read',
+  permissionForOwn: 'calls:create',
   body: recordingRequest.meta({ id: 'RecordingRequest' }),
   bodyExamples: { 'a call': { call_id: registeredCall._id } },
   answers: recording,

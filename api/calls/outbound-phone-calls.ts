@@ -34,7 +34,7 @@ export class OutboundPhoneCalls {
    * @throws ApiError `not_found` for a number or an agent that isn't there, `conflict` for a number that can't call,
    * `concurrent_call_limit_reached`, `unavailable` where the media server is missing or doesn't answer
    */
-  async dial({ org, createdByUserId }: Caller, body: OutboundCallCreate): Promise<CallRecord> {
+  async dial({ org, userId, keyId }: Caller, body: OutboundCallCreate): Promise<CallRecord> {
     const { agents, lifecycle, routes, rooms } = this.#options;
     if (rooms === undefined) throw new ApiError('unavailable', 'there is no media server: whoever runs Parley has to set LIVEKIT_URL');
     const { from_number: fromNumber, to_number: toNumber } = body;
@@ -73,7 +73,8 @@ export class OutboundPhoneCalls {
       toNumber,
       metadata: body.metadata ?? {},
       dynamicData,
-      createdBy: createdByUserId,
+      createdBy: userId,
+      createdByKey: keyId,
     });
     if (registration.outcome === 'limit_reached')
       throw new ApiError(

@@ -38,10 +38,12 @@ export class Recordings {
 
   /**
    * A call that has a recording.
+   * @param visible whether the caller may know of it
    * @throws ApiError `recording_not_found`, also for a call that isn't there, and `recording_not_ready` for one that isn't over
    */
-  async find(ref: CallRef): Promise<CallRecord> {
-    const call = await this.#calls.get(ref);
+  async find(ref: CallRef, visible: (call: CallRecord) => boolean = () => true): Promise<CallRecord> {
+    const found = await this.#calls.get(ref);
+    const call = found !== undefined && visible(found) ? found : undefined;
     if (call !== undefined && !isTerminal(call.status)) throw new ApiError('recording_not_ready', 'the call is not over yet');
     if (call?.recording == null) throw recordingNotFound();
     return call;

@@ -5,10 +5,11 @@ import { CallLifecycle } from '../../calls/lifecycle.ts';
 import { covers, type CallRecord } from '../../store/index.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Caller } from '../http/caller.ts';
+import type { Requirement } from '../http/permissions.ts';
 import { addRoute } from '../http/route.ts';
 import type { Foundation } from '../resources/foundation.ts';
 import { Analyses } from './analysis.ts';
-import { CallService, noAccess } from './call-service.ts';
+import { callNotFound, CallService, noAccess } from './call-service.ts';
 import { callSummaryToRest, callToRest, type CallExtras } from './codec.ts';
 import {
   createWebCall,
@@ -52,7 +53,7 @@ export function registerCalls(
   const extrasOf = async (call: CallRecord, caller: Caller, request: FastifyRequest, { own = false } = {}): Promise<CallExtras> => ({
     ...(own || covers(caller.permissions, 'calls:write') ? await service.accessTo(call) : noAccess),
     recordingUrl:
-      call.recording !== null && covers(caller.permissions, 'recordings:read') ? recordings.sign(request, call, addressMinutes).url : null,
+      call.recording !== null && maySee(caller, call, 'recordings:read') ? recordings.sign(request, call, addressMinutes).url : null,
   });
 
   addRoute(app, createWebCall, async ({ body, caller, request, reply, timed }) => {
@@ -79,6 +80,7 @@ export function registerCalls(
 
   addRoute(app, getCall, async ({ params, caller, request, timed }) => {
     const call = await timed('db', () => service.get(caller.org, params.call_id));
+    if (!maySee(caller, call, 'calls:read')) throw callNotFound();
     const { messages, turns } = await timed('db', () => service.transcript(call));
     const analysis = await timed('db', () => analyses.ofCall(call));
     return callToRest(call, { ...(await extrasOf(call, caller, request)), messages, turns, analysis });
@@ -88,8 +90,9 @@ export function registerCalls(
     timed('db', () => analyses.results({ org, id: params.call_id, agent: params.ai_agent_id })),
   );
 
-  addRoute(app, downloadRecording, async ({ body, caller: { org }, request, reply, timed }) => {
-    const call = await timed('db', () => recordings.find({ org, id: body.call_id }));
+  addRoute(app, downloadRecording, async ({ body, caller, request, reply, timed }) => {
+    const ref = { org: caller.org, id: body.call_id };
+    const call = await timed('db', () => recordings.find(ref, (found) => maySee(caller, found, 'recordings:read')));
     return recordings.send(request, reply, call);
   });
 
@@ -104,4 +107,9 @@ export function registerCalls(
     const call = await timed('db', () => recordings.findByToken(params.token));
     return recordings.send(request, reply, call);
   });
+}
+
+/** Who may make calls sees those that the same key has made, and with its permission all of them. */
+function maySee(caller: Caller, call: CallRecord, permission: Exclude<Requirement, 'public'>): boolean {
+  return covers(caller.permissions, permission) || (covers(caller.permissions, 'calls:create') && call.createdByKey === caller.keyId);
 }

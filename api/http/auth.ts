@@ -43,7 +43,7 @@ export function registerAuthentication(app: FastifyInstance, dependencies: ApiDe
     const state = requestState(request);
     const caller = await state.timed('auth', () => authenticate(store.apiKeys, request));
     state.caller = caller;
-    const permitted = covers(caller.permissions, needed);
+    const permitted = [needed, description.permissionForOwn ?? needed].some((enough) => covers(caller.permissions, enough));
     // What a key may not do is no use of what its organisation may do: others would have to do without.
     const decision = limiter.take(caller, description, permitted ? 'all' : 'key');
     const headers = limitHeaders(decision);
@@ -75,8 +75,8 @@ async function authenticate(apiKeys: Pick<Store['apiKeys'], 'authenticate'>, req
   const result = await apiKeys.authenticate(token);
   switch (result.outcome) {
     case 'ok': {
-      const { keyId, org, permissions, createdByUserId } = result.record;
-      return { keyId, org, permissions, createdByUserId };
+      const { keyId, org, permissions, userId, expirationDate } = result.record;
+      return { keyId, org, permissions, userId, expiresAt: expirationDate };
     }
     case 'malformed':
     case 'unknown':

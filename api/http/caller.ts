@@ -4,7 +4,10 @@ export interface Caller {
   /** The organisation: also the name of its namespace. */
   readonly org: string;
   readonly permissions: readonly string[];
-  readonly createdByUserId: string | null;
+  /** Whom the key acts for: recorded as the maker of what is made with it. */
+  readonly userId: string | null;
+  /** When the key ends. */
+  readonly expiresAt: Date;
 }
 
 /** Stands for a secret in answers, and sent back for "unchanged". */

@@ -28,6 +28,10 @@ describe('permissions', () => {
       expect(needed).toBe('public');
       return;
     }
+    if (path === '/v1/calls/create-web-call') {
+      expect(needed).toBe('calls:create');
+      return;
+    }
     const [, resource] = resources.find(([pattern]) => pattern.test(path)) ?? [];
     expect(needed).toBe(`${resource}:${method === 'GET' || reads.has(path) ? 'read' : 'write'}`);
     expect(permissions).toContain(needed);

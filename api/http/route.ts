@@ -35,6 +35,8 @@ export interface RouteDescription {
   readonly description?: string;
   /** What a key needs. */
   readonly permission: Requirement;
+  /** Enough for what the key itself has made: `handle` sees to it that it is nothing else. */
+  readonly permissionForOwn?: Exclude<Requirement, 'public'>;
   /** What each path parameter is, by name. */
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: z.ZodObject;

@@ -45,7 +45,7 @@ export class DocumentService {
   }
 
   /** The file is stored before the document is taken on: a document always has its file. */
-  async submitFile({ org, createdByUserId }: Caller, baseName: string, request: FastifyRequest): Promise<DocumentRecord> {
+  async submitFile({ org, userId }: Caller, baseName: string, request: FastifyRequest): Promise<DocumentRecord> {
     const collection = await this.#bases.ensure(org, baseName);
     const id = newDocumentId();
     const key = fileKey(org, id);
@@ -60,7 +60,7 @@ export class DocumentService {
         bytes,
         sha256,
         metadata,
-        createdBy: createdByUserId,
+        createdBy: userId,
       });
     } catch (error) {
       // An answer that got lost on the way may have been a yes: then the file is needed, and otherwise it is found to belong to nobody.
@@ -69,9 +69,9 @@ export class DocumentService {
     }
   }
 
-  async submitWebsite({ org, createdByUserId }: Caller, baseName: string, { page_urls: urls }: WebsiteSubmission): Promise<DocumentRecord> {
+  async submitWebsite({ org, userId }: Caller, baseName: string, { page_urls: urls }: WebsiteSubmission): Promise<DocumentRecord> {
     const collection = await this.#bases.ensure(org, baseName);
-    return this.#takeOn(collection, { kind: 'website', filename: urls[0] ?? '', urls, createdBy: createdByUserId });
+    return this.#takeOn(collection, { kind: 'website', filename: urls[0] ?? '', urls, createdBy: userId });
   }
 
   /** Oldest first. */

@@ -64,7 +64,7 @@ export class KnowledgeBaseService {
     const { org } = caller;
     const claim = this.#claim(org, body.name);
     if (await isTaken(claim)) throw nameTaken(body.name);
-    const annotations = caller.createdByUserId === null ? undefined : { [wellKnown.createdBy]: caller.createdByUserId };
+    const annotations = caller.userId === null ? undefined : { [wellKnown.createdBy]: caller.userId };
     const metadata = { namespace: org, name: `kb-${randomId()}`, ...(annotations && { annotations }) };
     const spec = { ...knowledgeBaseFromRest(body, undefined), deletionPolicy: 'Delete' };
     const object = { apiVersion: API_VERSION, kind: 'KnowledgeBase', metadata, spec } as unknown as KnowledgeBase;

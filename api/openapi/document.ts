@@ -95,7 +95,8 @@ export function documentedPath(pattern: string): string {
 
 function operation(route: RouteDescription, all: readonly RouteDescription[], schemas: SchemaCollection): JsonObject {
   const parameters = [...pathParameters(route), ...queryParameters(route.query, schemas), ...(route.ifMatch ? [ifMatchParameter] : [])];
-  const permission = route.permission === 'public' ? 'Needs no key.' : `Needs the permission \`${route.permission}\`.`;
+  const forOwn = route.permissionForOwn === undefined ? '' : `; for what the key itself has made, \`${route.permissionForOwn}\` is enough`;
+  const permission = route.permission === 'public' ? 'Needs no key.' : `Needs the permission \`${route.permission}\`${forOwn}.`;
   return {
     operationId: route.operationId,
     tags: [route.tag],

@@ -64,7 +64,7 @@ export class PhoneNumberService {
     if (found.length > 0) throw new ValidationFailed(found);
     const claim = this.#claim(body.phone_number);
     if (await isTaken(claim)) throw numberTaken(body.phone_number);
-    const annotations = caller.createdByUserId === null ? undefined : { [wellKnown.createdBy]: caller.createdByUserId };
+    const annotations = caller.userId === null ? undefined : { [wellKnown.createdBy]: caller.userId };
     const metadata = { namespace: org, name, ...(annotations && { annotations }) };
     const object = { apiVersion: API_VERSION, kind: 'PhoneNumber', metadata, spec } as unknown as PhoneNumber;
     return inRestWords(phoneNumberFieldNames, async () => {

@@ -53,7 +53,7 @@ export class ToolWriter extends ResourceWriter<Tool> {
         ? stageMarks({ for: { kind: 'Agent', name: agentName }, at: new Date(this.#foundation.clock.now()).toISOString(), keys: [] })
         : undefined;
     const annotations = {
-      ...(caller.createdByUserId !== null && { [wellKnown.createdBy]: caller.createdByUserId }),
+      ...(caller.userId !== null && { [wellKnown.createdBy]: caller.userId }),
       [withAgentAnnotation]: 'true',
       ...marks?.annotations,
     };

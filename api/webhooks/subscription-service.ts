@@ -93,7 +93,7 @@ export class SubscriptionService {
     if (await isTaken(claim)) throw nameTaken(body.name);
     const secret = body.enable_signed_webhooks && !mode.dryRun ? generateSigningKey() : undefined;
     if (secret !== undefined) secrets.pending.set(currentKeyName, secret);
-    const annotations = caller.createdByUserId === null ? undefined : { [wellKnown.createdBy]: caller.createdByUserId };
+    const annotations = caller.userId === null ? undefined : { [wellKnown.createdBy]: caller.userId };
     const metadata = { namespace: org, name, ...(annotations && { annotations }) };
     const object = { apiVersion: API_VERSION, kind: 'WebhookSubscription', metadata, spec } as unknown as WebhookSubscription;
     return inRestWords(webhookFieldNames, async () => {

@@ -12,6 +12,7 @@ export function registerKeys(program: Command): void {
     .requiredOption('--name <text>', 'what the key is for, 1 to 100 characters')
     .option('--permissions <list>', 'comma-separated, e.g. agents:write,calls:read; * is everything', words, ['*'])
     .option('--expires-in-days <days>', '1 to 365', wholeNumber, 30)
+    .option('--user <id>', 'whom the key acts for: what is made with it records this user')
     .option('--json', 'print JSON, the key under "api_key"')
     .action(
       async (options: {
@@ -19,6 +20,7 @@ export function registerKeys(program: Command): void {
         readonly name: string;
         readonly permissions: readonly string[];
         readonly expiresInDays: number;
+        readonly user?: string;
         readonly json?: true;
       }) => {
         const [{ withStore }, { UserError }, { isPermission, permissions }, { printJson }] = await Promise.all([
@@ -32,7 +34,13 @@ export function registerKeys(program: Command): void {
           throw new UserError(`there is no permission ${JSON.stringify(word)}`, { cure: `use some of ${permissions.join(', ')}` });
         });
         const { record, apiKey } = await withStore((store) =>
-          store.apiKeys.create({ org: options.org, name: options.name, permissions: wanted, expirationDays: options.expiresInDays }),
+          store.apiKeys.create({
+            org: options.org,
+            name: options.name,
+            permissions: wanted,
+            expirationDays: options.expiresInDays,
+            userId: options.user,
+          }),
         );
         if (options.json === true) {
           printJson({ ...shown(record), api_key: apiKey });
@@ -68,13 +76,14 @@ export function registerKeys(program: Command): void {
       }
       process.stdout.write(
         table(
-          ['KEY ID', 'NAME', 'ENDS IN', 'STATE', 'EXPIRES', 'PERMISSIONS'],
+          ['KEY ID', 'NAME', 'ENDS IN', 'STATE', 'EXPIRES', 'USER', 'PERMISSIONS'],
           all.map((key) => [
             key.keyId,
             key.name,
             key.lastFour,
             stateOf(key, Date.now()),
             key.expirationDate.toISOString(),
+            key.userId ?? '',
             key.permissions.join(','),
           ]),
         ),
@@ -113,6 +122,7 @@ function shown(record: ApiKeyRecord) {
     expiration_date: record.expirationDate.toISOString(),
     created_at: record.createdAt.toISOString(),
     revoked: record.revoked,
+    user_id: record.userId,
     created_by_user_id: record.createdByUserId,
     last_four: record.lastFour,
   };

@@ -5,11 +5,14 @@ import { openStore, type Permission } from '../../store/index.ts';
 /** The longest that a key can live; an expired one is replaced at the next start. */
 const expirationDays = 365;
 
+/** Whom they act for. */
+const userId = 'local';
+
 /** What keys are for, with what they may do. */
 const purposes = {
   'local stack': ['*'],
-  // In the address of a page: it can talk to agents, and do nothing else.
-  'call page': ['agents:read', 'calls:write', 'recordings:read'],
+  // In the address of a page: it can talk to agents and see what came of it, and do nothing else.
+  'call page': ['calls:create'],
 } as const satisfies Readonly<Record<string, readonly Permission[]>>;
 
 /**
@@ -30,9 +33,14 @@ export async function ensureApiKey(options: {
     const kept = known[slot];
     if (kept !== undefined) {
       const answer = await store.apiKeys.authenticate(kept);
-      if (answer.outcome === 'ok' && answer.record.org === org) return kept;
+      if (answer.outcome === 'ok' && answer.record.org === org) {
+        const { keyId, permissions } = answer.record;
+        if (permissions.join() === purposes[purpose].join()) return kept;
+        // Of a version that gave it other permissions.
+        await store.apiKeys.revoke({ org, keyId });
+      }
     }
-    const { apiKey } = await store.apiKeys.create({ org, name: purpose, permissions: purposes[purpose], expirationDays });
+    const { apiKey } = await store.apiKeys.create({ org, name: purpose, permissions: purposes[purpose], expirationDays, userId });
     writeFileSync(file, JSON.stringify({ ...known, [slot]: apiKey }), { mode: 0o600 });
     return apiKey;
   } finally {

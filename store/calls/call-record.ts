@@ -33,6 +33,8 @@ export interface NewCall extends CallRef {
   readonly metadata?: Values;
   readonly dynamicData?: Values;
   readonly createdBy?: string | null;
+  /** The API key that it was made with. */
+  readonly createdByKey?: string;
   /** In the course of which trace it was registered: W3C Trace Context. */
   readonly traceparent?: string | undefined;
 }
@@ -64,6 +66,7 @@ export interface CallRecord extends CallRef {
   readonly metadata: Values;
   readonly dynamicData: Values;
   readonly createdBy: string | null;
+  readonly createdByKey: string | null;
   readonly traceparent: string | null;
   readonly createdAt: Date;
   /** The first media; null before. */
@@ -78,7 +81,7 @@ export interface CallRecord extends CallRef {
 export const callColumns = `org, id, call_type AS "callType", direction, status, finish_reason AS "finishReason", agent_name AS "agentName",
   agent_display_name AS "agentDisplayName", override_agent_name AS "overrideAgentName", agent_uid AS "agentUid", revision, workspace,
   max_duration_ms AS "maxDurationMs", room, token_expires_at AS "tokenExpiresAt", from_number AS "fromNumber", to_number AS "toNumber",
-  sip_call_id AS "sipCallId", metadata, dynamic_data AS "dynamicData", created_by AS "createdBy", traceparent, created_at AS "createdAt",
+  sip_call_id AS "sipCallId", metadata, dynamic_data AS "dynamicData", created_by AS "createdBy", created_by_key AS "createdByKey", traceparent, created_at AS "createdAt",
   started_at AS "startedAt", ended_at AS "endedAt", job_id AS "jobId", job_seen_at AS "jobSeenAt",
   recording_key AS "recordingKey", recording_bytes::float8 AS "recordingBytes", recording_duration_ms::float8 AS "recordingDurationMs"`;
 

@@ -73,7 +73,7 @@ async function useKey(key: string, wanted?: string): Promise<void> {
 
 function chooseAgent(): void {
   const chosen = agents.find(({ ai_agent_id: id }) => id === elements.agent.value);
-  askForData(chosen?.llm.required_dynamic_data ?? []);
+  askForData(chosen?.required_dynamic_data ?? []);
 }
 
 async function call(): Promise<void> {
@@ -156,10 +156,6 @@ async function hear(client: Rest, id: string): Promise<void> {
       return;
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      if (error.status === 403) {
-        elements.recordingNote.textContent = 'To hear the recording the key needs the permission recordings:read.';
-        return;
-      }
       // Not ready, or not in the storage yet.
       if (error.status !== 404 && error.status !== 409) throw error;
     }

@@ -5,7 +5,7 @@ import { refusalText } from '../session/failure.ts';
 export interface Agent {
   readonly ai_agent_id: string;
   readonly agent_name: string;
-  readonly llm: { readonly required_dynamic_data: readonly string[] };
+  readonly required_dynamic_data: readonly string[];
 }
 
 export interface Call {
@@ -53,16 +53,8 @@ export function restWith(key: string): Rest {
   const json = async <T>(...request: Parameters<typeof ask>): Promise<T> => (await (await ask(...request)).json()) as T;
   return {
     async agents() {
-      const all: Agent[] = [];
-      for (let token: string | null = ''; token !== null;) {
-        const page: { readonly data: readonly Agent[]; readonly next_page_token?: string | null } = await json(
-          'GET',
-          `/v2/ai-agents${token === '' ? '' : `?page_token=${encodeURIComponent(token)}`}`,
-        );
-        all.push(...page.data);
-        token = page.next_page_token ?? null;
-      }
-      return all.sort((left, right) => left.agent_name.localeCompare(right.agent_name));
+      const { data } = await json<{ readonly data: readonly Agent[] }>('GET', '/call/agents');
+      return data.toSorted((left, right) => left.agent_name.localeCompare(right.agent_name));
     },
     createCall: (agent, data) => json('POST', '/v1/calls/create-web-call', { ai_agent_id: agent, native_llm_dynamic_data: data }),
     call: (id) => json('GET', `/v1/calls/${encodeURIComponent(id)}`),

@@ -165,8 +165,8 @@ export async function organization(facade: Facade): Promise<TestOrganization> {
       org: name,
       name: 'test',
       permissions,
-      expirationDays: 1,
-      createdByUserId: 'user-1',
+      expirationDays: 365,
+      userId: 'user-1',
     });
     return apiKey;
   };

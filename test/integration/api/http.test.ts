@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { describedRoutes } from '../../../api/openapi/described-routes.ts';
-import { permissions } from '../../../store/index.ts';
+import { covers, permissions } from '../../../store/index.ts';
 import { anAgentRequest } from '../../support/builders.ts';
 import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
 
@@ -17,7 +17,12 @@ beforeAll(async () => {
 });
 afterAll(() => facade.close());
 
-const routes = describedRoutes().map(({ method, path, permission: needed }) => ({ method, path: path.replaceAll(/:\w+/g, 'x'), needed }));
+const routes = describedRoutes().map(({ method, path, permission: needed, permissionForOwn: own }) => ({
+  method,
+  path: path.replaceAll(/:\w+/g, 'x'),
+  needed,
+  own,
+}));
 
 describe('authentication', () => {
   it.each([
@@ -50,10 +55,10 @@ describe('authentication', () => {
 
   it('asks every route for its permission and for no other', async () => {
     const keys = await Promise.all(permissions.map(async (permission) => ({ permission, key: await org.keyWith(permission) })));
-    for (const { method, path, needed } of routes) {
+    for (const { method, path, needed, own } of routes) {
       if (needed === 'public') continue;
       for (const { permission, key } of keys) {
-        const enough = permission === '*' || permission === needed || permission === needed.replace(/:read$/, ':write');
+        const enough = covers([permission], needed) || (own !== undefined && covers([permission], own));
         const answer = await facade.call(method, path, { key });
         expect(answer.status === 403, `${method} ${path} with ${permission}: ${answer.status}`).toBe(!enough);
         if (!enough)

@@ -116,6 +116,7 @@ describe('API keys', () => {
       expiration_date: expect.any(String),
       created_at: expect.any(String),
       revoked: false,
+      user_id: 'user-1',
       created_by_user_id: 'user-1',
       last_four: clear.slice(-4),
     });

@@ -142,7 +142,7 @@ it(
     await migrate({ databaseUrl: home.env['DATABASE_URL'] ?? '' });
     const store = openStore({ databaseUrl: home.env['DATABASE_URL'] ?? '', poolSize: 2 });
     await store.organizations.create({ name: org });
-    const { apiKey } = await store.apiKeys.create({ org, name: 'first', permissions: ['*'], expirationDays: 30, createdByUserId: null });
+    const { apiKey } = await store.apiKeys.create({ org, name: 'first', permissions: ['*'], expirationDays: 30 });
     const ask = async (from: Installation, method: string, path: string, body?: object) => {
       const response = await fetch(`http://127.0.0.1:${from.env['PARLEY_API_PORT']}${path}`, {
         method,

@@ -591,7 +591,7 @@ async function facadeAndOperatorWork(url: string, org: string): Promise<void> {
     expect(secrets.split('\n').length).toBeGreaterThan(2);
   });
   await store.organizations.create({ name: org });
-  const { apiKey } = await store.apiKeys.create({ org, name: 'test', permissions: ['*'], expirationDays: 1, createdByUserId: 'test' });
+  const { apiKey } = await store.apiKeys.create({ org, name: 'test', permissions: ['*'], expirationDays: 1, userId: 'test' });
   const call = (method: string, path: string, body?: object): Promise<Response> =>
     fetch(url + path, {
       method,

@@ -24,6 +24,7 @@ describe('create', () => {
       name: 'Schlüssel 🔑',
       permissions: ['agents:write', 'calls:read', 'agents:write'],
       expirationDays: 7,
+      userId: 'user-2',
       createdByUserId: 'user-1',
     });
     expect(record).toEqual({
@@ -34,6 +35,7 @@ describe('create', () => {
       expirationDate: new Date(record.createdAt.getTime() + 7 * 86_400_000),
       createdAt: expect.any(Date),
       revoked: false,
+      userId: 'user-2',
       createdByUserId: 'user-1',
       lastFour: apiKey.slice(-4),
     });
@@ -51,6 +53,9 @@ describe('create', () => {
       [{ ...good, name: 'x'.repeat(101) }, /101/],
       [{ ...good, name: 'a\u0000b' }, /control characters/],
       [{ ...good, name: 'a\nb\u001b[2J' }, /control characters/],
+      [{ ...good, userId: '' }, /1 to 200/],
+      [{ ...good, userId: 'x'.repeat(201) }, /1 to 200/],
+      [{ ...good, userId: 'a\nb' }, /control/],
       [{ ...good, expirationDays: 0 }, /1 to 365/],
       [{ ...good, expirationDays: 366 }, /1 to 365/],
       [{ ...good, expirationDays: 1.5 }, /1 to 365/],

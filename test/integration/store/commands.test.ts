@@ -139,6 +139,8 @@ describe('parley keys', () => {
       'agents:write, calls:read',
       '--expires-in-days',
       '3',
+      '--user',
+      'user-7',
     );
     expect(made).toMatchObject({ code: 0, stdout: expect.stringMatching(/^pk_\w{8}_\w{40}_\w{6}\n$/) });
     const apiKey = made.stdout.trim();
@@ -148,7 +150,7 @@ describe('parley keys', () => {
     const known = await store.apiKeys.authenticate(apiKey);
     expect(known).toMatchObject({ outcome: 'ok', record: { org, name: 'for tests', permissions: ['agents:write', 'calls:read'] } });
     const listed = await parley('keys', 'list', '--org', org);
-    expect(listed.stdout).toMatch(/^key_\S+ +for tests +\w{4} +active +\S+ +agents:write,calls:read$/m);
+    expect(listed.stdout).toMatch(/^key_\S+ +for tests +\w{4} +active +\S+ +user-7 +agents:write,calls:read$/m);
     expect(listed.stdout).not.toContain(apiKey);
 
     const keyId = known.outcome === 'ok' ? known.record.keyId : '';
@@ -170,6 +172,7 @@ describe('parley keys', () => {
       expiration_date: new Date(Date.parse(key.created_at) + 30 * 86_400_000).toISOString(),
       created_at: expect.any(String),
       revoked: false,
+      user_id: null,
       created_by_user_id: null,
       last_four: apiKey.slice(-4),
     });

@@ -170,7 +170,7 @@ export interface paths {
   "/v1/api-keys/{key_id}/revoke": {
     /**
      * Revoke an API key, for good
-     * @description Within 5 seconds no replica accepts it any more. Revoking again changes nothing.
+     * @description Within 5 seconds no replica accepts it any more. Revoking again changes nothing. A key revokes itself and those that may do no more than it.
      *
      * Needs the permission `api_keys:write`.
      */
@@ -181,7 +181,7 @@ export interface paths {
      * Download the recording of a call
      * @description One part of it with a header `Range: bytes=…`. `expiration_url_in_minutes` is read and of no consequence here.
      *
-     * Needs the permission `recordings:read`.
+     * Needs the permission `recordings:read`; for what the key itself has made, `calls:create` is enough.
      */
     post: operations["downloadRecording"];
   };
@@ -213,7 +213,7 @@ export interface paths {
      * Register a call from a browser
      * @description The call keeps the configuration that the agent serves now. Join with `access_token` at `media_url` (LiveKit) within 5 minutes: the token opens one room, for one user, who may be heard and hear. A call that nobody joins ends as `error`.
      *
-     * Needs the permission `calls:write`.
+     * Needs the permission `calls:create`.
      */
     post: operations["createWebCall"];
   };
@@ -229,7 +229,7 @@ export interface paths {
   "/v1/calls/{call_id}": {
     /**
      * Get a call, whatever its type
-     * @description Needs the permission `calls:read`.
+     * @description Needs the permission `calls:read`; for what the key itself has made, `calls:create` is enough.
      */
     get: operations["getCall"];
   };
@@ -820,6 +820,9 @@ export interface components {
       /** Format: date-time */
       created_at: string;
       revoked: boolean;
+      /** @description Whom the key acts for. */
+      user_id: string | null;
+      /** @description Whom the key acts for that made it; null for a key that was made at the command line. */
       created_by_user_id: string | null;
       /** @description The end of the key, to tell keys apart. */
       last_four: string;
@@ -827,10 +830,12 @@ export interface components {
     ApiKeyCreate: {
       /** @description What the key is for; without control characters. */
       name: string;
-      /** @default 30 */
+      /** @description 30 where absent, or as long as the key that makes it: no key outlives its maker, and more days than that has left are 422. */
       expiration_days?: number;
-      /** @description A key can grant only what it holds. `write` implies `read`. */
-      permissions: ("*" | "agents:read" | "agents:write" | "tools:read" | "tools:write" | "phone_numbers:read" | "phone_numbers:write" | "knowledge_bases:read" | "knowledge_bases:write" | "calls:read" | "calls:write" | "recordings:read" | "recordings:write" | "webhooks:read" | "webhooks:write" | "api_keys:read" | "api_keys:write" | "secrets:read" | "secrets:write")[];
+      /** @description Whom the key acts for: what is made with it records this user. Absent, that of the key that makes it; null for no user. */
+      user_id?: string | null;
+      /** @description A key can grant only what it holds. `write` implies `read`. `calls:create` makes web calls and sees those that the same key has made, and no others. */
+      permissions: ("*" | "agents:read" | "agents:write" | "tools:read" | "tools:write" | "phone_numbers:read" | "phone_numbers:write" | "knowledge_bases:read" | "knowledge_bases:write" | "calls:read" | "calls:write" | "recordings:read" | "recordings:write" | "webhooks:read" | "webhooks:write" | "api_keys:read" | "api_keys:write" | "secrets:read" | "secrets:write" | "calls:create")[];
     };
     ApiKeyList: {
       data: components["schemas"]["ApiKey"][];
@@ -1118,7 +1123,7 @@ export interface components {
       call_end_time: string | null;
       /** @description From start to end; null until it is over. */
       call_duration_seconds: number | null;
-      /** @description An address that opens the recording for 10 minutes. null while there is none, and for keys that lack `recordings:read`. */
+      /** @description An address that opens the recording for 10 minutes. null while there is none, and for keys that lack `recordings:read` and have not made the call. */
       recorded_call_audio_url: string | null;
       /** @description Opens the room of a web call, to one user: in the answer that makes the call, and for keys that hold `calls:write` while the call is `registered`; null otherwise. */
       access_token: string | null;
@@ -1256,7 +1261,7 @@ export interface components {
       call_end_time: string | null;
       /** @description From start to end; null until it is over. */
       call_duration_seconds: number | null;
-      /** @description An address that opens the recording for 10 minutes. null while there is none, and for keys that lack `recordings:read`. */
+      /** @description An address that opens the recording for 10 minutes. null while there is none, and for keys that lack `recordings:read` and have not made the call. */
       recorded_call_audio_url: string | null;
       /** @description Opens the room of a web call, to one user: in the answer that makes the call, and for keys that hold `calls:write` while the call is `registered`; null otherwise. */
       access_token: string | null;
@@ -1572,6 +1577,9 @@ export interface components {
       /** Format: date-time */
       created_at: string;
       revoked: boolean;
+      /** @description Whom the key acts for. */
+      user_id: string | null;
+      /** @description Whom the key acts for that made it; null for a key that was made at the command line. */
       created_by_user_id: string | null;
       /** @description The end of the key, to tell keys apart. */
       last_four: string;
@@ -3245,7 +3253,7 @@ export interface operations {
   };
   /**
    * Revoke an API key, for good
-   * @description Within 5 seconds no replica accepts it any more. Revoking again changes nothing.
+   * @description Within 5 seconds no replica accepts it any more. Revoking again changes nothing. A key revokes itself and those that may do no more than it.
    *
    * Needs the permission `api_keys:write`.
    */
@@ -3287,7 +3295,7 @@ export interface operations {
    * Download the recording of a call
    * @description One part of it with a header `Range: bytes=…`. `expiration_url_in_minutes` is read and of no consequence here.
    *
-   * Needs the permission `recordings:read`.
+   * Needs the permission `recordings:read`; for what the key itself has made, `calls:create` is enough.
    */
   downloadRecording: {
     requestBody: {
@@ -3477,7 +3485,7 @@ export interface operations {
    * Register a call from a browser
    * @description The call keeps the configuration that the agent serves now. Join with `access_token` at `media_url` (LiveKit) within 5 minutes: the token opens one room, for one user, who may be heard and hear. A call that nobody joins ends as `error`.
    *
-   * Needs the permission `calls:write`.
+   * Needs the permission `calls:create`.
    */
   createWebCall: {
     requestBody: {
@@ -3559,7 +3567,7 @@ export interface operations {
   };
   /**
    * Get a call, whatever its type
-   * @description Needs the permission `calls:read`.
+   * @description Needs the permission `calls:read`; for what the key itself has made, `calls:create` is enough.
    */
   getCall: {
     parameters: {
