@@ -1,10 +1,15 @@
+import { createHash } from 'node:crypto';
+
 import { ScheduleAlreadyRunning, ScheduleOverlapPolicy, type Client, type ScheduleOptions } from '@temporalio/client';
 
 const HOUSEKEEPING_SCHEDULE = 'parley-housekeeping';
 
+/** In the memo of its workflows: by which wishes the schedule was made. */
+const MADE_BY = 'madeBy';
+
 /** Daily, in the night of UTC, at a random minute of an hour, so that installations that share a server don't all come at once. */
 function scheduleOptions(scheduleId: string, taskQueue: string) {
-  return {
+  const options = {
     scheduleId,
     spec: { calendars: [{ hour: 3, comment: 'daily housekeeping' }], jitter: '1 hour' },
     policies: { overlap: ScheduleOverlapPolicy.SKIP, catchupWindow: '1 day' },
@@ -17,9 +22,14 @@ function scheduleOptions(scheduleId: string, taskQueue: string) {
       workflowExecutionTimeout: '20 hours',
     },
   } satisfies ScheduleOptions;
+  const madeBy = createHash('sha256').update(JSON.stringify(options)).digest('hex');
+  return { ...options, action: { ...options.action, memo: { [MADE_BY]: madeBy } } } satisfies ScheduleOptions;
 }
 
-/** Makes the schedule or brings it to this version's wishes. Idempotent; a schedule that somebody paused stays paused. */
+/**
+ * Makes the schedule or brings it to this version's wishes. Idempotent; a schedule that somebody paused stays paused: what is as it should be is not
+ * written, because an update replaces the state as well, and Temporal's client can't make it depend on the state that was read.
+ */
 export async function ensureHousekeepingSchedule(
   client: Client,
   options: { readonly taskQueue: string; readonly scheduleId?: string | undefined },
@@ -29,11 +39,9 @@ export async function ensureHousekeepingSchedule(
     await client.schedule.create(wanted);
   } catch (error) {
     if (!(error instanceof ScheduleAlreadyRunning)) throw error;
-    await client.schedule.getHandle(wanted.scheduleId).update((previous) => ({
-      spec: wanted.spec,
-      policies: wanted.policies,
-      action: wanted.action,
-      state: previous.state,
-    }));
+    const schedule = client.schedule.getHandle(wanted.scheduleId);
+    const { action } = await schedule.describe();
+    if (action.memo?.[MADE_BY] === wanted.action.memo[MADE_BY]) return;
+    await schedule.update(({ state }) => ({ spec: wanted.spec, policies: wanted.policies, action: wanted.action, state }));
   }
 }

@@ -126,6 +126,7 @@ describe('its schedule', () => {
       await Promise.all([ensure('old'), ensure('old'), ensure('old')]);
       const schedule = client.schedule.getHandle(scheduleId);
       try {
+        expect((await schedule.describe()).info.lastUpdatedAt).toBeUndefined();
         await schedule.pause('a person looks into something');
         await eventually(async () => expect((await schedule.describe()).state.paused).toBe(true));
         await ensure(taskQueue);
