@@ -24,7 +24,13 @@ const source = [
 ];
 
 /** Suites that start servers: generous limits, because a busy machine is slow, not wrong. No suite has a second try. */
-const withServers = { testTimeout: 240_000, hookTimeout: 600_000, teardownTimeout: 60_000 };
+const withServers = {
+  testTimeout: 240_000,
+  hookTimeout: 600_000,
+  teardownTimeout: 60_000,
+  // As that of `eventually`: it tells "never" from "not yet".
+  expect: { poll: { timeout: 120_000 } },
+};
 
 export default defineConfig({
   test: {

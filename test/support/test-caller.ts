@@ -87,7 +87,7 @@ export class TestCaller {
   }
 
   /** Waits until the text is heard, as its tone. @returns when, by `performance.now()` */
-  hears(text: string, { since = 0, limitMs = 30_000 }: { readonly since?: number; readonly limitMs?: number } = {}): Promise<number> {
+  hears(text: string, { since = 0, limitMs = 120_000 }: { readonly since?: number; readonly limitMs?: number } = {}): Promise<number> {
     return eventually(
       () => {
         const found = this.heard.find(({ at, frequency }) => at >= since && frequency === frequencyOf(text));

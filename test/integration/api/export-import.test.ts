@@ -65,7 +65,7 @@ async function agents(): Promise<readonly { readonly ai_agent_id: string; readon
 
 async function removeEverything(): Promise<void> {
   await kubectl(['delete', plural, '--all', '--wait', `--namespace=${org.name}`]);
-  await expect.poll(async () => (await agents()).length, { timeout: 60_000 }).toBe(0);
+  await expect.poll(async () => (await agents()).length).toBe(0);
 }
 
 const exported = (text: string): readonly Manifest[] => fromYaml(text) as readonly Manifest[];
@@ -197,7 +197,7 @@ describe('what was exported', () => {
       agent_name: 'a\u0085\u2028\ufeff b',
       welcome_message: 'a\u0085\n\u2028\u0007',
     });
-    await expect.poll(async () => (await agents()).length, { timeout: 60_000 }).toBe(3);
+    await expect.poll(async () => (await agents()).length).toBe(3);
     const before = await agents();
     const { stdout } = await parley(['export', org.name, '--secrets=values']);
     await removeEverything();
@@ -207,7 +207,7 @@ describe('what was exported', () => {
     });
     expect(await agents()).toEqual([]);
     expect(await parley(['import', '-'], stdout)).toMatchObject({ code: 0, stdout: expect.stringContaining('agent/by-kubectl applied') });
-    await expect.poll(agents, { timeout: 60_000 }).toEqual(before);
+    await expect.poll(agents).toEqual(before);
     expect((await parley(['export', org.name, '--secrets=values'])).stdout).toBe(stdout);
 
     // The Secret goes with its agent again.
@@ -228,7 +228,7 @@ describe('what was exported', () => {
     await writeFile(file, (await parley(['export', org.name, '--secrets=values'])).stdout);
     await removeEverything();
     await kubectl(['apply', '--server-side', `--filename=${file}`]);
-    await expect.poll(agents, { timeout: 60_000 }).toEqual(before);
+    await expect.poll(agents).toEqual(before);
     // And parley import has nothing to argue about with it.
     expect(await parley(['import', file])).toMatchObject({ code: 0 });
   });
@@ -263,7 +263,7 @@ describe('parley import', () => {
     const { code, stderr } = await parley(['import', '-'], broken);
     expect(code).toBe(1);
     expect(stderr).toMatch(/1 of 12 objects were refused:\n {2}Agent agent-/);
-    await expect.poll(async () => (await agents()).map(({ agent_name }) => agent_name), { timeout: 60_000 }).toEqual(['by-kubectl']);
+    await expect.poll(async () => (await agents()).map(({ agent_name }) => agent_name)).toEqual(['by-kubectl']);
   });
 
   it('refuses, before it writes anything, what it could only half apply', async () => {

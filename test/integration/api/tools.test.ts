@@ -309,7 +309,7 @@ describe('function names', () => {
         expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([201, ...Array.from({ length: 7 }, () => 409)]);
       }
       // What the other replica took back goes from the list when the watch says so.
-      await expect.poll(async () => ids(await org.call('GET', `/v2/ai-agents/${agent}/custom-tools`)), { timeout: 60_000 }).toHaveLength(5);
+      await expect.poll(async () => ids(await org.call('GET', `/v2/ai-agents/${agent}/custom-tools`))).toHaveLength(5);
     } finally {
       await replica.close();
     }
@@ -484,7 +484,7 @@ describe('a tool', () => {
     const agent = await makeAgent();
     const name = `by-kubectl-${agent.slice(-4)}`;
     await kubectl(['create', '-f', '-'], aTool(name, org.name, { agentRefs: [{ name: agent }] }));
-    await expect.poll(async () => ids(await org.call('GET', `/v2/ai-agents/${agent}/custom-tools`)), { timeout: 60_000 }).toEqual([name]);
+    await expect.poll(async () => ids(await org.call('GET', `/v2/ai-agents/${agent}/custom-tools`))).toEqual([name]);
     expect((await org.call('DELETE', `/v2/ai-agents/${agent}/custom-tools/${name}`)).status).toBe(200);
     expect(await kubectl(['get', 'tool', name, '-n', org.name, '--ignore-not-found', '-o', 'name'])).toBe('');
   });

@@ -89,7 +89,7 @@ describe.each([
     expect(await owners(mine)).toEqual([]);
     expect(await owners(theirs)).toEqual([['globex', true]]);
     const space = { model: 'bm25', dimension: 0 };
-    await expect.poll(() => kb.knowledge.vectors.count({ org: 'acme', collectionId: mine.id, space }), { timeout: 60_000 }).toBe(0);
+    await expect.poll(() => kb.knowledge.vectors.count({ org: 'acme', collectionId: mine.id, space })).toBe(0);
     expect(await owners(theirs)).toEqual([['globex', true]]);
     expect(await kb.files(id)).toEqual([]);
   });

@@ -406,7 +406,7 @@ describe('what steers the operator', () => {
       (await cluster.client<never>('Event').list({ namespace: org })).items
         .map((event) => (event as { readonly reason?: string }).reason)
         .sort((a = '', b = '') => a.localeCompare(b));
-    await expect.poll(reasonsTold, { timeout: 30_000 }).toEqual(['Available', 'UnknownProvider']);
+    await expect.poll(reasonsTold).toEqual(['Available', 'UnknownProvider']);
   });
 });
 

@@ -137,7 +137,7 @@ describe('parley events tail', () => {
       .toBeGreaterThan(0);
     const more = linesOf(await events('emit', '--name', 'Webhook.Test', '--count', '20'));
     await events('emit', '--name', 'CallHandler.CallEnded');
-    await expect.poll(() => more.filter(({ id }) => !ids().includes(id)), { timeout: 30_000 }).toEqual([]);
+    await expect.poll(() => more.filter(({ id }) => !ids().includes(id))).toEqual([]);
     expect(JSON.parse(output.split('\n')[0] ?? '')).toMatchObject({
       name: 'Webhook.Test',
       payload: { n: 2 },

@@ -55,7 +55,7 @@ describe('a result', () => {
       );
       return rows[0]?.n ?? 0;
     };
-    await expect.poll(waiting, { timeout: 20_000 }).toBe(2);
+    await expect.poll(waiting).toBe(2);
     await admin.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name IN ('doomed', 'stubborn')");
     await ended;
     expect((await admin.query('SELECT FROM parley.delivery_attempts')).rowCount).toBe(0);

@@ -71,10 +71,10 @@ describe('an event', () => {
     const { store, dispatch } = await freshDispatch();
     let hints = 0;
     const listening = dispatch.listen(() => (hints += 1));
-    await expect.poll(() => hints, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(() => hints).toBeGreaterThan(0);
     const before = hints;
     await store.webhooks.insert(ORG, [eventOf()]);
-    await expect.poll(() => hints, { timeout: 20_000 }).toBeGreaterThan(before);
+    await expect.poll(() => hints).toBeGreaterThan(before);
     await listening.stop();
   });
 });
@@ -145,7 +145,7 @@ describe('the relay', () => {
     expect(first).toMatchObject({ taken: 1, postponed: 1 });
     expect(first.deliveries).toHaveLength(1);
     expect(await dispatch.takeOutbox(10, toOne)).toMatchObject({ taken: 0 });
-    await expect.poll(async () => (await dispatch.takeOutbox(10, toOne)).taken, { timeout: 20_000 }).toBe(1);
+    await expect.poll(async () => (await dispatch.takeOutbox(10, toOne)).taken).toBe(1);
     expect(await claimAll(dispatch)).toHaveLength(2);
   });
 

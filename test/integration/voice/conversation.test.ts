@@ -29,7 +29,7 @@ describe('a conversation', () => {
     await call.caller.speak(1000);
     await call.caller.hears('It costs nine hundred.', { since: welcomed });
     await expect
-      .poll(async () => (await call.messages()).map(({ role, content }) => [role, content]), { timeout: 20_000 })
+      .poll(async () => (await call.messages()).map(({ role, content }) => [role, content]))
       .toEqual([
         ['agent', 'Good morning Ada.'],
         ['user', 'what does it cost'],

@@ -62,6 +62,6 @@ it('a key is read by its reference, and the next call has it while the API serve
 it('a key that is missing ends the call, by its name', async () => {
   const call = await stage.joined({ spec: speaking('other') });
   await call.becomes({ status: 'error', finishReason: 'native_platform_internal_error' });
-  await expect.poll(() => JSON.stringify(call.lines()), { timeout: 20_000 }).toContain(`Secret ${stage.org}/${name} has no key`);
+  await expect.poll(() => JSON.stringify(call.lines())).toContain(`Secret ${stage.org}/${name} has no key`);
   expect(stage.role.output()).not.toContain(value);
 });
