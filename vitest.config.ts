@@ -43,6 +43,7 @@ export default defineConfig({
           name: 'unit',
           include: source.map((folder) => `${folder}/**/*.test.ts`),
           testTimeout: 60_000,
+          expect: { poll: { timeout: 50_000 } },
           sequence: { groupOrder: 0 },
         },
       },

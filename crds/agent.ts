@@ -167,7 +167,16 @@ const spec = z.object({
     .describe('Background sound.'),
   call: z
     .object({
-      endAfterSilence: duration('10s', '600s').default('10s').describe('Silence of the user that ends the call.'),
+      endAfterSilence: duration('10s', '600s').default('30s').describe('Silence that ends the call.'),
+      silenceReminder: z
+        .object({
+          enabled: z.boolean().default(true).describe('Whether the agent asks.'),
+          message: text(500)
+            .optional()
+            .describe('What it says; where absent or empty "Are you still there?" in its language. May hold {{name}} placeholders.'),
+        })
+        .prefault({})
+        .describe('After half of endAfterSilence the agent asks once whether the user is still there.'),
       maxDuration: duration('30s', '7200s').default('30m').describe('Longest call.'),
       voicemailDetectionTimeout: duration('0s', '300s').default('90s').describe('0s switches it off; outbound phone calls only.'),
     })

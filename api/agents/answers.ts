@@ -43,6 +43,8 @@ export const agentAnswer = z
     ambient_sound_volume: z.number(),
     webhook_url: z.string().nullable(),
     end_call_after_silence_seconds: z.number(),
+    enable_silence_reminder: z.boolean().describe('Whether the agent asks once, after half of that silence, if the user is still there.'),
+    silence_reminder_message: z.string().nullable().describe('What it asks; `null` for "Are you still there?" in its language.'),
     max_call_duration_seconds: z.number(),
     welcome_message: z.string().nullable(),
     voicemail_detection_timeout_seconds: z.number(),

@@ -107,6 +107,7 @@ const spec = optional(
     call: optional(
       {
         endAfterSilence: duration(10_000, 600_000),
+        silenceReminder: optional({ enabled: fc.boolean(), message: text(9) }, []),
         maxDuration: duration(30_000, 7_200_000),
         voicemailDetectionTimeout: duration(0, 300_000),
       },
@@ -247,6 +248,8 @@ const body = fc.record(
     ambient_sound_volume: number(0, 2),
     webhook_url: url,
     end_call_after_silence_seconds: number(10, 600),
+    enable_silence_reminder: fc.boolean(),
+    silence_reminder_message: text(9),
     max_call_duration_seconds: number(30, 7200),
     welcome_message: text(20),
     voicemail_detection_timeout_seconds: number(0, 300),

@@ -66,6 +66,8 @@ export function agentToRest(agent: Agent, reading: AgentReading) {
     ambient_sound_volume: ambientSound.volume,
     webhook_url: spec.webhookURL ?? null,
     end_call_after_silence_seconds: secondsOf(call.endAfterSilence),
+    enable_silence_reminder: call.silenceReminder.enabled,
+    silence_reminder_message: call.silenceReminder.message ?? null,
     max_call_duration_seconds: secondsOf(call.maxDuration),
     welcome_message: spec.welcomeMessage ?? null,
     voicemail_detection_timeout_seconds: secondsOf(call.voicemailDetectionTimeout),
@@ -149,6 +151,13 @@ export function agentFromRest(body: AgentUpdate, previous: AgentSpec | undefined
     }),
     call: unlessEmpty({
       endAfterSilence: seconds(body.end_call_after_silence_seconds, call?.endAfterSilence),
+      silenceReminder: unlessEmpty(
+        {
+          enabled: updated(body.enable_silence_reminder, call?.silenceReminder.enabled, same),
+          message: updated(body.silence_reminder_message, call?.silenceReminder.message, same),
+        },
+        call?.silenceReminder,
+      ),
       maxDuration: seconds(body.max_call_duration_seconds, call?.maxDuration),
       voicemailDetectionTimeout: seconds(body.voicemail_detection_timeout_seconds, call?.voicemailDetectionTimeout),
     }),

@@ -100,7 +100,16 @@ const rest = {
     .nullish(),
   ambient_sound_volume: z.number().min(0).max(2).nullish(),
   webhook_url: address().nullish(),
-  end_call_after_silence_seconds: z.number().min(10).max(600).nullish(),
+  end_call_after_silence_seconds: z.number().min(10).max(600).nullish().describe('Silence that ends the call; 30 by default.'),
+  enable_silence_reminder: z
+    .boolean()
+    .nullish()
+    .describe('Whether the agent asks once, after half of that silence, if the user is still there; `true` by default.'),
+  silence_reminder_message: text(500)
+    .nullish()
+    .describe(
+      'What it asks then; `null` or empty for "Are you still there?" in the language of the agent. May hold `{{name}}` placeholders.',
+    ),
   max_call_duration_seconds: z.number().min(30).max(7200).nullish(),
   welcome_message: text(2000).nullish(),
   voicemail_detection_timeout_seconds: z.number().min(0).max(300).nullish(),

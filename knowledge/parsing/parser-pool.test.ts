@@ -61,7 +61,7 @@ describe('a pool of parsers', () => {
     let ended = false;
     const reading = all(pool.parse({ content: content(), extension: 'md' }).blocks()).finally(() => (ended = true));
     const outcome = expect(reading).rejects.toMatchObject({ code: 'parse_timeout' });
-    await expect.poll(() => isHandedOver, { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => isHandedOver).toBe(true);
     await settle();
     clock.tick(124_000);
     await settle();
@@ -150,10 +150,10 @@ describe('a child', () => {
   it.runIf(process.platform === 'linux')('has an empty environment and goes first when memory runs out', async () => {
     const { readFile } = await import('node:fs/promises');
     const child = new ParserProcess({ clock: systemClock });
-    await expect.poll(() => readFile(`/proc/${child.pid}/cmdline`, 'utf8'), { timeout: 20_000 }).toContain('--permission');
+    await expect.poll(() => readFile(`/proc/${child.pid}/cmdline`, 'utf8')).toContain('--permission');
     // A shell adds the folder it stands in.
     expect((await readFile(`/proc/${child.pid}/environ`, 'utf8')).replace(/(?:PWD|OLDPWD|SHLVL|_)=[^\0]*\0/gu, '')).toBe('');
-    await expect.poll(() => readFile(`/proc/${child.pid}/oom_score_adj`, 'utf8'), { timeout: 20_000 }).toBe('1000\n');
+    await expect.poll(() => readFile(`/proc/${child.pid}/oom_score_adj`, 'utf8')).toBe('1000\n');
     child.kill('no_more_use');
     await child.ended;
   });

@@ -9,7 +9,7 @@ import { createProviders, ProviderFailure, type Providers } from '../providers/i
 import { Conversation, type ConversationOptions } from '../session/conversation.ts';
 import { reasonOfFailure } from '../session/failures.ts';
 import type { LogWriter } from '../session/log-writer.ts';
-import { instructionsOf, welcomeOf } from '../session/prompt.ts';
+import { instructionsOf, silenceReminderOf, welcomeOf } from '../session/prompt.ts';
 import { conversationSettingsOf } from '../session/settings.ts';
 import { createTools } from '../tools/index.ts';
 import type { Services } from './services.ts';
@@ -71,6 +71,7 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
     settings: conversationSettingsOf(agent),
     instructions: instructionsOf({ config, data, contexts }),
     welcome: welcomeOf(config, data),
+    silenceReminder: silenceReminderOf(config, data),
     providers,
     tools: (host) => [
       ...createTools({

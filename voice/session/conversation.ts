@@ -8,9 +8,9 @@ import type { FinishReason } from '../../store/index.ts';
 import { providerFailureOf, type ProviderFailure, type ProviderPart, type Providers } from '../providers/index.ts';
 import type { KnowledgeSource, ToolHost, TransferOutcome, TransferTarget } from '../tools/tool-host.ts';
 import { Ambience } from './ambient/ambience.ts';
-import { apologyIn } from './apologies.ts';
 import { CallAgent } from './call-agent.ts';
 import { reasonOfFailure } from './failures.ts';
+import { apologyIn } from './fixed-phrases.ts';
 import { heardPartOf, type Synthesis } from './heard-part.ts';
 import { countsAsInterruption } from './interruption-rules.ts';
 import type { LogWriter } from './log-writer.ts';
@@ -39,6 +39,8 @@ export interface ConversationOptions {
   readonly instructions: string;
   /** Absent where the agent waits for the user. */
   readonly welcome: string | undefined;
+  /** Said once in a silence, before it ends the call; absent where it isn't. */
+  readonly silenceReminder: string | undefined;
   readonly providers: Providers;
   /** What the model may call. */
   readonly tools: (host: ToolHost) => ConstructorParameters<typeof CallAgent>[0]['tools'];
@@ -72,11 +74,16 @@ export class Conversation implements ToolHost {
 
   constructor(options: ConversationOptions) {
     this.#options = options;
-    const { settings, providers, clock, onEnd } = options;
+    const { settings, providers, clock, silenceReminder, onEnd } = options;
     this.#transcript = new Transcript(clock.now());
     this.#ambience = settings.ambient && new Ambience(settings.ambient);
     this.#speech = new SpeechClock(settings.vad);
-    this.#silence = new SilenceTimer({ clock, afterMs: settings.endAfterSilenceMs, onSilence: () => onEnd('inactivity_timeout') });
+    this.#silence = new SilenceTimer({
+      clock,
+      afterMs: settings.endAfterSilenceMs,
+      remind: silenceReminder === undefined ? undefined : () => this.#spoken.announce(silenceReminder),
+      onSilence: () => onEnd('inactivity_timeout'),
+    });
     this.#session = new voice.AgentSession({
       ...settings.session,
       vad: new MeasuredVad({ ...settings.vad, onSpoken: (ms) => this.#speech.userSpoke(ms) }),
@@ -136,7 +143,7 @@ export class Conversation implements ToolHost {
   // -- for tools
 
   say(text: string): void {
-    if (this.#closed === undefined) this.#spoken.announce(text);
+    if (this.#closed === undefined) void this.#spoken.announce(text);
   }
 
   end(): void {

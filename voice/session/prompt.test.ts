@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { agentKind } from '../../crds/agent.ts';
-import { instructionsOf, welcomeOf } from './prompt.ts';
+import { instructionsOf, silenceReminderOf, welcomeOf } from './prompt.ts';
 
 const agentOf = (change: Readonly<Record<string, unknown>> = {}) =>
   agentKind.spec.parse({ llm: { model: 'm' }, speechToText: { provider: 'openai' }, textToSpeech: { provider: 'openai' }, ...change });
@@ -27,5 +27,36 @@ describe('the welcome message', () => {
     ['Hello {{name}}.', 'Hello Ada.'],
   ])('%s becomes %s', (welcomeMessage, expected) => {
     expect(welcomeOf({ agent: agentOf({ ...(welcomeMessage !== undefined && { welcomeMessage }) }) }, { name: 'Ada' })).toBe(expected);
+  });
+});
+
+describe('what is asked into a silence', () => {
+  const reminderOf = (silenceReminder: object | undefined, language = 'en-US') =>
+    silenceReminderOf({ agent: agentOf({ language, call: { silenceReminder } }) }, { name: 'Ada' });
+
+  it.each([
+    [undefined, 'Are you still there?'],
+    [{}, 'Are you still there?'],
+    [{ enabled: true, message: '' }, 'Are you still there?'],
+    [{ message: '{{missing}}' }, 'Are you still there?'],
+    [{ message: 'Hello, {{name}}?' }, 'Hello, Ada?'],
+    [{ enabled: false }, undefined],
+    [{ enabled: false, message: 'Hello?' }, undefined],
+  ])('with %o it is %s', (silenceReminder, expected) => {
+    expect(reminderOf(silenceReminder)).toBe(expected);
+  });
+
+  it('is asked by revisions of before it could be set, too', () => {
+    const { call, ...agent } = agentOf();
+    const { silenceReminder: _unknown, ...old } = call;
+    expect(silenceReminderOf({ agent: { ...agent, call: old as typeof call } }, {})).toBe('Are you still there?');
+  });
+
+  it.each([
+    ['de-AT', 'Sind Sie noch da?'],
+    ['FR', 'Êtes-vous toujours là ?'],
+    ['xx-abcdefgh', 'Are you still there?'],
+  ])('in %s it is %s', (language, expected) => {
+    expect(reminderOf({}, language)).toBe(expected);
   });
 });

@@ -1,6 +1,9 @@
 /** What the model is told before the conversation. */
 import { fillTemplate, type DynamicData } from '../../calls/template.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
+import { silenceReminderIn } from './fixed-phrases.ts';
+
+type SilenceReminder = AgentRevisionConfig['agent']['call']['silenceReminder'];
 
 export interface PromptOptions {
   readonly config: Pick<AgentRevisionConfig, 'agent' | 'systemPrompt'>;
@@ -20,6 +23,14 @@ export function instructionsOf({ config, data, contexts }: PromptOptions): strin
 export function welcomeOf({ agent }: Pick<AgentRevisionConfig, 'agent'>, data: DynamicData): string | undefined {
   const text = fillTemplate(agent.welcomeMessage ?? '', data).trim();
   return text === '' ? undefined : text;
+}
+
+/** @returns undefined where the agent lets a silence pass without a word */
+export function silenceReminderOf({ agent }: Pick<AgentRevisionConfig, 'agent'>, data: DynamicData): string | undefined {
+  // Revisions of earlier versions have none.
+  const { enabled = true, message = '' }: Partial<SilenceReminder> = (agent.call as Partial<typeof agent.call>).silenceReminder ?? {};
+  if (!enabled) return undefined;
+  return fillTemplate(message, data).trim() || silenceReminderIn(agent.language);
 }
 
 function languageLine(language: string): string {

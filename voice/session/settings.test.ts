@@ -32,7 +32,7 @@ describe('settings of an agent', () => {
     expect(session).toMatchObject({ maxToolSteps: 8, aecWarmupDuration: null, userAwayTimeout: null });
     expect(vad).toEqual({ minSpeechDuration: 50, minSilenceDuration: 250 });
     expect({ endAfterSilenceMs, maxDurationMs, ambient }).toEqual({
-      endAfterSilenceMs: 10_000,
+      endAfterSilenceMs: 30_000,
       maxDurationMs: 1_800_000,
       ambient: undefined,
     });

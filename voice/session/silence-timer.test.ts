@@ -73,6 +73,119 @@ describe('silence', () => {
     expect([told, clock.timers]).toEqual([0, 0]);
   });
 
+  describe('with a reminder', () => {
+    let reminded: number;
+    let said: () => void;
+    /** Promises are kept after the microtasks that wait for them. */
+    const settled = () => new Promise(setImmediate);
+
+    beforeEach(() => {
+      reminded = 0;
+      timer = new SilenceTimer({
+        clock,
+        afterMs: 10_000,
+        remind: () =>
+          new Promise((resolve) => {
+            reminded += 1;
+            said = resolve;
+          }),
+        onSilence: () => (told += 1),
+      });
+      timer.start();
+    });
+
+    it.each(['said first', 'silent first'])(
+      'asks after half of it, and ends after the other half, which begins when that is said: %s',
+      async (order) => {
+        clock.tick(4_999);
+        expect(reminded).toBe(0);
+        clock.tick(1);
+        expect(reminded).toBe(1);
+        // However long it takes until it is spoken, and to speak it.
+        clock.tick(20_000);
+        timer.agentIsBusy(true);
+        clock.tick(20_000);
+        if (order === 'said first') said();
+        else timer.agentIsBusy(false);
+        await settled();
+        clock.tick(20_000);
+        if (order === 'said first') timer.agentIsBusy(false);
+        else said();
+        await settled();
+        clock.tick(4_999);
+        expect([reminded, told]).toEqual([1, 0]);
+        clock.tick(1);
+        expect([reminded, told]).toEqual([1, 1]);
+      },
+    );
+
+    it('asks again in the next silence: behind whatever the user or the agent said, the reminder interrupted or not', async () => {
+      const interruptions: (() => void)[] = [
+        () => {
+          timer.userSpeaks(true);
+          timer.userSpeaks(false);
+        },
+        () => timer.heard(),
+        () => timer.hold()(),
+      ];
+      for (const [i, speak] of [...interruptions, ...interruptions].entries()) {
+        clock.tick(5_000);
+        expect(reminded).toBe(i + 1);
+        timer.agentIsBusy(true);
+        if (i < interruptions.length) {
+          said();
+          timer.agentIsBusy(false);
+          await settled();
+          clock.tick(4_999);
+          speak();
+        } else {
+          speak();
+          timer.agentIsBusy(false);
+          said();
+          await settled();
+        }
+        clock.tick(4_999);
+        expect([reminded, told]).toEqual([i + 1, 0]);
+        clock.tick(1);
+        said();
+        await settled();
+        timer.heard();
+        reminded = i + 1;
+      }
+      clock.tick(5_000);
+      said();
+      await settled();
+      timer.agentIsBusy(true);
+      timer.agentIsBusy(false);
+      clock.tick(9_999);
+      expect(told).toBe(0);
+    });
+
+    it('that fails ends nothing, and delays nothing', async () => {
+      const failing = new SilenceTimer({
+        clock,
+        afterMs: 10_000,
+        remind: () => Promise.reject(new Error('no voice')),
+        onSilence: () => (told += 10),
+      });
+      timer.stop();
+      failing.start();
+      clock.tick(5_000);
+      await settled();
+      clock.tick(5_000);
+      expect(told).toBe(10);
+    });
+
+    it('that is under way at the stop is the last thing that happens', async () => {
+      clock.tick(5_000);
+      timer.stop();
+      said();
+      await settled();
+      clock.tick(60_000);
+      expect([reminded, told, clock.timers]).toEqual([1, 0, 0]);
+    });
+  });
+
   it('is told exactly when it was quiet for so long, whatever happened before', () => {
     const event = fc.record({
       after: fc.integer({ min: 1, max: 12_000 }),

@@ -1,8 +1,9 @@
 /**
- * Tells when nobody has said anything for too long.
+ * Ends a call in which neither side has said anything for too long, and asks once before.
  *
  *   quiet: neither the user nor the agent speaks, and nothing that the user waits for is under way
- *   each time it becomes quiet, the time begins anew; while it isn't, no time passes
+ *   each time it becomes quiet, a new silence begins; while it isn't, no time passes
+ *   half of the time into a silence the reminder is said: it takes no time from the silence and begins no other, so that the user has the other half to answer
  */
 import type { Clock, Timer } from '../../platform/clock.ts';
 
@@ -10,6 +11,8 @@ export interface SilenceTimerOptions {
   readonly clock: Clock;
   /** In milliseconds. */
   readonly afterMs: number;
+  /** Asks whether the user is still there. Resolves when that is said; absent where nothing is asked. */
+  readonly remind?: (() => Promise<void>) | undefined;
   readonly onSilence: () => void;
 }
 
@@ -20,6 +23,8 @@ export class SilenceTimer {
   #agent = false;
   #holds = 0;
   #timer: Timer | undefined;
+  /** Of this silence, from when it is asked for until the agent has said it. */
+  #reminder: { said: boolean } | undefined;
 
   constructor(options: SilenceTimerOptions) {
     this.#options = options;
@@ -34,6 +39,7 @@ export class SilenceTimer {
 
   stop(): void {
     this.#running = false;
+    this.#reminder = undefined;
     this.#timer?.cancel();
     this.#timer = undefined;
   }
@@ -49,7 +55,8 @@ export class SilenceTimer {
   agentIsBusy(busy: boolean): void {
     if (this.#agent === busy) return;
     this.#agent = busy;
-    this.#restart();
+    if (this.#reminder === undefined) this.#restart();
+    else this.#goOn(this.#reminder);
   }
 
   /** Something was said, however short it was. */
@@ -71,13 +78,38 @@ export class SilenceTimer {
   }
 
   #restart(agoMs = 0): void {
+    this.#reminder = undefined;
+    const { afterMs, remind } = this.#options;
+    if (remind === undefined) this.#wait(afterMs - agoMs, () => this.#end());
+    else this.#wait(afterMs / 2 - agoMs, () => this.#remind(remind));
+  }
+
+  #remind(remind: () => Promise<void>): void {
+    const reminder = { said: false };
+    this.#reminder = reminder;
+    const said = (): void => {
+      reminder.said = true;
+      this.#goOn(reminder);
+    };
+    remind().then(said, said);
+  }
+
+  /** Two reports, in any order, tell that the reminder is over: it was said, and the agent is not busy any more. */
+  #goOn(reminder: { readonly said: boolean }): void {
+    if (this.#reminder !== reminder || !reminder.said || this.#agent) return;
+    this.#reminder = undefined;
+    this.#wait(this.#options.afterMs / 2, () => this.#end());
+  }
+
+  #end(): void {
+    this.stop();
+    this.#options.onSilence();
+  }
+
+  #wait(ms: number, then: () => void): void {
     this.#timer?.cancel();
     this.#timer = undefined;
     if (!this.#running || this.#user || this.#agent || this.#holds > 0) return;
-    const { clock, afterMs, onSilence } = this.#options;
-    this.#timer = clock.after(Math.max(0, afterMs - agoMs), () => {
-      this.stop();
-      onSilence();
-    });
+    this.#timer = this.#options.clock.after(Math.max(0, ms), then);
   }
 }

@@ -22,11 +22,12 @@ export class Spoken {
     });
   }
 
-  /** Says something beside the answers of the model. */
-  announce(text: string): void {
+  /** Says something that the model doesn't answer. Resolves when it is said, or interrupted. */
+  announce(text: string): Promise<void> {
     const handle = this.#session.say(text);
     this.#announced.add(handle);
     handle.addDoneCallback(() => this.#announced.delete(handle));
+    return doneOf(handle);
   }
 
   /** Resolves when all is said, what the model is still thinking of, too; or when the time is over. */

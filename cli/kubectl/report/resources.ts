@@ -18,7 +18,7 @@ const plain = words(
   'minSpeechDuration endOfSpeechDelay endAfterSilence maxDuration voicemailDetectionTimeout refreshInterval',
 );
 const addresses = words('url urls baseURL webhookURL');
-const prose = words('systemPrompt welcomeMessage description context start delayed complete failed examples');
+const prose = words('systemPrompt welcomeMessage description context message start delayed complete failed examples');
 /** Values of headers, of parameters, of bodies: whatever somebody has put there. */
 const values = words('value query body metadata username accountSID from terminationURI');
 /** Of a person. */

@@ -40,7 +40,7 @@ export async function serveAgent(
       interruptions: { enabled: true, minSpeechDuration: '500ms', minWords: 0 },
       turnDetection: { endOfSpeechDelay: '500ms' },
       ambientSound: { source: 'none', volume: 1 },
-      call: { endAfterSilence: '10s', maxDuration, voicemailDetectionTimeout: '90s' },
+      call: { endAfterSilence: '30s', silenceReminder: { enabled: true }, maxDuration, voicemailDetectionTimeout: '90s' },
       ...change,
     },
     systemPrompt: prompt,

@@ -137,7 +137,7 @@ describe('an agent that somebody applies with kubectl', () => {
     });
     // The facade reads from a watch: what somebody else writes shows with the next event.
     await expect
-      .poll(async () => (await org.call('GET', `/v2/ai-agents/${body.ai_agent_id}`)).body, { timeout: 30_000 })
+      .poll(async () => (await org.call('GET', `/v2/ai-agents/${body.ai_agent_id}`)).body)
       .toMatchObject({ agent_name: 'Seen', language_code: 'fr' });
   });
 });
@@ -148,7 +148,7 @@ describe('a tool that Git attaches', () => {
     await apply(aTool('orders', org.name, { agentRefs: [{ name: 'with-tools' }, { name: 'somebody-else' }] }));
     const path = '/v2/ai-agents/with-tools';
     await expect
-      .poll(async () => (await org.call('GET', path)).body.llm.tools.map((tool: { tool_id: string }) => tool.tool_id), { timeout: 30_000 })
+      .poll(async () => (await org.call('GET', path)).body.llm.tools.map((tool: { tool_id: string }) => tool.tool_id))
       .toEqual(['orders']);
 
     const refused = await org.call('PUT', path, { welcome_message: 'not written', llm: { tools: [] } });

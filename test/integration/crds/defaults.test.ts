@@ -19,7 +19,7 @@ const agentStored: Fields = {
   interruptions: { enabled: true, minSpeechDuration: '500ms', minWords: 0 },
   turnDetection: { endOfSpeechDelay: '500ms' },
   ambientSound: { source: 'none', volume: 1 },
-  call: { endAfterSilence: '10s', maxDuration: '30m', voicemailDetectionTimeout: '90s' },
+  call: { endAfterSilence: '30s', silenceReminder: { enabled: true }, maxDuration: '30m', voicemailDetectionTimeout: '90s' },
 };
 
 const rows: readonly (readonly [string, string, Fields, Fields])[] = [
@@ -28,7 +28,24 @@ const rows: readonly (readonly [string, string, Fields, Fields])[] = [
     'half an object',
     'Agent',
     { ...agent, call: { maxDuration: '90m' } },
-    { ...agentStored, call: { endAfterSilence: '10s', maxDuration: '90m', voicemailDetectionTimeout: '90s' } },
+    {
+      ...agentStored,
+      call: { endAfterSilence: '30s', silenceReminder: { enabled: true }, maxDuration: '90m', voicemailDetectionTimeout: '90s' },
+    },
+  ],
+  [
+    'a message for silence, without the switch',
+    'Agent',
+    { ...agent, call: { silenceReminder: { message: 'Hello?' } } },
+    {
+      ...agentStored,
+      call: {
+        endAfterSilence: '30s',
+        silenceReminder: { enabled: true, message: 'Hello?' },
+        maxDuration: '30m',
+        voicemailDetectionTimeout: '90s',
+      },
+    },
   ],
   ['null where a default stands', 'Agent', { ...agent, language: null, interruptions: null }, agentStored],
   [

@@ -58,7 +58,12 @@ const agent: Fields = {
   interruptions: { enabled: false, minSpeechDuration: '0.75s', minWords: 2 },
   turnDetection: { endOfSpeechDelay: '1s' },
   ambientSound: { source: 'cafe', volume: 0.5 },
-  call: { endAfterSilence: '1m30s', maxDuration: '1h', voicemailDetectionTimeout: '0s' },
+  call: {
+    endAfterSilence: '1m30s',
+    silenceReminder: { enabled: false, message: 'Hello?' },
+    maxDuration: '1h',
+    voicemailDetectionTimeout: '0s',
+  },
   webhookURL: 'https://hooks.example.com/calls',
   dynamicData: [
     {

@@ -47,7 +47,7 @@ afterAll(async () => {
 });
 
 async function ongoing(): Promise<StagedCall> {
-  // A busy machine takes longer than the ten seconds of silence that agents allow by default.
+  // A busy machine takes longer than the half a minute of silence that agents allow by default.
   const call = await stage.joined({ spec: { call: { endAfterSilence: '600s' } } });
   await call.becomes({ status: 'ongoing' });
   return call;

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { FinishReason } from '../../../store/index.ts';
 import type { ProviderServer } from '../../support/provider-server.ts';
-import { apologyIn } from '../../../voice/session/apologies.ts';
+import { apologyIn } from '../../../voice/session/fixed-phrases.ts';
 import { eventually } from '../../support/eventually.ts';
 import { openStage, type Stage } from './stage.ts';
 

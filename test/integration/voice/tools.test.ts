@@ -152,7 +152,7 @@ describe.concurrent('tools', () => {
     const endpoint = await startEndpoint(servers, (response) => void promise.then(() => sendJson(response, { price: 900 })));
     const messages = { start: 'One moment, {{caller}}.', delayed: 'Still looking.', complete: 'Found it.', failed: 'No luck.' };
     const call = await stage.joined({
-      spec: { call: { endAfterSilence: '10s' } },
+      spec: { call: { endAfterSilence: '20s' } },
       dynamicData: { caller: 'Ada' },
       tools: [custom('look_up', { url: `${endpoint.url}/{id}` }, messages)],
     });
@@ -162,8 +162,8 @@ describe.concurrent('tools', () => {
     const started = await call.caller.hears('One moment, Ada.');
     const delayed = await call.caller.hears('Still looking.');
     expect(delayed - started).toBeGreaterThan(4_000);
-    // Longer than a silent user is waited for.
-    await delay(11_000);
+    // Longer than a silent user is waited for, and asked.
+    await delay(21_000);
     expect((await call.record()).status).toBe('ongoing');
     resolve();
     const done = await call.caller.hears('Found it.');

@@ -551,6 +551,10 @@ export interface components {
       ambient_sound_volume: number;
       webhook_url: string | null;
       end_call_after_silence_seconds: number;
+      /** @description Whether the agent asks once, after half of that silence, if the user is still there. */
+      enable_silence_reminder: boolean;
+      /** @description What it asks; `null` for "Are you still there?" in its language. */
+      silence_reminder_message: string | null;
       max_call_duration_seconds: number;
       welcome_message: string | null;
       voicemail_detection_timeout_seconds: number;
@@ -663,7 +667,12 @@ export interface components {
       ambient_sound?: ("office" | "cafe" | "restaurant" | "park" | "street" | "home" | "library" | "airport" | "train_station" | "beach" | "none") | null;
       ambient_sound_volume?: number | null;
       webhook_url?: string | null;
+      /** @description Silence that ends the call; 30 by default. */
       end_call_after_silence_seconds?: number | null;
+      /** @description Whether the agent asks once, after half of that silence, if the user is still there; `true` by default. */
+      enable_silence_reminder?: boolean | null;
+      /** @description What it asks then; `null` or empty for "Are you still there?" in the language of the agent. May hold `{{name}}` placeholders. */
+      silence_reminder_message?: string | null;
       max_call_duration_seconds?: number | null;
       welcome_message?: string | null;
       voicemail_detection_timeout_seconds?: number | null;
@@ -778,7 +787,12 @@ export interface components {
       ambient_sound?: ("office" | "cafe" | "restaurant" | "park" | "street" | "home" | "library" | "airport" | "train_station" | "beach" | "none") | null;
       ambient_sound_volume?: number | null;
       webhook_url?: string | null;
+      /** @description Silence that ends the call; 30 by default. */
       end_call_after_silence_seconds?: number | null;
+      /** @description Whether the agent asks once, after half of that silence, if the user is still there; `true` by default. */
+      enable_silence_reminder?: boolean | null;
+      /** @description What it asks then; `null` or empty for "Are you still there?" in the language of the agent. May hold `{{name}}` placeholders. */
+      silence_reminder_message?: string | null;
       max_call_duration_seconds?: number | null;
       welcome_message?: string | null;
       voicemail_detection_timeout_seconds?: number | null;

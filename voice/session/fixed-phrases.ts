@@ -1,4 +1,4 @@
-/** What is said when a call can't go on. */
+/** What an agent says that no model has to think of: when a call can't go on, and into a silence. */
 
 const apologies: Readonly<Record<string, string>> = {
   en: 'I am sorry, something is not working on our side. Please call again later. Goodbye.',
@@ -13,7 +13,25 @@ const apologies: Readonly<Record<string, string>> = {
   da: 'Jeg beklager, der er noget, der ikke virker hos os. Ring venligst igen senere. Farvel.',
 };
 
+const silenceReminders: Readonly<Record<string, string>> = {
+  en: 'Are you still there?',
+  de: 'Sind Sie noch da?',
+  fr: 'Êtes-vous toujours là ?',
+  es: '¿Sigue usted ahí?',
+  it: 'È ancora in linea?',
+  pt: 'Ainda está aí?',
+  nl: 'Bent u er nog?',
+  pl: 'Czy nadal mnie słychać?',
+  sv: 'Är du kvar?',
+  da: 'Er du der stadig?',
+};
+
 /** @param language BCP 47; English where there is none in it */
-export function apologyIn(language: string): string {
-  return apologies[language.toLowerCase().split('-')[0] ?? ''] ?? apologies['en']!;
+export const apologyIn = (language: string): string => phraseIn(apologies, language);
+
+/** @param language BCP 47; English where there is none in it */
+export const silenceReminderIn = (language: string): string => phraseIn(silenceReminders, language);
+
+function phraseIn(phrases: Readonly<Record<string, string>>, language: string): string {
+  return phrases[language.toLowerCase().split('-')[0] ?? ''] ?? phrases['en']!;
 }
