@@ -5,6 +5,7 @@ import type { Registry } from 'prom-client';
 
 import { createAddressChecks } from '../calls/address-checks.ts';
 import { mediaServerOf } from '../calls/media-server.ts';
+import { prepareJsonSchemas } from '../crds/json-schema.ts';
 import { openKnowledge } from '../knowledge/open-knowledge.ts';
 import { createTransport, kubeConfigOf } from '../kube/index.ts';
 import { systemClock } from '../platform/clock.ts';
@@ -79,6 +80,7 @@ export async function runApi({ config, logger, registry, signal }: RunApiOptions
   // Others take over from a pod that goes; whoever presses Ctrl-C has nobody behind the connections.
   let drain = async (): Promise<void> => undefined;
   process.once('SIGTERM', () => (drain = () => connections.drain()));
+  prepareJsonSchemas();
   await app.listen({ host: config.PARLEY_HOST, port: config.PARLEY_API_PORT });
   const { port } = app.server.address() as AddressInfo;
   logger.info({ host: config.PARLEY_HOST, port }, 'listening');

@@ -2,6 +2,7 @@ import { assert, jsonValue, pre, property } from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { agentKind, type AgentSpec } from './agent.ts';
+import { MAX_SUBSCHEMAS } from './json-schema.ts';
 import { knowledgeBaseKind } from './knowledge-base.ts';
 import {
   agentProblems,
@@ -85,6 +86,15 @@ describe('parameters of a function', () => {
     ['unknown keywords and formats', { type: 'object', properties: { a: { type: 'string', format: 'phone', 'x-order': 1 } } }],
     ['a pattern that needs no u flag', { type: 'object', properties: { a: { type: 'string', pattern: '^\\d{3}\\-\\d{4}$' } } }],
     ['asynchronous ones', { $async: true, type: 'object' }],
+    ['a reference by anchor', { $ref: '#it', $defs: { x: { $anchor: 'it' } } }],
+    ['a reference by anchor of draft-07', { $ref: '#it', definitions: { x: { $id: '#it' } } }],
+    ['a reference by id', { $id: 'https://example.com/s', $ref: 'x', $defs: { x: { $id: 'x', $ref: 's#/$defs/y' }, y: {} } }],
+    ['a reference by a relative id', { $ref: 'x#/$defs/y', $defs: { x: { $id: 'x', $ref: '#/$defs/y', $defs: { y: true } } } }],
+    ['a reference with escapes', { $ref: '#/$defs/a~1b%20%25~0', $defs: { 'a/b %~': {} } }],
+    ['a dynamic reference', { $dynamicAnchor: 'it', $ref: '#it', properties: { a: { $dynamicRef: '#it' } } }],
+    ['names that look like keywords', { properties: { $ref: { type: 'string' }, enum: { type: 'string' }, pattern: true } }],
+    ['values that look like schemas', { const: { $ref: '#/none' }, default: { pattern: '(' }, enum: [{ $id: 'a' }, { $id: 'a' }] }],
+    ['as many schemas as may be', { anyOf: Array.from({ length: MAX_SUBSCHEMAS - 1 }, () => ({ type: 'string' })) }],
   ];
   it.each(sound)('are accepted: %s', (_name, schema) => {
     expect(parameters(schema, 'p')).toEqual([]);
@@ -98,6 +108,24 @@ describe('parameters of a function', () => {
     ['reference to elsewhere', { type: 'object', properties: { a: { $ref: 'https://example.com/s' } } }, /can't resolve reference/],
     ['unknown dialect', { $schema: 'http://json-schema.org/draft-04/schema#', type: 'object' }, /\$schema must be/],
     ['no object', { type: 'string' }, /must be object/, 'p.type'],
+    [
+      'a reference that leaves its resource',
+      { $ref: '#/$defs/x/$defs/y', $defs: { x: { $id: 'x', $ref: '#/$defs/z' }, z: {} } },
+      /can't resolve/,
+    ],
+    ['a reference to what is no schema', { properties: { a: {} }, $ref: '#/properties' }, /can't resolve reference #\/properties/],
+    ['a reference to an unknown anchor', { $ref: '#it', $defs: { x: { $anchor: 'other' } } }, /can't resolve reference #it/],
+    ['a reference with a broken escape', { $ref: '#/$defs/%', $defs: { '%': {} } }, /can't resolve reference/],
+    ['broken property pattern', { patternProperties: { '[': {} } }, /Invalid regular expression/],
+    ['one name for two', { $defs: { x: { $anchor: 'a' }, y: { $anchor: 'a' } } }, /two of its schemas are called #a/],
+    ['no values to choose from', { properties: { a: { enum: [] } } }, /enum must have/],
+    ['more schemas than may be', { anyOf: Array.from({ length: MAX_SUBSCHEMAS }, () => ({})) }, /more than 1000 schemas/],
+    ['true and false in their thousands', { anyOf: Array.from({ length: 5000 }, () => true) }, /more than 1000 schemas/],
+    [
+      'patterns in their thousands',
+      { patternProperties: Object.fromEntries(Array.from({ length: 2000 }, (_, n) => [n, {}])) },
+      /more than 1000/,
+    ],
     ['too large', { type: 'object', description: 'x'.repeat(40_000) }, /bytes of JSON/],
   ];
   it.each(unsound.map(([name, schema, message, path = 'p']) => [name, schema, message, path] as const))(
@@ -106,6 +134,11 @@ describe('parameters of a function', () => {
       expect(parameters(schema, 'p')).toEqual([{ path, message: expect.stringMatching(message) as string }]);
     },
   );
+
+  it('are refused in few words, whatever they hold', () => {
+    const [problem] = parameters({ type: 'object', properties: { ['x'.repeat(30_000)]: { type: 'text' } } }, 'p');
+    expect(problem?.message.length).toBeLessThan(600);
+  });
 
   it('leave no trace in the next check', () => {
     expect(parameters({ $id: 'https://example.com/t', type: 'object', properties: { a: { type: 'text' } } }, 'p')).toHaveLength(1);

@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 
 import type { Registry } from 'prom-client';
 
+import { prepareJsonSchemas } from '../crds/json-schema.ts';
 import { createTransport, EventRecorder, kubeConfigOf, LeaderElector, leases, ResourceClient, type Lease } from '../kube/index.ts';
 import { createKnowledgeJobs } from '../knowledge/jobs/jobs.ts';
 import { systemClock } from '../platform/clock.ts';
@@ -63,6 +64,7 @@ export async function runOperator(options: RunOperatorOptions): Promise<void> {
   options.onListening?.(probes.port);
 
   const stopping = new AbortController();
+  prepareJsonSchemas();
   manager.start();
   const filling = fillCaches(manager, { readiness, logger, signal: stopping.signal });
   const working = work({ config, logger, manager, transport, identity, signal: stopping.signal });

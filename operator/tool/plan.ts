@@ -52,7 +52,7 @@ export function planTool(tool: Tool, world: World, now: number): Plan<never, Too
 }
 
 /**
- * Compiling a JSON Schema takes milliseconds, and each agent asks about each of its tools. A spec is never changed in
+ * Checking a JSON Schema takes milliseconds, and each agent asks about each of its tools. A spec is never changed in
  * place, so that what was found holds for as long as the object lives.
  */
 const checked = new WeakMap<ToolSpec, readonly Problem[]>();

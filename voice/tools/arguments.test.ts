@@ -61,4 +61,20 @@ describe('createArgumentCheck', () => {
     expect(createArgumentCheck({ type: 'object', properties: { a: { $ref: 'https://elsewhere.example/x' } } })({ a: 1 })).toBeUndefined();
     expect(createArgumentCheck({})({ a: 1 })).toBeUndefined();
   });
+
+  it.each([
+    ['a pattern that tries every way to divide a text', { a: { type: 'string', pattern: '^(x+)+$' } }, { a: `${'x'.repeat(60)}!` }],
+    ['references that double forty times', { $ref: '#/$defs/d0' }, {}],
+    ['a schema that is a part of itself', { $ref: '#' }, {}],
+  ])('gives up on %s', (_what, given, args) => {
+    const doubling = Object.fromEntries(
+      Array.from({ length: 40 }, (_, n) => [
+        `d${n}`,
+        n === 39 ? {} : { allOf: [{ $ref: `#/$defs/d${n + 1}` }, { $ref: `#/$defs/d${n + 1}` }] },
+      ]),
+    );
+    const check = createArgumentCheck('$ref' in given ? { ...given, $defs: doubling } : { type: 'object', properties: given });
+    expect(check(args)).toBeUndefined();
+    expect(check(args)).toBeUndefined();
+  });
 });

@@ -1,4 +1,6 @@
 /** Whether what the model says fits the JSON Schema that it was given. */
+import { createContext, Script } from 'node:vm';
+
 import { Ajv, type ErrorObject, type Options, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 
@@ -9,8 +11,11 @@ const options: Options = { strict: false, logger: false, unicodeRegExp: false, v
 
 const draft07 = 'http://json-schema.org/draft-07/schema';
 
-/** Most complaints that the model is told of at once. */
+/** Most complaints that the model gets at once. */
 const mostComplaints = 10;
+
+/** Longest check, in milliseconds: the call stands still meanwhile, and a pattern or nested references may take years. */
+const checkMs = 500;
 
 export interface ArgumentCheck {
   /** @returns what is wrong, in words for the model; undefined where all fits */
@@ -24,14 +29,27 @@ export function createArgumentCheck(schema: Readonly<Record<string, unknown>>, g
   // Most tools of a call are never called: what it costs to understand a schema is paid when it is needed.
   let compiled: { readonly validate: ValidateFunction | undefined } | undefined;
   return (args) => {
-    const { validate } = (compiled ??= { validate: compile(schema) });
-    // One that can't be compiled was refused when it was stored; what is left of it binds nobody.
-    if (validate === undefined) return undefined;
-    if (validate(args)) return undefined;
-    const complaints = [...new Set((validate.errors ?? []).filter((error) => !isAbout(error, given)).map(inWords))];
+    const errors = within(checkMs, () => {
+      const { validate } = (compiled ??= { validate: compile(schema) });
+      // One that can't be compiled was refused when it was stored; what is left of it binds nobody.
+      return validate === undefined || validate(args) ? [] : (validate.errors ?? []);
+    });
+    // What takes too long once is not tried again: the endpoint checks its arguments itself.
+    if (errors === undefined) compiled = { validate: undefined };
+    const complaints = [...new Set((errors ?? []).filter((error) => !isAbout(error, given)).map(inWords))];
     if (complaints.length === 0) return undefined;
     return `The arguments don't fit, so nothing was done: ${complaints.slice(0, mostComplaints).join('; ')}. Correct them and call again.`;
   };
+}
+
+/** Node ends a script that runs too long, and with it what the script has called, wherever that stands. @returns undefined when `work` takes longer, or fails */
+function within<T>(ms: number, work: () => T): T | undefined {
+  const context = createContext({ work });
+  try {
+    return new Script('work()').runInContext(context, { timeout: ms }) as T;
+  } catch {
+    return undefined;
+  }
 }
 
 function compile({ $schema: named, ...schema }: Readonly<Record<string, unknown>>): ValidateFunction | undefined {
