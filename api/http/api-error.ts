@@ -1,4 +1,4 @@
-import type { ValidationIssue } from '../validation/issue.ts';
+import { answerable, type ValidationIssue } from '../validation/issue.ts';
 
 /** The contract's `error` codes, with the status each answers. */
 export const errorStatus = {
@@ -61,13 +61,13 @@ export class ApiError extends Error {
   }
 }
 
-/** Answered as 422 `{detail: […]}`. */
+/** Answered as 422 `{detail: […]}`, with as many of the failures as one answer names. */
 export class ValidationFailed extends Error {
   override readonly name = 'ValidationFailed';
   readonly issues: readonly ValidationIssue[];
 
   constructor(issues: readonly ValidationIssue[]) {
     super(`${issues.length} part${issues.length === 1 ? '' : 's'} of the request can't be used`);
-    this.issues = issues;
+    this.issues = answerable(issues);
   }
 }

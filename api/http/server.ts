@@ -8,6 +8,7 @@ import { ApiError, type ErrorCode } from './api-error.ts';
 import { registerAuthentication } from './auth.ts';
 import { registerDeadline } from './deadline.ts';
 import { registerForms } from './forms.ts';
+import { registerLargeBodies } from './large-bodies.ts';
 import { httpMetrics } from './metrics.ts';
 import { registerProbes } from './probes.ts';
 import { sendFailure } from './reply.ts';
@@ -74,6 +75,7 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
   registerDeadline(app, { clock, timeoutMs: limits.requestTimeoutMs });
   // The body arrives outside of what the first hook began.
   app.addHook('preValidation', (request, _reply, done) => inRequest(requestState(request), done));
+  registerLargeBodies(app);
   app.addHook('onSend', async (request, reply, payload) => {
     const { ageSeconds, caller } = requestState(request);
     // What is answered to a key is for its holder alone: there may be a token, a signed link or a secret in it.

@@ -8,6 +8,25 @@ export interface ValidationIssue {
   readonly msg: string;
 }
 
+/** Most failures that one answer names. Reading a request ends with the last of them: a body has room for a hundred thousand. */
+export const MAX_ISSUES = 100;
+
+/** Longest part of what was sent that an answer repeats, in characters: a name in a body may be as long as the body. */
+const ECHO_CHARACTERS = 1000;
+
+/** The first {@link MAX_ISSUES}, with names and texts of the request cut to a length that a person reads. */
+export function answerable(found: readonly ValidationIssue[]): readonly ValidationIssue[] {
+  return found.slice(0, MAX_ISSUES).map(({ type, loc, msg }) => ({
+    type,
+    loc: loc.map((part) => (typeof part === 'string' ? cut(part) : part)),
+    msg: msg.length > 3 * ECHO_CHARACTERS ? `${msg.slice(0, 3 * ECHO_CHARACTERS)}…` : msg,
+  }));
+}
+
+function cut(text: string): string {
+  return text.length > ECHO_CHARACTERS ? `${text.slice(0, ECHO_CHARACTERS)}…` : text;
+}
+
 /** `'a', 'b' or 'c'`, as pydantic lists alternatives. */
 export function alternatives(values: readonly string[]): string {
   const quoted = values.map((value) => `'${value}'`);
@@ -114,9 +133,9 @@ export const issues = {
   value: (loc: Loc, reason: string): ValidationIssue => ({ type: 'value_error', loc, msg: `Value error, ${reason}` }),
 };
 
-/** How pydantic prints what was sent: Python's `str`. */
+/** How pydantic prints what was sent: Python's `str`, as far as it is shown. */
 function pythonText(value: unknown, nested = 0): string {
-  if (typeof value === 'string') return nested === 0 ? value : pythonString(value);
+  if (typeof value === 'string') return nested === 0 ? cut(value) : pythonString(cut(value));
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
   if (typeof value === 'bigint') return value.toString();
@@ -124,10 +143,18 @@ function pythonText(value: unknown, nested = 0): string {
   if (typeof value !== 'object') return JSON.stringify(value) ?? '';
   // Nobody reads further, and the stack has an end.
   if (nested > 8) return '...';
-  if (Array.isArray(value)) return `[${value.map((item) => pythonText(item, nested + 1)).join(', ')}]`;
-  return `{${Object.entries(value)
-    .map(([name, item]) => `${pythonString(name)}: ${pythonText(item, nested + 1)}`)
-    .join(', ')}}`;
+  if (Array.isArray(value)) return `[${joined(value, (item) => pythonText(item, nested + 1))}]`;
+  return `{${joined(Object.entries(value), ([name, item]) => `${pythonString(cut(name))}: ${pythonText(item, nested + 1)}`)}}`;
+}
+
+/** Ends with the item that makes it too long. */
+function joined<T>(items: readonly T[], text: (item: T) => string): string {
+  let all = '';
+  for (const item of items) {
+    if (all.length > ECHO_CHARACTERS) return `${all}, …`;
+    all += (all === '' ? '' : ', ') + text(item);
+  }
+  return all;
 }
 
 const pythonEscapes: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t' };

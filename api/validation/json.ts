@@ -4,6 +4,8 @@
  * (3.13 moved the position of a trailing comma; servers in the field mostly answer the older one).
  */
 
+import { countCodePoints } from './code-points.ts';
+
 /** Integers of 2^63 and more, written as integers, are bigints. */
 export type ParsedJson = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly offset: number };
 
@@ -14,13 +16,13 @@ export function parseJson(body: Uint8Array): ParsedJson {
     text = new TextDecoder('utf-8', { fatal: true }).decode(body);
   } catch {
     const broken = new TextDecoder().decode(body);
-    return { ok: false, offset: characters(broken.slice(0, broken.indexOf('\ufffd'))) };
+    return { ok: false, offset: countCodePoints(broken, broken.indexOf('\ufffd')) };
   }
   try {
     // Only a text with a number this long can hold an integer that is too large, and asking for sources costs.
     return { ok: true, value: (/\d{19}/.test(text) ? JSON.parse(text, keepLargeIntegers) : JSON.parse(text)) as unknown };
   } catch {
-    return { ok: false, offset: characters(text.slice(0, errorOffset(text))) };
+    return { ok: false, offset: countCodePoints(text, errorOffset(text)) };
   }
 }
 
@@ -35,11 +37,6 @@ function keepLargeIntegers(_key: string, read: unknown, context?: { readonly sou
   if (typeof read !== 'number' || Math.abs(read) < 2 ** 63 || !/^-?\d+$/.test(source)) return read;
   if (source.length <= exactDigits) return BigInt(source);
   return BigInt(Number.isFinite(read) ? read : Math.sign(read) * Number.MAX_VALUE);
-}
-
-/** Code points. */
-function characters(text: string): number {
-  return Array.from(text).length;
 }
 
 const whitespace = /[ \t\n\r]*/y;

@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
 import { ask, type Recorded } from '../../test/support/pydantic-models.ts';
+import { ValidationFailed } from '../http/api-error.ts';
+import { MAX_ISSUES } from './issue.ts';
 
 const recording = JSON.parse(readFileSync(new URL('testdata/pydantic.json', import.meta.url), 'utf8')) as { cases: readonly Recorded[] };
 
@@ -18,9 +20,20 @@ describe('texts that are meant to take long', () => {
     expect(ask({ schema: 'model', body: JSON.stringify({ [field]: value }) }).detail).toHaveLength(1);
   });
 
-  it('as many failures as fit into a body are all reported', () => {
+  it('reading ends with the hundredth failure', () => {
     const headers = Object.fromEntries(Array.from({ length: 200_000 }, (_, n) => [n, 1]));
-    expect(ask({ schema: 'model', body: JSON.stringify({ headers }) }).detail).toHaveLength(200_000);
+    expect(ask({ schema: 'model', body: JSON.stringify({ headers }) }).detail).toHaveLength(MAX_ISSUES);
+    const children = Array.from({ length: 200_000 }, () => ({ name: 1, count: 'x' }));
+    expect(ask({ schema: 'model', body: JSON.stringify({ children, text: 1, one: 2 }) }).detail).toHaveLength(MAX_ISSUES);
+  });
+
+  it('what was sent is repeated in part only', () => {
+    const long = 'x'.repeat(500_000);
+    const sent = { tool_name: { [long]: [long, long], list: Array.from({ length: 50_000 }, () => '\\') } };
+    const { detail = [] } = ask({ schema: 'tagged', body: JSON.stringify(sent) });
+    expect(detail.map(({ msg }) => msg.length < 4000)).toEqual([true]);
+    const named = ask({ schema: 'model', body: JSON.stringify({ keys: { [`${long}A`]: 1 } }) });
+    expect(JSON.stringify(new ValidationFailed(named.detail ?? []).issues).length).toBeLessThan(4000);
   });
 
   it('values nested deeper than anything meant are refused, wherever they stand', () => {

@@ -1,11 +1,12 @@
 /**
- * Reads a request part against a zod schema the way pydantic v2 would: lax conversions, every failure at once, pydantic's texts.
+ * Reads a request part against a zod schema the way pydantic v2 would: lax conversions, every failure at once (up to {@link MAX_ISSUES}), pydantic's texts.
  * zod says what is allowed (and becomes the OpenAPI description); this says how it is read. Only the zod types that requests
  * use are understood: another one is a defect of the schema and throws.
  */
 import { z } from 'zod';
 
-import { issues, type Loc, type ValidationIssue } from './issue.ts';
+import { countCodePoints } from './code-points.ts';
+import { issues, MAX_ISSUES, type Loc, type ValidationIssue } from './issue.ts';
 import { readBoolean, readFloat, readInteger, type Read } from './scalars.ts';
 
 /** A rule over a value that passed its schema; yields what is wrong, with `loc` below the value's own. */
@@ -122,6 +123,7 @@ function readModel(
   }
   const entries: [string, unknown][] = [];
   for (const [field, schema] of Object.entries(shape)) {
+    if (found.length >= MAX_ISSUES) return undefined;
     const present = Object.hasOwn(input, field);
     if (!present && schema._zod.optin === undefined) {
       found.push(issues.missing([...loc, field]));
@@ -151,6 +153,7 @@ function readDictionary(schema: z.core.$ZodRecord, input: unknown, loc: Loc, fou
     const before = own.length;
     read(keyType, key, [...loc, key, '[key]'], own);
     const value = read(valueType, input[key], [...loc, key], own);
+    if (own.length >= MAX_ISSUES) break;
     if (own.length > before) continue;
     entries.push([key, value]);
     if (typeof max === 'number' && entries.length > max) {
@@ -158,8 +161,7 @@ function readDictionary(schema: z.core.$ZodRecord, input: unknown, loc: Loc, fou
       return undefined;
     }
   }
-  // One by one: a call can't take as many arguments as a body can have entries.
-  for (const issue of own) found.push(issue);
+  found.push(...own);
   return Object.fromEntries(entries);
 }
 
@@ -178,7 +180,12 @@ function readList(element: Schema, checks: readonly Check[], input: unknown, loc
       return undefined;
     }
   }
-  return input.map((item, index) => read(element, item, [...loc, index], found));
+  const items: unknown[] = [];
+  for (const [index, item] of input.entries()) {
+    if (found.length >= MAX_ISSUES) return undefined;
+    items.push(read(element, item, [...loc, index], found));
+  }
+  return items;
 }
 
 function readString(checks: readonly Check[], input: unknown, loc: Loc, found: ValidationIssue[]): unknown {
@@ -211,8 +218,7 @@ function stringIssue(check: Check, input: string, loc: Loc): ValidationIssue | u
 
 /** Characters as pydantic and the API server count them; stops counting once the answer can't change. */
 function codePoints(text: string, bound: number): number {
-  if (text.length <= bound || text.length > 2 * bound) return text.length > bound ? text.length : Array.from(text).length;
-  return Array.from(text).length;
+  return text.length > 2 * bound ? text.length : countCodePoints(text);
 }
 
 function readBounded(result: Read<number>, checks: readonly Check[], loc: Loc, found: ValidationIssue[]): unknown {
@@ -243,7 +249,7 @@ function readUnion(options: readonly Schema[], input: unknown, loc: Loc, found: 
   const sound = attempts.filter((attempt) => attempt.issues.length === 0);
   const best = sound.find((attempt) => attempt.value === input) ?? sound[0];
   if (best !== undefined) return best.value;
-  for (const issue of attempts.flatMap((attempt) => attempt.issues)) found.push(issue);
+  found.push(...attempts.flatMap((attempt) => attempt.issues));
   return undefined;
 }
 
@@ -282,8 +288,9 @@ function isRecord(input: unknown): input is Readonly<Record<string, unknown>> {
 
 /** A value that is kept as it is, once it can be: JSON has no infinity (`1e999`) and no half characters. */
 function readFree(input: unknown, loc: Loc, found: ValidationIssue[]): unknown {
-  const fault = freeFault(input, maxDepth);
-  if (fault === undefined) return withoutBigints(input);
+  const seen: Seen = { bigint: false };
+  const fault = freeFault(input, maxDepth, seen);
+  if (fault === undefined) return seen.bigint ? withoutBigints(input) : input;
   found.push(
     fault === 'depth'
       ? issues.value(loc, `values may be nested at most ${maxDepth} levels deep`)
@@ -302,13 +309,19 @@ function withoutBigints(input: unknown): unknown {
   return Object.fromEntries(Object.entries(input).map(([key, value]) => [key, withoutBigints(value)]));
 }
 
-function freeFault(input: unknown, left: number): 'depth' | 'number' | 'text' | undefined {
+/** What {@link freeFault} came across: a copy of large values is made only where it has to be. */
+interface Seen {
+  bigint: boolean;
+}
+
+function freeFault(input: unknown, left: number, seen: Seen): 'depth' | 'number' | 'text' | undefined {
+  if (typeof input === 'bigint') seen.bigint = true;
   if (typeof input === 'number') return Number.isFinite(input) ? undefined : 'number';
   if (typeof input === 'string') return input.isWellFormed() ? undefined : 'text';
   if (typeof input !== 'object' || input === null) return undefined;
   if (left === 0) return 'depth';
   for (const [key, value] of Object.entries(input)) {
-    const fault = key.isWellFormed() ? freeFault(value, left - 1) : 'text';
+    const fault = key.isWellFormed() ? freeFault(value, left - 1, seen) : 'text';
     if (fault !== undefined) return fault;
   }
   return undefined;

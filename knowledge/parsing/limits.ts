@@ -1,3 +1,5 @@
+import type { ParsedExtension } from './messages.ts';
+
 /** What a file may cost. Each is far above what honest files need and far below what hurts the machine. */
 export interface ParserLimits {
   readonly fileBytes: number;
@@ -6,6 +8,9 @@ export interface ParserLimits {
   /** Milliseconds for any file, and further ones for each MB of it. Time in which nobody reads the blocks does not count. */
   readonly baseMs: number;
   readonly msPerMegabyte: number;
+  /** Milliseconds of processor time for text and markup, and further ones for each MB of it: an honest file takes a fifth, and there are ways to write one that takes for ever. */
+  readonly textProcessorMs: number;
+  readonly textProcessorMsPerMegabyte: number;
   /** UTF-8 bytes of text that one file may yield. */
   readonly textBytes: number;
   readonly blocks: number;
@@ -18,11 +23,21 @@ export const defaultLimits: ParserLimits = {
   residentBytes: 1_500_000_000,
   baseMs: 120_000,
   msPerMegabyte: 1000,
+  textProcessorMs: 20_000,
+  textProcessorMsPerMegabyte: 20_000,
   textBytes: 20_000_000,
   blocks: 500_000,
   pages: 5000,
   cells: 1_000_000,
 };
+
+const texts: ReadonlySet<ParsedExtension> = new Set(['md', 'txt', 'html']);
+
+/** How much processor time a file of `bytes` may take, in milliseconds. */
+export function processorTimeMs(extension: ParsedExtension, bytes: number, limits: ParserLimits): number {
+  if (!texts.has(extension)) return Number.POSITIVE_INFINITY;
+  return limits.textProcessorMs + (bytes / 1e6) * limits.textProcessorMsPerMegabyte;
+}
 
 /** Resident memory of all children that read at the same time, in bytes: one that needs all of its own limit leaves room for ordinary ones. */
 export const sharedParserBytes = 2_000_000_000;

@@ -70,6 +70,12 @@ describe('a pool of parsers', () => {
     await outcome;
   });
 
+  it('ends a text that takes more processor time than one of its size', async () => {
+    const pool = aPool({ textProcessorMs: 300, textProcessorMsPerMegabyte: 1000 });
+    expect(await failureCode(pool, { content: slow, extension: 'md' })).toBe('parse_timeout');
+    expect((await read(pool, { content: 'quick', extension: 'md' })).blocks).toHaveLength(1);
+  });
+
   it('ends a file that takes too much memory, or says too much', async () => {
     const memory = aPool({ residentBytes: 150_000_000 });
     const head = `<w:document ${wordNamespace}><w:body>`;

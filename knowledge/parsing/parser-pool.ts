@@ -7,7 +7,7 @@ import type { Logger } from '../../platform/logging.ts';
 import { IngestionFailure } from '../ingestion-failure.ts';
 import type { Block, ParsedDocument } from './block.ts';
 import { failureOf } from './child-end.ts';
-import { defaultLimits, sharedParserBytes, type ParserLimits } from './limits.ts';
+import { defaultLimits, processorTimeMs, sharedParserBytes, type ParserLimits } from './limits.ts';
 import { MemoryBudget } from './memory-budget.ts';
 import type { ParsedExtension, ParseProgress } from './messages.ts';
 import { parserMetrics } from './parser-metrics.ts';
@@ -146,6 +146,7 @@ class Pool implements ParserPool {
       const size = { bytes: 0 };
       this.#memory.join(child);
       child.watchMemory(this.#limits.residentBytes, (bytes) => this.#memory.holds(child, bytes));
+      child.watchProcessor(() => processorTimeMs(request.extension, size.bytes, this.#limits));
       const limit = child.timeLimit(this.#limits.baseMs);
       const fed = child.feed(this.#task(request), this.#counted(request.content, size)).then(
         // The size is known only once the file has been read.
@@ -172,7 +173,7 @@ class Pool implements ParserPool {
       if (broken !== undefined) throw broken;
       const end = await child.ended;
       this.#logger?.warn({ ...end, extension: request.extension, bytes: size.bytes }, 'a parser ended before its file');
-      throw failureOf(end, this.#limits);
+      throw failureOf(end);
     } finally {
       request.signal?.removeEventListener('abort', stop);
       child.dispose();

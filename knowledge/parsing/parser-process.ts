@@ -9,7 +9,7 @@ import type { Clock, Timer } from '../../platform/clock.ts';
 import { assetFolders } from './assets.ts';
 import { heapMegabytes } from './limits.ts';
 import type { ChildMessage, ParserTask } from './messages.ts';
-import { preferForOutOfMemory, residentBytes } from './process-memory.ts';
+import { preferForOutOfMemory, processorMs, residentBytes } from './process-memory.ts';
 import { jsonLines } from './json-lines.ts';
 
 /** Beside the code in `dist/`, where the build puts the child's entry. */
@@ -110,6 +110,18 @@ export class ParserProcess {
       else this.#clock.after(pollMs, () => void look());
     };
     void look();
+  }
+
+  /** Ends the child once it has taken more processor time than this since now. Not where the machine doesn't tell (outside Linux). */
+  watchProcessor(limitMs: () => number): void {
+    const { pid } = this.#child;
+    const look = async (before: number): Promise<void> => {
+      const ms = this.isOver || pid === undefined ? undefined : await processorMs(pid);
+      if (ms === undefined) return;
+      if (ms - before > limitMs()) this.kill('time');
+      else this.#clock.after(pollMs, () => void look(before));
+    };
+    if (pid !== undefined) void processorMs(pid).then((ms) => look(ms ?? 0));
   }
 
   /** A limit that counts only while it runs, and may grow meanwhile. */

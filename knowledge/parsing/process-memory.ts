@@ -19,6 +19,18 @@ function fromPs(pid: number): Promise<number> {
   });
 }
 
+/** The kernel counts processor time for others in hundredths of a second. */
+const tickMs = 10;
+
+/** Processor time that a process has taken, in milliseconds; undefined once it has gone, and outside Linux. @see proc_pid_stat(5) */
+export async function processorMs(pid: number): Promise<number | undefined> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
+  // The second field, the name, may hold blanks and brackets.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const ticks = Number(fields[11]) + Number(fields[12]);
+  return Number.isFinite(ticks) ? ticks * tickMs : undefined;
+}
+
 /** Has the kernel end this process before any other when memory runs out. Where that isn't possible, nothing happens. */
 export async function preferForOutOfMemory(pid: number): Promise<void> {
   await writeFile(`/proc/${pid}/oom_score_adj`, '1000').catch(() => undefined);

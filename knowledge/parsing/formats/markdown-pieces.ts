@@ -15,20 +15,33 @@ const delimiterRow = /^ {0,3}\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$/u;
 
 /** Brackets inside one another, in one paragraph. People write two. */
 const deepestBrackets = 32;
+/** Marks of emphasis and brackets in one line, and marks of lists at its beginning. People write a few. */
+const mostMarks = 1000;
+const deepestBeginning = 64;
 
 /**
- * Links within links within links take the parser time that grows with the square of their number: half a minute for 10 KB. Paragraphs that
- * nest brackets deeper than any text does are told apart, to be taken as they stand.
+ * Links within links within links take the parser time that grows with the square of their number: half a minute for 10 KB. So do emphasis, and lists
+ * within lists. Paragraphs with more of them than any text has are told apart, to be taken as they stand.
  */
 export function deepBracketsApart(text: string): readonly { readonly text: string; readonly isDeep: boolean }[] {
   const parts: { text: string; isDeep: boolean }[] = [];
   for (const paragraph of text.split(/(?<=\n[^\S\n]*\n)/u)) {
-    const isDeep = depthOf(paragraph) > deepestBrackets;
+    const isDeep = depthOf(paragraph) > deepestBrackets || paragraph.split('\n').some(isAllMarks);
     const last = parts.at(-1);
     if (last !== undefined && !last.isDeep && !isDeep) last.text += paragraph;
     else parts.push({ text: paragraph, isDeep });
   }
   return parts;
+}
+
+function isAllMarks(line: string): boolean {
+  if (line.length < deepestBeginning) return false;
+  const beginning = /^[\s>*+-]*/u.exec(line)?.[0].replaceAll(/[\s>]/gu, '') ?? '';
+  // A line of one mark alone is a rule.
+  if (beginning.length > deepestBeginning && /\S/u.test(line.replaceAll(beginning.charAt(0), ''))) return true;
+  let marks = 0;
+  for (const character of line) if ('*_~[]'.includes(character)) marks += 1;
+  return marks > mostMarks;
 }
 
 function depthOf(text: string): number {

@@ -116,4 +116,15 @@ const a = 1;
     expect(texts(blocks).map((text) => text.slice(0, 30))).toEqual(['Links', 'A link with an image.', '['.repeat(30), 'The end.']);
     expect(texts(blocks)[2]).toBe(nested);
   });
+
+  it.each([
+    ['emphasis', '**a*'.repeat(5000)],
+    ['stars on both sides', `${'*'.repeat(10_000)}a${'*'.repeat(10_000)}`],
+    ['closing brackets', ']'.repeat(20_000)],
+    ['lists in lists', `${'- '.repeat(10_000)}a`],
+    ['lists in quotes', `${'> - '.repeat(5000)}a`],
+  ])('takes a line full of marks for what it is: %s', async (_what, line) => {
+    const { blocks } = await read(pool, { content: `# Marks\n\n- a **b**\n\n* * *\n\n${line}\n\nThe end.`, extension: 'md' });
+    expect(texts(blocks).map((text) => text.slice(0, 10))).toEqual(['Marks', 'a b', line.slice(0, 10).trim(), 'The end.']);
+  });
 });
