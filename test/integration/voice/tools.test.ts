@@ -154,7 +154,7 @@ describe.concurrent('tools', () => {
     const call = await stage.joined({
       spec: { call: { endAfterSilence: '20s' } },
       dynamicData: { caller: 'Ada' },
-      tools: [custom('look_up', { url: `${endpoint.url}/{id}` }, messages)],
+      tools: [custom('look_up', { url: `${endpoint.url}/{id}`, timeout: '120s' }, messages)],
     });
     calls(call, [{ name: 'look_up', arguments: { id: '7' } }], 'It costs nine hundred.');
     await call.becomes({ status: 'ongoing' });
