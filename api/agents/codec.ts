@@ -180,35 +180,28 @@ export function agentFromRest(body: AgentUpdate, previous: AgentSpec | undefined
   return desired;
 }
 
-/** Where an agent sends which secret. */
+/** Where an agent sends which secret. REST has no field for the keys of speech, nor for their addresses. */
 function secretUses({ llm, speechToText, textToSpeech, dynamicData = [] }: Draft<AgentSpec>): readonly SecretUse[] {
-  const speechUse = ([part, spec]: readonly [string, Draft<AgentSpec['speechToText']> | undefined]): readonly SecretUse[] =>
-    keyUse(spec?.apiKeySecretRef, {
-      loc: ['body', part, 'provider'],
-      origin: { [`${part}.provider`]: spec?.provider, [`${part}.base_url`]: baseOrigin(spec?.baseURL) },
-      unsendable: true,
-    });
-  return [
-    ...keyUse(llm?.apiKeySecretRef, {
-      loc: ['body', 'llm', 'api_key'],
-      origin: { 'llm.model_provider': llm?.provider ?? defaultProvider, 'llm.base_url': baseOrigin(llm?.baseURL) },
-    }),
-    ...speechUse(['stt', speechToText]),
-    ...speechUse(['tts', textToSpeech]),
-    ...dynamicData.flatMap(({ headers, url }, index) =>
-      headerUses(headers, { url, field: 'url', loc: ['body', 'dynamic_data_config', index, 'headers'] }),
-    ),
-  ];
-}
-
-function keyUse(ref: Draft<KeyRef> | undefined, use: Omit<SecretUse, 'id'>): readonly SecretUse[] {
-  return ref === undefined ? [] : [{ id: refId(ref as KeyRef), ...use }];
+  const uses = dynamicData.flatMap(({ headers, url }, index) =>
+    headerUses(headers, { url, field: 'url', loc: ['body', 'dynamic_data_config', index, 'headers'] }),
+  );
+  if (llm?.apiKeySecretRef !== undefined) {
+    const origin = {
+      'llm.model_provider': llm.provider ?? defaultProvider,
+      'llm.base_url': llm.baseURL === undefined ? "the provider's own" : originOf(llm.baseURL),
+    };
+    uses.push({ id: refId(llm.apiKeySecretRef as KeyRef), loc: ['body', 'llm', 'api_key'], origin });
+  }
+  for (const [part, provider] of Object.entries({ stt: speechToText, tts: textToSpeech })) {
+    if (provider?.apiKeySecretRef === undefined) continue;
+    const origin = { [`${part}.provider`]: provider.provider };
+    uses.push({ id: refId(provider.apiKeySecretRef as KeyRef), loc: ['body', part, 'provider'], origin, unsendable: true });
+  }
+  return uses;
 }
 
 /** What the resource's schema fills in. */
 const defaultProvider = 'openai';
-
-const baseOrigin = (address: string | undefined): string => (address === undefined ? "the provider's own" : originOf(address));
 
 const same = <T>(value: T): T => value;
 

@@ -163,15 +163,7 @@ const builtinTools: Kind<ToolSpec> = {
   ],
 };
 
-const termination = fc.constantFrom(
-  '',
-  'sip:a.example',
-  'a.example',
-  'sip:u@a.example',
-  'sips:a.example',
-  'sip:b.example:5070',
-  'b.example',
-);
+const termination = fc.constantFrom('sip:a.example', 'a.example', 'sip:u@a.example', 'sips:a.example', 'sip:b.example:5070', 'b.example');
 const terminations: Readonly<Record<string, string>> = { 'sip:a.example': 'a.example' };
 const account = fc.constantFrom('u', 'v');
 const phoneNumbers: Kind<PhoneNumberSpec> = {
@@ -184,7 +176,7 @@ const phoneNumbers: Kind<PhoneNumberSpec> = {
     .map((variant) => phoneNumberKind.spec.parse({ number: '+15550100', ...variant })),
   body: fc.record({
     sip: partial({
-      sip_termination_uri: nullable(termination),
+      sip_termination_uri: nullable(fc.oneof(termination, fc.constant(''))),
       sip_trunk_username: nullable(account),
       sip_trunk_password: nullable(secret),
     }),

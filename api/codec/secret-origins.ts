@@ -50,7 +50,7 @@ function leadsTo(stored: Origin | undefined, wanted: Origin): boolean {
 export function headerUses(
   headers: readonly Header[] | undefined,
   options: { readonly url: string | undefined; readonly field: string; readonly loc: Loc; readonly isShown?: (header: Header) => boolean },
-): readonly SecretUse[] {
+): SecretUse[] {
   const { url = '', field, loc, isShown = ({ name, valueFrom }) => valueFrom === undefined && !looksSecret(name) } = options;
   const origin = { [field]: originOf(url) };
   return (headers ?? [])

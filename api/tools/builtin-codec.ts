@@ -1,5 +1,5 @@
 /** Built-in tools: REST ↔ ToolSpec. Pure. */
-import { sipOriginOf } from '../../calls/sip/termination.ts';
+import { isSip, sipOriginOf } from '../../calls/sip/termination.ts';
 import { builtinFunctionNames, type ToolSpec } from '../../crds/index.ts';
 import { unchangedNothing } from '../codec/headers.ts';
 import { present, updated, type Draft } from '../codec/present.ts';
@@ -78,7 +78,7 @@ function secretUses({ sendEmail, transferCall }: Draft<ToolSpec>, { loc }: ToolE
     uses.push({ id: refId(sendEmail.passwordSecretRef as KeyRef), loc: [...loc, 'app_password'], origin });
   }
   if (transferCall?.to !== undefined) {
-    const origin = transferCall.to.startsWith('+') ? undefined : { transfer_to: sipOriginOf(transferCall.to) };
+    const origin = isSip(transferCall.to) ? { transfer_to: sipOriginOf(transferCall.to) } : undefined;
     uses.push({ id: 'trunk', loc: [...loc, 'transfer_to'], origin, unsendable: true });
   }
   return uses;

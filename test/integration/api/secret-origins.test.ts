@@ -1,6 +1,8 @@
 /** A stored secret stays at the origin that it was given for: every address that one is sent to, through the routes that change it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import type { Tool } from '../../../crds/index.ts';
+import type { KubeRequest } from '../../../kube/index.ts';
 import { anAgent, anAgentRequest } from '../../support/builders.ts';
 import { canary, kubectl, kubectlJson, organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
 
@@ -8,10 +10,21 @@ let facade: Facade;
 let org: TestOrganization;
 /** May write everything, and read no secret. */
 let writer: string;
+/** Comes between two requests to the API server. */
+let afterRequest: (request: KubeRequest) => Promise<void> = async () => undefined;
 let reader: string;
 
 beforeAll(async () => {
-  facade = await startFacade();
+  facade = await startFacade(undefined, (transport) => ({
+    server: transport.server,
+    async request<T>(request: KubeRequest): Promise<T> {
+      const answer = await transport.request<T>(request);
+      await afterRequest(request);
+      return answer;
+    },
+    stream: (request) => transport.stream(request),
+    close: () => transport.close(),
+  }));
   org = await organization(facade);
   const permissions = ['agents:write', 'tools:write', 'phone_numbers:write', 'webhooks:write'] as const;
   writer = await org.keyWith(...permissions);
@@ -239,4 +252,24 @@ it('no Secret goes to an address whose host a placeholder decides', async () => 
   expect(answer.body.detail).toMatchObject([
     { loc: ['body', 'dynamic_data_config', 0, 'url'], msg: expect.stringMatching(/write the domain out/) },
   ]);
+});
+
+it('a secret that a tool gets while its address is being changed stays where it was given for', async () => {
+  const path = await newAgent({ llm: { model_name: 'm', tools: [custom({ endpoint: 'https://a.example' })] } });
+  const { body } = await org.call('GET', path);
+  const name = body.llm.tools[0].tool_id as string;
+  const header = { name: secret, valueFrom: { secretKeyRef: { name: 'theirs', key: 'k' } } };
+  let written = false;
+  afterRequest = async ({ method: verb, path: at, query }) => {
+    if (written || verb !== 'PATCH' || !at.includes('/agents/') || JSON.stringify(query ?? {}).includes('dryRun')) return;
+    written = true;
+    const patch = JSON.stringify({ spec: { custom: { http: { headers: [header] } } } });
+    await kubectl(['patch', 'tool', name, '-n', org.name, '--type=merge', '-p', patch]);
+  };
+  const change = { welcome_message: 'x', llm: { tools: [{ tool_id: name, ...custom({ endpoint: 'https://b.example' }) }] } };
+  const at = refusedAt(await org.call('PUT', path, change, { key: writer }));
+  afterRequest = async () => undefined;
+  expect([written, at]).toEqual([true, [`llm.tools.0.additional_tool_info.api.headers.${secret}`]]);
+  const { spec } = await kubectlJson<Tool>(['get', 'tool', name, '-n', org.name]);
+  expect(spec.custom?.http).toMatchObject({ url: 'https://a.example', headers: [header] });
 });
