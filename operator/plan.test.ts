@@ -1,9 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import type { KnowledgeBaseStatus } from '../crds/index.ts';
+import type { Agent, KnowledgeBaseStatus, PhoneNumber } from '../crds/index.ts';
 import type { Condition } from '../kube/types.ts';
 import { idOf, SimulatedOperator, things, type Thing } from '../test/support/simulated-operator.ts';
+import type { KeyedObject } from './references/world.ts';
 import { conditionOf } from './status/conditions.ts';
 import { reasons, type Reason } from './status/reasons.ts';
 
@@ -30,17 +31,23 @@ function statuses(operator: SimulatedOperator): unknown {
 const inside: ReadonlySet<string> = new Set(['documents', 'chunks', 'sources', 'store']);
 
 /**
- * servingRevision is history: it may be an earlier sound one where the present one isn't. So is what is in a knowledge
- * base, where its present spec is not accepted.
+ * servingRevision is history: it may be an earlier sound one where the present one isn't. So is whether an agent or a number
+ * that lacks something goes on without it, and what is in a knowledge base whose present spec is not accepted.
  */
 function withoutHistory(operator: SimulatedOperator): unknown {
   return JSON.parse(JSON.stringify(statuses(operator), dropHistory));
 }
 
-function dropHistory(this: unknown, key: string, value: unknown): unknown {
+function dropHistory(this: object, key: string, value: unknown): unknown {
   if (key === 'servingRevision') return undefined;
   if (inside.has(key) && conditionOf({ status: this as KnowledgeBaseStatus }, 'Accepted')?.status === 'False') return undefined;
-  return typeof value === 'string' ? value.replace(' (calls go on with the last sound revision)', '') : value;
+  if (key === 'conditions' && ('desiredRevision' in this || 'provider' in this)) {
+    const conditions = value as readonly Condition[];
+    const lacks = conditionOf({ status: { conditions } }, 'ResolvedRefs')?.status === 'False';
+    return lacks ? conditions.filter(({ type }) => type !== 'Synced') : conditions;
+  }
+  if (key.endsWith('TrunkID') || key === 'dispatchRuleID') return undefined;
+  return typeof value === 'string' ? value.replace(/ \(calls go on with(out it| the last sound revision)\)/, '') : value;
 }
 
 /** Of this generation, with a reason from the registry that fits the status, and something to read. */
@@ -123,6 +130,76 @@ describe('every plan', () => {
           expect(withoutHistory(oneByOne)).toEqual(withoutHistory(together));
         },
       ),
+      { numRuns: 300 },
+    );
+  });
+
+  it('serves an edit of an agent that has served, whatever else it lost that it can do without', () => {
+    fc.assert(
+      fc.property(things, fc.infiniteStream(fc.boolean()), (contents, losses) => {
+        const operator = operatorWith(contents);
+        operator.settle();
+        const served = new Set(operator.serving.keys());
+        for (const thing of contents)
+          if (thing.type !== 'object' || thing.object.kind !== 'Agent') if (losses.next().value) operator.leave(idOf(thing));
+        const agents = [...operator.objects].filter(([, { kind, metadata }]) => kind === 'Agent' && served.has(metadata.uid ?? ''));
+        for (const [id, { spec, metadata, ...agent }] of agents)
+          operator.objects.set(id, {
+            ...agent,
+            metadata: { ...metadata, generation: 2 },
+            spec: { ...spec, welcomeMessage: 'edited' },
+          } as Agent);
+        operator.settle();
+        for (const [id, { metadata }] of agents) {
+          const { spec, status = {} } = operator.objects.get(id) as Agent;
+          const world = operator.world();
+          const { namespace = '', uid = '' } = metadata;
+          const [key, prompt] = [spec.llm.apiKeySecretRef, spec.llm.systemPromptFrom?.configMapKeyRef];
+          const has = (found: KeyedObject, name: string | undefined) => found.state === 'present' && found.keys.has(name ?? '');
+          const lacks =
+            (key !== undefined && !has(world.secret(namespace, key.name), key.key)) ||
+            (prompt !== undefined && !has(world.configMap(namespace, prompt.name), prompt.key));
+          const config = operator.serving.get(uid)?.config;
+          expect(config?.agent.welcomeMessage).toBe(lacks ? undefined : 'edited');
+          if (lacks) continue;
+          const base = spec.knowledgeBaseRef?.name;
+          const lostBase = base !== undefined && world.knowledgeBase(namespace, base) === undefined;
+          expect(config?.knowledgeBase).toBe(lostBase ? null : (base ?? null));
+          expect(conditionOf({ status }, 'Ready')?.status).toBe(
+            lostBase || status.desiredRevision !== status.servingRevision ? 'False' : 'True',
+          );
+        }
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('follows the agents of a number that has been connected, whatever it lost', () => {
+    fc.assert(
+      fc.property(things, fc.infiniteStream(fc.boolean()), (contents, losses) => {
+        const operator = operatorWith(contents);
+        operator.settle();
+        for (const thing of contents)
+          if (thing.type !== 'object' || thing.object.kind !== 'PhoneNumber') if (losses.next().value) operator.leave(idOf(thing));
+        const before = new Map([...operator.trunks].filter(([, { kind }]) => kind === 'inbound'));
+        const numbers = [...operator.objects].filter(([, { metadata }]) => operator.routes.has(metadata.uid ?? ''));
+        for (const [id, { spec, metadata, ...number }] of numbers)
+          operator.objects.set(id, {
+            ...number,
+            metadata: { ...metadata, generation: 2 },
+            spec: { ...spec, inboundAgentRef: { name: 'beta' }, outboundAgentRef: { name: 'alpha' } },
+          } as PhoneNumber);
+        operator.settle();
+        for (const [id, { metadata }] of numbers) {
+          const { uid = '' } = metadata;
+          expect(operator.routes.get(uid)).toMatchObject({ inboundAgent: 'beta', outboundAgent: 'alpha' });
+          const rules = [...operator.trunks.values()].filter((thing) => thing.uid === uid && thing.kind === 'rule');
+          expect(rules).toHaveLength(1);
+          expect(operator.objects.get(id)?.status?.observedGeneration).toBe(2);
+        }
+        // A Secret that is gone takes the login from no trunk.
+        expect(new Map([...operator.trunks].filter(([, { kind }]) => kind === 'inbound'))).toEqual(before);
+      }),
       { numRuns: 300 },
     );
   });

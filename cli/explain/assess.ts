@@ -36,6 +36,7 @@ export interface Assessment {
 /** Reasons that only say that another stage failed, or that this command can't know. */
 const consequences: ReadonlySet<string> = new Set<Reason>([
   'RevisionWithheld',
+  'RevisionReduced',
   'RevisionPending',
   'CollectionWithheld',
   'CollectionPending',

@@ -33,6 +33,7 @@ export function agentLogic(options: AgentLogicOptions): KindLogic<Agent, AgentAc
       'servingRevision',
       'configHash',
       'activeSince',
+      'observedInputs',
       'tools',
       'toolNames',
     ],

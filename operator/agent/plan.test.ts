@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 
-import type { Agent, Tool } from '../../crds/index.ts';
+import type { Agent, KnowledgeBase, Tool } from '../../crds/index.ts';
 import { storedObject } from '../../test/support/simulated-operator.ts';
 import { memoryWorld, type WorldContents } from '../references/memory-world.ts';
 import { conditionOf } from '../status/conditions.ts';
 import { planTool } from '../tool/plan.ts';
+import { lossesOf } from './losses.ts';
 import { planAgent, TOOLS_LIMIT, type StoreView } from './plan.ts';
 import { compileRevision } from './revision.ts';
 
@@ -122,6 +123,61 @@ const deleting = (secondsAgo: number, annotations: Readonly<Record<string, strin
     {},
     { finalizers: ['parley.dev/finalizer'], annotations, deletionTimestamp: new Date(options.now - secondsAgo * 1_000).toISOString() },
   );
+
+describe('an agent that lacks something it can do without', () => {
+  const withBase = agentWith({ knowledgeBaseRef: { name: 'faq' } });
+  const base = storedObject('KnowledgeBase', 'faq', {}) as KnowledgeBase;
+  const serving = { revision: 'an earlier one', activeSince: '2026-01-01T00:00:00Z' };
+  const served = { state: 'known', serving } as const;
+  const configOf = ({ actions }: ReturnType<typeof plan>) =>
+    actions.flatMap((action) => (action.type === 'serve' ? [action.config] : []))[0];
+
+  it('waits for it until it has served', () => {
+    const result = plan(withBase);
+    expect(result.actions).toEqual([]);
+    expect(conditionOf(result, 'Synced')?.reason).toBe('RevisionWithheld');
+  });
+
+  it('goes on without its knowledge base, and says so', () => {
+    expect(configOf(plan(withBase, {}, served))).toMatchObject({ name: 'reception', knowledgeBase: null });
+    const { rest } = lossesOf(withBase, [], worldOf());
+    const { revision } = compileRevision(rest.agent, rest.tools, worldOf());
+    const result = plan(withBase, {}, { state: 'known', serving: { ...serving, revision } });
+    expect(result.actions).toEqual([]);
+    expect(conditionOf(result, 'Synced')).toMatchObject({ status: 'False', reason: 'RevisionReduced' });
+    expect(conditionOf(result, 'Ready')).toMatchObject({
+      reason: 'KnowledgeBaseNotFound',
+      message: expect.stringMatching(/\(calls go on without it\)$/),
+    });
+    expect(result.status?.desiredRevision).not.toBe(result.status?.servingRevision);
+  });
+
+  it('has it again when it is back', () => {
+    expect(configOf(plan(withBase, { knowledgeBases: [base] }, served))).toMatchObject({ knowledgeBase: 'faq' });
+  });
+
+  it('goes on without a tool that cannot be used, and with the others', () => {
+    const headers = [{ name: 'x', valueFrom: { secretKeyRef: { name: 'gone', key: 'k' } } }];
+    const lame = toolNamed('lame', { custom: { function: { name: 'lame' }, http: { url: 'https://api.example.com/', headers } } });
+    expect(configOf(plan(agentWith(), { tools: [lame, toolNamed('sound')] }, served))?.tools.map(({ name }) => name)).toEqual(['sound']);
+  });
+
+  it('keeps a lookup whose header is missing: one that fails keeps no call from beginning', () => {
+    const headers = [{ name: 'x', valueFrom: { secretKeyRef: { name: 'gone', key: 'k' } } }];
+    const result = plan(agentWith({ dynamicData: [{ name: 'crm', url: 'https://crm.example.com', headers }] }), {}, served);
+    expect(configOf(result)?.agent.dynamicData).toHaveLength(1);
+  });
+
+  it.each([
+    ['the key of a provider', { llm: { model: 'm', apiKeySecretRef: { name: 'gone', key: 'k' } } }],
+    ['the system prompt', { llm: { model: 'm', systemPromptFrom: { configMapKeyRef: { name: 'gone', key: 'k' } } } }],
+  ])('keeps its last sound revision without %s', (_what, spec) => {
+    const result = plan(agentWith({ ...spec, knowledgeBaseRef: { name: 'faq' } }), {}, served);
+    expect(result.actions).toEqual([]);
+    expect(conditionOf(result, 'Synced')?.reason).toBe('RevisionWithheld');
+    expect(conditionOf(result, 'Ready')?.message).toContain('(calls go on with the last sound revision)');
+  });
+});
 
 describe('deletion', () => {
   it('takes the agent out of service, then lets it go', () => {

@@ -1,8 +1,8 @@
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { Agent, AgentStatus } from '../../crds/index.ts';
+import { inputsDigest } from '../../crds/agent-inputs.ts';
 import { agentProblems } from '../../crds/limits.ts';
-import { agentReferences } from '../references/references-of.ts';
-import { notAnOrganization, unresolved } from '../references/resolve.ts';
+import { notAnOrganization } from '../references/resolve.ts';
 import { promptText, type World } from '../references/world.ts';
 import type { Plan } from '../runtime/plan.ts';
 import { commonFields, hasFinalizer, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
@@ -12,7 +12,7 @@ import type { Problem } from '../status/reasons.ts';
 import { specProblems } from '../status/spec-problems.ts';
 import { accepted, resolvedRefs } from '../status/stages.ts';
 import { offeredTools } from '../tool/attachment.ts';
-import { usability } from '../tool/plan.ts';
+import { lossesOf } from './losses.ts';
 import { compileRevision, type CompiledRevision } from './revision.ts';
 
 /** What is known about the agent in Postgres. */
@@ -52,7 +52,8 @@ const TOOL_NAMES_SHOWN = 64;
 
 /**
  * `desiredRevision` follows the spec at once, whatever is wrong with it; `servingRevision` only moves to a revision
- * that is sound and stored, so that a broken edit never takes a working agent off the air.
+ * that is sound and stored, so that a broken edit never takes a working agent off the air. An agent that has served goes on
+ * without what it can do without; one that never has waits, so that things may be applied in any order.
  */
 export function planAgent(agent: Agent, world: World, store: StoreView, options: AgentPlanOptions): Plan<AgentAction, AgentStatus> {
   if (isDeleting(agent)) return planDeletion(agent, store, options);
@@ -67,36 +68,36 @@ export function planAgent(agent: Agent, world: World, store: StoreView, options:
 
   const offered = offeredTools(namespace, agent.metadata.name, world);
   const tools = offered.slice(0, TOOLS_LIMIT);
-  const compiled = compileRevision(agent, tools, world);
+  const desired = compileRevision(agent, tools, world);
   const acceptance = [...specProblems(agentProblems(agent.spec)), ...tooMany(offered.length)];
-  const references = [
-    ...unresolved(namespace, agentReferences(agent), world),
-    ...promptProblems(agent, world),
-    ...tools.flatMap((tool) =>
-      usability(tool, world).map((problem): Problem => ({
-        reason: 'ToolNotUsable',
-        message: `Tool ${namespace}/${tool.metadata.name} is not usable: ${problem.message}`,
-      })),
-    ),
-  ];
-  const sound = acceptance.length === 0 && references.length === 0;
-  const current = serving?.revision === compiled.revision;
-  const rejected = store.state === 'known' && store.rejected?.revision === compiled.revision ? store.rejected.message : undefined;
-  // Where an address may not be called, nothing is delivered to it; calls don't wait for that.
+  const { essential, dispensable, rest } = lossesOf(agent, tools, world);
+  const blocking = [...acceptance, ...essential, ...promptProblems(agent, world)];
+  const sound = blocking.length === 0 && (dispensable.length === 0 || serving !== undefined);
+  const target = sound && dispensable.length > 0 ? compileRevision(rest.agent, rest.tools, world) : desired;
+  const current = serving?.revision === target.revision;
+  const reduced = target.revision !== desired.revision;
+  const rejected = store.state === 'known' && store.rejected?.revision === target.revision ? store.rejected.message : undefined;
+  const references = [...essential, ...promptProblems(agent, world), ...dispensable];
   const verdicts = summarize(
-    [accepted([...acceptance, ...forbiddenWebhook(agent, world)]), resolvedRefs(references), synced({ sound, current, rejected, store })],
+    [
+      // Where an address may not be called, nothing is delivered to it; calls don't wait for that.
+      accepted([...acceptance, ...forbiddenWebhook(agent, world)]),
+      resolvedRefs(references),
+      synced({ sound, current, reduced, rejected, store }),
+    ],
     {
       message: 'new calls start with the revision that the spec asks for',
-      aside: serving === undefined || current ? undefined : 'calls go on with the last sound revision',
+      aside: serving === undefined ? undefined : asideOf({ sound, current, complete: dispensable.length === 0 }),
     },
   );
   return {
-    actions: sound && !current && rejected === undefined && store.state === 'known' ? putIntoService(agent, compiled) : [],
+    actions: sound && !current && rejected === undefined && store.state === 'known' ? putIntoService(agent, target) : [],
     status: {
       ...commonFields(agent, verdicts, options.now),
-      desiredRevision: compiled.revision,
-      configHash: compiled.configHash,
+      desiredRevision: desired.revision,
+      configHash: desired.configHash,
       ...servingFields(serving),
+      observedInputs: observedInputs(agent, world),
       tools: offered.length,
       toolNames: offered
         .map((tool) => tool.metadata.name)
@@ -104,6 +105,12 @@ export function planAgent(agent: Agent, world: World, store: StoreView, options:
         .slice(0, TOOL_NAMES_SHOWN),
     },
   };
+}
+
+/** What calls do meanwhile, of an agent that has served. */
+function asideOf({ sound, current, complete }: { readonly sound: boolean; readonly current: boolean; readonly complete: boolean }) {
+  if (!current) return 'calls go on with the last sound revision';
+  return sound && !complete ? 'calls go on without it' : undefined;
 }
 
 /** The finalizer comes first: a revision that is stored without one would outlive its agent. */
@@ -114,6 +121,8 @@ function putIntoService(agent: Agent, { revision, config }: CompiledRevision): r
 function synced(known: {
   readonly sound: boolean;
   readonly current: boolean;
+  /** Something that the spec asks for is left out. */
+  readonly reduced: boolean;
   readonly rejected: string | undefined;
   readonly store: StoreView;
 }): Stage {
@@ -130,6 +139,12 @@ function synced(known: {
       ],
     };
   }
+  if (known.current && known.reduced)
+    return {
+      type: 'Synced',
+      good,
+      problems: [{ reason: 'RevisionReduced', message: 'new calls start with all that the spec asks for but what is missing' }],
+    };
   if (known.current) return { type: 'Synced', good, problems: [] };
   if (known.rejected !== undefined) return { type: 'Synced', good, problems: [{ reason: 'RevisionRejected', message: known.rejected }] };
   const waiting: Problem =
@@ -153,6 +168,16 @@ function servingFields(serving: Serving | undefined): Pick<AgentStatus, 'serving
 function forbiddenWebhook({ spec }: Agent, { addresses }: World): readonly Problem[] {
   const message = spec.webhookURL === undefined ? undefined : addresses.web(spec.webhookURL);
   return message === undefined ? [] : [{ reason: 'AddressForbidden', message: `spec.webhookURL: ${message}` }];
+}
+
+/** Tools that lose their function name to another are among them: REST lists them too. */
+function observedInputs(agent: Agent, world: World): string {
+  const { namespace = '', name } = agent.metadata;
+  const base = agent.spec.knowledgeBaseRef && world.knowledgeBase(namespace, agent.spec.knowledgeBaseRef.name);
+  return inputsDigest({
+    tools: world.toolsOf(namespace, name).filter((tool) => !isDeleting(tool)),
+    knowledgeBaseUid: base === undefined || isDeleting(base) ? undefined : base.metadata.uid,
+  });
 }
 
 function tooMany(count: number): readonly Problem[] {

@@ -66,7 +66,9 @@ export function planPhoneNumber(phoneNumber: PhoneNumber, world: World, options:
   const ownership = [...numberTaken(phoneNumber, world), ...notInPool(phoneNumber, options.nativeNumbers)];
   const termination = unusableTermination(phoneNumber, world);
   const references = unresolved(namespace, phoneNumberReferences(phoneNumber), world);
-  const { stage, actions, ids } = connection(phoneNumber, world, telephony, { ownership, termination, references });
+  const credentials = phoneNumberReferences(phoneNumber).filter(({ kind }) => kind === 'Secret');
+  const withheld = [...termination, ...unresolved(namespace, credentials, world)];
+  const { stage, actions, ids } = connection(phoneNumber, world, telephony, { ownership, withheld, references });
   const verdicts = summarize([accepted([...ownership, ...termination]), resolvedRefs(references), stage], {
     message: telephony === undefined ? 'the number is yours and everything it names exists' : 'the number is yours, and it is connected',
   });
@@ -94,7 +96,7 @@ function connection(
   phoneNumber: PhoneNumber,
   world: World,
   telephony: Telephony | undefined,
-  { ownership, termination, references }: Readonly<Record<'ownership' | 'termination' | 'references', readonly Problem[]>>,
+  { ownership, withheld, references }: Readonly<Record<'ownership' | 'withheld' | 'references', readonly Problem[]>>,
 ): Connection {
   const ids = idsShown(phoneNumber, telephony?.sip);
   const stopped = (problem: Problem, actions: readonly PhoneNumberAction[] = []): Connection => ({
@@ -116,11 +118,12 @@ function connection(
       { reason: 'TrunksWithheld', message: 'the number is connected to nothing until the spec is accepted' },
       withdrawal(phoneNumber, telephony),
     );
-  // A number that works goes on as it is: a slip in one field takes no number off the air.
-  if (termination.length > 0)
-    return stopped({ reason: 'TrunksWithheld', message: 'what is connected stays as it is until the spec is accepted' });
-  if (references.length > 0)
-    return stopped({ reason: 'TrunksWithheld', message: 'what is connected stays as it is until everything the spec names exists' });
+  // What has never been connected waits, so that things may be applied in any order.
+  if ((withheld.length > 0 || references.length > 0) && !hasFinalizer(phoneNumber))
+    return stopped({
+      reason: 'TrunksWithheld',
+      message: 'the number is connected to nothing until the spec is accepted and everything it names exists',
+    });
   if (sip.state === 'unavailable') return { stage: unreachable(phoneNumber, sip), actions: [], ids };
 
   const desired = desiredTrunks(phoneNumber, telephony.settings, telephony.password);
@@ -137,7 +140,10 @@ function connection(
       ids: {},
     };
   }
-  const trunks = trunkActions(phoneNumber, world, { sip, desired, digest: telephony.digest });
+  // A slip in the address takes no number off the air, and without its password a trunk would be made that asks for none: the agents are followed.
+  const trunks = trunkActions(phoneNumber, world, { sip, desired, digest: telephony.digest }).filter(
+    (action) => withheld.length === 0 || isOfRule(action),
+  );
   if (trunks.length > 0) {
     if (trunks.some((action) => attemptOf(action, telephony.digest) === sip.refused?.attempt && sip.refused !== undefined))
       return stopped({
@@ -154,8 +160,18 @@ function connection(
   // Somebody took it away.
   if (!hasFinalizer(phoneNumber))
     return stopped({ reason: 'TrunksPending', message: 'calls are being told of the number' }, [{ type: 'addFinalizer' }]);
+  if (withheld.length > 0)
+    return stopped({
+      reason: 'TrunksWithheld',
+      message: 'the trunks stay as they are until the address is accepted and every Secret that the spec names exists',
+    });
   if (desired.lacking !== undefined) return stopped({ reason: 'TerminationNotConfigured', message: desired.lacking });
   return { stage: { type: 'Synced', good, problems: [] }, actions: [], ids };
+}
+
+function isOfRule(action: PhoneNumberAction): boolean {
+  if (action.type === 'remove') return action.thing.kind === 'rule';
+  return (action.type === 'create' || action.type === 'replace') && action.spec.kind === 'rule';
 }
 
 /** Names an attempt, so that one that was refused is known again. */

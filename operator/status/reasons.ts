@@ -199,14 +199,15 @@ const table = {
   KnowledgeBaseNotFound: {
     condition: 'ResolvedRefs',
     status: 'False',
-    meaning: 'The KnowledgeBase that the spec names does not exist or is being deleted. Heals when it appears.',
+    meaning:
+      'The KnowledgeBase that the spec names does not exist or is being deleted. An agent that has served goes on without it; a new one waits. Heals when it appears.',
     cure: 'Create the KnowledgeBase in the same namespace, or change the reference.',
     blocks: 'person',
   },
   ToolNotUsable: {
     condition: 'ResolvedRefs',
     status: 'False',
-    meaning: 'A tool that attached itself to the agent is not usable; the agent keeps serving its last sound revision.',
+    meaning: 'A tool that attached itself to the agent is not usable. An agent that has served goes on without it; a new one waits.',
     cure: 'Correct the Tool that the message names, or detach it.',
     blocks: 'person',
   },
@@ -239,11 +240,19 @@ const table = {
     meaning: 'The revision has been compiled and is about to be stored.',
     blocks: 'retry',
   },
+  RevisionReduced: {
+    condition: 'Synced',
+    status: 'False',
+    meaning:
+      'The agent has served before and something that it can do without is missing: its knowledge base, or what a tool needs. New calls start with all that the spec asks for but that, and so do later edits.',
+    cure: 'See the condition ResolvedRefs; `servingRevision` becomes `desiredRevision` once everything is there.',
+    blocks: 'person',
+  },
   RevisionWithheld: {
     condition: 'Synced',
     status: 'False',
     meaning:
-      'The revision that the spec asks for is not put into service, because the spec is not accepted or a reference is missing. The last sound one keeps serving.',
+      "The revision that the spec asks for is not put into service, because the spec is not accepted, or something is missing that no call can be held without: a provider's key, the system prompt, or anything at all of an agent that has never served. The last sound one keeps serving.",
     cure: 'See the conditions Accepted and ResolvedRefs.',
     blocks: 'person',
   },
@@ -301,7 +310,8 @@ const table = {
   TrunksWithheld: {
     condition: 'Synced',
     status: 'False',
-    meaning: 'Nothing is made or changed for the number until its spec is accepted and everything it names exists.',
+    meaning:
+      'Nothing is made for the number until its spec is accepted and everything it names exists. Of one that has been connected, only the trunks wait, for a Secret; the agents that it names are followed.',
     cure: 'See the conditions Accepted and ResolvedRefs.',
   },
   TrunkRefused: {

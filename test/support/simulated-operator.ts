@@ -17,6 +17,7 @@ import {
   type PhoneNumber,
   type WebhookSubscription,
 } from '../../crds/index.ts';
+import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { planAgent, type AgentAction, type Serving, type StoreView } from '../../operator/agent/plan.ts';
 import { planKnowledgeBase, type KnowledgeBaseAction } from '../../operator/knowledge-base/plan.ts';
 import type { KnowledgeView, KnownCollection, SourceDocument } from '../../operator/knowledge-base/view.ts';
@@ -126,7 +127,7 @@ const specs: Readonly<Record<string, fc.Arbitrary<object>>> = {
       inboundAgentRef: maybe(fc.record({ name })),
       secret: maybe(keyRef),
     })
-    .map(({ secret, ...spec }) => Object.assign(spec, { sip: secret === undefined ? {} : { passwordSecretRef: secret } })),
+    .map(({ secret, ...spec }) => Object.assign(spec, { sip: secret === undefined ? {} : { username: 'u', passwordSecretRef: secret } })),
   KnowledgeBase: fc
     .record({
       suspend,
@@ -206,7 +207,7 @@ type SimulatedAction = AgentAction | SigningSecretAction | KnowledgeBaseAction |
 export class SimulatedOperator {
   readonly objects = new Map<string, ParleyObject>();
   readonly #keyed = new Map<string, Thing & { readonly type: 'Secret' | 'ConfigMap' }>();
-  readonly #serving = new Map<string, Serving>();
+  readonly serving = new Map<string, Serving & { readonly config: AgentRevisionConfig }>();
   readonly #refused = new Map<string, CollectionSpec>();
   readonly #collections = new Map<string, { readonly collection: KnownCollection; readonly documents: SourceDocument[] }>();
   readonly trunks = new Map<string, SipThing>();
@@ -218,6 +219,12 @@ export class SimulatedOperator {
   arrive(thing: Thing): void {
     if (thing.type === 'object') this.objects.set(idOf(thing), thing.object);
     else this.#keyed.set(idOf(thing), thing);
+  }
+
+  /** Goes without a trace, as what `kubectl delete` has taken away for good. */
+  leave(id: string): void {
+    this.objects.delete(id);
+    this.#keyed.delete(id);
   }
 
   /** Reconciles one object to the end. @returns whether its status changed */
@@ -293,12 +300,14 @@ export class SimulatedOperator {
 
   #store(agent: Agent): StoreView {
     if (!this.storeAvailable) return { state: 'unavailable', why: 'Postgres does not answer' };
-    const serving = this.#serving.get(agent.metadata.uid ?? '');
-    return serving === undefined ? { state: 'known' } : { state: 'known', serving };
+    const found = this.serving.get(agent.metadata.uid ?? '');
+    if (found === undefined) return { state: 'known' };
+    const { revision, activeSince } = found;
+    return { state: 'known', serving: { revision, activeSince } };
   }
 
   #telephony({ metadata, spec }: PhoneNumber): Telephony {
-    const { uid = '' } = metadata;
+    const { uid = '', namespace = '' } = metadata;
     const all = [...this.trunks.values()];
     const written = this.routes.get(uid);
     const sip = {
@@ -317,9 +326,15 @@ export class SimulatedOperator {
         ? { state: 'known', ...(written && { written }) }
         : { state: 'unavailable', why: 'Postgres does not answer' },
       settings: { allowedAddresses: [] },
-      password: 'secret',
+      password: this.#passwordOf(namespace, spec),
       digest: JSON.stringify,
     };
+  }
+
+  #passwordOf(namespace: string, { sip }: PhoneNumber['spec']): string | undefined {
+    const ref = sip?.passwordSecretRef;
+    const found = ref && this.world().secret(namespace, ref.name);
+    return found?.state === 'present' && found.keys.has(ref?.key ?? '') ? 'secret' : undefined;
   }
 
   #knowledge({ metadata }: ParleyObject): KnowledgeView {
@@ -347,10 +362,14 @@ export class SimulatedOperator {
         this.objects.set(id, { ...object, metadata: { ...object.metadata, finalizers: ['parley.dev/finalizer'] } });
         break;
       case 'serve':
-        this.#serving.set(object.metadata.uid ?? '', { revision: action.revision, activeSince: new Date(this.now).toISOString() });
+        this.serving.set(object.metadata.uid ?? '', {
+          revision: action.revision,
+          activeSince: new Date(this.now).toISOString(),
+          config: action.config,
+        });
         break;
       case 'retire':
-        this.#serving.delete(object.metadata.uid ?? '');
+        this.serving.delete(object.metadata.uid ?? '');
         break;
       case 'dropFinalizer':
         if (object.metadata.deletionTimestamp === undefined)

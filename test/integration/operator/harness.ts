@@ -201,7 +201,7 @@ function isCurrent(object: AnyObject): boolean {
 
 /** A status without what differs from one world to the next: times, and hashes of uids and versions. */
 export function normalised(object: AnyObject, namespace: string): unknown {
-  const { desiredRevision, servingRevision, activeSince: _activeSince, conditions, ...rest } = object.status ?? {};
+  const { desiredRevision, servingRevision, activeSince: _activeSince, observedInputs: _uids, conditions, ...rest } = object.status ?? {};
   const text = JSON.stringify({
     ...rest,
     served: desiredRevision === servingRevision,

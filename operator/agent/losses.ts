@@ -1,0 +1,45 @@
+/** What an agent names and cannot have, and what it serves without. Pure. */
+import type { Agent, Tool } from '../../crds/index.ts';
+import { agentReferences, type Reference } from '../references/references-of.ts';
+import { unresolved } from '../references/resolve.ts';
+import type { World } from '../references/world.ts';
+import type { Problem } from '../status/reasons.ts';
+import { usability } from '../tool/plan.ts';
+
+export interface Losses {
+  /** Without these no call can be held: a provider's key, the system prompt. */
+  readonly essential: readonly Problem[];
+  /** Calls are poorer for lack of these: the knowledge base, a tool, the header of a lookup. */
+  readonly dispensable: readonly Problem[];
+  /** The agent and its tools as they are without what is lost. A lookup stays: one that fails keeps no call from beginning. */
+  readonly rest: { readonly agent: Agent; readonly tools: readonly Tool[] };
+}
+
+export function lossesOf(agent: Agent, tools: readonly Tool[], world: World): Losses {
+  const { namespace = '' } = agent.metadata;
+  const references = agentReferences(agent);
+  const missing = (some: readonly Reference[]): readonly Problem[] => unresolved(namespace, some, world);
+  const unusable = tools.map((tool) => ({ tool, problems: usability(tool, world) })).filter(({ problems }) => problems.length > 0);
+  const lostBase = missing(references.filter(({ kind }) => kind === 'KnowledgeBase')).length > 0;
+  const { knowledgeBaseRef: _lost, ...others } = agent.spec;
+  return {
+    essential: missing(references.filter((reference) => !isDispensable(reference))),
+    dispensable: [
+      ...missing(references.filter(isDispensable)),
+      ...unusable.flatMap(({ tool, problems }) =>
+        problems.map((problem): Problem => ({
+          reason: 'ToolNotUsable',
+          message: `Tool ${namespace}/${tool.metadata.name} is not usable: ${problem.message}`,
+        })),
+      ),
+    ],
+    rest: {
+      agent: lostBase ? { ...agent, spec: others } : agent,
+      tools: tools.filter((tool) => !unusable.some((lost) => lost.tool === tool)),
+    },
+  };
+}
+
+function isDispensable({ kind, field }: Reference): boolean {
+  return kind === 'KnowledgeBase' || field.startsWith('spec.dynamicData');
+}
