@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import type { Agent, KnowledgeBaseStatus, PhoneNumber } from '../crds/index.ts';
+import type { Agent, PhoneNumber } from '../crds/index.ts';
 import type { Condition } from '../kube/types.ts';
 import { idOf, SimulatedOperator, things, type Thing } from '../test/support/simulated-operator.ts';
 import type { KeyedObject } from './references/world.ts';
@@ -40,7 +40,7 @@ function withoutHistory(operator: SimulatedOperator): unknown {
 
 function dropHistory(this: object, key: string, value: unknown): unknown {
   if (key === 'servingRevision') return undefined;
-  if (inside.has(key) && conditionOf({ status: this as KnowledgeBaseStatus }, 'Accepted')?.status === 'False') return undefined;
+  if (inside.has(key) && conditionOf({ status: this }, 'Accepted')?.status === 'False') return undefined;
   if (key === 'conditions' && ('desiredRevision' in this || 'provider' in this)) {
     const conditions = value as readonly Condition[];
     const lacks = conditionOf({ status: { conditions } }, 'ResolvedRefs')?.status === 'False';

@@ -5,7 +5,10 @@ import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import type { Foundation } from '../resources/foundation.ts';
 import { attachedToolToRest, toolSecretRefs } from '../tools/codec.ts';
 import type { AgentTools } from '../tools/agent-tools.ts';
+import type { AgentState } from '../state/resource-state.ts';
 import { agentSecretRefs, agentToRest, type AgentView } from './codec.ts';
+
+export type AgentAnswerBody = AgentView & { readonly state: AgentState };
 
 /** What a rehearsal or a write knows and the server doesn't yet. */
 export interface KnownParts {
@@ -35,18 +38,20 @@ export class AgentReader {
     return this.#foundation.views.agents.stored(org, name);
   }
 
-  async view(caller: Caller, agent: Stored<Agent>, known: KnownParts = {}): Promise<AgentView> {
+  async view(caller: Caller, agent: Stored<Agent>, known: KnownParts = {}): Promise<AgentAnswerBody> {
     const { companions } = this.#foundation;
     const { org } = caller;
     const prompt = agent.spec.llm.systemPromptFrom?.configMapKeyRef;
     const attached = known.tools === undefined ? await this.#tools.attachedTo(org, agent.metadata.name) : [];
-    const [longPrompt, secrets] = await Promise.all([
+    const [longPrompt, secrets, state] = await Promise.all([
       known.longPrompt !== undefined || prompt === undefined ? (known.longPrompt ?? null) : companions.readText(org, prompt),
       mayReadSecrets(caller)
         ? companions.secretsToShow(org, [...agentSecretRefs(agent.spec), ...attached.flatMap(({ spec }) => toolSecretRefs(spec))])
         : masked,
+      this.#foundation.states.agent(agent),
     ]);
-    return agentToRest(agent, { secrets, longPrompt, tools: known.tools ?? attached.map((tool) => this.#show(tool, secrets)) });
+    const tools = known.tools ?? attached.map((tool) => this.#show(tool, secrets));
+    return { ...agentToRest(agent, { secrets, longPrompt, tools }), state };
   }
 
   #show(tool: Tool, secrets: SecretReader): Readonly<Record<string, unknown>> {

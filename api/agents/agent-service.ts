@@ -12,6 +12,8 @@ import { sameJson } from '../partial/json.ts';
 import { updatePartially } from '../partial/partial-update.ts';
 import { shapeOf } from '../partial/shape.ts';
 import { companionWrites, type CompanionKind, type NewValues, type StagedValues } from '../resources/companions.ts';
+import { unknownReferences } from '../references/unknown-references.ts';
+import { release, Users } from '../references/users.ts';
 import type { Foundation } from '../resources/foundation.ts';
 import { inRestWords, schemaIssues } from '../resources/kube-failures.ts';
 import { isObjectName, randomId } from '../resources/names.ts';
@@ -20,8 +22,8 @@ import { retryStale } from '../resources/retry.ts';
 import { AgentTools, type ToolPlan } from '../tools/agent-tools.ts';
 import { requireCallable } from '../validation/address-issues.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
-import { AgentReader } from './agent-reader.ts';
-import { agentFromRest, agentSecretRefs, maxInlinePrompt, type AgentView } from './codec.ts';
+import { AgentReader, type AgentAnswerBody } from './agent-reader.ts';
+import { agentFromRest, agentSecretRefs, maxInlinePrompt } from './codec.ts';
 import { agentFieldNames } from './field-names.ts';
 import type { AgentUpdate } from './schema.ts';
 
@@ -31,7 +33,7 @@ const shape = shapeOf(agentKind.spec);
 const guesses = 2;
 
 export interface AgentAnswer {
-  readonly view: AgentView;
+  readonly view: AgentAnswerBody;
   readonly resourceVersion: string;
 }
 
@@ -55,11 +57,13 @@ interface Intent {
 export class AgentService {
   readonly #foundation: Foundation;
   readonly #tools: AgentTools;
+  readonly #users: Users;
   readonly reader: AgentReader;
 
   constructor(foundation: Foundation) {
     this.#foundation = foundation;
     this.#tools = new AgentTools(foundation);
+    this.#users = new Users(foundation);
     this.reader = new AgentReader(foundation, this.#tools);
   }
 
@@ -111,8 +115,11 @@ export class AgentService {
     return inRestWords(agentFieldNames, () => this.#foundation.mutex.run(`Agent/${caller.org}/${name}`, run));
   }
 
-  /** @returns false when there is no such agent */
-  async delete(caller: Caller, name: string, options: Pick<WriteOptions, 'dryRun' | 'requireState'>): Promise<boolean> {
+  /**
+   * @returns false when there is no such agent
+   * @throws ApiError `conflict` while something uses it, unless forced
+   */
+  async delete(caller: Caller, name: string, options: WriteOptions): Promise<boolean> {
     const { org } = caller;
     if (!isObjectName(name)) return false;
     const remove = async (): Promise<boolean> => {
@@ -120,6 +127,7 @@ export class AgentService {
       if (stored === undefined) return false;
       const { uid, resourceVersion } = stored.metadata;
       options.requireState(resourceVersion);
+      await release(await this.#users.ofAgent(org, name), 'the AI agent', caller, options);
       if (!options.dryRun) await this.#tools.beforeDeletion(org, name);
       const gone = !(await deleted(
         this.#foundation.clients.agents.delete(
@@ -230,6 +238,8 @@ export class AgentService {
     found.push(...problemsOf(desired, previous));
     const webhook = { loc: ['body', 'webhook_url'], value: desired.webhookURL, before: previous?.webhookURL };
     requireCallable({ ...webhook, check: this.#foundation.addresses.web }, found);
+    const base = { loc: ['body', 'knowledge_base_id'], id: body.knowledge_base_id, before: [previous?.knowledgeBaseRef?.name] };
+    found.push(...(await unknownReferences(this.#foundation.views.knowledgeBases, org, 'knowledge base', [base])));
     const items = body.llm?.tools;
     const wantsTools = items !== undefined && (previous !== undefined || (items ?? []).length > 0);
     const tools = wantsTools ? await this.#tools.plan(caller, name, items ?? [], found) : undefined;
@@ -299,11 +309,11 @@ function touchesOthers({ llm, dynamic_data_config: lookups }: AgentUpdate): bool
   return llm?.tools !== undefined || llm?.api_key !== undefined || llm?.system_prompt !== undefined || lookups !== undefined;
 }
 
-/** Pure checks that the request's schema can't say. Problems that were there before are not this request's; the list of providers is open here. */
+/** Pure checks that the request's schema can't say. Problems that were there before are not this request's. */
 function problemsOf(desired: Draft<AgentSpec>, previous: AgentSpec | undefined): readonly ValidationIssue[] {
   const parsed = agentKind.spec.safeParse(desired);
   if (!parsed.success) return schemaIssues(parsed.error, agentFieldNames);
-  const problems = agentProblems(parsed.data).filter(({ path }) => !path.endsWith('.provider'));
+  const problems = agentProblems(parsed.data);
   const known = previous === undefined || problems.length === 0 ? [] : agentProblems(previous);
   return problems
     .filter((problem) => !known.some((other) => sameJson(other, problem)))

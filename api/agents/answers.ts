@@ -1,6 +1,7 @@
 /** What the agents' routes answer, as the OpenAPI document says it and the tests check it. */
 import { z } from 'zod';
 
+import { agentState } from '../state/answers.ts';
 import { attachedTool } from '../tools/answers.ts';
 
 const stringMap = z.record(z.string(), z.string());
@@ -10,6 +11,7 @@ export const agentAnswer = z
     ai_agent_id: z.string().describe('Name of the Agent resource in the namespace of the organisation.'),
     created_by_user_id: z.string().nullable(),
     agent_name: z.string(),
+    state: agentState,
     language_code: z.string(),
     llm: z.object({
       llm_id: z.string(),

@@ -1,10 +1,8 @@
 /** The agents' routes. */
-import { z } from 'zod';
-
 import { listOf, deleted } from '../codec/answers.ts';
-import { dryRunQuery, writeQuery } from '../http/conditions.ts';
+import { deletionQuery, writeQuery } from '../http/conditions.ts';
 import { defineRoute } from '../http/route.ts';
-import { pageQuery } from '../pagination/keyset.ts';
+import { resourcePage } from '../state/answers.ts';
 import { agentAnswer } from './answers.ts';
 import { agentChange, agentExample, fullAgent, smallAgent } from './examples.ts';
 import { agentCreate, agentUpdate } from './schema.ts';
@@ -41,7 +39,7 @@ export const listAgents = defineRoute({
   tag,
   summary: 'List agents, in the order of their creation',
   permission: 'agents:read',
-  query: pageQuery,
+  query: resourcePage,
   answers: {
     200: {
       description: 'A page of agents.',
@@ -87,10 +85,11 @@ export const deleteAgent = defineRoute({
   operationId: 'deleteAgent',
   tag,
   summary: 'Delete an agent',
-  description: 'Calls that are being held end as they began.',
+  description:
+    'Calls that are being held end as they began. While a phone number, a webhook subscription or a tool of another field manager names it, the answer is 409, unless forced.',
   permission: 'agents:write',
   params,
-  query: z.object(dryRunQuery),
+  query: deletionQuery,
   ifMatch: true,
   answers: { 200: deleted('The AI agent was deleted') },
   errors: ['conflict'],

@@ -48,10 +48,19 @@ export const fullAgent = {
 
 export const agentChange = { welcome_message: 'Good evening', llm: { model_temperature: 0.3 }, webhook_url: null };
 
+const revision = '5f7c3f0a9e1b4d2c8a6e0f9d7b5c3a1e2d4f6b8a0c9e7d5f3b1a2c4e6d8f0a1b';
+
 export const agentExample = {
   ai_agent_id: 'agent-k3xq5w7zr2nabcde',
   created_by_user_id: null,
   agent_name: 'Receptionist',
+  state: {
+    ready: true,
+    reason: 'Available',
+    message: 'new calls start with the revision that the spec asks for',
+    serving_revision: revision,
+    desired_revision: revision,
+  },
   language_code: 'en-US',
   llm: {
     llm_id: 'llm-0f3a9c41d2b7e865',

@@ -3,9 +3,9 @@ import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../http/api-error.ts';
 import { ifMatch, sendEtag } from '../http/conditions.ts';
 import { addRoute } from '../http/route.ts';
-import { pageOf } from '../pagination/keyset.ts';
 import type { Foundation } from '../resources/foundation.ts';
 import { isObjectName } from '../resources/names.ts';
+import { listPage } from '../state/list-page.ts';
 import { AgentService } from './agent-service.ts';
 import { createAgent, deleteAgent, getAgent, listAgents, updateAgent } from './descriptions.ts';
 
@@ -21,11 +21,10 @@ export function registerAgents(app: FastifyInstance, foundation: Foundation): vo
   });
 
   addRoute(app, listAgents, async ({ query, caller }) => {
-    const list = `agents/${caller.org}`;
-    const position = query.page_token === undefined ? undefined : foundation.pageTokens.read(list, query.page_token);
-    const { items, next } = pageOf(await foundation.views.agents.find('namespace', caller.org), query.page_size, position);
-    const data = await Promise.all(items.map((agent) => reader.view(caller, agent)));
-    return { data, next_page_token: next === undefined ? null : foundation.pageTokens.write(list, next) };
+    const objects = await foundation.views.agents.find('namespace', caller.org);
+    const stateOf = foundation.states.agent.bind(foundation.states);
+    const { items, next_page_token } = await listPage(foundation.pageTokens, { list: `agents/${caller.org}`, objects, query, stateOf });
+    return { data: await Promise.all(items.map((agent) => reader.view(caller, agent))), next_page_token };
   });
 
   addRoute(app, getAgent, async ({ params: { agent_id: id }, caller, reply }) => {
@@ -44,7 +43,7 @@ export function registerAgents(app: FastifyInstance, foundation: Foundation): vo
   });
 
   addRoute(app, deleteAgent, async ({ params, query, caller, request }) => {
-    const options = { dryRun: query.dry_run, requireState: ifMatch(request) };
+    const options = { dryRun: query.dry_run, force: query.force, requireState: ifMatch(request) };
     const existed = await agents.delete(caller, params.agent_id, options);
     if (!existed) throw notFound();
     return { data: {}, message: query.dry_run ? 'The AI agent would be deleted' : 'The AI agent was deleted' };

@@ -13,6 +13,7 @@ const lookEveryMs = 50;
 
 export class ServedAgents {
   readonly #views: Foundation['views'];
+  readonly #states: Foundation['states'];
   readonly #contact: Foundation['contact'];
   readonly #revisions: Pick<AgentRevisions, 'servingByName'>;
   readonly #clock: Clock;
@@ -21,10 +22,11 @@ export class ServedAgents {
     foundation,
     revisions,
   }: {
-    readonly foundation: Pick<Foundation, 'views' | 'contact' | 'clock'>;
+    readonly foundation: Pick<Foundation, 'views' | 'states' | 'contact' | 'clock'>;
     readonly revisions: Pick<AgentRevisions, 'servingByName'>;
   }) {
     this.#views = foundation.views;
+    this.#states = foundation.states;
     this.#contact = foundation.contact;
     this.#clock = foundation.clock;
     this.#revisions = revisions;
@@ -63,9 +65,10 @@ export class ServedAgents {
     while (!this.#contact.lost && this.#clock.monotonic() < giveUpAt) {
       const agent = this.#views.agents.newest(org, name);
       if (agent === undefined || agent.spec.suspend === true) return;
-      if ((agent.status?.observedGeneration ?? 0) >= (agent.metadata.generation ?? 0)) return;
       // Without a revision there is nothing to fall back to, and the wait comes later.
       if (agent.status?.observedGeneration === undefined) return;
+      // A change of one of its tools is one, too.
+      if ((await this.#states.agent(agent)).reason !== 'Reconciling') return;
       await sleep(this.#clock, lookEveryMs);
     }
   }

@@ -10,6 +10,15 @@ export const writeQuery = z.object({
   force: z.boolean().default(false).describe('Take over fields that other field managers own.'),
 });
 
+/** Of what others may refer to. */
+export const deletionQuery = z.object({
+  ...dryRunQuery,
+  force: z
+    .boolean()
+    .default(false)
+    .describe('Take it out of everything that uses it, also where other field managers own the field; without it the answer is 409 then.'),
+});
+
 export function sendEtag(reply: FastifyReply, resourceVersion: string): void {
   void reply.header('etag', `"${resourceVersion}"`);
 }

@@ -1,6 +1,7 @@
 /** What is answered of knowledge bases, their documents, and searches. */
 import { z } from 'zod';
 
+import { resourceState } from '../state/answers.ts';
 import { ingestionFailureCodes } from '../../knowledge/ingestion-failure.ts';
 
 const time = z.iso.datetime();
@@ -20,6 +21,7 @@ export const knowledgeBaseAnswer = z
       .describe(
         'Of the resource: `pending` until it is looked at for the first time, `failed` while a person has to mend something (its conditions say what). Documents are taken in every state.',
       ),
+    state: resourceState,
     created_at: time,
     updated_at: time,
   })

@@ -3,6 +3,7 @@ import { wellKnown, type KnowledgeBase, type KnowledgeBaseSpec } from '../../crd
 import type { Stored } from '../../kube/types.ts';
 import { present, updated, type Draft } from '../codec/present.ts';
 import { writtenAt } from '../resources/written-at.ts';
+import { stateOf } from '../state/resource-state.ts';
 import type { KnowledgeBaseCreate, KnowledgeBaseUpdate } from './schema.ts';
 
 /** The language where nothing is said. */
@@ -23,6 +24,7 @@ export function knowledgeBaseToRest(base: Stored<KnowledgeBase>, totalDocuments:
     document_language: spec.documentLanguage,
     total_documents: totalDocuments,
     status: statusOf(base),
+    state: stateOf(base),
     created_at: metadata.creationTimestamp,
     updated_at: writtenAt(base),
   };

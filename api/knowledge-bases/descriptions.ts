@@ -2,9 +2,9 @@
 import { z } from 'zod';
 
 import { deleted, listOf } from '../codec/answers.ts';
-import { dryRunQuery, writeQuery } from '../http/conditions.ts';
+import { deletionQuery, dryRunQuery, writeQuery } from '../http/conditions.ts';
 import { defineRoute } from '../http/route.ts';
-import { pageQuery } from '../pagination/keyset.ts';
+import { resourcePage } from '../state/answers.ts';
 import { knowledgeBaseAnswer } from './answers.ts';
 import { knowledgeBaseExample } from './examples.ts';
 import { knowledgeBaseCreate, knowledgeBaseUpdate } from './schema.ts';
@@ -45,7 +45,7 @@ export const listKnowledgeBases = defineRoute({
   tag,
   summary: 'List knowledge bases, in the order of their creation',
   permission: 'knowledge_bases:read',
-  query: pageQuery,
+  query: resourcePage,
   answers: {
     200: {
       description: 'A page of knowledge bases.',
@@ -95,10 +95,11 @@ export const deleteKnowledgeBase = defineRoute({
   operationId: 'deleteKnowledgeBase',
   tag,
   summary: 'Delete a knowledge base with everything in it',
-  description: 'For good, whatever the deletion policy of the resource says. Nothing of it is found from the answer on.',
+  description:
+    'For good, whatever the deletion policy of the resource says. Nothing of it is found from the answer on. While an agent uses it the answer is 409, unless forced.',
   permission: 'knowledge_bases:write',
   params: baseParams,
-  query: z.object(dryRunQuery),
+  query: deletionQuery,
   ifMatch: true,
   answers: { 200: deleted('The knowledge base was deleted') },
   errors: ['conflict'],

@@ -1,4 +1,5 @@
 /** Answers for the OpenAPI document. */
+import { readyExample } from '../state/answers.ts';
 
 const times = { created_at: '2026-11-21T06:00:00.000Z', updated_at: '2026-11-21T06:00:04.000Z' };
 const documentId = 'doc_0199f2d0-7b1e-7c3a-9d52-1f2e3d4c5b6a';
@@ -12,6 +13,7 @@ export const knowledgeBaseExample = {
   document_language: 'en',
   total_documents: 3,
   status: 'ready',
+  state: readyExample,
   created_at: '2026-11-21T06:00:00Z',
   updated_at: '2026-11-21T06:00:00Z',
 };

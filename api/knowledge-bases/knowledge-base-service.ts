@@ -8,6 +8,7 @@ import type { Caller } from '../http/caller.ts';
 import { shapeOf } from '../partial/shape.ts';
 import { orUndefined } from '../resources/companions.ts';
 import { cameFirst, isTaken, type FirstCome } from '../resources/first-come.ts';
+import { release, Users } from '../references/users.ts';
 import type { Foundation } from '../resources/foundation.ts';
 import { inRestWords } from '../resources/kube-failures.ts';
 import { isObjectName, randomId } from '../resources/names.ts';
@@ -25,6 +26,7 @@ export class KnowledgeBaseService {
   readonly #foundation: Foundation;
   readonly #collections: KnowledgeStore['collections'];
   readonly #starter: JobStarter;
+  readonly #users: Users;
   readonly #writer: ResourceWriter<KnowledgeBase>;
 
   constructor(options: {
@@ -33,6 +35,7 @@ export class KnowledgeBaseService {
     readonly starter: JobStarter;
   }) {
     this.#foundation = options.foundation;
+    this.#users = new Users(options.foundation);
     this.#collections = options.collections;
     this.#starter = options.starter;
     this.#writer = new ResourceWriter({
@@ -102,8 +105,10 @@ export class KnowledgeBaseService {
   /**
    * Nothing of it is found any more from the moment this returns, whatever its deletion policy says.
    * @returns false when there is no such knowledge base
+   * @throws ApiError `conflict` while an agent uses it, unless forced
    */
-  async delete(org: string, name: string, options: Pick<UpdateOptions, 'dryRun' | 'requireState'>): Promise<boolean> {
+  async delete(caller: Caller, name: string, options: UpdateOptions): Promise<boolean> {
+    const { org } = caller;
     if (!isObjectName(name)) return false;
     const { clients, views } = this.#foundation;
     return inRestWords(knowledgeBaseFieldNames, () =>
@@ -112,6 +117,7 @@ export class KnowledgeBaseService {
         if (stored === undefined) return false;
         const { uid, resourceVersion } = stored.metadata;
         options.requireState(resourceVersion);
+        await release(await this.#users.ofKnowledgeBase(org, name), 'the knowledge base', caller, options);
         const deletion = { uid, resourceVersion, propagationPolicy: 'Background' } as const;
         // What the API server would refuse must not cost the documents.
         await clients.knowledgeBases.delete({ namespace: org, name }, { ...deletion, dryRun: true });

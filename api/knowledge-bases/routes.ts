@@ -5,8 +5,9 @@ import { JobStarter } from '../../knowledge/jobs/job-starter.ts';
 import { ifMatch, sendEtag } from '../http/conditions.ts';
 import { requestState } from '../http/request-state.ts';
 import { addRoute } from '../http/route.ts';
-import { pageOf } from '../pagination/keyset.ts';
 import type { Foundation } from '../resources/foundation.ts';
+import { listPage } from '../state/list-page.ts';
+import { stateOf } from '../state/resource-state.ts';
 import { BaseCollections, knowledgeBaseNotFound } from './base-collections.ts';
 import { knowledgeBaseToRest } from './codec.ts';
 import { createKnowledgeBase, deleteKnowledgeBase, getKnowledgeBase, listKnowledgeBases, updateKnowledgeBase } from './descriptions.ts';
@@ -38,14 +39,10 @@ export function registerKnowledgeBases(
   });
 
   addRoute(app, listKnowledgeBases, async ({ query, caller: { org }, timed }) => {
-    const list = `knowledge-bases/${org}`;
-    const position = query.page_token === undefined ? undefined : foundation.pageTokens.read(list, query.page_token);
-    const { items, next } = pageOf(await service.list(org), query.page_size, position);
+    const objects = await service.list(org);
+    const { items, next_page_token } = await listPage(foundation.pageTokens, { list: `knowledge-bases/${org}`, objects, query, stateOf });
     const totals = await timed('db', () => service.totals(org, items));
-    return {
-      data: items.map((base) => knowledgeBaseToRest(base, totals.get(base.metadata.name) ?? 0)),
-      next_page_token: next === undefined ? null : foundation.pageTokens.write(list, next),
-    };
+    return { data: items.map((base) => knowledgeBaseToRest(base, totals.get(base.metadata.name) ?? 0)), next_page_token };
   });
 
   addRoute(app, getKnowledgeBase, async ({ params, caller: { org }, reply, timed }) => {
@@ -65,9 +62,9 @@ export function registerKnowledgeBases(
     return knowledgeBaseToRest(base, totals.get(base.metadata.name) ?? 0);
   });
 
-  addRoute(app, deleteKnowledgeBase, async ({ params, query, caller: { org }, request }) => {
-    const options = { dryRun: query.dry_run, requireState: ifMatch(request) };
-    if (!(await service.delete(org, params.kb_id, options))) throw knowledgeBaseNotFound();
+  addRoute(app, deleteKnowledgeBase, async ({ params, query, caller, request }) => {
+    const options = { dryRun: query.dry_run, force: query.force, requireState: ifMatch(request) };
+    if (!(await service.delete(caller, params.kb_id, options))) throw knowledgeBaseNotFound();
     return { data: {}, message: query.dry_run ? 'The knowledge base would be deleted' : 'The knowledge base was deleted' };
   });
 

@@ -1,11 +1,14 @@
 /** What is answered of phone numbers. */
 import { z } from 'zod';
 
+import { resourceState } from '../state/answers.ts';
+
 const text = z.string().nullable();
 const secret = text.describe('`"********"` unless the key names the permission `secrets:read`.');
 
 const common = {
   phone_number: z.string(),
+  state: resourceState,
   friendly_name: text,
   inbound_agent_id: text.describe('The agent that answers calls to this number.'),
   outbound_agent_id: text.describe('The agent that calls from this number.'),

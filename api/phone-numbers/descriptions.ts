@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { deleted, listOf } from '../codec/answers.ts';
 import { dryRunQuery, writeQuery } from '../http/conditions.ts';
 import { defineRoute } from '../http/route.ts';
-import { pageQuery } from '../pagination/keyset.ts';
+import { resourcePage } from '../state/answers.ts';
 import { phoneNumberAnswer } from './answers.ts';
 import { phoneNumberCreate, phoneNumberUpdates } from './schema.ts';
 
@@ -18,6 +18,7 @@ const example = {
   friendly_name: 'Front desk',
   inbound_agent_id: 'agent-k3xq5w7zr2nabcde',
   outbound_agent_id: null,
+  state: { ready: true, reason: 'Available', message: 'the number is yours, and it is connected' },
   sip_termination_uri: 'sip:trunk.example.com',
   sip_trunk_username: 'trunk',
   sip_trunk_password: '********',
@@ -65,7 +66,7 @@ export const listPhoneNumbers = defineRoute({
   tag,
   summary: 'List phone numbers, in the order of their creation',
   permission: 'phone_numbers:read',
-  query: pageQuery,
+  query: resourcePage,
   answers: {
     200: {
       description: 'A page of phone numbers.',

@@ -8,10 +8,12 @@ import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import { shapeOf } from '../partial/shape.ts';
 import { orUndefined } from '../resources/companions.ts';
 import { cameFirst, isTaken, type FirstCome } from '../resources/first-come.ts';
+import { unknownReferences } from '../references/unknown-references.ts';
 import type { Foundation } from '../resources/foundation.ts';
 import { inRestWords } from '../resources/kube-failures.ts';
 import { isObjectName, randomId } from '../resources/names.ts';
 import { ResourceWriter, type WriteMode } from '../resources/resource-writer.ts';
+import { stateOf } from '../state/resource-state.ts';
 import { requireCallable } from '../validation/address-issues.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import { phoneNumberFromRest, phoneNumberSecretRefs, phoneNumberToRest } from './codec.ts';
@@ -117,7 +119,7 @@ export class PhoneNumberService {
     const secrets = mayReadSecrets(caller)
       ? await this.#foundation.companions.secretsToShow(caller.org, phoneNumberSecretRefs(phoneNumber.spec))
       : masked;
-    return phoneNumberToRest(phoneNumber, secrets);
+    return { ...phoneNumberToRest(phoneNumber, secrets), state: stateOf(phoneNumber) };
   }
 
   #requireCallable(spec: Draft<PhoneNumberSpec>, previous: PhoneNumberSpec | undefined, found: ValidationIssue[]): void {
@@ -125,25 +127,15 @@ export class PhoneNumberService {
     requireCallable({ loc: ['body', 'sip_termination_uri'], value, before, check: this.#foundation.addresses.sip }, found);
   }
 
-  /** An agent that was named before and is gone since is no fault of this request. */
-  async #unknownAgents(
+  #unknownAgents(
     org: string,
     body: PhoneNumberCreate | PhoneNumberUpdate,
     previous: Draft<PhoneNumberSpec> | undefined,
   ): Promise<readonly ValidationIssue[]> {
-    const named = [
-      { field: 'inbound_agent_id', id: body.inbound_agent_id, before: previous?.inboundAgentRef?.name },
-      { field: 'outbound_agent_id', id: body.outbound_agent_id, before: previous?.outboundAgentRef?.name },
-    ];
-    const found = await Promise.all(
-      named.map(async ({ field, id, before }) => {
-        if (id === undefined || id === null || id === before) return [];
-        const agent = isObjectName(id) ? await this.#foundation.views.agents.stored(org, id) : undefined;
-        if (agent !== undefined) return [];
-        return [issues.value(['body', field], `there is no AI agent ${JSON.stringify(id)}`)];
-      }),
-    );
-    return found.flat();
+    return unknownReferences(this.#foundation.views.agents, org, 'AI agent', [
+      { loc: ['body', 'inbound_agent_id'], id: body.inbound_agent_id, before: [previous?.inboundAgentRef?.name] },
+      { loc: ['body', 'outbound_agent_id'], id: body.outbound_agent_id, before: [previous?.outboundAgentRef?.name] },
+    ]);
   }
 
   /** Objects outside organisations own no numbers, or anybody with a namespace could block those of others. */

@@ -5,8 +5,9 @@ import { ApiError } from '../http/api-error.ts';
 import { ifMatch, sendEtag, writeQuery } from '../http/conditions.ts';
 import { readRequest } from '../http/read-request.ts';
 import { addRoute } from '../http/route.ts';
-import { pageOf } from '../pagination/keyset.ts';
 import type { Foundation } from '../resources/foundation.ts';
+import { listPage } from '../state/list-page.ts';
+import { stateOf } from '../state/resource-state.ts';
 import { providerOf } from './codec.ts';
 import { createPhoneNumber, deletePhoneNumber, getPhoneNumber, listPhoneNumbers, updatePhoneNumber } from './descriptions.ts';
 import { PhoneNumberService } from './phone-number-service.ts';
@@ -22,11 +23,10 @@ export function registerPhoneNumbers(app: FastifyInstance, foundation: Foundatio
   });
 
   addRoute(app, listPhoneNumbers, async ({ query, caller }) => {
+    const objects = await phoneNumbers.list(caller.org);
     const list = `phone-numbers/${caller.org}`;
-    const position = query.page_token === undefined ? undefined : foundation.pageTokens.read(list, query.page_token);
-    const { items, next } = pageOf(await phoneNumbers.list(caller.org), query.page_size, position);
-    const data = await Promise.all(items.map((phoneNumber) => phoneNumbers.view(caller, phoneNumber)));
-    return { data, next_page_token: next === undefined ? null : foundation.pageTokens.write(list, next) };
+    const { items, next_page_token } = await listPage(foundation.pageTokens, { list, objects, query, stateOf });
+    return { data: await Promise.all(items.map((phoneNumber) => phoneNumbers.view(caller, phoneNumber))), next_page_token };
   });
 
   addRoute(app, getPhoneNumber, async ({ params, caller, reply }) => {

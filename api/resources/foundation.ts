@@ -11,6 +11,7 @@ import { Contact } from './contact.ts';
 import { KeyedMutex } from './keyed-mutex.ts';
 import { createClients, type Clients } from './kinds.ts';
 import { createViews, type Views } from './views.ts';
+import { States } from '../state/states.ts';
 
 /** Long prompts that are read ahead at a time. */
 const readAhead = 8;
@@ -20,6 +21,7 @@ export interface Foundation {
   readonly transport: Transport;
   readonly contact: Contact;
   readonly views: Views;
+  readonly states: States;
   readonly companions: Companions;
   readonly mutex: KeyedMutex;
   readonly pageTokens: PageTokens;
@@ -53,6 +55,7 @@ export function createFoundation(dependencies: FoundationDependencies): Foundati
     transport,
     contact,
     views,
+    states: new States(views),
     companions,
     mutex: new KeyedMutex(),
     pageTokens: new PageTokens(dependencies.pageTokenKey),

@@ -92,7 +92,7 @@ export class View<T extends KubeObject> {
    * @throws KubeError when the server is needed and doesn't answer
    */
   async get(namespace: string, name: string): Promise<Stored<T> | undefined> {
-    const known = this.#alive(this.newest(namespace, name));
+    const known = this.known(namespace, name);
     if (known !== undefined && this.#upToDate) return known;
     if (this.#contact.lost && this.#informer.cache.synced) return this.#fromMemory(known);
     try {
@@ -101,6 +101,11 @@ export class View<T extends KubeObject> {
       if (!isAway(error) || !this.#informer.cache.synced) throw error;
       return this.#fromMemory(known);
     }
+  }
+
+  /** One object as far as this process knows, without asking the server. Undefined for what is being deleted, too. */
+  known(namespace: string, name: string): Stored<T> | undefined {
+    return this.#alive(this.newest(namespace, name));
   }
 
   /** One object as the server has it now, for a write that builds on it. Undefined for what is being deleted, too. */

@@ -1,6 +1,8 @@
 /** What is answered of tools. */
 import { z } from 'zod';
 
+import { toolState } from '../state/answers.ts';
+
 const message = z.string().nullable();
 
 const messages = {
@@ -39,15 +41,16 @@ export const attachedTool = z
   ])
   .meta({ id: 'AttachedTool' });
 
-const timestamps = {
+const kept = {
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime().describe('Of the last change of the definition, by whatever means.'),
+  state: toolState,
 };
 
-export const customTool = z.object({ tool_id: z.string(), ...customToolAnswer, ...timestamps }).meta({ id: 'CustomTool' });
+export const customTool = z.object({ tool_id: z.string(), ...customToolAnswer, ...kept }).meta({ id: 'CustomTool' });
 
 const secret = z.string().nullable().describe('`"********"` unless the key names the permission `secrets:read`.');
-const common = { tool_description: z.string().nullable(), ...messages, ...timestamps };
+const common = { tool_description: z.string().nullable(), ...messages, ...kept };
 const calendar = { event_type_id: z.union([z.int(), z.string()]), cal_api_key: secret, timezone: z.string() };
 
 export const builtinTool = z

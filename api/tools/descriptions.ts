@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { deleted, listOf } from '../codec/answers.ts';
 import { writeQuery } from '../http/conditions.ts';
 import { defineRoute } from '../http/route.ts';
-import { pageQuery } from '../pagination/keyset.ts';
+import { resourcePage } from '../state/answers.ts';
 import { builtinTool as builtinAnswer, customTool as customAnswer } from './answers.ts';
 import { builtinTool, builtinToolUpdates } from './builtin-schema.ts';
 import {
@@ -66,7 +66,7 @@ function toolRoutes<const P extends string, const N extends string, C extends z.
       operationId: `list${name}s`,
       summary: `List the ${noun}s of an agent, in the order of their creation`,
       params: agent,
-      query: pageQuery,
+      query: resourcePage,
       answers: {
         200: {
           description: 'A page of tools.',

@@ -26,9 +26,13 @@ export const customToolBody = {
   tool_failed_message: 'I can not reach our bookings.',
 };
 
-const timestamps = { created_at: '2026-11-21T04:00:00Z', updated_at: '2026-11-21T04:00:00Z' };
+const kept = {
+  created_at: '2026-11-21T04:00:00Z',
+  updated_at: '2026-11-21T04:00:00Z',
+  state: { ready: true, reason: 'Available', message: 'offered by 1 agent' },
+};
 
-export const customToolExample = { tool_id: 'tool-k3xq5w7zr2nabcde', ...customToolBody, ...timestamps };
+export const customToolExample = { tool_id: 'tool-k3xq5w7zr2nabcde', ...customToolBody, ...kept };
 
 export const customToolChange = { additional_tool_info: { api: { method: 'POST' } }, tool_start_message: null };
 
@@ -50,7 +54,7 @@ export const builtinToolExample = {
   tool_delayed_message: null,
   tool_complete_message: null,
   tool_failed_message: null,
-  ...timestamps,
+  ...kept,
 };
 
 export const builtinToolChange = { tool_name: 'transfer_call', transfer_to: 'sip:desk@example.com', tool_start_message: 'I connect you.' };

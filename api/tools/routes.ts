@@ -7,8 +7,8 @@ import { ApiError } from '../http/api-error.ts';
 import { ifMatch, sendEtag, writeQuery } from '../http/conditions.ts';
 import { readRequest } from '../http/read-request.ts';
 import { addRoute } from '../http/route.ts';
-import { pageOf } from '../pagination/keyset.ts';
 import type { Foundation } from '../resources/foundation.ts';
+import { listPage } from '../state/list-page.ts';
 import { builtinToolFromRest, builtinToolToRest, builtinVariantOf } from './builtin-codec.ts';
 import { builtinToolUpdates, type BuiltinToolCreate, type BuiltinToolUpdate } from './builtin-schema.ts';
 import { customToolFromRest, customToolToRest } from './codec.ts';
@@ -64,24 +64,23 @@ function registerFamily<C, U>(app: FastifyInstance, foundation: Foundation, fami
     const tool = await tools.create(caller, params.ai_agent_id, family.encode(body as C), mode);
     if (tool === undefined) throw agentNotFound();
     sendEtag(reply, tool.metadata.resourceVersion);
-    return reply.code(201).send(await tools.view(caller, tool));
+    return reply.code(201).send(await tools.view(caller, params.ai_agent_id, tool));
   });
 
   addRoute(app, routes.list, async ({ params: { ai_agent_id: agent }, query, caller }) => {
     const list = `${routes.list.path}/${caller.org}/${agent}`;
-    const position = query.page_token === undefined ? undefined : foundation.pageTokens.read(list, query.page_token);
-    const found = await tools.list(caller.org, agent);
-    if (found === undefined) throw agentNotFound();
-    const { items, next } = pageOf(found, query.page_size, position);
-    const data = await Promise.all(items.map((tool) => tools.view(caller, tool)));
-    return { data, next_page_token: next === undefined ? null : foundation.pageTokens.write(list, next) };
+    const objects = await tools.list(caller.org, agent);
+    if (objects === undefined) throw agentNotFound();
+    const stateOf = (tool: Stored<Tool>) => foundation.states.tool(tool, agent);
+    const { items, next_page_token } = await listPage(foundation.pageTokens, { list, objects, query, stateOf });
+    return { data: await Promise.all(items.map((tool) => tools.view(caller, agent, tool))), next_page_token };
   });
 
   addRoute(app, routes.get, async ({ params: { ai_agent_id: agent, tool_id: id }, caller, reply }) => {
     const tool = await tools.find(caller.org, agent, id);
     if (tool === undefined) throw toolNotFound();
     sendEtag(reply, tool.metadata.resourceVersion);
-    return tools.view(caller, tool);
+    return tools.view(caller, agent, tool);
   });
 
   addRoute(app, routes.update, async ({ params: { ai_agent_id: agent, tool_id: id }, caller, request, reply }) => {
@@ -93,7 +92,7 @@ function registerFamily<C, U>(app: FastifyInstance, foundation: Foundation, fami
     const tool = await tools.update(caller, agent, id, change, options);
     if (tool === undefined) throw toolNotFound();
     sendEtag(reply, tool.metadata.resourceVersion);
-    return tools.view(caller, tool);
+    return tools.view(caller, agent, tool);
   });
 
   addRoute(app, routes.delete, async ({ params: { ai_agent_id: agent, tool_id: id }, query, caller, request }) => {

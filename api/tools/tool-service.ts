@@ -189,7 +189,8 @@ export class ToolService {
     });
   }
 
-  async view(caller: Caller, tool: Stored<Tool>): Promise<Readonly<Record<string, unknown>>> {
+  /** @param agentName of the agent that it is looked at from */
+  async view(caller: Caller, agentName: string, tool: Stored<Tool>): Promise<Readonly<Record<string, unknown>>> {
     const secrets = mayReadSecrets(caller)
       ? await this.#foundation.companions.secretsToShow(caller.org, toolSecretRefs(tool.spec))
       : masked;
@@ -198,6 +199,7 @@ export class ToolService {
       ...this.#family.toRest(tool.spec, secrets),
       created_at: tool.metadata.creationTimestamp,
       updated_at: writtenAt(tool),
+      state: await this.#foundation.states.tool(tool, agentName),
     };
   }
 

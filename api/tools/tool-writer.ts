@@ -132,6 +132,11 @@ function heldByOthers(tool: Stored<Tool>): boolean {
   return ownersOf(tool, [field('spec'), field('agentRefs')], manager).length > 0;
 }
 
+/** Another field manager has attached it to this agent. */
+export function isAttachedByOthers(tool: Stored<Tool>, agentName: string): boolean {
+  return ownersOf(tool, [field('spec'), field('agentRefs'), { type: 'key', key: { name: agentName } }], manager).length > 0;
+}
+
 export function withAgent(spec: ToolSpec, agentName: string): ToolSpec {
   const refs = spec.agentRefs ?? [];
   return refs.some(({ name }) => name === agentName) ? spec : { ...spec, agentRefs: [...refs, { name: agentName }] };

@@ -1,6 +1,7 @@
 /** What is answered of webhook subscriptions, their deliveries, and events. */
 import { z } from 'zod';
 
+import { resourceState } from '../state/answers.ts';
 import { deliveryStatuses, retryStrategies } from './schema.ts';
 
 const time = z.iso.datetime();
@@ -25,6 +26,7 @@ const tail = {
     .object({ retryStrategy: z.enum(retryStrategies), maxRetryAttempts: count(), maxRetryDelayMs: count() })
     .meta({ id: 'WebhookRetryPolicy' }),
   signing_enabled: z.boolean(),
+  state: resourceState,
   created_at: time,
   updated_at: time,
 };

@@ -181,6 +181,7 @@ describe('a subscription: REST → resource → REST', () => {
       request_timeout_ms: 1000,
       retry_policy: { retryStrategy: 'FIXED_DELAY', maxRetryAttempts: 3, maxRetryDelayMs: 10_000 },
       signing_enabled: false,
+      state: { ready: false, reason: 'Reconciling', message: expect.any(String) },
       created_at: '2026-11-21T09:00:00Z',
       updated_at: '2026-11-21T09:00:00Z',
     });

@@ -8,6 +8,7 @@ import { present, updated, type Draft } from '../codec/present.ts';
 import { headerUses, movedSecrets, type SecretUse } from '../codec/secret-origins.ts';
 import type { SecretWriter } from '../codec/secrets.ts';
 import { writtenAt } from '../resources/written-at.ts';
+import { stateOf } from '../state/resource-state.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import { isPlain } from './header-values.ts';
 import { retryStrategies, type SubscriptionCreate, type SubscriptionUpdate } from './schema.ts';
@@ -65,6 +66,7 @@ export function subscriptionToRest(
       maxRetryDelayMs: wholeMilliseconds(spec.retryPolicy.maxDelay),
     },
     signing_enabled: spec.signing !== undefined,
+    state: stateOf(subscription),
     created_at: metadata.creationTimestamp,
     updated_at: writtenAt(subscription),
   });

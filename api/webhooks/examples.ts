@@ -13,6 +13,7 @@ export const subscriptionExample = {
   request_timeout_ms: 1000,
   retry_policy: { retryStrategy: 'FIXED_DELAY', maxRetryAttempts: 3, maxRetryDelayMs: 10_000 },
   signing_enabled: true,
+  state: { ready: true, reason: 'Available', message: 'events that match are delivered' },
   created_at: '2026-11-21T09:00:00Z',
   updated_at: '2026-11-21T09:00:00Z',
 };

@@ -8,8 +8,9 @@ import type { ApiDependencies } from '../dependencies.ts';
 import type { Caller } from '../http/caller.ts';
 import { ifMatch, sendEtag } from '../http/conditions.ts';
 import { addRoute } from '../http/route.ts';
-import { pageOf } from '../pagination/keyset.ts';
 import type { Foundation } from '../resources/foundation.ts';
+import { listPage } from '../state/list-page.ts';
+import { stateOf } from '../state/resource-state.ts';
 import { subscriptionToRest } from './codec.ts';
 import { registerDeliveries } from './delivery-routes.ts';
 import { DeliveryService } from './delivery-service.ts';
@@ -65,14 +66,13 @@ export function registerWebhooks(
 
   addRoute(app, listSubscriptions, async ({ query, caller: { org }, timed }) => {
     const list = `webhook-subscriptions/${org}`;
-    const position = query.page_token === undefined ? undefined : foundation.pageTokens.read(list, query.page_token);
-    const all = await subscriptions.list(org);
-    const { items, next } = pageOf(all, query.page_size, position);
+    const objects = await subscriptions.list(org);
+    const { items, next_page_token, total } = await listPage(foundation.pageTokens, { list, objects, query, stateOf });
     const disabled = await timed('db', () => deliveries.disabled(org, items));
     return {
       data: items.map((each) => subscriptionToRest(each, { disabled: disabled.has(each.metadata.uid) })),
-      next_page_token: next === undefined ? null : foundation.pageTokens.write(list, next),
-      total_count: all.length,
+      next_page_token,
+      total_count: total,
     };
   });
 

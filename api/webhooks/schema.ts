@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { isReservedHeader, reservedHeaderPrefixes, reservedHeaders } from '../../crds/delivery-header.ts';
 import { distinct } from '../codec/schemas.ts';
 import { pageQuery } from '../pagination/keyset.ts';
+import { readyFilter } from '../state/answers.ts';
 import { issues } from '../validation/issue.ts';
 import { withRule } from '../validation/validate.ts';
 
@@ -133,6 +134,7 @@ export type SubscriptionUpdate = z.output<typeof subscriptionUpdate>;
 export const subscriptionPage = z.object({
   page_size: z.int().min(1).max(100).describe('Subscriptions on a page; has to be given.'),
   page_token: pageQuery.shape.page_token,
+  ...readyFilter,
 });
 
 /** Longest time for which a replaced secret goes on signing, in hours. */

@@ -12,6 +12,7 @@ import type { Draft } from '../codec/present.ts';
 import { restLoc } from '../partial/field-names.ts';
 import { shapeOf } from '../partial/shape.ts';
 import { cameFirst, isTaken, type FirstCome } from '../resources/first-come.ts';
+import { unknownReferences } from '../references/unknown-references.ts';
 import type { Foundation } from '../resources/foundation.ts';
 import { inRestWords } from '../resources/kube-failures.ts';
 import { isObjectName, randomId } from '../resources/names.ts';
@@ -204,21 +205,14 @@ export class SubscriptionService {
     return problem === undefined ? [] : [issues.value(['body', 'url'], problem)];
   }
 
-  /** An agent that was named before and is gone since is no fault of this request. */
-  async #unknownAgents(
+  #unknownAgents(
     org: string,
     { agent_ids: ids }: SubscriptionCreate | SubscriptionUpdate,
     previous: Stored<WebhookSubscription> | undefined,
   ): Promise<readonly ValidationIssue[]> {
-    const before = new Set((previous?.spec.scope?.agentRefs ?? []).map(({ name }) => name));
-    const found = await Promise.all(
-      (ids ?? []).map(async (id, index) => {
-        if (before.has(id)) return [];
-        const agent = isObjectName(id) ? await this.#foundation.views.agents.get(org, id) : undefined;
-        return agent === undefined ? [issues.value(['body', 'agent_ids', index], `there is no AI agent ${JSON.stringify(id)}`)] : [];
-      }),
-    );
-    return found.flat();
+    const before = (previous?.spec.scope?.agentRefs ?? []).map(({ name }) => name);
+    const named = (ids ?? []).map((id, index) => ({ loc: ['body', 'agent_ids', index], id, before }));
+    return unknownReferences(this.#foundation.views.agents, org, 'AI agent', named);
   }
 
   #claim(org: string, displayName: string, except?: string): FirstCome<WebhookSubscription> {

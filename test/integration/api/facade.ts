@@ -6,6 +6,7 @@ import { Writable } from 'node:stream';
 import { promisify } from 'node:util';
 
 import { Registry } from 'prom-client';
+import { expect } from 'vitest';
 
 import { buildApi } from '../../../api/app.ts';
 import type { ApiDependencies, Limits } from '../../../api/dependencies.ts';
@@ -192,5 +193,8 @@ export async function kubectl(args: readonly string[], input?: unknown): Promise
 export async function kubectlJson<T>(args: readonly string[]): Promise<T> {
   return JSON.parse(await kubectl([...args, '-o', 'json', '--show-managed-fields'])) as T;
 }
+
+/** Of what no operator has looked at yet; these suites have none. */
+export const notLookedAt = { ready: false, reason: 'Reconciling', message: expect.any(String) };
 
 export const canary = (): string => `canary-${randomBytes(12).toString('hex')}`;

@@ -4,7 +4,7 @@ import type { KnowledgeBase } from '../../../crds/index.ts';
 import { workflowIds } from '../../../knowledge/jobs/names.ts';
 import { aKnowledgeBase, anAgentRequest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
-import { kubectl, kubectlJson, organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
+import { type Answer, type Facade, kubectl, kubectlJson, notLookedAt, organization, startFacade, type TestOrganization } from './facade.ts';
 import { knowledgeMeans, type KnowledgeMeans } from './knowledge-means.ts';
 
 const all = '/api/v1/knowledge-bases';
@@ -46,6 +46,7 @@ describe('knowledge bases', () => {
         ...sent,
         total_documents: 0,
         status: 'pending',
+        state: notLookedAt,
         created_at: expect.any(String),
         updated_at: made.body.created_at,
       },
@@ -173,14 +174,15 @@ describe('knowledge bases', () => {
     }
   });
 
-  it('are deleted with all that is in them, also when an agent uses them and the resource would keep it', async () => {
+  it('are deleted with all that is in them, also when an agent is made to let go of them and the resource would keep it', async () => {
     const base = await make();
     const path = `${all}/${base.id}`;
     await ours.call('POST', '/v2/ai-agents', anAgentRequest('Reader', { knowledge_base_id: base.id }));
     await kubectl(['patch', 'knowledgebase', base.id, '-n', ours.name, '--type=merge', '-p', '{"spec":{"deletionPolicy":"Retain"}}']);
     const { body: document } = await ours.call('POST', `${path}/documents/website`, { page_urls: ['https://example.com'] });
     const collection = await facade.store.knowledge.collections.byName({ org: ours.name, name: base.id });
-    const answer = await ours.call('DELETE', path);
+    expect((await ours.call('DELETE', path)).status).toBe(409);
+    const answer = await ours.call('DELETE', `${path}?force=true`);
     expect([answer.status, answer.body]).toEqual([200, { data: {}, message: 'The knowledge base was deleted' }]);
     expect(await facade.store.knowledge.collections.byName({ org: ours.name, name: base.id })).toBeUndefined();
     for (const [method, url] of [

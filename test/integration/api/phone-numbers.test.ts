@@ -6,7 +6,17 @@ import type { PhoneNumber } from '../../../crds/index.ts';
 import { NumberPool } from '../../../platform/number-pool.ts';
 import { aPhoneNumber, anAgentRequest } from '../../support/builders.ts';
 import { unlimited } from '../../support/limits.ts';
-import { canary, kubectl, kubectlJson, organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
+import {
+  type Answer,
+  canary,
+  type Facade,
+  kubectl,
+  kubectlJson,
+  notLookedAt,
+  organization,
+  startFacade,
+  type TestOrganization,
+} from './facade.ts';
 
 const all = '/v1/phone-numbers';
 let facade: Facade;
@@ -60,7 +70,7 @@ describe('phone numbers', () => {
     const sent = make();
     const made = await ours.call('POST', `${all}/`, sent);
     expect(made.status, made.text).toBe(201);
-    expect(made.body).toEqual({ _id: expect.stringMatching(/^pn-[a-z2-7]{16}$/), ...maskedBody(sent) });
+    expect(made.body).toEqual({ _id: expect.stringMatching(/^pn-[a-z2-7]{16}$/), state: notLookedAt, ...maskedBody(sent) });
     const path = `${all}/${made.body._id}`;
     for (const slash of ['', '/']) {
       const read = await ours.call('GET', path + slash);
@@ -89,6 +99,7 @@ describe('phone numbers', () => {
         friendly_name: null,
         inbound_agent_id: null,
         outbound_agent_id: null,
+        state: notLookedAt,
         sip_termination_uri: null,
         sip_trunk_username: null,
         sip_trunk_password: null,
@@ -199,7 +210,7 @@ describe('phone numbers', () => {
   it('outlive their agent, and can be sent back as they are', async () => {
     const gone = await makeAgent(ours);
     const { body } = await ours.call('POST', all, { phone_number: number(), inbound_agent_id: gone });
-    expect((await ours.call('DELETE', `/v2/ai-agents/${gone}`)).status).toBe(200);
+    await kubectl(['delete', 'agent', gone, '-n', ours.name]);
     expect((await ours.call('PATCH', `${all}/${body._id}`, body)).body).toEqual(body);
     expect(brief(await ours.call('PATCH', `${all}/${body._id}`, { outbound_agent_id: gone }))).toEqual([
       'body.outbound_agent_id value_error',

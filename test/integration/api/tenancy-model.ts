@@ -50,6 +50,8 @@ export interface NumberFacts {
   readonly provider: string;
   readonly text: string;
   readonly secret?: string;
+  readonly inbound?: string | undefined;
+  readonly outbound?: string | undefined;
 }
 
 /** One organisation's things, as its requests have made them. */
@@ -203,16 +205,20 @@ export const generators: Readonly<Record<string, Generator>> = {
     };
   },
   'DELETE /v2/ai-agents/:agent_id': (situation) => {
-    const { own, random } = situation;
+    const { own, random, caller } = situation;
     const id = agentId(situation);
+    const users = [...own.numbers].filter(([, { inbound, outbound }]) => inbound === id || outbound === id);
     // Seldom one that is there, so that there are some.
     const rehearsed = random() < 0.7;
     return {
-      request: { path: `/v2/ai-agents/${id}`, ...(rehearsed && { query: 'dry_run=true' }) },
+      // Phone numbers that name it let go of it.
+      request: { path: `/v2/ai-agents/${id}`, query: rehearsed ? 'dry_run=true&force=true' : 'force=true' },
       expected: {
-        status: own.agents.has(id) ? 200 : 404,
+        status: !own.agents.has(id) ? 404 : users.length > 0 && !covers(caller.permissions ?? [], 'phone_numbers:write') ? 403 : 200,
         learn: () => {
           if (rehearsed || !own.agents.delete(id)) return;
+          for (const [number, { inbound, outbound, ...facts }] of users)
+            own.numbers.set(number, { ...facts, ...(inbound !== id && { inbound }), ...(outbound !== id && { outbound }) });
           own.gone.push(id);
           // The tools that were made for it go with it.
           for (const [tool, { agent }] of own.tools) if (agent === id && own.tools.delete(tool)) own.gone.push(tool);

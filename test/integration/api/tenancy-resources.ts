@@ -170,7 +170,13 @@ export const resourceGenerators: Readonly<Record<string, Generator>> = {
         status: kind === 'broken' || !agentFits ? 422 : inUse ? 409 : 201,
         learn: ({ body }) => {
           if (kind === 'made')
-            own.numbers.set(body._id as string, { number, provider, text, ...(provider === 'sip' && { secret: `${text} secret` }) });
+            own.numbers.set(body._id as string, {
+              number,
+              provider,
+              text,
+              inbound: agent,
+              ...(provider === 'sip' && { secret: `${text} secret` }),
+            });
         },
       },
     };
@@ -217,7 +223,8 @@ export const resourceGenerators: Readonly<Record<string, Generator>> = {
       expected: {
         status: known === undefined ? 404 : kind === 'broken' ? 422 : sound,
         learn: () => {
-          if (known !== undefined && kind !== 'rehearsed') own.numbers.set(id, { ...known, text });
+          if (known !== undefined && kind !== 'rehearsed')
+            own.numbers.set(id, { ...known, text, ...(kind === 'linked' && { outbound: agent }) });
         },
       },
     };

@@ -2,7 +2,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { Tool } from '../../../crds/index.ts';
 import { aTool, anAgent, anAgentRequest } from '../../support/builders.ts';
-import { canary, kubectl, kubectlJson, organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
+import {
+  type Answer,
+  canary,
+  type Facade,
+  kubectl,
+  kubectlJson,
+  notLookedAt,
+  organization,
+  startFacade,
+  type TestOrganization,
+} from './facade.ts';
 
 let facade: Facade;
 let org: TestOrganization;
@@ -22,7 +32,11 @@ const secretValues = async (id: string): Promise<string[]> => {
   const { data } = await kubectlJson<{ data?: Record<string, string> }>(['get', 'secret', `tool-${id}`, '-n', org.name]);
   return Object.values(data ?? {}).map((value) => Buffer.from(value, 'base64').toString());
 };
-const timestamps = { created_at: expect.stringMatching(/^\d{4}-.*Z$/), updated_at: expect.stringMatching(/^\d{4}-.*Z$/) };
+const filledIn = {
+  created_at: expect.stringMatching(/^\d{4}-.*Z$/),
+  updated_at: expect.stringMatching(/^\d{4}-.*Z$/),
+  state: notLookedAt,
+};
 
 /** Every field of the contract. */
 const custom = (name: string, headers: Record<string, string> = { Accept: 'text/plain' }) => ({
@@ -86,7 +100,7 @@ describe('custom tools', () => {
       [b, 'two'],
     ] as const) {
       expect(answer.status, answer.text).toBe(201);
-      expect(answer.body).toEqual({ tool_id: expect.stringMatching(/^tool-[a-z2-7]{16}$/), ...custom(name), ...timestamps });
+      expect(answer.body).toEqual({ tool_id: expect.stringMatching(/^tool-[a-z2-7]{16}$/), ...custom(name), ...filledIn });
       for (const slash of ['', '/']) {
         const read = await org.call('GET', `${all}/${answer.body.tool_id}${slash}`);
         expect([read.status, read.body]).toEqual([200, answer.body]);
@@ -192,7 +206,7 @@ describe('built-in tools', () => {
     const sent = { ...body, tool_description: 'When asked', ...messages };
     const made = await org.call('POST', `${all}/`, sent);
     expect(made.status, made.text).toBe(201);
-    expect(made.body).toEqual({ tool_id: expect.stringMatching(/^tool-/), ...maskedBody(sent), ...timestamps });
+    expect(made.body).toEqual({ tool_id: expect.stringMatching(/^tool-/), ...maskedBody(sent), ...filledIn });
     const path = `${all}/${made.body.tool_id}`;
     for (const slash of ['', '/']) expect((await org.call('GET', path + slash)).body).toEqual(made.body);
     expect((await org.call('GET', all)).body.data).toEqual([made.body]);

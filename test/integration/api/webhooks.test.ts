@@ -4,7 +4,17 @@ import { wellKnown, type WebhookSubscription } from '../../../crds/index.ts';
 import { eventNames } from '../../../webhooks/events/catalogue.ts';
 import { aWebhookSubscription, anAgentRequest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
-import { canary, kubectl, kubectlJson, organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
+import {
+  type Answer,
+  canary,
+  type Facade,
+  kubectl,
+  kubectlJson,
+  notLookedAt,
+  organization,
+  startFacade,
+  type TestOrganization,
+} from './facade.ts';
 
 const one = '/v1/public/webhook/subscription';
 const all = '/v1/public/webhook/subscriptions';
@@ -81,6 +91,7 @@ describe('webhook subscriptions', () => {
         scope: 'AGENT',
         created_user_id: 'user-1',
         signing_enabled: true,
+        state: notLookedAt,
         created_at: expect.any(String),
         updated_at: made.body.created_at,
       },
@@ -122,6 +133,7 @@ describe('webhook subscriptions', () => {
       request_timeout_ms: 1000,
       retry_policy: { retryStrategy: 'FIXED_DELAY', maxRetryAttempts: 3, maxRetryDelayMs: 10_000 },
       signing_enabled: false,
+      state: notLookedAt,
     });
     expect((await stored(id)).spec.signing).toBeUndefined();
     expect(await kubectl(['get', 'secret', `webhooksubscription-${id}`, '-n', ours.name, '--ignore-not-found'])).toBe('');

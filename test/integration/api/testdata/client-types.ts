@@ -27,7 +27,7 @@ export interface paths {
     get: operations["getKnowledgeBase"];
     /**
      * Delete a knowledge base with everything in it
-     * @description For good, whatever the deletion policy of the resource says. Nothing of it is found from the answer on.
+     * @description For good, whatever the deletion policy of the resource says. Nothing of it is found from the answer on. While an agent uses it the answer is 409, unless forced.
      *
      * Needs the permission `knowledge_bases:write`.
      */
@@ -415,7 +415,7 @@ export interface paths {
     put: operations["updateAgent"];
     /**
      * Delete an agent
-     * @description Calls that are being held end as they began.
+     * @description Calls that are being held end as they began. While a phone number, a webhook subscription or a tool of another field manager names it, the answer is 409, unless forced.
      *
      * Needs the permission `agents:write`.
      */
@@ -511,6 +511,7 @@ export interface components {
       ai_agent_id: string;
       created_by_user_id: string | null;
       agent_name: string;
+      state: components["schemas"]["AgentState"];
       language_code: string;
       llm: {
         llm_id: string;
@@ -709,6 +710,18 @@ export interface components {
       data: components["schemas"]["Agent"][];
       /** @description For `page_token` of the next page; null on the last one. */
       next_page_token: string | null;
+    };
+    AgentState: {
+      /** @description Whether what this answer shows is in use. */
+      ready: boolean;
+      /** @description For programs: a reason of the condition `Ready` (see the reference of conditions), or `Reconciling` while the operator has not acted upon the last change. */
+      reason: string;
+      /** @description For people: what is so and, where something needs doing, what to do. */
+      message: string;
+      /** @description The revision that new calls start with; absent where none has been sound yet. */
+      serving_revision?: string;
+      /** @description The revision that the resource and all that it names ask for, as last reported. */
+      desired_revision?: string;
     };
     AgentUpdate: {
       agent_name?: string;
@@ -931,6 +944,7 @@ export interface components {
        * @description Of the last change of the definition, by whatever means.
        */
       updated_at: string;
+      state: components["schemas"]["ToolState"];
       /** @description Only in the answer to a request with fields that nothing reads: which ones they are. The header `Warning` has the same. */
       warnings?: string[];
     }) | ({
@@ -953,6 +967,7 @@ export interface components {
        * @description Of the last change of the definition, by whatever means.
        */
       updated_at: string;
+      state: components["schemas"]["ToolState"];
       /** @description Only in the answer to a request with fields that nothing reads: which ones they are. The header `Warning` has the same. */
       warnings?: string[];
     }) | ({
@@ -975,6 +990,7 @@ export interface components {
        * @description Of the last change of the definition, by whatever means.
        */
       updated_at: string;
+      state: components["schemas"]["ToolState"];
       /** @description Only in the answer to a request with fields that nothing reads: which ones they are. The header `Warning` has the same. */
       warnings?: string[];
     }) | ({
@@ -997,6 +1013,7 @@ export interface components {
        * @description Of the last change of the definition, by whatever means.
        */
       updated_at: string;
+      state: components["schemas"]["ToolState"];
       /** @description Only in the answer to a request with fields that nothing reads: which ones they are. The header `Warning` has the same. */
       warnings?: string[];
     });
@@ -1352,6 +1369,7 @@ export interface components {
        * @description Of the last change of the definition, by whatever means.
        */
       updated_at: string;
+      state: components["schemas"]["ToolState"];
       /** @description Only in the answer to a request with fields that nothing reads: which ones they are. The header `Warning` has the same. */
       warnings?: string[];
     };
@@ -1557,6 +1575,7 @@ export interface components {
        * @enum {string}
        */
       status: "pending" | "ready" | "failed";
+      state: components["schemas"]["ResourceState"];
       /** Format: date-time */
       created_at: string;
       /** Format: date-time */
@@ -1621,6 +1640,7 @@ export interface components {
       /** @constant */
       provider: "sip";
       phone_number: string;
+      state: components["schemas"]["ResourceState"];
       friendly_name: string | null;
       /** @description The agent that answers calls to this number. */
       inbound_agent_id: string | null;
@@ -1639,6 +1659,7 @@ export interface components {
       /** @constant */
       provider: "native";
       phone_number: string;
+      state: components["schemas"]["ResourceState"];
       friendly_name: string | null;
       /** @description The agent that answers calls to this number. */
       inbound_agent_id: string | null;
@@ -1651,6 +1672,7 @@ export interface components {
       /** @constant */
       provider: "carrier";
       phone_number: string;
+      state: components["schemas"]["ResourceState"];
       friendly_name: string | null;
       /** @description The agent that answers calls to this number. */
       inbound_agent_id: string | null;
@@ -1736,6 +1758,14 @@ export interface components {
        */
       expiration_url_in_minutes?: number;
     };
+    ResourceState: {
+      /** @description Whether what this answer shows is in use. */
+      ready: boolean;
+      /** @description For programs: a reason of the condition `Ready` (see the reference of conditions), or `Reconciling` while the operator has not acted upon the last change. */
+      reason: string;
+      /** @description For people: what is so and, where something needs doing, what to do. */
+      message: string;
+    };
     SearchRequest: {
       query: string;
       /** @description The `id` of the knowledge base. */
@@ -1780,6 +1810,14 @@ export interface components {
       expires_at: string;
       /** @description Only in the answer to a request with fields that nothing reads: which ones they are. The header `Warning` has the same. */
       warnings?: string[];
+    };
+    ToolState: {
+      /** @description Whether what this answer shows is in use. */
+      ready: boolean;
+      /** @description For programs: a reason of the condition `Ready` (see the reference of conditions), or `Reconciling` while the operator has not acted upon the last change. `AgentNotReady`: the tool is sound, and its agent does not offer it. */
+      reason: string;
+      /** @description For people: what is so and, where something needs doing, what to do. */
+      message: string;
     };
     ValidationError: {
       detail: ({
@@ -1947,6 +1985,7 @@ export interface components {
       request_timeout_ms: number;
       retry_policy: components["schemas"]["WebhookRetryPolicy"];
       signing_enabled: boolean;
+      state: components["schemas"]["ResourceState"];
       /** Format: date-time */
       created_at: string;
       /** Format: date-time */
@@ -2007,6 +2046,7 @@ export interface components {
       request_timeout_ms: number;
       retry_policy: components["schemas"]["WebhookRetryPolicy"];
       signing_enabled: boolean;
+      state: components["schemas"]["ResourceState"];
       /** Format: date-time */
       created_at: string;
       /** Format: date-time */
@@ -2078,6 +2118,7 @@ export interface components {
       request_timeout_ms: number;
       retry_policy: components["schemas"]["WebhookRetryPolicy"];
       signing_enabled: boolean;
+      state: components["schemas"]["ResourceState"];
       /** Format: date-time */
       created_at: string;
       /** Format: date-time */
@@ -2435,6 +2476,8 @@ export interface operations {
         page_size?: number;
         /** @description The `next_page_token` of the page before; empty or absent for the first page. It opens only the list that gave it out. */
         page_token?: string;
+        /** @description Only what has this `state.ready`. */
+        ready?: boolean;
       };
     };
     responses: {
@@ -2551,7 +2594,7 @@ export interface operations {
   };
   /**
    * Delete a knowledge base with everything in it
-   * @description For good, whatever the deletion policy of the resource says. Nothing of it is found from the answer on.
+   * @description For good, whatever the deletion policy of the resource says. Nothing of it is found from the answer on. While an agent uses it the answer is 409, unless forced.
    *
    * Needs the permission `knowledge_bases:write`.
    */
@@ -2560,6 +2603,8 @@ export interface operations {
       query?: {
         /** @description Validate against the API server and change nothing. */
         dry_run?: boolean;
+        /** @description Take it out of everything that uses it, also where other field managers own the field; without it the answer is 409 then. */
+        force?: boolean;
       };
       header?: {
         /** @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`. */
@@ -3626,6 +3671,8 @@ export interface operations {
         page_size?: number;
         /** @description The `next_page_token` of the page before; empty or absent for the first page. It opens only the list that gave it out. */
         page_token?: string;
+        /** @description Only what has this `state.ready`. */
+        ready?: boolean;
       };
     };
     responses: {
@@ -4519,6 +4566,8 @@ export interface operations {
         page_size: number;
         /** @description The `next_page_token` of the page before; empty or absent for the first page. It opens only the list that gave it out. */
         page_token?: string;
+        /** @description Only what has this `state.ready`. */
+        ready?: boolean;
       };
     };
     responses: {
@@ -4557,6 +4606,8 @@ export interface operations {
         page_size?: number;
         /** @description The `next_page_token` of the page before; empty or absent for the first page. It opens only the list that gave it out. */
         page_token?: string;
+        /** @description Only what has this `state.ready`. */
+        ready?: boolean;
       };
     };
     responses: {
@@ -4733,7 +4784,7 @@ export interface operations {
   };
   /**
    * Delete an agent
-   * @description Calls that are being held end as they began.
+   * @description Calls that are being held end as they began. While a phone number, a webhook subscription or a tool of another field manager names it, the answer is 409, unless forced.
    *
    * Needs the permission `agents:write`.
    */
@@ -4742,6 +4793,8 @@ export interface operations {
       query?: {
         /** @description Validate against the API server and change nothing. */
         dry_run?: boolean;
+        /** @description Take it out of everything that uses it, also where other field managers own the field; without it the answer is 409 then. */
+        force?: boolean;
       };
       header?: {
         /** @description Write only if the object is in this state: an `ETag` as it was answered, quotes included, or `*`. */
@@ -4793,6 +4846,8 @@ export interface operations {
         page_size?: number;
         /** @description The `next_page_token` of the page before; empty or absent for the first page. It opens only the list that gave it out. */
         page_token?: string;
+        /** @description Only what has this `state.ready`. */
+        ready?: boolean;
       };
       path: {
         /** @description The `ai_agent_id` of the agent that has the tool. */
@@ -5049,6 +5104,8 @@ export interface operations {
         page_size?: number;
         /** @description The `next_page_token` of the page before; empty or absent for the first page. It opens only the list that gave it out. */
         page_token?: string;
+        /** @description Only what has this `state.ready`. */
+        ready?: boolean;
       };
       path: {
         /** @description The `ai_agent_id` of the agent that has the tool. */

@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+
+import { inputsDigest } from '../../crds/agent-inputs.ts';
+import type { Agent, Tool } from '../../crds/index.ts';
+import type { Stored } from '../../kube/types.ts';
+import { agentStateOf, stateOf, toolStateOf } from './resource-state.ts';
+
+const condition = (type: string, status: string, reason: string) => ({
+  type,
+  status,
+  reason,
+  message: `message of ${reason}`,
+  lastTransitionTime: '2026-06-01T00:00:00Z',
+});
+
+/** @param synced reason of `Synced` */
+function anAgent(options: { ready?: readonly [string, string]; synced?: string; status?: object; metadata?: object } = {}): Stored<Agent> {
+  const { ready = ['True', 'Available'], synced = 'RevisionServed', status, metadata } = options;
+  return {
+    apiVersion: 'parley.dev/v1alpha1',
+    kind: 'Agent',
+    metadata: { namespace: 'acme', name: 'a', uid: 'u', resourceVersion: '1', creationTimestamp: '', generation: 2, ...metadata },
+    spec: {},
+    status: {
+      observedGeneration: 2,
+      conditions: [condition('Ready', ...ready), condition('Synced', 'True', synced)],
+      observedInputs: inputsDigest({ tools: [], knowledgeBaseUid: undefined }),
+      ...status,
+    },
+  } as unknown as Stored<Agent>;
+}
+
+const aTool = (
+  generation = 1,
+  status: object = { observedGeneration: 1, conditions: [condition('Ready', 'True', 'Available')] },
+): Stored<Tool> => ({ ...anAgent(), kind: 'Tool', metadata: { ...anAgent().metadata, uid: 't', generation }, status });
+
+const nothing = { tools: [], knowledgeBaseUid: undefined };
+
+describe('the state of a resource', () => {
+  it('is that of its condition Ready', () => {
+    expect(stateOf(anAgent())).toEqual({ ready: true, reason: 'Available', message: 'message of Available' });
+    expect(stateOf(anAgent({ ready: ['False', 'KnowledgeBaseNotFound'] }))).toMatchObject({
+      ready: false,
+      reason: 'KnowledgeBaseNotFound',
+    });
+    expect(stateOf(anAgent({ ready: ['Unknown', 'Suspended'] }))).toMatchObject({ ready: false, reason: 'Suspended' });
+  });
+
+  it.each([
+    ['what was changed since the operator looked', { metadata: { generation: 3 } }],
+    ['what the operator has never looked at', { status: { observedGeneration: undefined, conditions: undefined } }],
+  ])('is not ready for %s', (_what, options) => {
+    expect(stateOf(anAgent(options))).toMatchObject({ ready: false, reason: 'Reconciling' });
+  });
+
+  it('is not ready for what is being deleted', () => {
+    expect(stateOf(anAgent({ metadata: { deletionTimestamp: '2026-06-01T00:00:00Z' } }))).toMatchObject({
+      ready: false,
+      reason: 'Deleting',
+    });
+  });
+});
+
+describe('the state of an agent', () => {
+  it('names its revisions, where there are any', () => {
+    const revisions = { servingRevision: 'one', desiredRevision: 'two' };
+    expect(agentStateOf(anAgent({ status: revisions }), nothing)).toMatchObject({ serving_revision: 'one', desired_revision: 'two' });
+    expect(agentStateOf(anAgent(), nothing)).not.toHaveProperty('serving_revision');
+  });
+
+  it.each([
+    ['a tool that was attached', { tools: [aTool()], knowledgeBaseUid: undefined }],
+    ['a knowledge base that came back', { tools: [], knowledgeBaseUid: 'kb' }],
+  ])('is not ready until the operator has taken in %s', (_what, inputs) => {
+    expect(agentStateOf(anAgent(), inputs)).toMatchObject({ ready: false, reason: 'Reconciling' });
+    expect(agentStateOf(anAgent({ status: { observedInputs: inputsDigest(inputs) } }), inputs).ready).toBe(true);
+  });
+
+  it('is not ready until the operator has taken in the change of a tool', () => {
+    const before = { status: { observedInputs: inputsDigest({ tools: [aTool(1)], knowledgeBaseUid: undefined }) } };
+    expect(agentStateOf(anAgent(before), { tools: [aTool(2)], knowledgeBaseUid: undefined }).reason).toBe('Reconciling');
+  });
+});
+
+describe('the state of a tool', () => {
+  const inputs = { tools: [aTool()], knowledgeBaseUid: undefined };
+  const status = { observedInputs: inputsDigest(inputs) };
+
+  it('is ready where its agent offers it, also where the agent itself lacks something else', () => {
+    expect(toolStateOf(aTool(), anAgent({ status }), inputs).ready).toBe(true);
+    const reduced = anAgent({ status, ready: ['False', 'KnowledgeBaseNotFound'], synced: 'RevisionReduced' });
+    expect(toolStateOf(aTool(), reduced, inputs).ready).toBe(true);
+  });
+
+  it('is not ready where its agent withholds it', () => {
+    const withheld = anAgent({ status, ready: ['False', 'SecretNotFound'], synced: 'RevisionWithheld' });
+    expect(toolStateOf(aTool(), withheld, inputs)).toMatchObject({
+      ready: false,
+      reason: 'AgentNotReady',
+      message: expect.stringContaining('message of SecretNotFound'),
+    });
+    expect(toolStateOf(aTool(), anAgent(), inputs).reason).toBe('Reconciling');
+  });
+
+  it('is its own where it is not ready itself', () => {
+    const unsound = aTool(1, { observedGeneration: 1, conditions: [condition('Ready', 'False', 'FunctionNameConflict')] });
+    expect(toolStateOf(unsound, anAgent({ status }), inputs).reason).toBe('FunctionNameConflict');
+  });
+});
