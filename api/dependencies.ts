@@ -60,6 +60,8 @@ export interface FoundationDependencies {
   readonly logger: Logger;
   readonly registry: Registry;
   readonly readiness: Readiness;
+  /** What `/metrics` asks for; absent, it answers everyone. */
+  readonly metricsToken?: string | undefined;
   readonly clock: Clock;
   /** 0 ≤ x < 1, for waiting times. Names and keys come from the system's own source of randomness. */
   readonly random: () => number;

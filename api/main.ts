@@ -57,6 +57,7 @@ export async function runApi({ config, logger, registry, signal }: RunApiOptions
     logger,
     registry,
     readiness,
+    metricsToken: config.PARLEY_METRICS_TOKEN,
     clock,
     random: Math.random,
     pageTokenKey: pageTokenKey(config.DATABASE_URL),

@@ -3,7 +3,7 @@ import type { Config } from '../platform/config.ts';
 import { parseCidr } from '../platform/egress/address.ts';
 import { createAddressPolicy } from '../platform/egress/address-policy.ts';
 import { parseHosts } from '../platform/egress/hosts.ts';
-import { parsePorts } from '../platform/egress/ports.ts';
+import { parseDeniedPorts, parsePorts } from '../platform/egress/ports.ts';
 import { readTarget } from '../platform/egress/target.ts';
 import { createSipGuard, type SipGuardSettings } from './sip/sip-guard.ts';
 
@@ -16,7 +16,10 @@ export interface AddressChecks {
 }
 
 export function createAddressChecks(config: SipGuardSettings & Pick<Config, 'PARLEY_EGRESS_HOSTS'>): AddressChecks {
-  const policy = createAddressPolicy({ allow: config.PARLEY_EGRESS_ALLOW_CIDRS.map(parseCidr) });
+  const policy = createAddressPolicy({
+    allow: config.PARLEY_EGRESS_ALLOW_CIDRS.map(parseCidr),
+    denyPorts: parseDeniedPorts(config.PARLEY_EGRESS_DENY_PORTS),
+  });
   const rules = { policy, ports: parsePorts(config.PARLEY_EGRESS_PORTS), hosts: parseHosts(config.PARLEY_EGRESS_HOSTS) };
   const sip = createSipGuard(config);
   return {

@@ -77,7 +77,13 @@ export async function runDispatcher(options: RunDispatcherOptions): Promise<void
   const caretaker = new Caretaker({ store, directory, book, dispatcher, clock, random: Math.random, logger });
   registry.registerMetric(readyGauge('dispatcher', readiness));
 
-  const probes = await startProbeServer({ host: config.PARLEY_HOST, port: config.PARLEY_DISPATCHER_PORT, readiness, registry });
+  const probes = await startProbeServer({
+    host: config.PARLEY_HOST,
+    port: config.PARLEY_DISPATCHER_PORT,
+    readiness,
+    registry,
+    metricsToken: config.PARLEY_METRICS_TOKEN,
+  });
   logger.info({ port: probes.port, server: transport.server }, 'probes and metrics are served');
   options.onListening?.(probes.port);
 

@@ -1,6 +1,7 @@
 /** The stores and services of knowledge bases, as the configuration names them: the same for every role. */
 import { systemClock } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
+import { temporalOf } from '../platform/temporal.ts';
 import { closeAll } from './close-all.ts';
 import type { IngestionDependencies } from './ingestion/dependencies.ts';
 import { createKnowledgeJobs, type KnowledgeJobs } from './jobs/jobs.ts';
@@ -23,8 +24,7 @@ export function openKnowledge({ config, store, logger, registry }: OpenKnowledge
   const storage = openFileStorage({ url: config.STORAGE_URL });
   const opened = openSearch({ config, store, logger, registry });
   const jobs = createKnowledgeJobs({
-    address: config.TEMPORAL_ADDRESS,
-    namespace: config.TEMPORAL_NAMESPACE,
+    ...temporalOf(config),
     taskQueue: config.TEMPORAL_TASK_QUEUE,
     logger,
   });

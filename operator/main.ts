@@ -11,6 +11,7 @@ import { systemClock } from '../platform/clock.ts';
 import { ConfigError, type Config } from '../platform/config.ts';
 import { Readiness, runUntilStopped, startProbeServer } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
+import { temporalOf } from '../platform/temporal.ts';
 import { openStore } from '../store/index.ts';
 import { LEASE_NAME } from './lease-name.ts';
 import { FIELD_MANAGER } from './runtime/caches.ts';
@@ -53,13 +54,18 @@ export async function runOperator(options: RunOperatorOptions): Promise<void> {
   const identity = config.PARLEY_IDENTITY ?? `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`;
   const events = new EventRecorder({ transport, controller: 'parley.dev/operator', instance: identity, logger });
   const jobs = createKnowledgeJobs({
-    address: config.TEMPORAL_ADDRESS,
-    namespace: config.TEMPORAL_NAMESPACE,
+    ...temporalOf(config),
     taskQueue: config.TEMPORAL_TASK_QUEUE,
     logger,
   });
   const manager = new Manager({ config, transport, store, jobs, events, clock: systemClock, random: Math.random, logger, registry });
-  const probes = await startProbeServer({ host: config.PARLEY_HOST, port: config.PARLEY_OPERATOR_PORT, readiness, registry });
+  const probes = await startProbeServer({
+    host: config.PARLEY_HOST,
+    port: config.PARLEY_OPERATOR_PORT,
+    readiness,
+    registry,
+    metricsToken: config.PARLEY_METRICS_TOKEN,
+  });
   logger.info({ port: probes.port, identity, server: transport.server }, 'probes and metrics are served');
   options.onListening?.(probes.port);
 

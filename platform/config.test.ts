@@ -61,8 +61,10 @@ describe('configEntries', () => {
     const entries = configEntries();
     expect(entries.every((entry) => entry.description.length > 10)).toBe(true);
     expect(entries.filter((entry) => entry.secret).map((entry) => entry.name)).toEqual([
+      'PARLEY_METRICS_TOKEN',
       'DATABASE_URL',
       'PARLEY_NATIVE_TERMINATION_PASSWORD',
+      'TEMPORAL_API_KEY',
       'VECTOR_STORE_URL',
       'LIVEKIT_API_SECRET',
       'OTEL_EXPORTER_OTLP_HEADERS',

@@ -10,7 +10,7 @@ import { telemetryFields } from './config-telemetry.ts';
 import { parseCidr } from './egress/address.ts';
 import { parseHosts } from './egress/hosts.ts';
 import { parseDnsServer } from './egress/name-resolver.ts';
-import { defaultPorts, parsePorts } from './egress/ports.ts';
+import { defaultPorts, parseDeniedPorts, parsePorts } from './egress/ports.ts';
 import { parseSmtpServers } from './smtp-servers.ts';
 
 const schema = z.object({
@@ -24,6 +24,11 @@ const schema = z.object({
   PARLEY_WORKER_PORT: port(8082).describe("Port of the worker's /healthz, /readyz and /metrics."),
   PARLEY_VOICE_PORT: port(8084).describe("Port of the voice role's /healthz, /readyz and /metrics."),
   PARLEY_DISPATCHER_PORT: port(8083).describe("Port of the dispatcher's /healthz, /readyz and /metrics."),
+  PARLEY_METRICS_TOKEN: z
+    .string()
+    .optional()
+    .describe('What /metrics of every role asks for, `Authorization: Bearer …`; absent, it answers whoever reaches the port.')
+    .meta({ secret: true }),
   PARLEY_SHUTDOWN_TIMEOUT_MS: milliseconds(25_000).describe('Longest orderly stop after SIGTERM, in milliseconds.'),
   DATABASE_URL: z
     .string()
@@ -126,6 +131,15 @@ const schema = z.object({
     .describe('Longest time for one request to the REST API, in milliseconds; then it is answered with 503.'),
   TEMPORAL_ADDRESS: z.string().default('127.0.0.1:7233').describe("host:port of Temporal's frontend."),
   TEMPORAL_NAMESPACE: z.string().default('default').describe('Temporal namespace.'),
+  TEMPORAL_API_KEY: z.string().optional().describe('Key that roles show to Temporal, over TLS.').meta({ secret: true }),
+  TEMPORAL_TLS: flag(false).describe('TLS to Temporal; the variables of certificates and keys imply it.'),
+  TEMPORAL_TLS_CLIENT_CERT_PATH: z.string().optional().describe('File with the certificate that roles show to Temporal, PEM.'),
+  TEMPORAL_TLS_CLIENT_KEY_PATH: z.string().optional().describe('File with the key of that certificate, PEM.'),
+  TEMPORAL_TLS_SERVER_CA_CERT_PATH: z
+    .string()
+    .optional()
+    .describe("File with the authority that Temporal's certificate is checked against, PEM; the public ones where absent."),
+  TEMPORAL_TLS_SERVER_NAME: z.string().optional().describe("Name in Temporal's certificate, where it is not that of the address."),
   TEMPORAL_TASK_QUEUE: z
     .string()
     .regex(/^[A-Za-z0-9_.-]{1,100}$/, 'must be 1 to 100 letters, digits, dots, hyphens and underscores')
@@ -192,6 +206,9 @@ const schema = z.object({
       'Networks that webhooks, tools, websites and SIP may be on although they are not public, separated by commas, e.g. 10.20.0.0/16; none by default.',
     ),
   PARLEY_EGRESS_PORTS: readable(parsePorts, defaultPorts).describe('Ports that webhooks, tools, websites and SIP may be on.'),
+  PARLEY_EGRESS_DENY_PORTS: readable(parseDeniedPorts, '').describe(
+    'Ports that are not called on addresses that PARLEY_EGRESS_ALLOW_CIDRS lets through, such as those of the installation itself: ports and ranges separated by commas. Names of PARLEY_EGRESS_HOSTS with a port lead there all the same.',
+  ),
   PARLEY_EGRESS_DNS_SERVERS: readable((value) => commaList(value).forEach(parseDnsServer), '')
     .transform(commaList)
     .describe(

@@ -32,6 +32,20 @@ describe('startProbeServer', () => {
   });
 });
 
+it('shows metrics to those who hold the token, where there is one', async () => {
+  const readiness = new Readiness();
+  const server = await startProbeServer({ host: '127.0.0.1', port: 0, readiness, registry: new Registry(), metricsToken: 's3cret' });
+  const status = async (authorization?: string): Promise<number> =>
+    (await fetch(`http://127.0.0.1:${server.port}/metrics`, authorization === undefined ? {} : { headers: { authorization } })).status;
+  try {
+    expect(await status('Bearer s3cret')).toBe(200);
+    for (const shown of [undefined, 'Bearer', 'Bearer s3cre', 's3cret', 'Basic s3cret']) expect(await status(shown)).toBe(401);
+    expect((await fetch(`http://127.0.0.1:${server.port}/healthz`)).status).toBe(200);
+  } finally {
+    await server.close();
+  }
+});
+
 describe('runUntilStopped', () => {
   it('turns unready, undoes the steps last first, and goes on after one that fails', async () => {
     const { logger, lines } = silentLogger();

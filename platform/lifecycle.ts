@@ -1,4 +1,5 @@
 /** What every role has in common: readiness, a small HTTP server for probes and metrics, and an orderly stop. */
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -35,6 +36,8 @@ export interface ProbeServerOptions {
   readonly port: number;
   readonly readiness: Readiness;
   readonly registry: Registry;
+  /** What `/metrics` asks for; absent, it answers everyone. */
+  readonly metricsToken?: string | undefined;
 }
 
 export interface ProbeServer {
@@ -52,6 +55,8 @@ export async function startProbeServer(options: ProbeServerOptions): Promise<Pro
     } else if (path === '/readyz') {
       response.statusCode = readiness.isReady ? 200 : 503;
       response.end(readiness.isReady ? 'ok\n' : `${readiness.reasons.join('\n')}\n`);
+    } else if (path === '/metrics' && !showsToken(request.headers.authorization, options.metricsToken)) {
+      response.writeHead(401, { 'www-authenticate': 'Bearer' }).end('metrics need the token of PARLEY_METRICS_TOKEN\n');
     } else if (path === '/metrics') {
       registry.metrics().then(
         (text) => response.setHeader('content-type', registry.contentType).end(text),
@@ -66,6 +71,13 @@ export async function startProbeServer(options: ProbeServerOptions): Promise<Pro
     port: (server.address() as AddressInfo).port,
     close: () => new Promise((resolve) => server.close(() => resolve()).closeAllConnections()),
   };
+}
+
+/** Whether a request may see metrics: where a token is set, it has to show it. Takes as long whatever is shown. */
+export function showsToken(authorization: string | undefined, token: string | undefined): boolean {
+  if (token === undefined) return true;
+  const [shown, wanted] = [authorization ?? '', `Bearer ${token}`].map((text) => createHash('sha256').update(text).digest());
+  return timingSafeEqual(shown!, wanted!);
 }
 
 function listen(server: Server, host: string, port: number): Promise<void> {

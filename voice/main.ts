@@ -1,5 +1,5 @@
 /** The voice role: an agent server of LiveKit's, which gives each call a process of its own. */
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { AgentServer, initializeLogger, ServerOptions } from '@livekit/agents';
@@ -97,7 +97,8 @@ export async function runVoice({ config, logger, registry, signal }: RunVoiceOpt
       initializeProcessTimeout: processStartMs,
       shutdownProcessTimeout: closingMs,
       maxRetry: Number.POSITIVE_INFINITY,
-      host: '127.0.0.1',
+      // Its own server tells whoever asks what it does: not on a port, but next to the keys, where nothing of it is asked.
+      port: join(dirname(desk.path), 'agent-server') as unknown as number,
       logLevel: 'warn',
     }),
   );
@@ -107,7 +108,13 @@ export async function runVoice({ config, logger, registry, signal }: RunVoiceOpt
   });
   registry.registerMetric(liveCallsGauge(live));
   registry.registerMetric(waitingRecordingsGauge(recordings));
-  const probes = await startProbeServer({ host: config.PARLEY_HOST, port: config.PARLEY_VOICE_PORT, readiness, registry });
+  const probes = await startProbeServer({
+    host: config.PARLEY_HOST,
+    port: config.PARLEY_VOICE_PORT,
+    readiness,
+    registry,
+    metricsToken: config.PARLEY_METRICS_TOKEN,
+  });
   // Without it there is nothing to do here: whoever looks after the process starts another one.
   const failed = new AbortController();
   const running = server.run().catch((err: unknown) => {

@@ -7,6 +7,7 @@ import { ConfigError, type Config } from '../platform/config.ts';
 import type { Egress } from '../platform/egress/egress.ts';
 import { egressOf } from '../platform/egress/egress-of.ts';
 import type { Logger } from '../platform/logging.ts';
+import { temporalOf } from '../platform/temporal.ts';
 import { openDispatchStore, type DispatchStore } from '../store/index.ts';
 import { createAttempt, type Attempt } from './attempt/attempt.ts';
 import { EndpointBook } from './delivery/endpoint-book.ts';
@@ -68,8 +69,7 @@ export function openWebhooks(options: OpenWebhooksOptions): Webhooks {
   const book = new EndpointBook({ store, onCleared: (uid) => options.onCleared?.(uid) });
   const recordAttempts = createRecordAttempts({ store, directory, book, clock, logger });
   const starter = createTemporalStarter({
-    address: config.TEMPORAL_ADDRESS,
-    namespace: config.TEMPORAL_NAMESPACE,
+    ...temporalOf(config),
     taskQueue: config.TEMPORAL_TASK_QUEUE,
     logger,
   });

@@ -6,10 +6,9 @@ import { sleep, type Clock } from '../platform/clock.ts';
 import type { Readiness } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
 import { tracedActivities } from '../platform/telemetry/temporal-trace.ts';
+import type { Temporal } from '../platform/temporal.ts';
 
-export interface KeepWorkingOptions {
-  readonly address: string;
-  readonly namespace: string;
+export interface KeepWorkingOptions extends Temporal {
   /** One for each task queue; they share the connection. */
   readonly workers: readonly Omit<WorkerOptions, 'connection' | 'namespace'>[];
   /** Runs after each connect, e.g. to make schedules; a failure counts as one of the connection. */
@@ -50,7 +49,7 @@ export async function keepWorking(options: KeepWorkingOptions, signal: AbortSign
 
 async function workOnce(options: KeepWorkingOptions, signal: AbortSignal): Promise<void> {
   const { namespace, readiness, logger } = options;
-  const connection = await NativeConnection.connect({ address: options.address });
+  const connection = await NativeConnection.connect({ address: options.address, ...options.access });
   try {
     if (signal.aborted) return;
     await options.prepare(new Client({ connection, namespace }));

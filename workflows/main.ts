@@ -17,6 +17,7 @@ import { egressOf } from '../platform/egress/egress-of.ts';
 import { Readiness, runUntilStopped, startProbeServer } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
 import { readyGauge } from '../platform/ready-gauge.ts';
+import { temporalOf } from '../platform/temporal.ts';
 import { sweep } from '../knowledge/ingestion/sweep.ts';
 import { ingestionQueues } from '../knowledge/jobs/names.ts';
 import { openKnowledge, type Knowledge } from '../knowledge/open-knowledge.ts';
@@ -72,7 +73,13 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
   readiness.notReady('temporal', 'starting');
   readiness.notReady('postgres', 'not yet asked');
   registry.registerMetric(readyGauge('worker', readiness));
-  const probes = await startProbeServer({ host: config.PARLEY_HOST, port: config.PARLEY_WORKER_PORT, readiness, registry });
+  const probes = await startProbeServer({
+    host: config.PARLEY_HOST,
+    port: config.PARLEY_WORKER_PORT,
+    readiness,
+    registry,
+    metricsToken: config.PARLEY_METRICS_TOKEN,
+  });
   options.onListening?.(probes.port);
   logger.info({ port: probes.port }, 'probes and metrics are served');
 
@@ -109,8 +116,7 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
   };
   const working = keepWorking(
     {
-      address: config.TEMPORAL_ADDRESS,
-      namespace: config.TEMPORAL_NAMESPACE,
+      ...temporalOf(config),
       workers: [
         {
           ...common,

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 
 import type { ApiDependencies } from '../dependencies.ts';
+import { showsToken } from '../../platform/lifecycle.ts';
 import { addRoute, defineRoute } from './route.ts';
 
 const text = 'text/plain';
@@ -33,13 +34,19 @@ const metrics = defineRoute({
   path: '/metrics',
   operationId: 'getMetrics',
   tag: 'Operations',
-  summary: 'Metrics for Prometheus',
+  summary: 'Metrics for Prometheus; where PARLEY_METRICS_TOKEN is set, for those who show it',
   permission: 'public',
-  answers: { 200: { description: 'The text format of Prometheus.', contentType: text } },
+  answers: {
+    200: { description: 'The text format of Prometheus.', contentType: text },
+    401: { description: 'The installation asks for a token of its own, `Authorization: Bearer …`.', contentType: text },
+  },
 });
 
 /** `/healthz` says that the process answers, `/readyz` that it should be asked. Neither needs a key. */
-export function registerProbes(app: FastifyInstance, { readiness, registry }: Pick<ApiDependencies, 'readiness' | 'registry'>): void {
+export function registerProbes(
+  app: FastifyInstance,
+  { readiness, registry, metricsToken }: Pick<ApiDependencies, 'readiness' | 'registry' | 'metricsToken'>,
+): void {
   addRoute(app, health, async ({ reply }) => reply.type(text).send('ok\n'));
   addRoute(app, ready, async ({ reply }) =>
     reply
@@ -47,5 +54,9 @@ export function registerProbes(app: FastifyInstance, { readiness, registry }: Pi
       .code(readiness.isReady ? 200 : 503)
       .send(readiness.isReady ? 'ok\n' : `${readiness.reasons.join('\n')}\n`),
   );
-  addRoute(app, metrics, async ({ reply }) => reply.type(registry.contentType).send(await registry.metrics()));
+  addRoute(app, metrics, async ({ request, reply }) =>
+    showsToken(request.headers.authorization, metricsToken)
+      ? reply.type(registry.contentType).send(await registry.metrics())
+      : reply.code(401).header('www-authenticate', 'Bearer').type(text).send('metrics need the token of PARLEY_METRICS_TOKEN\n'),
+  );
 }

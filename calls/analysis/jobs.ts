@@ -2,6 +2,7 @@
 import { Client, Connection, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/client';
 
 import { tracedStarts } from '../../platform/telemetry/temporal-trace.ts';
+import type { Temporal } from '../../platform/temporal.ts';
 import { analysisQueue, analysisWorkflowId, type AnalysisJob } from './names.ts';
 
 export interface AnalysisJobs {
@@ -10,9 +11,7 @@ export interface AnalysisJobs {
   close(): Promise<void>;
 }
 
-export interface AnalysisJobsOptions {
-  readonly address: string;
-  readonly namespace: string;
+export interface AnalysisJobsOptions extends Temporal {
   /** The installation's task queue, as the worker has it. */
   readonly taskQueue: string;
   /** Longest wait for Temporal, in milliseconds; 3,000 by default. */
@@ -20,8 +19,8 @@ export interface AnalysisJobsOptions {
 }
 
 /** Connects when it is first used. */
-export function createAnalysisJobs({ address, namespace, taskQueue, timeoutMs = 3_000 }: AnalysisJobsOptions): AnalysisJobs {
-  const connection = Connection.lazy({ address, connectTimeout: timeoutMs });
+export function createAnalysisJobs({ address, access, namespace, taskQueue, timeoutMs = 3_000 }: AnalysisJobsOptions): AnalysisJobs {
+  const connection = Connection.lazy({ address, ...access, connectTimeout: timeoutMs });
   const client = new Client({ connection, namespace, interceptors: { workflow: [tracedStarts] } });
   return {
     async analyse(job) {

@@ -8,14 +8,14 @@ import { parseCidr } from '../../platform/egress/address.ts';
 import { createAddressPolicy } from '../../platform/egress/address-policy.ts';
 import { EgressError } from '../../platform/egress/egress-error.ts';
 import { createNameResolver, type NameResolver } from '../../platform/egress/name-resolver.ts';
-import { parsePorts } from '../../platform/egress/ports.ts';
+import { parseDeniedPorts, parsePorts } from '../../platform/egress/ports.ts';
 import { isLocalhost, readTarget, type Target } from '../../platform/egress/target.ts';
 import { VettedNames } from '../../platform/egress/vetted-names.ts';
 import { terminationOf } from './termination.ts';
 
 export type SipGuardSettings = Pick<
   Config,
-  'PARLEY_EGRESS_ALLOW_CIDRS' | 'PARLEY_EGRESS_PORTS' | 'PARLEY_EGRESS_DNS_SERVERS' | 'PARLEY_SIP_ALLOW_CIDRS'
+  'PARLEY_EGRESS_ALLOW_CIDRS' | 'PARLEY_EGRESS_DENY_PORTS' | 'PARLEY_EGRESS_PORTS' | 'PARLEY_EGRESS_DNS_SERVERS' | 'PARLEY_SIP_ALLOW_CIDRS'
 >;
 
 export interface SipGuard {
@@ -35,7 +35,10 @@ export function createSipGuard(
   options: { readonly resolver?: NameResolver; readonly clock?: Clock } = {},
 ): SipGuard {
   const { clock = systemClock, resolver = createNameResolver({ clock, servers: config.PARLEY_EGRESS_DNS_SERVERS }) } = options;
-  const policy = createAddressPolicy({ allow: [...config.PARLEY_EGRESS_ALLOW_CIDRS, ...config.PARLEY_SIP_ALLOW_CIDRS].map(parseCidr) });
+  const policy = createAddressPolicy({
+    allow: [...config.PARLEY_EGRESS_ALLOW_CIDRS, ...config.PARLEY_SIP_ALLOW_CIDRS].map(parseCidr),
+    denyPorts: parseDeniedPorts(config.PARLEY_EGRESS_DENY_PORTS),
+  });
   const rules = { policy, ports: parsePorts(config.PARLEY_EGRESS_PORTS), cure };
   const names = new VettedNames({ resolver, policy, clock, cure });
 

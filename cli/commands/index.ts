@@ -5,6 +5,7 @@ import { registerBackup } from './backup.ts';
 import { registerCall } from './call.ts';
 import { registerConfig } from './config.ts';
 import { registerDev } from './dev.ts';
+import { registerDevRelay } from './dev-relay.ts';
 import { registerDevSpeech } from './dev-speech.ts';
 import { registerDispatcher } from './dispatcher.ts';
 import { registerDoctor } from './doctor.ts';
@@ -54,4 +55,5 @@ export const commands: readonly Register[] = [
   registerKubectl,
   registerVersion,
   registerDevSpeech,
+  registerDevRelay,
 ];

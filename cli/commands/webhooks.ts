@@ -119,14 +119,16 @@ export function registerWebhooks(program: Command): void {
     .command('receive')
     .description('run a receiver on this machine: verifies deliveries with the keys in the cluster and prints a line for each (KUBECONFIG)')
     .option('--port <port>', 'port on the loopback address; a free one by default', portNumber, 0)
+    .option('--host <name>', 'a name that leads to this receiver, next to those of this machine; requests for others are refused')
     .option('--json', 'print each delivery as a line of JSON')
     .addHelpText(
       'after',
-      `\nAny path takes deliveries; …/status/503 answers with that status, to see what retries do. A GET shows the latest ones.\n${examples('parley webhooks receive --port 8099')}`,
+      `\nAny path takes deliveries; …/status/503 answers with that status, to see what retries do. The address that is printed at the start shows the latest ones.\n${examples('parley webhooks receive --port 8099')}`,
     )
-    .action(async (options: { readonly port: number; readonly json?: true }) => {
+    .action(async (options: { readonly port: number; readonly host?: string; readonly json?: true }) => {
       const { serveReceiver } = await import('../webhooks/serve-receiver.ts');
-      await serveReceiver({ port: options.port, json: options.json === true });
+      const token = process.env['PARLEY_RECEIVER_TOKEN'] || undefined;
+      await serveReceiver({ port: options.port, json: options.json === true, host: options.host, token });
     });
 }
 

@@ -31,6 +31,7 @@ import { choosePorts, type Ports, readSettings, writeSettings } from './settings
 import { binariesOf, describeStack, type Stack } from './stack.ts';
 import { StateFile } from './state.ts';
 import { PartFailure, Supervisor } from './supervisor.ts';
+import { networkIsolation } from './temporal/isolation.ts';
 
 export interface DevOptions {
   readonly layout: Layout;
@@ -98,7 +99,13 @@ export async function runStack(options: DevOptions): Promise<void> {
   writeSettings(layout.settings, { ...settings, ports, org });
 
   const kubectl = kubectlWith({ binary: binary('kubectl'), kubeconfig: layout.kubeconfig });
+  const isolation = await networkIsolation();
+  if (isolation === undefined)
+    console.line(
+      '! this system gives Temporal no network of its own: other accounts of this machine can reach its ports while the stack runs',
+    );
   const stack = describeStack({
+    isolation,
     layout,
     ports,
     org,
@@ -174,8 +181,7 @@ async function bringUp(options: BringUp): Promise<StackEnv> {
   await resourcesReady(options);
   const url = `http://127.0.0.1:${ports.api}`;
   await ensureDocuments(options, { url, apiKey });
-  const receiver = `http://127.0.0.1:${ports.receiver}`;
-  await firstDelivery(options, receiver);
+  await firstDelivery(options, stack.receiverUrl);
   await firstCall(options, { PARLEY_URL: url, PARLEY_API_KEY: apiKey, PARLEY_SPEECH_URL: stack.speechUrl });
   return {
     PARLEY_URL: url,
@@ -184,12 +190,12 @@ async function bringUp(options: BringUp): Promise<StackEnv> {
     KUBECONFIG: layout.kubeconfig,
     DATABASE_URL: stack.databaseUrl,
     STORAGE_URL: stack.storageUrl,
-    TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`,
-    TEMPORAL_UI: `http://127.0.0.1:${ports['temporal-ui']}`,
-    PARLEY_RECEIVER: receiver,
+    ...stack.temporal,
+    PARLEY_RECEIVER: stack.receiverUrl,
     LIVEKIT_URL: stack.mediaServerUrl,
     ...(stack.sipAddress !== undefined && { PARLEY_SIP: stack.sipAddress }),
     PARLEY_SPEECH_URL: stack.speechUrl,
+    PARLEY_METRICS_TOKEN: stack.metricsToken,
     PARLEY_CALL_URL: `${url}/call#key=${pageKey}`,
     PARLEY_BIN: layout.bin,
   };

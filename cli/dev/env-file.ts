@@ -10,14 +10,21 @@ export interface StackEnv {
   readonly DATABASE_URL: string;
   readonly STORAGE_URL: string;
   readonly TEMPORAL_ADDRESS: string;
+  /** What Temporal lets in, and what it shows: files, by the names that its own command reads. */
+  readonly TEMPORAL_TLS_CLIENT_CERT_PATH?: string;
+  readonly TEMPORAL_TLS_CLIENT_KEY_PATH?: string;
+  readonly TEMPORAL_TLS_SERVER_CA_CERT_PATH?: string;
+  /** With the name and the password that it asks for. */
   readonly TEMPORAL_UI?: string;
-  /** The receiver of deliveries on this machine. */
+  /** Where the receiver of deliveries on this machine shows them; the path is a secret. */
   readonly PARLEY_RECEIVER: string;
   readonly LIVEKIT_URL: string;
   /** Where telephones on this machine call, `host:port`; without LiveKit's SIP service there is none. */
   readonly PARLEY_SIP?: string;
   /** The stack's own speech, for callers that have a text and no voice. */
   readonly PARLEY_SPEECH_URL: string;
+  /** What /metrics of the roles asks for. */
+  readonly PARLEY_METRICS_TOKEN?: string;
   /** The page to talk to agents, with a key for that and nothing else behind its `#`. */
   readonly PARLEY_CALL_URL: string;
   /** Folder with kubectl, temporal and parley. */
@@ -33,11 +40,15 @@ export const stackVariables = Object.keys({
   DATABASE_URL: true,
   STORAGE_URL: true,
   TEMPORAL_ADDRESS: true,
+  TEMPORAL_TLS_CLIENT_CERT_PATH: true,
+  TEMPORAL_TLS_CLIENT_KEY_PATH: true,
+  TEMPORAL_TLS_SERVER_CA_CERT_PATH: true,
   TEMPORAL_UI: true,
   PARLEY_RECEIVER: true,
   LIVEKIT_URL: true,
   PARLEY_SIP: true,
   PARLEY_SPEECH_URL: true,
+  PARLEY_METRICS_TOKEN: true,
   PARLEY_CALL_URL: true,
   PARLEY_BIN: true,
 } satisfies Readonly<Record<keyof StackEnv, true>>);
@@ -67,13 +78,13 @@ export function readEnvFile(file: string): StackEnv | undefined {
   }
 }
 
-const quoted = (value: string): string => `'${value.replaceAll("'", `'\\''`)}'`;
+export const shellQuoted = (value: string): string => `'${value.replaceAll("'", `'\\''`)}'`;
 
 /** Lines for `eval` in a POSIX shell; the stack's own kubectl and parley come first on PATH. */
 export function shellExports(env: StackEnv): string {
-  const lines = Object.entries(env).map(([name, value]) => `export ${name}=${quoted(String(value))}`);
+  const lines = Object.entries(env).map(([name, value]) => `export ${name}=${shellQuoted(String(value))}`);
   // Running it twice must not make PATH longer.
-  const bin = quoted(env.PARLEY_BIN);
+  const bin = shellQuoted(env.PARLEY_BIN);
   lines.push(`case ":$PATH:" in *:${bin}:*) ;; *) export PATH=${bin}:"$PATH" ;; esac`);
   return `${lines.join('\n')}\n`;
 }

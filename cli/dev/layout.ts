@@ -1,4 +1,4 @@
-import { mkdirSync, statSync } from 'node:fs';
+import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
 import { UserError } from '../failure.ts';
@@ -41,15 +41,16 @@ export function layoutOf(folder: string): Layout {
 
 /** @throws UserError when the folder can't be made: it may be read-only, or a file is in the way */
 export function createLayout(layout: Layout): void {
-  // Postgres may run as another account, which has to get as far as its own folder.
-  for (const folder of [layout.root, layout.data, layout.run, layout.bin]) makeFolder(folder, 0o755);
-  for (const folder of [layout.secrets, layout.logs]) makeFolder(folder, 0o700);
+  // Postgres may run as another account, which has to get as far as its own folder, and needs to see nothing on the way.
+  for (const folder of [layout.root, layout.data]) makeFolder(folder, 0o711);
+  for (const folder of [layout.secrets, layout.logs, layout.run, layout.bin]) makeFolder(folder, 0o700);
 }
 
 function makeFolder(folder: string, mode: number): void {
-  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
   try {
-    mkdirSync(folder, { mode });
+    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) mkdirSync(folder);
+    // Of folders of earlier versions, too, and whatever the umask.
+    chmodSync(folder, mode);
   } catch (cause) {
     throw new UserError(`the folder ${folder} can't be made: ${cause instanceof Error ? cause.message : String(cause)}`, {
       cure: `run the command in a folder that you may write to; ${dirname(folder)} is not one, or a file is in the way`,

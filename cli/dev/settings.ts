@@ -16,9 +16,10 @@ export const portNames = [
   'postgres',
   'temporal',
   'temporal-ui',
+  'temporal-server',
+  'temporal-server-ui',
   'receiver',
   'livekit',
-  'livekit-tcp',
   'livekit-udp',
   'redis',
   'livekit-sip',
@@ -50,7 +51,7 @@ export function readSettings(file: string): Settings {
 }
 
 export function writeSettings(file: string, settings: Settings): void {
-  writeFileSync(`${file}.new`, `${JSON.stringify(settings, null, 2)}\n`);
+  writeFileSync(`${file}.new`, `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o600 });
   renameSync(`${file}.new`, file);
 }
 

@@ -4,23 +4,26 @@ import { pathToFileURL } from 'node:url';
 
 import { mediaEventsPath } from '../../api/media-events/routes.ts';
 import type { BinaryName } from './binaries/catalogue.ts';
-import { stackVariables } from './env-file.ts';
+import { type StackEnv, stackVariables } from './env-file.ts';
 import type { Layout } from './layout.ts';
 import { type Credentials, ensureCredentials, type UserKey, users, writeKubeconfig } from './parts/credentials.ts';
 import { devProviders, devSpeechPart, devSpeechUrl } from './parts/dev-speech.ts';
 import { etcdPart } from './parts/etcd.ts';
+import { ensureMutualTls } from './parts/key-pairs.ts';
 import { apiserverCa, kubeApiserverPart } from './parts/kube-apiserver.ts';
 import { kubeControllerManagerPart } from './parts/kube-controller-manager.ts';
-import { livekitSipPart } from './parts/livekit-sip.ts';
+import { livekitSipPart, rtpPorts } from './parts/livekit-sip.ts';
 import { livekitAddress, livekitPart } from './parts/livekit.ts';
 import { postgresPart, postgresUrl } from './parts/postgres.ts';
 import { postgresHome } from './parts/postgres-home.ts';
-import { receiverHost, receiverPart } from './parts/receiver.ts';
+import { receiverHost, receiverPart, receiverUrl } from './parts/receiver.ts';
 import { redisAddress, redisPart } from './parts/redis.ts';
 import { rolePart } from './parts/role.ts';
-import { temporalPart } from './parts/temporal.ts';
-import type { Ports } from './settings.ts';
+import { ensureSecret } from './parts/secret.ts';
+import { guardedTemporalPart } from './parts/temporal.ts';
+import { type PortName, portNames, type Ports } from './settings.ts';
 import type { Part } from './supervisor.ts';
+import { UI_USER } from './temporal/doors.ts';
 
 export interface StackOptions {
   readonly layout: Layout;
@@ -33,6 +36,8 @@ export interface StackOptions {
   readonly sipBinary?: string | undefined;
   /** The person's own Postgres; without one the stack runs its own. */
   readonly databaseUrl?: string;
+  /** Flags of `unshare` that give Temporal a network of its own, where the system can. */
+  readonly isolation?: readonly string[] | undefined;
   readonly env: NodeJS.ProcessEnv;
   /** How to run `parley <role>`. */
   readonly parley: readonly [file: string, ...args: string[]];
@@ -51,6 +56,9 @@ export interface Stack {
   /** `host:port` of the SIP service, where there is one. */
   readonly sipAddress?: string;
   readonly speechUrl: string;
+  readonly receiverUrl: string;
+  readonly metricsToken: string;
+  readonly temporal: Pick<StackEnv, `TEMPORAL_${string}` & keyof StackEnv>;
   readonly server: string;
   readonly credentials: Credentials;
 }
@@ -79,7 +87,21 @@ export function describeStack(options: StackOptions): Stack {
 
   const storageUrl = storageOf(options.env['STORAGE_URL']) ?? pathToFileURL(join(layout.data, 'files')).href;
 
-  const redis = options.redisBinary === undefined ? undefined : { binary: options.redisBinary, port: ports.redis };
+  const secretOf = (name: string): string => ensureSecret(layout.secrets, name);
+  const [receiverToken, speechToken, metricsToken, uiPassword] = ['receiver', 'dev-speech', 'metrics', 'temporal-ui'].map((name) =>
+    secretOf(`${name}-token`),
+  ) as [string, string, string, string];
+  const speechUrl = devSpeechUrl(ports['dev-speech'], speechToken);
+  const etcd = { port: ports.etcd, tls: ensureMutualTls(layout.secrets, 'etcd') };
+  const temporalTls = ensureMutualTls(layout.secrets, 'temporal');
+  const temporal = {
+    TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`,
+    TEMPORAL_TLS_CLIENT_CERT_PATH: temporalTls.client.cert,
+    TEMPORAL_TLS_CLIENT_KEY_PATH: temporalTls.client.key,
+    TEMPORAL_TLS_SERVER_CA_CERT_PATH: temporalTls.server.cert,
+  };
+
+  const redis = options.redisBinary === undefined ? undefined : { binary: options.redisBinary, port: ports.redis, folder: layout.secrets };
   const mediaServer = livekitAddress({ folder: layout.secrets, port: ports.livekit });
   const telephones =
     redis === undefined || options.sipBinary === undefined
@@ -97,11 +119,11 @@ export function describeStack(options: StackOptions): Stack {
         };
 
   const servers: Part[] = [
-    etcdPart({ binary: binary('etcd'), dataDir: join(layout.data, 'etcd'), port: ports.etcd, peerPort: ports['etcd-peer'] }),
+    etcdPart({ binary: binary('etcd'), dataDir: join(layout.data, 'etcd'), ...etcd, peerPort: ports['etcd-peer'] }),
     kubeApiserverPart({
       binary: binary('kube-apiserver'),
       credentials,
-      etcdPort: ports.etcd,
+      etcd,
       port: ports['kube-apiserver'],
       afterReady: async (signal) => {
         const ca = apiserverCa(credentials);
@@ -123,18 +145,23 @@ export function describeStack(options: StackOptions): Stack {
       kubeconfig: kubeconfigOf('controllerManager'),
       port: ports['kube-controller-manager'],
     }),
-    temporalPart({
+    guardedTemporalPart({
       binary: binary('temporal'),
       databaseFile: join(layout.data, 'temporal.db'),
       port: ports.temporal,
       uiPort: ports['temporal-ui'],
+      inner: { port: ports['temporal-server'], uiPort: ports['temporal-server-ui'] },
+      tls: temporalTls,
+      uiPassword,
+      parley: options.parley,
+      runDir: layout.run,
+      isolation: options.isolation,
     }),
     ...(redis === undefined ? [] : [redisPart(redis)]),
     livekitPart({
       binary: binary('livekit-server'),
       folder: layout.secrets,
       port: ports.livekit,
-      tcpPort: ports['livekit-tcp'],
       udpPort: ports['livekit-udp'],
       ...(redis && { redis: redisAddress(redis) }),
       eventUrls: [`http://127.0.0.1:${ports.api}${mediaEventsPath}`],
@@ -159,8 +186,11 @@ export function describeStack(options: StackOptions): Stack {
     STORAGE_URL: storageUrl,
     // On one's own machine the other side of a webhook, a tool or a website is on this machine, too.
     PARLEY_EGRESS_ALLOW_CIDRS: options.env['PARLEY_EGRESS_ALLOW_CIDRS'] || '127.0.0.0/8,::1/128',
+    // But not the servers of the stack: a tool must not read every Secret in etcd.
+    PARLEY_EGRESS_DENY_PORTS: [...listOf(options.env['PARLEY_EGRESS_DENY_PORTS']), ...ownPorts(options, databaseUrl)].join(','),
     PARLEY_EGRESS_HOSTS: [...listOf(options.env['PARLEY_EGRESS_HOSTS']), receiverHost(ports.receiver)].join(','),
-    TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`,
+    ...temporal,
+    PARLEY_METRICS_TOKEN: metricsToken,
     PARLEY_HOST: '127.0.0.1',
     PARLEY_API_PORT: String(ports.api),
     PARLEY_CALL_PAGE: options.env['PARLEY_CALL_PAGE'] || 'true',
@@ -172,7 +202,7 @@ export function describeStack(options: StackOptions): Stack {
     PARLEY_VOICE_PORT: String(ports.voice),
     PARLEY_VOICE_SPOOL: options.env['PARLEY_VOICE_SPOOL'] || join(layout.data, 'spool'),
     KUBECONFIG: kubeconfigOf(role),
-    PARLEY_PROVIDERS: devProviders(ports['dev-speech'], options.env['PARLEY_PROVIDERS']),
+    PARLEY_PROVIDERS: devProviders(speechUrl, options.env['PARLEY_PROVIDERS']),
     LIVEKIT_URL: mediaServer.url,
     LIVEKIT_API_KEY: mediaServer.apiKey,
     LIVEKIT_API_SECRET: mediaServer.apiSecret,
@@ -208,20 +238,41 @@ export function describeStack(options: StackOptions): Stack {
   const receiver = receiverPart({
     command,
     port: ports.receiver,
+    token: receiverToken,
     env: { ...withoutStackVariables(options.env), KUBECONFIG: kubeconfigOf('admin') },
     ...(options.onDelivery === undefined ? {} : { onDelivery: options.onDelivery }),
   });
-  const devSpeech = devSpeechPart({ command, port: ports['dev-speech'], env: withoutStackVariables(options.env) });
+  const devSpeech = devSpeechPart({ command, port: ports['dev-speech'], token: speechToken, env: withoutStackVariables(options.env) });
   return {
     parts: [...servers, devSpeech, ...roles, receiver],
     databaseUrl,
     storageUrl,
     mediaServerUrl: mediaServer.url,
     ...(telephones && { sipAddress: telephones.address }),
-    speechUrl: devSpeechUrl(ports['dev-speech']),
+    speechUrl,
+    receiverUrl: receiverUrl(ports.receiver, receiverToken),
+    metricsToken,
+    temporal: { ...temporal, TEMPORAL_UI: `http://${UI_USER}:${uiPassword}@127.0.0.1:${ports['temporal-ui']}` },
     server,
     credentials,
   };
+}
+
+/** What asks for credentials as part of the address that is called may be called: deliveries and speech are what it is for. */
+const callable: ReadonlySet<PortName> = new Set(['receiver', 'dev-speech']);
+/** Temporal's server opens some that it chooses itself, of those that systems give away. */
+const GIVEN_AWAY = '32768-65535';
+
+/** Ports that nothing which a user has written may call on this machine. */
+function ownPorts({ ports, env, isolation }: StackOptions, databaseUrl: string): readonly string[] {
+  const sound = ports['livekit-sip-sound'];
+  const persons = [databaseUrl, env['VECTOR_STORE_URL']].flatMap((url) => URL.parse(url ?? '')?.port || []);
+  return [
+    ...portNames.filter((name) => !callable.has(name)).map((name) => String(ports[name])),
+    `${sound}-${sound + rtpPorts - 1}`,
+    ...persons,
+    ...(isolation === undefined ? [GIVEN_AWAY] : []),
+  ];
 }
 
 /** A bucket, where the person has named one. A folder may be that of another stack. */

@@ -6,6 +6,7 @@ import { externalDatabase } from './database-url.ts';
 import { readEnvFile, type StackEnv } from './env-file.ts';
 import { type Layout, layoutOf } from './layout.ts';
 import { httpCheck } from './parts/http-check.ts';
+import { clientTls, ensureMutualTls } from './parts/key-pairs.ts';
 import { readSettings } from './settings.ts';
 import { readState } from './state.ts';
 import { runningSupervisor } from './supervisor-lock.ts';
@@ -58,7 +59,7 @@ export async function showStatus(folder: string): Promise<void> {
   );
   const { ports = {} } = readSettings(layout.settings);
   const { parts } = readState(layout);
-  const silent = await Promise.all(parts.map(async ({ name, state }) => state === 'ready' && (await isSilent(name, ports))));
+  const silent = await Promise.all(parts.map(async ({ name, state }) => state === 'ready' && (await isSilent(name, ports, layout))));
   for (const [index, part] of parts.entries()) {
     const mark = part.state === 'ready' && silent[index] !== true ? '✓' : '!';
     const state = silent[index] === true ? `does not answer within ${ANSWER_MS / 1000} s` : part.state;
@@ -74,7 +75,7 @@ export async function showStatus(folder: string): Promise<void> {
 const ANSWER_MS = 2_000;
 
 const livePaths: Partial<Readonly<Record<string, readonly ['http' | 'https', string]>>> = {
-  etcd: ['http', '/health'],
+  etcd: ['https', '/health'],
   'kube-apiserver': ['https', '/livez'],
   'kube-controller-manager': ['https', '/healthz'],
   operator: ['http', '/healthz'],
@@ -87,11 +88,15 @@ const livePaths: Partial<Readonly<Record<string, readonly ['http' | 'https', str
 };
 
 /** True for a part that is asked over HTTP and gives no answer at all, whatever it would say. */
-async function isSilent(part: string, ports: Partial<Readonly<Record<string, number>>>): Promise<boolean> {
+async function isSilent(part: string, ports: Partial<Readonly<Record<string, number>>>, { secrets }: Layout): Promise<boolean> {
   const [scheme, path] = livePaths[part] ?? [];
   const port = ports[part];
   if (scheme === undefined || port === undefined) return false;
-  return httpCheck({ url: `${scheme}://127.0.0.1:${port}${path}`, signal: AbortSignal.timeout(ANSWER_MS) }).then(
+  return httpCheck({
+    url: `${scheme}://127.0.0.1:${port}${path}`,
+    ...(part === 'etcd' ? clientTls(ensureMutualTls(secrets, 'etcd')) : {}),
+    signal: AbortSignal.timeout(ANSWER_MS),
+  }).then(
     () => false,
     () => true,
   );

@@ -21,6 +21,8 @@ import { ProcessLedger } from './process-ledger.ts';
 export interface PartCommand {
   readonly file: string;
   readonly args: readonly string[];
+  /** The command line that the process has once it has replaced itself, where it does. */
+  readonly becomes?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
   /** Runs as this account instead of the current one; needs root. */
@@ -275,7 +277,11 @@ export class Supervisor {
     if (child.pid !== undefined) {
       writeFileSync(pidFile, `${child.pid}\n`);
       // By this a later start knows the process again (leftovers.ts).
-      writeFileSync(join(this.#options.runDir, `${part.name}.command`), `${[command.file, ...command.args].join(' ')}\n`, { mode: 0o600 });
+      writeFileSync(
+        join(this.#options.runDir, `${part.name}.command`),
+        `${(command.becomes ?? [command.file, ...command.args]).join(' ')}\n`,
+        { mode: 0o600 },
+      );
       this.#ledger.add(part.name, child.pid, part.stopSignal === 'SIGINT' ? 'INT' : 'KILL');
       this.#tell(running, 'starting');
     }
@@ -350,6 +356,8 @@ export class Supervisor {
     hurry?.addEventListener('abort', kill, { once: true });
     const timer = setTimeout(kill, part.stopTimeoutMs ?? 15_000);
     await exited;
+    // Its pid file goes with its last words, which a grandchild may hold back for a moment.
+    await running.exit;
     clearTimeout(timer);
     hurry?.removeEventListener('abort', kill);
     running.log.close();

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { ConfigError, loadConfig, type Config } from '../../platform/config.ts';
+import { temporalOf } from '../../platform/temporal.ts';
 import type { CheckId } from './checks.ts';
 import { checkCluster } from './cluster.ts';
 import { checkClocks } from './clocks.ts';
@@ -69,7 +70,7 @@ export async function* runDoctor(options: DoctorOptions): AsyncGenerator<Finding
     now,
   });
   yield* checkPostgres({ databaseUrl: config.DATABASE_URL, poolSize: config.PARLEY_DATABASE_POOL, onClock, now });
-  yield* checkTemporal(config.TEMPORAL_ADDRESS, config.TEMPORAL_NAMESPACE);
+  yield* checkTemporal(temporalOf(config));
   yield await inTime('media-server', checkMediaServer(config));
   const storage = checkFileStorage(config.STORAGE_URL, { isSet: !isEmpty(env['STORAGE_URL']), id: randomUUID() });
   yield await inTime('file-storage', storage);

@@ -3,13 +3,14 @@ import { Readable } from 'node:stream';
 import { promises as dns } from 'node:dns';
 
 import type { Config } from '../../platform/config.ts';
+import type { Temporal } from '../../platform/temporal.ts';
 import { httpUrlOf, mediaServerOf } from '../../calls/media-server.ts';
 import { searchAttributes } from '../../knowledge/jobs/names.ts';
 import { deliverySearchAttributes } from '../../webhooks/retries/names.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import { reachable } from './reachable.ts';
 
-export async function* checkTemporal(address: string, namespace: string): AsyncGenerator<Finding> {
+export async function* checkTemporal({ address, namespace, access }: Temporal): AsyncGenerator<Finding> {
   const temporal = findingsOf('temporal');
   if (!(await reachable(address))) {
     yield temporal.fail(`${address} can't be reached`, 'is it running, and is TEMPORAL_ADDRESS right?');
@@ -17,7 +18,7 @@ export async function* checkTemporal(address: string, namespace: string): AsyncG
   }
   const { Connection } = await import('@temporalio/client');
   try {
-    const connection = await Connection.connect({ address, connectTimeout: 10_000 });
+    const connection = await Connection.connect({ address, ...access, connectTimeout: 10_000 });
     try {
       await connection.workflowService.describeNamespace({ namespace });
       yield temporal.ok(`${address}, namespace ${namespace}`);

@@ -1,4 +1,5 @@
-import type { Server } from 'node:http';
+import { once } from 'node:events';
+import { request, type IncomingMessage, type Server } from 'node:http';
 
 import { afterEach, expect, it } from 'vitest';
 
@@ -27,6 +28,8 @@ async function receiver(keysOf: (organization: string, anew: boolean) => readonl
   const told: SeenDelivery[] = [];
   const failures: unknown[] = [];
   const server = createReceiver({
+    token: 's3cret',
+    isOwnHost: (host) => host?.startsWith('127.0.0.1:') === true || host === 'receiver.example',
     keysOf: (organization, { anew }) => Promise.resolve(keysOf(organization, anew)),
     onDelivery: (delivery) => told.push(delivery),
     onFailure: (error) => failures.push(error),
@@ -51,7 +54,7 @@ async function receiver(keysOf: (organization: string, anew: boolean) => readonl
       const headers = { 'webhook-id': id, 'webhook-timestamp': String(timestamp), ...(signature && { 'webhook-signature': signature }) };
       return (await fetch(url + path, { method: 'POST', body: text, headers })).status;
     },
-    shown: async () => (await (await fetch(url)).json()) as Shown,
+    shown: async () => (await (await fetch(`${url}/s3cret`)).json()) as Shown,
   };
 }
 
@@ -122,4 +125,26 @@ it('asks the sender to come again when keys can not be looked up', async () => {
   expect(await post({})).toBe(503);
   expect((await shown()).data).toEqual([]);
   expect(failures).toMatchObject([{ message: 'the cluster is away' }]);
+});
+
+it('shows nothing to who does not know its address, and answers no name of others', async () => {
+  const { url, post, told } = await receiver(() => []);
+  await post({ text: '{"secret":"x"}' });
+  for (const path of ['', '/', '/s3cre', '/s3cret/', '/S3CRET', '/s3cret?x', '/favicon.ico']) {
+    const answer = await fetch(url + path);
+    expect([answer.status, await answer.text()]).toEqual([404, '']);
+  }
+  const { port } = new URL(url);
+  for (const [host, status] of [
+    ['attacker.example', 421],
+    [`attacker.example:${port}`, 421],
+    ['receiver.example', 200],
+  ] as const) {
+    const [answer] = (await once(request({ port, host: '127.0.0.1', path: '/s3cret', headers: { host } }).end(), 'response')) as [
+      IncomingMessage,
+    ];
+    answer.resume();
+    expect(answer.statusCode).toBe(status);
+  }
+  expect(told).toHaveLength(1);
 });

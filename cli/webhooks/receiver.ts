@@ -1,4 +1,5 @@
 /** A receiver of deliveries to try subscriptions with: verifies, remembers the latest, and shows them. */
+import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 
 import type { SigningKey } from '../../webhooks/signing/signing-keys.ts';
@@ -23,6 +24,10 @@ export interface SeenDelivery {
 }
 
 export interface ReceiverOptions {
+  /** Path, without its slash, of the only `GET` that is answered: what others have sent is not for every account of the machine. */
+  readonly token: string;
+  /** Whether a request's `Host` is one of this receiver's: a web page may reach it by a name of its own (DNS rebinding). */
+  readonly isOwnHost: (host: string | undefined) => boolean;
   /** Keys that may have signed a delivery to this organisation. `anew`: those that were given did not fit. */
   readonly keysOf: (organization: string, options: { readonly anew: boolean }) => Promise<readonly KnownKey[]>;
   readonly onDelivery: (delivery: SeenDelivery) => void;
@@ -41,7 +46,7 @@ const MOST_IDS = 10_000;
 
 /**
  * `POST` to any path is a delivery: 204, or 401 where no key fits. `POST …/status/503` is one that is answered with this status,
- * to see what retries do. `GET /` answers `{received, data}`, the latest deliveries first.
+ * to see what retries do. `GET /<token>` answers `{received, data}`, the latest deliveries first.
  */
 export function createReceiver(options: ReceiverOptions): Server {
   const now = options.now ?? Date.now;
@@ -106,7 +111,10 @@ export function createReceiver(options: ReceiverOptions): Server {
   };
 
   return createServer((request, response) => {
-    if (request.method === 'POST') {
+    if (!options.isOwnHost(request.headers.host)) {
+      request.resume();
+      response.writeHead(421).end();
+    } else if (request.method === 'POST') {
       take(request, response).catch((error: unknown) => {
         // Better than to take what could not be verified.
         if (!response.headersSent) response.writeHead(503);
@@ -115,6 +123,10 @@ export function createReceiver(options: ReceiverOptions): Server {
       });
     } else if (request.method === 'GET') {
       request.resume();
+      if (!isSame(request.url ?? '', `/${options.token}`)) {
+        response.writeHead(404).end();
+        return;
+      }
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(`${JSON.stringify({ received: counts, data: latest }, undefined, 2)}\n`);
     } else {
@@ -122,6 +134,12 @@ export function createReceiver(options: ReceiverOptions): Server {
       response.writeHead(405, { allow: 'GET, POST' }).end();
     }
   });
+}
+
+/** Takes as long whatever is asked for. */
+function isSame(path: string, wanted: string): boolean {
+  const [a, b] = [path, wanted].map((text) => createHash('sha256').update(text).digest());
+  return timingSafeEqual(a!, b!);
 }
 
 const ownerOf = (key: SigningKey, known: readonly KnownKey[]): { readonly subscription?: string } => {

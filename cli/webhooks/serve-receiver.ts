@@ -1,19 +1,35 @@
 /** `parley webhooks receive`: the receiver with the keys that the cluster knows, and a line for each delivery. */
+import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 
 import { createTransport, loadKubeConfig } from '../../kube/index.ts';
 import { UserError } from '../failure.ts';
+import { isLoopbackHost } from '../loopback-host.ts';
 import { KnownKeys } from './known-keys.ts';
 import { createReceiver, type SeenDelivery } from './receiver.ts';
 
 /** Lines a second at most; what is more is counted. A backlog of thousands is not for reading. */
 const LINES_PER_SECOND = 20;
 
-export async function serveReceiver(options: { readonly port: number; readonly json: boolean }): Promise<void> {
+export interface ServeReceiverOptions {
+  /** 0 for a free one. */
+  readonly port: number;
+  readonly json: boolean;
+  /** A name that leads here, next to those of this machine. */
+  readonly host?: string | undefined;
+  /** Random where absent. */
+  readonly token?: string | undefined;
+}
+
+export async function serveReceiver(options: ServeReceiverOptions): Promise<void> {
   const transport = createTransport({ kubeConfig: loadKubeConfig() });
   const keys = new KnownKeys(transport);
   const lines = new PacedLines((line) => process.stdout.write(`${line}\n`));
+  const token = options.token ?? randomBytes(16).toString('hex');
   const server = createReceiver({
+    token,
+    isOwnHost: (host) =>
+      isLoopbackHost(host, (server.address() as AddressInfo).port) || (options.host !== undefined && hostname(host) === options.host),
     keysOf: (organization, { anew }) => keys.of(organization, { anew }),
     onDelivery: (delivery) => (options.json ? process.stdout.write(`${JSON.stringify(delivery)}\n`) : lines.print(lineOf(delivery))),
     onFailure: (error) => lines.print(`not taken: ${error instanceof Error ? error.message : String(error)}`),
@@ -30,7 +46,9 @@ export async function serveReceiver(options: { readonly port: number; readonly j
     });
   }
   const { port } = server.address() as AddressInfo;
-  process.stderr.write(`receiving at http://127.0.0.1:${port}/, any path; a GET shows the latest deliveries\n`);
+  // Where the token was given, it is known; logs are read by more than one.
+  const shown = options.token === undefined ? `; http://127.0.0.1:${port}/${token} shows the latest deliveries` : '';
+  process.stderr.write(`receiving at http://127.0.0.1:${port}/, any path${shown}\n`);
   await new Promise<void>((resolve) => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve());
   });
@@ -41,6 +59,9 @@ export async function serveReceiver(options: { readonly port: number; readonly j
   });
   await transport.close();
 }
+
+/** Without its port. */
+const hostname = (host: string | undefined): string | undefined => host?.replace(/:\d+$/, '');
 
 /** E.g. `verified  call-log  CallHandler.CallEnded  evt_…  204`. */
 export function lineOf({ verdict, why, subscription, webhook_id: id, times, status, event, path }: SeenDelivery): string {

@@ -1,6 +1,7 @@
 /** Starting the long work of knowledge bases in Temporal. Every start is idempotent: what runs already is left running. */
 import { lazily } from '../../platform/lazily.ts';
 import type { Logger } from '../../platform/logging.ts';
+import type { Temporal } from '../../platform/temporal.ts';
 import type { CollectionJob, DocumentJob } from './names.ts';
 
 /** Temporal doesn't answer. Whoever sweeps up starts the work later: nothing is lost. */
@@ -21,9 +22,7 @@ export interface KnowledgeJobs {
   close(): Promise<void>;
 }
 
-export interface KnowledgeJobsOptions {
-  readonly address: string;
-  readonly namespace: string;
+export interface KnowledgeJobsOptions extends Temporal {
   readonly logger: Logger;
   /** Longest wait for Temporal, in milliseconds; 3,000 by default. */
   readonly timeoutMs?: number;

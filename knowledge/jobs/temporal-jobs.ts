@@ -13,7 +13,7 @@ const keys = Object.fromEntries(searchAttributes.map((name) => [name, defineSear
 export function createTemporalJobs(options: KnowledgeJobsOptions): KnowledgeJobs {
   const { logger, namespace, timeoutMs = 3_000 } = options;
   const queues = ingestionQueues(options.taskQueue);
-  const connection = Connection.lazy({ address: options.address, connectTimeout: timeoutMs });
+  const connection = Connection.lazy({ address: options.address, ...options.access, connectTimeout: timeoutMs });
   const client = new Client({ connection, namespace, interceptors: { workflow: [tracedStarts] } });
   let searchable: Promise<boolean> | undefined;
 

@@ -1,5 +1,6 @@
 /** Which addresses may be called: what is public unicast, and what the operator of the installation allows besides. */
 import { type Address, type Cidr, contains, embedded, parseCidr } from './address.ts';
+import type { PortRange } from './ports.ts';
 
 /** IPv4 that is not public unicast (IANA's special-purpose registry, multicast, reserved), and one cloud's metadata service. */
 const forbiddenV4 = table({
@@ -43,14 +44,34 @@ function table(entries: Readonly<Record<string, string>>): readonly { readonly c
 }
 
 export interface AddressPolicy {
-  /** Why the address may not be called, e.g. `loopback, 127.0.0.0/8`; undefined when it may. */
-  objection(address: Address): string | undefined;
+  /**
+   * Why the address may not be called, e.g. `loopback, 127.0.0.0/8`; undefined when it may.
+   * @param port where it would be called; absent where nothing depends on it
+   */
+  objection(address: Address, port?: number): string | undefined;
 }
 
-/** @param options.allow networks that may be called although they are not public */
-export function createAddressPolicy(options: { readonly allow?: readonly Cidr[] } = {}): AddressPolicy {
-  const allow = options.allow ?? [];
+/**
+ * @param options.allow networks that may be called although they are not public
+ * @param options.denyPorts ports that may not be called there all the same
+ */
+export function createAddressPolicy(
+  options: { readonly allow?: readonly Cidr[]; readonly denyPorts?: readonly PortRange[] } = {},
+): AddressPolicy {
+  const objection = objectionsTo(options.allow ?? []);
+  const { denyPorts = [] } = options;
+  if (denyPorts.length === 0) return { objection };
+  const isPublic = (address: Address): boolean => objectionsTo([])(address) === undefined;
+  return {
+    objection: (address, port) =>
+      objection(address) ??
+      (port !== undefined && denyPorts.some(({ from, to }) => from <= port && port <= to) && !isPublic(address)
+        ? `port ${port} there is not for calls, PARLEY_EGRESS_DENY_PORTS`
+        : undefined),
+  };
+}
 
+function objectionsTo(allow: readonly Cidr[]): (address: Address) => string | undefined {
   const objection = (address: Address): string | undefined => {
     if (allow.some((cidr) => contains(cidr, address))) return undefined;
     if (address.family === 4) return inTable(forbiddenV4, address);
@@ -70,7 +91,7 @@ export function createAddressPolicy(options: { readonly allow?: readonly Cidr[] 
     return inner === undefined ? undefined : `ISATAP of ${inner}`;
   };
 
-  return { objection };
+  return objection;
 }
 
 function inTable(entries: typeof forbiddenV4, address: Address): string | undefined {

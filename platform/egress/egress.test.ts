@@ -4,12 +4,13 @@ import { once } from 'node:events';
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 
 import { Registry } from 'prom-client';
+import { request as requestThrough } from 'undici';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { systemClock } from '../clock.ts';
 import { createEgress, type Egress, type EgressOptions, type EgressRequest, type EgressResponse } from './egress.ts';
 import { EgressError } from './egress-error.ts';
-import { selfSigned } from './testing/certificate.ts';
+import { selfSigned } from '../self-signed.ts';
 import { DnsServer } from './testing/dns-server.ts';
 import { Servers } from './testing/servers.ts';
 
@@ -61,6 +62,48 @@ async function eventually(check: () => void): Promise<void> {
     }
   }
 }
+
+describe('ports that are denied', () => {
+  it('are called under no name, by no redirect and by no client of HTTP, while their neighbours are', async () => {
+    const [own, theirs] = [
+      await servers.http((_, response) => response.end('own')),
+      await servers.http((request, response) => {
+        if (request.url === '/away') response.writeHead(302, { location: `http://localhost:${own.port}/` }).end();
+        else response.end('theirs');
+      }),
+    ];
+    dns.set('A inside.example', { addresses: ['127.0.0.1'] });
+    const egress = egressWith({ denyPorts: `${own.port}`, hosts: ['led.example=127.0.0.1', `receiver.example=127.0.0.1:${own.port}`] });
+    for (const host of [
+      '127.0.0.1',
+      'localhost',
+      'x.localhost',
+      '127.1',
+      '0x7f.1',
+      '[::ffff:7f00:1]',
+      '[::1]',
+      'inside.example',
+      'led.example',
+    ]) {
+      expect((await failure(send(egress, { url: `http://${host}:${own.port}/` }))).kind, host).toBe('forbidden_address');
+      await expect(fetchThrough(egress, `http://${host}:${own.port}/`), host).rejects.toThrow(
+        /not on the public internet|the machine that Parley itself runs on/,
+      );
+    }
+    for (const host of ['127.0.0.1', 'inside.example', 'led.example'])
+      expect((await send(egress, { url: `http://${host}:${theirs.port}/` })).body.toString()).toBe('theirs');
+    expect((await failure(send(egress, { url: `http://localhost:${theirs.port}/away`, maxRedirects: 3 }))).kind).toBe('forbidden_address');
+    // Whoever runs the installation leads this name there.
+    expect((await send(egress, { url: 'http://receiver.example/' })).body.toString()).toBe('own');
+  });
+
+  it('are those of a public host all the same', () => {
+    expect(egressWith({ denyPorts: '8000-9000' }).check('https://example.com:8443/')).toBeUndefined();
+    expect(egressWith({ denyPorts: '8000-9000' }).check('https://8.8.8.8:8443/')).toBeUndefined();
+  });
+});
+
+const fetchThrough = async (egress: Egress, url: string): Promise<unknown> => requestThrough(url, { dispatcher: egress.dispatcher });
 
 describe('a request', () => {
   it('sends what it is given and gives back what comes', async () => {
@@ -679,7 +722,7 @@ describe('TLS', () => {
 
   it('is checked against the trusted authorities, the name and the date', async () => {
     const server = await servers.https((_, response) => response.end('safe'), identity);
-    const expired = selfSigned({ names: ['localhost'], expired: true });
+    const expired = selfSigned({ names: ['localhost'], days: -1 });
     const late = await servers.https((_, response) => response.end('late'), expired);
     dns.set('A hooks.example', { addresses: ['127.0.0.1'] });
     dns.set('A other.example', { addresses: ['127.0.0.1'] });

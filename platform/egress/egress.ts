@@ -23,7 +23,7 @@ import { EgressError, type EgressPhase } from './egress-error.ts';
 import { parseHosts } from './hosts.ts';
 import { createNameResolver, type NameResolver } from './name-resolver.ts';
 import { openSocket, type SocketOpening } from './open-socket.ts';
-import { defaultPorts, parsePorts } from './ports.ts';
+import { defaultPorts, parseDeniedPorts, parsePorts } from './ports.ts';
 import { checkHeaders, redirected } from './request-head.ts';
 import { readTarget, type Target, type UrlProblem } from './target.ts';
 import { VettedNames } from './vetted-names.ts';
@@ -38,6 +38,8 @@ export interface EgressOptions {
   readonly allowCidrs?: readonly string[];
   /** Default `80,443,1024-65535`. */
   readonly allowedPorts?: string;
+  /** Ports that are not called there all the same, e.g. `2379,20000-29999`; default none. */
+  readonly denyPorts?: string;
   /** `address` or `address:port` each; default those of the operating system. */
   readonly dnsServers?: readonly string[];
   /** Names that lead elsewhere than DNS says: `name=address` or `name=address:port` each. */
@@ -113,7 +115,10 @@ export interface Egress {
 /** @throws RangeError for networks, ports or names that can't be read */
 export function createEgress(options: EgressOptions = {}): Egress {
   const clock = options.clock ?? systemClock;
-  const policy = createAddressPolicy({ allow: (options.allowCidrs ?? []).map(parseCidr) });
+  const policy = createAddressPolicy({
+    allow: (options.allowCidrs ?? []).map(parseCidr),
+    denyPorts: parseDeniedPorts(options.denyPorts ?? ''),
+  });
   const rules = { policy, ports: parsePorts(options.allowedPorts ?? defaultPorts), hosts: parseHosts(options.hosts ?? []) };
   const resolver = options.resolver ?? createNameResolver({ clock, ...(options.dnsServers && { servers: options.dnsServers }) });
   const names = new VettedNames({ resolver, policy, clock });

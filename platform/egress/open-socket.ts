@@ -47,7 +47,7 @@ export function openSocket(options: SocketOptions): SocketOpening {
     if (cancelled) tcp.destroy();
     const address = parseAddress(tcp.remoteAddress ?? '');
     // The last word: whatever happened above, no byte goes to an address that may not be called.
-    if (address === undefined || options.policy.objection(address) !== undefined) {
+    if (address === undefined || options.policy.objection(address, target.portIsFixed === true ? undefined : target.port) !== undefined) {
       tcp.destroy();
       throw address === undefined ? lost(target) : forbidden(target);
     }

@@ -7,6 +7,9 @@ export interface PortRange {
 /** The web's own ports and those that need no privilege: the rest belongs to mail, DNS, SSH and other protocols that HTTP can be smuggled into. */
 export const defaultPorts = '80,443,1024-65535';
 
+/** None for an empty text. @throws RangeError as {@link parsePorts} */
+export const parseDeniedPorts = (text: string): readonly PortRange[] => (text.trim() === '' ? [] : parsePorts(text));
+
 /**
  * Reads `80,443,1024-65535`.
  *

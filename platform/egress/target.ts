@@ -25,6 +25,8 @@ export interface Target {
   readonly literal?: Address;
   /** The operator leads this name here, whatever DNS says. */
   readonly fixed?: Address;
+  /** And to this port. */
+  readonly portIsFixed?: boolean;
 }
 
 export interface TargetRules {
@@ -39,8 +41,8 @@ const label = /^[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?$/;
 const loopbacks = ['127.0.0.1', '::1'].map((text) => parseAddress(text) as Address);
 
 /** The loopback addresses that the policy lets through: what `localhost` may mean. */
-export function allowedLoopbacks(policy: AddressPolicy): readonly Address[] {
-  return loopbacks.filter((address) => policy.objection(address) === undefined);
+export function allowedLoopbacks(policy: AddressPolicy, port?: number): readonly Address[] {
+  return loopbacks.filter((address) => policy.objection(address, port) === undefined);
 }
 
 /** RFC 6761: these names never leave the machine, whatever a DNS server says. */
@@ -75,18 +77,20 @@ export function readTarget(text: string, rules: TargetRules): Target | UrlProble
   const target = { url, origin: url.origin, host: url.host, hostname, port, secure };
   const literal = parseAddress(hostname);
   if (literal !== undefined) {
-    const objection = rules.policy.objection(literal);
+    const objection = rules.policy.objection(literal, port);
     if (objection === undefined) return { ...target, literal };
     return { kind: 'forbidden_address', message: `${hostname} is not on the public internet (${objection}): ${cure}` };
   }
   const fixed = rules.hosts?.get(hostname);
   if (fixed !== undefined) {
-    const objection = rules.policy.objection(fixed.address);
-    if (objection === undefined) return { ...target, port: fixed.port ?? port, fixed: fixed.address };
+    // Whoever leads a name to a port means that port.
+    const objection = rules.policy.objection(fixed.address, fixed.port === undefined ? port : undefined);
+    if (objection === undefined)
+      return { ...target, port: fixed.port ?? port, fixed: fixed.address, portIsFixed: fixed.port !== undefined };
     return { kind: 'forbidden_address', message: `${hostname} is not on the public internet (${objection}): ${cure}` };
   }
   if (isLocalhost(hostname)) {
-    if (allowedLoopbacks(rules.policy).length > 0) return target;
+    if (allowedLoopbacks(rules.policy, port).length > 0) return target;
     return { kind: 'forbidden_address', message: `${hostname} is the machine that Parley itself runs on: ${cure}` };
   }
   if (hostname.length > 253 || !hostname.split('.').every((part) => label.test(part))) {

@@ -36,7 +36,7 @@ export class VettedNames {
   known(target: Target): readonly Address[] | undefined {
     const given = target.literal ?? target.fixed;
     if (given !== undefined) return [given];
-    if (isLocalhost(target.hostname)) return allowedLoopbacks(this.#policy);
+    if (isLocalhost(target.hostname)) return allowedLoopbacks(this.#policy, target.port);
     const entry = this.#known.get(target.hostname);
     return entry === undefined || entry.expiresAt <= this.#clock.monotonic() ? undefined : this.#checked(entry, target);
   }
@@ -72,13 +72,14 @@ export class VettedNames {
   }
 
   #checked(entry: Entry, target: Target): readonly Address[] {
-    if (entry.objection === undefined) return entry.addresses;
+    const objection = entry.objection ?? entry.addresses.map((address) => this.#policy.objection(address, target.port)).find(Boolean);
+    if (objection === undefined) return entry.addresses;
     throw new EgressError({
       kind: 'forbidden_address',
       phase: 'dns',
       host: target.host,
       // Without the address: what internal names resolve to is nobody's business outside.
-      message: `${target.hostname} resolves to an address that is not on the public internet (${entry.objection}): ${this.#cure}`,
+      message: `${target.hostname} resolves to an address that is not on the public internet (${objection}): ${this.#cure}`,
     });
   }
 }

@@ -6,8 +6,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { stringify } from 'yaml';
 
 import { type Credentials, ensureCredentials, users, writeKubeconfig } from '../../cli/dev/parts/credentials.ts';
-import { etcdPart } from '../../cli/dev/parts/etcd.ts';
+import { etcdFlags, etcdPart } from '../../cli/dev/parts/etcd.ts';
 import { httpCheck } from '../../cli/dev/parts/http-check.ts';
+import { ensureMutualTls, type MutualTls } from '../../cli/dev/parts/key-pairs.ts';
 import { apiserverCa } from '../../cli/dev/parts/kube-apiserver.ts';
 import type { Part } from '../../cli/dev/supervisor.ts';
 import { containerdPart } from './containerd.ts';
@@ -60,6 +61,7 @@ const nodeUsers = {
 export function describeCluster(options: ClusterOptions): Cluster {
   const { work, binary } = options;
   const credentials = ensureCredentials(join(work, 'pki'));
+  const etcdAt = { port: 2379, tls: ensureMutualTls(join(work, 'pki'), 'etcd') };
   const tokenFile = join(work, 'node-tokens.csv');
   const tokenOf = (user: string): string => `${credentials.tokens.admin}-${user}`;
   writeFileSync(
@@ -74,11 +76,11 @@ export function describeCluster(options: ClusterOptions): Cluster {
   const server = `https://${NODE_ADDRESS}:${apiserverPort}`;
   const containerdSocket = join(work, 'containerd.sock');
   const parts: Part[] = [
-    etcdPart({ binary: binary('etcd'), dataDir: join(work, 'etcd'), port: 2379, peerPort: 2380, unsafeNoFsync: true }),
+    etcdPart({ binary: binary('etcd'), dataDir: join(work, 'etcd'), ...etcdAt, peerPort: 2380, unsafeNoFsync: true }),
     {
       name: 'kube-apiserver',
       dependsOn: ['etcd'],
-      command: () => ({ file: binary('kube-apiserver'), args: apiserverArguments({ credentials, tokenFile }) }),
+      command: () => ({ file: binary('kube-apiserver'), args: apiserverArguments({ credentials, tokenFile, etcd: etcdAt }) }),
       check: async (signal) => {
         const ca = apiserverCa(credentials);
         return (await httpCheck({ url: `${server}/readyz`, ca, token: credentials.tokens.admin, signal })).status === 200;
@@ -137,9 +139,17 @@ export function describeCluster(options: ClusterOptions): Cluster {
   return { parts, kubeconfig: kubeconfigOf('admin'), memberKubeconfig: kubeconfigOf('member'), containerdSocket };
 }
 
-function apiserverArguments({ credentials, tokenFile }: { readonly credentials: Credentials; readonly tokenFile: string }): string[] {
+function apiserverArguments({
+  credentials,
+  tokenFile,
+  etcd,
+}: {
+  readonly credentials: Credentials;
+  readonly tokenFile: string;
+  readonly etcd: { readonly port: number; readonly tls: MutualTls };
+}): string[] {
   return [
-    '--etcd-servers=http://127.0.0.1:2379',
+    ...etcdFlags(etcd),
     '--bind-address=0.0.0.0',
     `--advertise-address=${NODE_ADDRESS}`,
     `--secure-port=${apiserverPort}`,

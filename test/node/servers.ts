@@ -8,8 +8,9 @@ import { devProviders, devSpeechPart, devSpeechUrl } from '../../cli/dev/parts/d
 import { livekitAddress, livekitPart } from '../../cli/dev/parts/livekit.ts';
 import { postgresPart, postgresUrl } from '../../cli/dev/parts/postgres.ts';
 import { postgresHome } from '../../cli/dev/parts/postgres-home.ts';
-import { receiverHost, receiverPart } from '../../cli/dev/parts/receiver.ts';
+import { receiverHost, receiverPart, receiverUrl } from '../../cli/dev/parts/receiver.ts';
 import { redisAddress, redisPart } from '../../cli/dev/parts/redis.ts';
+import { ensureSecret } from '../../cli/dev/parts/secret.ts';
 import { temporalPart } from '../../cli/dev/parts/temporal.ts';
 import type { Part } from '../../cli/dev/supervisor.ts';
 import { NODE_ADDRESS, WORLD_ADDRESS } from './cluster.ts';
@@ -20,7 +21,6 @@ const ports = {
   temporal: 7233,
   redis: 6379,
   livekit: 7880,
-  livekitTcp: 7881,
   livekitUdp: 7882,
   speech: 7890,
   receiver: 7891,
@@ -47,16 +47,16 @@ export function describeServers(options: {
     passwordFile: join(work, 'postgres-password'),
     unsafeNoFsync: true,
   };
-  const redis = { binary: binary('redis-server'), port: ports.redis };
+  const redis = { binary: binary('redis-server'), port: ports.redis, folder: work };
   const livekit = {
     binary: binary('livekit-server'),
     folder: work,
     port: ports.livekit,
-    tcpPort: ports.livekitTcp,
     udpPort: ports.livekitUdp,
     redis: redisAddress(redis),
   };
   const address = livekitAddress(livekit);
+  const receiverToken = ensureSecret(work, 'receiver-token');
   return {
     parts: [
       postgresPart(postgres),
@@ -64,16 +64,21 @@ export function describeServers(options: {
       redisPart(redis),
       atNodeAddress(livekitPart(livekit), join(work, 'livekit.yaml')),
       devSpeechPart({ command: options.parley, port: ports.speech, env: process.env }),
-      receiverPart({ command: options.parley, port: ports.receiver, env: { ...process.env, KUBECONFIG: options.kubeconfig } }),
+      receiverPart({
+        command: options.parley,
+        port: ports.receiver,
+        token: receiverToken,
+        env: { ...process.env, KUBECONFIG: options.kubeconfig },
+      }),
     ],
     servers: {
       databaseUrl: postgresUrl(postgres),
       temporalPort: ports.temporal,
       livekit: { port: ports.livekit, apiKey: address.apiKey, apiSecret: address.apiSecret },
       speechUrl: devSpeechUrl(ports.speech),
-      receiverUrl: `http://127.0.0.1:${ports.receiver}`,
+      receiverUrl: receiverUrl(ports.receiver, receiverToken),
       receiverHost: receiverHost(ports.receiver).replace('127.0.0.1', WORLD_ADDRESS),
-      providers: devProviders(ports.speech, undefined).replaceAll('127.0.0.1', WORLD_ADDRESS),
+      providers: devProviders(devSpeechUrl(ports.speech), undefined).replaceAll('127.0.0.1', WORLD_ADDRESS),
     },
     loopback: [
       { host: NODE_ADDRESS, port: ports.postgres },
@@ -91,7 +96,7 @@ function atNodeAddress(part: Part, configuration: string): Part {
     prepare: async (signal) => {
       await part.prepare?.(signal);
       const config = parse(readFileSync(configuration, 'utf8')) as { rtc: object };
-      const rtc = { ...config.rtc, node_ip: NODE_ADDRESS, enable_loopback_candidate: false };
+      const rtc = { ...config.rtc, node_ip: NODE_ADDRESS, enable_loopback_candidate: false, ips: { includes: [`${NODE_ADDRESS}/32`] } };
       writeFileSync(configuration, stringify({ ...config, bind_addresses: ['127.0.0.1', NODE_ADDRESS], rtc }), { mode: 0o600 });
     },
   };

@@ -20,7 +20,7 @@ export interface OwnMediaServer {
 /** Not started yet: whoever takes its events has to know its key first. */
 export async function ownMediaServer(): Promise<OwnMediaServer> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-media-server-'));
-  const [port = 0, tcpPort = 0, udpPort = 0] = await freePorts(3);
+  const [port = 0, udpPort = 0] = await freePorts(2);
   const address = livekitAddress({ folder, port });
   let supervisor: Supervisor | undefined;
   return {
@@ -28,7 +28,7 @@ export async function ownMediaServer(): Promise<OwnMediaServer> {
     async start(eventUrls) {
       const binary = await testBinary('livekit-server');
       supervisor = new Supervisor({
-        parts: [livekitPart({ binary, folder, port, tcpPort, udpPort, ...(eventUrls && { eventUrls }) })],
+        parts: [livekitPart({ binary, folder, port, udpPort, ...(eventUrls && { eventUrls }) })],
         logDir: join(folder, 'logs'),
         runDir: join(folder, 'run'),
       });

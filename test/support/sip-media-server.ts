@@ -1,20 +1,17 @@
 /** A LiveKit server of a suite's own, with Redis: for suites that lose what it keeps, or hang it. */
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createConnection } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { MediaServer } from '../../calls/media-server.ts';
 import { livekitSipPart, rtpPorts } from '../../cli/dev/parts/livekit-sip.ts';
 import { livekitAddress, livekitPart } from '../../cli/dev/parts/livekit.ts';
-import { redisAddress, redisPart } from '../../cli/dev/parts/redis.ts';
+import { redisAddress, redisCommand, redisPart } from '../../cli/dev/parts/redis.ts';
 import { freePorts } from '../../cli/dev/ports.ts';
 import { Supervisor } from '../../cli/dev/supervisor.ts';
 import { testBinary } from './test-stack.ts';
 
 export interface SipMediaServer extends MediaServer {
-  /** Host and port. */
-  readonly redis: string;
   /** Host and port of its SIP service. */
   readonly sip: string;
   /** Forgets everything: trunks, rules, rooms. */
@@ -32,13 +29,11 @@ export async function startSipMediaServer({
   sipService,
 }: { readonly withRedis?: boolean; readonly sipService?: string | undefined } = {}): Promise<SipMediaServer> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-sip-'));
-  const [port = 0, tcpPort = 0, udpPort = 0, redisPort = 0, sipPort = 0, ...rtp] = await freePorts(
-    5 + (sipService === undefined ? 0 : rtpPorts),
-  );
-  const redis = withRedis ? { binary: await testBinary('redis-server'), port: redisPort } : undefined;
-  const options = { folder, port, tcpPort, udpPort, ...(redis && { redis: redisAddress(redis) }) };
+  const [port = 0, udpPort = 0, redisPort = 0, sipPort = 0, ...rtp] = await freePorts(4 + (sipService === undefined ? 0 : rtpPorts));
+  const redis = withRedis ? { binary: await testBinary('redis-server'), port: redisPort, folder } : undefined;
+  const options = { folder, port, udpPort, ...(redis && { redis: redisAddress(redis) }) };
   const address = livekitAddress({ folder, port });
-  const gateway = { folder, mediaServer: address, redis: redisAddress({ port: redisPort }), port: sipPort, rtpPort: rtp[0] ?? 0 };
+  const gateway = { folder, mediaServer: address, redis: redisAddress({ folder, port: redisPort }), port: sipPort, rtpPort: rtp[0] ?? 0 };
   const supervisor = new Supervisor({
     parts: [
       ...(redis ? [redisPart(redis)] : []),
@@ -53,25 +48,15 @@ export async function startSipMediaServer({
     ...address,
     publicUrl: address.url,
     agentName: 'parley-voice',
-    redis: redisAddress({ port: redisPort }),
     sip: `127.0.0.1:${sipPort}`,
-    flush: () => command(redisPort, 'FLUSHALL'),
+    async flush() {
+      const answer = await redisCommand({ folder, port: redisPort }, 'FLUSHALL');
+      if (answer !== '+OK') throw new Error(`redis: ${answer}`);
+    },
     pid: (part) => supervisor.pid(part),
     async stop() {
       await supervisor.stop();
       await rm(folder, { recursive: true, force: true });
     },
   };
-}
-
-function command(port: number, text: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const socket = createConnection({ port, host: '127.0.0.1' }, () => socket.write(`${text}\r\n`));
-    socket.once('data', (answer) => {
-      socket.destroy();
-      if (answer.toString().startsWith('+OK')) resolve();
-      else reject(new Error(`redis: ${answer.toString()}`));
-    });
-    socket.once('error', reject);
-  });
 }

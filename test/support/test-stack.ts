@@ -15,6 +15,7 @@ import { kubectlWith } from '../../cli/dev/kubectl.ts';
 import { installDefinitions } from '../../cli/dev/manifests.ts';
 import { ensureCredentials, type UserKey, users, writeKubeconfig } from '../../cli/dev/parts/credentials.ts';
 import { etcdPart } from '../../cli/dev/parts/etcd.ts';
+import { ensureMutualTls } from '../../cli/dev/parts/key-pairs.ts';
 import { apiserverCa, kubeApiserverPart } from '../../cli/dev/parts/kube-apiserver.ts';
 import { kubeControllerManagerPart } from '../../cli/dev/parts/kube-controller-manager.ts';
 import { livekitAddress, type LivekitAddress, livekitPart } from '../../cli/dev/parts/livekit.ts';
@@ -116,6 +117,7 @@ export class TestStack {
     ]);
     const [etcdPort = 0, peerPort = 0, port = 0, managerPort = 0] = await freePorts(4);
     const credentials = ensureCredentials(join(kube, 'pki'));
+    const etcdAt = { port: etcdPort, tls: ensureMutualTls(join(kube, 'pki'), 'etcd') };
     const server = `https://127.0.0.1:${port}`;
     const fileOf = (user: UserKey): string => join(kube, `${user}.kubeconfig`);
     const addresses = {
@@ -125,11 +127,11 @@ export class TestStack {
       kubectl,
     };
     await this.#run([
-      etcdPart({ binary: etcd, dataDir: join(kube, 'etcd'), port: etcdPort, peerPort, unsafeNoFsync: true }),
+      etcdPart({ binary: etcd, dataDir: join(kube, 'etcd'), ...etcdAt, peerPort, unsafeNoFsync: true }),
       kubeApiserverPart({
         binary: apiserver,
         credentials,
-        etcdPort,
+        etcd: etcdAt,
         port,
         afterReady: async () => {
           for (const user of Object.keys(users) as UserKey[]) {
@@ -171,9 +173,9 @@ export class TestStack {
 
   async #startLivekit(): Promise<LivekitAddress> {
     const folder = join(await this.#workFolder(), 'kube');
-    const [port = 0, tcpPort = 0, udpPort = 0, redisPort = 0] = await freePorts(4);
-    const redis = { binary: await testBinary('redis-server'), port: redisPort };
-    const livekit = { binary: await testBinary('livekit-server'), folder, port, tcpPort, udpPort, redis: redisAddress(redis) };
+    const [port = 0, udpPort = 0, redisPort = 0] = await freePorts(3);
+    const redis = { binary: await testBinary('redis-server'), port: redisPort, folder };
+    const livekit = { binary: await testBinary('livekit-server'), folder, port, udpPort, redis: redisAddress(redis) };
     await this.#run([redisPart(redis), livekitPart(livekit)]);
     return livekitAddress({ folder, port });
   }

@@ -5,6 +5,7 @@ import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } 
 import type { Logger } from '../../platform/logging.ts';
 import { ensureSearchAttributes } from '../../platform/search-attributes.ts';
 import { tracedStarts } from '../../platform/telemetry/temporal-trace.ts';
+import type { Temporal } from '../../platform/temporal.ts';
 import { RetriesUnavailable, type Retry, type RetryStarter } from '../delivery/retry-starter.ts';
 import {
   type DeliveryJob,
@@ -15,9 +16,7 @@ import {
   TIMER_LEAD_MS,
 } from './names.ts';
 
-export interface TemporalStarterOptions {
-  readonly address: string;
-  readonly namespace: string;
+export interface TemporalStarterOptions extends Temporal {
   /** The installation's task queue, as the worker has it. */
   readonly taskQueue: string;
   readonly logger: Logger;
@@ -32,7 +31,7 @@ const subscription = defineSearchAttributeKey(deliverySearchAttributes[1], Searc
 export function createTemporalStarter(options: TemporalStarterOptions): RetryStarter {
   const { logger, namespace, timeoutMs = 3_000 } = options;
   const taskQueue = deliveryQueue(options.taskQueue);
-  const connection = Connection.lazy({ address: options.address, connectTimeout: timeoutMs });
+  const connection = Connection.lazy({ address: options.address, ...options.access, connectTimeout: timeoutMs });
   const client = new Client({ connection, namespace, interceptors: { workflow: [tracedStarts] } });
   let searchable: Promise<boolean> | undefined;
 

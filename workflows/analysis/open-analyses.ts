@@ -9,6 +9,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
+import { temporalOf } from '../../platform/temporal.ts';
 import type { Store } from '../../store/index.ts';
 import { createAnalysisActivities } from './activities.ts';
 import type { AnalysisActivities } from './types.ts';
@@ -40,8 +41,7 @@ export function openAnalyses({ config, store, egress, knowsCluster, clock, logge
   const transport = knowsCluster ? createTransport({ kubeConfig: kubeConfigOf(config), logger }) : undefined;
   const credentials = transport === undefined ? noCredentials : createCredentials({ transport, clock });
   const jobs = createAnalysisJobs({
-    address: config.TEMPORAL_ADDRESS,
-    namespace: config.TEMPORAL_NAMESPACE,
+    ...temporalOf(config),
     taskQueue: config.TEMPORAL_TASK_QUEUE,
   });
   return {

@@ -5,6 +5,9 @@ export interface HttpCheck {
   readonly url: string;
   /** PEM of the authority that signed the server's certificate; without one an https certificate is not checked. */
   readonly ca?: string;
+  /** PEM, of the client. */
+  readonly cert?: string;
+  readonly key?: string;
   readonly token?: string;
   readonly signal: AbortSignal;
 }
@@ -18,6 +21,7 @@ export function httpCheck(check: HttpCheck): Promise<{ readonly status: number; 
       signal: check.signal,
       headers: check.token === undefined ? {} : { authorization: `Bearer ${check.token}` },
       ...(check.ca === undefined ? { rejectUnauthorized: false } : { ca: check.ca }),
+      ...(check.cert !== undefined && { cert: check.cert, key: check.key }),
     } as const;
     const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options, (response) => {
       let body = '';

@@ -3,12 +3,14 @@ import { join } from 'node:path';
 
 import type { Part } from '../supervisor.ts';
 import type { Credentials } from './credentials.ts';
+import { etcdFlags } from './etcd.ts';
 import { httpCheck } from './http-check.ts';
+import type { MutualTls } from './key-pairs.ts';
 
 export interface KubeApiserverOptions {
   readonly binary: string;
   readonly credentials: Credentials;
-  readonly etcdPort: number;
+  readonly etcd: { readonly port: number; readonly tls: MutualTls };
   readonly port: number;
   /** Runs once, when the server is ready for the first time and before what depends on it starts. */
   readonly afterReady?: (signal: AbortSignal) => Promise<void>;
@@ -27,7 +29,8 @@ export function kubeApiserverPart(options: KubeApiserverOptions): Part {
     command: () => ({
       file: options.binary,
       args: [
-        `--etcd-servers=http://127.0.0.1:${options.etcdPort}`,
+        ...etcdFlags(options.etcd),
+        '--anonymous-auth=false',
         '--bind-address=127.0.0.1',
         '--advertise-address=127.0.0.1',
         // A loopback address can't be an endpoint of the `kubernetes` Service, and nobody here asks for it.

@@ -6,14 +6,15 @@ import { stringify } from 'yaml';
 import type { Part } from '../supervisor.ts';
 import { canConnect } from './can-connect.ts';
 import type { LivekitAddress } from './livekit.ts';
+import type { RedisAddress } from './redis.ts';
 
 export interface LivekitSipOptions {
   readonly binary: string;
   /** Where its configuration is kept; for the owner's eyes only. */
   readonly folder: string;
   readonly mediaServer: LivekitAddress;
-  /** `host:port`, the media server's. */
-  readonly redis: string;
+  /** The media server's. */
+  readonly redis: RedisAddress;
   /** Signalling, UDP and TCP. */
   readonly port: number;
   /** First of the ports that sound comes in at, of which each call takes one. */
@@ -34,7 +35,7 @@ export function livekitSipPart({ binary, folder, mediaServer, redis, port, rtpPo
         api_key: mediaServer.apiKey,
         api_secret: mediaServer.apiSecret,
         ws_url: mediaServer.url,
-        redis: { address: redis },
+        redis,
         sip_port: port,
         rtp_port: `${rtpPort}-${rtpPort + rtpPorts - 1}`,
         listen_ip: '127.0.0.1',

@@ -1,11 +1,12 @@
-import { randomBytes } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { stringify } from 'yaml';
 
 import type { Part } from '../supervisor.ts';
 import { httpCheck } from './http-check.ts';
+import type { RedisAddress } from './redis.ts';
+import { ensureSecret } from './secret.ts';
 
 export interface LivekitOptions {
   readonly binary: string;
@@ -14,10 +15,9 @@ export interface LivekitOptions {
   /** Signalling and API. */
   readonly port: number;
   /** Media. */
-  readonly tcpPort: number;
   readonly udpPort: number;
-  /** `host:port`; without one it keeps no trunks, and phone numbers are connected to nothing. */
-  readonly redis?: string;
+  /** Without one it keeps no trunks, and phone numbers are connected to nothing. */
+  readonly redis?: RedisAddress;
   /** Addresses that it tells what happens in its rooms. */
   readonly eventUrls?: readonly string[];
 }
@@ -32,9 +32,7 @@ const apiKey = 'parley';
 
 /** How to reach the server; the secret of its key is made at the first start. */
 export function livekitAddress({ folder, port }: Pick<LivekitOptions, 'folder' | 'port'>): LivekitAddress {
-  const file = join(folder, 'livekit-secret');
-  if (!existsSync(file)) writeFileSync(file, randomBytes(32).toString('hex'), { mode: 0o600 });
-  return { url: `ws://127.0.0.1:${port}`, apiKey, apiSecret: readFileSync(file, 'utf8').trim() };
+  return { url: `ws://127.0.0.1:${port}`, apiKey, apiSecret: ensureSecret(folder, 'livekit-secret') };
 }
 
 /** The media server, for callers on this machine. */
@@ -48,17 +46,18 @@ export function livekitPart(options: LivekitOptions): Part {
       const config = {
         port: options.port,
         bind_addresses: ['127.0.0.1'],
-        // One port for everybody's media; the machine's other addresses are nobody's business.
+        // One port for all media, on the loopback address alone. Over TCP the server would listen on all addresses, whatever it is told.
         rtc: {
-          tcp_port: options.tcpPort,
+          tcp_port: 0,
           udp_port: options.udpPort,
+          ips: { includes: ['127.0.0.1/32'] },
           use_external_ip: false,
           node_ip: '127.0.0.1',
           enable_loopback_candidate: true,
         },
         keys: { [apiKey]: apiSecret },
         ...(options.eventUrls !== undefined && { webhook: { api_key: apiKey, urls: [...options.eventUrls] } }),
-        ...(options.redis !== undefined && { redis: { address: options.redis } }),
+        ...(options.redis !== undefined && { redis: options.redis }),
         logging: { level: 'info', json: true },
       };
       writeFileSync(configuration, stringify(config), { mode: 0o600 });

@@ -29,7 +29,7 @@ export async function startDevSpeech({ port, logger, env }: StartDevSpeechOption
     logger.warn(
       'nothing is understood: transcripts follow a script, or guess by the length of what was said. Install Python 3.10 or newer with venv and pip',
     );
-  const server = await startDevSpeechServer({ port, speech, logger });
+  const server = await startDevSpeechServer({ port, token: env['PARLEY_DEV_SPEECH_TOKEN'] || undefined, speech, logger });
   return {
     ...server,
     async close() {

@@ -8,7 +8,7 @@ import { answerByRules, valueFor, type RuleMessage, type RuleTool, type Schema }
 import { spokenRate, type Speech } from './speech.ts';
 
 export interface DevSpeechServer {
-  /** `http://127.0.0.1:<port>/v1`. */
+  /** `http://127.0.0.1:<port>/<token>/v1`. */
   readonly url: string;
   readonly port: number;
   close(): Promise<void>;
@@ -19,12 +19,14 @@ const largest = 32 * 1024 * 1024;
 
 export async function startDevSpeechServer(options: {
   readonly port: number;
+  /** First part of the path of everything but `/healthz`, so that other accounts of the machine find nothing. */
+  readonly token?: string | undefined;
   readonly speech: Speech;
   readonly logger: Logger;
 }): Promise<DevSpeechServer> {
   const { speech, logger } = options;
   const routes: Readonly<Record<string, (request: IncomingMessage, response: ServerResponse) => Promise<void>>> = {
-    'GET /healthz': async (_request, response) => sendJson(response, { voice: speech.canSpeak, ear: speech.canHear }),
+    'GET /healthz': async (_request, response) => sendJson(response, { status: 'ok' }),
     'GET /v1/models': async (_request, response) =>
       sendJson(response, { object: 'list', data: [{ id: 'rules', object: 'model', owned_by: 'dev-speech' }] }),
     'POST /v1/audio/speech': async (request, response) => {
@@ -50,8 +52,11 @@ export async function startDevSpeechServer(options: {
     'POST /v1/chat/completions': async (request, response) => sendChat(await readJson(request), response),
   };
 
+  const secret = options.token === undefined ? '' : `/${options.token}`;
   const server = createServer((request, response) => {
-    const route = routes[`${request.method} ${(request.url ?? '').replace(/\?.*/, '')}`];
+    const path = (request.url ?? '').replace(/\?.*/, '');
+    const known = path.startsWith(`${secret}/v1/`) ? path.slice(secret.length) : path === '/healthz' ? path : '';
+    const route = routes[`${request.method} ${known}`];
     if (route === undefined) {
       sendError(response, 404, 'there is nothing at this address');
       return;
@@ -67,7 +72,7 @@ export async function startDevSpeechServer(options: {
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(options.port, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}/v1`,
+    url: `http://127.0.0.1:${port}${secret}/v1`,
     port,
     close: () => new Promise((resolve) => server.close(() => resolve()).closeAllConnections()),
   };

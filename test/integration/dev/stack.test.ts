@@ -1,5 +1,7 @@
 /** `parley dev` as its user has it: two stacks in two folders, killed, stopped and started again. */
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { request, type IncomingMessage } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -9,6 +11,8 @@ import { removePostgresData } from '../../../cli/dev/parts/postgres-home.ts';
 import { commandLine } from '../../../cli/dev/processes.ts';
 import { eventually } from '../../support/eventually.ts';
 import { run, type Finished } from '../../support/run.ts';
+import { askAsStranger } from './closed-ports.ts';
+import { listeningSockets } from './open-ports.ts';
 import { parley, readStackEnv, stackClient, type StackEnv } from '../../support/stack.ts';
 
 const allParts = [
@@ -110,6 +114,69 @@ describe('two stacks beside each other', () => {
     const outside = await run(parley, ['env'], { cwd: tmpdir(), env });
     expect(outside).toMatchObject({ code: 1, stdout: '' });
     expect(outside.stderr).toMatch(/no stack is ready[\s\S]*→ .*parley dev/);
+  });
+
+  it.runIf(process.platform === 'linux')('answer nobody without credentials, and nothing but this machine', async () => {
+    const root = Number(readFileSync(join(folders.left, '.parley/supervisor.pid'), 'utf8'));
+    const sockets = listeningSockets(root);
+    // Each part has one at least, so that the list is the whole of them; Temporal's are in a network of their own where the system allows it.
+    expect(new Set(sockets.map(({ pid }) => pid)).size).toBeGreaterThanOrEqual(allParts.length - 1);
+    expect(sockets.filter(({ address }) => !address.startsWith('127.'))).toEqual([]);
+    const ports = sockets.filter(({ protocol }) => protocol === 'tcp').map(({ port }) => port);
+    const { uid, answers } = await askAsStranger(ports);
+    if (process.getuid?.() === 0) expect(uid).not.toBe(0);
+    expect(answers).toEqual([]);
+  });
+
+  it('let no tool, lookup or subscription call their own servers, however it is written', async () => {
+    const stack = await readStackEnv(folders.left);
+    const client = stackClient({ folder: folders.left, env: stack });
+    const { ports } = JSON.parse(readFileSync(join(folders.left, '.parley/stack.json'), 'utf8')) as {
+      ports: Readonly<Record<string, number>>;
+    };
+    const { receiver, 'dev-speech': speech, ...servers } = ports;
+    const hosts = [
+      '127.0.0.1',
+      'localhost',
+      'a.localhost',
+      '[::1]',
+      '127.1',
+      '2130706433',
+      '0x7f000001',
+      '127.9.9.9',
+      '[::ffff:127.0.0.1]',
+    ];
+    const status = async (url: string): Promise<number> =>
+      (await client.rest('POST', '/v1/public/webhook/subscription?dry_run=true', { name: 'x', url, enable_signed_webhooks: true })).status;
+    // Others of this machine may be: one tries one's own tools here.
+    for (const port of [receiver, speech, 3000]) expect(await status(`http://127.0.0.1:${port}/`)).toBeLessThan(300);
+    for (const port of Object.values(servers))
+      for (const host of hosts) expect([host, port, await status(`http://${host}:${port}/`)]).toEqual([host, port, 400]);
+  });
+
+  it('show what Temporal has to those who hold its certificate or password', async () => {
+    const stack = await readStackEnv(folders.left);
+    const list = await run(
+      '/bin/sh',
+      ['-euc', `eval "$(${parley} env)"; temporal operator namespace list -o json | head -c 20; curl -s "$TEMPORAL_UI/api/v1/namespaces"`],
+      {
+        cwd: folders.left,
+        env,
+      },
+    );
+    expect(list.stdout, list.stderr).toContain('namespaceInfo');
+    const { host, port, password } = new URL((stack as unknown as { readonly TEMPORAL_UI: string }).TEMPORAL_UI);
+    const ui = async (headers: Readonly<Record<string, string>>): Promise<number | undefined> => {
+      const [answer] = (await once(request({ host: '127.0.0.1', port, path: '/api/v1/namespaces', headers }).end(), 'response')) as [
+        IncomingMessage,
+      ];
+      answer.resume();
+      return answer.statusCode;
+    };
+    const authorization = `Basic ${Buffer.from(`parley:${password}`).toString('base64')}`;
+    expect(await ui({ host, authorization })).toBe(200);
+    expect(await ui({ host, authorization: `Basic ${Buffer.from('parley:').toString('base64')}` })).toBe(401);
+    expect(await ui({ host: `attacker.example:${port}`, authorization })).toBe(421);
   });
 
   it('give the roles no more than their own permissions', async () => {

@@ -8,6 +8,7 @@ import { currentPlatform } from '../../../cli/dev/binaries/platform.ts';
 import { resolveBinary } from '../../../cli/dev/binaries/resolve.ts';
 import { ensureCredentials, users, writeKubeconfig } from '../../../cli/dev/parts/credentials.ts';
 import { etcdPart } from '../../../cli/dev/parts/etcd.ts';
+import { ensureMutualTls } from '../../../cli/dev/parts/key-pairs.ts';
 import { apiserverCa, kubeApiserverPart } from '../../../cli/dev/parts/kube-apiserver.ts';
 import { freePorts } from '../../../cli/dev/ports.ts';
 import { repositoryRoot } from '../../../cli/dev/repository.ts';
@@ -28,10 +29,11 @@ export async function ownApiServer(): Promise<OwnApiServer> {
   const [etcd, apiserver] = await Promise.all([binary('etcd'), binary('kube-apiserver')]);
   const [etcdPort = 0, peerPort = 0, port = 0] = await freePorts(3);
   const credentials = ensureCredentials(join(folder, 'kube', 'pki'));
+  const etcdAt = { port: etcdPort, tls: ensureMutualTls(join(folder, 'kube', 'pki'), 'etcd') };
   const supervisor = new Supervisor({
     parts: [
-      etcdPart({ binary: etcd, dataDir: join(folder, 'etcd'), port: etcdPort, peerPort, unsafeNoFsync: true }),
-      kubeApiserverPart({ binary: apiserver, credentials, etcdPort, port }),
+      etcdPart({ binary: etcd, dataDir: join(folder, 'etcd'), ...etcdAt, peerPort, unsafeNoFsync: true }),
+      kubeApiserverPart({ binary: apiserver, credentials, etcd: etcdAt, port }),
     ],
     logDir: join(folder, 'logs'),
     runDir: join(folder, 'run'),

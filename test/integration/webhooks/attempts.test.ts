@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { createEgress, type Egress, type EgressOptions } from '../../../platform/egress/egress.ts';
-import { selfSigned } from '../../../platform/egress/testing/certificate.ts';
+import { selfSigned } from '../../../platform/self-signed.ts';
 import { DnsServer } from '../../../platform/egress/testing/dns-server.ts';
 import { Servers, type TestServer } from '../../../platform/egress/testing/servers.ts';
 import { createAttempt, type AttemptRequest } from '../../../webhooks/attempt/attempt.ts';
@@ -372,7 +372,7 @@ describe('TLS', () => {
     ['is refused under another name', 'other.example', 'trusted', 'tls'],
     ['is refused when the certificate has run out', 'localhost', 'expired', 'tls'],
   ])('%s', async (_, host, certificate, reason) => {
-    const identity = selfSigned({ names: ['localhost'], expired: certificate === 'expired' });
+    const identity = selfSigned({ names: ['localhost'], days: certificate === 'expired' ? -1 : 10 });
     const requests: string[] = [];
     const server = await servers.https((request, response) => {
       requests.push(request.url ?? '');

@@ -4,7 +4,7 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { afterEach, describe, expect, it } from 'vitest';
 
 import { parseSmtpServers } from '../../../platform/smtp-servers.ts';
-import { selfSigned } from '../../../platform/egress/testing/certificate.ts';
+import { selfSigned } from '../../../platform/self-signed.ts';
 import type { Mail } from './mailer.ts';
 import { createSmtpMailer } from './smtp-mailer.ts';
 import { smtpServerOf } from './smtp-servers.ts';

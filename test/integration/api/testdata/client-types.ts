@@ -129,7 +129,7 @@ export interface paths {
   };
   "/metrics": {
     /**
-     * Metrics for Prometheus
+     * Metrics for Prometheus; where PARLEY_METRICS_TOKEN is set, for those who show it
      * @description Needs no key.
      */
     get: operations["getMetrics"];
@@ -3127,7 +3127,7 @@ export interface operations {
     };
   };
   /**
-   * Metrics for Prometheus
+   * Metrics for Prometheus; where PARLEY_METRICS_TOKEN is set, for those who show it
    * @description Needs no key.
    */
   getMetrics: {
@@ -3142,6 +3142,15 @@ export interface operations {
         };
       };
       400: components["responses"]["bad_request"];
+      /** @description The installation asks for a token of its own, `Authorization: Bearer …`. */
+      401: {
+        headers: {
+          "X-Trace-Id": components["headers"]["X-Trace-Id"];
+        };
+        content: {
+          "text/plain": string;
+        };
+      };
       408: components["responses"]["request_timeout"];
       431: components["responses"]["headers_too_large"];
     };

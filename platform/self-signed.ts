@@ -1,9 +1,14 @@
-/** A self-signed certificate for tests, made on the spot: none that is kept runs out or holds a key that leaks. */
+/**
+ * Self-signed certificates, made on the spot: of servers of the local stack and their clients, which know each other by these very
+ * certificates, and of tests.
+ */
 import { generateKeyPairSync, sign } from 'node:crypto';
 
 const der = (tag: number, ...content: readonly Uint8Array[]): Buffer => {
   const body = Buffer.concat(content);
-  const length = body.length < 128 ? [body.length] : [0x82, body.length >> 8, body.length & 0xff];
+  // As short as can be: strict readers take no other.
+  const size = body.length;
+  const length = size < 128 ? [size] : size < 256 ? [0x81, size] : [0x82, size >> 8, size & 0xff];
   return Buffer.concat([Buffer.from([tag, ...length]), body]);
 };
 const sequence = (...content: readonly Uint8Array[]): Buffer => der(0x30, ...content);
@@ -15,19 +20,23 @@ const ecdsaWithSha256 = sequence(der(0x06, bytes(0x2a, 0x86, 0x48, 0xce, 0x3d, 0
 const commonName = bytes(0x55, 0x04, 0x03);
 const subjectAltName = bytes(0x55, 0x1d, 0x11);
 
-/** @param options.expired it ended yesterday */
+/**
+ * Not an authority: who trusts it, trusts this one key.
+ * @param options.addresses IPv4
+ * @param options.days how long it holds, up to 2049; below 0 it has ended. Default 10
+ */
 export function selfSigned(options: {
   readonly names: readonly string[];
   readonly addresses?: readonly string[];
-  readonly expired?: boolean;
+  readonly days?: number;
 }): {
   readonly key: string;
   readonly cert: string;
 } {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
-  const name = sequence(der(0x31, sequence(der(0x06, commonName), text(0x0c, 'Parley test'))));
+  const name = sequence(der(0x31, sequence(der(0x06, commonName), text(0x0c, options.names[0] ?? 'parley'))));
   const day = 24 * 3_600_000;
-  const until = Date.now() + (options.expired === true ? -day : 10 * day);
+  const until = Date.now() + (options.days ?? 10) * day;
   const alternatives = sequence(
     ...options.names.map((host) => text(0x82, host)),
     ...(options.addresses ?? []).map((address) => der(0x87, Buffer.from(address.split('.').map(Number)))),
@@ -44,7 +53,10 @@ export function selfSigned(options: {
   );
   const signature = sign('sha256', body, privateKey);
   const certificate = sequence(body, ecdsaWithSha256, der(0x03, bytes(0), signature));
-  const lines = certificate.toString('base64').replaceAll(/.{64}/g, '$&\n');
+  const lines = certificate
+    .toString('base64')
+    .match(/.{1,64}/g)!
+    .join('\n');
   return {
     key: privateKey.export({ type: 'pkcs8', format: 'pem' }) as string,
     cert: `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`,
