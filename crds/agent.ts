@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { lookupMethods } from './http-method.ts';
 import { ageColumn, defineKind, readyColumn, reasonColumn, type Resource } from './kind.ts';
 import {
   cel,
@@ -15,7 +16,6 @@ import {
   secretKeyRef,
   setOf,
   text,
-  textMap,
   url,
 } from './schema.ts';
 import { commonStatus, suspend, timestamp } from './status.ts';
@@ -82,10 +82,10 @@ const dynamicData = z.object({
   url: text(2048)
     .regex(/^https?:\/\/.+/)
     .describe('May hold {{name}} placeholders.'),
-  method: z.enum(['GET', 'POST', 'PUT', 'PATCH']).optional().describe('GET where absent.'),
-  timeout: duration('100ms', '30s').optional().describe('5s where absent.'),
+  method: z.enum(lookupMethods).optional().describe('GET where absent. GET, HEAD and OPTIONS send no body.'),
+  timeout: duration('1ms', '30s').optional().describe('5s where absent.'),
   headers: mapOf(header(), ['name'], 32).optional().describe('Sent with the request.'),
-  query: textMap(32, 4096).optional().describe('Added to the address.'),
+  query: freeObject(32).optional().describe('Added to the address: texts, numbers and booleans.'),
   body: freeObject(64).optional().describe('JSON body, at most 32 KiB.'),
   cache: z.boolean().optional().describe('Reuse the answer to the same request within the organisation for 300 s.'),
   response: mapOf(

@@ -159,6 +159,31 @@ describe('language tags', () => {
   it.each(['', 'e', 'en_US', 'en-', 'en-US-US', 'english language'])('%j is none', (tag) => expect(languageTag(tag, 'p')).toHaveLength(1));
 });
 
+describe('a lookup', () => {
+  const lookup = (fields: object) => agentProblems(agent({ dynamicData: [{ name: 'a', url: 'https://example.com', ...fields }] }));
+
+  it('asks with texts, numbers and booleans', () => {
+    expect(lookup({ query: { text: 'x'.repeat(4096), number: 0.5, flag: false } })).toEqual([]);
+    const bad = { none: null, list: [1], long: 'x'.repeat(4097), ['k'.repeat(129)]: 'x' };
+    expect(lookup({ query: bad }).map(({ path }) => path)).toEqual([
+      'spec.dynamicData[0].query.none',
+      'spec.dynamicData[0].query.list',
+      'spec.dynamicData[0].query.long',
+      'spec.dynamicData[0].query',
+    ]);
+  });
+
+  it('takes what paths lead to that can be read', () => {
+    const response = [
+      { name: 'a', path: '$.orders[0].id' },
+      { name: 'b', path: '$[?(@.id)]' },
+    ];
+    expect(lookup({ response })).toEqual([
+      { path: 'spec.dynamicData[0].response[1].path', message: expect.stringContaining('is no path into JSON') },
+    ]);
+  });
+});
+
 describe('a whole spec', () => {
   it('has no problems when it is sound', () => {
     expect(agentProblems(agent({ dynamicData: [{ name: 'a', url: 'https://example.com', body: { a: 1 } }] }))).toEqual([]);

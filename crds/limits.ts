@@ -4,8 +4,10 @@
  */
 import { closedHost, httpAddress } from './address.ts';
 import type { AgentSpec } from './agent.ts';
+import { pathFault } from './json-path.ts';
 import { jsonSchemaFault } from './json-schema.ts';
 import type { KnowledgeBaseSpec } from './knowledge-base.ts';
+import { MAP_KEY_LENGTH } from './schema.ts';
 import type { ToolSpec } from './tool.ts';
 import { unstorable } from './unstorable.ts';
 
@@ -35,14 +37,37 @@ export function agentProblems(spec: AgentSpec): readonly Problem[] {
     ...httpAddress(spec.speechToText.baseURL, 'spec.speechToText.baseURL'),
     ...httpAddress(spec.textToSpeech.baseURL, 'spec.textToSpeech.baseURL'),
     ...httpAddress(spec.webhookURL, 'spec.webhookURL'),
-    ...(spec.dynamicData ?? []).flatMap((lookup, index) =>
-      httpAddress(lookup.url, `spec.dynamicData[${index}].url`).concat(
-        closedHost(lookup.url, lookup.headers, `spec.dynamicData[${index}].url`),
-        freeJson(lookup.body, `spec.dynamicData[${index}].body`),
-      ),
-    ),
+    ...(spec.dynamicData ?? []).flatMap((lookup, index) => lookupProblems(lookup, `spec.dynamicData[${index}]`)),
     ...unstorable(spec, 'spec'),
   ];
+}
+
+type Lookup = NonNullable<AgentSpec['dynamicData']>[number];
+
+/** Most characters of a value in a query. */
+export const LONGEST_QUERY_VALUE = 4096;
+
+function lookupProblems({ url, headers, query = {}, body, response = [] }: Lookup, path: string): readonly Problem[] {
+  return [
+    ...httpAddress(url, `${path}.url`),
+    ...closedHost(url, headers, `${path}.url`),
+    ...Object.entries(query).flatMap(([name, value]) => queryParameter(name, value, `${path}.query`)),
+    ...freeJson(body, `${path}.body`),
+    ...response.flatMap((item, index) => {
+      const fault = pathFault(item.path);
+      return fault === undefined ? [] : [{ path: `${path}.response[${index}].path`, message: fault }];
+    }),
+  ];
+}
+
+function queryParameter(name: string, value: unknown, path: string): readonly Problem[] {
+  if (Array.from(name).length > MAP_KEY_LENGTH) return [{ path, message: `keys may have at most ${MAP_KEY_LENGTH} characters` }];
+  const at = `${path}.${name}`;
+  if (typeof value === 'number' || typeof value === 'boolean') return [];
+  if (typeof value !== 'string') return [{ path: at, message: 'must be a text, a number or a boolean' }];
+  return Array.from(value).length <= LONGEST_QUERY_VALUE
+    ? []
+    : [{ path: at, message: `may have at most ${LONGEST_QUERY_VALUE} characters` }];
 }
 
 export function toolProblems(spec: ToolSpec): readonly Problem[] {

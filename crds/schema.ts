@@ -14,7 +14,7 @@ export interface CelRule {
 }
 
 /** Longest key of a map, in characters. */
-const MAP_KEY_LENGTH = 128;
+export const MAP_KEY_LENGTH = 128;
 
 /** Attaches CEL rules to a schema, after any it already has. */
 export function cel<T extends z.ZodType>(schema: T, ...rules: readonly CelRule[]): T {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 
+import { toolMethods } from './http-method.ts';
 import { ageColumn, defineKind, readyColumn, reasonColumn, type Resource } from './kind.ts';
 import {
   cel,
@@ -24,14 +25,17 @@ import { commonStatus, suspend } from './status.ts';
 export const toolVariants = ['custom', 'sendEmail', 'transferCall', 'bookCalendar', 'checkCalendarAvailability'] as const;
 export type ToolVariant = (typeof toolVariants)[number];
 
-const params = () =>
-  mapTo(
-    z.object({
-      description: text(1500).optional().describe('What the parameter means.'),
-      value: freeValue().optional().describe('Any JSON value; strings may hold {{name}} placeholders.'),
-    }),
-    64,
-  );
+/** What a value from the dynamic data is made into. */
+export const parameterTypes = ['string', 'number', 'integer', 'boolean', 'object', 'array'] as const;
+
+const param = z.object({
+  description: text(1500).optional().describe('What the parameter means.'),
+  value: freeValue().optional().describe('Any JSON value; strings may hold {{name}} placeholders.'),
+});
+const runtimeParam = param.extend({
+  type: z.enum(parameterTypes).optional().describe('A text that can be read as this type is sent as such.'),
+  required: z.boolean().optional().describe('Without a value nothing is requested.'),
+});
 
 const custom = z.object({
   function: z
@@ -51,13 +55,13 @@ const custom = z.object({
         .regex(/^https?:\/\/.+/)
         .describe('May hold {name} path parameters and {{name}} placeholders.'),
       method: z
-        .enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE'])
+        .enum(toolMethods)
         .default('GET')
-        .describe('GET and DELETE send parameters in the query, the others as JSON.'),
+        .describe('GET, HEAD, OPTIONS and DELETE send parameters in the query, the others as JSON.'),
       headers: mapOf(header(), ['name'], 32).optional().describe('Sent with the request.'),
       timeout: duration('1s', '120s').default('20s').describe('Limit of the whole request.'),
-      fixedParams: params().optional().describe('Win over what the model says.'),
-      runtimeParams: params().optional().describe("Filled from the call's dynamic data."),
+      fixedParams: mapTo(param, 64).optional().describe('Win over what the model says.'),
+      runtimeParams: mapTo(runtimeParam, 64).optional().describe("Filled from the call's dynamic data."),
     })
     .describe('What is requested when the model calls it.'),
 });

@@ -57,7 +57,7 @@ export const agentAnswer = z
         timeout: z.number().describe('Milliseconds.'),
         headers: stringMap,
         body: z.record(z.string(), z.unknown()),
-        query: stringMap,
+        query: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
         cache: z.boolean(),
         response_data: z.array(z.object({ name: z.string(), data: z.string(), context: z.string().nullable() })),
       }),

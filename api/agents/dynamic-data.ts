@@ -20,7 +20,7 @@ export interface LookupView {
   readonly timeout: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Readonly<Record<string, unknown>>;
-  readonly query: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, unknown>>;
   readonly cache: boolean;
   readonly response_data: readonly { readonly name: string; readonly data: string; readonly context: string | null }[];
 }

@@ -1,9 +1,12 @@
 /** Bodies of the agents' routes. Order of the fields = order in which failures are reported. */
 import { z } from 'zod';
 
+import { lookupMethods } from '../../crds/http-method.ts';
+import { LONGEST_QUERY_VALUE } from '../../crds/limits.ts';
 import { distinct, headerMap } from '../codec/schemas.ts';
 import { inlineTool } from '../tools/schema.ts';
 import { issues } from '../validation/issue.ts';
+import { inAnyCase } from '../validation/normalize.ts';
 import { withRule } from '../validation/validate.ts';
 
 export const maxTools = 64;
@@ -60,13 +63,23 @@ const tts = {
   voice_temperature: z.number().min(0).max(2).nullish(),
 };
 
+const mostMilliseconds = 30_000;
+
+const timeout = withRule(
+  z.int().describe(`Milliseconds, from 1 to ${mostMilliseconds}; 5000 where absent.`).meta({ minimum: 1, maximum: mostMilliseconds }),
+  (milliseconds, loc) =>
+    milliseconds >= 1 && milliseconds <= mostMilliseconds
+      ? []
+      : [issues.value(loc, `timeout is in milliseconds, from 1 to ${mostMilliseconds}`)],
+);
+
 const dynamicDataItem = z.object({
   url: address(),
-  method: z.enum(['GET', 'POST', 'PUT', 'PATCH']).nullish(),
-  timeout: z.int().min(100).max(30_000).nullish(),
+  method: inAnyCase(z.enum(lookupMethods)).nullish(),
+  timeout: timeout.nullish(),
   headers: headerMap.nullish(),
   body: z.record(z.string(), z.unknown()).meta({ maxProperties: 64 }).nullish(),
-  query: map(text(4096), 32).nullish(),
+  query: map(z.union([text(LONGEST_QUERY_VALUE), z.number(), z.boolean()]), 32).nullish(),
   cache: z.boolean().nullish(),
   response_data: withRule(
     z.array(z.object({ name: named(128), data: named(512), context: text(1500).nullish() })).max(32),

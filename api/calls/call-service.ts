@@ -9,6 +9,7 @@ import { newCallId, type CallRecord, type CallStore } from '../../store/index.ts
 import { ApiError, ValidationFailed } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { issues } from '../validation/issue.ts';
+import { callLimitReached } from './call-limit.ts';
 import { instantOf, type CallQuery, type WebCallCreate } from './schema.ts';
 import type { ServedAgents } from './served-agents.ts';
 
@@ -78,10 +79,7 @@ export class CallService {
       createdByKey: keyId,
     });
     if (registration.outcome === 'registered') return registration.call;
-    throw new ApiError(
-      'concurrent_call_limit_reached',
-      'your organisation has as many live calls as it may have: end one, or try again when one has ended',
-    );
+    throw callLimitReached();
   }
 
   /** @throws ApiError `not_found` */

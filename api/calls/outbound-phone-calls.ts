@@ -7,6 +7,7 @@ import { newCallId, type CallRecord, type PhoneRoutes } from '../../store/index.
 import { ApiError, ValidationFailed } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { issues } from '../validation/issue.ts';
+import { callLimitReached } from './call-limit.ts';
 import type { OutboundCallCreate } from './schema.ts';
 import type { ServedAgents } from './served-agents.ts';
 
@@ -76,11 +77,7 @@ export class OutboundPhoneCalls {
       createdBy: userId,
       createdByKey: keyId,
     });
-    if (registration.outcome === 'limit_reached')
-      throw new ApiError(
-        'concurrent_call_limit_reached',
-        'your organisation has as many live calls as it may have: end one, or try again when one has ended',
-      );
+    if (registration.outcome === 'limit_reached') throw callLimitReached();
     try {
       await rooms.open(id);
     } catch (cause) {

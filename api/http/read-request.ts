@@ -26,7 +26,7 @@ export function readRequest<S extends RequestSchemas>(request: FastifyRequest, s
         ),
         body: request.body as Uint8Array | undefined,
       },
-      answersOf(request),
+      { answers: answersOf(request), lenient: true },
     ),
   );
   if (!result.ok) throw new ValidationFailed(result.issues);

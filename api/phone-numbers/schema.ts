@@ -2,6 +2,7 @@
 import { z } from 'zod';
 
 import type { phoneNumberVariants } from '../../crds/index.ts';
+import { keepingEmpty } from '../validation/normalize.ts';
 import { forbidding } from '../validation/validate.ts';
 
 export type Provider = (typeof phoneNumberVariants)[number];
@@ -23,7 +24,8 @@ const common = {
 const region = z.enum(['global', 'bd', 'bd_link3']);
 
 const sip = {
-  sip_termination_uri: text(512).nullish(),
+  // Taking the trunk away takes the number off the air: null says that.
+  sip_termination_uri: keepingEmpty(text(512)).nullish(),
   sip_trunk_username: text(256).nullish(),
   sip_trunk_password: named(4096).nullish(),
 };

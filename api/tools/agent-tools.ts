@@ -16,7 +16,7 @@ import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
 import { attachedToolToRest, customToolFromRest, functionNameOf, shownOfBuiltin } from './codec.ts';
 import { toolFieldNames } from './field-names.ts';
 import type { InlineTool } from './schema.ts';
-import { ToolWriter, withAgent } from './tool-writer.ts';
+import { toolNameRule, ToolWriter, withAgent } from './tool-writer.ts';
 
 const at: Loc = ['body', 'llm', 'tools'];
 
@@ -68,12 +68,19 @@ export class AgentTools {
           : attached.find((tool) => tool.spec.custom?.function.name === item.function_tool?.name && !claimed.has(tool.metadata.name));
         const id = item.tool_id ?? namesake?.metadata.name;
         if (id === undefined) return this.#planCreation(caller, newNames[index] ?? '', agentName, item, index, found);
-        const tool = isObjectName(id) ? await this.#writer.find(org, id) : undefined;
+        const isName = isObjectName(id);
+        const tool = isName ? await this.#writer.find(org, id) : undefined;
+        if (tool === undefined && isName && isDefined(item)) return this.#planCreation(caller, id, agentName, item, index, found);
         if (tool === undefined) {
-          found.push(issues.value([...at, index, 'tool_id'], `there is no tool ${JSON.stringify(id)}`));
+          const message = isDefined(item)
+            ? toolNameRule
+            : `there is no tool ${JSON.stringify(id)}: give function_tool and additional_tool_info to make it`;
+          found.push(issues.value([...at, index, 'tool_id'], message));
           return undefined;
         }
-        await this.#change(caller, agentName, tool, item, index, found);
+        const { spec, secrets } = await this.#change(caller, agentName, tool, item, index, found);
+        const isOwn = (tool.spec.agentRefs ?? []).some((ref) => ref.name === agentName);
+        if (!isOwn && found.length === 0 && (secrets.size > 0 || !sameJson(spec, withAgent(tool.spec, agentName)))) throw notOwn(id);
         return { type: 'attach', index, name: id, item, found: tool };
       }),
     );
@@ -217,6 +224,17 @@ export class AgentTools {
     if (!mode.dryRun) await this.#writer.attached(tool);
     return tool;
   }
+}
+
+function isDefined({ function_tool: fn, additional_tool_info: info }: InlineTool): boolean {
+  return (fn ?? undefined) !== undefined && (info ?? undefined) !== undefined;
+}
+
+function notOwn(id: string): ApiError {
+  return new ApiError(
+    'conflict',
+    `llm.tools: the agent doesn't have the tool ${JSON.stringify(id)}, and so can't change it: give its tool_id alone to attach it as it is, or another tool_id to make a new one`,
+  );
 }
 
 function creationOrder({ metadata }: Stored<Tool>): string {

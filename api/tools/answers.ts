@@ -2,6 +2,7 @@
 import { z } from 'zod';
 
 import { toolState } from '../state/answers.ts';
+import { parameterTypes } from '../../crds/tool.ts';
 
 const message = z.string().nullable();
 
@@ -12,7 +13,8 @@ const messages = {
   tool_failed_message: message,
 };
 
-const params = z.record(z.string(), z.object({ description: z.string().nullable(), value: z.unknown() }));
+const param = z.object({ description: z.string().nullable(), value: z.unknown() });
+const runtimeParam = param.extend({ type: z.enum(parameterTypes).optional(), required: z.boolean().optional() });
 
 /** The definition of a custom tool: what it is for the model, and what is called. */
 export const customToolAnswer = {
@@ -25,7 +27,7 @@ export const customToolAnswer = {
         .record(z.string(), z.string())
         .describe('Values that look secret are `"********"` unless the key names the permission `secrets:read`.'),
       method: z.string(),
-      parameters: z.object({ fixed_params: params, runtime_params: params }),
+      parameters: z.object({ fixed_params: z.record(z.string(), param), runtime_params: z.record(z.string(), runtimeParam) }),
     }),
   }),
   ...messages,

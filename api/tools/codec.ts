@@ -8,7 +8,7 @@ import type { Loc, ValidationIssue } from '../validation/issue.ts';
 import type { CustomTool, CustomToolUpdate, InlineTool } from './schema.ts';
 
 type Custom = NonNullable<ToolSpec['custom']>;
-type Params = NonNullable<Custom['http']['fixedParams']>;
+type Params = NonNullable<Custom['http']['runtimeParams']>;
 
 /** The four texts that every tool has. */
 export function messagesToRest(
@@ -41,9 +41,9 @@ export function customToolToRest(spec: ToolSpec & { readonly custom: Custom }, s
 
 function paramsToRest(params: Params | undefined): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
-    Object.entries(params ?? {}).map(([name, { description, value }]) => [
+    Object.entries(params ?? {}).map(([name, { description, value, type, required }]) => [
       name,
-      { description: description ?? null, value: value ?? null },
+      { description: description ?? null, value: value ?? null, type, required },
     ]),
   );
 }
@@ -117,16 +117,25 @@ function headersOf(
   return list.length === 0 && previous === undefined ? undefined : list;
 }
 
-function paramsOf(
-  sent: Readonly<Record<string, { description?: string | null | undefined; value?: unknown }>> | null | undefined,
-  previous: Params | undefined,
-): unknown {
+interface SentParam {
+  readonly description?: string | null | undefined;
+  readonly value?: unknown;
+  readonly type?: Params[string]['type'] | null;
+  readonly required?: boolean | null | undefined;
+}
+
+function paramsOf(sent: Readonly<Record<string, SentParam>> | null | undefined, previous: Params | undefined): unknown {
   if (sent === undefined) return previous;
   if (sent === null) return undefined;
   const result = Object.fromEntries(
-    Object.entries(sent).map(([name, { description, value }]) => [
+    Object.entries(sent).map(([name, { description, value, type, required }]) => [
       name,
-      present({ description: description ?? undefined, value: value === null && previous?.[name]?.value !== null ? undefined : value }),
+      present({
+        description: description ?? undefined,
+        value: value === null && previous?.[name]?.value !== null ? undefined : value,
+        type: type ?? undefined,
+        required: required ?? undefined,
+      }),
     ]),
   );
   return unlessEmptyBefore(result, previous);

@@ -3,12 +3,13 @@ import type { z } from 'zod';
 
 import type { Tool } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError, ValidationFailed } from '../http/api-error.ts';
 import { ifMatch, sendEtag, writeQuery } from '../http/conditions.ts';
 import { readRequest } from '../http/read-request.ts';
 import { addRoute } from '../http/route.ts';
 import type { Foundation } from '../resources/foundation.ts';
 import { listPage } from '../state/list-page.ts';
+import { issues } from '../validation/issue.ts';
 import { builtinToolFromRest, builtinToolToRest, builtinVariantOf } from './builtin-codec.ts';
 import { builtinToolUpdates, type BuiltinToolCreate, type BuiltinToolUpdate } from './builtin-schema.ts';
 import { customToolFromRest, customToolToRest } from './codec.ts';
@@ -16,8 +17,12 @@ import { builtinToolRoutes, customToolRoutes } from './descriptions.ts';
 import { customToolUpdate, type CustomTool, type CustomToolUpdate } from './schema.ts';
 import { ToolService, type Encode, type ToolFamily } from './tool-service.ts';
 
+interface Named {
+  readonly tool_id?: string | null | undefined;
+}
+
 /** A family of tools with routes of its own. `C` and `U`: bodies that make and change one. */
-interface Family<C, U> extends ToolFamily {
+interface Family<C, U extends Named> extends ToolFamily {
   readonly routes: typeof customToolRoutes | typeof builtinToolRoutes;
   /** The stored tool decides which fields an update can have. */
   readonly updateOf: (stored: Stored<Tool>) => z.ZodType<U>;
@@ -55,13 +60,14 @@ export function registerTools(app: FastifyInstance, foundation: Foundation): voi
   registerFamily(app, foundation, builtin);
 }
 
-function registerFamily<C, U>(app: FastifyInstance, foundation: Foundation, family: Family<C, U>): void {
+function registerFamily<C, U extends Named>(app: FastifyInstance, foundation: Foundation, family: Family<C, U>): void {
   const tools = new ToolService(foundation, family);
   const { routes } = family;
 
   addRoute(app, routes.create, async ({ params, query, body, caller, reply }) => {
     const mode = { dryRun: query.dry_run, force: query.force };
-    const tool = await tools.create(caller, params.ai_agent_id, family.encode(body as C), mode);
+    const make = { encode: family.encode(body as C), wanted: body.tool_id ?? undefined };
+    const tool = await tools.create(caller, params.ai_agent_id, make, mode);
     if (tool === undefined) throw agentNotFound();
     sendEtag(reply, tool.metadata.resourceVersion);
     return reply.code(201).send(await tools.view(caller, params.ai_agent_id, tool));
@@ -87,6 +93,10 @@ function registerFamily<C, U>(app: FastifyInstance, foundation: Foundation, fami
     const stored = await tools.find(caller.org, agent, id);
     if (stored === undefined) throw toolNotFound();
     const { query, body } = readRequest(request, { query: writeQuery, body: family.updateOf(stored) });
+    if (typeof body.tool_id === 'string' && body.tool_id !== id)
+      throw new ValidationFailed([
+        issues.value(['body', 'tool_id'], `the path names the tool ${JSON.stringify(id)}, and its id can't change`),
+      ]);
     const options = { dryRun: query.dry_run, force: query.force, requireState: ifMatch(request) };
     const change = { encode: family.encode(body), bringsSecrets: family.bringsSecrets(body), functionName: family.functionName(body) };
     const tool = await tools.update(caller, agent, id, change, options);

@@ -1,16 +1,23 @@
 import { z } from 'zod';
 
+import { toolMethods } from '../../crds/http-method.ts';
+import { parameterTypes } from '../../crds/tool.ts';
 import { headerMap } from '../codec/schemas.ts';
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
+import { inAnyCase } from '../validation/normalize.ts';
 import { withRule } from '../validation/validate.ts';
 
 const text = (max: number) => z.string().max(max);
 const message = () => text(1000).nullish();
 
-const params = z
-  /** Longest key as in the resources. */
-  .record(z.string().max(128), z.object({ description: text(1500).nullish(), value: z.unknown().optional() }))
-  .meta({ maxProperties: 64 });
+const param = { description: text(1500).nullish(), value: z.unknown().optional() };
+/** Longest key as in the resources. */
+const params = <T extends z.ZodType>(item: T) => z.record(z.string().max(128), item).meta({ maxProperties: 64 });
+const runtimeParam = z.object({
+  ...param,
+  type: z.enum(parameterTypes).nullish().describe('A text in the dynamic data that can be read as this type is sent as such.'),
+  required: z.boolean().nullish().describe('Without a value nothing is requested, and the tool fails.'),
+});
 
 const functionTool = z.object({
   name: z.string().regex(/^[a-zA-Z0-9_-]{1,64}$/),
@@ -26,14 +33,17 @@ const api = z.object({
     .max(2048)
     .regex(/^https?:\/\//),
   headers: headerMap.nullish(),
-  method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).nullish(),
-  parameters: z.object({ fixed_params: params.nullish(), runtime_params: params.nullish() }).nullish(),
+  method: inAnyCase(z.enum(toolMethods)).nullish(),
+  parameters: z.object({ fixed_params: params(z.object(param)).nullish(), runtime_params: params(runtimeParam).nullish() }).nullish(),
 });
 
 const additionalToolInfo = z.object({ tool_type: toolType, api });
 
-/** May stand in every body, so that an answer can be sent back whole; new tools get ids from the server, and a stored one is named by the path. */
-export const toolId = { tool_id: text(253).nullish().describe('Without effect: the server gives ids, and the path names the tool.') };
+export const toolId = {
+  tool_id: text(253)
+    .nullish()
+    .describe('Name of a new tool, in the form of a Kubernetes name; made up where absent. In an update it is that of the path.'),
+};
 
 /** The four texts that every tool has. */
 export const messages = {
@@ -61,8 +71,8 @@ export const customToolUpdate = z.object({
 export type CustomToolUpdate = z.output<typeof customToolUpdate>;
 
 /**
- * An item of `llm.tools`: a tool that exists, by `tool_id`, or a custom tool that is to be made. With both, the fields given are updated;
- * of a built-in tool that is what `llm.tools` shows of it.
+ * An item of `llm.tools`: a tool that exists, by `tool_id`, or a custom tool that is to be made, by its definition. With both, the tool of
+ * that id is made where there is none, and a tool of the agent is updated; of a built-in tool that is what `llm.tools` shows of it.
  */
 export const inlineTool = withRule(
   z.object({

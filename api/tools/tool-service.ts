@@ -19,7 +19,7 @@ import { requireCallable } from '../validation/address-issues.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import { functionNameOf, toolSecretRefs, type ToolEncoding } from './codec.ts';
 import { toolFieldNames } from './field-names.ts';
-import { isLastAgent, ToolWriter } from './tool-writer.ts';
+import { isLastAgent, toolNameRule, ToolWriter } from './tool-writer.ts';
 
 /** What a request makes of a stored tool. */
 export interface ToolChange {
@@ -67,18 +67,31 @@ export class ToolService {
     return this.#find(org, agentName, name, 'get');
   }
 
-  /** @returns undefined when there is no such agent */
-  async create(caller: Caller, agentName: string, encode: Encode, mode: WriteMode): Promise<Stored<Tool> | undefined> {
+  /**
+   * @param wanted the name of the tool; one is made up where it is absent
+   * @returns undefined when there is no such agent
+   * @throws ApiError `conflict` when the name or the function name is taken
+   */
+  async create(
+    caller: Caller,
+    agentName: string,
+    { encode, wanted }: { readonly encode: Encode; readonly wanted: string | undefined },
+    mode: WriteMode,
+  ): Promise<Stored<Tool> | undefined> {
     const { org } = caller;
     const agent = isObjectName(agentName) ? await this.#foundation.views.agents.stored(org, agentName) : undefined;
     if (agent === undefined) return undefined;
-    const name = `tool-${randomId()}`;
+    if (wanted !== undefined && !isObjectName(wanted)) throw new ValidationFailed([issues.value(['body', 'tool_id'], toolNameRule)]);
+    const name = wanted ?? `tool-${randomId()}`;
     const secrets = await this.#writer.secretWriter(caller, name, undefined);
     const spec = { ...this.#encode(encode, undefined, secrets), agentRefs: [{ name: agentName }] };
     const claims = this.#claims(org, [agentName], functionNameOf(spec));
     await requireFree(claims);
     return inRestWords(toolFieldNames, async () => {
-      const created = await this.#writer.make({ org, name, spec, secrets: secrets.pending, caller, madeWith: { agentName, agent } }, mode);
+      const created = await this.#writer.exclusively(org, name, async () => {
+        if (wanted !== undefined && (await this.#writer.find(org, name)) !== undefined) throw toolNameTaken(name);
+        return this.#writer.make({ org, name, spec, secrets: secrets.pending, caller, madeWith: { agentName, agent } }, mode);
+      });
       if (!mode.dryRun) {
         try {
           await requireFirst(created, claims);
@@ -264,6 +277,13 @@ async function requireFirst(created: Stored<Tool>, claims: readonly FirstCome<To
 
 function withFunctionName(spec: ToolSpec, name: string): ToolSpec {
   return spec.custom === undefined ? spec : { ...spec, custom: { ...spec.custom, function: { ...spec.custom.function, name } } };
+}
+
+function toolNameTaken(name: string): ApiError {
+  return new ApiError(
+    'conflict',
+    `there is a tool ${JSON.stringify(name)} already: leave tool_id out or use another one; to attach that tool, list it in the agent's llm.tools`,
+  );
 }
 
 function duplicate(): ApiError {

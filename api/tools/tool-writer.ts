@@ -17,6 +17,10 @@ import { toolFieldNames } from './field-names.ts';
 /** Annotation, value `true`: made over REST, as a part of an agent; it goes when the last agent lets go of it. */
 export const withAgentAnnotation = 'parley.dev/made-with-agent';
 
+/** What a `tool_id` that becomes a name has to look like. */
+export const toolNameRule =
+  'a tool_id is a Kubernetes name: at most 253 lower-case letters, digits, "-" and ".", with a letter or digit at both ends';
+
 const shape = shapeOf(toolKind.spec);
 
 export interface NewTool {

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 
 import { issues, type ValidationIssue } from './issue.ts';
 import { parseJson } from './json.ts';
+import { normalize } from './normalize.ts';
 import { unknownFields } from './unknown-fields.ts';
 import { validate } from './validate.ts';
 import { unknownFieldWarnings } from './warning.ts';
@@ -38,12 +39,13 @@ export type ValidatedRequest<S extends RequestSchemas> =
  * Reads every part and reports all failures in FastAPI's order: query, then body. As there, a body that is no JSON is
  * reported alone, and one that is absent is a missing field. Unknown fields are failures where they would narrow what is
  * asked for: in the query, and in a body that is a `z.strictObject`; elsewhere they are warnings.
- * @param answers what the route answers: its fields may be sent back without effect
+ * @param options.answers what the route answers: its fields may be sent back without effect
+ * @param options.lenient reads more spellings than pydantic does: see {@link normalize}
  */
 export function validateRequest<S extends RequestSchemas>(
   schemas: S,
   raw: RawRequest,
-  answers: readonly z.ZodType[] = [],
+  { answers = [], lenient = false }: { readonly answers?: readonly z.ZodType[]; readonly lenient?: boolean } = {},
 ): ValidatedRequest<S> {
   const found: ValidationIssue[] = [];
   let body: unknown;
@@ -51,6 +53,7 @@ export function validateRequest<S extends RequestSchemas>(
     const parsed = parseJson(raw.body);
     if (!parsed.ok) return { ok: false, issues: [issues.jsonInvalid(parsed.offset)] };
     body = parsed.value;
+    if (lenient) normalize(schemas.body, body);
   }
   const part = (schema: z.ZodType | undefined, input: unknown, name: string): unknown => {
     if (schema === undefined) return undefined;

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 
 import { fillTemplate, fillValue, type DynamicData } from '../../calls/template.ts';
 import type { AgentSpec } from '../../crds/index.ts';
+import { isBodyless, type LookupMethod } from '../../crds/http-method.ts';
 import { millisecondsOf } from '../../crds/duration.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import { fillAddress, withQuery } from '../tools/http/address.ts';
@@ -35,7 +36,7 @@ export function timeoutOf({ timeout }: Lookup): number {
 export interface PreparedLookup {
   readonly request: {
     readonly url: string;
-    readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH';
+    readonly method: LookupMethod;
     readonly headers: Readonly<Record<string, string>>;
     readonly body?: string;
   };
@@ -48,11 +49,11 @@ export async function prepare(lookup: Lookup, data: DynamicData, readSecret: Rea
   const address = fillAddress(url, { data, headers: specs });
   if ('problem' in address) throw new LookupFailed('incomplete_address', address.problem);
   const { headers, redaction } = await readHeaders(specs, data, readSecret);
-  const filled = Object.entries(query).map(([name, value]) => [name, fillTemplate(value, data)]);
-  const sends = method !== 'GET';
+  const filled = Object.entries(query).map(([name, value]) => [name, typeof value === 'string' ? fillTemplate(value, data) : value]);
+  const sends = !isBodyless(method);
   return {
     request: {
-      url: withQuery(address.url, Object.fromEntries(filled) as Record<string, string>),
+      url: withQuery(address.url, Object.fromEntries(filled) as Record<string, unknown>),
       method,
       headers: withDefaults(headers, {
         accept: 'application/json',
@@ -90,6 +91,8 @@ export async function ask(
   }
   const answer = await readAnswer(response, redaction);
   if (answer.kind === 'json') return answer.value;
+  // The answer to HEAD never has content, and that to OPTIONS rarely.
+  if (answer.kind === 'none' && (request.method === 'HEAD' || request.method === 'OPTIONS')) return {};
   if (answer.kind === 'text' && answer.cut) throw new LookupFailed('too_large', `the answer of ${host} is longer than 64 KiB`);
   if (answer.kind === 'unreadable') throw new LookupFailed('unreadable', `the answer of ${host} can't be read: ${answer.why}`);
   throw new LookupFailed('invalid_json', `the answer of ${host} is no JSON object or list`);

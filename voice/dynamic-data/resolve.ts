@@ -4,6 +4,7 @@
  */
 import { CredentialError, type Credentials } from '../../calls/providers/index.ts';
 import { fillTemplate, textOf, type DynamicData } from '../../calls/template.ts';
+import { PathError, valueAt } from '../../crds/json-path.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import { EgressError } from '../../platform/egress/egress-error.ts';
@@ -11,7 +12,6 @@ import type { Logger } from '../../platform/logging.ts';
 import { parseJson } from '../tools/http/json.ts';
 import type { JsonValue } from '../tools/tool-result.ts';
 import { untilAborted } from '../tools/until-aborted.ts';
-import { PathError, valueAt } from './json-path.ts';
 import { ask, cacheKey, LookupFailed, prepare, timeoutOf, type Lookup } from './lookup.ts';
 
 /** Where answers are kept for the calls to come: Postgres. */

@@ -25,7 +25,13 @@ class Param(BaseModel):
     value: Any = None
 
 
+class RuntimeParam(Param):
+    type: Literal["string", "number", "integer", "boolean", "object", "array"] | None = None
+    required: bool | None = None
+
+
 Params = Annotated[dict[text(128), Param], Field(max_length=64)]
+RuntimeParams = Annotated[dict[text(128), RuntimeParam], Field(max_length=64)]
 Free = Annotated[dict[str, Any], Field(max_length=64)]
 Headers = Annotated[
     dict[text(256, pattern=r"^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$"), text(4096, pattern=r"^[\t\x20-\x7e\x80-\xff]*$")],
@@ -49,10 +55,10 @@ class FunctionToolUpdate(BaseModel):
 
 class Parameters(BaseModel):
     fixed_params: Params | None = None
-    runtime_params: Params | None = None
+    runtime_params: RuntimeParams | None = None
 
 
-Method = Literal["GET", "POST", "PUT", "PATCH", "DELETE"]
+Method = Literal["GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE"]
 
 
 class Api(BaseModel):

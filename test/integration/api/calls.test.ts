@@ -195,6 +195,7 @@ describe('create-web-call', () => {
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(3);
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(5);
     const refused = answers.find(({ status }) => status === 429);
+    expect(refused?.headers.get('retry-after')).toBe('5');
     expect(refused?.body.error).toBe('concurrent_call_limit_reached');
     expect((await fresh.call('GET', '/v1/calls')).body.total_count).toBe(3);
     const made = answers.find(({ status }) => status === 201)!.body._id;

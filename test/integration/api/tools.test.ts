@@ -182,7 +182,7 @@ describe('custom tools', () => {
     ]);
     const bad = {
       function_tool: { name: 'no spaces', parameters: [] },
-      additional_tool_info: { tool_type: 'other', api: { endpoint: 'ftp://x', method: 'HEAD', headers: { 'a b': 'x' } } },
+      additional_tool_info: { tool_type: 'other', api: { endpoint: 'ftp://x', method: 'TRACE', headers: { 'a b': 'x' } } },
       tool_start_message: 5,
     };
     expect(brief(await org.call('POST', all, bad))).toEqual([

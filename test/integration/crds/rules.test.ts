@@ -67,7 +67,7 @@ const rows: readonly Row[] = [
   ...between('Agent.spec.call.voicemailDetectionTimeout', '0s', '300s', '0s', '6m', (voicemailDetectionTimeout) =>
     agent({ call: { voicemailDetectionTimeout } }),
   ).slice(1),
-  ...between('Agent.spec.dynamicData[].timeout', '100ms', '30s', '99ms', '31s', (timeout) => dynamicData({ timeout })),
+  ...between('Agent.spec.dynamicData[].timeout', '1ms', '30s', '0.5ms', '31s', (timeout) => dynamicData({ timeout })),
   {
     rule: 'Agent.spec.dynamicData[].headers[]',
     spec: dynamicData({ headers: [{ name: 'X-A' }] }),
@@ -77,11 +77,6 @@ const rows: readonly Row[] = [
     rule: 'Agent.spec.dynamicData[].headers[]',
     spec: dynamicData({ headers: [{ ...header, valueFrom: { secretKeyRef: secret } }] }),
     answer: `spec.dynamicData[0].headers[0]: ${oneOfHeader}`,
-  },
-  {
-    rule: 'Agent.spec.dynamicData[].query',
-    spec: dynamicData({ query: { [longKey]: 'v' } }),
-    answer: `spec.dynamicData[0].query: ${keys}`,
   },
   {
     rule: 'Agent.spec.postCallAnalysis[]',

@@ -132,7 +132,7 @@ export const samples: readonly Manifest[] = [
             list: { value: [1, { two: null }] },
             object: { value: { a: { b: [true] } } },
           },
-          runtimeParams: { customer: { description: 'd', value: '{{customer_name}}' } },
+          runtimeParams: { customer: { description: 'd', value: '{{customer_name}}', type: 'string', required: true } },
         },
       },
     },

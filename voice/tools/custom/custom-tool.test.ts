@@ -60,12 +60,12 @@ describe('what the model sees', () => {
 });
 
 describe('what is sent', () => {
-  it.each(['GET', 'DELETE'] as const)('is in the query with %s', async (method) => {
+  it.each(['GET', 'HEAD', 'OPTIONS', 'DELETE'] as const)('is in the query with %s', async (method) => {
     const endpoint = await startEndpoint(servers, (response) => sendJson(response, { ok: true }));
     const http = { url: `${endpoint.url}/items/{id}?v=1`, method };
     expect(await run({ http }, { id: 'a/b', q: 'x y&z', n: 3, list: [1, 2], v: 'mine', deep: { a: 1 }, nil: null })).toMatchObject({
       succeeded: true,
-      forModel: { ok: true },
+      ...(method !== 'HEAD' && { forModel: { ok: true } }),
     });
     const [received] = endpoint.requests;
     const url = new URL(received?.url ?? '', endpoint.url);
@@ -78,6 +78,40 @@ describe('what is sent', () => {
       ['list', '2'],
       ['deep', '{"a":1}'],
     ]);
+  });
+
+  it('is nothing where a required runtime parameter has no value', async () => {
+    const endpoint = await startEndpoint(servers, (response) => sendJson(response, {}));
+    const http = { url: endpoint.url, runtimeParams: { guest: { required: true }, city: {} } };
+    for (const data of [{}, { guest: '' }, { guest: null }]) {
+      expect(await run({ http, data })).toMatchObject({ succeeded: false, detail: 'missing_runtime_parameter' });
+    }
+    expect(endpoint.requests).toEqual([]);
+    expect(await run({ http, data: { guest: 'Ada' } })).toMatchObject({ succeeded: true });
+  });
+
+  it('has runtime parameters of the type that they are to have, as far as a text can be read so', async () => {
+    const endpoint = await startEndpoint(servers, (response) => sendJson(response, {}));
+    const runtimeParams = {
+      integer: { type: 'integer' },
+      half: { type: 'integer' },
+      flag: { type: 'boolean' },
+      list: { type: 'array' },
+      object: { type: 'object' },
+      text: { type: 'string' },
+      plain: {},
+    } as const;
+    const data = { integer: '42', half: '1.5', flag: 'true', list: '[1]', object: 'null', text: 7, plain: '7' };
+    await run({ http: { url: endpoint.url, method: 'POST', runtimeParams }, data });
+    expect(JSON.parse(endpoint.requests[0]?.body ?? '')).toEqual({
+      integer: 42,
+      half: '1.5',
+      flag: true,
+      list: [1],
+      object: 'null',
+      text: '7',
+      plain: '7',
+    });
   });
 
   it.each(['POST', 'PUT', 'PATCH'] as const)('is JSON with %s', async (method) => {

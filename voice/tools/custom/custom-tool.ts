@@ -1,15 +1,19 @@
 /** A custom tool: a function that the model sees, and the HTTP request behind it. */
-import { fillTemplate, fillValue, lookUp, type DynamicData } from '../../../calls/template.ts';
+import { fillTemplate, fillValue, lookUp, textOf, type DynamicData } from '../../../calls/template.ts';
+import { isBodyless } from '../../../crds/http-method.ts';
 import { millisecondsOf } from '../../../crds/duration.ts';
 import type { ToolSpec } from '../../../crds/index.ts';
 import type { Egress } from '../../../platform/egress/egress.ts';
 import { createArgumentCheck } from '../arguments.ts';
 import { fillAddress, queryNames, withQuery } from '../http/address.ts';
 import { callEndpoint } from '../http/call-endpoint.ts';
+import { parseJson } from '../http/json.ts';
 import { readHeaders, withDefaults, type ReadSecret } from '../http/headers.ts';
 import { failure, type Arguments, type ToolDefinition, type ToolMessages } from '../tool-result.ts';
 
 export type CustomSpec = NonNullable<ToolSpec['custom']>;
+
+type RuntimeParam = NonNullable<CustomSpec['http']['runtimeParams']>[string];
 
 export interface CustomToolOptions {
   readonly custom: CustomSpec;
@@ -36,12 +40,17 @@ export function createCustomTool({ custom, messages, note, data, egress, readSec
     refuse: (args) => check(forCheck(args, given, parameters)),
 
     async run(args, signal) {
+      const missing = Object.entries(http.runtimeParams ?? {}).filter(([name, { required }]) => required && isUnset(given.get(name)));
+      if (missing.length > 0) {
+        const names = missing.map(([name]) => JSON.stringify(name)).join(', ');
+        return failure(`Nothing was sent: the call has no value for ${names}.`, {}, 'missing_runtime_parameter');
+      }
       const values = merged(args, given);
       const address = fillAddress(http.url, { data, parameters: values, headers: http.headers });
       if ('problem' in address) return failure(`Nothing was sent: ${address.problem}.`, {}, 'incomplete_address');
       const { headers, redaction } = await readHeaders(http.headers ?? [], data, readSecret);
       const rest = Object.fromEntries(Object.entries(values).filter(([name]) => !address.used.has(name)));
-      const inQuery = http.method === 'GET' || http.method === 'DELETE';
+      const inQuery = isBodyless(http.method);
       return callEndpoint(egress, {
         request: {
           method: http.method,
@@ -69,10 +78,23 @@ type Given = ReadonlyMap<string, unknown>;
 function givenParameters({ fixedParams = {}, runtimeParams = {} }: CustomSpec['http'], data: DynamicData): Given {
   return new Map([
     ...Object.entries(runtimeParams).map(
-      ([name, { value }]) => [name, value === undefined ? lookUp(name, data) : fillValue(value, data)] as const,
+      ([name, { value, type }]) => [name, asType(value === undefined ? lookUp(name, data) : fillValue(value, data), type)] as const,
     ),
     ...Object.entries(fixedParams).map(([name, { value }]) => [name, fillValue(value, data)] as const),
   ]);
+}
+
+function isUnset(value: unknown): boolean {
+  return value === undefined || value === null || value === '';
+}
+
+/** A text that can be read as `type` becomes such a value; any other value stays what it is. */
+function asType(value: unknown, type: RuntimeParam['type']): unknown {
+  if (type === 'string') return isUnset(value) || typeof value === 'string' ? value : textOf(value);
+  if (typeof value !== 'string' || type === undefined) return value;
+  const read = parseJson(value);
+  const fits = type === 'array' ? Array.isArray(read) : type === 'integer' ? Number.isSafeInteger(read) : typeof read === type;
+  return fits && !(type === 'object' && (read === null || Array.isArray(read))) ? read : value;
 }
 
 function merged(args: Arguments, given: Given): Arguments {

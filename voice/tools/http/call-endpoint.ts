@@ -1,4 +1,5 @@
 /** One request to the endpoint of a custom tool, and what the model is told of it. */
+import type { ToolMethod } from '../../../crds/http-method.ts';
 import type { Egress, EgressRequest } from '../../../platform/egress/egress.ts';
 import { EgressError } from '../../../platform/egress/egress-error.ts';
 import { failure, type JsonValue, type ToolResult } from '../tool-result.ts';
@@ -7,7 +8,7 @@ import type { Redaction } from './redaction.ts';
 
 export interface EndpointCall {
   readonly request: Pick<EgressRequest, 'url' | 'headers'> & {
-    readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+    readonly method: ToolMethod;
     readonly body?: string;
   };
   /** Of the whole request, in milliseconds. */

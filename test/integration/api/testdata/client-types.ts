@@ -571,7 +571,7 @@ export interface components {
             [key: string]: unknown;
           };
           query: {
-            [key: string]: string;
+            [key: string]: string | number | boolean;
           };
           cache: boolean;
           response_data: ({
@@ -622,7 +622,7 @@ export interface components {
                 headers?: {
                   [key: string]: string;
                 } | null;
-                method?: ("GET" | "POST" | "PUT" | "PATCH" | "DELETE") | null;
+                method?: ("GET" | "HEAD" | "OPTIONS" | "POST" | "PUT" | "PATCH" | "DELETE") | null;
                 parameters?: ({
                   fixed_params?: ({
                     [key: string]: {
@@ -634,6 +634,10 @@ export interface components {
                     [key: string]: {
                       description?: string | null;
                       value?: unknown;
+                      /** @description A text in the dynamic data that can be read as this type is sent as such. */
+                      type?: ("string" | "number" | "integer" | "boolean" | "object" | "array") | null;
+                      /** @description Without a value nothing is requested, and the tool fails. */
+                      required?: boolean | null;
                     };
                   }) | null;
                 }) | null;
@@ -679,7 +683,7 @@ export interface components {
       voicemail_detection_timeout_seconds?: number | null;
       dynamic_data_config?: (({
           url: string;
-          method?: ("GET" | "POST" | "PUT" | "PATCH") | null;
+          method?: ("GET" | "HEAD" | "OPTIONS" | "POST" | "PUT" | "PATCH") | null;
           timeout?: number | null;
           headers?: {
             [key: string]: string;
@@ -687,9 +691,9 @@ export interface components {
           body?: {
             [key: string]: unknown;
           } | null;
-          query?: {
-            [key: string]: string;
-          } | null;
+          query?: ({
+            [key: string]: string | number | boolean;
+          }) | null;
           cache?: boolean | null;
           response_data?: (({
               name: string;
@@ -754,7 +758,7 @@ export interface components {
                 headers?: {
                   [key: string]: string;
                 } | null;
-                method?: ("GET" | "POST" | "PUT" | "PATCH" | "DELETE") | null;
+                method?: ("GET" | "HEAD" | "OPTIONS" | "POST" | "PUT" | "PATCH" | "DELETE") | null;
                 parameters?: ({
                   fixed_params?: ({
                     [key: string]: {
@@ -766,6 +770,10 @@ export interface components {
                     [key: string]: {
                       description?: string | null;
                       value?: unknown;
+                      /** @description A text in the dynamic data that can be read as this type is sent as such. */
+                      type?: ("string" | "number" | "integer" | "boolean" | "object" | "array") | null;
+                      /** @description Without a value nothing is requested, and the tool fails. */
+                      required?: boolean | null;
                     };
                   }) | null;
                 }) | null;
@@ -811,7 +819,7 @@ export interface components {
       voicemail_detection_timeout_seconds?: number | null;
       dynamic_data_config?: (({
           url: string;
-          method?: ("GET" | "POST" | "PUT" | "PATCH") | null;
+          method?: ("GET" | "HEAD" | "OPTIONS" | "POST" | "PUT" | "PATCH") | null;
           timeout?: number | null;
           headers?: {
             [key: string]: string;
@@ -819,9 +827,9 @@ export interface components {
           body?: {
             [key: string]: unknown;
           } | null;
-          query?: {
-            [key: string]: string;
-          } | null;
+          query?: ({
+            [key: string]: string | number | boolean;
+          }) | null;
           cache?: boolean | null;
           response_data?: (({
               name: string;
@@ -899,6 +907,9 @@ export interface components {
               [key: string]: {
                 description: string | null;
                 value: unknown;
+                /** @enum {string} */
+                type?: "string" | "number" | "integer" | "boolean" | "object" | "array";
+                required?: boolean;
               };
             };
           };
@@ -1022,7 +1033,7 @@ export interface components {
       tool_name: "send_email";
       from_email: string;
       app_password: string;
-      /** @description Without effect: the server gives ids, and the path names the tool. */
+      /** @description Name of a new tool, in the form of a Kubernetes name; made up where absent. In an update it is that of the path. */
       tool_id?: string | null;
       tool_description?: string | null;
       tool_start_message?: string | null;
@@ -1035,7 +1046,7 @@ export interface components {
       transfer_to: string;
       transfer_type?: ("cold_transfer" | "warm_transfer") | null;
       display_phone_number?: boolean | null;
-      /** @description Without effect: the server gives ids, and the path names the tool. */
+      /** @description Name of a new tool, in the form of a Kubernetes name; made up where absent. In an update it is that of the path. */
       tool_id?: string | null;
       tool_description?: string | null;
       tool_start_message?: string | null;
@@ -1048,7 +1059,7 @@ export interface components {
       event_type_id: number | string;
       cal_api_key: string;
       timezone?: string | null;
-      /** @description Without effect: the server gives ids, and the path names the tool. */
+      /** @description Name of a new tool, in the form of a Kubernetes name; made up where absent. In an update it is that of the path. */
       tool_id?: string | null;
       tool_description?: string | null;
       tool_start_message?: string | null;
@@ -1061,7 +1072,7 @@ export interface components {
       event_type_id: number | string;
       cal_api_key: string;
       timezone?: string | null;
-      /** @description Without effect: the server gives ids, and the path names the tool. */
+      /** @description Name of a new tool, in the form of a Kubernetes name; made up where absent. In an update it is that of the path. */
       tool_id?: string | null;
       tool_description?: string | null;
       tool_start_message?: string | null;
@@ -1079,7 +1090,7 @@ export interface components {
       tool_name: "send_email";
       from_email?: string;
       app_password?: string;
-      /** @description Without effect: the server gives ids, and the path names the tool. */
+      /** @description Name of a new tool, in the form of a Kubernetes name; made up where absent. In an update it is that of the path. */
       tool_id?: string | null;
       tool_description?: string | null;
       tool_start_message?: string | null;
@@ -1092,7 +1103,7 @@ export interface components {
       transfer_to?: string;
       transfer_type?: ("cold_transfer" | "warm_transfer") | null;
       display_phone_number?: boolean | null;
-      /** @description Without effect: the server gives ids, and the path names the tool. */
+      /** @description Name of a new tool, in the form of a Kubernetes name; made up where absent. In an update it is that of the path. */
       tool_id?: string | null;
       tool_description?: string | null;
       tool_start_message?: string | null;
@@ -1105,7 +1116,7 @@ export interface components {
       event_type_id?: number | string;
       cal_api_key?: string;
       timezone?: string | null;
-      /** @description Without effect: the server gives ids, and the path names the tool. */
+      /** @description Name of a new tool, in the form of a Kubernetes name; made up where absent. In an update it is that of the path. */
       tool_id?: string | null;
       tool_description?: string | null;
       tool_start_message?: string | null;
@@ -1118,7 +1129,7 @@ export interface components {
       event_type_id?: number | string;
       cal_api_key?: string;
       timezone?: string | null;
-      /** @description Without effect: the server gives ids, and the path names the tool. */
+      /** @description Name of a new tool, in the form of a Kubernetes name; made up where absent. In an update it is that of the path. */
       tool_id?: string | null;
       tool_description?: string | null;
       tool_start_message?: string | null;
@@ -1353,6 +1364,9 @@ export interface components {
               [key: string]: {
                 description: string | null;
                 value: unknown;
+                /** @enum {string} */
+                type?: "string" | "number" | "integer" | "boolean" | "object" | "array";
+                required?: boolean;
               };
             };
           };
@@ -1374,7 +1388,7 @@ export interface components {
       warnings?: string[];
     };
     CustomToolCreate: {
-      /** @description Without effect: the server gives ids, and the path names the tool. */
+      /** @description Name of a new tool, in the form of a Kubernetes name; made up where absent. In an update it is that of the path. */
       tool_id?: string | null;
       function_tool: {
         name: string;
@@ -1390,7 +1404,7 @@ export interface components {
           headers?: {
             [key: string]: string;
           } | null;
-          method?: ("GET" | "POST" | "PUT" | "PATCH" | "DELETE") | null;
+          method?: ("GET" | "HEAD" | "OPTIONS" | "POST" | "PUT" | "PATCH" | "DELETE") | null;
           parameters?: ({
             fixed_params?: ({
               [key: string]: {
@@ -1402,6 +1416,10 @@ export interface components {
               [key: string]: {
                 description?: string | null;
                 value?: unknown;
+                /** @description A text in the dynamic data that can be read as this type is sent as such. */
+                type?: ("string" | "number" | "integer" | "boolean" | "object" | "array") | null;
+                /** @description Without a value nothing is requested, and the tool fails. */
+                required?: boolean | null;
               };
             }) | null;
           }) | null;
@@ -1418,7 +1436,7 @@ export interface components {
       next_page_token: string | null;
     };
     CustomToolUpdate: {
-      /** @description Without effect: the server gives ids, and the path names the tool. */
+      /** @description Name of a new tool, in the form of a Kubernetes name; made up where absent. In an update it is that of the path. */
       tool_id?: string | null;
       function_tool?: {
         name?: string;
@@ -1434,7 +1452,7 @@ export interface components {
           headers?: {
             [key: string]: string;
           } | null;
-          method?: ("GET" | "POST" | "PUT" | "PATCH" | "DELETE") | null;
+          method?: ("GET" | "HEAD" | "OPTIONS" | "POST" | "PUT" | "PATCH" | "DELETE") | null;
           parameters?: ({
             fixed_params?: ({
               [key: string]: {
@@ -1446,6 +1464,10 @@ export interface components {
               [key: string]: {
                 description?: string | null;
                 value?: unknown;
+                /** @description A text in the dynamic data that can be read as this type is sent as such. */
+                type?: ("string" | "number" | "integer" | "boolean" | "object" | "array") | null;
+                /** @description Without a value nothing is requested, and the tool fails. */
+                required?: boolean | null;
               };
             }) | null;
           }) | null;

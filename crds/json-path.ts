@@ -37,6 +37,17 @@ export function valueAt(path: string, answer: unknown): unknown {
   return singular ? found[0] : found.length === 0 ? undefined : found;
 }
 
+/** @returns why nothing can be found at `path`; undefined for a path that can be read */
+export function pathFault(path: string): string | undefined {
+  try {
+    parsePath(path);
+    return undefined;
+  } catch (error) {
+    if (error instanceof PathError) return error.message;
+    throw error;
+  }
+}
+
 function parsePath(path: string): readonly Step[] {
   const trimmed = path.trim();
   const text = trimmed.startsWith('$') ? trimmed.slice(1) : /^[[.]/.test(trimmed) ? trimmed : `.${trimmed}`;

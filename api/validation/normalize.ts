@@ -1,0 +1,65 @@
+/** What clients write in more than one way, in the one that the schemas know. */
+import { z } from 'zod';
+
+type Schema = z.core.$ZodType;
+
+const marks = z.registry<{ readonly keepsEmpty?: true; readonly anyCase?: true }>();
+
+/** `""` is a value of this field and not a way to leave it unset. */
+export function keepingEmpty<T extends z.ZodType>(schema: T): T {
+  marks.add(schema, { keepsEmpty: true });
+  return schema;
+}
+
+/** The values of this enum are written in any case. They have to be upper case. */
+export function inAnyCase<T extends z.ZodEnum>(schema: T): T {
+  marks.add(schema, { anyCase: true });
+  return schema;
+}
+
+/**
+ * Changes a parsed body in place: `""` becomes null where null leaves a text, number, boolean or choice unset, as forms send it, and
+ * values that may be written {@link inAnyCase} become upper case.
+ */
+export function normalize(schema: Schema, input: unknown): void {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  if (typeof input !== 'object' || input === null) return;
+  switch (def.type) {
+    case 'optional':
+    case 'nullable':
+    case 'default':
+      return normalize(def.innerType, input);
+    case 'array':
+      if (Array.isArray(input)) for (const item of input) normalize(def.element, item);
+      return;
+    case 'record':
+      for (const item of Object.values(input)) normalize(def.valueType, item);
+      return;
+    case 'union':
+      for (const option of def.options) normalize(option, input);
+      return;
+    case 'object':
+      for (const [name, field] of Object.entries(def.shape)) {
+        if (Object.hasOwn(input, name)) normalizeField(field, input as Record<string, unknown>, name);
+      }
+      return;
+    default:
+  }
+}
+
+const scalars: ReadonlySet<string> = new Set(['string', 'number', 'boolean', 'enum', 'literal']);
+
+function normalizeField(schema: Schema, object: Record<string, unknown>, name: string): void {
+  const value = object[name];
+  const { nullable, inner } = unwrapped(schema);
+  const mark = marks.get(inner);
+  if (value === '' && nullable && mark?.keepsEmpty !== true && scalars.has((inner as z.core.$ZodTypes)._zod.def.type)) object[name] = null;
+  else if (typeof value === 'string' && mark?.anyCase === true) object[name] = value.toUpperCase();
+  else normalize(schema, value);
+}
+
+function unwrapped(schema: Schema, nullable = false): { readonly nullable: boolean; readonly inner: Schema } {
+  const { def } = (schema as z.core.$ZodTypes)._zod;
+  if (def.type === 'nullable') return unwrapped(def.innerType, true);
+  return def.type === 'optional' || def.type === 'default' ? unwrapped(def.innerType, nullable) : { nullable, inner: schema };
+}
