@@ -89,7 +89,7 @@ describe('the user of a key', () => {
     const subscription = {
       name: 's',
       url: 'https://127.0.0.1/hook',
-      event_names: ['CallHandler.CallEnded'],
+      events: ['CallHandler.CallEnded'],
       enable_signed_webhooks: false,
     };
     expect(await made('/v1/public/webhook/subscription', subscription, 'created_user_id')).toBe('alice');
