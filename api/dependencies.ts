@@ -14,6 +14,7 @@ import type { Logger } from '../platform/logging.ts';
 import type { NumberPool } from '../platform/number-pool.ts';
 import type { Store } from '../store/index.ts';
 import type { LimitClass } from './limits/limit-class.ts';
+import type { SigningKeys } from './signing/signing-keys.ts';
 
 /** How much is too much. */
 export interface Limits {
@@ -42,9 +43,7 @@ export interface CallDependencies {
   /** Undefined where there is none: no call can be made then. */
   readonly mediaServer: MediaServer | undefined;
   readonly recordings: Pick<FileStorage, 'read'>;
-  /** At least 32 bytes, the same on every replica: addresses of recordings are signed with it. */
-  readonly linkKey: Uint8Array;
-  /** Address of this API for clients; the request's own where undefined. */
+  /** Address of this API for clients; where it listens where undefined, which is of use on its own machine. */
   readonly publicUrl: string | undefined;
   /** Whether there is a page at `/call` to talk to agents from a browser. */
   readonly page: boolean;
@@ -65,8 +64,8 @@ export interface FoundationDependencies {
   readonly clock: Clock;
   /** 0 ≤ x < 1, for waiting times. Names and keys come from the system's own source of randomness. */
   readonly random: () => number;
-  /** At least 32 bytes, the same on every replica: page tokens are signed with it. */
-  readonly pageTokenKey: Uint8Array;
+  /** The same on every replica: page tokens and addresses of recordings are signed with them. */
+  readonly signing: SigningKeys;
   readonly limits: Limits;
   /** Says of an address at once whether it may be called. */
   readonly addresses: AddressChecks;

@@ -15,9 +15,8 @@ import type { Logger } from '../platform/logging.ts';
 import { openStore, watchHealth } from '../store/index.ts';
 import { buildApi } from './app.ts';
 import { connectionDrain } from './http/drain-connections.ts';
-import { recordingLinkKey } from './calls/signed-links.ts';
 import { limitsOf } from './limits/limit-class.ts';
-import { pageTokenKey } from './pagination/page-token.ts';
+import { SigningKeys } from './signing/signing-keys.ts';
 
 export interface RunApiOptions {
   readonly config: Config;
@@ -60,7 +59,7 @@ export async function runApi({ config, logger, registry, signal }: RunApiOptions
     metricsToken: config.PARLEY_METRICS_TOKEN,
     clock,
     random: Math.random,
-    pageTokenKey: pageTokenKey(config.DATABASE_URL),
+    signing: new SigningKeys({ given: config.PARLEY_SIGNING_SECRETS, stored: () => store.signingSecret() }),
     limits: limitsOf(config),
     namespace: config.PARLEY_NAMESPACE,
     knowledge: { files, jobs, search, profiles: config.PARLEY_EMBEDDING_PROFILES },
@@ -68,7 +67,6 @@ export async function runApi({ config, logger, registry, signal }: RunApiOptions
     calls: {
       mediaServer,
       recordings: files,
-      linkKey: recordingLinkKey(config.DATABASE_URL),
       publicUrl: config.PARLEY_PUBLIC_URL,
       page: config.PARLEY_CALL_PAGE,
     },
@@ -85,6 +83,8 @@ export async function runApi({ config, logger, registry, signal }: RunApiOptions
   await app.listen({ host: config.PARLEY_HOST, port: config.PARLEY_API_PORT });
   const { port } = app.server.address() as AddressInfo;
   logger.info({ host: config.PARLEY_HOST, port }, 'listening');
+  if (config.PARLEY_PUBLIC_URL === undefined && mediaServer !== undefined)
+    logger.warn('PARLEY_PUBLIC_URL is not set: only this machine can open the addresses of recordings');
 
   await runUntilStopped({
     logger,

@@ -1,9 +1,8 @@
 /** What lets the user of a web call into its room, and nowhere else. */
-import { AccessToken, RoomConfiguration, TrackSource } from 'livekit-server-sdk';
+import { AccessToken, TrackSource } from 'livekit-server-sdk';
 
 import type { MediaServer } from './media-server.ts';
 import { roomOf, userIdentityOf } from './names.ts';
-import { roomOptionsOf } from './room-options.ts';
 
 /** How long a token opens the room of its call, in milliseconds. Who is in the room stays. */
 export const tokenTtlMs = 600_000;
@@ -16,11 +15,11 @@ export interface TokenOptions {
 }
 
 /**
- * A token for the user of a call. It brings the room into being, and the agent into the room; the user may be heard and hear,
- * and nothing else: no pictures, no data, no look at other rooms, no change of what others see of the user.
+ * A token for the user of a call, for a room that is there. It makes none and calls no agent into one: once the call is over and its room is
+ * closed, it opens nothing. The user may be heard and hear, and nothing else: no pictures, no data, no look at other rooms, no change of what others see of the user.
  */
 export async function accessTokenOf(
-  server: Pick<MediaServer, 'apiKey' | 'apiSecret' | 'agentName'>,
+  server: Pick<MediaServer, 'apiKey' | 'apiSecret'>,
   { callId, expiresAt, now }: TokenOptions,
 ): Promise<string> {
   const seconds = Math.max(1, Math.floor((expiresAt.getTime() - now) / 1000));
@@ -39,6 +38,5 @@ export async function accessTokenOf(
     canUpdateOwnMetadata: false,
     hidden: false,
   });
-  token.roomConfig = new RoomConfiguration(roomOptionsOf(server, callId));
   return token.toJwt();
 }

@@ -9,7 +9,7 @@ import { restartPolicy, roomOptionsOf } from './room-options.ts';
 const timeoutSeconds = 5;
 /** Rooms that are as new have an agent on its way, in milliseconds. */
 const newMs = 4_000;
-/** Who has waited for so long, in milliseconds, is not kept waiting: the reaper ends the call. */
+/** A user who has waited for so long, in milliseconds, is not kept waiting: the reaper ends the call. */
 const enoughMs = 45_000;
 /** `AGENT` among the kinds of participants, in LiveKit's protocol. */
 const agentKind = 4;
@@ -18,7 +18,7 @@ const runningJob = 1;
 
 /** Each fails when the media server doesn't do it within 5 s. */
 export interface Rooms {
-  /** Makes the room of a call that nobody has come into yet, and calls for an agent: it comes first, and rings the other side from there. */
+  /** Makes the room of a call that nobody has come into yet, and calls for an agent: it comes first, and waits for the user, or rings the other side. */
   open(callId: string): Promise<void>;
   /** Sends everybody out and closes the room. One that isn't there is closed. */
   close(room: string): Promise<void>;
@@ -45,11 +45,11 @@ export function createRooms(server: MediaServer, now: () => number = Date.now): 
   const options = { requestTimeout: timeoutSeconds };
   const client = new RoomServiceClient(url, apiKey, apiSecret, options);
   const dispatches = new AgentDispatchClient(url, apiKey, apiSecret, options);
-  const hasAgent = async (room: string): Promise<boolean> => {
+  const participantsOf = async (room: string): Promise<readonly ParticipantInfo[]> => {
     try {
-      return (await client.listParticipants(room)).some(isAgent);
+      return await client.listParticipants(room);
     } catch (error) {
-      if (isAbsent(error)) return false;
+      if (isAbsent(error)) return [];
       throw error;
     }
   };
@@ -64,16 +64,17 @@ export function createRooms(server: MediaServer, now: () => number = Date.now): 
         if (!isAbsent(error)) throw error;
       }
     },
-    hasAgent,
+    hasAgent: async (room) => (await participantsOf(room)).some(isAgent),
     async waiting(names) {
       if (names.length === 0) return [];
       const there = await client.listRooms([...names]);
-      const old = there.filter(({ creationTimeMs }) => {
-        const age = now() - Number(creationTimeMs);
-        return age >= newMs && age < enoughMs;
-      });
+      const old = there.filter(({ creationTimeMs }) => now() - Number(creationTimeMs) >= newMs);
       const alone = await Promise.all(
-        old.map(async ({ name }) => !(await hasAgent(name)) && !(await dispatches.listDispatch(name)).some(hasJob)),
+        old.map(async ({ name }) => {
+          const inside = await participantsOf(name);
+          if (inside.some((each) => isAgent(each) || now() - Number(each.joinedAtMs) >= enoughMs)) return false;
+          return !(await dispatches.listDispatch(name)).some(hasJob);
+        }),
       );
       return old.filter((_room, index) => alone[index]).map(({ name }) => name);
     },

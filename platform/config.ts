@@ -288,10 +288,20 @@ const schema = z.object({
     .regex(/^[^@?#]*$/, 'must be without user, password, query and fragment')
     .default('https://api.cal.com/v2')
     .describe("Cal.com's API v2, for the calendar tools: another address for an installation of your own."),
+  PARLEY_SIGNING_SECRETS: readable((value) => {
+    if (commaList(value).some((secret) => secret.length < 32)) throw new Error('each must have at least 32 characters');
+  }, '')
+    .transform(commaList)
+    .describe(
+      'What page tokens and the addresses of recordings are signed with, separated by commas, the newest first: the first one signs, all are accepted. Where empty, a secret that the migration has made and the database keeps.',
+    )
+    .meta({ secret: true }),
   PARLEY_PUBLIC_URL: z
     .url({ protocol: /^https?$/ })
     .optional()
-    .describe("Address of the REST API as clients reach it, for the addresses of recordings; the request's own where absent."),
+    .describe(
+      'Address of the REST API as clients reach it, for the addresses of recordings; where it is absent they lead to where the API listens on its own machine.',
+    ),
   ...telemetryFields,
 });
 

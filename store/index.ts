@@ -15,6 +15,7 @@ import { createCallStore, type CallStore } from './calls/index.ts';
 import { createKnowledgeStore, type KnowledgeStore } from './knowledge/index.ts';
 import { PhoneRoutes } from './phone-numbers/phone-routes.ts';
 import { RateLimits } from './rate-limits.ts';
+import { StoreError } from './error.ts';
 import { requireSchema } from './schema-version.ts';
 import { createWebhookStore } from './webhooks/create-webhook-store.ts';
 import type { WebhookStore } from './webhooks/webhook-store.ts';
@@ -92,6 +93,8 @@ export interface Store {
   readonly calls: CallStore;
   readonly phoneRoutes: PhoneRoutes;
   readonly dynamicDataCache: DynamicDataCache;
+  /** What the api signs with: 32 random bytes, made with the database. @throws StoreError */
+  signingSecret(): Promise<Uint8Array>;
   /** For what keeps its own tables in the same database: the vectors. */
   readonly database: Database;
   /** @throws StoreError `unavailable`, `refused`, or `schema` when migrations are missing */
@@ -143,6 +146,11 @@ export function openStore(options: StoreOptions): Store {
       },
       purge: (what) => keys.purge(what),
       authenticate: (apiKey) => authenticator.authenticate(apiKey),
+    },
+    async signingSecret() {
+      const [row] = await database.query<{ readonly secret: Buffer | null }>('SELECT parley.signing_secret() AS secret');
+      if (row?.secret == null) throw new StoreError('internal', 'the row of parley.signing_secret is missing: set PARLEY_SIGNING_SECRETS');
+      return row.secret;
     },
     health: () => requireSchema(database),
     async close() {

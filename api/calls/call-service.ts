@@ -4,12 +4,14 @@ import { callSettingsOf, missingDynamicData } from '../../calls/call-settings.ts
 import type { CallLifecycle } from '../../calls/lifecycle.ts';
 import type { MediaServer } from '../../calls/media-server.ts';
 import { roomOf } from '../../calls/names.ts';
+import type { Rooms } from '../../calls/rooms.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { newCallId, type CallRecord, type CallStore } from '../../store/index.ts';
 import { ApiError, ValidationFailed } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { issues } from '../validation/issue.ts';
 import { callLimitReached } from './call-limit.ts';
+import { openRoom } from './open-room.ts';
 import { instantOf, type CallQuery, type WebCallCreate } from './schema.ts';
 import type { ServedAgents } from './served-agents.ts';
 
@@ -18,6 +20,8 @@ export interface CallServiceOptions {
   readonly lifecycle: CallLifecycle;
   readonly store: Pick<CallStore, 'calls' | 'log' | 'list'>;
   readonly mediaServer: MediaServer | undefined;
+  /** Of it. */
+  readonly rooms: Pick<Rooms, 'open'> | undefined;
   readonly clock: Clock;
 }
 
@@ -38,6 +42,7 @@ export class CallService {
   readonly #lifecycle: CallLifecycle;
   readonly #store: CallServiceOptions['store'];
   readonly #mediaServer: MediaServer | undefined;
+  readonly #rooms: CallServiceOptions['rooms'];
   readonly #clock: Clock;
 
   constructor(options: CallServiceOptions) {
@@ -45,13 +50,14 @@ export class CallService {
     this.#lifecycle = options.lifecycle;
     this.#store = options.store;
     this.#mediaServer = options.mediaServer;
+    this.#rooms = options.rooms;
     this.#clock = options.clock;
   }
 
   /** @throws ApiError `not_found`, `conflict`, `concurrent_call_limit_reached`, `unavailable` without a media server */
   async createWebCall({ org, userId, keyId }: Caller, body: WebCallCreate): Promise<CallRecord> {
-    if (this.#mediaServer === undefined)
-      throw new ApiError('unavailable', 'there is no media server: whoever runs Parley has to set LIVEKIT_URL');
+    const rooms = this.#rooms;
+    if (rooms === undefined) throw new ApiError('unavailable', 'there is no media server: whoever runs Parley has to set LIVEKIT_URL');
     const asked = await this.#agents.find(org, body.ai_agent_id);
     const override = body.override_ai_agent_id ?? undefined;
     const talking = override === undefined ? asked : await this.#agents.find(org, override);
@@ -78,8 +84,9 @@ export class CallService {
       createdBy: userId,
       createdByKey: keyId,
     });
-    if (registration.outcome === 'registered') return registration.call;
-    throw callLimitReached();
+    if (registration.outcome === 'limit_reached') throw callLimitReached();
+    await openRoom({ rooms, lifecycle: this.#lifecycle }, { org, id });
+    return registration.call;
   }
 
   /** @throws ApiError `not_found` */

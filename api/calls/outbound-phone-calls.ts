@@ -8,6 +8,7 @@ import { ApiError, ValidationFailed } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { issues } from '../validation/issue.ts';
 import { callLimitReached } from './call-limit.ts';
+import { openRoom } from './open-room.ts';
 import type { OutboundCallCreate } from './schema.ts';
 import type { ServedAgents } from './served-agents.ts';
 
@@ -18,9 +19,6 @@ export interface OutboundPhoneCallsOptions {
   /** Undefined where there is no media server. */
   readonly rooms: Pick<Rooms, 'open'> | undefined;
 }
-
-/** Until somebody tries a media server again that did not answer, in seconds. */
-const retrySeconds = 5;
 
 export class OutboundPhoneCalls {
   readonly #options: OutboundPhoneCallsOptions;
@@ -78,16 +76,7 @@ export class OutboundPhoneCalls {
       createdByKey: keyId,
     });
     if (registration.outcome === 'limit_reached') throw callLimitReached();
-    try {
-      await rooms.open(id);
-    } catch (cause) {
-      // Nobody will ever come into a room that isn't there.
-      await lifecycle.end({ org, id, reason: 'native_platform_internal_error' });
-      throw new ApiError('unavailable', 'the media server does not answer, and nobody was called; try again', {
-        cause,
-        retryAfterSeconds: retrySeconds,
-      });
-    }
+    await openRoom({ rooms, lifecycle }, { org, id });
     return registration.call;
   }
 }

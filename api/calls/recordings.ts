@@ -9,6 +9,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { isTerminal, type CallRecord, type CallRef, type CallStore } from '../../store/index.ts';
 import { ApiError } from '../http/api-error.ts';
 import { requestState } from '../http/request-state.ts';
+import type { SigningKeys } from '../signing/signing-keys.ts';
 import { readRange } from './byte-range.ts';
 import { SignedLinks } from './signed-links.ts';
 
@@ -19,20 +20,21 @@ export class Recordings {
   readonly #calls: Pick<CallStore['calls'], 'get'>;
   readonly #files: Pick<FileStorage, 'read'>;
   readonly #links: SignedLinks;
-  readonly #publicUrl: string | undefined;
+  readonly #publicUrl: () => string;
   readonly #clock: Clock;
 
   constructor(options: {
     readonly calls: Pick<CallStore['calls'], 'get'>;
     readonly files: Pick<FileStorage, 'read'>;
-    readonly linkKey: Uint8Array;
-    readonly publicUrl: string | undefined;
+    readonly signing: SigningKeys;
+    /** Address of this API for clients: never what a request says of it. */
+    readonly publicUrl: () => string;
     readonly clock: Clock;
   }) {
     this.#calls = options.calls;
     this.#files = options.files;
-    this.#links = new SignedLinks(options.linkKey);
-    this.#publicUrl = options.publicUrl?.replace(/\/+$/, '');
+    this.#links = new SignedLinks(options.signing);
+    this.#publicUrl = options.publicUrl;
     this.#clock = options.clock;
   }
 
@@ -51,18 +53,17 @@ export class Recordings {
 
   /** @throws ApiError `recording_not_found` for an address that is forged, or past its time */
   async findByToken(token: string): Promise<CallRecord> {
-    const link = this.#links.read(token, this.#clock.now());
+    const link = await this.#links.read(token, this.#clock.now());
     if (link === undefined)
       throw new ApiError('recording_not_found', 'this address does not open a recording, or does so no more: ask for a new one');
     return this.find({ org: link.org, id: link.callId });
   }
 
   /** An address that opens the recording of a call for so long. */
-  sign(request: FastifyRequest, { org, id }: CallRef, minutes: number): { readonly url: string; readonly expiresAt: Date } {
+  sign({ org, id }: CallRef, minutes: number): { readonly url: string; readonly expiresAt: Date } {
     const expiresAt = this.#clock.now() + minutes * 60_000;
-    const base = this.#publicUrl ?? `${request.protocol}://${request.host}`;
     const token = this.#links.write({ org, callId: id, expiresAt });
-    return { url: `${base}/v1/call-recording/signed/${token}`, expiresAt: new Date(expiresAt) };
+    return { url: `${this.#publicUrl().replace(/\/+$/, '')}/v1/call-recording/signed/${token}`, expiresAt: new Date(expiresAt) };
   }
 
   /** Answers with the recording, or the part of it that the request asks for. */

@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance } from 'fastify';
 
 import { createRooms } from '../../calls/rooms.ts';
 import { CallLifecycle } from '../../calls/lifecycle.ts';
@@ -21,6 +21,7 @@ import {
   openSignedRecording,
   signRecordingUrl,
 } from './descriptions.ts';
+import { listeningUrl } from './listening-url.ts';
 import { OutboundPhoneCalls } from './outbound-phone-calls.ts';
 import { addressMinutes, fileNameOf, Recordings } from './recordings.ts';
 import { ServedAgents } from './served-agents.ts';
@@ -28,62 +29,64 @@ import { ServedAgents } from './served-agents.ts';
 export function registerCalls(
   app: FastifyInstance,
   foundation: Foundation,
-  { store, clock, calls }: Pick<ApiDependencies, 'store' | 'clock' | 'calls'>,
+  { store, clock, calls, signing }: Pick<ApiDependencies, 'store' | 'clock' | 'calls' | 'signing'>,
 ): void {
   const agents = new ServedAgents({ foundation, revisions: store.agentRevisions });
   const lifecycle = new CallLifecycle({ calls: store.calls.calls, clock });
-  const outbound = new OutboundPhoneCalls({
-    agents,
-    lifecycle,
-    routes: store.phoneRoutes,
-    rooms: calls.mediaServer && createRooms(calls.mediaServer),
-  });
+  const rooms = calls.mediaServer && createRooms(calls.mediaServer);
+  const outbound = new OutboundPhoneCalls({ agents, lifecycle, routes: store.phoneRoutes, rooms });
   const service = new CallService({
     agents,
     lifecycle,
     store: store.calls,
     mediaServer: calls.mediaServer,
+    rooms,
     clock,
   });
-  const recordings = new Recordings({ ...calls, calls: store.calls.calls, files: calls.recordings, clock });
+  const recordings = new Recordings({
+    calls: store.calls.calls,
+    files: calls.recordings,
+    signing,
+    publicUrl: () => calls.publicUrl ?? listeningUrl(app),
+    clock,
+  });
 
   const analyses = new Analyses({ calls: store.calls, agentRevisions: store.agentRevisions });
 
   /** @param own - the call was made by this very request: whoever makes a call may join it, and who may make others may join what others have made */
-  const extrasOf = async (call: CallRecord, caller: Caller, request: FastifyRequest, { own = false } = {}): Promise<CallExtras> => ({
+  const extrasOf = async (call: CallRecord, caller: Caller, { own = false } = {}): Promise<CallExtras> => ({
     ...(own || covers(caller.permissions, 'calls:write') ? await service.accessTo(call) : noAccess),
-    recordingUrl:
-      call.recording !== null && maySee(caller, call, 'recordings:read') ? recordings.sign(request, call, addressMinutes).url : null,
+    recordingUrl: call.recording !== null && maySee(caller, call, 'recordings:read') ? recordings.sign(call, addressMinutes).url : null,
   });
 
-  addRoute(app, createWebCall, async ({ body, caller, request, reply, timed }) => {
+  addRoute(app, createWebCall, async ({ body, caller, reply, timed }) => {
     const call = await timed('db', () => service.createWebCall(caller, body));
-    const extras = await extrasOf(call, caller, request, { own: true });
+    const extras = await extrasOf(call, caller, { own: true });
     return reply.code(201).send(callToRest(call, { ...extras, messages: [], turns: [], analysis: null }));
   });
 
-  addRoute(app, dialOutboundPhoneCall, async ({ body, caller, request, reply, timed }) => {
+  addRoute(app, dialOutboundPhoneCall, async ({ body, caller, reply, timed }) => {
     const call = await timed('db', () => outbound.dial(caller, body));
-    return reply.code(201).send(callToRest(call, { ...(await extrasOf(call, caller, request)), messages: [], turns: [], analysis: null }));
+    return reply.code(201).send(callToRest(call, { ...(await extrasOf(call, caller)), messages: [], turns: [], analysis: null }));
   });
 
-  addRoute(app, listCalls, async ({ query, caller, request, timed }) => {
+  addRoute(app, listCalls, async ({ query, caller, timed }) => {
     const list = `calls/${caller.org}/${query.sort_direction}`;
     const [after] = query.page_token === undefined ? [] : foundation.pageTokens.read(list, query.page_token);
     const { items, next, total } = await timed('db', () => service.list(caller.org, query, after));
     return {
-      calls: await Promise.all(items.map(async (call) => callSummaryToRest(call, await extrasOf(call, caller, request)))),
+      calls: await Promise.all(items.map(async (call) => callSummaryToRest(call, await extrasOf(call, caller)))),
       next_page_token: next === undefined ? null : foundation.pageTokens.write(list, [next]),
       total_count: total,
     };
   });
 
-  addRoute(app, getCall, async ({ params, caller, request, timed }) => {
+  addRoute(app, getCall, async ({ params, caller, timed }) => {
     const call = await timed('db', () => service.get(caller.org, params.call_id));
     if (!maySee(caller, call, 'calls:read')) throw callNotFound();
     const { messages, turns } = await timed('db', () => service.transcript(call));
     const analysis = await timed('db', () => analyses.ofCall(call));
-    return callToRest(call, { ...(await extrasOf(call, caller, request)), messages, turns, analysis });
+    return callToRest(call, { ...(await extrasOf(call, caller)), messages, turns, analysis });
   });
 
   addRoute(app, getAnalysisResults, async ({ params, caller: { org }, timed }) =>
@@ -96,10 +99,10 @@ export function registerCalls(
     return recordings.send(request, reply, call);
   });
 
-  addRoute(app, signRecordingUrl, async ({ body, caller: { org }, request, timed }) => {
+  addRoute(app, signRecordingUrl, async ({ body, caller: { org }, timed }) => {
     const call = await timed('db', () => recordings.find({ org, id: body.call_id }));
     const minutes = body.expiration_url_in_minutes;
-    const { url, expiresAt } = recordings.sign(request, call, minutes);
+    const { url, expiresAt } = recordings.sign(call, minutes);
     return { file_name: fileNameOf(call.id), signed_url: url, expiration_minutes: minutes, expires_at: expiresAt.toISOString() };
   });
 

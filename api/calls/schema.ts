@@ -6,6 +6,7 @@ import { callStatuses } from '../../store/index.ts';
 import { pageQuery } from '../pagination/keyset.ts';
 import { issues } from '../validation/issue.ts';
 import { withRule } from '../validation/validate.ts';
+import { LONGEST_LINK_MINUTES } from './signed-links.ts';
 
 const mostMetadataKeys = 50;
 const maxMetadataBytes = 16 * 1024;
@@ -89,5 +90,5 @@ export type CallQuery = z.output<typeof callQuery>;
 
 export const recordingRequest = z.object({
   call_id: z.string().describe('The `_id` of the call.'),
-  expiration_url_in_minutes: z.int().min(1).max(1440).default(10).describe('How long a signed address is good.'),
+  expiration_url_in_minutes: z.int().min(1).max(LONGEST_LINK_MINUTES).default(10).describe('How long a signed address is good.'),
 });

@@ -1,5 +1,7 @@
 /** Addresses that open a recording without a key, for a while: everything stands in the address, under a signature. */
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
+
+import type { Keys, SigningKeys } from '../signing/signing-keys.ts';
 
 /** Longest token that is looked at. */
 const maxLength = 1024;
@@ -11,36 +13,45 @@ export interface RecordingLink {
   readonly expiresAt: number;
 }
 
-/** The same on every replica of a deployment and another one in every other: derived from a secret that they all have anyway. */
-export function recordingLinkKey(deploymentSecret: string): Uint8Array {
-  return new Uint8Array(hkdfSync('sha256', deploymentSecret, '', 'parley recording links', 32));
-}
+/** Longest life of a link, in minutes. */
+export const LONGEST_LINK_MINUTES = 1_440;
+/** What the clocks of replicas may differ by, in milliseconds. */
+const clockSkewMs = 60_000;
 
 export class SignedLinks {
-  readonly #key: Uint8Array;
+  readonly #signing: Pick<SigningKeys, 'load' | 'of'>;
 
-  constructor(key: Uint8Array) {
-    if (key.length < 32) throw new RangeError('the key of signed links needs 32 bytes');
-    this.#key = key;
+  constructor(signing: Pick<SigningKeys, 'load' | 'of'>) {
+    this.#signing = signing;
   }
 
   write({ org, callId, expiresAt }: RecordingLink): string {
     const payload = Buffer.from(JSON.stringify([org, callId, expiresAt]));
-    return Buffer.concat([this.#mac(payload), payload]).toString('base64url');
+    return Buffer.concat([macOf(this.#keys[0], payload), payload]).toString('base64url');
   }
 
-  /** @returns undefined for what was not written with this key, or is past its time */
-  read(token: string, now: number): RecordingLink | undefined {
+  /**
+   * Needs no API key before it, and so looks for the signing key itself.
+   * @returns undefined for what was not written with this key, is past its time, or claims more time than a link can have
+   * @throws StoreError when the database doesn't answer
+   */
+  async read(token: string, now: number): Promise<RecordingLink | undefined> {
     if (token.length > maxLength) return undefined;
+    await this.#signing.load();
     const bytes = Buffer.from(token, 'base64url');
     const payload = bytes.subarray(32);
     if (payload.length === 0 || bytes.toString('base64url') !== token) return undefined;
-    if (!timingSafeEqual(bytes.subarray(0, 32), this.#mac(payload))) return undefined;
+    if (!this.#keys.some((key) => timingSafeEqual(bytes.subarray(0, 32), macOf(key, payload)))) return undefined;
     const [org, callId, expiresAt] = JSON.parse(payload.toString()) as readonly [string, string, number];
-    return expiresAt > now ? { org, callId, expiresAt } : undefined;
+    const latest = now + LONGEST_LINK_MINUTES * 60_000 + clockSkewMs;
+    return expiresAt > now && expiresAt <= latest ? { org, callId, expiresAt } : undefined;
   }
 
-  #mac(payload: Uint8Array): Buffer {
-    return createHmac('sha256', this.#key).update(payload).digest();
+  get #keys(): Keys {
+    return this.#signing.of('recording links');
   }
+}
+
+function macOf(key: Uint8Array, payload: Uint8Array): Buffer {
+  return createHmac('sha256', key).update(payload).digest();
 }

@@ -20,7 +20,7 @@ const keyHeader = 'x-parley-api-key';
  * nobody's business: nothing reads them.
  */
 export function registerAuthentication(app: FastifyInstance, dependencies: ApiDependencies): void {
-  const { store, clock, logger, limits, registry } = dependencies;
+  const { store, clock, logger, limits, registry, signing } = dependencies;
   const limiter = new RateLimiter({
     classes: limits.classes,
     exchangeMs: limits.exchangeMs,
@@ -43,6 +43,7 @@ export function registerAuthentication(app: FastifyInstance, dependencies: ApiDe
     const state = requestState(request);
     const caller = await state.timed('auth', () => authenticate(store.apiKeys, request));
     state.caller = caller;
+    await signing.load();
     const permitted = [needed, description.permissionForOwn ?? needed].some((enough) => covers(caller.permissions, enough));
     // What a key may not do is no use of what its organisation may do: others would have to do without.
     const decision = limiter.take(caller, description, permitted ? 'all' : 'key');

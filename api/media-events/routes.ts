@@ -8,7 +8,7 @@ import type { MediaServer } from '../../calls/media-server.ts';
 import { createRooms, isAgent } from '../../calls/rooms.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
-import type { CallStore } from '../../store/index.ts';
+import { isTerminal, type CallStore } from '../../store/index.ts';
 import { ApiError } from '../http/api-error.ts';
 import { addRoute, defineRoute } from '../http/route.ts';
 import { LostJobs } from './lost-jobs.ts';
@@ -57,14 +57,24 @@ export function registerMediaEvents(app: FastifyInstance, { mediaServer, registr
     help: 'Calls that were ended because their agent had left the room and their job was silent.',
     registers: [registry],
   });
-  const lost = new LostJobs({ ...options, rooms: createRooms(mediaServer), onEnded: () => ended.inc() });
+  const rooms = createRooms(mediaServer);
+  const lost = new LostJobs({ ...options, rooms, onEnded: () => ended.inc() });
   app.addHook('onClose', () => lost.stop());
+
+  /** A media server that makes rooms for whoever joins makes one for the token of a call that is over, too. */
+  const closeIfOver = async (room: string): Promise<void> => {
+    const ref = await options.calls.ofRoom(room);
+    const call = ref && (await options.calls.get(ref));
+    if (call !== undefined && isTerminal(call.status)) await rooms.close(room);
+  };
 
   addRoute(app, takeEvent, async ({ request, reply }) => {
     const event = await readEvent(receiver, request.body, request.headers.authorization);
     const suspicion = suspicionOf(event);
     events.inc({ outcome: suspicion === undefined ? 'ignored' : 'looked' });
     if (suspicion !== undefined) lost.suspect(suspicion);
+    const entered = event.event === 'participant_joined' ? event.room?.name : undefined;
+    if (entered !== undefined) await closeIfOver(entered);
     return reply.code(200).send({});
   });
 }

@@ -10,6 +10,7 @@ import { buildApi } from '../app.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { RouteDescription } from '../http/route.ts';
 import { limitsOf } from '../limits/limit-class.ts';
+import { SigningKeys } from '../signing/signing-keys.ts';
 
 const unreachable = (): Promise<never> =>
   Promise.reject(new KubeError({ code: 0, reason: 'Unreachable', message: 'this facade was built to be described, not to be used' }));
@@ -30,10 +31,10 @@ export function unstartedApi(): ReturnType<typeof buildApi> {
     readiness: new Readiness(),
     clock: systemClock,
     random: Math.random,
-    pageTokenKey: new Uint8Array(32),
+    signing: new SigningKeys({ given: [], stored: unreachable }),
     limits: limitsOf(loadConfig({})),
     knowledge: {} as ApiDependencies['knowledge'],
     addresses: { web: () => undefined, sip: () => undefined },
-    calls: { linkKey: new Uint8Array(32) } as ApiDependencies['calls'],
+    calls: {} as ApiDependencies['calls'],
   });
 }

@@ -1,11 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
+import { testSigning } from '../../test/support/signing.ts';
 import { ValidationFailed } from '../http/api-error.ts';
 import { pageOf } from './keyset.ts';
-import { PageTokens, pageTokenKey } from './page-token.ts';
+import { PageTokens } from './page-token.ts';
 
-const tokens = new PageTokens(pageTokenKey('a secret of the deployment'));
+const tokens = new PageTokens(testSigning('a secret of the deployment'));
 
 describe('page tokens', () => {
   it('come back as they went out', () => {
@@ -28,8 +29,9 @@ describe('page tokens', () => {
     for (const bad of [...changed, token.slice(1), token.slice(0, -1), `${token}A`, `${token}=`, `${token} `, '!'])
       expect(() => tokens.read('agents/a', bad)).toThrow(ValidationFailed);
     expect(() => tokens.read('agents/b', token)).toThrow(ValidationFailed);
-    expect(() => new PageTokens(pageTokenKey('another secret')).read('agents/a', token)).toThrow(ValidationFailed);
-    expect(new PageTokens(pageTokenKey('a secret of the deployment')).read('agents/a', token)).toEqual(['2026-01-01T00:00:00Z', 'x']);
+    expect(() => new PageTokens(testSigning('another secret')).read('agents/a', token)).toThrow(ValidationFailed);
+    const rotated = new PageTokens(testSigning('another secret', 'a secret of the deployment'));
+    expect(rotated.read('agents/a', token)).toEqual(['2026-01-01T00:00:00Z', 'x']);
   });
 });
 

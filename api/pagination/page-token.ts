@@ -1,33 +1,25 @@
 /** Page tokens: where the next page begins, in a form that only we can write. */
-import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
+import { createHmac, timingSafeEqual } from 'node:crypto';
 
 import { ValidationFailed } from '../http/api-error.ts';
+import type { Keys, SigningKeys } from '../signing/signing-keys.ts';
 import { issues } from '../validation/issue.ts';
 
 /** Longest token that is looked at. */
 const maxLength = 4096;
 const macBytes = 16;
 
-/**
- * The key with which page tokens are signed, the same on every replica of a deployment and another one in every other:
- * derived from a secret that they all have anyway.
- */
-export function pageTokenKey(deploymentSecret: string): Uint8Array {
-  return new Uint8Array(hkdfSync('sha256', deploymentSecret, '', 'parley page tokens', 32));
-}
-
 export class PageTokens {
-  readonly #key: Uint8Array;
+  readonly #keys: () => Keys;
 
-  constructor(key: Uint8Array) {
-    if (key.length < 32) throw new RangeError('the key of page tokens needs 32 bytes');
-    this.#key = key;
+  constructor(signing: Pick<SigningKeys, 'of'>) {
+    this.#keys = () => signing.of('page tokens');
   }
 
   /** @param list names the list and whose it is: a token opens no other */
   write(list: string, position: readonly string[]): string {
     const payload = Buffer.from(JSON.stringify(position));
-    return Buffer.concat([this.#mac(list, payload), payload]).toString('base64url');
+    return Buffer.concat([macOf(this.#keys()[0], list, payload), payload]).toString('base64url');
   }
 
   /**
@@ -41,7 +33,7 @@ export class PageTokens {
     const genuine =
       token.length <= maxLength &&
       bytes.length > macBytes &&
-      timingSafeEqual(bytes.subarray(0, macBytes), this.#mac(list, payload)) &&
+      this.#keys().some((key) => timingSafeEqual(bytes.subarray(0, macBytes), macOf(key, list, payload))) &&
       bytes.toString('base64url') === token;
     if (!genuine)
       throw new ValidationFailed([
@@ -49,8 +41,8 @@ export class PageTokens {
       ]);
     return JSON.parse(payload.toString()) as readonly string[];
   }
+}
 
-  #mac(list: string, payload: Uint8Array): Uint8Array {
-    return createHmac('sha256', this.#key).update(list).update('\0').update(payload).digest().subarray(0, macBytes);
-  }
+function macOf(key: Uint8Array, list: string, payload: Uint8Array): Uint8Array {
+  return createHmac('sha256', key).update(list).update('\0').update(payload).digest().subarray(0, macBytes);
 }

@@ -58,7 +58,7 @@ export function createFoundation(dependencies: FoundationDependencies): Foundati
     states: new States(views),
     companions,
     mutex: new KeyedMutex(),
-    pageTokens: new PageTokens(dependencies.pageTokenKey),
+    pageTokens: new PageTokens(dependencies.signing),
     nativeNumbers: dependencies.limits.nativeNumbers,
     addresses: dependencies.addresses,
     namespace: dependencies.namespace,

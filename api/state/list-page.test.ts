@@ -2,10 +2,11 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import { ValidationFailed } from '../http/api-error.ts';
-import { PageTokens, pageTokenKey } from '../pagination/page-token.ts';
+import { testSigning } from '../../test/support/signing.ts';
+import { PageTokens } from '../pagination/page-token.ts';
 import { listPage } from './list-page.ts';
 
-const tokens = new PageTokens(pageTokenKey('a secret of the deployment'));
+const tokens = new PageTokens(testSigning('a secret of the deployment'));
 const object = (index: number) => ({
   apiVersion: 'v1',
   kind: 'X',

@@ -13,6 +13,7 @@ import { fileURLToPath } from 'node:url';
 import { accessTokenOf, tokenTtlMs } from '../../calls/access-token.ts';
 import type { MediaServer } from '../../calls/media-server.ts';
 import { roomOf } from '../../calls/names.ts';
+import { createRooms } from '../../calls/rooms.ts';
 import { freePorts } from '../../cli/dev/ports.ts';
 import { migrate, newCallId, openStore, type Store } from '../../store/index.ts';
 import { revisionOf } from '../../test/integration/store/support.ts';
@@ -164,6 +165,7 @@ export async function startHost({ env, progress, fromSources }: HostOptions): Pr
         const base = { org, id, room: roomOf(id), tokenTtlMs, maxDurationMs: 1_800_000 };
         const agent = await serve(caller);
         await store.calls.calls.register({ ...base, ...agent, callType: 'web_call', agentName: caller, agentDisplayName: caller });
+        await createRooms(mediaServer).open(id);
         const token = await accessTokenOf(mediaServer, { callId: id, expiresAt: new Date(Date.now() + tokenTtlMs), now: Date.now() });
         return { id, caller, baseURL: baseOf(caller), room: { url: mediaServer.url, token } };
       },

@@ -165,6 +165,7 @@ export function describeStack(options: StackOptions): Stack {
       udpPort: ports['livekit-udp'],
       ...(redis && { redis: redisAddress(redis) }),
       eventUrls: [`http://127.0.0.1:${ports.api}${mediaEventsPath}`],
+      roomsByJoining: telephones !== undefined,
     }),
     ...(telephones === undefined ? [] : [telephones.part]),
   ];
@@ -193,6 +194,7 @@ export function describeStack(options: StackOptions): Stack {
     PARLEY_METRICS_TOKEN: metricsToken,
     PARLEY_HOST: '127.0.0.1',
     PARLEY_API_PORT: String(ports.api),
+    PARLEY_PUBLIC_URL: options.env['PARLEY_PUBLIC_URL'] || `http://127.0.0.1:${ports.api}`,
     PARLEY_CALL_PAGE: options.env['PARLEY_CALL_PAGE'] || 'true',
     PARLEY_OPERATOR_PORT: String(ports.operator),
     PARLEY_WORKER_PORT: String(ports.worker),

@@ -25,6 +25,7 @@ export const checks = {
   'file-storage': 'file storage',
   'vector-store': 'vector store',
   'name-servers': 'name servers',
+  'public-url': 'public address',
   clocks: 'clocks',
 } as const;
 

@@ -10,7 +10,7 @@ import { checkClocks } from './clocks.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import type { Audience } from './permissions.ts';
 import { checkPostgres, type ClockReading } from './postgres.ts';
-import { checkFileStorage, checkMediaServer, checkNameServers, checkTemporal, checkVectorStore } from './services.ts';
+import { checkFileStorage, checkMediaServer, checkPublicUrl, checkNameServers, checkTemporal, checkVectorStore } from './services.ts';
 
 export { describeFinding, type Finding } from './finding.ts';
 export type { Audience } from './permissions.ts';
@@ -72,6 +72,7 @@ export async function* runDoctor(options: DoctorOptions): AsyncGenerator<Finding
   yield* checkPostgres({ databaseUrl: config.DATABASE_URL, poolSize: config.PARLEY_DATABASE_POOL, onClock, now });
   yield* checkTemporal(temporalOf(config));
   yield await inTime('media-server', checkMediaServer(config));
+  yield checkPublicUrl(config);
   const storage = checkFileStorage(config.STORAGE_URL, { isSet: !isEmpty(env['STORAGE_URL']), id: randomUUID() });
   yield await inTime('file-storage', storage);
   yield await inTime('vector-store', checkVectorStore(config.VECTOR_STORE_URL));

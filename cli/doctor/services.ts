@@ -89,6 +89,19 @@ export async function checkMediaServer(config: Config): Promise<Finding> {
   }
 }
 
+/** Of the api, which knows no other address for the links that it gives out. */
+export function checkPublicUrl({ PARLEY_PUBLIC_URL: url, LIVEKIT_URL: media }: Pick<Config, 'PARLEY_PUBLIC_URL' | 'LIVEKIT_URL'>): Finding {
+  const links = findingsOf('public-url');
+  if (url !== undefined) return links.ok(url);
+  const alone = media === undefined || /^\w+:\/\/(127\.|localhost\b|\[::1\])/.test(media);
+  return alone
+    ? links.ok('not needed: calls, if there are any, stay on this machine')
+    : links.warn(
+        'PARLEY_PUBLIC_URL is not set: only the machine of the api can open the addresses of recordings',
+        'set it to the address that clients know the API by',
+      );
+}
+
 /** A name of its own for each look, so that two that look at once don't meet. */
 export async function checkFileStorage(url: string, options: { readonly isSet: boolean; readonly id: string }): Promise<Finding> {
   const files = findingsOf('file-storage');

@@ -2,9 +2,8 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { Registry } from 'prom-client';
 
 import { buildApi } from '../../api/app.ts';
-import { recordingLinkKey } from '../../api/calls/signed-links.ts';
 import { limitsOf } from '../../api/limits/limit-class.ts';
-import { pageTokenKey } from '../../api/pagination/page-token.ts';
+import { SigningKeys } from '../../api/signing/signing-keys.ts';
 import type { GeneratedFile } from '../../crds/generate.ts';
 import { createTransport, EventRecorder, type Transport } from '../../kube/index.ts';
 import { openKnowledge, type Knowledge } from '../../knowledge/open-knowledge.ts';
@@ -117,14 +116,13 @@ const apiRows = () =>
       readiness: new Readiness(),
       clock: systemClock,
       random: Math.random,
-      pageTokenKey: pageTokenKey(config.DATABASE_URL ?? ''),
+      signing: new SigningKeys({ given: ['nobody'], stored: () => Promise.reject(new Error('not asked')) }),
       limits: limitsOf(config),
       knowledge: { files: storage, jobs, search, profiles: config.PARLEY_EMBEDDING_PROFILES },
       addresses: { web: () => undefined, sip: () => undefined },
       calls: {
         mediaServer: { url: 'ws://nowhere', publicUrl: 'ws://nowhere', apiKey: 'nobody', agentName: 'parley-voice', apiSecret: '' },
         recordings: storage,
-        linkKey: recordingLinkKey(''),
         publicUrl: undefined,
         page: false,
       },

@@ -4,7 +4,6 @@ import type { ApiDependencies } from '../../api/dependencies.ts';
 export const noCalls: ApiDependencies['calls'] = {
   mediaServer: undefined,
   recordings: { read: () => Promise.reject(new Error('this facade was started without a storage for recordings')) },
-  linkKey: new Uint8Array(32),
   publicUrl: undefined,
   page: false,
 };

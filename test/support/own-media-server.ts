@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { MediaServer } from '../../calls/media-server.ts';
-import { livekitAddress, livekitPart } from '../../cli/dev/parts/livekit.ts';
+import { livekitAddress, livekitPart, type LivekitOptions } from '../../cli/dev/parts/livekit.ts';
 import { freePorts } from '../../cli/dev/ports.ts';
 import { Supervisor } from '../../cli/dev/supervisor.ts';
 import { testBinary } from './test-stack.ts';
 
 export interface OwnMediaServer {
   readonly address: MediaServer;
-  /** @param eventUrls where it tells what happens */
-  start(eventUrls?: readonly string[]): Promise<void>;
+  /** @param options - `eventUrls`: where it tells what happens; `roomsByJoining`: it makes rooms for whoever joins */
+  start(options?: Pick<LivekitOptions, 'eventUrls' | 'roomsByJoining'>): Promise<void>;
   /** At once, whoever is connected. */
   stop(): Promise<void>;
 }
@@ -25,10 +25,10 @@ export async function ownMediaServer(): Promise<OwnMediaServer> {
   let supervisor: Supervisor | undefined;
   return {
     address: { ...address, publicUrl: address.url, agentName: 'parley-voice' },
-    async start(eventUrls) {
+    async start(options) {
       const binary = await testBinary('livekit-server');
       supervisor = new Supervisor({
-        parts: [livekitPart({ binary, folder, port, udpPort, ...(eventUrls && { eventUrls }) })],
+        parts: [livekitPart({ binary, folder, port, udpPort, ...options })],
         logDir: join(folder, 'logs'),
         runDir: join(folder, 'run'),
       });

@@ -70,7 +70,11 @@ export async function startSipGateway(real: MediaServer): Promise<SipGatewayDoub
     const token = new AccessToken(real.apiKey, real.apiSecret, { identity, attributes });
     token.kind = 'sip';
     token.addGrant({ room, roomJoin: true, canPublish: true, canSubscribe: true, canPublishData: true });
-    if (config !== undefined) token.roomConfig = config;
+    if (config !== undefined) {
+      // The real one comes to servers that make rooms for whoever joins.
+      token.addGrant({ roomCreate: true });
+      token.roomConfig = config;
+    }
     const caller = new TestCaller();
     callers.push(caller);
     await caller.join({ url: real.url, token: await token.toJwt() });

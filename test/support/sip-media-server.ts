@@ -37,7 +37,7 @@ export async function startSipMediaServer({
   const supervisor = new Supervisor({
     parts: [
       ...(redis ? [redisPart(redis)] : []),
-      livekitPart({ binary: await testBinary('livekit-server'), ...options }),
+      livekitPart({ binary: await testBinary('livekit-server'), roomsByJoining: sipService !== undefined, ...options }),
       ...(sipService === undefined ? [] : [livekitSipPart({ binary: sipService, ...gateway })]),
     ],
     logDir: join(folder, 'logs'),

@@ -109,7 +109,6 @@ export class CallJob {
       },
       { clock, logger, withinMs: patience.start, what: 'whose call it is' },
     );
-    // A token is good for longer than some calls: who comes late comes into a room of their own making.
     if (call === undefined || isTerminal(call.status) || call.room !== ctx.job.room?.name) return undefined;
     return { call, userIdentity: userIdentityOf(call.id) };
   }
@@ -214,8 +213,12 @@ export class CallJob {
   ): Promise<void> {
     const { preparing, watch, media, serving, onReady } = options;
     const { ending, log } = serving;
+    // The room of a web call is made with the call, and its user comes later, and then hears what is wrong, if something is.
+    const userComes = (): Promise<unknown> =>
+      serving.call.callType === 'web_call' ? Promise.race([watch.come(), ending.decided()]) : Promise.resolve();
     try {
       const [, { conversation }] = await Promise.all([this.#enter(ctx, watch), preparing]);
+      await userComes();
       if (ending.reason !== undefined) return;
       await conversation.start();
       if (serving.call.direction === 'outbound') await this.#dial(serving, watch);
@@ -225,6 +228,7 @@ export class CallJob {
       if (serving.call.direction === 'outbound') this.#judge(await preparing, serving);
       conversation.begin();
     } catch (err) {
+      await userComes();
       const reason = err instanceof PreparationFailed ? err.reason : 'native_platform_internal_error';
       const first = ending.decide(reason, () => playTones(ctx.room));
       if (first) log.error({ err, reason }, 'the call could not be begun');

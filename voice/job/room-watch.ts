@@ -9,11 +9,12 @@ import {
   type Room,
 } from '@livekit/rtc-node';
 
+import { emptyRoomSeconds } from '../../calls/room-options.ts';
 import type { Clock, Timer } from '../../platform/clock.ts';
 import type { FinishReason } from '../../store/index.ts';
 
-/** How long the room waits for a user who isn't there, in milliseconds: as long as the media server does after somebody has left. */
-const absentMs = 20_000;
+/** How long a room waits for a user, in milliseconds: as long as the media server keeps one that nobody has come into. */
+const absentMs = emptyRoomSeconds * 1_000;
 /** How long a user may take to allow the microphone, in milliseconds. */
 const withoutMicrophoneMs = 30_000;
 /** Who comes without a microphone is spoken to after this time, in milliseconds. */
@@ -39,6 +40,7 @@ export interface RoomWatchOptions {
 export class RoomWatch {
   readonly #options: RoomWatchOptions;
   #gone = Promise.withResolvers<void>();
+  readonly #come = Promise.withResolvers<void>();
   #timers: readonly Timer[] = [];
   #reconnecting: Timer | undefined;
   #leaving: Timer | undefined;
@@ -110,6 +112,11 @@ export class RoomWatch {
     return this.#present;
   }
 
+  /** Resolves when the user is in the room. */
+  come(): Promise<void> {
+    return this.#come.promise;
+  }
+
   /** Resolves when nobody listens any more. */
   gone(): Promise<void> {
     return this.#gone.promise;
@@ -124,6 +131,7 @@ export class RoomWatch {
   #joined(): void {
     if (this.#present) return;
     this.#present = true;
+    this.#come.resolve();
     if (this.#ringing) return;
     if (this.#leaving !== undefined) {
       this.#leaving.cancel();

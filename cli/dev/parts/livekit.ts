@@ -18,6 +18,8 @@ export interface LivekitOptions {
   readonly udpPort: number;
   /** Without one it keeps no trunks, and phone numbers are connected to nothing. */
   readonly redis?: RedisAddress;
+  /** It makes rooms for whoever joins: LiveKit's SIP service has no other way to bring in a call. By default rooms are made by the api alone. */
+  readonly roomsByJoining?: boolean;
   /** Addresses that it tells what happens in its rooms. */
   readonly eventUrls?: readonly string[];
 }
@@ -55,6 +57,7 @@ export function livekitPart(options: LivekitOptions): Part {
           node_ip: '127.0.0.1',
           enable_loopback_candidate: true,
         },
+        room: { auto_create: options.roomsByJoining === true },
         keys: { [apiKey]: apiSecret },
         ...(options.eventUrls !== undefined && { webhook: { api_key: apiKey, urls: [...options.eventUrls] } }),
         ...(options.redis !== undefined && { redis: options.redis }),

@@ -10,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { recordingKey } from '../../../calls/names.ts';
 import { openFileStorage, type OpenedFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
 import type { Permission } from '../../../store/index.ts';
-import { serveAgent, someMediaServer } from './calls-support.ts';
+import { realMediaServer, serveAgent } from './calls-support.ts';
 import { organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
 
 const agent = {
@@ -27,7 +27,11 @@ let org: TestOrganization;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'parley-api-keys-'));
   files = openFileStorage({ url: pathToFileURL(folder).href });
-  facade = await startFacade(undefined, undefined, undefined, undefined, { mediaServer: someMediaServer, recordings: files, page: true });
+  facade = await startFacade(undefined, undefined, undefined, undefined, {
+    mediaServer: await realMediaServer(),
+    recordings: files,
+    page: true,
+  });
   org = await organization(facade);
 });
 afterAll(async () => {

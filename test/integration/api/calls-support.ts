@@ -2,12 +2,21 @@
 import type { MediaServer } from '../../../calls/media-server.ts';
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
 import type { Store } from '../../../store/index.ts';
+import { mediaServer } from '../../support/media-server.ts';
 import { revisionOf } from '../store/support.ts';
 
-/** Of a server that nobody asks. */
+/** Which browsers are told of; nobody goes there. */
+export const mediaUrl = 'wss://media.example.com';
+
+/** For web calls, which have a room from the beginning. */
+export async function realMediaServer(): Promise<MediaServer> {
+  return { ...(await mediaServer()), publicUrl: mediaUrl };
+}
+
+/** That answers nothing. */
 export const someMediaServer: MediaServer = {
   url: 'ws://127.0.0.1:1',
-  publicUrl: 'wss://media.example.com',
+  publicUrl: mediaUrl,
   apiKey: 'devkey',
   agentName: 'parley-voice',
   apiSecret: 'a secret of at least thirty-two characters',

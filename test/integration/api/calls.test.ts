@@ -1,18 +1,22 @@
-import { TokenVerifier } from 'livekit-server-sdk';
+import { AgentDispatchClient, RoomServiceClient, TokenVerifier } from 'livekit-server-sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
+import type { MediaServer } from '../../../calls/media-server.ts';
+import { roomOf } from '../../../calls/names.ts';
 import { limitsOf } from '../../../api/limits/limit-class.ts';
 import { KubeError, type Transport } from '../../../kube/index.ts';
 import { loadConfig } from '../../../platform/config.ts';
 import type { CallMessage } from '../../../store/index.ts';
-import { serveAgent, someMediaServer } from './calls-support.ts';
+import { mediaUrl, realMediaServer, serveAgent, someMediaServer } from './calls-support.ts';
 import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
 
+let server: MediaServer;
 let facade: Facade;
 let org: TestOrganization;
 
 beforeAll(async () => {
-  facade = await startFacade(undefined, undefined, undefined, undefined, { mediaServer: someMediaServer });
+  server = await realMediaServer();
+  facade = await startFacade(undefined, undefined, undefined, undefined, { mediaServer: server });
   org = await organization(facade);
   await serveAgent(facade.store, org.name, 'receptionist', { displayName: 'Receptionist' });
 });
@@ -47,10 +51,30 @@ describe('create-web-call', () => {
       call_end_time: null,
       call_duration_seconds: null,
       recorded_call_audio_url: null,
-      media_url: someMediaServer.publicUrl,
+      media_url: mediaUrl,
       messages: [],
     });
     expect((await org.call('GET', `/v1/calls/${body._id}`)).body).toEqual({ ...body, access_token: expect.any(String) });
+  });
+
+  it('has its room and its agent from the beginning, made by the api; without a media server there is no call', async () => {
+    const { body } = await create({ ai_agent_id: 'receptionist' });
+    const at = [server.url.replace(/^ws/, 'http'), server.apiKey, server.apiSecret] as const;
+    const name = roomOf(body._id);
+    expect(await new RoomServiceClient(...at).listRooms([name])).toMatchObject([{ name, emptyTimeout: 300, departureTimeout: 20 }]);
+    const dispatches = await new AgentDispatchClient(...at).listDispatch(name);
+    expect(dispatches).toMatchObject([{ agentName: server.agentName, metadata: JSON.stringify({ call_id: body._id }) }]);
+    const away = await startFacade(facade.database, undefined, undefined, undefined, { mediaServer: someMediaServer });
+    try {
+      const fresh = await freshOrganization(5);
+      const request = { key: fresh.key, body: { ai_agent_id: 'receptionist' } };
+      const refused = await away.call('POST', '/v1/calls/create-web-call', request);
+      expect([refused.status, refused.body.error]).toEqual([503, 'unavailable']);
+      const { calls } = (await fresh.call('GET', '/v1/calls')).body;
+      expect(calls).toMatchObject([{ call_status: 'error', call_finish_reason: 'native_platform_internal_error' }]);
+    } finally {
+      await away.close();
+    }
   });
 
   it('shows the token of a registered call to its maker and to keys that make calls, and to no reader', async () => {
@@ -69,7 +93,7 @@ describe('create-web-call', () => {
       ['object', null],
     ]);
     const writer = await views(await org.keyWith('calls:write'));
-    expect(writer).toEqual(writer.map(() => ['string', someMediaServer.publicUrl]));
+    expect(writer).toEqual(writer.map(() => ['string', mediaUrl]));
   });
 
   it('gives a token that opens one room for ten minutes and says nothing but whose call it is', async () => {
@@ -80,7 +104,7 @@ describe('create-web-call', () => {
       metadata: { pin: 'canary-pin' },
       native_llm_dynamic_data: { x: 'canary-x' },
     });
-    const claims = await new TokenVerifier(someMediaServer.apiKey, someMediaServer.apiSecret).verify(body.access_token);
+    const claims = await new TokenVerifier(server.apiKey, server.apiSecret).verify(body.access_token);
     expect(claims.sub).toBe(`user-${body._id}`);
     expect(claims.exp! - before).toBeGreaterThan(590);
     expect(claims.exp! - before).toBeLessThanOrEqual(602);
@@ -98,12 +122,7 @@ describe('create-web-call', () => {
       canUpdateOwnMetadata: false,
       hidden: false,
     });
-    expect(claims.roomConfig).toMatchObject({
-      emptyTimeout: 300,
-      departureTimeout: 20,
-      agents: [{ agentName: 'parley-voice', metadata: JSON.stringify({ call_id: body._id }), restartPolicy: 'JRP_NEVER' }],
-    });
-    expect(Object.keys(claims).toSorted()).toEqual(['exp', 'iss', 'nbf', 'roomConfig', 'sub', 'video']);
+    expect(Object.keys(claims).toSorted()).toEqual(['exp', 'iss', 'nbf', 'sub', 'video']);
     expect(JSON.stringify(claims)).not.toContain('canary');
     expect(JSON.stringify(claims)).not.toContain(org.name);
   });
@@ -228,7 +247,7 @@ describe('making calls', () => {
       stream: away,
       close: () => transport.close(),
     });
-    const alone = await startFacade(facade.database, wrap, undefined, undefined, { mediaServer: someMediaServer });
+    const alone = await startFacade(facade.database, wrap, undefined, undefined, { mediaServer: await realMediaServer() });
     try {
       const fresh = await freshOrganization();
       const path = '/v1/calls/create-web-call';
@@ -245,7 +264,7 @@ describe('making calls', () => {
 
   it('has a limit of its own for all keys of an organisation, other than that of live calls', async () => {
     const limits = limitsOf(loadConfig({ PARLEY_RATE_LIMIT_CALLS_BURST: '2', PARLEY_RATE_LIMIT_CALLS_PER_SECOND: '1' }));
-    const strict = await startFacade(facade.database, undefined, limits, undefined, { mediaServer: someMediaServer });
+    const strict = await startFacade(facade.database, undefined, limits, undefined, { mediaServer: await realMediaServer() });
     try {
       const fresh = await freshOrganization();
       const keys = [fresh.key, await fresh.keyWith('calls:write')];

@@ -11,6 +11,7 @@ import { systemClock } from '../../../platform/clock.ts';
 import { Readiness } from '../../../platform/lifecycle.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { anAgentRequest } from '../../support/builders.ts';
+import { testSigning } from '../../support/signing.ts';
 import { unlimited } from '../../support/limits.ts';
 import { kubectlJson, localAddresses, organization, startFacade, type Answer, type Facade } from './facade.ts';
 
@@ -79,7 +80,7 @@ async function sweep(org: string): Promise<void> {
     ...common,
     clock,
     logger: createLogger({ role: 'test', level: 'silent' }),
-    pageTokenKey: new Uint8Array(32),
+    signing: testSigning(),
     limits: unlimited,
     addresses: localAddresses,
   });

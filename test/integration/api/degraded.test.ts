@@ -19,6 +19,7 @@ import { eventually } from '../../support/eventually.ts';
 import { noCalls } from '../../support/no-calls.ts';
 import { noKnowledge } from '../../support/no-knowledge.ts';
 import { unlimited } from '../../support/limits.ts';
+import { testSigning } from '../../support/signing.ts';
 import { startTcpProxy } from '../../support/tcp-proxy.ts';
 import { localAddresses, organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
 
@@ -54,7 +55,7 @@ function build(options: { readonly databaseUrl?: string; readonly kubeServer?: s
     readiness: new Readiness(),
     clock: systemClock,
     random: Math.random,
-    pageTokenKey: new Uint8Array(32),
+    signing: testSigning(),
     limits: unlimited,
     knowledge: noKnowledge,
     addresses: localAddresses,

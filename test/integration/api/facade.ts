@@ -10,7 +10,7 @@ import { expect } from 'vitest';
 
 import { buildApi } from '../../../api/app.ts';
 import type { ApiDependencies, Limits } from '../../../api/dependencies.ts';
-import { pageTokenKey } from '../../../api/pagination/page-token.ts';
+import { SigningKeys } from '../../../api/signing/signing-keys.ts';
 import { createAddressChecks } from '../../../calls/address-checks.ts';
 import { createTransport, loadKubeConfig, type Transport } from '../../../kube/index.ts';
 import { systemClock } from '../../../platform/clock.ts';
@@ -98,7 +98,7 @@ export async function startFacade(
     readiness,
     clock: systemClock,
     random: Math.random,
-    pageTokenKey: pageTokenKey(db.url),
+    signing: new SigningKeys({ given: [], stored: () => store.signingSecret() }),
     limits,
     knowledge: knowledge(store),
     addresses: localAddresses,

@@ -11,6 +11,7 @@ import { systemClock } from '../../../platform/clock.ts';
 import { Readiness } from '../../../platform/lifecycle.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { aPhoneNumber } from '../../support/builders.ts';
+import { testSigning } from '../../support/signing.ts';
 import { unlimited } from '../../support/limits.ts';
 import { localAddresses, organization, startFacade, type Facade } from './facade.ts';
 
@@ -29,7 +30,7 @@ beforeAll(async () => {
     logger: createLogger({ role: 'test', level: 'silent' }),
     registry: new Registry(),
     readiness: new Readiness(),
-    pageTokenKey: new Uint8Array(32),
+    signing: testSigning(),
     limits: unlimited,
     addresses: localAddresses,
   });

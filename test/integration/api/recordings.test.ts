@@ -1,15 +1,17 @@
-import { randomBytes } from 'node:crypto';
+import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
+import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { pathToFileURL } from 'node:url';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { recordingKey } from '../../../calls/names.ts';
 import { openFileStorage, type OpenedFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
-import { serveAgent, someMediaServer } from './calls-support.ts';
+import { realMediaServer, serveAgent } from './calls-support.ts';
 import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
 
 let folder: string;
@@ -22,7 +24,7 @@ const audio = randomBytes(300_000);
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'parley-recordings-'));
   files = openFileStorage({ url: pathToFileURL(folder).href });
-  facade = await startFacade(undefined, undefined, undefined, undefined, { mediaServer: someMediaServer, recordings: files });
+  facade = await startFacade(undefined, undefined, undefined, undefined, { mediaServer: await realMediaServer(), recordings: files });
   org = await organization(facade);
   await facade.store.organizations.limitLiveCalls(org.name, 100);
   await serveAgent(facade.store, org.name, 'receptionist');
@@ -127,6 +129,28 @@ describe('the recording of a call', () => {
     const deaf = await org.keyWith('calls:read');
     expect((await facade.call('GET', `/v1/calls/${id}`, { key: deaf })).body.recorded_call_audio_url).toBeNull();
     expect((await facade.call('POST', '/v1/call-recording/download', { key: deaf, body: { call_id: id } })).status).toBe(403);
+  });
+
+  it('has an address of our own making, whatever host a request names', async () => {
+    const call_id = await aCall({ over: true, recorded: true });
+    const headers = { 'x-forwarded-host': 'evil.example', 'x-forwarded-proto': 'https' };
+    const { body } = await org.call('POST', '/v1/call-recording/signed-url', { call_id }, { headers });
+    expect(body.signed_url.startsWith(facade.url)).toBe(true);
+    const answer = await new Promise<string>((resolve, reject) => {
+      const options = { headers: { host: 'evil.example', authorization: `Bearer ${org.key}` } };
+      get(`${facade.url}/v1/calls/${call_id}`, options, (response) => void text(response).then(resolve, reject)).on('error', reject);
+    });
+    expect(JSON.parse(answer).recorded_call_audio_url).toContain(facade.url);
+    expect(answer).not.toContain('evil');
+  });
+
+  it('can not be opened by an address that somebody signs who knows the address of the database', async () => {
+    const id = await aCall({ over: true, recorded: true });
+    const key = hkdfSync('sha256', facade.database.url, '', 'parley recording links', 32);
+    const payload = Buffer.from(JSON.stringify([org.name, id, Date.now() + 60_000]));
+    const mac = createHmac('sha256', new Uint8Array(key)).update(payload).digest();
+    const token = Buffer.concat([mac, payload]).toString('base64url');
+    expect((await raw(`/v1/call-recording/signed/${token}`, {})).status).toBe(404);
   });
 
   it('has the address that clients know the API by', async () => {

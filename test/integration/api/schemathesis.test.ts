@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { registeredCall as webCallExample } from '../../../api/calls/examples.ts';
 import { findPython, pythonWith, withoutPython } from '../../support/python.ts';
 import { run } from '../../support/run.ts';
-import { serveAgent, someMediaServer } from './calls-support.ts';
+import { realMediaServer, serveAgent } from './calls-support.ts';
 import { organization, startFacade, type Facade } from './facade.ts';
 
 const version = '4.32.5';
@@ -48,7 +48,7 @@ const python = await findPython();
 let facade: Facade;
 let folder: string;
 beforeAll(async () => {
-  facade = await startFacade(undefined, undefined, undefined, undefined, { mediaServer: someMediaServer });
+  facade = await startFacade(undefined, undefined, undefined, undefined, { mediaServer: await realMediaServer() });
   folder = await mkdtemp(join(tmpdir(), 'parley-schemathesis-'));
 });
 afterAll(async () => {

@@ -10,6 +10,7 @@ import { Readiness } from '../../../platform/lifecycle.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { Registry } from 'prom-client';
 import { anAgent, anAgentRequest } from '../../support/builders.ts';
+import { testSigning } from '../../support/signing.ts';
 import { unlimited } from '../../support/limits.ts';
 import { canary, kubectl, kubectlJson, localAddresses, organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
 
@@ -213,7 +214,7 @@ const sweep = async (minutesLater: number): Promise<void> => {
     logger: createLogger({ role: 'test', level: 'silent' }),
     registry: new Registry(),
     readiness: new Readiness(),
-    pageTokenKey: new Uint8Array(32),
+    signing: testSigning(),
     limits: unlimited,
     addresses: localAddresses,
   });

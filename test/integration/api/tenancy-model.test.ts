@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { covers, permissions as vocabulary, type Permission } from '../../../store/index.ts';
 import { generateApiKey } from '../../../store/api-key-format.ts';
 import { unlimited } from '../../support/limits.ts';
-import { serveAgent, someMediaServer } from './calls-support.ts';
+import { realMediaServer, serveAgent } from './calls-support.ts';
 import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
 import { callGenerators } from './tenancy-calls.ts';
 import { knowledgeGenerators } from './tenancy-knowledge.ts';
@@ -28,7 +28,7 @@ let facade: Facade;
 
 beforeAll(async () => {
   const limits = { ...unlimited, unknownKeys: { perSecond: 0, burst: 1 } };
-  facade = await startFacade(undefined, undefined, limits, undefined, { mediaServer: someMediaServer });
+  facade = await startFacade(undefined, undefined, limits, undefined, { mediaServer: await realMediaServer() });
 });
 afterAll(() => facade.close());
 

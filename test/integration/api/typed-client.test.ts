@@ -5,7 +5,7 @@ import { readFile } from 'node:fs/promises';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { serveAgent, someMediaServer } from './calls-support.ts';
+import { serveAgent, realMediaServer, mediaUrl } from './calls-support.ts';
 import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
 import type { components, paths } from './testdata/client-types.ts';
 
@@ -16,7 +16,7 @@ let client: Client<paths>;
 const connect = (key: string): Client<paths> => createClient<paths>({ baseUrl: facade.url, headers: { authorization: `Bearer ${key}` } });
 
 beforeAll(async () => {
-  facade = await startFacade(undefined, undefined, undefined, undefined, { mediaServer: someMediaServer });
+  facade = await startFacade(undefined, undefined, undefined, undefined, { mediaServer: await realMediaServer() });
   org = await organization(facade);
   client = connect(org.key);
 });
@@ -137,7 +137,7 @@ describe('a typed client', () => {
     const body: components['schemas']['WebCallCreate'] = { ai_agent_id: 'receptionist', metadata: { ticket: 4711 } };
     const { data: call } = await client.POST('/v1/calls/create-web-call', { body });
     if (call === undefined) throw new Error('no call was made');
-    expect([call.call_status, call.call_type, call.media_url]).toEqual(['registered', 'web_call', someMediaServer.publicUrl]);
+    expect([call.call_status, call.call_type, call.media_url]).toEqual(['registered', 'web_call', mediaUrl]);
     const read = await client.GET('/v1/calls/{call_id}', { params: { path: { call_id: call._id } } });
     expect(read.data?.metadata).toEqual({ ticket: 4711 });
     const { data: page } = await client.GET('/v1/calls', {

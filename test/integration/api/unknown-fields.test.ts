@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { fullAgent, smallAgent } from '../../../api/agents/examples.ts';
 import { builtinToolBodies, customToolBody } from '../../../api/tools/examples.ts';
-import { serveAgent, someMediaServer } from './calls-support.ts';
+import { serveAgent, realMediaServer } from './calls-support.ts';
 import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
 import { knowledgeMeans, type KnowledgeMeans } from './knowledge-means.ts';
 
@@ -14,7 +14,7 @@ let agent: string;
 
 beforeAll(async () => {
   means = await knowledgeMeans();
-  facade = await startFacade(undefined, undefined, undefined, means.knowledge, { mediaServer: someMediaServer });
+  facade = await startFacade(undefined, undefined, undefined, means.knowledge, { mediaServer: await realMediaServer() });
   org = await organization(facade);
   agent = (await org.call('POST', '/v2/ai-agents', smallAgent)).body.ai_agent_id;
 });

@@ -10,7 +10,7 @@ import {
   TrackSource,
   VideoSource,
 } from '@livekit/rtc-node';
-import { RoomServiceClient } from 'livekit-server-sdk';
+import { AgentDispatchClient, RoomServiceClient } from 'livekit-server-sdk';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 
 import { accessTokenOf } from '../../../calls/access-token.ts';
@@ -40,6 +40,7 @@ function tokenOf(callId: string, secondsLeft = 600): Promise<string> {
 }
 
 async function join(callId: string): Promise<Room> {
+  await createRooms(server).open(callId);
   const room = new Room();
   await room.connect(server.url, await tokenOf(callId), { autoSubscribe: true, dynacast: false });
   onTestFinished(() => room.disconnect());
@@ -114,6 +115,7 @@ describe('the user of a call', () => {
   it('enters no other room, whatever it asks for', async () => {
     const [callId, other] = [newCallId(), newCallId()];
     await join(other);
+    await createRooms(server).open(callId);
     const room = new Room();
     onTestFinished(() => room.disconnect());
     // What a client asks for doesn't count: the room is the token's.
@@ -129,6 +131,7 @@ describe('the user of a call', () => {
     const expired = new AccessToken(server.apiKey, server.apiSecret, { identity: userIdentityOf(callId) });
     expired.addGrant({ room: roomOf(callId), roomJoin: true });
     expired.ttl = Math.floor(Date.now() / 1000) - 300;
+    await createRooms(server).open(callId);
     const good = await tokenOf(callId);
     const [header, payload = '', signature] = good.split('.');
     const claims = JSON.parse(Buffer.from(payload, 'base64url').toString()) as { video: { room: string } };
@@ -152,6 +155,23 @@ describe('the user of a call', () => {
     expect([room.metadata ?? '', stored?.metadata]).toEqual(['', '']);
     expect([stored?.emptyTimeout, stored?.departureTimeout]).toEqual([300, 20]);
   });
+
+  it('makes no room and calls no agent by joining: not before the call has its room, and not after its end', async () => {
+    const callId = newCallId();
+    const dispatches = new AgentDispatchClient(httpUrl(), server.apiKey, server.apiSecret);
+    const token = await tokenOf(callId);
+    const tryToJoin = async (): Promise<void> => {
+      const room = new Room();
+      onTestFinished(() => room.disconnect());
+      await expect(room.connect(server.url, token, { autoSubscribe: true, dynacast: false })).rejects.toBeInstanceOf(Error);
+    };
+    await tryToJoin();
+    await join(callId);
+    await createRooms(server).close(roomOf(callId));
+    await tryToJoin();
+    expect(await rooms.listRooms([roomOf(callId)])).toEqual([]);
+    expect(await dispatches.listDispatch(roomOf(callId)).catch(() => [])).toEqual([]);
+  }, 120_000);
 
   it('is sent out when the room is closed, and a room that is gone is closed', async () => {
     const callId = newCallId();

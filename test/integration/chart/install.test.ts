@@ -28,6 +28,7 @@ import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 import { unlimited } from '../../support/limits.ts';
 import { undescribedMetrics } from '../../support/metrics-reference.ts';
+import { testSigning } from '../../support/signing.ts';
 import { database, type TestDatabase } from '../../support/postgres.ts';
 import { type Cluster, startCluster } from './cluster.ts';
 import { chart, lay, NAMESPACE, ofKind, podsOf, RELEASE, render, type Rendered, roles, withValues } from './helm.ts';
@@ -242,7 +243,7 @@ describe('permissions', () => {
       readiness: new Readiness(),
       clock: systemClock,
       random: Math.random,
-      pageTokenKey: new Uint8Array(32),
+      signing: testSigning(),
       limits: unlimited,
       addresses: createAddressChecks(loadConfig({})),
     });

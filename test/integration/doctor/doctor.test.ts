@@ -94,6 +94,11 @@ describe('what is broken is named with its cure', () => {
     for (const check of ['postgres', 'temporal', 'media-server', 'file-storage', 'vector-store', 'name-servers'])
       expect(of(all, check), check).toMatchObject({ outcome: 'fail', cure: expect.stringMatching(/\w/) as string });
     expect(JSON.stringify(all)).not.toContain('secret@');
+    const publicUrl = async (env: Readonly<Record<string, string>>) => of(await findings(env), 'public-url');
+    expect(await publicUrl({ LIVEKIT_URL: 'wss://media.example.com' })).toMatchObject({ outcome: 'warn' });
+    expect(await publicUrl({ LIVEKIT_URL: 'wss://media.example.com', PARLEY_PUBLIC_URL: 'https://api.example.com' })).toMatchObject({
+      outcome: 'ok',
+    });
   });
 
   it('of keys and names that are not known', async () => {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { aSecret } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { organizationNamespace } from '../../support/namespace.ts';
-import { serveAgent, someMediaServer } from '../api/calls-support.ts';
+import { realMediaServer, serveAgent } from '../api/calls-support.ts';
 import { organization, startFacade, type Facade, type TestOrganization } from '../api/facade.ts';
 import { chartLabels, pod, startPlugin, type Plugin } from './plugin.ts';
 
@@ -25,7 +25,7 @@ const address = Object.values(networkInterfaces())
 
 beforeAll(async () => {
   plugin = await startPlugin();
-  facade = await startFacade(undefined, undefined, undefined, undefined, { mediaServer: someMediaServer });
+  facade = await startFacade(undefined, undefined, undefined, undefined, { mediaServer: await realMediaServer() });
   org = await organization(facade);
   system = await organizationNamespace('callsystem');
   await serveAgent(facade.store, org.name, 'reception');

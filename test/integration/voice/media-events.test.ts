@@ -27,7 +27,7 @@ beforeAll(async () => {
   server = livekit.address;
   facade = await startFacade(undefined, undefined, undefined, undefined, { mediaServer: server });
   await facade.store.organizations.create({ name: org });
-  await livekit.start([facade.url + mediaEventsPath]);
+  await livekit.start({ eventUrls: [facade.url + mediaEventsPath], roomsByJoining: true });
 });
 afterAll(async () => {
   for (const agent of agents) agent.kill('SIGKILL');
@@ -106,6 +106,16 @@ it.concurrent('leaves a call alone whose job still tells of itself, or whose age
   await alive.user.disconnect();
   await back.user.disconnect();
   expect((await callOf(alive.id)).finishReason).toBe('user_ended_call');
+});
+
+it.concurrent('sends out whoever comes into a room after the end of its call, where the media server makes one for them', async () => {
+  const { id } = await registerCall(facade.store, org);
+  const token = await accessTokenOf(server, { callId: id, expiresAt: new Date(Date.now() + tokenTtlMs), now: Date.now() });
+  await facade.store.calls.calls.end({ org, id, reason: 'user_connection_failure', events: () => [] });
+  const user = new Room();
+  // It may be sent out before it is in.
+  await user.connect(server.url, token, { autoSubscribe: true, dynacast: false }).catch(() => undefined);
+  await eventually(() => expect(user.isConnected).toBe(false));
 });
 
 it('takes events from the media server only, and no long ones', async () => {

@@ -13,6 +13,7 @@ import { accessTokenOf, tokenTtlMs } from '../../../calls/access-token.ts';
 import { callSettingsOf } from '../../../calls/call-settings.ts';
 import type { MediaServer } from '../../../calls/media-server.ts';
 import { roomOf } from '../../../calls/names.ts';
+import { createRooms } from '../../../calls/rooms.ts';
 import { agentKind } from '../../../crds/agent.ts';
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
 import { migrate, newCallId, openStore, type CallMessage, type CallRecord, type CallTurn, type Store } from '../../../store/index.ts';
@@ -182,6 +183,8 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
         provider,
         caller,
         async join({ microphone = true } = {}) {
+          // As the api makes it, with the call.
+          await createRooms(server).open(id);
           const call = await store.calls.calls.get({ org, id });
           const token = await accessTokenOf(server, { callId: id, expiresAt: call!.tokenExpiresAt!, now: Date.now() });
           await caller.join({ url: server.url, token, microphone });

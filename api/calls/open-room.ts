@@ -1,0 +1,27 @@
+import type { CallLifecycle } from '../../calls/lifecycle.ts';
+import type { Rooms } from '../../calls/rooms.ts';
+import type { CallRef } from '../../store/index.ts';
+import { ApiError } from '../http/api-error.ts';
+
+/** Until somebody tries a media server again that did not answer, in seconds. */
+const retrySeconds = 5;
+
+/**
+ * Opens the room of a call that was just registered: rooms come from here and not from joining, so that nobody gets one beyond the limits.
+ * @throws ApiError `unavailable` when the media server doesn't answer; the call has ended then
+ */
+export async function openRoom(
+  { rooms, lifecycle }: { readonly rooms: Pick<Rooms, 'open'>; readonly lifecycle: Pick<CallLifecycle, 'end'> },
+  { org, id }: CallRef,
+): Promise<void> {
+  try {
+    await rooms.open(id);
+  } catch (cause) {
+    // Nobody will ever come into a room that isn't there.
+    await lifecycle.end({ org, id, reason: 'native_platform_internal_error' });
+    throw new ApiError('unavailable', 'the media server does not answer, and there is no call; try again', {
+      cause,
+      retryAfterSeconds: retrySeconds,
+    });
+  }
+}

@@ -1,0 +1,8 @@
+import { SigningKeys } from '../../api/signing/signing-keys.ts';
+
+/** Of a secret that stands in the configuration. */
+export const testSigning = (...secrets: readonly string[]): SigningKeys =>
+  new SigningKeys({
+    given: secrets.length > 0 ? secrets : ['a signing secret of a test, long enough'],
+    stored: () => Promise.reject(new Error('the secret was given')),
+  });
