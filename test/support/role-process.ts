@@ -1,6 +1,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
 import { onTestFinished } from 'vitest';
 
@@ -10,13 +11,16 @@ export interface RoleProcess {
   readonly child: ChildProcess;
   /** Ends it as a crash does; one that has ended already is left alone. */
   kill(): Promise<void>;
+  /** The longest turn of its event loop since the last call, in milliseconds of processor time: see loop-probe.ts. */
+  longestTurn(): Promise<number>;
 }
 
 /** A role in a process of its own, from the sources, so that it can be killed; what it writes to stderr is shown. It is gone after the test. */
 export function spawnRole(role: string, env: Readonly<Record<string, string | undefined>>): RoleProcess {
-  const child = spawn(process.execPath, [join(repository, 'cli/main.ts'), role], {
+  const probe = pathToFileURL(join(repository, 'test/support/loop-probe.ts')).href;
+  const child = spawn(process.execPath, [`--import=${probe}`, join(repository, 'cli/main.ts'), role], {
     env: { PATH: process.env['PATH'], ...env },
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const exited = once(child, 'exit');
   const kill = async (): Promise<void> => {
@@ -24,5 +28,10 @@ export function spawnRole(role: string, env: Readonly<Record<string, string | un
     await exited;
   };
   onTestFinished(kill);
-  return { child, kill };
+  const longestTurn = async (): Promise<number> => {
+    child.send('longest turn');
+    const [ms] = (await once(child, 'message')) as [number];
+    return ms;
+  };
+  return { child, kill, longestTurn };
 }
