@@ -12,7 +12,7 @@ import { etcdPart } from './parts/etcd.ts';
 import { ensureMutualTls } from './parts/key-pairs.ts';
 import { apiserverCa, kubeApiserverPart } from './parts/kube-apiserver.ts';
 import { kubeControllerManagerPart } from './parts/kube-controller-manager.ts';
-import { livekitSipPart, rtpPorts } from './parts/livekit-sip.ts';
+import { livekitSipPart } from './parts/livekit-sip.ts';
 import { livekitAddress, livekitPart } from './parts/livekit.ts';
 import { postgresPart, postgresUrl } from './parts/postgres.ts';
 import { postgresHome } from './parts/postgres-home.ts';
@@ -267,11 +267,9 @@ const GIVEN_AWAY = '32768-65535';
 
 /** Ports that nothing which a user has written may call on this machine. */
 function ownPorts({ ports, env, isolation }: StackOptions, databaseUrl: string): readonly string[] {
-  const sound = ports['livekit-sip-sound'];
   const persons = [databaseUrl, env['VECTOR_STORE_URL']].flatMap((url) => URL.parse(url ?? '')?.port || []);
   return [
     ...portNames.filter((name) => !callable.has(name)).map((name) => String(ports[name])),
-    `${sound}-${sound + rtpPorts - 1}`,
     ...persons,
     ...(isolation === undefined ? [GIVEN_AWAY] : []),
   ];
