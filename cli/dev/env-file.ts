@@ -14,6 +14,8 @@ export interface StackEnv {
   readonly TEMPORAL_TLS_CLIENT_CERT_PATH?: string;
   readonly TEMPORAL_TLS_CLIENT_KEY_PATH?: string;
   readonly TEMPORAL_TLS_SERVER_CA_CERT_PATH?: string;
+  /** No client checks an address in place of a name without complaint. */
+  readonly TEMPORAL_TLS_SERVER_NAME?: string;
   /** With the name and the password that it asks for. */
   readonly TEMPORAL_UI?: string;
   /** Where the receiver of deliveries on this machine shows them; the path is a secret. */
@@ -43,6 +45,7 @@ export const stackVariables = Object.keys({
   TEMPORAL_TLS_CLIENT_CERT_PATH: true,
   TEMPORAL_TLS_CLIENT_KEY_PATH: true,
   TEMPORAL_TLS_SERVER_CA_CERT_PATH: true,
+  TEMPORAL_TLS_SERVER_NAME: true,
   TEMPORAL_UI: true,
   PARLEY_RECEIVER: true,
   LIVEKIT_URL: true,

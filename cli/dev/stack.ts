@@ -99,6 +99,7 @@ export function describeStack(options: StackOptions): Stack {
     TEMPORAL_TLS_CLIENT_CERT_PATH: temporalTls.client.cert,
     TEMPORAL_TLS_CLIENT_KEY_PATH: temporalTls.client.key,
     TEMPORAL_TLS_SERVER_CA_CERT_PATH: temporalTls.server.cert,
+    TEMPORAL_TLS_SERVER_NAME: 'localhost',
   };
 
   const redis = options.redisBinary === undefined ? undefined : { binary: options.redisBinary, port: ports.redis, folder: layout.secrets };
