@@ -19,7 +19,9 @@ const eventName = name(128).regex(/^(\*|[A-Za-z][A-Za-z0-9]*\.[A-Za-z][A-Za-z0-9
 
 const spec = z.object({
   suspend,
-  displayName: name(200).optional().describe('Unique in the organisation, the oldest wins; metadata.name where absent.'),
+  displayName: name(200)
+    .optional()
+    .describe('Unique in the organisation without the spaces around it, the oldest wins; metadata.name where absent.'),
   url: url().describe('Where events are posted.'),
   description: text(1500).optional().describe('A note for people.'),
   events: setOf(eventName, 64).optional().describe('Event types; empty, absent or ["*"] means all.'),
@@ -58,6 +60,10 @@ const status = z.object({
   lastSuccessAt: timestamp().optional().describe('Last delivery that was taken.'),
   lastFailureAt: timestamp().optional().describe('Last attempt that failed.'),
   consecutiveFailures: z.int().min(0).optional().describe('Attempts that failed since then.'),
+  circuitBreaker: z
+    .object({ state: z.enum(['Open', 'HalfOpen']), failingSince: timestamp().optional() })
+    .optional()
+    .describe('Set while the endpoint gets less than it could, because nearly all attempts failed: Open tries one delivery now and then.'),
 });
 
 export const webhookSubscriptionKind = defineKind('WebhookSubscription', 'webhooksubscriptions', {
@@ -79,3 +85,8 @@ export const webhookSubscriptionKind = defineKind('WebhookSubscription', 'webhoo
 export type WebhookSubscriptionSpec = z.output<typeof spec>;
 export type WebhookSubscriptionStatus = z.output<typeof status>;
 export type WebhookSubscription = Resource<WebhookSubscriptionSpec, WebhookSubscriptionStatus>;
+
+/** What people see, and what is unique: spaces around a name tell no two apart. */
+export function subscriptionNameOf(subscription: Pick<WebhookSubscription, 'metadata' | 'spec'>): string {
+  return subscription.spec.displayName?.trim() || subscription.metadata.name;
+}

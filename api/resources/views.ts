@@ -1,5 +1,12 @@
 /** What the facade knows without asking: the watch caches of the kinds it lists, and how fresh they have to be. */
-import type { Agent, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } from '../../crds/index.ts';
+import {
+  subscriptionNameOf,
+  type Agent,
+  type KnowledgeBase,
+  type PhoneNumber,
+  type Tool,
+  type WebhookSubscription,
+} from '../../crds/index.ts';
 import { KubeError } from '../../kube/error.ts';
 import { createInformer, type Informer } from '../../kube/informer.ts';
 import type { ResourceClient } from '../../kube/resource-client.ts';
@@ -225,8 +232,11 @@ function withOwnership<T extends KubeObject>(object: Stored<T>): Stored<T> {
 }
 
 const byNamespace = ({ metadata }: KubeObject): readonly string[] => [metadata.namespace ?? ''];
-const byDisplayName = ({ metadata, spec }: KnowledgeBase | WebhookSubscription): readonly string[] => [
+const byDisplayName = ({ metadata, spec }: KnowledgeBase): readonly string[] => [
   `${metadata.namespace ?? ''}/${spec.displayName ?? metadata.name}`,
+];
+const bySubscriptionName = (subscription: WebhookSubscription): readonly string[] => [
+  `${subscription.metadata.namespace ?? ''}/${subscriptionNameOf(subscription)}`,
 ];
 
 export function createViews(clients: Clients, contact: Contact, dependencies: FoundationDependencies): Views {
@@ -262,7 +272,7 @@ export function createViews(clients: Clients, contact: Contact, dependencies: Fo
   const webhookSubscriptions = createInformer<WebhookSubscription>({
     client: clients.webhookSubscriptions,
     transform: withOwnership,
-    indexes: { namespace: byNamespace, displayName: byDisplayName },
+    indexes: { namespace: byNamespace, displayName: bySubscriptionName },
     ...common,
   });
   contact.onRegained(() => {

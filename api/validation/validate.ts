@@ -204,7 +204,8 @@ function readString(checks: readonly Check[], input: unknown, loc: Loc, found: V
       return undefined;
     }
   }
-  return input;
+  // Such as trim(): applied to what is sound as it was sent.
+  return checks.reduce((text, check) => ('tx' in check ? (check.tx as (text: string) => string)(text) : text), input);
 }
 
 function stringIssue(check: Check, input: string, loc: Loc): ValidationIssue | undefined {

@@ -121,7 +121,7 @@ const limits = fc.oneof(
 );
 const body = fc
   .record({
-    required: fc.record({ name: named, url, enable_signed_webhooks: fc.boolean() }),
+    required: fc.record({ name: named.map((name) => name.trim()), url, enable_signed_webhooks: fc.boolean() }),
     optional: fc.record(
       {
         active: fc.boolean(),

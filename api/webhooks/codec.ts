@@ -1,5 +1,5 @@
 /** Webhook subscriptions: REST ↔ WebhookSubscriptionSpec. Pure. */
-import { wellKnown, type WebhookSubscription, type WebhookSubscriptionSpec } from '../../crds/index.ts';
+import { subscriptionNameOf, wellKnown, type WebhookSubscription, type WebhookSubscriptionSpec } from '../../crds/index.ts';
 import { millisecondsOf } from '../../crds/duration.ts';
 import type { Stored } from '../../kube/types.ts';
 import { durationOfMilliseconds } from '../codec/duration.ts';
@@ -26,12 +26,6 @@ const strategies: Readonly<Record<RestStrategy, Strategy>> = {
 /** What a subscription has where nothing is said; written all the same: what the API server fills in would be nobody's. */
 const defaults = { active: true, requestTimeout: '1s', strategy: 'FixedDelay', maxAttempts: 3, maxDelay: '10s' } as const;
 
-type Named = Pick<WebhookSubscription, 'metadata' | 'spec'>;
-
-export function nameOf({ metadata, spec }: Named): string {
-  return spec.displayName ?? metadata.name;
-}
-
 export interface SubscriptionView {
   /** Switched off by the deliveries themselves. */
   readonly disabled: boolean;
@@ -51,7 +45,7 @@ export function subscriptionToRest(
     organization_id: metadata.namespace ?? '',
     scope: scopeOf(spec.scope),
     created_user_id: metadata.annotations?.[wellKnown.createdBy] ?? null,
-    name: nameOf(subscription),
+    name: subscriptionNameOf(subscription),
     url: spec.url,
     events: spec.events ?? [],
     active: spec.active && !disabled,
@@ -93,7 +87,8 @@ export function subscriptionFromRest(
   const desired = present({
     ...previous,
     // Called by its `metadata.name` it has no name of its own.
-    displayName: stored !== undefined && body.name === nameOf(stored) ? previous?.displayName : (body.name ?? previous?.displayName),
+    displayName:
+      stored !== undefined && body.name === subscriptionNameOf(stored) ? previous?.displayName : (body.name ?? previous?.displayName),
     url: body.url ?? previous?.url,
     description: updated(body.description, previous?.description, same),
     events: updated(body.events, previous?.events, (names) =>

@@ -160,7 +160,7 @@ export const testSubscription = defineRoute({
   tag,
   summary: 'Send a test event to this subscription alone',
   description:
-    'A `Webhook.Test`, whatever events it is for, on the same way as every other event. While the subscription is paused that answers 409.',
+    'A `Webhook.Test`, whatever events it is for, on the same way as every other event, and at once, also where the circuit breaker keeps others back. While the subscription is paused that answers 409.',
   permission: 'webhooks:write',
   params: subscriptionParams,
   answers: {

@@ -8,7 +8,7 @@ import { readyFilter } from '../state/answers.ts';
 import { issues } from '../validation/issue.ts';
 import { withRule } from '../validation/validate.ts';
 
-const name = z.string().min(1).max(200).regex(/\S/).describe('Unique in the organisation.');
+const name = z.string().min(1).max(200).regex(/\S/).trim().describe('Unique in the organisation. Spaces around it are dropped.');
 const url = z
   .string()
   .max(2048)

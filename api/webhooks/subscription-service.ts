@@ -1,5 +1,5 @@
 /** Making, changing and deleting webhook subscriptions. What is written is known to whoever relays events before it is answered. */
-import { API_VERSION, webhookSubscriptionKind, wellKnown, type WebhookSubscription } from '../../crds/index.ts';
+import { API_VERSION, subscriptionNameOf, webhookSubscriptionKind, wellKnown, type WebhookSubscription } from '../../crds/index.ts';
 import { unstorable } from '../../crds/unstorable.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { WebhookStore } from '../../store/index.ts';
@@ -18,7 +18,7 @@ import { inRestWords } from '../resources/kube-failures.ts';
 import { isObjectName, randomId } from '../resources/names.ts';
 import { ResourceWriter, type WriteMode } from '../resources/resource-writer.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
-import { nameOf, subscriptionFromRest } from './codec.ts';
+import { subscriptionFromRest } from './codec.ts';
 import { webhookFieldNames } from './field-names.ts';
 import { headerRefs, shownHeaders } from './header-values.ts';
 import type { SubscriptionCreate, SubscriptionUpdate } from './schema.ts';
@@ -127,7 +127,7 @@ export class SubscriptionService {
         name,
         async (stored) => {
           options.requireState(stored.metadata.resourceVersion);
-          nameBefore = nameOf(stored);
+          nameBefore = subscriptionNameOf(stored);
           const secrets = await this.writer.secretWriter(caller, name, bringsSecrets ? stored : undefined);
           const found: ValidationIssue[] = [];
           const spec = subscriptionFromRest(body, stored, { secrets, eventNames: knownEvents, found });
@@ -223,7 +223,7 @@ export class SubscriptionService {
       index: 'displayName',
       value: `${org}/${displayName}`,
       listed: { namespace: org },
-      isRival: (other) => other.metadata.name !== except && nameOf(other) === displayName,
+      isRival: (other) => other.metadata.name !== except && subscriptionNameOf(other) === displayName,
     };
   }
 }

@@ -42,7 +42,7 @@ const consequences: ReadonlySet<string> = new Set<Reason>([
   'CollectionPending',
   'DeliveryHeldUp',
 ]);
-const stages: ReadonlySet<string> = new Set(['Accepted', 'ResolvedRefs', 'Synced']);
+const stages: ReadonlySet<string> = new Set(['Accepted', 'ResolvedRefs', 'Synced', 'EndpointHealthy']);
 
 export function assess({ object, world, notes, operator }: Gathered, now: number): Assessment {
   const { kind } = object;

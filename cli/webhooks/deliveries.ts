@@ -108,6 +108,12 @@ async function sendTest(rest: RestClient, subscription: string): Promise<SentTes
   return (await rest.request('POST', `${subscriptionPath(subscription)}/test`)) as SentTest;
 }
 
+async function whyUnsent(rest: RestClient, subscription: string): Promise<string> {
+  const { state } = (await rest.request('GET', subscriptionPath(subscription))) as SubscriptionView;
+  if (state?.ready === false) return `the subscription is not ready (${state.reason}): ${state.message}`;
+  return `is the dispatcher running? \`parley webhooks deliveries ${subscription}\` shows how it goes on`;
+}
+
 /** The row comes into being a moment after its event. */
 async function firstAttempt(rest: RestClient, { subscription, delivery, withinMs }: SentDelivery): Promise<AttemptedDelivery> {
   for (const deadline = performance.now() + withinMs; ;) {
@@ -120,7 +126,7 @@ async function firstAttempt(rest: RestClient, { subscription, delivery, withinMs
       throw new UserError(
         `${delivery} has not been sent after ${withinMs / 1000} s${found === undefined ? '' : `: it is ${found.status}`}`,
         {
-          cure: `is the dispatcher running? \`parley webhooks deliveries ${subscription}\` shows how it goes on`,
+          cure: await whyUnsent(rest, subscription),
         },
       );
     }

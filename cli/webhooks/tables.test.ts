@@ -39,8 +39,9 @@ it('shows state, attempts, reason and next try of deliveries', () => {
 
 it('shows whom a subscription is for, and what became of each attempt', () => {
   const subscription = { id: 'crm', name: 'CRM', url: 'https://crm.example/in', events: [], active: false, signing_enabled: true };
-  expect(subscriptionTable([subscription, { ...subscription, events: ['a', 'b'], agent_ids: ['x', 'y'] }])).toMatch(
-    /crm +CRM +https:\/\/crm\.example\/in +\* +- +yes +no\n.* a,b +x,y +yes +no\n$/,
+  const state = { ready: false, reason: 'CircuitBreakerOpen', message: '' };
+  expect(subscriptionTable([subscription, { ...subscription, events: ['a', 'b'], agent_ids: ['x', 'y'], state }])).toMatch(
+    /crm +CRM +https:\/\/crm\.example\/in +\* +- +yes +no +-\n.* a,b +x,y +yes +no +CircuitBreakerOpen\n$/,
   );
   const attempt = {
     number: 1,

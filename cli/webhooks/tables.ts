@@ -10,6 +10,8 @@ export interface SubscriptionView {
   readonly signing_enabled: boolean;
   readonly agent_ids?: readonly string[];
   readonly workspace_ids?: readonly string[];
+  /** Absent from older servers. */
+  readonly state?: { readonly ready: boolean; readonly reason: string; readonly message: string };
 }
 
 export interface DeliveryView {
@@ -37,7 +39,7 @@ export interface AttemptView {
 
 export function subscriptionTable(subscriptions: readonly SubscriptionView[]): string {
   return table(
-    ['SUBSCRIPTION', 'NAME', 'URL', 'EVENTS', 'ONLY OF', 'SIGNED', 'ACTIVE'],
+    ['SUBSCRIPTION', 'NAME', 'URL', 'EVENTS', 'ONLY OF', 'SIGNED', 'ACTIVE', 'REASON'],
     subscriptions.map((each) => [
       each.id,
       each.name,
@@ -46,6 +48,7 @@ export function subscriptionTable(subscriptions: readonly SubscriptionView[]): s
       [...(each.agent_ids ?? []), ...(each.workspace_ids ?? [])].join(',') || '-',
       each.signing_enabled ? 'yes' : 'no',
       each.active ? 'yes' : 'no',
+      each.state?.reason ?? '-',
     ]),
   );
 }

@@ -1,6 +1,13 @@
 /** A world held in plain lists: for `parley explain`, which reads one namespace once, and for tests. */
 import type { AddressChecks } from '../../calls/address-checks.ts';
-import type { Agent, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } from '../../crds/index.ts';
+import {
+  subscriptionNameOf,
+  type Agent,
+  type KnowledgeBase,
+  type PhoneNumber,
+  type Tool,
+  type WebhookSubscription,
+} from '../../crds/index.ts';
 import { displayNameOf, TEXT_LIMIT, type ConfigText, type KeyedObject, type UnfitKeys, type World } from './world.ts';
 
 /** A Secret or ConfigMap by its metadata and keys; `data` only of ConfigMaps. */
@@ -68,7 +75,7 @@ export function memoryWorld(contents: WorldContents): World {
     knowledgeBasesNamed: (namespace, name) =>
       knowledgeBases.filter((item) => item.metadata.namespace === namespace && displayNameOf(item) === name),
     subscriptionsNamed: (namespace, name) =>
-      subscriptions.filter((item) => item.metadata.namespace === namespace && displayNameOf(item) === name),
+      subscriptions.filter((item) => item.metadata.namespace === namespace && subscriptionNameOf(item) === name),
     secret: (namespace, name) => keyed('Secret', secrets, namespace, name),
     configMap: (namespace, name) => keyed('ConfigMap', configMaps, namespace, name),
     addresses: contents.addresses ?? anyAddress,

@@ -5,6 +5,7 @@ import {
   agentKind,
   knowledgeBaseKind,
   phoneNumberKind,
+  subscriptionNameOf,
   toolKind,
   webhookSubscriptionKind,
   wellKnown,
@@ -75,8 +76,11 @@ export function createClients(transport: Transport): Clients {
 
 const byNamespace = (object: KubeObject): readonly string[] => [object.metadata.namespace ?? ''];
 const byReference = (object: ParleyObject): readonly string[] => referenceIndex(object);
-const byDisplayName = (object: KnowledgeBase | WebhookSubscription): readonly string[] => [
+const byDisplayName = (object: KnowledgeBase): readonly string[] => [
   displayNameKey(object.metadata.namespace ?? '', displayNameOf(object)),
+];
+const bySubscriptionName = (object: WebhookSubscription): readonly string[] => [
+  displayNameKey(object.metadata.namespace ?? '', subscriptionNameOf(object)),
 ];
 
 /** Key of the display name index. A namespace holds no slash. */
@@ -102,7 +106,7 @@ export function createCaches(clients: Clients, { transport, logger, registry, na
     }),
     subscriptions: createInformer<WebhookSubscription>({
       client: clients.subscriptions,
-      indexes: { ...common, [indexNames.displayName]: byDisplayName },
+      indexes: { ...common, [indexNames.displayName]: bySubscriptionName },
       ...shared,
     }),
     organizations:

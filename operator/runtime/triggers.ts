@@ -1,5 +1,12 @@
 /** Which objects to look at again when something changes: exactly those that name it, or compete with it. */
-import type { Agent, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } from '../../crds/index.ts';
+import {
+  subscriptionNameOf,
+  type Agent,
+  type KnowledgeBase,
+  type PhoneNumber,
+  type Tool,
+  type WebhookSubscription,
+} from '../../crds/index.ts';
 import { keyOf, type Change, type KubeObject, type Stored } from '../../kube/index.ts';
 import { referenceKey, type ReferenceKind } from '../references/references-of.ts';
 import { displayNameOf } from '../references/world.ts';
@@ -63,12 +70,12 @@ export class Triggers {
   /** Agents that name it, and others that are or were called the same. */
   onKnowledgeBase(change: Change<Stored<KnowledgeBase>>): readonly Trigger[] {
     const { metadata } = change.object;
-    const namesakes = this.#namesakes('knowledgeBases', change);
+    const namesakes = this.#namesakes('knowledgeBases', change, displayNameOf);
     return appearsOrGoes(change) ? [...this.#referrers('KnowledgeBase', metadata.namespace ?? '', metadata.name), ...namesakes] : namesakes;
   }
 
   onSubscription(change: Change<Stored<WebhookSubscription>>): readonly Trigger[] {
-    return this.#namesakes('subscriptions', change);
+    return this.#namesakes('subscriptions', change, subscriptionNameOf);
   }
 
   /** A namespace became an organisation, or is one no more. */
@@ -94,12 +101,13 @@ export class Triggers {
       .map((rival): Trigger => ({ cache: 'phoneNumbers', key: keyOf(rival) }));
   }
 
-  #namesakes(
+  #namesakes<T extends KubeObject>(
     cache: 'knowledgeBases' | 'subscriptions',
-    change: Change<Stored<KnowledgeBase>> | Change<Stored<WebhookSubscription>>,
+    change: Change<Stored<T>>,
+    nameOf: (object: Stored<T>) => string,
   ): readonly Trigger[] {
     const { object, previous } = change;
-    const names = new Set([displayNameOf(object), ...(previous === undefined ? [] : [displayNameOf(previous)])]);
+    const names = new Set([nameOf(object), ...(previous === undefined ? [] : [nameOf(previous)])]);
     if (names.size === 1 && !appearsOrGoes(change)) return [];
     return [...names].flatMap((name) =>
       this.#caches[cache].cache

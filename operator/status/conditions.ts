@@ -16,7 +16,7 @@ export interface Verdict {
 
 /** The outcome of one stage: the reason and message when all is well, and what is wrong otherwise. */
 export interface Stage {
-  readonly type: 'Accepted' | 'ResolvedRefs' | 'Synced';
+  readonly type: 'Accepted' | 'ResolvedRefs' | 'Synced' | 'EndpointHealthy';
   readonly good: { readonly reason: Reason; readonly message: string };
   readonly problems: readonly Problem[];
 }

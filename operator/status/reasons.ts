@@ -4,12 +4,12 @@
  */
 
 /** Condition types, in the order in which they are written. */
-export const conditionTypes = ['Ready', 'Accepted', 'ResolvedRefs', 'Synced', 'Reconciling', 'Stalled'] as const;
+export const conditionTypes = ['Ready', 'Accepted', 'ResolvedRefs', 'Synced', 'EndpointHealthy', 'Reconciling', 'Stalled'] as const;
 export type ConditionType = (typeof conditionTypes)[number];
 
 export interface ReasonDefinition {
   /** The stage the reason belongs to; `Ready`, `Reconciling` and `Stalled` repeat the reason of the stage that failed. */
-  readonly condition: 'Ready' | 'Accepted' | 'ResolvedRefs' | 'Synced' | 'Reconciling';
+  readonly condition: 'Ready' | 'Accepted' | 'ResolvedRefs' | 'Synced' | 'EndpointHealthy' | 'Reconciling';
   readonly status: 'True' | 'False' | 'Unknown';
   readonly meaning: string;
   /** What a person does about it; absent where nothing needs doing. */
@@ -371,6 +371,20 @@ const table = {
       'Nothing is sent any more, because nothing but failures came back for days, or because the endpoint answered 410 Gone. `status.autoDisabled` says since when and why.',
     cure: 'Mend the endpoint, then change anything in the spec, or set `active` to true over REST: either switches the subscription on again. What was not delivered can be recovered.',
     blocks: 'person',
+  },
+
+  CircuitBreakerClosed: {
+    condition: 'EndpointHealthy',
+    status: 'True',
+    meaning: 'Deliveries are sent as soon as there are any: the endpoint takes them, or has not failed often enough to be left alone.',
+  },
+  CircuitBreakerOpen: {
+    condition: 'EndpointHealthy',
+    status: 'False',
+    meaning:
+      'Nearly all attempts of a minute failed, so deliveries wait: one of them is tried now and then, after 5 minutes at most, and the others follow once one is taken. Nothing is lost meanwhile.',
+    cure: 'Mend the endpoint; `parley webhooks attempts` shows what it answered, and `parley webhooks test` sends an event at once.',
+    blocks: 'retry',
   },
 
   Retrying: {

@@ -71,3 +71,13 @@ export function synced({ spec, status }: Pick<WebhookSubscription, 'spec' | 'sta
     },
   ]);
 }
+
+/** A paused subscription is sent nothing anyhow. Half open, the endpoint has taken a delivery and gets the next ones. */
+export function endpointHealthy({ spec, status, metadata }: WebhookSubscription): Stage {
+  const good = { reason: 'CircuitBreakerClosed', message: 'the endpoint is sent every delivery as soon as it is due' } as const;
+  const { state, failingSince } = status?.circuitBreaker ?? {};
+  if (!spec.active || state !== 'Open') return { type: 'EndpointHealthy', good, problems: [] };
+  const since = failingSince === undefined ? '' : ` since ${failingSince}`;
+  const message = `nearly all attempts at the endpoint have failed${since}: deliveries wait, and one is tried now and then; mend the endpoint and run \`parley webhooks test ${metadata.name}\` to send to it at once`;
+  return { type: 'EndpointHealthy', good, problems: [{ reason: 'CircuitBreakerOpen', message }] };
+}

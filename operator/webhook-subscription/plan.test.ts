@@ -36,7 +36,7 @@ function planned(
   const subscription = subscriptionOf(spec, status);
   const world = memoryWorld({ organizations: ['acme'], subscriptions: [subscription], secrets });
   const plan = planWebhookSubscription(subscription, world, { now, addressProblem: () => addressProblem });
-  const condition = (type: 'Ready' | 'Accepted' | 'ResolvedRefs' | 'Synced' | 'Stalled') => {
+  const condition = (type: 'Ready' | 'Accepted' | 'ResolvedRefs' | 'Synced' | 'EndpointHealthy' | 'Stalled' | 'Reconciling') => {
     const found = conditionOf({ status: plan.status ?? {} }, type);
     return found && `${found.status} ${found.reason}`;
   };
@@ -174,6 +174,20 @@ describe('what is delivered', () => {
       'True AutoDisabled',
     ]);
     expect(message('Ready')).toContain('since 2026-11-20T08:00:00Z: the endpoint answered 410 Gone');
+  });
+
+  it.each([
+    ['nothing is known against it', undefined, true, 'True CircuitBreakerClosed', 'True Available'],
+    ['it has begun to take deliveries again', 'HalfOpen', true, 'True CircuitBreakerClosed', 'True Available'],
+    ['it only fails', 'Open', true, 'False CircuitBreakerOpen', 'False CircuitBreakerOpen'],
+    ['nothing is to be sent', 'Open', false, 'True CircuitBreakerClosed', 'True Available'],
+  ] as const)('shows whether the endpoint gets it: %s', (_name, state, active, healthy, ready) => {
+    const circuitBreaker = state && { state, failingSince: '2026-11-20T08:00:00Z' };
+    const { condition, message } = planned({ active }, { status: { circuitBreaker } });
+    expect([condition('EndpointHealthy'), condition('Ready')]).toEqual([healthy, ready]);
+    if (!ready.startsWith('False')) return;
+    expect([condition('Stalled'), condition('Reconciling')]).toEqual([undefined, 'True Retrying']);
+    expect(message('Ready')).toContain('since 2026-11-20T08:00:00Z');
   });
 
   it('needs no finalizer', () => {

@@ -1,13 +1,13 @@
-import type { WebhookSubscription, WebhookSubscriptionStatus } from '../../crds/index.ts';
+import { subscriptionNameOf, type WebhookSubscription, type WebhookSubscriptionStatus } from '../../crds/index.ts';
 import { generatedSigningSecret, SIGNING_KEY, webhookSubscriptionReferences } from '../references/references-of.ts';
 import { notAnOrganization, unresolved } from '../references/resolve.ts';
-import { displayNameOf, ownerAmong, type KeyedObject, type World } from '../references/world.ts';
+import { ownerAmong, type KeyedObject, type World } from '../references/world.ts';
 import type { Plan } from '../runtime/plan.ts';
 import { commonFields, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
 import { summarize } from '../status/conditions.ts';
 import type { Problem } from '../status/reasons.ts';
 import { accepted, resolvedRefs } from '../status/stages.ts';
-import { addressProblems, eventProblems, headerProblems, holdUp, synced } from './judgement.ts';
+import { addressProblems, endpointHealthy, eventProblems, headerProblems, holdUp, synced } from './judgement.ts';
 import { cannotSign, expiryOf, signingKeyProblems } from './signing-keys.ts';
 
 interface SecretState {
@@ -71,6 +71,7 @@ export function planWebhookSubscription(
       ]),
       resolvedRefs([...missing, ...keys]),
       synced(subscription, { heldUp }),
+      endpointHealthy(subscription),
     ],
     {
       message: subscription.spec.active
@@ -156,7 +157,7 @@ function planExpiry(
 }
 
 function displayNameTaken(subscription: WebhookSubscription, world: World): readonly Problem[] {
-  const displayName = displayNameOf(subscription);
+  const displayName = subscriptionNameOf(subscription);
   const namespace = subscription.metadata.namespace ?? '';
   const owner = ownerAmong(world.subscriptionsNamed(namespace, displayName));
   if (owner === undefined || owner.metadata.uid === subscription.metadata.uid) return [];

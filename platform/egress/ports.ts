@@ -7,6 +7,11 @@ export interface PortRange {
 /** The web's own ports and those that need no privilege: the rest belongs to mail, DNS, SSH and other protocols that HTTP can be smuggled into. */
 export const defaultPorts = '80,443,1024-65535';
 
+/** As a message names them: `80, 443 and 1024-65535`. */
+export function shownPorts(ports: readonly PortRange[]): string {
+  return new Intl.ListFormat('en-GB').format(ports.map(({ from, to }) => (from === to ? `${from}` : `${from}-${to}`)));
+}
+
 /** None for an empty text. @throws RangeError as {@link parsePorts} */
 export const parseDeniedPorts = (text: string): readonly PortRange[] => (text.trim() === '' ? [] : parsePorts(text));
 

@@ -88,7 +88,10 @@ describe('an address as a user writes it', () => {
 
   it('says what is wrong and what to do, without the credentials', () => {
     expect(egress.check('https://user:geheim@example.com/')?.message).not.toContain('geheim');
-    expect(egress.check('https://example.com:22/')?.message).toContain('PARLEY_EGRESS_PORTS');
+    expect(egress.check('https://example.com:22/')?.message).toBe(
+      'port 22 of example.com may not be called, only 80, 443 and 1024-65535: use one of these, or have the operator allow it (PARLEY_EGRESS_PORTS)',
+    );
+    expect(local.check('http://localhost:9001/')?.message).toContain('only 443 and 8000-9000: ');
     expect(egress.check(`https://${'x'.repeat(5000)}`)?.message.length).toBeLessThan(400);
   });
 

@@ -2,7 +2,7 @@
 import { type Address, parseAddress } from './address.ts';
 import type { AddressPolicy } from './address-policy.ts';
 import type { FixedHost } from './hosts.ts';
-import type { PortRange } from './ports.ts';
+import { shownPorts, type PortRange } from './ports.ts';
 
 export interface UrlProblem {
   readonly kind: 'forbidden_url' | 'forbidden_address';
@@ -70,7 +70,10 @@ export function readTarget(text: string, rules: TargetRules): Target | UrlProble
   const secure = url.protocol === 'https:';
   const port = url.port === '' ? (secure ? 443 : 80) : Number(url.port);
   if (!rules.ports.some(({ from, to }) => from <= port && port <= to)) {
-    return refuse(`port ${port} of ${url.hostname} may not be called: use 443, or have the operator allow it (PARLEY_EGRESS_PORTS)`);
+    const allowed = shownPorts(rules.ports);
+    return refuse(
+      `port ${port} of ${url.hostname} may not be called, only ${allowed}: use one of these, or have the operator allow it (PARLEY_EGRESS_PORTS)`,
+    );
   }
 
   const hostname = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');

@@ -12,6 +12,10 @@ const sections = [
     condition: 'Synced',
     text: 'The outside world matches: the revision of an Agent in Postgres, the collection of a KnowledgeBase, whether events are sent to a WebhookSubscription, later the trunks of a PhoneNumber. A Tool has nothing outside, hence no `Synced`.',
   },
+  {
+    condition: 'EndpointHealthy',
+    text: 'Of a WebhookSubscription only: its endpoint is sent what is due. Follows the state of its circuit breaker within half a minute.',
+  },
   { condition: 'Ready', text: 'The summary. Where an earlier stage failed, `Ready` repeats the reason and message of the first that did.' },
   { condition: 'Reconciling', text: 'Only present while the operator still works on the object by itself.' },
 ] as const;

@@ -136,7 +136,8 @@ export class Deliverer {
     const { unrecorded } = this.#options;
     const most = this.#slots.inAll - unrecorded();
     for (const lane of this.#queued) {
-      const limit = lane.queue[0]?.probe === true ? 1 : this.#admitted(lane.uid);
+      // Where its endpoint is left alone, what isn't a probe goes back without an attempt.
+      const limit = lane.queue.some(({ probe }) => probe) ? this.#slots.perEndpoint : this.#admitted(lane.uid);
       // What waits for an endpoint that gets nothing any more, or not now, goes back at once.
       if (limit === 0 || this.lanes.isBlocked(lane.uid)) {
         const why = this.lanes.isBlocked(lane.uid)

@@ -6,6 +6,7 @@ import type { DispatchStore } from '../../store/webhooks/dispatch.ts';
 import type { AttemptResult, ClaimedDelivery, NewDelivery } from '../../store/webhooks/types.ts';
 import type { Attempt } from '../attempt/attempt.ts';
 import { deliveryIdText } from '../events/envelope.ts';
+import { isTest } from '../relay/decide.ts';
 import { Relay } from '../relay/relay.ts';
 import type { EndpointDirectory } from '../subscriptions/directory.ts';
 import { Batcher } from './batcher.ts';
@@ -97,7 +98,8 @@ export class Dispatcher {
       directory,
       gate: (endpoint) => book.gate(endpoint),
       // Where older ones wait, a new one waits behind them.
-      reserve: ({ uid }) => (!lanes.isHot(uid) && lanes.reserve(uid) ? this.deliverer.leaseMs(uid) : undefined),
+      reserve: ({ uid }, pastBreaker) =>
+        (pastBreaker || !lanes.isHot(uid)) && lanes.reserve(uid, { pastBreaker }) ? this.deliverer.leaseMs(uid) : undefined,
       unreserve: (uid) => lanes.release(uid),
       onClaimed: (deliveries) => this.#claimed(deliveries),
       onLeft: (uids) => this.fetcher.due(uids),
@@ -170,7 +172,9 @@ export class Dispatcher {
       const { org, id: eventId, name: eventName, createdAt, body, traceparent } = event;
       return { id, org, eventId, eventName, subscriptionUid, attempts: 0, seriesStart: 0, createdAt, body, traceparent };
     });
-    this.deliverer.accept(claimed, { leaseMs: (uid) => leases.get(uid) ?? 0 });
+    const tests = new Set(deliveries.filter(({ planned }) => isTest(planned.event)).map(({ id }) => id));
+    const leaseMs = (uid: string): number => leases.get(uid) ?? 0;
+    for (const [probe, some] of Map.groupBy(claimed, ({ id }) => tests.has(id))) this.deliverer.accept(some, { leaseMs, probe });
   }
 
   #attempted(attempted: Attempted): void {

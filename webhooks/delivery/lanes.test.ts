@@ -79,6 +79,8 @@ it('gives every endpoint its turn when not all can be asked for at once', () => 
 it('has room for no more than the breaker lets through', () => {
   const { lanes } = create((uid) => (uid === 'half' ? 2 : uid === 'open' ? 0 : 8));
   expect([lanes.room('half'), lanes.room('open'), lanes.room('fine')]).toEqual([2, 0, 8]);
+  const tests = Array.from({ length: 9 }, () => lanes.reserve('open', { pastBreaker: true }));
+  expect(tests.filter(Boolean)).toHaveLength(8);
 });
 
 it('keeps room for those who answer, and for new ones, while many hang', () => {

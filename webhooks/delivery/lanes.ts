@@ -64,20 +64,19 @@ export class Lanes {
     return this.#lanes.get(uid);
   }
 
-  /** How many more may be taken on for an endpoint. */
-  room(uid: string): number {
-    const { perEndpoint, mostHeld, admitted } = this.#options;
+  /** How many more may be taken on for an endpoint. @param limit what its breaker lets through */
+  room(uid: string, limit = this.#options.admitted(uid)): number {
+    const { perEndpoint, mostHeld } = this.#options;
     const lane = this.#lanes.get(uid);
     if (this.isBlocked(uid)) return 0;
-    const limit = admitted(uid);
     const window = limit < perEndpoint ? limit : (lane?.window ?? perEndpoint);
     const share = fairShare({ total: this.#held, inAll: mostHeld, answers: lane?.answers ?? false });
     return Math.max(0, Math.min(Math.min(window, share) - (lane?.held ?? 0), mostHeld - this.#held));
   }
 
-  /** Room for one; whoever asks afterwards finds less. */
-  reserve(uid: string): boolean {
-    if (this.room(uid) === 0) return false;
+  /** Room for one; whoever asks afterwards finds less. @param options.pastBreaker however its endpoint fares */
+  reserve(uid: string, { pastBreaker = false }: { readonly pastBreaker?: boolean } = {}): boolean {
+    if ((pastBreaker ? this.room(uid, this.#options.perEndpoint) : this.room(uid)) === 0) return false;
     this.hold(uid);
     return true;
   }

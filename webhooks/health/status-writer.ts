@@ -40,14 +40,23 @@ export function statusClient(transport: Transport): ResourceClient<WebhookSubscr
 
 /** What a status says of an endpoint. What is left out is taken away. */
 export function statusOf(
-  record: Pick<EndpointRecord, 'disabledAt' | 'disabledReason' | 'lastSuccessAt' | 'lastFailureAt' | 'consecutiveFailures'>,
+  record: Pick<
+    EndpointRecord,
+    'disabledAt' | 'disabledReason' | 'lastSuccessAt' | 'lastFailureAt' | 'consecutiveFailures' | 'breaker' | 'failingSince'
+  >,
 ): WebhookSubscriptionStatus {
-  const { disabledAt, disabledReason = '', lastSuccessAt, lastFailureAt, consecutiveFailures } = record;
+  const { disabledAt, disabledReason = '', lastSuccessAt, lastFailureAt, consecutiveFailures, breaker, failingSince } = record;
   return {
     ...(disabledAt !== undefined && { autoDisabled: { since: seconds(disabledAt), reason: disabledReason } }),
     ...(lastSuccessAt !== undefined && { lastSuccessAt: seconds(lastSuccessAt) }),
     ...(lastFailureAt !== undefined && { lastFailureAt: seconds(lastFailureAt) }),
     consecutiveFailures,
+    ...(breaker !== 'closed' && {
+      circuitBreaker: {
+        state: breaker === 'open' ? 'Open' : 'HalfOpen',
+        ...(failingSince !== undefined && { failingSince: seconds(failingSince) }),
+      },
+    }),
   };
 }
 

@@ -67,6 +67,16 @@ describe('who gets an event', () => {
     expect(deliveries.map((one) => [one.subscriptionUid, one.state, one.reason, one.leaseMs])).toEqual([['a', state, reason, undefined]]);
   });
 
+  it('an endpoint that is left alone at once, where it is a test of it', () => {
+    const test = event('1', { name: 'Webhook.Test', onlySubscription: 'a' });
+    const reserve = (_endpoint: Endpoint, pastBreaker: boolean) => (pastBreaker ? 6_000 : undefined);
+    const { deliveries } = decide([test, event('2')], options([endpoint({ uid: 'a' })], { gates: { a: 'parked' }, reserve }));
+    expect(deliveries.map(({ event: { id }, leaseMs }) => [id, leaseMs])).toEqual([
+      ['1', 6_000],
+      ['2', undefined],
+    ]);
+  });
+
   it('nobody, where nobody wants it: it is neither delivered nor put back', () => {
     expect(decide([event('1')], options([]))).toMatchObject({ deliveries: [], postponed: [], behind: [] });
   });

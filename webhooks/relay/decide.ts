@@ -7,8 +7,8 @@ import type { Endpoint } from '../subscriptions/endpoint.ts';
 export interface DecideOptions {
   readonly directory: Pick<EndpointDirectory, 'matching' | 'behind'>;
   readonly gate: (endpoint: Endpoint) => Gate;
-  /** A lease in milliseconds for one that can be sent at once; undefined where there is no room now. */
-  readonly reserve: (endpoint: Endpoint) => number | undefined;
+  /** A lease in milliseconds for one that can be sent at once, past the breaker where `pastBreaker`; undefined where there is no room now. */
+  readonly reserve: (endpoint: Endpoint, pastBreaker: boolean) => number | undefined;
   /** How long an event waits whose organisation's subscriptions aren't all known here yet, in milliseconds. */
   readonly behindDelayMs: (org: string) => number;
 }
@@ -50,13 +50,18 @@ export function decide(events: readonly OutboxEvent[], options: DecideOptions): 
         deliveries.push({ event, subscriptionUid: endpoint.uid, state: 'skipped', reason: at });
         continue;
       }
-      const leaseMs = at === 'open' ? reserve(endpoint) : undefined;
+      const test = isTest(event);
+      const leaseMs = at === 'open' || test ? reserve(endpoint, test) : undefined;
       if (leaseMs === undefined) left.add(endpoint.uid);
       deliveries.push({ event, subscriptionUid: endpoint.uid, state: 'pending', leaseMs });
     }
   }
   return { deliveries, postponed, behind: [...behind.values()].filter((one) => one !== undefined), left };
 }
+
+/** Somebody wants to know now whether the endpoint works: a breaker that keeps others away from it, or a backlog, holds up no test. */
+export const isTest = ({ name, onlySubscription }: Pick<OutboxEvent, 'name' | 'onlySubscription'>): boolean =>
+  name === 'Webhook.Test' && onlySubscription !== undefined;
 
 function behindOf({ org, watermark }: OutboxEvent, directory: Pick<EndpointDirectory, 'behind'>): Behind | undefined {
   if (watermark === undefined) return undefined;

@@ -14,7 +14,7 @@ export interface RelayOptions {
   readonly directory: Pick<EndpointDirectory, 'matching' | 'behind'>;
   readonly gate: (endpoint: Endpoint) => Gate;
   /** Room for one delivery, kept for it until it is taken or given back; undefined where there is none. @returns the lease in milliseconds */
-  readonly reserve: (endpoint: Endpoint) => number | undefined;
+  readonly reserve: (endpoint: Endpoint, pastBreaker: boolean) => number | undefined;
   readonly unreserve: (uid: string) => void;
   /** Deliveries that were claimed as they were made. */
   readonly onClaimed: (deliveries: readonly NewDelivery[]) => void;
@@ -129,8 +129,8 @@ export class Relay {
       directory,
       gate,
       behindDelayMs: (org) => Math.min(FIRST_BEHIND_MS * 2 ** Math.min(this.#behind.get(org) ?? 0, 10), LONGEST_BEHIND_MS),
-      reserve: (endpoint) => {
-        const leaseMs = reserve(endpoint);
+      reserve: (endpoint, pastBreaker) => {
+        const leaseMs = reserve(endpoint, pastBreaker);
         if (leaseMs !== undefined) reserved.add(endpoint.uid);
         return leaseMs;
       },

@@ -206,6 +206,11 @@ describe('webhook subscriptions', () => {
     expect(answers.find(({ status }) => status === 409)?.body).toEqual(failure(409, 'CONFLICT', one));
     const other = await make();
     expect((await ours.call('PATCH', `${one}/${other.id}`, { name })).status).toBe(409);
+    // Spaces around a name make no other name.
+    expect((await ours.call('PATCH', `${one}/${other.id}`, { name: ` ${name}\t` })).status).toBe(409);
+    expect((await ours.call('POST', one, aBody({ name: `  ${name} ` }))).status).toBe(409);
+    expect((await make({ name: '  Padded ' })).name).toBe('Padded');
+    expect((await ours.call('POST', one, aBody({ name: ' \u00a0 ' }))).status).toBe(400);
     expect((await ours.call('PATCH', `${one}/${other.id}`, { name: other.name })).status).toBe(200);
     expect((await make({ name }, await organization(facade))).name).toBe(name);
     await kubectl(['create', '-f', '-'], aWebhookSubscription('by-hand', ours.name));

@@ -206,6 +206,7 @@ export const samples: readonly Manifest[] = [
     {
       signingSecretRef: { name: 'signing' },
       autoDisabled: { since: time, reason: 'five days of failures' },
+      circuitBreaker: { state: 'Open', failingSince: time },
       lastSuccessAt: time,
       lastFailureAt: time,
       consecutiveFailures: 12,

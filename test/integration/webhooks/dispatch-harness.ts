@@ -50,6 +50,8 @@ interface Organization {
   subscribe(name: string, spec?: Readonly<Record<string, unknown>>, path?: string): Promise<Stored<Subscription>>;
   unsubscribe(name: string): Promise<void>;
   secret(name: string, values: Readonly<Record<string, string>>): Promise<void>;
+  /** What `parley webhooks test` does. @returns its id as a receiver sees it */
+  test(uid: string): Promise<string>;
   /** Commits so many events. @returns their ids as a receiver sees them */
   emit(count: number, options?: { readonly atOnce?: number }): Promise<readonly string[]>;
 }
@@ -120,6 +122,11 @@ export async function dispatchHarness(more: Readonly<Record<string, string>> = {
       async secret(name, values) {
         const data = Object.fromEntries(Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString('base64')]));
         await secrets.apply({ apiVersion: 'v1', kind: 'Secret', metadata: { namespace: org, name }, data }, { force: true });
+      },
+      async test(uid) {
+        const event = buildEvent({ name: 'Webhook.Test', org, payload: { subscription_id: uid }, onlySubscription: uid, now: Date.now() });
+        await store.database.asOrganization(org, (transaction) => insertEvents(transaction, [event]));
+        return `evt_${event.id}`;
       },
       async emit(count, { atOnce = 100 } = {}) {
         const ids: string[] = [];

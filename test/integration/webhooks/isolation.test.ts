@@ -71,6 +71,14 @@ it('leaves an endpoint alone that only fails, tries it now and then, and lets it
       { breaker: 'open', opened: 2 },
     ]),
   );
+  // A test is sent at once, and its failure changes nothing.
+  await harness.sql(
+    "UPDATE parley.webhook_endpoints SET probe_at = now() + interval '1 hour', changed_at = clock_timestamp(), version = version + 1 WHERE subscription_uid = $1",
+    [metadata.uid],
+  );
+  const failing = await harness.test(metadata.uid);
+  await eventually(() => expect(sink.ids('/down').has(failing)).toBe(true));
+  expect(await breaker()).toBe('open');
   sink.behave('/down', 200);
   await harness.sql(
     'UPDATE parley.webhook_endpoints SET probe_at = now(), changed_at = clock_timestamp(), version = version + 1 WHERE subscription_uid = $1',
@@ -79,7 +87,8 @@ it('leaves an endpoint alone that only fails, tries it now and then, and lets it
   await eventually(async () => expect((await harness.states(metadata.uid))['pending']).toBe(undefined));
   expect(await breaker()).toBe('closed');
   const rows = await harness.deliveries(metadata.uid);
-  expect(rows).toHaveLength(300);
+  // And the test.
+  expect(rows).toHaveLength(301);
   // What the breaker held back had its attempts still before it.
   expect(rows.filter(({ state }) => state === 'succeeded').length).toBeGreaterThan(250);
 });

@@ -237,4 +237,12 @@ it('writes the status of a subscription once in 30 s, however much happens and w
   );
   const seconds = (date: Date | undefined): string => `${date?.toISOString().slice(0, 19)}Z`;
   expect(status).toMatchObject({ lastSuccessAt: seconds(row?.success), lastFailureAt: seconds(row?.failure) });
+  await harness.sql(
+    `UPDATE parley.webhook_endpoints SET breaker = 'open', opened = 1, probe_at = now() + interval '1 hour', version = version + 1, changed_at = clock_timestamp()`,
+  );
+  await letStatusBeWritten(harness);
+  await eventually(async () => {
+    const found = await subscriptions.get({ namespace: org, name: 'a' });
+    expect(found.status?.circuitBreaker?.state).toBe('Open');
+  });
 });

@@ -375,7 +375,7 @@ export interface paths {
   "/v1/public/webhook/subscription/{subscription_id}/test": {
     /**
      * Send a test event to this subscription alone
-     * @description A `Webhook.Test`, whatever events it is for, on the same way as every other event. While the subscription is paused that answers 409.
+     * @description A `Webhook.Test`, whatever events it is for, on the same way as every other event, and at once, also where the circuit breaker keeps others back. While the subscription is paused that answers 409.
      *
      * Needs the permission `webhooks:write`.
      */
@@ -2014,7 +2014,7 @@ export interface components {
       updated_at: string;
     };
     WebhookSubscriptionCreate: {
-      /** @description Unique in the organisation. */
+      /** @description Unique in the organisation. Spaces around it are dropped. */
       name: string;
       /** @description Where events are posted. An address on the public internet, without a user name or password in it. */
       url: string;
@@ -2082,7 +2082,7 @@ export interface components {
       total_count: number;
     };
     WebhookSubscriptionUpdate: {
-      /** @description Unique in the organisation. */
+      /** @description Unique in the organisation. Spaces around it are dropped. */
       name?: string;
       /** @description Where events are posted. An address on the public internet, without a user name or password in it. */
       url?: string;
@@ -4547,7 +4547,7 @@ export interface operations {
   };
   /**
    * Send a test event to this subscription alone
-   * @description A `Webhook.Test`, whatever events it is for, on the same way as every other event. While the subscription is paused that answers 409.
+   * @description A `Webhook.Test`, whatever events it is for, on the same way as every other event, and at once, also where the circuit breaker keeps others back. While the subscription is paused that answers 409.
    *
    * Needs the permission `webhooks:write`.
    */
