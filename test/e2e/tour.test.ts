@@ -99,8 +99,10 @@ it.runIf(dev)('a page to talk to agents is served, with all that it needs', asyn
   const status = await run(join(repository, 'bin/parley'), ['dev', 'status'], { cwd: folder });
   const [, key = ''] = /\/call#key=(pk_[^&\s]+)/.exec(status.stdout) ?? [];
   const visitor = stackClient(stack, key);
-  expect((await visitor.rest('GET', '/v2/ai-agents')).status).toBe(200);
-  // It can talk to agents, and do nothing else.
+  const callable = await visitor.rest('GET', '/call/agents');
+  expect([callable.status, callable.text]).toEqual([200, expect.stringContaining('"ai_agent_id":"receptionist"')]);
+  // It can talk to agents, and neither read nor change what they are made of.
+  expect((await visitor.rest('GET', '/v2/ai-agents')).status).toBe(403);
   expect((await visitor.rest('DELETE', '/v2/ai-agents/receptionist')).status).toBe(403);
 });
 
