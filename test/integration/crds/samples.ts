@@ -94,6 +94,7 @@ export const samples: readonly Manifest[] = [
     servingRevision: 'b'.repeat(64),
     configHash: 'c'.repeat(64),
     activeSince: time,
+    observedInputs: 'd'.repeat(64),
     tools: 2,
     toolNames: ['lookup', 'transfer'],
   }),
