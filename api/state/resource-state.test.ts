@@ -74,6 +74,8 @@ describe('the state of an agent', () => {
     ['a knowledge base that came back', { tools: [], knowledgeBaseUid: 'kb' }],
   ])('is not ready until the operator has taken in %s', (_what, inputs) => {
     expect(agentStateOf(anAgent(), inputs)).toMatchObject({ ready: false, reason: 'Reconciling' });
+    const lacking = anAgent({ ready: ['False', 'ToolNotUsable'], synced: 'RevisionReduced' });
+    expect(agentStateOf(lacking, inputs).reason).toBe('Reconciling');
     expect(agentStateOf(anAgent({ status: { observedInputs: inputsDigest(inputs) } }), inputs).ready).toBe(true);
   });
 

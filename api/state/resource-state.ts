@@ -45,7 +45,7 @@ export function agentStateOf(agent: Stored<Agent>, inputs: AgentInputs): AgentSt
   const { servingRevision, desiredRevision } = agent.status ?? {};
   const reported = stateOf(agent);
   return {
-    ...(reported.ready && !hasTakenIn(agent, inputs) ? reconciling : reported),
+    ...(isFollowed(agent) && !hasTakenIn(agent, inputs) ? reconciling : reported),
     ...(servingRevision !== undefined && { serving_revision: servingRevision }),
     ...(desiredRevision !== undefined && { desired_revision: desiredRevision }),
   };
@@ -61,6 +61,11 @@ export function toolStateOf(tool: Stored<Tool>, agent: Stored<Agent>, inputs: Ag
   if (!servesTools.has(conditionOf(agent.status, 'Synced')?.reason ?? ''))
     return { ready: false, reason: 'AgentNotReady', message: `the agent does not offer the tool as it is now: ${ready.message}` };
   return hasTakenIn(agent, inputs) ? own : reconciling;
+}
+
+/** What is suspended, on its way out or in no organisation takes nothing in, however long one waits. */
+function isFollowed({ metadata, status }: Stored<Agent>): boolean {
+  return metadata.deletionTimestamp === undefined && conditionOf(status, 'Synced') !== undefined;
 }
 
 function hasTakenIn({ status }: Stored<Agent>, inputs: AgentInputs): boolean {
