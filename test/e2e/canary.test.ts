@@ -117,8 +117,9 @@ it('is in no log and in no file of the stack but those of etcd', () => {
 });
 
 it('is in no metric', async () => {
-  const metrics = await client.rest('GET', '/metrics');
-  expect(metrics.status).toBe(200);
+  const token = stack.env.PARLEY_METRICS_TOKEN;
+  const metrics = await client.rest('GET', '/metrics', undefined, token === undefined ? {} : { authorization: `Bearer ${token}` });
+  expect(metrics.status, metrics.text).toBe(200);
   expect(leaks(metrics.text)).toBe(false);
 });
 

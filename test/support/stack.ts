@@ -22,6 +22,8 @@ export interface StackEnv {
   readonly TEMPORAL_ADDRESS: string;
   readonly PARLEY_RECEIVER: string;
   readonly PARLEY_BIN: string;
+  /** What /metrics of the roles asks for, where it asks. */
+  readonly PARLEY_METRICS_TOKEN?: string;
   /** Of an installation on a node: the namespace of its pods. Absent from `parley dev`, whose roles are processes. */
   readonly PARLEY_TEST_NAMESPACE?: string;
   /** Where a server of a test is reached from the platform; the loopback address where absent. */
