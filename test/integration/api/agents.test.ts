@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { Agent } from '../../../crds/index.ts';
 import { anAgentRequest } from '../../support/builders.ts';
-import { kubectlJson, organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
+import { kubectl, kubectlJson, organization, startFacade, type Facade, type TestOrganization } from './facade.ts';
 
 let facade: Facade;
 let org: TestOrganization;
@@ -10,6 +10,15 @@ let org: TestOrganization;
 beforeAll(async () => {
   facade = await startFacade();
   org = await organization(facade);
+  for (const name of ['kb-1', 'kb']) {
+    const metadata = { name, namespace: org.name };
+    await kubectl(['apply', '-f', '-'], {
+      apiVersion: 'parley.dev/v1alpha1',
+      kind: 'KnowledgeBase',
+      metadata,
+      spec: { displayName: name },
+    });
+  }
 });
 afterAll(() => facade.close());
 

@@ -14,6 +14,7 @@ import { findPython, pythonWith, withoutPython } from '../../support/python.ts';
 import { run } from '../../support/run.ts';
 import { realMediaServer, serveAgent } from './calls-support.ts';
 import { organization, startFacade, type Facade } from './facade.ts';
+import { knowledgeMeans, type KnowledgeMeans } from './knowledge-means.ts';
 
 const version = '4.32.5';
 const examples = process.env['PARLEY_SCHEMATHESIS_EXAMPLES'];
@@ -46,13 +47,16 @@ const phases = [
 
 const python = await findPython();
 let facade: Facade;
+let knowledge: KnowledgeMeans;
 let folder: string;
 beforeAll(async () => {
-  facade = await startFacade(undefined, undefined, undefined, undefined, { mediaServer: await realMediaServer() });
+  knowledge = await knowledgeMeans();
+  facade = await startFacade(undefined, undefined, undefined, knowledge.knowledge, { mediaServer: await realMediaServer() });
   folder = await mkdtemp(join(tmpdir(), 'parley-schemathesis-'));
 });
 afterAll(async () => {
   await facade.close();
+  await knowledge.close();
   await rm(folder, { recursive: true, force: true });
 });
 

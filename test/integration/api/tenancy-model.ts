@@ -63,7 +63,7 @@ export class Model {
   /** The knowledge base that each is in. */
   readonly documents = new Map<string, string>();
   /** `asks`: the requests are made with it, so that it is left alone. */
-  readonly keys = new Map<string, { readonly name: string; revoked: boolean; readonly asks?: true }>();
+  readonly keys = new Map<string, { readonly name: string; revoked: boolean; readonly permissions?: Permission; readonly asks?: true }>();
   readonly tools = new Map<string, ToolFacts>();
   readonly numbers = new Map<string, NumberFacts>();
   readonly subscriptions = new Map<string, { readonly name: string; readonly signed: boolean; readonly active: boolean }>();
@@ -236,7 +236,7 @@ export const generators: Readonly<Record<string, Generator>> = {
       request: { path: '/v1/api-keys', body: broken ? { name } : { name, permissions: [wanted] } },
       expected: {
         status: broken ? 422 : granted ? 201 : 403,
-        learn: ({ body }) => void own.keys.set(body.key_id as string, { name, revoked: false }),
+        learn: ({ body }) => void own.keys.set(body.key_id as string, { name, revoked: false, permissions: wanted }),
       },
     };
   },
@@ -262,7 +262,7 @@ export const generators: Readonly<Record<string, Generator>> = {
     return {
       request: { path: `/v1/api-keys/${known?.asks ? 'nobody' : id}/revoke` },
       expected: {
-        status: known === undefined || known.asks ? 404 : 200,
+        status: known === undefined || known.asks ? 404 : covers(situation.caller.permissions ?? [], known.permissions ?? []) ? 200 : 403,
         learn: () => {
           if (known !== undefined) known.revoked = true;
         },
@@ -281,7 +281,9 @@ export function anyRequest(route: string, situation: Situation): Request {
   return { path, ...(['POST', 'PUT', 'PATCH'].includes(method) && { body: {} }) };
 }
 
-/** Every route that needs a key, with the permission. */
-export const routes = describedRoutes().flatMap(({ method, path, permission }) =>
-  permission === 'public' ? [] : ([[`${method} ${path.replace(/(?<=.)\/$/, '')}`, permission]] as const),
+/** Every route that needs a key, with the permission, and the one that is enough for what the key itself has made. */
+export const routes = describedRoutes().flatMap(({ method, path, permission, permissionForOwn = permission }) =>
+  permission === 'public' || permissionForOwn === 'public'
+    ? []
+    : ([[`${method} ${path.replace(/(?<=.)\/$/, '')}`, permission, permissionForOwn]] as const),
 );

@@ -135,9 +135,10 @@ describe('two organisations', () => {
       'x-tenant-id': theirs.name,
     };
     expect((await ours.call('GET', `/v2/ai-agents/${agent.ai_agent_id}`, undefined, { headers })).status).toBe(404);
+    expect((await ours.call('POST', `/v2/ai-agents?org=${theirs.name}`, anAgentRequest('Ours'), { headers })).status).toBe(422);
     const { body: mine } = await ours.call(
       'POST',
-      `/v2/ai-agents?org=${theirs.name}`,
+      '/v2/ai-agents',
       { ...anAgentRequest('Ours'), organization_id: theirs.name, namespace: theirs.name, created_by_user_id: 'admin' },
       { headers },
     );
@@ -185,7 +186,6 @@ describe('two organisations', () => {
       token.slice(0, -1),
       `${token}A`,
       token.replace(/./, (first) => (first === 'A' ? 'B' : 'A')),
-      '',
       'x',
       'x'.repeat(6000),
     ]) {

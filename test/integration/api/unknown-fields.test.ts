@@ -154,11 +154,15 @@ describe('what would narrow is refused', () => {
   });
 });
 
+/** Each answer signs its own. */
+const withoutTokens = (body: unknown): unknown =>
+  JSON.parse(JSON.stringify(body, (name, value: unknown) => (name === 'access_token' ? undefined : value)));
+
 describe('leniences', () => {
   it('an empty page_token is the first page', async () => {
     for (const path of ['/v2/ai-agents?', '/v1/calls?', '/v1/api-keys/?', '/v1/public/webhook/subscriptions?page_size=20&']) {
       const [first, empty] = await Promise.all([org.call('GET', path), org.call('GET', `${path}page_token=`)]);
-      expect([empty.status, empty.body]).toEqual([200, first.body]);
+      expect([empty.status, withoutTokens(empty.body)]).toEqual([200, withoutTokens(first.body)]);
     }
   });
 
