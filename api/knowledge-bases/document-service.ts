@@ -14,9 +14,10 @@ import {
   type NewDocument,
   type StoredChunk,
 } from '../../store/index.ts';
-import { ApiError } from '../http/api-error.ts';
+import { ApiError, ValidationFailed } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
 import { documentNotFound, knowledgeBaseNotFound, type BaseCollections } from './base-collections.ts';
+import { readMetadata } from './metadata.ts';
 import type { WebsiteSubmission } from './schema.ts';
 import { receiveUpload, type UploadStorage } from './upload.ts';
 
@@ -69,9 +70,15 @@ export class DocumentService {
     }
   }
 
-  async submitWebsite({ org, userId }: Caller, baseName: string, { page_urls: urls }: WebsiteSubmission): Promise<DocumentRecord> {
+  async submitWebsite(
+    { org, userId }: Caller,
+    baseName: string,
+    { page_urls: urls, metadata: sent }: WebsiteSubmission,
+  ): Promise<DocumentRecord> {
+    const read = readMetadata({ json: sent ?? {} });
+    if (!read.ok) throw new ValidationFailed([read.issue]);
     const collection = await this.#bases.ensure(org, baseName);
-    return this.#takeOn(collection, { kind: 'website', filename: urls[0] ?? '', urls, createdBy: userId });
+    return this.#takeOn(collection, { kind: 'website', filename: urls[0] ?? '', urls, metadata: read.metadata, createdBy: userId });
   }
 
   /** Oldest first. */

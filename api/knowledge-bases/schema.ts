@@ -61,8 +61,15 @@ const pageUrl = withRule(
   (url, loc) => (URL.canParse(url) && !/[\s\p{Cc}]/u.test(url) ? [] : [issues.value(loc, 'this is no address of a web page')]),
 );
 
+/** What the fields have to look like is read by `readMetadata`, as for a file. */
+const websiteMetadata = z.record(z.string(), z.unknown()).meta({
+  additionalProperties: { anyOf: [{ type: 'string' }, { type: 'number' }, { type: 'boolean' }] },
+  propertyNames: { type: 'string', pattern: '^[A-Za-z0-9_.-]{1,64}$' },
+});
+
 export const websiteSubmission = z.object({
   page_urls: z.array(pageUrl).min(1).max(100).describe('Pages to read; together they become one document. No links are followed.'),
+  metadata: websiteMetadata.nullish().describe('What a search can filter by, as for a file: at most 8 KiB.'),
 });
 
 export type WebsiteSubmission = z.output<typeof websiteSubmission>;
@@ -87,5 +94,7 @@ export const searchRequest = z.strictObject({
       propertyNames: { type: 'string', pattern: '^[A-Za-z0-9_.-]{1,64}$' },
     })
     .nullish()
-    .describe('Only chunks of documents whose metadata has all of these values.'),
+    .describe(
+      'Only chunks with all of these values, each in the metadata of the document or, of what the results show in `metadata`, `title`, `page`, `sheet`, `first_row`, `last_row` and `url`; also `document_id` and `filename`.',
+    ),
 });

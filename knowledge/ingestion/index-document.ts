@@ -2,6 +2,7 @@
 import type { Collection, StoredChunk } from '../../store/index.ts';
 import { termsOf } from '../lexical/terms.ts';
 import { documentVector } from '../lexical/vectors.ts';
+import { filterableBy } from '../search/chunk-metadata.ts';
 import { collectionRef } from '../search/create-search.ts';
 import type { VectorRecord } from '../vector-stores/vector-store.ts';
 import type { IngestionDependencies, Step } from './dependencies.ts';
@@ -41,7 +42,7 @@ export async function indexDocument(
         documentId: document.id,
         ordinal: chunk.ordinal,
         sparse: sparseVectorOf(chunk, collection, averageLength),
-        metadata: document.metadata,
+        metadata: filterableBy(document, chunk),
         ...(vector !== undefined && { dense: vector }),
       });
     }

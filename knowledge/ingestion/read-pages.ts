@@ -28,7 +28,8 @@ export async function* readPages(
       const parsed = yield* placedAt(outcome.url, parts);
       title ??= parsed.title;
       warnings.push(...parsed.warnings.map((warning) => `${outcome.url}: ${warning}`));
-      outcomes.push(outcome);
+      const own = parsed.title?.slice(0, 1024);
+      outcomes.push({ ...outcome, ...(own !== undefined && { title: own }) });
     } catch (error) {
       if (!(error instanceof IngestionFailure)) throw error;
       outcomes.push({ url: outcome.url, status: 'failed', reason: `${error.code}: ${error.message}` });

@@ -7,6 +7,7 @@ import { termsOf } from '../lexical/terms.ts';
 import { dimensionsOf, queryVector, relevance } from '../lexical/vectors.ts';
 import { VectorStoreError } from '../vector-stores/vector-store-error.ts';
 import type { CollectionRef, VectorHit, VectorQuery, VectorStore } from '../vector-stores/vector-store.ts';
+import { placeOf } from './chunk-metadata.ts';
 import { KnownCollections } from './known-collections.ts';
 import { bestReciprocalRank } from './reciprocal-rank.ts';
 import { SearchUnavailable, type Search, type SearchHit, type SearchRequest } from './search.ts';
@@ -143,19 +144,7 @@ function toHit(chunkId: string, chunk: FoundChunk, score: number): SearchHit {
     score,
     chunkIndex: chunk.ordinal,
     // The owner's own words win over ours.
-    metadata: { ...placeOf(chunk), ...chunk.metadata },
-  };
-}
-
-function placeOf(chunk: FoundChunk): Readonly<Record<string, unknown>> {
-  return {
-    ...(chunk.title !== null && { title: chunk.title }),
-    ...(chunk.headingPath.length > 0 && { heading_path: chunk.headingPath }),
-    ...(chunk.page !== null && { page: chunk.page }),
-    ...(chunk.sheet !== null && { sheet: chunk.sheet }),
-    ...(chunk.firstRow !== null && { first_row: chunk.firstRow }),
-    ...(chunk.lastRow !== null && { last_row: chunk.lastRow }),
-    ...(chunk.url !== null && { url: chunk.url }),
+    metadata: { ...placeOf(chunk, chunk.title), ...chunk.metadata },
   };
 }
 

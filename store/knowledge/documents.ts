@@ -18,6 +18,8 @@ export interface PageOutcome {
   readonly objectKey?: string;
   readonly contentType?: string;
   readonly extension?: 'html' | 'pdf' | 'txt';
+  /** Of what was read there. */
+  readonly title?: string;
 }
 
 export interface NewDocument {

@@ -6,6 +6,7 @@ import { readChunks, type StoredChunk } from './ingestion.ts';
 export interface FoundChunk extends Omit<StoredChunk, 'indexedText' | 'tokens'> {
   readonly documentId: string;
   readonly filename: string;
+  /** Of the document, or of the page of a website. */
   readonly title: string | null;
   readonly metadata: Readonly<Record<string, string | number | boolean>>;
 }
@@ -108,10 +109,12 @@ export class Lookup {
         // Each row by its whole key: the one plan that is always right, which need not be thought out again each time.
         const { rows } = await transaction.query<FoundChunk & { [column: string]: unknown }>(
           `SELECT h.document_id AS "documentId", h.ordinal, k.text, k.heading_path AS "headingPath", k.page, k.sheet, k.url, k.first_row AS "firstRow",
-           k.last_row AS "lastRow", d.filename, d.title, d.metadata
+           k.last_row AS "lastRow", d.filename, d.metadata,
+           CASE WHEN d.kind = 'website' THEN (SELECT p ->> 'title' FROM jsonb_array_elements(d.page_outcomes) AS p WHERE p ->> 'url' = k.url LIMIT 1)
+             ELSE d.title END AS title
          FROM unnest($3::text[], $4::int[]) AS h (document_id, ordinal)
          CROSS JOIN LATERAL (
-           SELECT filename, title, metadata FROM parley.documents
+           SELECT kind, filename, title, metadata, page_outcomes FROM parley.documents
            WHERE org = $1 AND id = h.document_id AND collection_id = $2 AND status = 'completed' AND deleted_at IS NULL OFFSET 0) AS d
          CROSS JOIN LATERAL (
            SELECT text, heading_path, page, sheet, url, first_row, last_row FROM parley.chunks

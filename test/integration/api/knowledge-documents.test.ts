@@ -323,12 +323,13 @@ describe('a website', () => {
 
   it('is one document, whatever the number of its pages', async () => {
     const urls = Array.from({ length: 100 }, (_, index) => `https://example.com/${index}?q=a+b#${'x'.repeat(index)}`);
-    const { status, body } = await submit({ page_urls: urls });
+    const { status, body } = await submit({ page_urls: urls, metadata: { team: 'sales' } });
     expect([status, body.status]).toEqual([202, 'processing']);
     const read = await ours.call('GET', `${base}/documents/${body.document_id}`);
     expect(read.body).toMatchObject({
       type: 'website',
       filename: urls[0],
+      metadata: { team: 'sales' },
       size_bytes: null,
       page_urls: urls.map((url) => ({ url, status: 'pending' })),
     });
@@ -338,6 +339,8 @@ describe('a website', () => {
   it.each([
     [{}, ['body.page_urls missing']],
     [{ page_urls: 'https://example.com' }, ['body.page_urls list_type']],
+    [{ page_urls: ['https://example.com'], metadata: { a: [1] } }, ['body.metadata value_error']],
+    [{ page_urls: ['https://example.com'], metadata: { a: 'x'.repeat(9_000) } }, ['body.metadata value_error']],
     [{ page_urls: [] }, ['body.page_urls too_short']],
     [{ page_urls: Array(101).fill('https://example.com') }, ['body.page_urls too_long']],
     [

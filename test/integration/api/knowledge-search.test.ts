@@ -89,6 +89,8 @@ describe('a search', () => {
     expect(await found({ product: { $eq: 'T"; DROP' } })).toEqual(['tent.md']);
     expect(await found({ product: { $eq: 'XK' }, public: { $eq: true } })).toEqual([]);
     expect(await found({ org: { $eq: theirs.name } })).toEqual([]);
+    // And the document itself.
+    expect(await found({ filename: { $eq: 'tent.md' } })).toEqual(['tent.md']);
   });
 
   it('says what is wrong with the request, and never widens a filter', async () => {

@@ -44,10 +44,12 @@ it('makes one document of the pages that can be read, and says which could not',
   const [hit] = await kb.search('what does a service cost');
   expect(hit).toMatchObject({
     documentId: id,
-    metadata: { url: `${url}/prices`, heading_path: ['Prices'] },
+    metadata: { url: `${url}/prices`, heading_path: ['Prices'], title: 'Prices' },
     content: expect.stringContaining('45 dollars'),
   });
   expect(hit?.content).not.toContain('menu');
+  const hours = await kb.search('when are you open', { filter: { title: 'Hours' } });
+  expect(hours.map(({ metadata }) => metadata['url'])).toEqual([`${url}/hours`]);
 });
 
 it('fails when no page can be read, with the reason for each', async () => {

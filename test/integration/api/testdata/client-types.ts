@@ -1797,7 +1797,7 @@ export interface components {
        * @default 5
        */
       top_k?: number;
-      /** @description Only chunks of documents whose metadata has all of these values. */
+      /** @description Only chunks with all of these values, each in the metadata of the document or, of what the results show in `metadata`, `title`, `page`, `sheet`, `first_row`, `last_row` and `url`; also `document_id` and `filename`. */
       filter?: ({
         [key: string]: {
           $eq: string | number | boolean;
@@ -2157,6 +2157,10 @@ export interface components {
     WebsiteSubmission: {
       /** @description Pages to read; together they become one document. No links are followed. */
       page_urls: string[];
+      /** @description What a search can filter by, as for a file: at most 8 KiB. */
+      metadata?: ({
+        [key: string]: string | number | boolean;
+      }) | null;
     };
   };
   responses: {

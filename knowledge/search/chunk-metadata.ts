@@ -1,0 +1,39 @@
+/** What a hit's `metadata` shows of where its chunk stands, and what of it a search can filter by. Pure. */
+import type { DocumentRecord, StoredChunk } from '../../store/index.ts';
+import { longestFilterValue } from '../search-filter.ts';
+import { mostFields } from '../vector-stores/check-arguments.ts';
+import type { Scalar, VectorRecord } from '../vector-stores/vector-store.ts';
+
+type Place = Pick<StoredChunk, 'headingPath' | 'page' | 'sheet' | 'firstRow' | 'lastRow' | 'url'>;
+
+/** @param title of the document, or of the page of a website */
+export function placeOf(chunk: Place, title: string | null): Readonly<Record<string, Scalar | readonly string[]>> {
+  return {
+    ...(title !== null && { title }),
+    ...(chunk.headingPath.length > 0 && { heading_path: chunk.headingPath }),
+    ...(chunk.page !== null && { page: chunk.page }),
+    ...(chunk.sheet !== null && { sheet: chunk.sheet }),
+    ...(chunk.firstRow !== null && { first_row: chunk.firstRow }),
+    ...(chunk.lastRow !== null && { last_row: chunk.lastRow }),
+    ...(chunk.url !== null && { url: chunk.url }),
+  };
+}
+
+/** The owner's own words win over ours, as they do in what is shown. What no filter can be long enough for is left out. */
+export function filterableBy(
+  document: Pick<DocumentRecord, 'id' | 'filename' | 'kind' | 'title' | 'pageOutcomes' | 'metadata'>,
+  chunk: Place,
+): VectorRecord['metadata'] {
+  const ours = { document_id: document.id, filename: document.filename, ...placeOf(chunk, titleOf(document, chunk)) };
+  const own = Object.entries(document.metadata);
+  const added = Object.entries<Scalar | readonly string[]>(ours).filter(
+    (entry): entry is [string, Scalar] =>
+      !Object.hasOwn(document.metadata, entry[0]) &&
+      (typeof entry[1] === 'number' || (typeof entry[1] === 'string' && entry[1].length <= longestFilterValue)),
+  );
+  return Object.fromEntries([...own, ...added.slice(0, Math.max(0, mostFields - own.length))]);
+}
+
+function titleOf({ kind, title, pageOutcomes }: Pick<DocumentRecord, 'kind' | 'title' | 'pageOutcomes'>, { url }: Place): string | null {
+  return kind === 'website' ? (pageOutcomes?.find((page) => page.url === url)?.title ?? null) : title;
+}
