@@ -189,7 +189,7 @@ describe('a trace', () => {
     const from = caller();
     const bases = '/api/v1/knowledge-bases';
     const base = ((await call(from, 'POST', bases, { name: 'Manuals' })).body as { readonly id: string }).id;
-    await subscribe(from, '/read', { event_types: ['KnowledgeBase.DocumentCompleted'] });
+    await subscribe(from, '/read', { events: ['KnowledgeBase.DocumentCompleted'] });
     const form = new FormData();
     form.append('file', new Blob(['Reset the device by holding both buttons.']), 'manual.txt');
     await call(from, 'POST', `${bases}/${base}/documents/file`, form);
