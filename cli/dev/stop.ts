@@ -1,9 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
-
 import { UserError } from '../failure.ts';
 import { removeEnvFile } from './env-file.ts';
 import { layoutOf } from './layout.ts';
 import { endLeftovers } from './leftovers.ts';
+import { waitForExit } from './processes.ts';
 import { runningSupervisor } from './supervisor-lock.ts';
 
 /** Longer than the roles' own limit for an orderly stop. */
@@ -23,14 +22,11 @@ export async function stopStack(folder: string): Promise<void> {
   }
   removeEnvFile(layout.envFile);
   process.kill(pid, 'SIGTERM');
-  const deadline = performance.now() + stopWithinMs;
-  while ((await runningSupervisor(layout.supervisorPid)) === pid) {
-    if (performance.now() > deadline) {
-      throw new UserError(`the stack (process ${pid}) has not stopped within ${stopWithinMs / 1000} s`, {
-        cure: `kill -9 ${pid}; its parts end with it`,
-      });
-    }
-    await pause(50);
+  // It leaves the folder before it ends, and until then it keeps the ports of Temporal's doors.
+  if (!(await waitForExit(pid, stopWithinMs))) {
+    throw new UserError(`the stack (process ${pid}) has not stopped within ${stopWithinMs / 1000} s`, {
+      cure: `kill -9 ${pid}; its parts end with it`,
+    });
   }
   process.stdout.write('stopped\n');
 }
