@@ -11,6 +11,7 @@ import type { Clock } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import type { Readiness } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
+import type { NumberAssignments } from '../platform/number-assignments.ts';
 import type { NumberPool } from '../platform/number-pool.ts';
 import type { Store } from '../store/index.ts';
 import type { LimitClass } from './limits/limit-class.ts';
@@ -25,6 +26,9 @@ export interface Limits {
   readonly requestTimeoutMs: number;
   /** What the provider `native` can be asked for. */
   readonly nativeNumbers: NumberPool;
+  /** How long a number stays reserved for its organisation, in milliseconds. */
+  readonly numberReservationMs: number;
+  readonly numberAssignments: NumberAssignments;
   /** Addresses and networks of proxies that are believed when they say where a request comes from. */
   readonly trustedProxies: readonly string[];
 }
@@ -53,7 +57,16 @@ export interface CallDependencies {
 export interface FoundationDependencies {
   readonly store: Pick<
     Store,
-    'apiKeys' | 'organizations' | 'rateLimits' | 'knowledge' | 'webhooks' | 'calls' | 'phoneRoutes' | 'agentRevisions' | 'health'
+    | 'apiKeys'
+    | 'organizations'
+    | 'rateLimits'
+    | 'knowledge'
+    | 'webhooks'
+    | 'calls'
+    | 'phoneRoutes'
+    | 'numberClaims'
+    | 'agentRevisions'
+    | 'health'
   >;
   readonly transport: Transport;
   readonly logger: Logger;

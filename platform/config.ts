@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 
+import { NumberAssignments } from './number-assignments.ts';
 import { commaList, flag, jsonList, milliseconds, port, readable } from './config-fields.ts';
 import { embeddingProfile, providerDefaults } from './config-profiles.ts';
 import { telemetryFields } from './config-telemetry.ts';
@@ -97,6 +98,19 @@ const schema = z.object({
     .default('')
     .describe(
       'Phone numbers that the provider `native` has: E.164, or the beginning of some with * after it, separated by commas; any number where empty. The same for api and operator.',
+    ),
+  PARLEY_NUMBER_RESERVATION_DAYS: z.coerce
+    .number()
+    .min(0)
+    .max(3650)
+    .default(30)
+    .describe(
+      'How long a phone number stays reserved for its organisation once its last PhoneNumber is deleted, in days. The same for api and operator.',
+    ),
+  PARLEY_NUMBER_ASSIGNMENTS: readable((value) => new NumberAssignments(commaList(value)), '')
+    .transform(commaList)
+    .describe(
+      'Phone numbers that only these organisations may have, separated by commas: +12125550100=organisation, or +4930*=organisation for all that begin so; the longest that fits decides. The same for api and operator.',
     ),
   PARLEY_NATIVE_TERMINATION_URI: z
     .string()

@@ -13,6 +13,7 @@ import { registerStoreMetrics } from './metrics.ts';
 import { Organizations } from './organizations.ts';
 import { createCallStore, type CallStore } from './calls/index.ts';
 import { createKnowledgeStore, type KnowledgeStore } from './knowledge/index.ts';
+import { NumberClaims } from './phone-numbers/number-claims.ts';
 import { PhoneRoutes } from './phone-numbers/phone-routes.ts';
 import { RateLimits } from './rate-limits.ts';
 import { StoreError } from './error.ts';
@@ -21,6 +22,7 @@ import { createWebhookStore } from './webhooks/create-webhook-store.ts';
 import type { WebhookStore } from './webhooks/webhook-store.ts';
 
 export { isUserId, type ApiKeyPosition, type ApiKeyRecord } from './api-keys.ts';
+export type { NumberClaim, NumberOwner } from './phone-numbers/number-claims.ts';
 export type { PhoneRoute, PhoneRoutes } from './phone-numbers/phone-routes.ts';
 export type { RateLimits } from './rate-limits.ts';
 export type { AnalysisError, AnalysisItem, AnalysisOutcome, AnalysisRecord, AnalysisValue } from './calls/analyses.ts';
@@ -92,6 +94,7 @@ export interface Store {
   readonly webhooks: WebhookStore;
   readonly calls: CallStore;
   readonly phoneRoutes: PhoneRoutes;
+  readonly numberClaims: NumberClaims;
   readonly dynamicDataCache: DynamicDataCache;
   /** What the api signs with: 32 random bytes, made with the database. @throws StoreError */
   signingSecret(): Promise<Uint8Array>;
@@ -133,6 +136,7 @@ export function openStore(options: StoreOptions): Store {
     calls: createCallStore(database),
     dynamicDataCache: new DynamicDataCache(database),
     phoneRoutes: new PhoneRoutes(database),
+    numberClaims: new NumberClaims(database),
     database,
     apiKeys: {
       create: (key) => keys.create(key),

@@ -42,7 +42,8 @@ export const createPhoneNumber = defineRoute({
   operationId: 'createPhoneNumber',
   tag,
   summary: 'Make a phone number known',
-  description: 'A number belongs to one object of the whole deployment.',
+  description:
+    'A number belongs to one object of the whole deployment. It stays reserved for its organisation once that is deleted; for others it is 409 meanwhile, and the message says until when. So is one that the operator of the installation has assigned to other organisations.',
   permission: 'phone_numbers:write',
   query: z.object(dryRunQuery),
   body: phoneNumberCreate.meta({ id: 'PhoneNumberCreate' }),

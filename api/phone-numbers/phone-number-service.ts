@@ -1,13 +1,11 @@
-/** Making, changing and deleting phone numbers. A number belongs to one object of the whole deployment. */
+/** Making, changing and deleting phone numbers. */
 import { API_VERSION, phoneNumberKind, wellKnown, type PhoneNumber, type PhoneNumberSpec } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { Draft } from '../codec/present.ts';
 import { masked } from '../codec/secrets.ts';
-import { ApiError, ValidationFailed } from '../http/api-error.ts';
+import { ValidationFailed } from '../http/api-error.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import { shapeOf } from '../partial/shape.ts';
-import { orUndefined } from '../resources/companions.ts';
-import { cameFirst, isTaken, type FirstCome } from '../resources/first-come.ts';
 import { unknownReferences } from '../references/unknown-references.ts';
 import type { Foundation } from '../resources/foundation.ts';
 import { inRestWords } from '../resources/kube-failures.ts';
@@ -18,6 +16,7 @@ import { requireCallable } from '../validation/address-issues.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import { phoneNumberFromRest, phoneNumberSecretRefs, phoneNumberToRest } from './codec.ts';
 import { phoneNumberFieldNames } from './field-names.ts';
+import { NumberOwnership } from './number-ownership.ts';
 import type { PhoneNumberCreate, PhoneNumberUpdate } from './schema.ts';
 
 export interface UpdateOptions extends WriteMode {
@@ -27,10 +26,12 @@ export interface UpdateOptions extends WriteMode {
 
 export class PhoneNumberService {
   readonly #foundation: Foundation;
+  readonly #ownership: NumberOwnership;
   readonly #writer: ResourceWriter<PhoneNumber>;
 
   constructor(foundation: Foundation) {
     this.#foundation = foundation;
+    this.#ownership = new NumberOwnership(foundation);
     this.#writer = new ResourceWriter({
       foundation,
       kind: 'PhoneNumber',
@@ -64,8 +65,7 @@ export class PhoneNumberService {
     this.#requireCallable(spec, undefined, found);
     found.push(...(await this.#unknownAgents(org, body, undefined)));
     if (found.length > 0) throw new ValidationFailed(found);
-    const claim = this.#claim(body.phone_number);
-    if (await isTaken(claim)) throw numberTaken(body.phone_number);
+    const contest = await this.#ownership.requireFree(org, body.phone_number);
     const annotations = caller.userId === null ? undefined : { [wellKnown.createdBy]: caller.userId };
     const metadata = { namespace: org, name, ...(annotations && { annotations }) };
     const object = { apiVersion: API_VERSION, kind: 'PhoneNumber', metadata, spec } as unknown as PhoneNumber;
@@ -73,7 +73,7 @@ export class PhoneNumberService {
       const created = await this.#writer.create(object, secrets.pending, mode);
       if (mode.dryRun) return created;
       try {
-        if (!(await cameFirst(created, claim))) throw numberTaken(body.phone_number);
+        await this.#ownership.claim(created, contest);
       } catch (error) {
         await this.#writer.takeBack(created);
         throw error;
@@ -137,26 +137,4 @@ export class PhoneNumberService {
       { loc: ['body', 'outbound_agent_id'], id: body.outbound_agent_id, before: [previous?.outboundAgentRef?.name] },
     ]);
   }
-
-  /** Objects outside organisations own no numbers, or anybody with a namespace could block those of others. */
-  #claim(number: string): FirstCome<PhoneNumber> {
-    const { clients, views, namespace: only } = this.#foundation;
-    return {
-      view: views.phoneNumbers,
-      client: clients.phoneNumbers,
-      index: 'number',
-      value: number,
-      listed: { fieldSelector: `spec.number=${number}`, ...(only !== undefined && { namespace: only }) },
-      isRival: async ({ metadata }) => {
-        if (only !== undefined) return true;
-        const namespace = await orUndefined(clients.namespaces.get({ name: metadata.namespace ?? '' }));
-        return namespace?.metadata.labels?.[wellKnown.organizationLabel] === 'true';
-      },
-    };
-  }
-}
-
-/** Whoever has it: nothing of another organisation shows. */
-function numberTaken(number: string): ApiError {
-  return new ApiError('conflict', `the phone number ${number} is in use already`);
 }

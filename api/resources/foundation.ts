@@ -3,6 +3,7 @@ import type { AddressChecks } from '../../calls/address-checks.ts';
 import type { Transport } from '../../kube/transport.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
+import type { NumberAssignments } from '../../platform/number-assignments.ts';
 import type { NumberPool } from '../../platform/number-pool.ts';
 import type { FoundationDependencies } from '../dependencies.ts';
 import { PageTokens } from '../pagination/page-token.ts';
@@ -26,6 +27,10 @@ export interface Foundation {
   readonly mutex: KeyedMutex;
   readonly pageTokens: PageTokens;
   readonly nativeNumbers: NumberPool;
+  readonly numberClaims: FoundationDependencies['store']['numberClaims'];
+  /** How long a number stays reserved for its organisation, in milliseconds. */
+  readonly numberReservationMs: number;
+  readonly numberAssignments: NumberAssignments;
   readonly addresses: AddressChecks;
   /** The only namespace that is looked at, if it is one only. */
   readonly namespace: string | undefined;
@@ -60,6 +65,9 @@ export function createFoundation(dependencies: FoundationDependencies): Foundati
     mutex: new KeyedMutex(),
     pageTokens: new PageTokens(dependencies.signing),
     nativeNumbers: dependencies.limits.nativeNumbers,
+    numberClaims: dependencies.store.numberClaims,
+    numberReservationMs: dependencies.limits.numberReservationMs,
+    numberAssignments: dependencies.limits.numberAssignments,
     addresses: dependencies.addresses,
     namespace: dependencies.namespace,
     clock,

@@ -19,6 +19,7 @@ import { registerKeys } from './keys.ts';
 import { registerKubectl } from './kubectl.ts';
 import { registerMigrate } from './migrate.ts';
 import { registerOperator } from './operator.ts';
+import { registerNumbers } from './numbers.ts';
 import { registerOrg } from './org.ts';
 import { registerRestore } from './restore.ts';
 import { registerVersion } from './version.ts';
@@ -38,6 +39,7 @@ export const commands: readonly Register[] = [
   registerDispatcher,
   registerVoice,
   registerMigrate,
+  registerNumbers,
   registerOrg,
   registerKeys,
   registerCall,

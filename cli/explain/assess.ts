@@ -4,6 +4,7 @@ import type { Condition } from '../../kube/types.ts';
 import { planAgent, type StoreView } from '../../operator/agent/plan.ts';
 import { planKnowledgeBase } from '../../operator/knowledge-base/plan.ts';
 import { planPhoneNumber } from '../../operator/phone-number/plan.ts';
+import type { OwnershipFacts } from '../../operator/phone-number/ownership.ts';
 import type { ParleyObject } from '../../operator/references/references-of.ts';
 import type { World } from '../../operator/references/world.ts';
 import { reasons, type Reason } from '../../operator/status/reasons.ts';
@@ -118,6 +119,7 @@ function planNow(object: ParleyObject, around: World, reported: readonly Conditi
           now,
           deletionGraceMs: 0,
           nativeNumbers: { has: () => reasonOf('Accepted') !== 'NumberNotInPool' },
+          ownership: ownershipAsReported(object, reasonOf('Accepted')),
         }).status;
       case 'KnowledgeBase': {
         const base = object as KnowledgeBase;
@@ -151,8 +153,25 @@ function planNow(object: ParleyObject, around: World, reported: readonly Conditi
   );
 }
 
+const operatorsOwn: ReadonlySet<string> = new Set<Reason>([
+  'UnknownEmbeddingProfile',
+  'AddressForbidden',
+  'NumberTaken',
+  'NumberReserved',
+  'NumberNotAssigned',
+]);
+
 function isOperatorsOwn({ type, reason }: Condition): boolean {
-  return type === 'Synced' || reason === 'UnknownEmbeddingProfile' || reason === 'AddressForbidden';
+  return type === 'Synced' || operatorsOwn.has(reason);
+}
+
+/** Claims are in Postgres, which this command doesn't ask. */
+function ownershipAsReported({ metadata }: ParleyObject, reason: string | undefined): OwnershipFacts {
+  const { namespace: org = '', uid = '' } = metadata;
+  if (reason === 'NumberNotAssigned') return { claim: { state: 'known' }, assignees: [] };
+  if (reason === 'NumberReserved')
+    return { claim: { state: 'known', claim: { org: '', uid: '', reservedUntil: new Date(0), expired: false } } };
+  return { claim: { state: 'known', claim: { org: reason === 'NumberTaken' ? '' : org, uid, expired: false } } };
 }
 
 function servingAsReported(agent: Agent): StoreView {

@@ -1,7 +1,9 @@
 import type { SipTrunks } from '../../calls/sip/trunks.ts';
 import type { PhoneNumber, PhoneNumberStatus } from '../../crds/index.ts';
-import type { ResourceClient, Stored } from '../../kube/index.ts';
+import { keyOf, type ResourceClient, type Stored } from '../../kube/index.ts';
+import type { NumberAssignments } from '../../platform/number-assignments.ts';
 import type { NumberPool } from '../../platform/number-pool.ts';
+import type { NumberOwner } from '../../store/index.ts';
 import { phoneNumberReferences } from '../references/references-of.ts';
 import { namespaceOf, type WorldReader } from '../runtime/cluster-world.ts';
 import type { Carried, KindLogic } from '../runtime/controller.ts';
@@ -9,7 +11,9 @@ import { setFinalizer } from '../runtime/finalizer.ts';
 import type { Plan } from '../runtime/plan.ts';
 import { recheck } from '../runtime/recheck.ts';
 import { isDeleting, isSuspended } from '../status/common.ts';
+import type { ClaimBook } from './claim-book.ts';
 import type { TrunkSettings } from './desired.ts';
+import type { OwnershipFacts } from './ownership.ts';
 import { attemptOf, planPhoneNumber, type PhoneNumberAction, type Telephony } from './plan.ts';
 import type { RouteBook } from './route-book.ts';
 import type { SipBook } from './sip-book.ts';
@@ -26,6 +30,10 @@ export interface PhoneNumberLogicOptions {
   readonly client: ResourceClient<PhoneNumber>;
   readonly worlds: WorldReader;
   readonly nativeNumbers: Pick<NumberPool, 'has'>;
+  readonly claims: ClaimBook;
+  /** Told which numbers were claimed: their rivals look again. */
+  readonly onClaimed: (number: string) => void;
+  readonly assignments: Pick<NumberAssignments, 'assigneesOf'>;
   readonly routes: RouteBook;
   readonly passwords: TrunkPasswords;
   readonly deletionGraceMs: number;
@@ -36,7 +44,8 @@ export interface PhoneNumberLogicOptions {
 }
 
 export function phoneNumberLogic(options: PhoneNumberLogicOptions): KindLogic<PhoneNumber, PhoneNumberAction, PhoneNumberStatus> {
-  const { client, worlds, nativeNumbers, routes, passwords, deletionGraceMs, telephony, onWaiting } = options;
+  const { client, worlds, nativeNumbers, claims, onClaimed, assignments, routes, passwords, deletionGraceMs, telephony, onWaiting } =
+    options;
 
   const look = async (phoneNumber: Stored<PhoneNumber>, signal: AbortSignal): Promise<Telephony | undefined> => {
     if (telephony === undefined) return undefined;
@@ -47,8 +56,17 @@ export function phoneNumberLogic(options: PhoneNumberLogicOptions): KindLogic<Ph
       idle || isDeleting(phoneNumber) ? undefined : passwords.read(phoneNumber, signal),
     ]);
     const route = routes.view(phoneNumber.metadata.uid);
-    if (route.state === 'unavailable') onWaiting(`${namespaceOf(phoneNumber)}/${phoneNumber.metadata.name}`);
+    if (route.state === 'unavailable') onWaiting(keyOf(phoneNumber));
     return { sip, route, settings, password, digest: (spec) => trunks.digest(spec) };
+  };
+
+  /** Nothing is asked of what neither wants a number nor gives one up. */
+  const ownership = async (phoneNumber: Stored<PhoneNumber>): Promise<OwnershipFacts> => {
+    if (isSuspended(phoneNumber) || isDeleting(phoneNumber)) return { claim: { state: 'known' } };
+    const owner = ownerOf(phoneNumber);
+    const claim = await claims.view(owner);
+    if (claim.state === 'unavailable') onWaiting(keyOf(phoneNumber));
+    return { claim, assignees: assignments.assigneesOf(owner.number) };
   };
 
   return {
@@ -64,11 +82,11 @@ export function phoneNumberLogic(options: PhoneNumberLogicOptions): KindLogic<Ph
     ],
 
     async decide(phoneNumber, { now, signal }): Promise<Plan<PhoneNumberAction, PhoneNumberStatus>> {
-      const seen = await look(phoneNumber, signal);
+      const [seen, owning] = await Promise.all([look(phoneNumber, signal), ownership(phoneNumber)]);
       const wanted = isDeleting(phoneNumber) ? [] : phoneNumberReferences(phoneNumber).map((reference) => ({ reference }));
       const { world, recheckAfterMs } = await worlds.observe(namespaceOf(phoneNumber), () => wanted, signal);
       return recheck(
-        planPhoneNumber(phoneNumber, world, { now, nativeNumbers, deletionGraceMs, ...(seen && { telephony: seen }) }),
+        planPhoneNumber(phoneNumber, world, { now, nativeNumbers, ownership: owning, deletionGraceMs, ...(seen && { telephony: seen }) }),
         recheckAfterMs,
       );
     },
@@ -78,6 +96,11 @@ export function phoneNumberLogic(options: PhoneNumberLogicOptions): KindLogic<Ph
       const book = telephony?.book;
       const attempt = telephony === undefined ? '' : (attemptOf(action, (spec) => telephony.trunks.digest(spec)) ?? '');
       switch (action.type) {
+        case 'claim': {
+          const claimed = await claims.claim(owner, assignments.assigneesOf(owner.number));
+          if (claimed) onClaimed(owner.number);
+          return { replan: !claimed };
+        }
         case 'addFinalizer':
           return { object: await setFinalizer(client, phoneNumber, true, context) };
         case 'dropFinalizer': {
@@ -100,6 +123,7 @@ export function phoneNumberLogic(options: PhoneNumberLogicOptions): KindLogic<Ph
   };
 }
 
-function ownerOf(phoneNumber: Stored<PhoneNumber>): { readonly uid: string; readonly number: string } {
-  return { uid: phoneNumber.metadata.uid, number: phoneNumber.spec.number };
+/** What a PhoneNumber has of its number, in Postgres and at the media server. */
+export function ownerOf(phoneNumber: Stored<PhoneNumber>): NumberOwner {
+  return { org: namespaceOf(phoneNumber), uid: phoneNumber.metadata.uid, number: phoneNumber.spec.number };
 }

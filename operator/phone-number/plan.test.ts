@@ -9,7 +9,12 @@ import { planPhoneNumber } from './plan.ts';
 function acceptance(spec: object, pool: string): unknown {
   const phoneNumber = storedObject('PhoneNumber', 'p', spec) as PhoneNumber;
   const world = memoryWorld({ phoneNumbers: [phoneNumber], organizations: ['acme'] });
-  const { status } = planPhoneNumber(phoneNumber, world, { now: 0, deletionGraceMs: 0, nativeNumbers: new NumberPool(pool) });
+  const { status } = planPhoneNumber(phoneNumber, world, {
+    now: 0,
+    deletionGraceMs: 0,
+    nativeNumbers: new NumberPool(pool),
+    ownership: { claim: { state: 'known', claim: { org: 'acme', uid: 'uid-PhoneNumber-acme-p', expired: false } } },
+  });
   const accepted = status?.conditions?.find(({ type }) => type === 'Accepted');
   return [accepted?.status, accepted?.reason];
 }

@@ -5,7 +5,7 @@ import type { NumberPool } from '../../platform/number-pool.ts';
 import type { PhoneRoute } from '../../store/index.ts';
 import { phoneNumberReferences } from '../references/references-of.ts';
 import { notAnOrganization, unresolved } from '../references/resolve.ts';
-import { ownerAmong, type World } from '../references/world.ts';
+import type { World } from '../references/world.ts';
 import type { Plan } from '../runtime/plan.ts';
 import { commonFields, hasFinalizer, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
 import { conditionOf, summarize, type Stage } from '../status/conditions.ts';
@@ -14,9 +14,11 @@ import { sameJson } from '../status/equality.ts';
 import type { Problem } from '../status/reasons.ts';
 import { accepted, notSynced, resolvedRefs } from '../status/stages.ts';
 import { desiredTrunks, type DesiredTrunks, type TrunkSettings } from './desired.ts';
+import { ownershipOf, type OwnershipFacts } from './ownership.ts';
 import type { RouteView, SipView } from './view.ts';
 
 export type PhoneNumberAction =
+  | { readonly type: 'claim' }
   | { readonly type: 'addFinalizer' }
   | { readonly type: 'create'; readonly spec: SipSpec }
   | { readonly type: 'replace'; readonly id: string; readonly spec: SipSpec }
@@ -40,6 +42,7 @@ export interface PhoneNumberPlanOptions {
   /** Milliseconds since the epoch. */
   readonly now: number;
   readonly nativeNumbers: Pick<NumberPool, 'has'>;
+  readonly ownership: OwnershipFacts;
   /** How long a deletion waits for the media server, in milliseconds. */
   readonly deletionGraceMs: number;
   /** Absent where LIVEKIT_URL is not set. */
@@ -63,13 +66,21 @@ export function planPhoneNumber(phoneNumber: PhoneNumber, world: World, options:
     return { actions, status: commonFields(phoneNumber, summarize([accepted(foreign)], { message: '' }), options.now) };
   }
 
-  const ownership = [...numberTaken(phoneNumber, world), ...notInPool(phoneNumber, options.nativeNumbers)];
+  const owning = ownershipOf(phoneNumber, world, options.ownership);
+  const ownership = [...(owning.verdict === 'rival' ? [owning.problem] : []), ...notInPool(phoneNumber, options.nativeNumbers)];
+  if (owning.verdict === 'claimant' && ownership.length === 0) return { actions: [{ type: 'claim' }] };
   const termination = unusableTermination(phoneNumber, world);
   const references = unresolved(namespace, phoneNumberReferences(phoneNumber), world);
   const credentials = phoneNumberReferences(phoneNumber).filter(({ kind }) => kind === 'Secret');
   const withheld = [...termination, ...unresolved(namespace, credentials, world)];
-  const { stage, actions, ids } = connection(phoneNumber, world, telephony, { ownership, withheld, references });
-  const verdicts = summarize([accepted([...ownership, ...termination]), resolvedRefs(references), stage], {
+  // Not accepted before it is known: that is what tells an owner from a rival while Postgres is away.
+  const undecided = owning.verdict === 'unknown' ? [undecidedBy(owning.why)] : [];
+  const [problem] = ownership.length === 0 ? undecided : [];
+  const { stage, actions, ids } =
+    problem === undefined
+      ? connection(phoneNumber, world, telephony, { ownership, withheld, references })
+      : { stage: notSynced(problem), actions: [], ids: idsShown(phoneNumber, telephony?.sip) };
+  const verdicts = summarize([accepted([...ownership, ...undecided, ...termination]), resolvedRefs(references), stage], {
     message: telephony === undefined ? 'the number is yours and everything it names exists' : 'the number is yours, and it is connected',
   });
   return {
@@ -80,6 +91,10 @@ export function planPhoneNumber(phoneNumber: PhoneNumber, world: World, options:
       ...ids,
     },
   };
+}
+
+function undecidedBy(why: string): Problem {
+  return { reason: 'StoreUnavailable', message: `whose the number is can't be found out: ${why}; the operator tries again by itself` };
 }
 
 type Ids = Pick<PhoneNumberStatus, 'inboundTrunkID' | 'outboundTrunkID' | 'dispatchRuleID'>;
@@ -291,20 +306,6 @@ function idsShown({ status }: PhoneNumber, sip: SipView | undefined): Ids {
     ...(outbound !== undefined && { outboundTrunkID: outbound }),
     ...(rule !== undefined && { dispatchRuleID: rule }),
   };
-}
-
-/**
- * The oldest PhoneNumber of the deployment owns its number. Objects outside organisations own nothing, or anybody with
- * a namespace could block the numbers of others. The message names the owner only to its own organisation.
- */
-function numberTaken(phoneNumber: PhoneNumber, world: World): readonly Problem[] {
-  const rivals = world.phoneNumbersWith(phoneNumber.spec.number).filter((rival) => world.isOrganization(rival.metadata.namespace ?? ''));
-  const owner = ownerAmong(rivals);
-  if (owner === undefined || owner.metadata.uid === phoneNumber.metadata.uid) return [];
-  const { namespace, name } = owner.metadata;
-  const who =
-    namespace === phoneNumber.metadata.namespace ? `the older PhoneNumber ${namespace}/${name}` : 'an older object of this deployment';
-  return [{ reason: 'NumberTaken', message: `${phoneNumber.spec.number} belongs to ${who}; use another number or have that one deleted` }];
 }
 
 function notInPool({ spec }: PhoneNumber, pool: PhoneNumberPlanOptions['nativeNumbers']): readonly Problem[] {

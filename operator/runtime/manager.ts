@@ -16,7 +16,7 @@ import type {
   WebhookSubscription,
   WebhookSubscriptionStatus,
 } from '../../crds/index.ts';
-import { keyOf, type EventRecorder, type Informer, type KubeObject, type Transport } from '../../kube/index.ts';
+import { keyOf, type EventRecorder, type Informer, type KubeObject, type Stored, type Transport } from '../../kube/index.ts';
 import type { KnowledgeJobs } from '../../knowledge/jobs/jobs.ts';
 import { knowledgeBaseLogic } from '../knowledge-base/index.ts';
 import { JobStarter } from '../../knowledge/jobs/job-starter.ts';
@@ -25,7 +25,8 @@ import type { KnowledgeBaseAction } from '../knowledge-base/plan.ts';
 import { createAddressChecks } from '../../calls/address-checks.ts';
 import { mediaServerOf } from '../../calls/media-server.ts';
 import { createSipTrunks } from '../../calls/sip/trunks.ts';
-import { phoneNumberLogic, type PhoneNumberWorld } from '../phone-number/index.ts';
+import { ClaimBook } from '../phone-number/claim-book.ts';
+import { ownerOf, phoneNumberLogic, type PhoneNumberWorld } from '../phone-number/index.ts';
 import type { PhoneNumberAction } from '../phone-number/plan.ts';
 import { RouteBook } from '../phone-number/route-book.ts';
 import { SipBook } from '../phone-number/sip-book.ts';
@@ -34,6 +35,7 @@ import { trunkSettingsOf } from '../phone-number/trunk-settings.ts';
 import type { Clock, Timer } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
 import type { Logger } from '../../platform/logging.ts';
+import { NumberAssignments } from '../../platform/number-assignments.ts';
 import { NumberPool } from '../../platform/number-pool.ts';
 import { conditionOf } from '../status/conditions.ts';
 import type { Store } from '../../store/index.ts';
@@ -41,7 +43,7 @@ import { toolLogic } from '../tool/index.ts';
 import { webhookSubscriptionLogic } from '../webhook-subscription/index.ts';
 import type { SigningSecretAction } from '../webhook-subscription/plan.ts';
 import { SigningSecrets } from '../webhook-subscription/signing-secret.ts';
-import { createCaches, createClients, type Caches, type Clients } from './caches.ts';
+import { createCaches, createClients, indexNames, type Caches, type Clients } from './caches.ts';
 import { WorldReader } from './cluster-world.ts';
 import { Coalescer } from './coalescer.ts';
 import { Controller } from './controller.ts';
@@ -54,7 +56,7 @@ import { Triggers, type CacheName, type Trigger } from './triggers.ts';
 export interface ManagerOptions {
   readonly config: Config;
   readonly transport: Transport;
-  readonly store: Pick<Store, 'agentRevisions' | 'knowledge' | 'phoneRoutes' | 'health'>;
+  readonly store: Pick<Store, 'agentRevisions' | 'knowledge' | 'phoneRoutes' | 'numberClaims' | 'health'>;
   readonly jobs: KnowledgeJobs;
   readonly events: Pick<EventRecorder, 'record'>;
   readonly clock: Clock;
@@ -73,6 +75,7 @@ interface Controllers {
 
 /** Everything is looked at again this often, in case an event was missed or somebody changed Postgres by hand; writes nothing unless there is a difference. */
 const RESYNC_MS = 600_000;
+const DAY_MS = 86_400_000;
 /** Documents that come and go in a knowledge base show in its status this often, in milliseconds. */
 const KNOWLEDGE_MS = 10_000;
 
@@ -87,9 +90,11 @@ export class Manager {
   readonly #knowledge: KnowledgeBook;
   readonly #knowledgeChanges: Coalescer;
   readonly #routes: RouteBook;
+  readonly #claims: ClaimBook;
   /** Absent where no media server is configured. */
   readonly #telephony: PhoneNumberWorld | undefined;
   readonly #controllers: Controllers;
+  #leading = false;
   /** What waits for Postgres. */
   readonly #waiting = { agents: new Set<string>(), knowledgeBases: new Set<string>(), phoneNumbers: new Set<string>() };
 
@@ -114,6 +119,8 @@ export class Manager {
     this.#knowledge = new KnowledgeBook({ store, outage: this.#outage, jobs: this.#starter });
     this.#knowledgeChanges = new Coalescer({ clock, everyMs: KNOWLEDGE_MS, emit: (key) => this.#controllers.knowledgeBases.enqueue(key) });
     this.#routes = new RouteBook({ store, outage: this.#outage });
+    const reservedMs = options.config.PARLEY_NUMBER_RESERVATION_DAYS * DAY_MS;
+    this.#claims = new ClaimBook({ store, outage: this.#outage, reservedMs });
     this.#telephony = this.#connectTelephony();
     this.#controllers = this.#createControllers(clients);
     this.#listen(triggers);
@@ -137,10 +144,13 @@ export class Manager {
     this.#book.clear();
     this.#knowledge.clear();
     this.#routes.clear();
+    this.#claims.clear();
     this.#telephony?.book.clear();
     const stopLooking = this.#telephony?.book.start();
     const resync = this.#resyncEvery(RESYNC_MS);
     const running = this.#all.map((controller) => controller.run(signal));
+    this.#leading = true;
+    this.#reserveNumbers();
     const listening = this.#options.store.knowledge.listen({
       onChange: (base) => {
         // At once: whoever looks for another reason sees it as it is.
@@ -155,6 +165,7 @@ export class Manager {
     try {
       await Promise.all(running);
     } finally {
+      this.#leading = false;
       resync.cancel();
       stopLooking?.();
       await listening.stop();
@@ -212,6 +223,9 @@ export class Manager {
           client: clients.phoneNumbers,
           worlds,
           nativeNumbers: new NumberPool(config.PARLEY_NATIVE_NUMBERS),
+          claims: this.#claims,
+          onClaimed: (number) => this.#lookAgain([number]),
+          assignments: new NumberAssignments(config.PARLEY_NUMBER_ASSIGNMENTS),
           routes: this.#routes,
           passwords: new TrunkPasswords({ transport }),
           deletionGraceMs: config.PARLEY_DELETION_GRACE_MS,
@@ -272,6 +286,7 @@ export class Manager {
     });
     phoneNumbers.onChange((change) => {
       controllers.phoneNumbers.changed(change);
+      if (change.type === 'deleted') this.#reserveNumber(change.object);
       this.#trigger(triggers.onPhoneNumber(change));
     });
     knowledgeBases.onChange((change) => {
@@ -293,7 +308,35 @@ export class Manager {
           .remove(name)
           .catch((err: unknown) => this.#options.logger.warn({ err, namespace: name }, 'a watch could not be stopped'));
       this.#trigger(triggers.onOrganization(name));
+      if (change.type === 'deleted') this.#reserveNumbers();
     });
+  }
+
+  /** A number whose object is gone is reserved from now on; its rivals look again, to say until when. */
+  #reserveNumber(object: Stored<PhoneNumber>): void {
+    if (!this.#leading) return;
+    const owner = ownerOf(object);
+    this.#inBackground(this.#claims.release(owner).then(() => this.#lookAgain([owner.number])));
+  }
+
+  /** The same for whatever went unseen: while no operator ran, Postgres was away, or with its organisation. */
+  #reserveNumbers(): void {
+    if (!this.#leading) return;
+    const { phoneNumbers, organizations } = this.#caches;
+    const there = phoneNumbers.cache.list().filter(({ metadata }) => organizations.cache.get(metadata.namespace ?? '') !== undefined);
+    const living = there.map(({ metadata }) => metadata.uid);
+    const released = this.#claims.releaseOthers(living, this.#options.config.PARLEY_NAMESPACE);
+    this.#inBackground(released.then((numbers) => this.#lookAgain(numbers)));
+  }
+
+  #lookAgain(numbers: readonly string[]): void {
+    const { cache } = this.#caches.phoneNumbers;
+    for (const number of numbers)
+      for (const object of cache.byIndex(indexNames.number, number)) this.#controllers.phoneNumbers.enqueue(keyOf(object));
+  }
+
+  #inBackground(work: Promise<void>): void {
+    work.catch((err: unknown) => this.#options.logger.warn({ err }, 'failed to reserve phone numbers; retrying with the next resync'));
   }
 
   #trigger(triggers: readonly Trigger[]): void {
@@ -301,6 +344,7 @@ export class Manager {
   }
 
   #recovered(): void {
+    this.#reserveNumbers();
     for (const cache of ['agents', 'knowledgeBases', 'phoneNumbers'] as const) {
       const keys = [...this.#waiting[cache]];
       this.#waiting[cache].clear();
@@ -318,6 +362,8 @@ export class Manager {
       this.#book.clear();
       this.#knowledge.clear();
       this.#routes.clear();
+      this.#claims.clear();
+      this.#reserveNumbers();
       for (const controller of this.#all) controller.enqueueAll('resync');
     };
     return { cancel: () => timer.cancel() };

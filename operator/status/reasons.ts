@@ -91,8 +91,24 @@ const table = {
   NumberTaken: {
     condition: 'Accepted',
     status: 'False',
-    meaning: 'An older PhoneNumber of this deployment has the same number. Heals when that one is deleted.',
+    meaning:
+      'The number belongs to an older PhoneNumber of the same organisation, and heals when that one is deleted; or to another organisation, and does not heal by waiting.',
     cure: 'Delete the older object, or use another number.',
+    blocks: 'person',
+  },
+  NumberReserved: {
+    condition: 'Accepted',
+    status: 'False',
+    meaning:
+      'Another organisation had the number, and may have it back until the time in the message (`PARLEY_NUMBER_RESERVATION_DAYS`). Does not heal by waiting.',
+    cure: 'Use another number; apply the PhoneNumber again once that time is over; or have the operator of the installation run `parley numbers release`.',
+    blocks: 'person',
+  },
+  NumberNotAssigned: {
+    condition: 'Accepted',
+    status: 'False',
+    meaning: 'The operator of the installation has assigned the number to other organisations (`PARLEY_NUMBER_ASSIGNMENTS`).',
+    cure: 'Use another number, or have it assigned to this organisation.',
     blocks: 'person',
   },
   NumberNotInPool: {

@@ -28,13 +28,19 @@ export class PhoneRoutes {
   }
 
   /**
-   * Writes a route down; the same one again writes nothing. An object of the same organisation that had the number before has it no more.
-   * @throws StoreError `conflict` while the number is still written down for another organisation
+   * Writes a route down; the same one again writes nothing. An object of the same organisation that had the number before has it no more. A number
+   * that is claimed by no organisation is claimed along.
+   * @throws StoreError `conflict` while the number is claimed by another organisation
    */
   async put(route: PhoneRoute): Promise<void> {
     const { org, uid, name, number, provider, inboundAgent, outboundAgent, outboundTrunk } = route;
     await this.#database.asOrganization(org, async (transaction) => {
       await transaction.query('INSERT INTO parley.organizations (name) VALUES ($1) ON CONFLICT DO NOTHING', [org]);
+      await transaction.query('INSERT INTO parley.number_claims (number, org, uid) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', [
+        number,
+        org,
+        uid,
+      ]);
       await transaction.query('DELETE FROM parley.phone_routes WHERE org = $1 AND number = $2 AND uid <> $3', [org, number, uid]);
       await transaction.query(
         `INSERT INTO parley.phone_routes AS r (org, uid, name, number, provider, inbound_agent, outbound_agent, outbound_trunk)

@@ -21,9 +21,10 @@ import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { planAgent, type AgentAction, type Serving, type StoreView } from '../../operator/agent/plan.ts';
 import { planKnowledgeBase, type KnowledgeBaseAction } from '../../operator/knowledge-base/plan.ts';
 import type { KnowledgeView, KnownCollection, SourceDocument } from '../../operator/knowledge-base/view.ts';
+import type { OwnershipFacts } from '../../operator/phone-number/ownership.ts';
 import { planPhoneNumber, type PhoneNumberAction, type Telephony } from '../../operator/phone-number/plan.ts';
 import type { SipThing } from '../../calls/sip/trunks.ts';
-import type { PhoneRoute } from '../../store/index.ts';
+import type { NumberClaim, PhoneRoute } from '../../store/index.ts';
 import { memoryWorld, type KeyedEntry } from '../../operator/references/memory-world.ts';
 import type { ParleyObject } from '../../operator/references/references-of.ts';
 import type { World } from '../../operator/references/world.ts';
@@ -157,6 +158,11 @@ const specs: Readonly<Record<string, fc.Arbitrary<object>>> = {
     .map((spec) => Object.assign(spec, { url: 'https://hooks.example.com/' })),
 };
 
+/** Which of two organisations has a number depends on who came first. */
+function ofOrganization(namespace: string, spec: object): object {
+  return 'number' in spec && namespace === 'globex' ? { ...spec, number: `${String(spec.number)}9` } : spec;
+}
+
 const objectThing: fc.Arbitrary<Thing> = fc
   .tuple(
     fc.constantFrom(...Object.keys(specs)),
@@ -167,7 +173,10 @@ const objectThing: fc.Arbitrary<Thing> = fc
   .chain(([kind, namespace, objectName, creationTimestamp]) =>
     specs[kind]!.map((spec): Thing => ({
       type: 'object',
-      object: storedObject(kind, objectName, JSON.parse(JSON.stringify(spec)) as object, { namespace, creationTimestamp }),
+      object: storedObject(kind, objectName, ofOrganization(namespace, JSON.parse(JSON.stringify(spec)) as object), {
+        namespace,
+        creationTimestamp,
+      }),
     })),
   );
 
@@ -212,6 +221,7 @@ export class SimulatedOperator {
   readonly #collections = new Map<string, { readonly collection: KnownCollection; readonly documents: SourceDocument[] }>();
   readonly trunks = new Map<string, SipThing>();
   readonly routes = new Map<string, PhoneRoute>();
+  readonly #claims = new Map<string, NumberClaim>();
   storeAvailable = true;
   mediaServer: 'none' | 'available' | 'unavailable' | 'without_redis' = 'available';
   now = Date.parse('2026-06-01T00:00:00Z');
@@ -264,6 +274,7 @@ export class SimulatedOperator {
         return planPhoneNumber(object as PhoneNumber, world, {
           now,
           nativeNumbers,
+          ownership: this.#ownership(object as PhoneNumber),
           deletionGraceMs: 1_000,
           ...(this.mediaServer !== 'none' && { telephony: this.#telephony(object as PhoneNumber) }),
         });
@@ -304,6 +315,12 @@ export class SimulatedOperator {
     if (found === undefined) return { state: 'known' };
     const { revision, activeSince } = found;
     return { state: 'known', serving: { revision, activeSince } };
+  }
+
+  #ownership({ spec }: PhoneNumber): OwnershipFacts {
+    if (!this.storeAvailable) return { claim: { state: 'unavailable', why: 'Postgres does not answer' } };
+    const claim = this.#claims.get(spec.number);
+    return { claim: { state: 'known', ...(claim && { claim }) } };
   }
 
   #telephony({ metadata, spec }: PhoneNumber): Telephony {
@@ -358,6 +375,11 @@ export class SimulatedOperator {
   #carryOut(id: string, action: SimulatedAction): void {
     const object = this.objects.get(id)!;
     switch (action.type) {
+      case 'claim': {
+        const { namespace: org = '', uid = '' } = object.metadata;
+        this.#claims.set((object as PhoneNumber).spec.number, { org, uid, expired: false });
+        break;
+      }
       case 'addFinalizer':
         this.objects.set(id, { ...object, metadata: { ...object.metadata, finalizers: ['parley.dev/finalizer'] } });
         break;

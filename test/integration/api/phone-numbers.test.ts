@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { PhoneNumber } from '../../../crds/index.ts';
+import { NumberAssignments } from '../../../platform/number-assignments.ts';
 import { NumberPool } from '../../../platform/number-pool.ts';
 import { aPhoneNumber, anAgentRequest } from '../../support/builders.ts';
 import { unlimited } from '../../support/limits.ts';
@@ -253,7 +254,56 @@ describe('a number', () => {
       ]);
     expect((await theirs.call('GET', all)).body.data).toEqual([]);
     expect((await ours.call('DELETE', `${all}/${body._id}/`)).body).toEqual({ data: {}, message: expect.any(String) });
-    expect((await theirs.call('POST', all, { phone_number: sent.phone_number })).status).toBe(201);
+    expect((await theirs.call('POST', all, { phone_number: sent.phone_number })).status).toBe(409);
+    expect((await ours.call('POST', all, { phone_number: sent.phone_number, provider: 'native' })).status).toBe(201);
+  });
+
+  it('is reserved for its organisation, which gets it back past whoever waits, and goes to others when that is over', async () => {
+    const { numberClaims } = facade.store;
+    const phone_number = number();
+    const release = async (id: string): Promise<void> => {
+      const { uid = '' } = (await stored(id)).metadata;
+      await ours.call('DELETE', `${all}/${id}`);
+      // As the operator does.
+      await numberClaims.release({ org: ours.name, uid, number: phone_number });
+    };
+    await release((await ours.call('POST', all, { phone_number })).body._id);
+    await kubectl(['create', '-f', '-'], aPhoneNumber(`waits-${randomInt(1e9)}`, phone_number, theirs.name));
+    for (const query of ['', '?dry_run=true']) {
+      const answer = await theirs.call('POST', all + query, { phone_number });
+      expect([answer.status, answer.body.message]).toEqual([
+        409,
+        expect.stringMatching(/is reserved for another organisation until \d{4}-/),
+      ]);
+    }
+    const back = await ours.call('POST', all, { phone_number });
+    expect(back.status, back.text).toBe(201);
+    await release(back.body._id);
+    const over = await startFacade(facade.database, undefined, { ...unlimited, numberReservationMs: 0 });
+    try {
+      const third = await organization(facade);
+      // Whoever waited is no rival; age is told in whole seconds.
+      await expect
+        .poll(async () => (await over.call('POST', all, { body: { phone_number }, key: third.key })).status, { timeout: 10_000 })
+        .toBe(201);
+      expect((await numberClaims.get(phone_number, { reservedMs: 0 }))?.org).toBe(third.name);
+    } finally {
+      await over.close();
+    }
+  });
+
+  it('that is assigned belongs to those organisations alone', async () => {
+    const phone_number = number();
+    const numberAssignments = new NumberAssignments([`${phone_number.slice(0, -2)}*=${ours.name}`]);
+    const assigning = await startFacade(facade.database, undefined, { ...unlimited, numberAssignments });
+    try {
+      const refused = await assigning.call('POST', all, { body: { phone_number }, key: theirs.key });
+      expect([refused.status, refused.body.message]).toEqual([409, expect.stringContaining('is assigned to other organisations')]);
+      expect((await assigning.call('POST', all, { body: { phone_number }, key: ours.key })).status).toBe(201);
+      expect((await assigning.call('POST', all, { body: { phone_number: number() }, key: theirs.key })).status).toBe(201);
+    } finally {
+      await assigning.close();
+    }
   });
 
   it('goes to exactly one of many requests at once, on two replicas and in two organisations', async () => {

@@ -175,7 +175,7 @@ describe('a number with a trunk of its own', () => {
     expect(await counts(number)).toEqual([1, 0, 1]);
   });
 
-  it('goes to the younger object when the older one is gone', async () => {
+  it('goes to the younger object of its organisation when the older one is gone, and to no other', async () => {
     const number = fresh();
     const other = await cluster.organization();
     await cluster.apply(anAgent('answers', other));
@@ -183,13 +183,21 @@ describe('a number with a trunk of its own', () => {
     await connected('older');
     // Age is told in whole seconds.
     await delay(1_100);
-    await cluster.apply(aNumber('younger', number, { sip: {}, inboundAgentRef: { name: 'answers' } }, other));
-    await cluster.reason('PhoneNumber', other, 'younger', 'Accepted', 'NumberTaken');
-    expect((await cluster.store.phoneRoutes.find(number))?.org).toBe(org);
+    await cluster.apply(aNumber('foreign', number, { sip: {}, inboundAgentRef: { name: 'answers' } }, other));
+    await delay(1_100);
+    await cluster.apply(aNumber('younger', number, { sip: {}, inboundAgentRef: { name: 'answers' } }));
+    for (const [namespace, name] of [
+      [other, 'foreign'],
+      [org, 'younger'],
+    ] as const)
+      await cluster.reason('PhoneNumber', namespace, name, 'Accepted', 'NumberTaken');
     await cluster.remove('PhoneNumber', org, 'older');
-    await cluster.reason('PhoneNumber', other, 'younger', 'Synced', 'TrunksReady');
-    expect((await cluster.store.phoneRoutes.find(number))?.org).toBe(other);
-    expect(await counts(number)).toEqual([1, 0, 1]);
+    await connected('younger');
+    expect(await cluster.store.phoneRoutes.find(number)).toMatchObject({ org, name: 'younger' });
+    await cluster.remove('PhoneNumber', org, 'younger');
+    await cluster.reason('PhoneNumber', other, 'foreign', 'Accepted', 'NumberReserved');
+    expect(await cluster.store.phoneRoutes.find(number)).toBeUndefined();
+    await eventually(async () => expect(await counts(number)).toEqual([0, 0, 0]));
   });
 
   it('says what is in its way at the media server, and is connected when that is gone', async () => {

@@ -288,7 +288,7 @@ describe('agent revisions', () => {
 });
 
 describe('what only one may have', () => {
-  it('gives a number to the oldest of the deployment, tells nobody whose it is, and passes it on', async () => {
+  it('gives a number to the oldest of the deployment, tells nobody whose it is, and keeps it for its organisation', async () => {
     const [mine, theirs] = [await cluster.organization('mine'), await cluster.organization('secretive')];
     const number = freshNumber();
     await cluster.apply(aPhoneNumber('hidden-name', number, theirs));
@@ -299,7 +299,8 @@ describe('what only one may have', () => {
     expect(condition(taken, 'Stalled')?.status).toBe('True');
     expect(JSON.stringify(taken.status)).not.toMatch(/secretive|hidden-name/);
     await cluster.remove('PhoneNumber', theirs, 'hidden-name');
-    await cluster.ready('PhoneNumber', mine, 'wanted');
+    const reserved = await cluster.reason('PhoneNumber', mine, 'wanted', 'Accepted', 'NumberReserved');
+    expect(JSON.stringify(reserved.status)).not.toMatch(/secretive|hidden-name/);
   });
 
   it.each(['KnowledgeBase', 'WebhookSubscription'] as const)(

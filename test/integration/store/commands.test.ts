@@ -1,5 +1,5 @@
 /** The commands on the database, as a person or a script runs them. */
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomInt } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -49,6 +49,27 @@ describe('parley migrate', () => {
       applied: expect.arrayContaining([{ name: '0001_organizations', applied_at: expect.any(String) }]),
     });
     expect(JSON.parse((await parley('migrate', '--json')).stdout)).toEqual({ applied: [] });
+  });
+});
+
+describe('parley numbers', () => {
+  it('lists claims, ends a reservation, and takes no number that is in use', async () => {
+    const [org, number] = [await organization(), `+1555${String(randomInt(1e7)).padStart(7, '0')}`];
+    const { numberClaims } = storeAt(env['DATABASE_URL'] ?? '');
+    const owner = { org, uid: 'uid', number };
+    const list = async (): Promise<unknown> => JSON.parse((await parley('numbers', 'list', '--org', org, '--json')).stdout);
+    await numberClaims.claim(owner, { reservedMs: 0 });
+    expect(await list()).toEqual([{ number, organization: org, state: 'in use', reserved_until: null }]);
+    expect(await parley('numbers', 'release', number)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`in use by organisation ${org}`),
+    });
+    await numberClaims.release(owner);
+    expect(await list()).toEqual([{ number, organization: org, state: 'reserved', reserved_until: expect.any(String) }]);
+    expect((await parley('numbers', 'list')).stdout).toMatch(/^NUMBER +ORGANISATION +STATE +RESERVED UNTIL\n/);
+    expect(await parley('numbers', 'release', number)).toMatchObject({ code: 0, stdout: `${number} is no longer reserved for ${org}\n` });
+    expect((await parley('numbers', 'release', number)).stderr).toContain('is not reserved');
+    expect(await list()).toEqual([]);
   });
 });
 

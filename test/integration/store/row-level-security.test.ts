@@ -105,7 +105,15 @@ const deliveryTables = [
   'webhook_endpoints',
   'webhook_watermarks',
 ] as const;
-const callTables = ['calls', 'call_messages', 'call_turns', 'call_analyses', 'dynamic_data_cache', 'phone_routes'] as const;
+const callTables = [
+  'calls',
+  'call_messages',
+  'call_turns',
+  'call_analyses',
+  'dynamic_data_cache',
+  'phone_routes',
+  'number_claims',
+] as const;
 
 const tenantTables = [
   'organizations',

@@ -241,7 +241,7 @@ export interface paths {
     get: operations["listPhoneNumbers"];
     /**
      * Make a phone number known
-     * @description A number belongs to one object of the whole deployment.
+     * @description A number belongs to one object of the whole deployment. It stays reserved for its organisation once that is deleted; for others it is 409 meanwhile, and the message says until when. So is one that the operator of the installation has assigned to other organisations.
      *
      * Needs the permission `phone_numbers:write`.
      */
@@ -3738,7 +3738,7 @@ export interface operations {
   };
   /**
    * Make a phone number known
-   * @description A number belongs to one object of the whole deployment.
+   * @description A number belongs to one object of the whole deployment. It stays reserved for its organisation once that is deleted; for others it is 409 meanwhile, and the message says until when. So is one that the operator of the installation has assigned to other organisations.
    *
    * Needs the permission `phone_numbers:write`.
    */

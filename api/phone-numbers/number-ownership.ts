@@ -1,0 +1,63 @@
+/** Whose a number is when somebody asks for it over REST. The operator goes by the same claims in Postgres. */
+import { wellKnown, type PhoneNumber } from '../../crds/index.ts';
+import type { Stored } from '../../kube/types.ts';
+import { ApiError } from '../http/api-error.ts';
+import { orUndefined } from '../resources/companions.ts';
+import { cameFirst, isTaken, type FirstCome } from '../resources/first-come.ts';
+import type { Foundation } from '../resources/foundation.ts';
+
+export class NumberOwnership {
+  readonly #foundation: Foundation;
+
+  constructor(foundation: Foundation) {
+    this.#foundation = foundation;
+  }
+
+  /**
+   * @returns those with whom the organisation has to compete for the number
+   * @throws ApiError `conflict` where it may not have the number
+   */
+  async requireFree(org: string, number: string): Promise<FirstCome<PhoneNumber>> {
+    const { clients, views, namespace: only, numberClaims, numberReservationMs: reservedMs } = this.#foundation;
+    const assignees = this.#foundation.numberAssignments.assigneesOf(number);
+    if (assignees !== undefined && !assignees.includes(org)) throw refused(number, 'is assigned to other organisations');
+    const claim = await numberClaims.get(number, { reservedMs });
+    const binding = claim !== undefined && (assignees === undefined || assignees.includes(claim.org));
+    if (binding && claim.org !== org && !claim.expired) throw refused(number, claim.reservedUntil);
+    const since = binding && claim.org !== org ? (claim.reservedUntil?.getTime() ?? 0) : 0;
+    const contest: FirstCome<PhoneNumber> = {
+      view: views.phoneNumbers,
+      client: clients.phoneNumbers,
+      index: 'number',
+      value: number,
+      listed: { fieldSelector: `spec.number=${number}`, ...(only !== undefined && { namespace: only }) },
+      // Who waits for the number of another organisation waits in vain, and objects outside organisations own none.
+      isRival: async ({ metadata: { namespace: name = '', creationTimestamp } }) => {
+        if (only !== undefined || name === org) return true;
+        if (binding && (claim.org === org || Date.parse(creationTimestamp) < since)) return false;
+        if (assignees !== undefined && !assignees.includes(name)) return false;
+        const namespace = await orUndefined(clients.namespaces.get({ name }));
+        return namespace?.metadata.labels?.[wellKnown.organizationLabel] === 'true';
+      },
+    };
+    if (await isTaken(contest)) throw refused(number);
+    return contest;
+  }
+
+  /** @throws ApiError `conflict` where the number has gone to another object meanwhile */
+  async claim(created: Stored<PhoneNumber>, contest: FirstCome<PhoneNumber>): Promise<void> {
+    const { numberClaims, numberAssignments, numberReservationMs: reservedMs } = this.#foundation;
+    const { number } = created.spec;
+    const owner = { org: created.metadata.namespace ?? '', uid: created.metadata.uid, number };
+    const first = await cameFirst(created, contest);
+    if (!first || !(await numberClaims.claim(owner, { reservedMs, assignees: numberAssignments.assigneesOf(number) })))
+      throw refused(number);
+  }
+}
+
+/** Whoever has it: nothing of another organisation shows but until when. */
+function refused(number: string, why: Date | string = 'is in use already'): ApiError {
+  const cure = 'use another number, or have the operator of this installation release this one';
+  const said = why instanceof Date ? `is reserved for another organisation until ${why.toISOString()}: ${cure}` : why;
+  return new ApiError('conflict', `the phone number ${number} ${said}`);
+}

@@ -1,0 +1,54 @@
+import type { Command } from 'commander';
+
+export function registerNumbers(program: Command): void {
+  const numbers = program.command('numbers').description('phone numbers: which organisation has each, and until when one is reserved');
+
+  numbers
+    .command('list')
+    .description('list the numbers that organisations have, or that are reserved for them, by number')
+    .option('--org <name>', 'of one organisation')
+    .option('--json', 'print JSON')
+    .action(async (options: { readonly org?: string; readonly json?: true }) => {
+      const [{ withStore }, { reservationMs }, { printJson, table }] = await Promise.all([
+        import('../database.ts'),
+        import('../number-reservation.ts'),
+        import('../table.ts'),
+      ]);
+      const all = await withStore((store) => store.numberClaims.list({ reservedMs: reservationMs(), org: options.org }));
+      const shown = all.map(({ number, org, reservedUntil, expired }) => ({
+        number,
+        organization: org,
+        state: reservedUntil === undefined ? 'in use' : expired ? 'reservation over' : 'reserved',
+        reserved_until: reservedUntil?.toISOString() ?? null,
+      }));
+      if (options.json === true) {
+        printJson(shown);
+        return;
+      }
+      const rows = shown.map((row) => [row.number, row.organization, row.state, row.reserved_until ?? '-']);
+      process.stdout.write(table(['NUMBER', 'ORGANISATION', 'STATE', 'RESERVED UNTIL'], rows));
+    });
+
+  numbers
+    .command('release')
+    .description('end the reservation of a number, so that any organisation may have it; one that is in use stays where it is')
+    .argument('<number>', 'E.164, such as +12025550143')
+    .action(async (number: string) => {
+      const [{ withStore }, { UserError }, { reservationMs }] = await Promise.all([
+        import('../database.ts'),
+        import('../failure.ts'),
+        import('../number-reservation.ts'),
+      ]);
+      await withStore(async ({ numberClaims }) => {
+        const org = await numberClaims.endReservation(number);
+        if (org !== undefined) {
+          process.stdout.write(`${number} is no longer reserved for ${org}\n`);
+          return;
+        }
+        const claim = await numberClaims.get(number, { reservedMs: reservationMs() });
+        throw claim === undefined
+          ? new UserError(`${number} is not reserved`, { cure: 'see `parley numbers list`' })
+          : new UserError(`${number} is in use by organisation ${claim.org}`, { cure: 'delete its PhoneNumber first' });
+      });
+    });
+}

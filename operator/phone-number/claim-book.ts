@@ -1,0 +1,54 @@
+/** Claims of numbers in Postgres, with those that this process knows to hold: only the leader claims. */
+import type { NumberOwner, Store } from '../../store/index.ts';
+import type { PostgresOutage, Unavailable } from '../runtime/postgres-outage.ts';
+import type { ClaimView } from './ownership.ts';
+
+export interface ClaimBookOptions {
+  readonly store: Pick<Store, 'numberClaims'>;
+  readonly outage: PostgresOutage;
+  /** How long a number is reserved for its organisation, in milliseconds. */
+  readonly reservedMs: number;
+}
+
+export class ClaimBook {
+  readonly #options: ClaimBookOptions;
+  /** By uid. */
+  readonly #held = new Set<string>();
+
+  constructor(options: ClaimBookOptions) {
+    this.#options = options;
+  }
+
+  async view({ org, uid, number }: NumberOwner): Promise<ClaimView> {
+    const { store, outage, reservedMs } = this.#options;
+    if (this.#held.has(uid) && outage.why === undefined) return { state: 'known', claim: { org, uid, expired: false } };
+    return outage.guard<ClaimView>(async () => {
+      const claim = await store.numberClaims.get(number, { reservedMs });
+      return { state: 'known', ...(claim && { claim }) };
+    });
+  }
+
+  /** @returns whether the number is its own; otherwise the next view tells why not */
+  async claim(owner: NumberOwner, assignees: readonly string[] | undefined): Promise<boolean> {
+    const { store, outage, reservedMs } = this.#options;
+    const claimed = await outage.guard(async () => store.numberClaims.claim(owner, { reservedMs, assignees }));
+    if (claimed === true) this.#held.add(owner.uid);
+    return claimed === true;
+  }
+
+  async release(owner: NumberOwner): Promise<void | Unavailable> {
+    this.#held.delete(owner.uid);
+    return this.#options.outage.guard(async () => this.#options.store.numberClaims.release(owner));
+  }
+
+  /** As `NumberClaims.releaseOthers`; none while Postgres is away. */
+  async releaseOthers(living: readonly string[], within?: string): Promise<readonly string[]> {
+    const released = await this.#options.outage.guard(async () => this.#options.store.numberClaims.releaseOthers(living, within));
+    return 'state' in released ? [] : released;
+  }
+
+  /** Nothing that was known counts any more: somebody else may have written. */
+  clear(): void {
+    this.#held.clear();
+  }
+}

@@ -1,0 +1,119 @@
+/** Whose phone numbers are: one claim for each number, which passes to another organisation only here. */
+import type { Database } from '../database.ts';
+
+export interface NumberOwner {
+  readonly org: string;
+  /** Of the PhoneNumber. */
+  readonly uid: string;
+  /** E.164. */
+  readonly number: string;
+}
+
+export interface NumberClaim extends Pick<NumberOwner, 'org' | 'uid'> {
+  /** Its PhoneNumber is gone: until when the organisation may have it back alone. Absent while it is there. */
+  readonly reservedUntil?: Date;
+  /** By the clock of Postgres. */
+  readonly expired: boolean;
+}
+
+export interface ClaimTerms {
+  /** How long a number is reserved for its organisation, in milliseconds. */
+  readonly reservedMs: number;
+  /** The only organisations that may have the number; absent where any may. */
+  readonly assignees?: readonly string[] | undefined;
+}
+
+/** Numbers at most in an answer of {@link NumberClaims.list}. */
+const LIST_LIMIT = 10_000;
+
+interface Row extends NumberOwner {
+  readonly until: Date | null;
+  readonly expired: boolean | null;
+}
+
+/** $1: how long reservations last, in milliseconds. */
+const columns = `org, uid, released_at + $1::float8 * interval '1 millisecond' AS until,
+  released_at <= now() - $1::float8 * interval '1 millisecond' AS expired`;
+
+export class NumberClaims {
+  readonly #database: Database;
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  /** Whoever's it is. */
+  async get(number: string, { reservedMs }: Pick<ClaimTerms, 'reservedMs'>): Promise<(NumberOwner & NumberClaim) | undefined> {
+    const [row] = await this.#database.query<Row>(`SELECT $2::text AS number, ${columns} FROM parley.claim_of_number($2)`, [
+      reservedMs,
+      number,
+    ]);
+    return row && fromRow(row);
+  }
+
+  /**
+   * Takes a number that no organisation has, or the same one, or whose reservation is over, or that its organisation may not have. Idempotent.
+   * @returns false where another organisation has it
+   * @throws StoreError `conflict` while calls are still routed to the other organisation
+   */
+  async claim({ org, uid, number }: NumberOwner, { reservedMs, assignees }: ClaimTerms): Promise<boolean> {
+    return this.#database.asOrganization(org, async (transaction) => {
+      const { rows } = await transaction.query<{ claimed: boolean }>('SELECT parley.claim_number($1, $2, $3, $4) AS claimed', [
+        number,
+        uid,
+        reservedMs,
+        assignees ?? null,
+      ]);
+      return rows[0]?.claimed === true;
+    });
+  }
+
+  /** The PhoneNumber is gone: the reservation begins, unless another object of the organisation has the number. Idempotent. */
+  async release({ org, uid, number }: NumberOwner): Promise<void> {
+    await this.#database.asOrganization(org, async (transaction) => {
+      await transaction.query('DELETE FROM parley.phone_routes WHERE org = $1 AND uid = $2', [org, uid]);
+      await transaction.query(
+        'UPDATE parley.number_claims SET released_at = now() WHERE org = $1 AND number = $2 AND uid = $3 AND released_at IS NULL',
+        [org, number, uid],
+      );
+    });
+  }
+
+  /**
+   * {@link release} of everything that isn't there any more.
+   * @param living uids of the PhoneNumbers that are
+   * @param within the only organisation to look at; all of them where absent
+   * @returns the numbers
+   */
+  async releaseOthers(living: readonly string[], within?: string): Promise<readonly string[]> {
+    const rows = await this.#database.query<{ number: string }>('SELECT number FROM parley.release_numbers($1, $2) AS number', [
+      living,
+      within ?? null,
+    ]);
+    return rows.map(({ number }) => number);
+  }
+
+  /** Of one organisation, or of all, by number; 10,000 at most. */
+  async list({
+    reservedMs,
+    org,
+  }: Pick<ClaimTerms, 'reservedMs'> & { readonly org?: string | undefined }): Promise<readonly (NumberOwner & NumberClaim)[]> {
+    return this.#database.asDirectory(async (transaction) => {
+      const { rows } = await transaction.query<Row>(
+        `SELECT number, ${columns} FROM parley.number_claims WHERE $2::text IS NULL OR org = $2 ORDER BY number LIMIT ${LIST_LIMIT}`,
+        [reservedMs, org ?? null],
+      );
+      return rows.map(fromRow);
+    });
+  }
+
+  /** Ends a reservation before its time. @returns for whom it was; undefined where the number is not reserved */
+  async endReservation(number: string): Promise<string | undefined> {
+    const [row] = await this.#database.query<{ org: string | null }>('SELECT parley.end_reservation($1) AS org', [number]);
+    return row?.org ?? undefined;
+  }
+}
+
+function fromRow({ number, org, uid, until, expired }: Row): NumberOwner & NumberClaim {
+  return { number, org, uid, ...(until !== null && { reservedUntil: until }), expired: expired === true };
+}
