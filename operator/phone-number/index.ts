@@ -31,8 +31,7 @@ export interface PhoneNumberLogicOptions {
   readonly worlds: WorldReader;
   readonly nativeNumbers: Pick<NumberPool, 'has'>;
   readonly claims: ClaimBook;
-  /** Told which numbers were claimed: their rivals look again. */
-  readonly onClaimed: (number: string) => void;
+  readonly onClaimed: (owner: NumberOwner) => void;
   readonly assignments: Pick<NumberAssignments, 'assigneesOf'>;
   readonly routes: RouteBook;
   readonly passwords: TrunkPasswords;
@@ -98,7 +97,7 @@ export function phoneNumberLogic(options: PhoneNumberLogicOptions): KindLogic<Ph
       switch (action.type) {
         case 'claim': {
           const claimed = await claims.claim(owner, assignments.assigneesOf(owner.number));
-          if (claimed) onClaimed(owner.number);
+          if (claimed) onClaimed(owner);
           return { replan: !claimed };
         }
         case 'addFinalizer':

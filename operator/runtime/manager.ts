@@ -16,7 +16,7 @@ import type {
   WebhookSubscription,
   WebhookSubscriptionStatus,
 } from '../../crds/index.ts';
-import { keyOf, type EventRecorder, type Informer, type KubeObject, type Stored, type Transport } from '../../kube/index.ts';
+import { keyOf, type EventRecorder, type Informer, type KubeObject, type Transport } from '../../kube/index.ts';
 import type { KnowledgeJobs } from '../../knowledge/jobs/jobs.ts';
 import { knowledgeBaseLogic } from '../knowledge-base/index.ts';
 import { JobStarter } from '../../knowledge/jobs/job-starter.ts';
@@ -38,7 +38,7 @@ import type { Logger } from '../../platform/logging.ts';
 import { NumberAssignments } from '../../platform/number-assignments.ts';
 import { NumberPool } from '../../platform/number-pool.ts';
 import { conditionOf } from '../status/conditions.ts';
-import type { Store } from '../../store/index.ts';
+import type { NumberOwner, Store } from '../../store/index.ts';
 import { toolLogic } from '../tool/index.ts';
 import { webhookSubscriptionLogic } from '../webhook-subscription/index.ts';
 import type { SigningSecretAction } from '../webhook-subscription/plan.ts';
@@ -224,7 +224,7 @@ export class Manager {
           worlds,
           nativeNumbers: new NumberPool(config.PARLEY_NATIVE_NUMBERS),
           claims: this.#claims,
-          onClaimed: (number) => this.#lookAgain([number]),
+          onClaimed: (owner) => this.#numberClaimed(owner),
           assignments: new NumberAssignments(config.PARLEY_NUMBER_ASSIGNMENTS),
           routes: this.#routes,
           passwords: new TrunkPasswords({ transport }),
@@ -286,7 +286,7 @@ export class Manager {
     });
     phoneNumbers.onChange((change) => {
       controllers.phoneNumbers.changed(change);
-      if (change.type === 'deleted') this.#reserveNumber(change.object);
+      if (change.type === 'deleted') this.#reserveNumber(ownerOf(change.object));
       this.#trigger(triggers.onPhoneNumber(change));
     });
     knowledgeBases.onChange((change) => {
@@ -312,10 +312,16 @@ export class Manager {
     });
   }
 
+  /** Its rivals look again. An object that went while it was claiming has been released too early. */
+  #numberClaimed(owner: NumberOwner): void {
+    const rivals = this.#caches.phoneNumbers.cache.byIndex(indexNames.number, owner.number);
+    if (rivals.some(({ metadata }) => metadata.uid === owner.uid)) this.#lookAgain([owner.number]);
+    else this.#reserveNumber(owner);
+  }
+
   /** A number whose object is gone is reserved from now on; its rivals look again, to say until when. */
-  #reserveNumber(object: Stored<PhoneNumber>): void {
+  #reserveNumber(owner: NumberOwner): void {
     if (!this.#leading) return;
-    const owner = ownerOf(object);
     this.#inBackground(this.#claims.release(owner).then(() => this.#lookAgain([owner.number])));
   }
 

@@ -36,10 +36,16 @@ ALTER TABLE parley.number_claims FORCE ROW LEVEL SECURITY;
 -- Calls reach whoever has the claim.
 ALTER TABLE parley.phone_routes ADD FOREIGN KEY (number, org) REFERENCES parley.number_claims (number, org);
 
+-- Who claims a number waits for whoever is claiming it: of two who insert the same row at once one would fail at its second unique index.
+CREATE FUNCTION parley.lock_number(wanted text) RETURNS void
+LANGUAGE sql VOLATILE SET search_path = pg_catalog, pg_temp
+AS $$ SELECT pg_advisory_xact_lock(hashtextextended('parley number ' || wanted, 0)) $$;
+
 -- True where the PhoneNumber of the organisation that is set has the number now. kept_ms: how long reservations last. assignees: who alone may have it.
 CREATE FUNCTION parley.claim_number(wanted text, claimant text, kept_ms float8, assignees text[]) RETURNS boolean
 LANGUAGE sql VOLATILE SECURITY DEFINER SET search_path = pg_catalog, pg_temp
 AS $$
+  SELECT parley.lock_number(wanted);
   WITH claimed AS (
     INSERT INTO parley.number_claims AS c (number, org, uid) VALUES (wanted, current_setting('parley.org'), claimant)
     ON CONFLICT (number) DO UPDATE SET org = excluded.org, uid = excluded.uid, released_at = NULL,

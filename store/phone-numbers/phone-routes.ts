@@ -36,6 +36,7 @@ export class PhoneRoutes {
     const { org, uid, name, number, provider, inboundAgent, outboundAgent, outboundTrunk } = route;
     await this.#database.asOrganization(org, async (transaction) => {
       await transaction.query('INSERT INTO parley.organizations (name) VALUES ($1) ON CONFLICT DO NOTHING', [org]);
+      await transaction.query('SELECT parley.lock_number($1)', [number]);
       await transaction.query('INSERT INTO parley.number_claims (number, org, uid) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING', [
         number,
         org,
