@@ -2,6 +2,13 @@ import { InvalidArgumentError, type Command } from 'commander';
 
 import { UserError } from '../failure.ts';
 
+interface DeleteFlags {
+  readonly confirm?: string;
+  readonly dryRun?: true;
+  readonly force?: true;
+  readonly deleteNamespace?: true;
+}
+
 export function registerOrg(program: Command): void {
   const org = program.command('org').description('organisations: a namespace each, with its keys and agents');
 
@@ -39,6 +46,19 @@ export function registerOrg(program: Command): void {
         }
         if (options.json === true) printJson(made.length === 1 ? made[0] : made);
       });
+    });
+
+  org
+    .command('delete')
+    .description('remove an organisation with everything it has: resources, keys, calls, recordings, documents, events; safe to run again')
+    .argument('<name>', 'the organisation')
+    .option('--confirm <name>', 'its name again, in place of typing it')
+    .option('--dry-run', 'only show what would be removed')
+    .option('--force', 'also while calls of it are live: their records go, and the conversations end without any')
+    .option('--delete-namespace', 'delete the namespace, with everything else in it; without this it loses its label and stays')
+    .action(async (name: string, options: DeleteFlags) => {
+      const { runDelete } = await import('../organization/run-delete.ts');
+      await runDelete(name, options);
     });
 
   org

@@ -4,7 +4,15 @@ import { describe, expect, it } from 'vitest';
 import { createVectorStore } from '../../../knowledge/vector-stores/index.ts';
 import { Database } from '../../../store/database.ts';
 import { uuidv7 } from '../../../platform/uuid.ts';
-import { migrate, openDispatchStore, openStore, type Store } from '../../../store/index.ts';
+import {
+  countOrganizationRows,
+  migrate,
+  openDispatchStore,
+  openStore,
+  removeOrganizationRows,
+  revokeOrganizationKeys,
+  type Store,
+} from '../../../store/index.ts';
 import { database } from '../../support/postgres.ts';
 import { registerCall } from './calls-support.ts';
 import { failureOf, freshStore, loginUser, revisionOf, session, storeAt } from './support.ts';
@@ -445,5 +453,53 @@ describe('a login user that is a member of parley_app and nothing else', () => {
     const stranger = openStore({ databaseUrl: await loginUser(url, []) });
     expect(await failureOf(stranger.health())).toMatchObject({ kind: 'refused', message: expect.stringContaining('parley_app') });
     await stranger.close();
+  });
+});
+
+describe('an organisation that leaves', () => {
+  const everyTable = [...tenantTables, 'webhook_names'].filter((table) => table !== 'organizations');
+  const rowsOf = async (url: string, org: string): Promise<readonly number[]> => {
+    const client = await session(url);
+    const counts = [await count(client, `parley.organizations WHERE name = '${org}'`)];
+    for (const table of everyTable) counts.push(await count(client, `parley.${table} WHERE org = '${org}'`));
+    return counts;
+  };
+
+  it('takes all of its rows along and none of another, also when it is asked to twice', async () => {
+    const { url } = await twoOrganizations();
+    // Not by the grace of a superuser: the owner of the tables is held by row-level security, too.
+    const owner = await loginUser(url, ['GRANT parley_app, parley_directory, parley_dispatcher TO $user']);
+    const name = new URL(owner).username;
+    const admin = await session(url);
+    await admin.query(`DO $$ DECLARE t text; BEGIN
+      FOR t IN SELECT relname FROM pg_class WHERE relnamespace = 'parley'::regnamespace AND relkind IN ('r', 'p') LOOP
+        EXECUTE format('ALTER TABLE parley.%I OWNER TO ${name}', t);
+      END LOOP;
+      FOR t IN SELECT relname FROM pg_policy JOIN pg_class c ON c.oid = polrelid WHERE polname = 'leaving' LOOP
+        EXECUTE format('ALTER POLICY leaving ON parley.%I TO ${name}', t);
+      END LOOP;
+    END $$`);
+    await admin.query(`GRANT USAGE ON SCHEMA parley TO ${name}`);
+    await admin.query(
+      "INSERT INTO parley.webhook_names SELECT org, 'Agent', 'same-name', 'uid-' || org FROM unnest('{left,right}'::text[]) AS orgs (org)",
+    );
+    const others = await rowsOf(url, 'right');
+    expect(others.every((rows) => rows > 0)).toBe(true);
+
+    const { tables, liveCalls } = await countOrganizationRows({ databaseUrl: owner, org: 'left' });
+    expect(Object.keys(tables).toSorted()).toEqual([...everyTable, 'organizations'].toSorted());
+    expect(liveCalls).toBe(1);
+    await revokeOrganizationKeys({ databaseUrl: owner, org: 'left' });
+    for (let time = 0; time < 2; time += 1) await removeOrganizationRows({ databaseUrl: owner, org: 'left' }, () => undefined);
+    expect(new Set(await rowsOf(url, 'left'))).toEqual(new Set([0]));
+    expect(await rowsOf(url, 'right')).toEqual(others);
+  });
+
+  it('is removed by nobody but the owner of the tables', async () => {
+    const { url } = await twoOrganizations();
+    const stranger = await loginUser(url, ['GRANT parley_app TO $user']);
+    expect(await failureOf(removeOrganizationRows({ databaseUrl: stranger, org: 'left' }, () => undefined))).toMatchObject({
+      kind: 'refused',
+    });
   });
 });

@@ -1,0 +1,132 @@
+/** Everything that Postgres holds of one organisation: counted, and removed when the organisation leaves. */
+import { escapeIdentifier, type Client } from 'pg';
+
+import { REVOKED_CHANNEL } from './api-keys.ts';
+import { StoreError } from './error.ts';
+import { withClient } from './with-client.ts';
+
+const applicationName = 'parley org delete';
+
+export interface RowsOfOrganization {
+  /** Rows by table, of those that have any. */
+  readonly tables: Readonly<Record<string, number>>;
+  /** Calls that are not over. */
+  readonly liveCalls: number;
+}
+
+interface Options {
+  /** Of a user who owns the tables, as `parley migrate` has it. */
+  readonly databaseUrl: string;
+  readonly org: string;
+}
+
+/** @throws StoreError `refused` for a user who doesn't own the tables */
+export async function countOrganizationRows({ databaseUrl, org }: Options): Promise<RowsOfOrganization> {
+  return leaving({ databaseUrl, org }, async (client, tables) => {
+    const counts: Record<string, number> = {};
+    for (const table of tables) {
+      const { rows } = await inTransaction(
+        client,
+        { org, table },
+        `SELECT count(*)::int AS n FROM ${table.from} WHERE ${table.column} = $1`,
+      );
+      if ((rows[0]?.n ?? 0) > 0) counts[table.name] = rows[0]!.n;
+    }
+    const calls = tables.find(({ name }) => name === 'calls')!;
+    const live = `SELECT count(*)::int AS n FROM ${calls.from} WHERE org = $1 AND status IN ('registered', 'ongoing')`;
+    const { rows } = await inTransaction(client, { org, table: calls }, live);
+    return { tables: counts, liveCalls: rows[0]?.n ?? 0 };
+  });
+}
+
+/** From now on none of its keys is good for anything. Idempotent. @throws StoreError */
+export async function revokeOrganizationKeys({ databaseUrl, org }: Options): Promise<void> {
+  await leaving({ databaseUrl, org }, async (client, tables) => {
+    const keys = tables.find(({ name }) => name === 'api_keys')!;
+    await inTransaction(
+      client,
+      { org, table: keys },
+      'UPDATE parley.api_keys SET revoked_at = now() WHERE org = $1 AND revoked_at IS NULL',
+    );
+    await client.query('SELECT pg_notify($1, $2)', [REVOKED_CHANNEL, '']);
+  });
+}
+
+/**
+ * Rows that others refer to go after those, the organisation's own row last. What was removed before a failure stays removed: run it again.
+ * @param onTable told of each table that had rows
+ * @throws StoreError
+ */
+export async function removeOrganizationRows({ databaseUrl, org }: Options, onTable: (name: string, rows: number) => void): Promise<void> {
+  await leaving({ databaseUrl, org }, async (client, tables) => {
+    let left = tables;
+    while (left.length > 0) {
+      const blocked: Table[] = [];
+      for (const table of left) {
+        try {
+          const { rowCount } = await inTransaction(client, { org, table }, `DELETE FROM ${table.from} WHERE ${table.column} = $1`);
+          if ((rowCount ?? 0) > 0) onTable(table.name, rowCount!);
+        } catch (error) {
+          // Rows of a table behind it still refer to these.
+          if ((error as { readonly code?: string }).code !== '23503') throw error;
+          blocked.push(table);
+        }
+      }
+      if (blocked.length === left.length)
+        throw new StoreError(
+          'conflict',
+          `rows of ${blocked.map(({ name }) => name).join(', ')} are still referred to: is the organisation in use? Run it again`,
+        );
+      left = blocked;
+    }
+  });
+}
+
+interface Table {
+  readonly name: string;
+  /** For SQL. */
+  readonly from: string;
+  readonly column: 'org' | 'name';
+  /** Whose policy lets these rows be removed. */
+  readonly role: 'owner' | 'parley_app';
+}
+
+async function leaving<T>({ databaseUrl, org }: Options, work: (client: Client, tables: readonly Table[]) => Promise<T>): Promise<T> {
+  return withClient({ databaseUrl, applicationName }, async (client) => {
+    await client.query('SELECT set_config($1, $3, false), set_config($2, $3, false)', ['parley.leaving', 'parley.org', org]);
+    const { rows } = await client.query<{ name: string; policy: boolean; owner: boolean }>(`
+      SELECT relname AS name, EXISTS (SELECT FROM pg_policy WHERE polrelid = pg_class.oid AND polname = 'leaving') AS policy,
+        pg_has_role(relowner, 'USAGE') AS owner
+      FROM pg_class
+      WHERE relnamespace = 'parley'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
+      ORDER BY relname = 'organizations', relname`);
+    const stranger = rows.find(({ policy, owner }) => policy && !owner);
+    if (stranger !== undefined)
+      throw new StoreError('refused', `only the owner of the tables removes an organisation: use the DATABASE_URL of \`parley migrate\``);
+    return work(
+      client,
+      rows
+        // Tables of vectors are made as they are needed, by their length, and have the policy of the roles alone.
+        .filter(({ name, policy }) => policy || /^vector_(dense|graph)_/.test(name))
+        .map(({ name, policy }) => ({
+          name,
+          from: `parley.${escapeIdentifier(name)}`,
+          column: name === 'organizations' ? 'name' : 'org',
+          role: policy ? 'owner' : 'parley_app',
+        })),
+    );
+  });
+}
+
+async function inTransaction(client: Client, { org, table }: { readonly org: string; readonly table: Table }, sql: string) {
+  await client.query('BEGIN');
+  try {
+    if (table.role !== 'owner') await client.query(`SET LOCAL ROLE ${table.role}`);
+    const result = await client.query<{ n: number }>(sql, [org]);
+    await client.query('COMMIT');
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK');
+    throw error;
+  }
+}
