@@ -67,6 +67,7 @@ describe('configEntries', () => {
       'TEMPORAL_API_KEY',
       'VECTOR_STORE_URL',
       'LIVEKIT_API_SECRET',
+      'PARLEY_SIGNING_SECRETS',
       'OTEL_EXPORTER_OTLP_HEADERS',
     ]);
   });
