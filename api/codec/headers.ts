@@ -9,7 +9,7 @@ export interface Header {
   readonly valueFrom?: { readonly secretKeyRef: KeyRef } | undefined;
 }
 
-const secretName = /^(cookie|set-cookie|authorization|proxy-authorization)$|token|secret|key|password|passwd|credential/i;
+const secretName = /auth(?!or(?!i[sz]))|token|secret|key|pass|pwd|credential|cookie|session|bearer|jwt|signature/i;
 
 /** Headers of such names hold credentials: their values go into a Secret and are masked. */
 export function looksSecret(headerName: string): boolean {
