@@ -1,6 +1,7 @@
 import type { Problem } from './limits.ts';
 
-const placeholder = /\{+[^{}]*\}+/g;
+/** Begins at the first brace of several: beginning at each, a long row of them would be read once for each. */
+const placeholder = /(?<!\{)\{+[^{}]*\}+/g;
 
 /**
  * An http(s) address that can be called: its host is one, once the placeholders in it are filled. Credentials are refused, because

@@ -52,6 +52,7 @@ function parsePath(path: string): readonly Step[] {
   const trimmed = path.trim();
   const text = trimmed.startsWith('$') ? trimmed.slice(1) : /^[[.]/.test(trimmed) ? trimmed : `.${trimmed}`;
   const steps: Step[] = [];
+  let deepSteps = 0;
   for (let at = 0; at < text.length; at = stepPattern.lastIndex) {
     stepPattern.lastIndex = at;
     const groups = stepPattern.exec(text)?.groups;
@@ -64,7 +65,7 @@ function parsePath(path: string): readonly Step[] {
     const quoted = single ?? double;
     const key = index !== undefined ? Number(index) : (name ?? (quoted === undefined ? undefined : unescaped(quoted)));
     steps.push({ ...(key !== undefined && { key }), deep: dots === '..' || deep !== undefined });
-    if (steps.filter((step) => step.deep).length > 1) throw new PathError(`${JSON.stringify(path)} has ".." more than once`);
+    if (steps.at(-1)?.deep === true && ++deepSteps > 1) throw new PathError(`${JSON.stringify(path)} has ".." more than once`);
   }
   return steps;
 }

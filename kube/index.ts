@@ -31,6 +31,7 @@ export { fixedInformer } from './fixed-informer.ts';
 export type { Cache, IndexFunction } from './cache.ts';
 export { withoutBookkeeping } from './transform.ts';
 export { compareResourceVersions } from './resource-version.ts';
+export { Pacer } from './pacer.ts';
 export { WorkQueue, type AddOptions, type RunOptions, type WorkQueueOptions } from './work-queue.ts';
 export type { Priority } from './key-queue.ts';
 export { backoffDelay, type BackoffOptions } from './backoff.ts';

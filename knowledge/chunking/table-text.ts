@@ -55,5 +55,5 @@ function shortName(name: string): string {
 }
 
 function oneLine(cell: string): string {
-  return trim(cell.replaceAll(/\s*\n\s*/g, ' '));
+  return trim(cell.replaceAll(/(?<!\s)\s*\n\s*/g, ' '));
 }

@@ -37,5 +37,7 @@ export function pageType(
 function sniff(body: Buffer): FetchedPage['extension'] | undefined {
   const head = body.subarray(0, 1024).toString('latin1');
   if (head.includes('%PDF-')) return 'pdf';
-  return /^\s*(?:<!--[^]*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b/i.test(head.replace(/^(?:\xef\xbb\xbf)?/, '')) ? 'html' : undefined;
+  return /^\s*(?:<!--(?:(?!-->)[^])*-->\s*)*<(?:!doctype\s+html|html|head|body)\b/i.test(head.replace(/^(?:\xef\xbb\xbf)?/, ''))
+    ? 'html'
+    : undefined;
 }

@@ -1,5 +1,5 @@
-import { wellKnown, type Agent, type AgentStatus } from '../../crds/index.ts';
-import type { ResourceClient, Stored } from '../../kube/index.ts';
+import { wellKnown, type Agent, type AgentStatus, type Tool } from '../../crds/index.ts';
+import { Pacer, type ResourceClient, type Stored } from '../../kube/index.ts';
 import { agentReferences, toolCredentials } from '../references/references-of.ts';
 import type { World } from '../references/world.ts';
 import { namespaceOf, type Wanted, type WorldReader } from '../runtime/cluster-world.ts';
@@ -9,7 +9,9 @@ import type { Plan } from '../runtime/plan.ts';
 import { recheck } from '../runtime/recheck.ts';
 import { isDeleting, isSuspended } from '../status/common.ts';
 import { offeredTools } from '../tool/attachment.ts';
-import { planAgent, TOOLS_LIMIT, type AgentAction } from './plan.ts';
+import { checkToolSpec } from '../tool/plan.ts';
+import { planAgent, TOOLS_LIMIT, TOOLS_SIZE_LIMIT, withinLimits, type AgentAction } from './plan.ts';
+import { sizeInRevision } from './revision.ts';
 import type { ServingBook } from './serving-book.ts';
 
 export interface AgentLogicOptions {
@@ -46,6 +48,7 @@ export function agentLogic(options: AgentLogicOptions): KindLogic<Agent, AgentAc
       // The store first: after the last wait nothing may change between looking at the world and planning.
       const store = isSuspended(agent) && !isDeleting(agent) ? ({ state: 'known' } as const) : await book.view(identityOf(agent));
       if (store.state === 'unavailable') onWaiting(`${namespace}/${agent.metadata.name}`);
+      await judgeTools(await offeredNow(worlds, agent, signal));
       const { world, recheckAfterMs } = await worlds.observe(namespace, (seen) => wantedBy(agent, seen), signal);
       return recheck(planAgent(agent, world, store, { now, deletionGraceMs }), recheckAfterMs);
     },
@@ -77,9 +80,26 @@ function identityOf(agent: Stored<Agent>): { readonly org: string; readonly agen
   return { org: namespaceOf(agent), agentUid: agent.metadata.uid };
 }
 
+async function offeredNow(worlds: WorldReader, agent: Stored<Agent>, signal: AbortSignal): Promise<readonly Tool[]> {
+  const { world } = await worlds.observe(namespaceOf(agent), () => [], signal);
+  return offeredTools(namespaceOf(agent), agent.metadata.name, world).slice(0, TOOLS_LIMIT);
+}
+
+/** Judging and serialising large tools takes milliseconds each. Done here, in slices, none of it is left for the plan, which is one piece. */
+async function judgeTools(tools: readonly Tool[]): Promise<void> {
+  const pacer = new Pacer();
+  let size = 0;
+  for (const tool of tools) {
+    if (pacer.due) await pacer.pause();
+    checkToolSpec(tool.spec);
+    size += sizeInRevision(tool);
+    if (size > TOOLS_SIZE_LIMIT) return;
+  }
+}
+
 function wantedBy(agent: Agent, world: World): readonly Wanted[] {
   if (isDeleting(agent)) return [];
-  const tools = offeredTools(namespaceOf(agent), agent.metadata.name, world).slice(0, TOOLS_LIMIT);
+  const tools = withinLimits(offeredTools(namespaceOf(agent), agent.metadata.name, world));
   return [
     ...agentReferences(agent).map((reference) => ({ reference, text: reference.kind === 'ConfigMap' })),
     ...tools.flatMap(toolCredentials).map((reference) => ({ reference })),

@@ -96,6 +96,28 @@ describe('putting a revision into service', () => {
     expect(result.status?.toolNames).toHaveLength(64);
   });
 
+  it('compiles no more tools than one revision takes, and each of them once', () => {
+    let read = 0;
+    const tools = Array.from({ length: 40 }, (_, index) => {
+      const tool = toolNamed(`tool_${index + 10}`);
+      const http = Object.defineProperty({ ...tool.spec.custom?.http }, 'fixedParams', {
+        enumerable: true,
+        get: () => ((read += 1), { text: { value: 'x'.repeat(32_000) } }),
+      });
+      return { ...tool, spec: { ...tool.spec, custom: { ...tool.spec.custom, http } } } as Tool;
+    });
+    const result = plan(agentWith(), { tools });
+    expect(conditionOf(result, 'Accepted')).toMatchObject({
+      reason: 'TooManyTools',
+      message: expect.stringContaining('1048576 characters'),
+    });
+    const readOnce = read;
+    plan(agentWith(), { tools });
+    expect(read).toBe(readOnce);
+    expect(readOnce).toBeLessThan(3 * tools.length);
+    expect(plan(agentWith(), { tools: tools.slice(0, 30) }).actions.map(({ type }) => type)).toEqual(['addFinalizer', 'serve']);
+  });
+
   it('names the field that Postgres could not keep, and stores nothing', () => {
     const result = plan(agentWith({ welcomeMessage: 'Hello\0' }));
     expect(result.actions).toEqual([]);

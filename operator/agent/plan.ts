@@ -1,5 +1,6 @@
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
-import type { Agent, AgentStatus } from '../../crds/index.ts';
+import type { AgentSpec } from '../../crds/agent.ts';
+import type { Agent, AgentStatus, Tool } from '../../crds/index.ts';
 import { inputsDigest } from '../../crds/agent-inputs.ts';
 import { agentProblems } from '../../crds/limits.ts';
 import { notAnOrganization } from '../references/resolve.ts';
@@ -13,7 +14,7 @@ import { specProblems } from '../status/spec-problems.ts';
 import { accepted, resolvedRefs } from '../status/stages.ts';
 import { offeredTools } from '../tool/attachment.ts';
 import { lossesOf } from './losses.ts';
-import { compileRevision, type CompiledRevision } from './revision.ts';
+import { compileRevision, sizeInRevision, type CompiledRevision } from './revision.ts';
 
 /** What is known about the agent in Postgres. */
 export type StoreView =
@@ -45,8 +46,10 @@ export interface AgentPlanOptions {
   readonly deletionGraceMs: number;
 }
 
-/** More functions than this no model is offered well; the providers' own limits are about there. Nothing is compiled beyond it, for tools attach themselves. */
+/** More functions than this no model is offered well; the providers' own limits are about there. */
 export const TOOLS_LIMIT = 128;
+/** Most characters of JSON that the tools of one agent may have together: a quarter of a million tokens, which no model takes. */
+export const TOOLS_SIZE_LIMIT = 1024 * 1024;
 /** Names shown in the status. */
 const TOOL_NAMES_SHOWN = 64;
 
@@ -67,9 +70,9 @@ export function planAgent(agent: Agent, world: World, store: StoreView, options:
   }
 
   const offered = offeredTools(namespace, agent.metadata.name, world);
-  const tools = offered.slice(0, TOOLS_LIMIT);
+  const tools = withinLimits(offered);
   const desired = compileRevision(agent, tools, world);
-  const acceptance = [...specProblems(agentProblems(agent.spec)), ...tooMany(offered.length)];
+  const acceptance = [...checkSpec(agent.spec), ...tooMany(offered.length, tools.length)];
   const { essential, dispensable, rest } = lossesOf(agent, tools, world);
   const blocking = [...acceptance, ...essential, ...promptProblems(agent, world)];
   const sound = blocking.length === 0 && (dispensable.length === 0 || serving !== undefined);
@@ -105,6 +108,15 @@ export function planAgent(agent: Agent, world: World, store: StoreView, options:
         .slice(0, TOOL_NAMES_SHOWN),
     },
   };
+}
+
+/** A spec is never changed in place, so that what was found holds for as long as the object lives. */
+const checked = new WeakMap<AgentSpec, readonly Problem[]>();
+
+function checkSpec(spec: AgentSpec): readonly Problem[] {
+  const problems = checked.get(spec) ?? specProblems(agentProblems(spec));
+  checked.set(spec, problems);
+  return problems;
 }
 
 /** What calls do meanwhile, of an agent that has served. */
@@ -180,14 +192,21 @@ function observedInputs(agent: Agent, world: World): string {
   });
 }
 
-function tooMany(count: number): readonly Problem[] {
-  if (count <= TOOLS_LIMIT) return [];
-  return [
-    {
-      reason: 'TooManyTools',
-      message: `${count} tools are attached, at most ${TOOLS_LIMIT} can be offered; remove this agent from spec.agentRefs of some`,
-    },
-  ];
+/** The first of them that one agent can have. Nothing is compiled beyond these, for tools attach themselves. */
+export function withinLimits(offered: readonly Tool[]): readonly Tool[] {
+  let size = 0;
+  const first = offered.slice(0, TOOLS_LIMIT);
+  const beyond = first.findIndex((tool) => (size += sizeInRevision(tool)) > TOOLS_SIZE_LIMIT);
+  return beyond < 0 ? first : first.slice(0, beyond);
+}
+
+function tooMany(count: number, within: number): readonly Problem[] {
+  if (count === within) return [];
+  const message =
+    within === TOOLS_LIMIT
+      ? `${count} tools are attached, at most ${TOOLS_LIMIT} can be offered; remove this agent from spec.agentRefs of some`
+      : `the ${count} attached tools have more than ${TOOLS_SIZE_LIMIT} characters of JSON together; remove this agent from spec.agentRefs of some, or shorten their parameters`;
+  return [{ reason: 'TooManyTools', message }];
 }
 
 function promptProblems(agent: Agent, world: World): readonly Problem[] {

@@ -3,7 +3,7 @@ import type { AgentRevisionConfig, RevisionTool } from '../../crds/agent-revisio
 import { wellKnown, type Agent, type Tool } from '../../crds/index.ts';
 import { agentReferences, toolCredentials, type Reference } from '../references/references-of.ts';
 import { promptText, compare, displayNameOf, type World } from '../references/world.ts';
-import { canonicalJson, sha256 } from '../runtime/canonical-json.ts';
+import { canonicalJson, lasting, sha256 } from '../runtime/canonical-json.ts';
 import { isDeleting } from '../status/common.ts';
 import { functionNameOf, variantOf } from '../tool/attachment.ts';
 
@@ -18,20 +18,14 @@ export interface CompiledRevision {
 /** Always gives a revision, also when references are missing: it is the one that the spec asks for. */
 export function compileRevision(agent: Agent, tools: readonly Tool[], world: World): CompiledRevision {
   const namespace = agent.metadata.namespace ?? '';
-  const { suspend: _suspend, displayName: _displayName, knowledgeBaseRef, llm, ...rest } = agent.spec;
-  const { systemPrompt: _inline, systemPromptFrom: _from, ...model } = llm;
+  const { knowledgeBaseRef } = agent.spec;
   const knowledgeBase = knowledgeBaseRef && world.knowledgeBase(namespace, knowledgeBaseRef.name);
   const workspace = agent.metadata.labels?.[wellKnown.workspaceLabel];
   const config: AgentRevisionConfig = {
     format: 1,
     name: agent.metadata.name,
     displayName: displayNameOf(agent),
-    agent: {
-      ...rest,
-      llm: { ...model, ...(model.requiredDynamicData && { requiredDynamicData: [...model.requiredDynamicData].sort(compare) }) },
-      ...(rest.dynamicData && { dynamicData: byName(rest.dynamicData) }),
-      ...(rest.postCallAnalysis && { postCallAnalysis: byName(rest.postCallAnalysis) }),
-    },
+    agent: revisionAgent(agent),
     systemPrompt: promptOf(agent, world),
     tools: tools.map(revisionTool),
     knowledgeBase: knowledgeBaseRef?.name ?? null,
@@ -41,8 +35,8 @@ export function compileRevision(agent: Agent, tools: readonly Tool[], world: Wor
       ...(workspace !== undefined && { workspace }),
     },
   };
-  const { versions: _versions, ...lasting } = config;
-  return { revision: sha256(canonicalJson(config)), configHash: sha256(canonicalJson(lasting)), config };
+  const { versions: _versions, ...unversioned } = config;
+  return { revision: sha256(canonicalJson(config)), configHash: sha256(canonicalJson(unversioned)), config };
 }
 
 /** Lists that are maps have no order of their own: two owners may have appended in either order. */
@@ -50,9 +44,37 @@ function byName<T extends { readonly name: string }>(list: readonly T[]): T[] {
   return [...list].sort((a, b) => compare(a.name, b.name));
 }
 
-function revisionTool(tool: Tool): RevisionTool {
+/** The part of a document that a spec alone decides: made once, for specs are never changed in place. */
+function onceForEach<Owner extends { readonly spec: object }, Part extends object>(make: (owner: Owner) => Part) {
+  const made = new WeakMap<object, Part>();
+  return (owner: Owner): Part => {
+    const known = made.get(owner.spec);
+    if (known !== undefined) return known;
+    const part = lasting(make(owner));
+    made.set(owner.spec, part);
+    return part;
+  };
+}
+
+const revisionAgent = onceForEach(({ spec }: Pick<Agent, 'spec'>): AgentRevisionConfig['agent'] => {
+  const { suspend: _suspend, displayName: _displayName, knowledgeBaseRef: _base, llm, ...rest } = spec;
+  const { systemPrompt: _inline, systemPromptFrom: _from, ...model } = llm;
+  return {
+    ...rest,
+    llm: { ...model, ...(model.requiredDynamicData && { requiredDynamicData: [...model.requiredDynamicData].sort(compare) }) },
+    ...(rest.dynamicData && { dynamicData: byName(rest.dynamicData) }),
+    ...(rest.postCallAnalysis && { postCallAnalysis: byName(rest.postCallAnalysis) }),
+  };
+});
+
+const revisionTool = onceForEach((tool: Tool): RevisionTool => {
   const { suspend: _suspend, agentRefs: _agentRefs, ...spec } = tool.spec;
   return { name: tool.metadata.name, type: variantOf(tool), functionName: functionNameOf(tool), spec };
+});
+
+/** Size of a tool in a revision, in characters of canonical JSON. */
+export function sizeInRevision(tool: Tool): number {
+  return canonicalJson(revisionTool(tool)).length;
 }
 
 function promptOf(agent: Agent, world: World): string | null {

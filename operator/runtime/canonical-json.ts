@@ -5,13 +5,24 @@ import { createHash } from 'node:crypto';
  * Like RFC 8785 for the values a resource can hold (no number beyond what a double says exactly).
  */
 export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(',')}]`;
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
+  const known = texts.get(value);
+  if (known !== undefined) return known;
+  if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(',')}]`;
   const fields = Object.entries(value)
     .filter(([, field]) => field !== undefined)
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, field]) => `${JSON.stringify(key)}:${canonicalJson(field)}`);
   return `{${fields.join(',')}}`;
+}
+
+/** Of the values that {@link lasting} was given. */
+const texts = new WeakMap<object, string>();
+
+/** A value that is never changed in place: its canonical JSON is made once, and documents that hold many such values are put together quickly. */
+export function lasting<T extends object>(value: T): T {
+  texts.set(value, canonicalJson(value));
+  return value;
 }
 
 /** Lower-case hexadecimal SHA-256. */

@@ -84,8 +84,8 @@ const table = {
   TooManyTools: {
     condition: 'Accepted',
     status: 'False',
-    meaning: 'More tools are attached to the agent than a model can be offered.',
-    cure: "Remove the agent from `spec.agentRefs` of the tools it doesn't need.",
+    meaning: 'More tools are attached to the agent than a model can be offered: more than 128, or more than 1 MiB of JSON.',
+    cure: "Remove the agent from `spec.agentRefs` of the tools it doesn't need, or shorten their parameters.",
     blocks: 'person',
   },
   NumberTaken: {

@@ -25,6 +25,15 @@ export function offeredTools(namespace: string, agent: string, world: World): re
   return [...rivals.entries()].sort(([a], [b]) => compare(a, b)).flatMap(([, tools]) => ownerAmong(tools) ?? []);
 }
 
+/** Whether the tool is among {@link offeredTools}, without looking for the others: a tool names many agents, and an agent has many tools. */
+export function isOffered(tool: Tool, agent: string, world: World): boolean {
+  const name = functionNameOf(tool);
+  const rivals = world
+    .toolsOf(tool.metadata.namespace ?? '', agent)
+    .filter((rival) => functionNameOf(rival) === name && !isDeleting(rival));
+  return ownerAmong(rivals)?.metadata.uid === tool.metadata.uid;
+}
+
 /** Where a tool loses its function name to an older one. */
 export function functionNameConflicts(tool: Tool, world: World): readonly Problem[] {
   const namespace = tool.metadata.namespace ?? '';

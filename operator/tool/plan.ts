@@ -10,7 +10,7 @@ import { summarize } from '../status/conditions.ts';
 import type { Problem } from '../status/reasons.ts';
 import { specProblems } from '../status/spec-problems.ts';
 import { accepted, resolvedRefs } from '../status/stages.ts';
-import { attachments, functionNameConflicts, functionNameOf, offeredTools, variantOf } from './attachment.ts';
+import { attachments, functionNameConflicts, functionNameOf, isOffered, variantOf } from './attachment.ts';
 
 /**
  * A Tool has nothing outside the cluster, hence no `Synced`. Its agents look at the tool themselves (see
@@ -27,15 +27,11 @@ export function planTool(tool: Tool, world: World, now: number): Plan<never, Too
 
   const agents = attachments(tool).filter((agent) => {
     const found = world.agent(namespace, agent);
-    return (
-      found !== undefined &&
-      !isDeleting(found) &&
-      offeredTools(namespace, agent, world).some((offered) => offered.metadata.uid === tool.metadata.uid)
-    );
+    return found !== undefined && !isDeleting(found) && isOffered(tool, agent, world);
   });
   const verdicts = summarize(
     [
-      accepted([...checkSpec(tool.spec), ...forbiddenTransfer(tool, world), ...functionNameConflicts(tool, world)]),
+      accepted([...checkToolSpec(tool.spec), ...forbiddenTransfer(tool, world), ...functionNameConflicts(tool, world)]),
       resolvedRefs(unresolved(namespace, toolReferences(tool), world)),
     ],
     {
@@ -57,7 +53,7 @@ export function planTool(tool: Tool, world: World, now: number): Plan<never, Too
  */
 const checked = new WeakMap<ToolSpec, readonly Problem[]>();
 
-function checkSpec(spec: ToolSpec): readonly Problem[] {
+export function checkToolSpec(spec: ToolSpec): readonly Problem[] {
   let problems = checked.get(spec);
   if (problems === undefined) {
     problems = specProblems(toolProblems(spec));
@@ -75,5 +71,5 @@ function forbiddenTransfer({ spec }: Tool, { addresses }: World): readonly Probl
 
 /** What keeps a tool from being part of an agent, as the agent sees it: the other agents it names don't matter. */
 export function usability(tool: Tool, world: World): readonly Problem[] {
-  return [...checkSpec(tool.spec), ...unresolved(tool.metadata.namespace ?? '', toolCredentials(tool), world)];
+  return [...checkToolSpec(tool.spec), ...unresolved(tool.metadata.namespace ?? '', toolCredentials(tool), world)];
 }

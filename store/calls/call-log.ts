@@ -114,5 +114,5 @@ function storable(content: string): string {
   return Buffer.from(text)
     .subarray(0, LONGEST_MESSAGE)
     .toString()
-    .replace(/\uFFFD+$/, '');
+    .replace(/\uFFFD{1,3}$/, '');
 }

@@ -21,6 +21,6 @@ export function heardPartOf({ text, seconds }: Synthesis, heardSeconds: number):
   // A word that was begun was not heard.
   return text
     .slice(0, length + 1)
-    .replace(/\S*$/u, '')
+    .replace(/(?<!\S)\S*$/u, '')
     .trimEnd();
 }

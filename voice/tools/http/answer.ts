@@ -50,7 +50,7 @@ const quotes = 2;
 function shorten(text: string, redaction: Redaction, incomplete: boolean): { kind: 'text'; text: string; cut: boolean } {
   const whole = redaction.text(text);
   const masked = incomplete ? whole.slice(0, Math.max(0, whole.length - redaction.longest)) : whole;
-  if (fits(masked)) return { kind: 'text', text: masked.replace(incomplete ? /\uFFFD+$/ : '', ''), cut: incomplete };
+  if (fits(masked)) return { kind: 'text', text: masked.replace(incomplete ? /\uFFFD{1,3}$/ : '', ''), cut: incomplete };
   let [least, most] = [0, masked.length];
   while (least < most) {
     const middle = Math.ceil((least + most) / 2);

@@ -1,0 +1,66 @@
+/**
+ * What one organisation applies takes long to judge and to compile; the others don't notice. The operator runs in a process of its own, and is
+ * measured there.
+ */
+import { setTimeout } from 'node:timers/promises';
+
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+import { anAgent, aTool, type Manifest } from '../../support/builders.ts';
+import { hostileManifests } from '../../support/hostile-manifests.ts';
+import { spawnRole } from '../../support/role-process.ts';
+import { startCluster, type Cluster } from './harness.ts';
+
+/** What a resource may add to the longest turn of the event loop, in milliseconds. */
+const MOST_MS = 100;
+const ROUNDS = 2;
+const AT_ONCE = 4;
+
+let cluster: Cluster;
+
+beforeAll(async () => {
+  cluster = await startCluster();
+});
+afterAll(async () => cluster?.stop());
+
+it('resources of one organisation that take long to compile hold up no other', async () => {
+  const operator = spawnRole('operator', cluster.env());
+  const [hostile, quiet] = await Promise.all([cluster.organization('hostile'), cluster.organization('quiet')]);
+  await cluster.apply(anAgent('reception', quiet), aTool('orders', quiet, { agentRefs: [{ name: 'reception' }] }));
+  await cluster.ready('Agent', quiet, 'reception');
+  await operator.longestTurn();
+  await setTimeout(1000);
+  const idle = await operator.longestTurn();
+  const longest: number[] = [];
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const manifests = hostileManifests(hostile, round);
+    let applied = false;
+    const applying = applyAll(manifests).finally(() => (applied = true));
+    let served = 0;
+    do {
+      await cluster.apply(anAgent('reception', quiet, { welcomeMessage: `Round ${round}, edit ${served}` }));
+      await cluster.ready('Agent', quiet, 'reception');
+      served += 1;
+    } while (!applied);
+    await applying;
+    expect(served).toBeGreaterThan(1);
+    for (const { kind, metadata } of manifests) {
+      await cluster.until(
+        kind,
+        hostile,
+        metadata.name,
+        ({ status, metadata: { generation } }) => status?.observedGeneration === generation,
+      );
+    }
+    longest.push(await operator.longestTurn());
+  }
+  expect(longest.filter((ms) => ms > idle + MOST_MS)).toEqual([]);
+}, 300_000);
+
+async function applyAll(manifests: readonly Manifest[]): Promise<void> {
+  const waiting = [...manifests];
+  const writer = async (): Promise<void> => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await cluster.apply(next);
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, writer));
+}
