@@ -1,6 +1,11 @@
+import { fileURLToPath } from 'node:url';
+
 import { defineConfig } from 'vitest/config';
 
 import { TotalsReporter } from './scripts/totals-reporter.ts';
+
+// Hundreds of commands and roles are started: with what Node has compiled once they start in half the processor time.
+process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('node_modules/.cache/compiled', import.meta.url));
 
 const source = [
   'api',

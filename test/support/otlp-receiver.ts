@@ -97,7 +97,7 @@ export async function startOtlpReceiver(): Promise<OtlpReceiver> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     spans,
     requests,
-    until: (check) => eventually(() => check(spans), 60_000),
+    until: (check) => eventually(() => check(spans)),
     close: () => new Promise((resolve) => server.close(() => resolve()).closeAllConnections()),
   };
 }

@@ -76,9 +76,11 @@ export class TestCaller {
     void this.#keepSpeaking(source);
   }
 
-  /** Says something that is taken for speech. Resolves when it is said. */
-  async speak(ms = 900): Promise<void> {
-    const speech = syntheticSpeech({ sampleRate: rate, ms });
+  /** Says something that is taken for speech; with a pause in it, which is as long in the sound as is asked for. Resolves when it is said. */
+  async speak(ms = 900, { pauseMs = 0, thenMs = 0 }: { readonly pauseMs?: number; readonly thenMs?: number } = {}): Promise<void> {
+    const speech = new Int16Array((rate * (ms + pauseMs + thenMs)) / 1000);
+    speech.set(syntheticSpeech({ sampleRate: rate, ms }));
+    if (thenMs > 0) speech.set(syntheticSpeech({ sampleRate: rate, ms: thenMs }), (rate * (ms + pauseMs)) / 1000);
     if (!this.#open) throw new Error('nobody hears who is not in the room');
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     this.room.once(RoomEvent.Disconnected, () => reject(new Error('the call ended while the user was speaking')));

@@ -242,10 +242,8 @@ describe('what was exported', () => {
     expect(moved).toMatchObject({ code: 0 });
     const names = before.map(({ agent_name }) => agent_name).toSorted();
     await expect
-      .poll(
-        async () =>
-          (await other.call('GET', '/v2/ai-agents')).body.data.map((agent: { agent_name: string }) => agent.agent_name).toSorted(),
-        { timeout: 60_000 },
+      .poll(async () =>
+        (await other.call('GET', '/v2/ai-agents')).body.data.map((agent: { agent_name: string }) => agent.agent_name).toSorted(),
       )
       .toEqual(names);
     const id = before[0]?.ai_agent_id ?? '';

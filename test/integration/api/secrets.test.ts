@@ -269,9 +269,7 @@ describe('writes that a crash interrupted', () => {
     expect(await exists('secret', `agent-${body.ai_agent_id}`)).toBe(true);
     await org.call('DELETE', `/v2/ai-agents/${body.ai_agent_id}`);
     await expect
-      .poll(async () => [await exists('secret', `agent-${body.ai_agent_id}`), await exists('configmap', `agent-${body.ai_agent_id}`)], {
-        timeout: 60_000,
-      })
+      .poll(async () => [await exists('secret', `agent-${body.ai_agent_id}`), await exists('configmap', `agent-${body.ai_agent_id}`)])
       .toEqual([false, false]);
   });
 });

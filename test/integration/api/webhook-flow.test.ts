@@ -77,7 +77,7 @@ async function fire(workspace?: string): Promise<string> {
 }
 
 const came = async (id: string, at = path): Promise<Received> => {
-  await eventually(async () => expect(sink.ids(at).has(id), `${id} at ${at}`).toBe(true), 30_000);
+  await eventually(async () => expect(sink.ids(at).has(id), `${id} at ${at}`).toBe(true));
   return sink.received(at).find((each) => each.id === id) as Received;
 };
 
@@ -175,13 +175,13 @@ describe('deliveries over REST', () => {
         event_id: string;
         attempts: number;
       }[];
-    await eventually(async () => expect((await list('failed')).map((each) => each.event_id)).toEqual(events.toReversed()), 30_000);
+    await eventually(async () => expect((await list('failed')).map((each) => each.event_id)).toEqual(events.toReversed()));
     sink.behave(path, 200);
     const [newest] = await list('failed');
     expect((await ours.call('POST', `${one}/deliveries/${newest?.id}/redeliver`)).status).toBe(202);
-    await eventually(async () => expect((await list('succeeded')).map((each) => each.attempts)).toEqual([2]), 30_000);
+    await eventually(async () => expect((await list('succeeded')).map((each) => each.attempts)).toEqual([2]));
     expect((await ours.call('POST', `${one}/${id}/recover`, { since })).body).toEqual({ recovered: 2 });
-    await eventually(async () => expect((await list('succeeded')).map((each) => each.event_id)).toEqual(events.toReversed()), 30_000);
+    await eventually(async () => expect((await list('succeeded')).map((each) => each.event_id)).toEqual(events.toReversed()));
     for (const event of events) {
       const [before, again] = sink.received(path).filter((each) => each.id === event);
       expect(again?.body).toEqual(before?.body);

@@ -14,17 +14,18 @@ const chapters = (word: string, count: number): string =>
 const inStore = (kb: KnowledgeHarness, documentId: string): Promise<number> =>
   kb.knowledge.vectors.count({ org: 'acme', collectionId: kb.collection.id, space: { model: 'bm25', dimension: 0 } }, documentId);
 
-/** 1,000 searches, many at a time; the document is deleted in the middle. Each tells whether it began after that. */
+/** 1,000 searches and more, many at a time; the document is deleted in the middle. Each tells whether it began after that, as the last 200 do. */
 async function searchWhileRemoving(kb: KnowledgeHarness, gone: string, remove: () => Promise<unknown>) {
   const seen: { readonly after: boolean; readonly hits: number; readonly ofGone: number }[] = [];
   let removed = false;
   let removing: Promise<void> | undefined;
-  let begun = 0;
+  let [begun, begunAfter] = [0, 0];
   const lane = async (): Promise<void> => {
-    while (begun < 1_000) {
+    while (begun < 1_000 || begunAfter < 200) {
       begun += 1;
       if (begun === 200) removing = remove().then(() => void (removed = true));
       const after = removed;
+      if (after) begunAfter += 1;
       const hits = await kb.search('zeppelin');
       seen.push({ after, hits: hits.length, ofGone: hits.filter(({ documentId }) => documentId === gone).length });
     }
@@ -47,10 +48,9 @@ it.each([
   const seen = await searchWhileRemoving(kb, gone, () =>
     cleared ? kb.remove(gone) : kb.store.knowledge.documents.tombstone({ org: 'acme', id: gone, collectionId: kb.collection.id }),
   );
-  expect(seen).toHaveLength(1_000);
+  expect(seen.length).toBeGreaterThanOrEqual(1_000);
   expect(seen.some(({ after, ofGone }) => !after && ofGone > 0)).toBe(true);
   const after = seen.filter((search) => search.after);
-  expect(after.length).toBeGreaterThan(100);
   expect(after.filter(({ ofGone }) => ofGone > 0)).toEqual([]);
   // What stood behind it moves up, and nothing is missing for its sake.
   expect(seen.filter(({ hits }) => hits < 5)).toEqual([]);

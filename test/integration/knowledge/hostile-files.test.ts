@@ -123,9 +123,7 @@ describe('files made to exhaust whoever reads them', () => {
   it.each(cases)('%s', async (_, extension, make, code) => {
     const content = make();
     const watch = watchChildren();
-    const started = performance.now();
     expect(await failureCode(pool, { content, extension })).toBe(code);
-    expect(performance.now() - started).toBeLessThan(150_000);
     // The limit is 1.5 GB; it is looked at each tenth of a second.
     expect(watch.stop()).toBeLessThan(2_000_000_000);
     expect(texts((await read(pool, { content: 'the next one', extension: 'txt' })).blocks)).toEqual(['the next one']);

@@ -124,6 +124,7 @@ describe('with everything there', () => {
     expect(await writes()).toBe(written);
 
     const { id: collectionId } = (await collectionOf(org))!;
+    const from = performance.now();
     for (let index = 0; index < 100; index += 1)
       await cluster.store.knowledge.documents.create({ org, collectionId, kind: 'text', filename: `${index}.txt`, content: 'x' });
     await cluster.until(
@@ -132,8 +133,8 @@ describe('with everything there', () => {
       'faq',
       (object) => (object.status?.['documents'] as { readonly processing?: number } | undefined)?.processing === 100,
     );
-    // One for all of them, and one more where the 10 s ended in between.
-    expect((await writes()) - written).toBeLessThanOrEqual(2);
+    // One in 10 s, however long it takes to write a hundred documents down here.
+    expect((await writes()) - written).toBeLessThanOrEqual(2 + (performance.now() - from) / 10_000);
   });
 
   it.concurrent('makes a collection, and follows the text of a ConfigMap', async () => {
@@ -346,16 +347,14 @@ describe('while Temporal is away', () => {
     operator = await startOperator({ TEMPORAL_ADDRESS: `127.0.0.1:${silent.port}`, PARLEY_RECONCILE_CONCURRENCY: '1' });
     try {
       const org = await cluster.organization();
-      const sources = Array.from({ length: 40 }, (_, index) => ({
+      // One start alone waits 3 s: a hundred in a row would take longer than is waited for here.
+      const sources = Array.from({ length: 100 }, (_, index) => ({
         name: `s${index}`,
         configMapKeyRef: { name: 'texts', key: 'policy.md' },
       }));
-      const startedAt = performance.now();
       await cluster.apply(texts(org, '# One'), withText(org, { sources }));
       await cluster.ready('KnowledgeBase', org, 'faq');
-      await newestOf(org, 40);
-      // One start alone would have waited 3 s: forty in a row take two minutes.
-      expect(performance.now() - startedAt).toBeLessThan(60_000);
+      await eventually(async () => expect(await documentsOf(org)).toHaveLength(100));
       await cluster.remove('KnowledgeBase', org, 'faq');
       await untilGone(org);
     } finally {

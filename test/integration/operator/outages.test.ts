@@ -60,8 +60,6 @@ function agentState(org: string, name: string): () => Promise<'there' | 'gone'> 
     );
 }
 
-const atLeisure = { timeout: 60_000 };
-
 describe('while Postgres is away', () => {
   it('keeps what serves, says why the change waits, and goes on by itself', async () => {
     operator = await cluster.operator({ env: { DATABASE_URL: proxied(), PARLEY_LOG_LEVEL: 'error' } });
@@ -104,7 +102,7 @@ describe('while Postgres is away', () => {
     await cluster.apply(anAgent('orderly', org), anAgent('forced', org));
     await Promise.all([cluster.ready('Agent', org, 'orderly'), cluster.ready('Agent', org, 'forced')]);
     await cluster.remove('Agent', org, 'orderly');
-    await expect.poll(agentState(org, 'orderly'), atLeisure).toBe('gone');
+    await expect.poll(agentState(org, 'orderly')).toBe('gone');
     expect(await cluster.store.agentRevisions.servingByName({ org, agentName: 'orderly' })).toBeUndefined();
 
     postgres.cut();
@@ -117,7 +115,7 @@ describe('while Postgres is away', () => {
       metadata: { name: 'forced', namespace: org, uid: held.metadata.uid, annotations: { 'parley.dev/force-release': 'true' } },
       spec: anAgent('forced', org).spec ?? {},
     });
-    await expect.poll(agentState(org, 'forced'), atLeisure).toBe('gone');
+    await expect.poll(agentState(org, 'forced')).toBe('gone');
     const reasonsTold = async (): Promise<readonly unknown[]> =>
       (await cluster.client<never>('Event').list({ namespace: org })).items.map((event) => (event as { readonly reason?: string }).reason);
     await eventually(async () => expect(await reasonsTold()).toContain('Retained'));
@@ -130,7 +128,7 @@ describe('while Postgres is away', () => {
     await cluster.ready('Agent', org, 'reception');
     postgres.cut();
     await cluster.remove('Agent', org, 'reception');
-    await expect.poll(agentState(org, 'reception'), atLeisure).toBe('gone');
+    await expect.poll(agentState(org, 'reception')).toBe('gone');
   });
 });
 

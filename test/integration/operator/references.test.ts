@@ -391,13 +391,11 @@ describe('what steers the operator', () => {
     await cluster.reason('Agent', org, 'reception', 'Ready', 'Suspended');
     await cluster.remove('Agent', org, 'reception');
     await expect
-      .poll(
-        () =>
-          cluster.get('Agent', org, 'reception').then(
-            () => 'there',
-            () => 'gone',
-          ),
-        { timeout: 30_000 },
+      .poll(() =>
+        cluster.get('Agent', org, 'reception').then(
+          () => 'there',
+          () => 'gone',
+        ),
       )
       .toBe('gone');
   });

@@ -189,7 +189,7 @@ export class ModelOrganization {
     for (const [tool, agent] of this.#tools) if (agent === id) this.#tools.delete(tool);
     await this.#ask('GET', `${agentsPath}/${id}`, 404);
     // What names the agent still, a subscription of it alone, says so when the operator has looked at it.
-    for (const path of users) await eventually(() => this.#checkNamed(path), 60_000, 10);
+    for (const path of users) await eventually(() => this.#checkNamed(path), undefined, 10);
   }
 
   async #usersOf(agent: string): Promise<readonly string[]> {
@@ -337,7 +337,7 @@ export class ModelOrganization {
     const id = this.#pick(this.#bases);
     if (id === undefined) return;
     await this.#options.cluster.remove('KnowledgeBase', this.#options.name, id);
-    await eventually(async () => expect((await this.#call('GET', `${basesPath}/${id}`)).status).toBe(404), 60_000, 10);
+    await eventually(async () => expect((await this.#call('GET', `${basesPath}/${id}`)).status).toBe(404), undefined, 10);
     this.#bases.delete(id);
     this.#lostBases.add(id);
     for (const agent of this.#agents) await this.#checkAgent(agent);
@@ -347,9 +347,9 @@ export class ModelOrganization {
     const id = this.#pick(this.#lostBases);
     if (id === undefined) return;
     const { cluster, name } = this.#options;
-    await eventually(() => expect(cluster.get('KnowledgeBase', name, id)).rejects.toThrow('not found'), 60_000, 10);
+    await eventually(() => expect(cluster.get('KnowledgeBase', name, id)).rejects.toThrow('not found'), undefined, 10);
     await cluster.apply({ apiVersion: 'parley.dev/v1alpha1', kind: 'KnowledgeBase', metadata: { namespace: name, name: id }, spec: {} });
-    await eventually(async () => expect((await this.#call('GET', `${basesPath}/${id}`)).status).toBe(200), 60_000, 10);
+    await eventually(async () => expect((await this.#call('GET', `${basesPath}/${id}`)).status).toBe(200), undefined, 10);
     this.#lostBases.delete(id);
     this.#bases.add(id);
     for (const agent of this.#agents) await this.#checkAgent(agent);
@@ -407,7 +407,7 @@ export class ModelOrganization {
         const etag = (await this.#call('GET', `${agentsPath}/${id}`)).headers.get('etag') ?? '""';
         expect(Number(JSON.parse(etag))).toBeGreaterThanOrEqual(Number(version));
       },
-      60_000,
+      undefined,
       10,
     );
   }
@@ -455,7 +455,7 @@ export class ModelOrganization {
         if (body.state.ready) await this.#isOffered(agent, body);
         expect(body.state.ready, JSON.stringify(body.state)).toBe(ready);
       },
-      60_000,
+      undefined,
       10,
     );
   }
@@ -506,7 +506,7 @@ export class ModelOrganization {
           throw new Error(`${path} is on its way`);
         return answer;
       },
-      60_000,
+      undefined,
       10,
     );
   }

@@ -40,16 +40,8 @@ describe('a conversation', () => {
     expect(request?.system).toContain('You speak with Ada.');
     expect(request?.system).toContain('English');
     await call.caller.leave();
-    const over = await call.becomes({ status: 'ended', finishReason: 'user_ended_call' });
+    await call.becomes({ status: 'ended', finishReason: 'user_ended_call' });
     const [turn] = await call.turns();
-    console.log(
-      turn,
-      over.endedAt!.getTime() - over.startedAt!.getTime(),
-      call
-        .lines()
-        .map((l) => JSON.stringify(l))
-        .join('\n'),
-    );
     expect(turn).toMatchObject({
       eou: expect.any(Number),
       stt: expect.any(Number),

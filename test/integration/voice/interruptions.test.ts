@@ -1,4 +1,6 @@
 /** What happens when the user speaks while the agent does. */
+import { setTimeout as delay } from 'node:timers/promises';
+
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
@@ -6,8 +8,6 @@ import { eventually } from '../../support/eventually.ts';
 import { openStage, type Stage, type StagedCall } from './stage.ts';
 
 const story = 'Once upon a time there was a telephone.';
-/** The story takes eight seconds. */
-const speech = () => ({ msPerCharacter: 8_000 / story.length });
 
 let stage: Stage;
 
@@ -19,14 +19,13 @@ afterAll(async () => {
   await dispose();
 });
 
-/** A call whose agent has begun to tell a story, by itself. */
-async function toldAStory(interruptions: Readonly<Record<string, unknown>>): Promise<StagedCall> {
+/** A call whose agent has begun to tell a story, by itself. @param lastsMs long where it is to be interrupted, however slow the machine is */
+async function toldAStory(interruptions: Readonly<Record<string, unknown>>, lastsMs: number): Promise<StagedCall> {
   const call = await stage.call({ spec: { welcomeMessage: story, interruptions } });
-  call.provider.speech(({ input }) => (input === story ? speech() : {}));
+  call.provider.speech(({ input }) => (input === story ? { msPerCharacter: lastsMs / story.length } : {}));
   call.provider.chat(() => 'I listen.');
   await call.join();
-  await call.caller.hears(story);
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  await eventually(() => expect(call.caller.heardFor(story)).toBeGreaterThanOrEqual(1_500));
   return call;
 }
 
@@ -39,14 +38,19 @@ const contents = async (call: StagedCall) => (await call.messages()).map(({ role
 
 describe.concurrent('an interruption', () => {
   it('ends what the agent says, the welcome message too, and what was not heard was not said', async () => {
-    const call = await toldAStory({});
-    call.provider.heard(() => 'wait a moment');
+    const call = await toldAStory({}, 12_000);
+    let understoodAt = Number.NaN;
+    call.provider.heard(async () => {
+      const silence = () => call.caller.heard.slice(-3).map(({ frequency }) => frequency);
+      await eventually(() => expect(silence()).toEqual([undefined, undefined, undefined]));
+      understoodAt = performance.now();
+      return 'wait a moment';
+    });
     const from = performance.now();
     await call.caller.speak(1_500);
-    const answered = await call.caller.hears('I listen.', { since: from });
-    expect(call.caller.heardFor(story)).toBeLessThan(6_000);
+    await call.caller.hears('I listen.', { since: from });
     // Nor is a bit of it heard again when it is known that it does not go on.
-    expect(answered - call.caller.lastHeard(story)!).toBeGreaterThan(500);
+    expect(call.caller.lastHeard(story)).toBeLessThan(understoodAt);
     await eventually(async () =>
       expect(await contents(call)).toEqual([
         ['agent', true],
@@ -57,14 +61,14 @@ describe.concurrent('an interruption', () => {
     const [told] = await call.messages();
     expect(story.startsWith(told!.content)).toBe(true);
     expect(told!.content.length).toBeGreaterThan(3);
-    expect(told!.content.length).toBeLessThan(story.length * 0.75);
+    expect(told!.content.length / story.length).toBeLessThan(call.caller.heardFor(story) / 12_000 + 0.2);
     // The model knows no more of it than the user.
     expect(JSON.stringify(call.provider.requests('chat').at(-1)?.messages)).not.toContain('telephone');
     await end(call);
   });
 
   it('is none where the agent allows none: it finishes', async () => {
-    const call = await toldAStory({ enabled: false });
+    const call = await toldAStory({ enabled: false }, 8_000);
     call.provider.heard(() => 'wait a moment');
     await call.caller.speak(2_000);
     await eventually(async () => expect(await contents(call)).toEqual([['agent', false]]));
@@ -74,7 +78,7 @@ describe.concurrent('an interruption', () => {
   });
 
   it('takes as long a speech as the agent asks for', async () => {
-    const call = await toldAStory({ minSpeechDuration: '2s' });
+    const call = await toldAStory({ minSpeechDuration: '2s' }, 8_000);
     call.provider.heard(() => 'yes of course');
     await call.caller.speak(1_000);
     await eventually(async () => expect(await contents(call)).toEqual([['agent', false]]));
@@ -84,34 +88,36 @@ describe.concurrent('an interruption', () => {
   });
 
   it('happens after as long a speech', async () => {
-    const call = await toldAStory({ minSpeechDuration: '1s' });
+    const call = await toldAStory({ minSpeechDuration: '1s' }, 20_000);
     call.provider.heard(() => 'stop');
     const from = performance.now();
     await call.caller.speak(2_500);
     await call.caller.hears('I listen.', { since: from });
     const until = call.caller.lastHeard(story)! - from;
     expect(until).toBeGreaterThan(900);
-    expect(call.caller.heardFor(story)).toBeLessThan(7_000);
+    expect((await contents(call))[0]).toEqual(['agent', true]);
     await end(call);
   });
 
   it('takes as many words as the agent asks for', async () => {
-    const call = await toldAStory({ minWords: 3 });
-    call.provider.hear('yes', 'please stop that now');
+    const call = await toldAStory({ minWords: 3 }, 30_000);
+    let words = 'yes';
+    call.provider.heard(() => words);
     await call.caller.speak(1_000);
-    await eventually(() => expect(call.provider.requests('transcriptions')).toHaveLength(1));
-    await new Promise((resolve) => setTimeout(resolve, 700));
+    await eventually(() => expect(call.provider.requests('transcriptions')).not.toEqual([]));
+    await delay(700);
     const from = performance.now();
     expect(call.provider.requests('chat')).toHaveLength(0);
     await call.caller.hears(story, { since: from });
+    words = 'please stop that now';
     await call.caller.speak(1_000);
     await call.caller.hears('I listen.', { since: from });
-    expect((await call.messages()).find(({ role }) => role === 'user')?.content).toBe('please stop that now');
+    expect((await call.messages()).find(({ role }) => role === 'user')?.content).toMatch(/please stop that now$/);
     await end(call);
   });
 
   it('that was only a noise lets the agent go on where it was', async () => {
-    const call = await toldAStory({});
+    const call = await toldAStory({}, 8_000);
     call.provider.heard(() => '');
     await call.caller.speak(1_200);
     await eventually(async () => expect(await contents(call)).toEqual([['agent', false]]));
@@ -121,14 +127,24 @@ describe.concurrent('an interruption', () => {
 
   it('before the answer has begun leaves nothing of that answer', async () => {
     const call = await stage.call({ spec: { welcomeMessage: 'Good morning.' } });
-    call.provider.hear('I have', { text: 'two questions', delayMs: 1_500 });
-    call.provider.chat(({ lastUser }) => (lastUser === 'I have' ? { text: 'A single thing.', delayMs: 4_000 } : 'Ask them.'));
+    const goesOn = Promise.withResolvers<void>();
+    let words = 'I have';
+    call.provider.heard(async () => {
+      if (words === 'I have') return words;
+      // The model answers what it was asked before while the rest is being understood.
+      goesOn.resolve();
+      await delay(1_500);
+      return words;
+    });
+    call.provider.chat(({ lastUser }) =>
+      lastUser.includes('questions') ? 'Ask them.' : { text: 'A single thing.', holdHead: goesOn.promise },
+    );
     await call.join();
     await call.caller.hears('Good morning.');
-    await new Promise((resolve) => setTimeout(resolve, 1_000));
+    await delay(1_000);
     await call.caller.speak(1_000);
-    // Longer than the agent waits for more, and not as long as the model thinks: far from both, on any machine.
-    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    await eventually(() => expect(call.provider.requests('chat')).toHaveLength(1));
+    words = 'two questions';
     await call.caller.speak(1_200);
     await call.caller.hears('Ask them.');
     expect(call.caller.heardFor('A single thing.')).toBe(0);

@@ -132,7 +132,7 @@ describe.skipIf(!sipp || gatewayProgram === undefined)('through the SIP service'
       const record = await recordOf(number);
       if (record === undefined || record.endedAt === null) throw new Error(`the call of ${number} is not over`);
       return record;
-    }, 90_000);
+    });
   const said = async ({ org, id }: CallRecord): Promise<readonly string[]> =>
     (await stage.store.calls.log.read({ org, id })).messages.map(({ role, content }) => `${role}: ${content}`);
   /** Somebody calls a number. */

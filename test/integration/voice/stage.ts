@@ -133,11 +133,13 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
     },
     async agent({ spec = {}, systemPrompt, tools = [], knowledgeBase }, provider) {
       const speech = { provider: 'openai_compatible', baseURL: provider.url };
-      const { llm, speechToText, textToSpeech, ...rest } = spec;
+      const { llm, speechToText, textToSpeech, call, ...rest } = spec;
       const parsed = agentKind.spec.parse({
         llm: { provider: 'openai_compatible', model: 'test-model', baseURL: provider.url, ...(llm as object) },
         speechToText: { ...speech, model: 'test-ears', ...(speechToText as object) },
         textToSpeech: { ...speech, model: 'test-voice', ...(textToSpeech as object) },
+        // On a busy machine all of a test may last longer than the silence that is allowed by default, and no caller expects to be asked for it.
+        call: { endAfterSilence: '600s', ...(call as object) },
         ...rest,
       });
       const { suspend: _suspend, displayName: _name, knowledgeBaseRef: _ref, ...agent } = parsed;

@@ -16,7 +16,7 @@ afterAll(async () => {
 });
 
 /** The silence is all that ends these calls, and nothing is said into it. */
-const silent = { endAfterSilence: '10s', silenceReminder: { enabled: false } };
+const silent = { endAfterSilence: '20s', silenceReminder: { enabled: false } };
 
 describe.concurrent('time', () => {
   it('ends a call in which nobody says anything, and asks before', async () => {
@@ -24,16 +24,17 @@ describe.concurrent('time', () => {
     await call.caller.hears('Hello.');
     await call.caller.hears('Sind Sie noch da?');
     const over = await call.becomes({ status: 'ended', finishReason: 'inactivity_timeout' });
-    const [welcomed, asked] = [call.caller.lastHeard('Hello.')!, call.caller.lastHeard('Sind Sie noch da?')!];
     expect(over.endedAt!.getTime() - over.startedAt!.getTime()).toBeGreaterThan(9_500);
     // The caller is sent out, and hears nothing in the meantime.
     await eventually(() => expect(call.caller.room.isConnected).toBe(false));
-    expect(asked - welcomed).toBeGreaterThan(4_500);
-    expect(performance.now() - asked).toBeGreaterThan(4_500);
-    expect((await call.messages()).map(({ role, content }) => [role, content])).toEqual([
+    const said = await call.messages();
+    expect(said.map(({ role, content }) => [role, content])).toEqual([
       ['agent', 'Hello.'],
       ['agent', 'Sind Sie noch da?'],
     ]);
+    const [welcomed, asked] = said.map(({ spokenAt }) => spokenAt.getTime());
+    expect(asked! - welcomed!).toBeGreaterThan(4_500);
+    expect(over.endedAt!.getTime() - asked!).toBeGreaterThan(4_500);
     // The line comes when everything is written down.
     await eventually(() =>
       expect(call.lines().find(({ msg }) => msg === 'the call is over')).toMatchObject({
@@ -45,19 +46,15 @@ describe.concurrent('time', () => {
 
   it('goes on when the user answers, and asks again in the next silence', async () => {
     const silenceReminder = { message: 'Still there, {{name}}?' };
-    const call = await stage.joined({ spec: { call: { endAfterSilence: '10s', silenceReminder } }, dynamicData: { name: 'Ada' } });
+    const call = await stage.joined({ spec: { call: { endAfterSilence: '20s', silenceReminder } }, dynamicData: { name: 'Ada' } });
     await call.caller.hears('Still there, Ada?');
     await call.caller.speak();
     const answered = await call.caller.hears('I heard: hello');
-    const again = await call.caller.hears('Still there, Ada?', { since: answered });
-    expect(again - answered).toBeGreaterThan(4_500);
+    await call.caller.hears('Still there, Ada?', { since: answered });
     await call.becomes({ finishReason: 'inactivity_timeout' });
-    expect((await call.messages()).map(({ content }) => content)).toEqual([
-      'Still there, Ada?',
-      'hello',
-      'I heard: hello',
-      'Still there, Ada?',
-    ]);
+    const said = await call.messages();
+    expect(said.map(({ content }) => content)).toEqual(['Still there, Ada?', 'hello', 'I heard: hello', 'Still there, Ada?']);
+    expect(said[3]!.spokenAt.getTime() - said[2]!.spokenAt.getTime()).toBeGreaterThan(9_500);
     // The model knows what the user has answered to.
     expect(JSON.stringify(call.provider.requests('chat')[0]?.messages)).toContain('Still there, Ada?');
   });
@@ -70,7 +67,7 @@ describe.concurrent('time', () => {
     call.provider.heard(() => '');
     await call.caller.speak(600);
     const over = await call.becomes({ finishReason: 'inactivity_timeout' });
-    expect(over.endedAt!.getTime() - startedAt!.getTime()).toBeGreaterThan(16_500);
+    expect(over.endedAt!.getTime() - startedAt!.getTime()).toBeGreaterThan(26_500);
     // Where nothing is asked the call ends without a word.
     expect(call.caller.tones()).toEqual([]);
   });
@@ -84,7 +81,7 @@ describe.concurrent('time', () => {
     await call.caller.speak(800);
     const over = await call.becomes({ finishReason: 'inactivity_timeout' });
     expect(call.caller.heardFor('Well.')).toBeGreaterThan(7_000);
-    expect(over.endedAt!.getTime() - startedAt!.getTime()).toBeGreaterThan(23_000);
+    expect(over.endedAt!.getTime() - startedAt!.getTime()).toBeGreaterThan(33_000);
   });
 
   it('ends the longest call, in the middle of a word', async () => {
@@ -94,7 +91,7 @@ describe.concurrent('time', () => {
     const lasted = over.endedAt!.getTime() - over.startedAt!.getTime();
     expect(lasted).toBeGreaterThanOrEqual(29_900);
     // Saying it takes a minute.
-    expect(lasted).toBeLessThan(60_000);
+    expect(call.caller.heardFor('And so on.')).toBeLessThan(60_000);
     expect(await call.messages()).toMatchObject([{ role: 'agent', interrupted: true }]);
   });
 

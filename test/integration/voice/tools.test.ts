@@ -98,7 +98,6 @@ function calls(call: Pick<StagedCall, 'provider'>, toolCalls: readonly ToolCallS
 
 const contents = (request: ChatRequest | undefined) => request?.toolResults.map(({ content }) => content);
 const said = async (call: StagedCall) => (await call.messages()).map(({ role, content }) => `${role}: ${content}`);
-const silent = { call: { endAfterSilence: '60s' } };
 
 describe.concurrent('tools', () => {
   it('are called by every method, with what the owner and the call add, and no secret comes back', async () => {
@@ -110,7 +109,6 @@ describe.concurrent('tools', () => {
     ];
     const given = { fixedParams: { note: { value: 'fixed' } }, runtimeParams: { caller: {} } };
     const call = await stage.joined({
-      spec: silent,
       dynamicData: { caller: 'Ada' },
       tools: methods.map((method) => custom(`do_${method}`, { url: `${endpoint.url}/items/{id}`, method, headers, ...given })),
     });
@@ -159,24 +157,28 @@ describe.concurrent('tools', () => {
     calls(call, [{ name: 'look_up', arguments: { id: '7' } }], 'It costs nine hundred.');
     await call.becomes({ status: 'ongoing' });
     await call.caller.speak();
-    const started = await call.caller.hears('One moment, Ada.');
-    const delayed = await call.caller.hears('Still looking.');
-    expect(delayed - started).toBeGreaterThan(4_000);
+    await call.caller.hears('One moment, Ada.');
+    await call.caller.hears('Still looking.');
+    // It says so five seconds after it was called, which was after the model was asked.
+    const delayed = call.provider.requests('speech').find(({ input }) => input === 'Still looking.');
+    expect(delayed!.at - call.provider.requests('chat')[0]!.at).toBeGreaterThan(4_900);
     // Longer than a silent user is waited for, and asked.
     await delay(21_000);
     expect((await call.record()).status).toBe('ongoing');
     resolve();
     const done = await call.caller.hears('Found it.');
     await call.caller.hears('It costs nine hundred.', { since: done });
-    await eventually(async () =>
-      expect(await said(call)).toEqual([
+    await eventually(async () => {
+      const all = await said(call);
+      // On a busy machine the user may have been silent for long before.
+      expect(all.slice(all.indexOf('user: hello'))).toEqual([
         'user: hello',
         'agent: One moment, Ada.',
         'agent: Still looking.',
         'agent: Found it.',
         'agent: It costs nine hundred.',
-      ]),
-    );
+      ]);
+    });
     expect(endpoint.requests.map(({ url }) => url)).toEqual(['/7']);
   });
 
@@ -187,7 +189,6 @@ describe.concurrent('tools', () => {
       if (together.length === 2) together.forEach((answer) => answer());
     });
     const call = await stage.joined({
-      spec: silent,
       tools: [
         custom('good', { url: `${endpoint.url}/good` }, { start: 'First begins.', complete: 'First is done.', failed: 'First failed.' }),
         custom('bad', { url: `${endpoint.url}/bad` }, { start: 'Second begins.', complete: 'Second is done.', failed: 'Second failed.' }),
@@ -214,23 +215,26 @@ describe.concurrent('tools', () => {
   it('that the user interrupts come to their end, and the next turn knows of it', async () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const endpoint = await startEndpoint(servers, (response) => void promise.then(() => sendJson(response, { booked: 'table 7' })));
-    const call = await stage.joined({ spec: silent, tools: [custom('book', { url: `${endpoint.url}/{id}`, method: 'POST' })] });
+    const call = await stage.joined({ tools: [custom('book', { url: `${endpoint.url}/{id}`, method: 'POST' })] });
     // While the model still speaks, its tool runs already.
     call.provider.speech(({ input }) => ({ msPerCharacter: input.startsWith('Let me') ? 500 : 40 }));
     call.provider.chat(({ lastUser, messages }) => {
-      if (lastUser === 'hello')
+      if (lastUser.includes('hello'))
         return { text: 'Let me book that for you right away.', toolCalls: [{ name: 'book', arguments: { id: '7' } }] };
       return messages.some(({ content }) => content?.includes('table 7')) ? 'It is table seven.' : 'I am still at it.';
     });
-    call.provider.hear('hello', 'wait', 'and now');
+    let words = 'hello';
+    call.provider.heard(() => words);
     await call.becomes({ status: 'ongoing' });
     await call.caller.speak();
     await eventually(() => expect(endpoint.requests).toHaveLength(1));
     await call.caller.hears('Let me book that for you right away.');
+    words = 'wait';
     await call.caller.speak(1_500);
     await call.caller.hears('I am still at it.');
     resolve();
     await eventually(() => expect(call.lines().some(({ msg, tool }) => msg === 'a tool was run' && tool === 'book')).toBe(true));
+    words = 'and now';
     await call.caller.speak(1_000);
     await call.caller.hears('It is table seven.');
     expect(endpoint.requests).toHaveLength(1);
@@ -240,17 +244,18 @@ describe.concurrent('tools', () => {
     const { promise, resolve } = Promise.withResolvers<void>();
     const endpoint = await startEndpoint(servers, (response) => void promise.then(() => sendJson(response, { booked: 'table 7' })));
     const call = await stage.joined({
-      spec: silent,
       tools: [custom('book', { url: `${endpoint.url}/{id}`, method: 'POST' }, { complete: 'It is booked.' })],
     });
     call.provider.chat(({ lastUser, messages }) => {
       if (messages.some(({ content }) => content?.includes('table 7'))) return 'It is table seven.';
-      return lastUser === 'hello' ? { toolCalls: [{ name: 'book', arguments: { id: '7' } }] } : 'I am still at it.';
+      return lastUser.includes('hello') ? { toolCalls: [{ name: 'book', arguments: { id: '7' } }] } : 'I am still at it.';
     });
-    call.provider.hear('hello', 'are you there');
+    let words = 'hello';
+    call.provider.heard(() => words);
     await call.becomes({ status: 'ongoing' });
     await call.caller.speak();
     await eventually(() => expect(endpoint.requests).toHaveLength(1));
+    words = 'are you there';
     await call.caller.speak(1_000);
     await call.caller.hears('I am still at it.');
     resolve();
@@ -268,7 +273,6 @@ describe.concurrent('tools', () => {
       spec: { transferCall: { to: '+15550100', mode: 'Cold', showCallerNumber: false } },
     };
     const call = await stage.joined({
-      spec: silent,
       tools: [
         custom('needs_id', { url: `${endpoint.url}/{id}` }, { start: 'Not to be heard.' }),
         custom('inside', { url: 'http://169.254.169.254/latest' }, { failed: 'I may not.' }),
@@ -292,7 +296,6 @@ describe.concurrent('tools', () => {
   it('write mails and look into the calendar', async () => {
     const ref = { name: secretName, key: 'password' };
     const call = await stage.joined({
-      spec: silent,
       tools: [
         {
           name: 'm',
@@ -322,7 +325,7 @@ describe.concurrent('tools', () => {
 
   it('look things up in the knowledge base, and what was found is kept with the answer', async () => {
     await aKnowledgeBase(stage, 'faq', 'Breakfast is served from seven to ten.');
-    const call = await stage.joined({ spec: silent, knowledgeBase: 'faq' });
+    const call = await stage.joined({ knowledgeBase: 'faq' });
     calls(call, [{ name: 'search_knowledge_base', arguments: { query: 'When is breakfast?' } }], 'From seven to ten.');
     await call.becomes({ status: 'ongoing' });
     await call.caller.speak();
@@ -337,7 +340,7 @@ describe.concurrent('tools', () => {
   });
 
   it('end the call, when what is being said has been heard', async () => {
-    const call = await stage.joined({ spec: silent });
+    const call = await stage.joined();
     call.provider.chat(() => ({ text: 'Goodbye then.', toolCalls: [{ name: 'end_call' }] }));
     await call.becomes({ status: 'ongoing' });
     await call.caller.speak();

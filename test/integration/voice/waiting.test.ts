@@ -34,7 +34,7 @@ const caretaker = (): CallCaretaker =>
 
 it('are given an agent as soon as one is there, and no more than one', async () => {
   await stage.role.stop();
-  const call = await stage.call({ spec: { call: { endAfterSilence: '600s' } } });
+  const call = await stage.call();
   await call.join();
   stage.role = await stage.startRole();
   // Longer than an agent that was called for takes to come.
@@ -49,7 +49,7 @@ it('are given an agent as soon as one is there, and no more than one', async () 
 });
 
 it('leave a job that comes too late with nothing to do: whoever has the call keeps it', async () => {
-  const call = await stage.joined({ spec: { call: { endAfterSilence: '600s' } } });
+  const call = await stage.joined();
   await call.becomes({ status: 'ongoing' });
   await rooms().callAgent(roomOf(call.id), call.id);
   await eventually(() => expect(call.lines().filter(({ msg }) => msg === 'the call is over')).toHaveLength(1));
