@@ -127,11 +127,12 @@ describe.concurrent('an interruption', () => {
 
   it('before the answer has begun leaves nothing of that answer', async () => {
     const call = await stage.call({ spec: { welcomeMessage: 'Good morning.' } });
-    const goesOn = Promise.withResolvers<void>();
+    const [goesOn, finished] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     let words = 'I have';
     call.provider.heard(async () => {
       if (words === 'I have') return words;
       // The model answers what it was asked before while the rest is being understood.
+      await finished.promise;
       goesOn.resolve();
       await delay(1_500);
       return words;
@@ -146,6 +147,7 @@ describe.concurrent('an interruption', () => {
     await eventually(() => expect(call.provider.requests('chat')).toHaveLength(1));
     words = 'two questions';
     await call.caller.speak(1_200);
+    finished.resolve();
     await call.caller.hears('Ask them.');
     expect(call.caller.heardFor('A single thing.')).toBe(0);
     await end(call);

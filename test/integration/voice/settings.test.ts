@@ -48,8 +48,9 @@ describe.concurrent('a setting', () => {
     const [, turn] = await Promise.all([turnOf(soon!), turnOf(late!)]);
     expect(turn.eou).toBeGreaterThan(14_900);
     expect(turn.v2v).toBeGreaterThan(14_900);
-    // Both users finished at once: one has its answer long before the other is taken to have finished.
-    expect(soon!.provider.requests('speech')[0]!.at).toBeLessThan(late!.provider.requests('chat')[0]!.at);
+    // Both users finished at once: one is answered long before the other. The model is asked for both at once, in advance.
+    const [answered, answeredLate] = [soon!, late!].map(({ provider }) => provider.requests('speech')[0]!.at);
+    expect(answered).toBeLessThan(answeredLate!);
   });
 
   it('a pause shorter than the delay ends no sentence', async () => {
@@ -64,7 +65,6 @@ describe.concurrent('a setting', () => {
     });
     // Sound that arrives with holes is heard in more pieces. They are one sentence all the same.
     expect(said).toMatch(/^I would like( two tickets)+$/);
-    expect(call.provider.requests('chat')[0]!.lastUser).toBe(said);
   });
 
   it('language: what is listened for, and spoken', async () => {
