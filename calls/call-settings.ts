@@ -1,5 +1,6 @@
 /** What the registration of a call has to know of the revision that it starts from. */
 import type { AgentRevisionConfig } from '../crds/agent-revision.ts';
+import type { AgentSpec } from '../crds/index.ts';
 import { millisecondsOf } from '../crds/duration.ts';
 
 export interface CallSettings {
@@ -13,13 +14,18 @@ export interface CallSettings {
 /** @param config of a revision, as it was stored */
 export function callSettingsOf(config: unknown): CallSettings {
   const { displayName, agent, versions } = config as AgentRevisionConfig;
-  const lookedUp = new Set((agent.dynamicData ?? []).flatMap(({ response = [] }) => response.map(({ name }) => name)));
   return {
     displayName,
     workspace: versions.workspace,
     maxDurationMs: millisecondsOf(agent.call.maxDuration),
-    requiredDynamicData: (agent.llm.requiredDynamicData ?? []).filter((name) => !lookedUp.has(name)),
+    requiredDynamicData: dynamicDataToBring(agent),
   };
+}
+
+/** The required names that no lookup of the agent supplies. */
+export function dynamicDataToBring({ llm, dynamicData }: Pick<AgentSpec, 'llm' | 'dynamicData'>): readonly string[] {
+  const lookedUp = new Set((dynamicData ?? []).flatMap(({ response = [] }) => response.map(({ name }) => name)));
+  return (llm.requiredDynamicData ?? []).filter((name) => !lookedUp.has(name));
 }
 
 /** Which of the required names a call doesn't bring. `null` is as good as nothing. */

@@ -206,8 +206,8 @@ describe('resource → REST → resource', () => {
           stored,
         );
         const view = agentToRest(storedAgent(agentKind.spec.parse(draft)), reading);
-        expect(view).toMatchObject({ welcome_message: null, max_call_duration_seconds: 1800, dynamic_data_config: [] });
-        expect(view.llm).toMatchObject({ model_temperature: 0, system_prompt: null, model_name: stored.llm.model });
+        expect(view).toMatchObject({ welcome_message: undefined, max_call_duration_seconds: 1800, dynamic_data_config: [] });
+        expect(view.llm).toMatchObject({ model_temperature: 0, system_prompt: undefined, model_name: stored.llm.model });
       }),
       { numRuns: 200 },
     );

@@ -22,7 +22,7 @@ export interface LookupView {
   readonly body: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;
   readonly cache: boolean;
-  readonly response_data: readonly { readonly name: string; readonly data: string; readonly context: string | null }[];
+  readonly response_data: readonly { readonly name: string; readonly data: string; readonly context: string | undefined }[];
 }
 
 const defaultTimeoutMs = 5000;
@@ -36,7 +36,7 @@ export function lookupToRest(lookup: Lookup, secrets: SecretReader): LookupView 
     body: lookup.body ?? {},
     query: lookup.query ?? {},
     cache: lookup.cache ?? false,
-    response_data: (lookup.response ?? []).map(({ name, path, context }) => ({ name, data: path, context: context ?? null })),
+    response_data: (lookup.response ?? []).map(({ name, path, context }) => ({ name, data: path, context })),
   };
 }
 
@@ -128,7 +128,7 @@ function comparable(item: DynamicDataItem): LookupView {
     body: item.body ?? {},
     query: item.query ?? {},
     cache: item.cache ?? false,
-    response_data: (item.response_data ?? []).map(({ name, data, context }) => ({ name, data, context: context ?? null })),
+    response_data: (item.response_data ?? []).map(({ name, data, context }) => ({ name, data, context: context ?? undefined })),
   };
 }
 

@@ -2,7 +2,6 @@
 import { z } from 'zod';
 
 import { isUserId, permissions } from '../../store/index.ts';
-import { listOf } from '../codec/answers.ts';
 import { defineRoute } from '../http/route.ts';
 import { pageQuery } from '../pagination/keyset.ts';
 import { issues } from '../validation/issue.ts';
@@ -47,17 +46,24 @@ const apiKeyFields = z.object({
   expiration_date: timestamp,
   created_at: timestamp,
   revoked: z.boolean(),
-  user_id: z.string().nullable().describe('Whom the key acts for.'),
+  user_id: z.string().optional().describe('Whom the key acts for; absent where it is no user.'),
   created_by_user_id: z
     .string()
-    .nullable()
-    .describe('Whom the key acts for that made it; null for a key that was made at the command line.'),
+    .optional()
+    .describe('Whom the key acts for that made it; absent for a key that was made at the command line.'),
   last_four: z.string().describe('The end of the key, to tell keys apart.'),
 });
 const apiKeyAnswer = apiKeyFields.meta({ id: 'ApiKey' });
 const newApiKeyAnswer = apiKeyFields
   .extend({ api_key: z.string().describe('The key itself. It is shown here and never again.') })
   .meta({ id: 'NewApiKey' });
+
+const apiKeyList = z
+  .object({
+    data: z.array(apiKeyAnswer),
+    next_page_token: z.string().optional().describe('For `page_token` of the next page; absent on the last one.'),
+  })
+  .meta({ id: 'ApiKeyList' });
 
 const example = {
   key_id: 'key_019aa1f2b3c47d5e8f90a1b2c3d4e5f6',
@@ -67,7 +73,6 @@ const example = {
   created_at: '2026-11-21T04:00:00.000Z',
   revoked: false,
   user_id: 'user-1',
-  created_by_user_id: null,
   last_four: 'x7Qd',
 };
 
@@ -101,8 +106,8 @@ export const listApiKeys = defineRoute({
   answers: {
     200: {
       description: 'A page of API keys.',
-      schema: listOf(apiKeyAnswer, 'ApiKeyList'),
-      example: { data: [example], next_page_token: null },
+      schema: apiKeyList,
+      example: { data: [example] },
     },
   },
 });

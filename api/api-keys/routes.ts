@@ -37,7 +37,7 @@ export function registerApiKeys(
     const { items, next } = await timed('db', () => apiKeys.list({ org, pageSize: query.page_size, after }));
     return {
       data: items.map(toRest),
-      next_page_token: next === undefined ? null : pageTokens.write(list, [next.createdAt.toISOString(), next.keyId]),
+      next_page_token: next === undefined ? undefined : pageTokens.write(list, [next.createdAt.toISOString(), next.keyId]),
     };
   });
 
@@ -68,8 +68,8 @@ function toRest(record: ApiKeyRecord) {
     expiration_date: record.expirationDate.toISOString(),
     created_at: record.createdAt.toISOString(),
     revoked: record.revoked,
-    user_id: record.userId,
-    created_by_user_id: record.createdByUserId,
+    user_id: record.userId ?? undefined,
+    created_by_user_id: record.createdByUserId ?? undefined,
     last_four: record.lastFour,
   };
 }

@@ -2,6 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 
+import { dynamicDataToBring } from '../../calls/call-settings.ts';
 import type { CallDependencies } from '../dependencies.ts';
 import { ApiError } from '../http/api-error.ts';
 import { addRoute, defineRoute } from '../http/route.ts';
@@ -44,7 +45,7 @@ const listCallableAgents = defineRoute({
   undocumented: true,
   answers: {
     200: {
-      description: 'All agents, with what they have to be given; nothing of how they are made.',
+      description: 'All agents, with what a caller has to give them; nothing of how they are made.',
       schema: z.object({
         data: z.array(z.object({ ai_agent_id: z.string(), agent_name: z.string(), required_dynamic_data: z.array(z.string()) })),
       }),
@@ -102,7 +103,7 @@ export function registerCallPage(
       data: agents.map(({ metadata, spec }) => ({
         ai_agent_id: metadata.name,
         agent_name: spec.displayName ?? metadata.name,
-        required_dynamic_data: spec.llm.requiredDynamicData ?? [],
+        required_dynamic_data: dynamicDataToBring(spec),
       })),
     };
   });

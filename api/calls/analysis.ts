@@ -55,11 +55,11 @@ export class Analyses {
     this.#revisions = agentRevisions;
   }
 
-  /** null for a call that isn't over, or whose agent asks for nothing. */
-  async ofCall(call: CallRecord): Promise<CallAnalysisAnswer | null> {
-    if (!isTerminal(call.status)) return null;
+  /** Undefined for a call that isn't over, or whose agent asks for nothing. */
+  async ofCall(call: CallRecord): Promise<CallAnalysisAnswer | undefined> {
+    if (!isTerminal(call.status)) return undefined;
     const analysis = await this.#calls.analyses.get(call);
-    return analysis === undefined ? null : analysisToRest(analysis);
+    return analysis === undefined ? undefined : analysisToRest(analysis);
   }
 
   /**
@@ -71,13 +71,13 @@ export class Analyses {
     if (call === undefined || (call.agentName !== agent && call.overrideAgentName !== agent))
       throw new ApiError('not_found', 'Call not found');
     const analysis = (await this.ofCall(call)) ?? (await this.#pending(call));
-    if (analysis === null) throw new ApiError('not_found', 'Analysis not found: the agent asks for none, or the call was turned away');
+    if (analysis === undefined) throw new ApiError('not_found', 'Analysis not found: the agent asks for none, or the call was turned away');
     return { call_id: call.id, agent_id: talkingAgentOf(call), ...analysis };
   }
 
-  async #pending({ org, status, agentUid, revision }: CallRecord): Promise<CallAnalysisAnswer | null> {
-    if (isTerminal(status)) return null;
+  async #pending({ org, status, agentUid, revision }: CallRecord): Promise<CallAnalysisAnswer | undefined> {
+    if (isTerminal(status)) return undefined;
     const { config } = (await this.#revisions.get({ org, agentUid, revision })) ?? {};
-    return questionsOf(config).length === 0 ? null : pending;
+    return questionsOf(config).length === 0 ? undefined : pending;
   }
 }

@@ -27,34 +27,34 @@ const callFields = z.object({
   call_status: z.enum(callStatuses).describe('`registered` until the first media, then `ongoing`; `ended` and `error` are final.'),
   call_finish_reason: z
     .enum(finishReasons as [FinishReason, ...FinishReason[]])
-    .nullable()
-    .describe('null until it is over.'),
+    .optional()
+    .describe('Absent until it is over.'),
   ai_agent_id: z.string(),
   ai_agent_name: z.string(),
-  override_ai_agent_id: z.string().nullable().describe('The agent that talks in its stead.'),
+  override_ai_agent_id: z.string().optional().describe('The agent that talks in its stead.'),
   metadata: z.record(z.string(), z.unknown()),
   native_llm_dynamic_data: z.record(z.string(), z.unknown()),
   created_at: time,
-  call_start_time: time.nullable().describe('The first media; null before.'),
-  call_end_time: time.nullable(),
-  call_duration_seconds: z.number().min(0).nullable().describe('From start to end; null until it is over.'),
+  call_start_time: time.optional().describe('The first media; absent before.'),
+  call_end_time: time.optional(),
+  call_duration_seconds: z.number().min(0).optional().describe('From start to end; absent until it is over.'),
   recorded_call_audio_url: z
     .string()
-    .nullable()
+    .optional()
     .describe(
-      'An address that opens the recording for 10 minutes. null while there is none, and for keys that lack `recordings:read` and have not made the call.',
+      'An address that opens the recording for 10 minutes. Absent while there is none, and for keys that lack `recordings:read` and have not made the call.',
     ),
   access_token: z
     .string()
-    .nullable()
+    .optional()
     .describe(
-      'Opens the room of a web call, to one user: in the answer that makes the call, and for keys that hold `calls:write` while the call is `registered`; null otherwise.',
+      'Opens the room of a web call, to one user: in the answer that makes the call, and for keys that hold `calls:write` while the call is `registered`; absent otherwise.',
     ),
-  media_url: z.string().nullable().describe('The media server that the token is for.'),
+  media_url: z.string().optional().describe('The media server that the token is for.'),
   direction: z.enum(['inbound', 'outbound']).optional().describe('Of a phone call.'),
-  from_number: z.string().nullable().optional().describe('Of a phone call.'),
-  to_number: z.string().nullable().optional().describe('Of a phone call.'),
-  sip_call_id: z.string().nullable().optional().describe('Of a phone call, as its gateway knows it.'),
+  from_number: z.string().optional().describe('Of a phone call.'),
+  to_number: z.string().optional().describe('Of a phone call.'),
+  sip_call_id: z.string().optional().describe('Of a phone call, as its gateway knows it.'),
 });
 
 export const callSummary = callFields.meta({ id: 'CallSummary' });
@@ -64,8 +64,8 @@ export const callAnswer = callFields
     messages: z.array(message).describe('What was said, in the order of time.'),
     turns: z.array(turn).describe('What each answer of the agent took, in milliseconds; null where it was not measured.'),
     post_call_analysis: callAnalysis
-      .nullable()
-      .describe('What the agent wanted to know of it; null until it is over, and where the agent asks for nothing.'),
+      .optional()
+      .describe('What the agent wanted to know of it; absent until it is over, and where the agent asks for nothing.'),
   })
   .meta({ id: 'Call' });
 

@@ -26,11 +26,9 @@ export interface CallServiceOptions {
 }
 
 export interface CallAccess {
-  readonly accessToken: string | null;
-  readonly mediaUrl: string | null;
+  readonly accessToken?: string;
+  readonly mediaUrl?: string;
 }
-
-export const noAccess: CallAccess = { accessToken: null, mediaUrl: null };
 
 /** The same for what is somebody else's, what doesn't exist and what can't exist. */
 export function callNotFound(): ApiError {
@@ -123,7 +121,7 @@ export class CallService {
   async accessTo({ id, status, tokenExpiresAt }: CallRecord): Promise<CallAccess> {
     const now = this.#clock.now();
     const server = this.#mediaServer;
-    if (server === undefined || status !== 'registered' || tokenExpiresAt === null || tokenExpiresAt.getTime() <= now) return noAccess;
+    if (server === undefined || status !== 'registered' || tokenExpiresAt === null || tokenExpiresAt.getTime() <= now) return {};
     return { accessToken: await accessTokenOf(server, { callId: id, expiresAt: tokenExpiresAt, now }), mediaUrl: server.publicUrl };
   }
 }

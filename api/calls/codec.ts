@@ -6,9 +6,9 @@ import type { CallAnswer, CallSummary } from './answers.ts';
 
 /** What stands in no row. */
 export interface CallExtras {
-  readonly accessToken: string | null;
-  readonly mediaUrl: string | null;
-  readonly recordingUrl: string | null;
+  readonly accessToken?: string | undefined;
+  readonly mediaUrl?: string | undefined;
+  readonly recordingUrl?: string | undefined;
 }
 
 export function callSummaryToRest(call: CallRecord, extras: CallExtras): CallSummary {
@@ -17,24 +17,24 @@ export function callSummaryToRest(call: CallRecord, extras: CallExtras): CallSum
     _id: call.id,
     call_type: call.callType,
     call_status: call.status,
-    call_finish_reason: call.finishReason,
+    call_finish_reason: call.finishReason ?? undefined,
     ai_agent_id: call.agentName,
     ai_agent_name: call.agentDisplayName,
-    override_ai_agent_id: call.overrideAgentName,
+    override_ai_agent_id: call.overrideAgentName ?? undefined,
     metadata: call.metadata,
     native_llm_dynamic_data: call.dynamicData,
     created_at: call.createdAt.toISOString(),
-    call_start_time: call.startedAt?.toISOString() ?? null,
-    call_end_time: call.endedAt?.toISOString() ?? null,
-    call_duration_seconds: duration === undefined ? null : duration / 1000,
+    call_start_time: call.startedAt?.toISOString(),
+    call_end_time: call.endedAt?.toISOString(),
+    call_duration_seconds: duration === undefined ? undefined : duration / 1000,
     recorded_call_audio_url: extras.recordingUrl,
     access_token: extras.accessToken,
     media_url: extras.mediaUrl,
     ...(call.direction !== null && {
       direction: call.direction,
-      from_number: call.fromNumber,
-      to_number: call.toNumber,
-      sip_call_id: call.sipCallId,
+      from_number: call.fromNumber ?? undefined,
+      to_number: call.toNumber ?? undefined,
+      sip_call_id: call.sipCallId ?? undefined,
     }),
   };
 }
@@ -44,7 +44,7 @@ export function callToRest(
   extras: CallExtras & {
     readonly messages: readonly CallMessage[];
     readonly turns: readonly CallTurn[];
-    readonly analysis: CallAnalysisAnswer | null;
+    readonly analysis?: CallAnalysisAnswer | undefined;
   },
 ): CallAnswer {
   return {

@@ -6,46 +6,36 @@ export const registeredCall: CallAnswer = {
   _id: id,
   call_type: 'web_call',
   call_status: 'registered',
-  call_finish_reason: null,
   ai_agent_id: 'agent-k3xq5w7zabcdefgh',
   ai_agent_name: 'Receptionist',
-  override_ai_agent_id: null,
   metadata: { ticket: 4711 },
   native_llm_dynamic_data: { customer_name: 'Ada' },
   created_at: '2026-11-21T04:00:00.000Z',
-  call_start_time: null,
-  call_end_time: null,
-  call_duration_seconds: null,
-  recorded_call_audio_url: null,
   access_token: 'eyJhbGciOiJIUzI1NiJ9.eyJ2aWRlbyI6e319.c2lnbmF0dXJl',
   media_url: 'wss://media.example.com',
   messages: [],
   turns: [],
-  post_call_analysis: null,
 };
 
+const { access_token: _token, media_url: _url, ...withoutAccess } = registeredCall;
+
 export const outboundCall: CallAnswer = {
-  ...registeredCall,
+  ...withoutAccess,
   call_type: 'phone_call',
   metadata: { order: 'A-17' },
-  access_token: null,
-  media_url: null,
   direction: 'outbound',
   from_number: '+15550100',
   to_number: '+15550199',
-  sip_call_id: null,
 };
 
 export const endedCall: CallAnswer = {
-  ...registeredCall,
+  ...withoutAccess,
   call_status: 'ended',
   call_finish_reason: 'user_ended_call',
   call_start_time: '2026-11-21T04:00:07.250Z',
   call_end_time: '2026-11-21T04:01:37.750Z',
   call_duration_seconds: 90.5,
   recorded_call_audio_url: 'https://api.example.com/v1/call-recording/signed/q83vEjRW…',
-  access_token: null,
-  media_url: null,
   messages: [
     { role: 'agent', content: 'Hello Ada, how can I help?', timestamp: '2026-11-21T04:00:07.400Z' },
     { role: 'user', content: 'I would like to move my appointment.', timestamp: '2026-11-21T04:00:10.100Z' },

@@ -9,7 +9,7 @@ import type { Requirement } from '../http/permissions.ts';
 import { addRoute } from '../http/route.ts';
 import type { Foundation } from '../resources/foundation.ts';
 import { Analyses } from './analysis.ts';
-import { callNotFound, CallService, noAccess } from './call-service.ts';
+import { callNotFound, CallService } from './call-service.ts';
 import { callSummaryToRest, callToRest, type CallExtras } from './codec.ts';
 import {
   createWebCall,
@@ -55,19 +55,20 @@ export function registerCalls(
 
   /** @param own - the call was made by this very request: whoever makes a call may join it, and who may make others may join what others have made */
   const extrasOf = async (call: CallRecord, caller: Caller, { own = false } = {}): Promise<CallExtras> => ({
-    ...(own || covers(caller.permissions, 'calls:write') ? await service.accessTo(call) : noAccess),
-    recordingUrl: call.recording !== null && maySee(caller, call, 'recordings:read') ? recordings.sign(call, addressMinutes).url : null,
+    ...((own || covers(caller.permissions, 'calls:write')) && (await service.accessTo(call))),
+    recordingUrl:
+      call.recording !== null && maySee(caller, call, 'recordings:read') ? recordings.sign(call, addressMinutes).url : undefined,
   });
 
   addRoute(app, createWebCall, async ({ body, caller, reply, timed }) => {
     const call = await timed('db', () => service.createWebCall(caller, body));
     const extras = await extrasOf(call, caller, { own: true });
-    return reply.code(201).send(callToRest(call, { ...extras, messages: [], turns: [], analysis: null }));
+    return reply.code(201).send(callToRest(call, { ...extras, messages: [], turns: [] }));
   });
 
   addRoute(app, dialOutboundPhoneCall, async ({ body, caller, reply, timed }) => {
     const call = await timed('db', () => outbound.dial(caller, body));
-    return reply.code(201).send(callToRest(call, { ...(await extrasOf(call, caller)), messages: [], turns: [], analysis: null }));
+    return reply.code(201).send(callToRest(call, { ...(await extrasOf(call, caller)), messages: [], turns: [] }));
   });
 
   addRoute(app, listCalls, async ({ query, caller, timed }) => {

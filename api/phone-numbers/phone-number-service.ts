@@ -11,7 +11,6 @@ import type { Foundation } from '../resources/foundation.ts';
 import { inRestWords } from '../resources/kube-failures.ts';
 import { isObjectName, randomId } from '../resources/names.ts';
 import { ResourceWriter, type WriteMode } from '../resources/resource-writer.ts';
-import { stateOf } from '../state/resource-state.ts';
 import { requireCallable } from '../validation/address-issues.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import { phoneNumberFromRest, phoneNumberSecretRefs, phoneNumberToRest } from './codec.ts';
@@ -119,7 +118,7 @@ export class PhoneNumberService {
     const secrets = mayReadSecrets(caller)
       ? await this.#foundation.companions.secretsToShow(caller.org, phoneNumberSecretRefs(phoneNumber.spec))
       : masked;
-    return { ...phoneNumberToRest(phoneNumber, secrets), state: stateOf(phoneNumber) };
+    return { ...phoneNumberToRest(phoneNumber, secrets), state: this.#foundation.states.phoneNumber(phoneNumber) };
   }
 
   #requireCallable(spec: Draft<PhoneNumberSpec>, previous: PhoneNumberSpec | undefined, found: ValidationIssue[]): void {

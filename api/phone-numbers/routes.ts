@@ -7,7 +7,6 @@ import { readRequest } from '../http/read-request.ts';
 import { addRoute } from '../http/route.ts';
 import type { Foundation } from '../resources/foundation.ts';
 import { listPage } from '../state/list-page.ts';
-import { stateOf } from '../state/resource-state.ts';
 import { providerOf } from './codec.ts';
 import { createPhoneNumber, deletePhoneNumber, getPhoneNumber, listPhoneNumbers, updatePhoneNumber } from './descriptions.ts';
 import { PhoneNumberService } from './phone-number-service.ts';
@@ -25,6 +24,7 @@ export function registerPhoneNumbers(app: FastifyInstance, foundation: Foundatio
   addRoute(app, listPhoneNumbers, async ({ query, caller }) => {
     const objects = await phoneNumbers.list(caller.org);
     const list = `phone-numbers/${caller.org}`;
+    const stateOf = foundation.states.phoneNumber.bind(foundation.states);
     const { items, next_page_token } = await listPage(foundation.pageTokens, { list, objects, query, stateOf });
     return { data: await Promise.all(items.map((phoneNumber) => phoneNumbers.view(caller, phoneNumber))), next_page_token };
   });

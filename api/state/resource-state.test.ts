@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { inputsDigest } from '../../crds/agent-inputs.ts';
 import type { Agent, Tool } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
-import { agentStateOf, stateOf, toolStateOf } from './resource-state.ts';
+import { agentStateOf, stateNamingAgents, stateOf, toolStateOf } from './resource-state.ts';
 
 const condition = (type: string, status: string, reason: string) => ({
   type,
@@ -52,6 +52,13 @@ describe('the state of a resource', () => {
     ['what the operator has never looked at', { status: { observedGeneration: undefined, conditions: undefined } }],
   ])('is not ready for %s', (_what, options) => {
     expect(stateOf(anAgent(options))).toMatchObject({ ready: false, reason: 'Reconciling' });
+  });
+
+  it('is not ready while an agent that it names is gone, and keeps the reason of what was not ready', () => {
+    const isThere = (name: string): boolean => name === 'a';
+    expect(stateNamingAgents(anAgent(), ['a'], isThere)).toMatchObject({ ready: true });
+    expect(stateNamingAgents(anAgent(), ['a', 'b'], isThere)).toMatchObject({ ready: false, reason: 'Reconciling' });
+    expect(stateNamingAgents(anAgent({ ready: ['False', 'AgentNotFound'] }), ['b'], isThere)).toMatchObject({ reason: 'AgentNotFound' });
   });
 
   it('is not ready for what is being deleted', () => {

@@ -40,6 +40,16 @@ export function stateOf({ metadata, status }: Reported): ResourceState {
   return { ready: ready.status === 'True', reason: ready.reason, message: ready.message };
 }
 
+/**
+ * Of what names agents: while one of them is gone, "ready" is what the operator reported before it was.
+ *
+ * @param isThere whether the agent of this name exists, as far as this process knows
+ */
+export function stateNamingAgents(object: Reported, names: readonly string[], isThere: (name: string) => boolean): ResourceState {
+  const reported = stateOf(object);
+  return reported.ready && !names.every(isThere) ? reconciling : reported;
+}
+
 /** A change of one of its tools, or of its knowledge base, counts as a change of the agent. */
 export function agentStateOf(agent: Stored<Agent>, inputs: AgentInputs): AgentState {
   const { servingRevision, desiredRevision } = agent.status ?? {};

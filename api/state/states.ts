@@ -1,8 +1,8 @@
 /** The states of resources, from what this process knows of them and of what they depend on. */
-import type { Agent, Tool } from '../../crds/index.ts';
+import type { Agent, PhoneNumber, Tool, WebhookSubscription } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { Views } from '../resources/views.ts';
-import { agentStateOf, toolStateOf, type AgentInputs, type AgentState, type ResourceState } from './resource-state.ts';
+import { agentStateOf, stateNamingAgents, toolStateOf, type AgentInputs, type AgentState, type ResourceState } from './resource-state.ts';
 
 export class States {
   readonly #views: Pick<Views, 'agents' | 'tools' | 'knowledgeBases'>;
@@ -20,6 +20,20 @@ export class States {
     const agent = this.#views.agents.newest(tool.metadata.namespace ?? '', agentName);
     if (agent === undefined) return { ready: false, reason: 'AgentNotReady', message: `the AI agent ${agentName} is not known here yet` };
     return toolStateOf(tool, agent, await this.#inputsOf(agent));
+  }
+
+  phoneNumber(number: Stored<PhoneNumber>): ResourceState {
+    const { inboundAgentRef, outboundAgentRef } = number.spec;
+    return this.#naming(number, [inboundAgentRef, outboundAgentRef]);
+  }
+
+  subscription(subscription: Stored<WebhookSubscription>): ResourceState {
+    return this.#naming(subscription, subscription.spec.scope?.agentRefs ?? []);
+  }
+
+  #naming(object: Stored<PhoneNumber | WebhookSubscription>, refs: readonly ({ readonly name: string } | undefined)[]): ResourceState {
+    const names = refs.flatMap((ref) => (ref === undefined ? [] : [ref.name]));
+    return stateNamingAgents(object, names, (name) => this.#views.agents.known(object.metadata.namespace ?? '', name) !== undefined);
   }
 
   async #inputsOf({ metadata, spec }: Stored<Agent>): Promise<AgentInputs> {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { toolState } from '../state/answers.ts';
 import { parameterTypes } from '../../crds/tool.ts';
 
-const message = z.string().nullable();
+const message = z.string().optional();
 
 const messages = {
   tool_start_message: message,
@@ -13,12 +13,12 @@ const messages = {
   tool_failed_message: message,
 };
 
-const param = z.object({ description: z.string().nullable(), value: z.unknown() });
+const param = z.object({ description: z.string().optional(), value: z.unknown().optional() });
 const runtimeParam = param.extend({ type: z.enum(parameterTypes).optional(), required: z.boolean().optional() });
 
 /** The definition of a custom tool: what it is for the model, and what is called. */
 export const customToolAnswer = {
-  function_tool: z.object({ name: z.string(), description: z.string().nullable(), parameters: z.record(z.string(), z.unknown()) }),
+  function_tool: z.object({ name: z.string(), description: z.string().optional(), parameters: z.record(z.string(), z.unknown()) }),
   additional_tool_info: z.object({
     tool_type: z.literal('custom'),
     api: z.object({
@@ -38,7 +38,7 @@ export const attachedTool = z
   .union([
     z.object({ tool_id: z.string(), ...customToolAnswer }).describe('A custom tool.'),
     z
-      .object({ tool_id: z.string(), tool_name: z.string().nullable(), tool_description: z.string().nullable(), ...messages })
+      .object({ tool_id: z.string(), tool_name: z.string().optional(), tool_description: z.string().optional(), ...messages })
       .describe('A built-in tool.'),
   ])
   .meta({ id: 'AttachedTool' });
@@ -51,8 +51,8 @@ const kept = {
 
 export const customTool = z.object({ tool_id: z.string(), ...customToolAnswer, ...kept }).meta({ id: 'CustomTool' });
 
-const secret = z.string().nullable().describe('`"********"` unless the key names the permission `secrets:read`.');
-const common = { tool_description: z.string().nullable(), ...messages, ...kept };
+const secret = z.string().optional().describe('`"********"` unless the key names the permission `secrets:read`.');
+const common = { tool_description: z.string().optional(), ...messages, ...kept };
 const calendar = { event_type_id: z.union([z.int(), z.string()]), cal_api_key: secret, timezone: z.string() };
 
 export const builtinTool = z

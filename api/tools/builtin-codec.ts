@@ -18,7 +18,7 @@ export function builtinToolToRest(spec: ToolSpec, variant: BuiltinVariant, secre
   return {
     tool_name: builtinFunctionNames[variant],
     ...fieldsToRest(spec, variant, secrets),
-    tool_description: spec.description ?? null,
+    tool_description: spec.description,
     ...messagesToRest(spec),
   };
 }
@@ -41,8 +41,8 @@ function fieldsToRest(spec: ToolSpec, variant: BuiltinVariant, secrets: SecretRe
   };
 }
 
-function secretToRest(ref: KeyRef | undefined, secrets: SecretReader): string | null {
-  return ref === undefined ? null : (secrets.read(ref) ?? mask);
+function secretToRest(ref: KeyRef | undefined, secrets: SecretReader): string | undefined {
+  return ref === undefined ? undefined : (secrets.read(ref) ?? mask);
 }
 
 /**

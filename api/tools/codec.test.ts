@@ -22,6 +22,8 @@ const optional = <T extends Record<string, fc.Arbitrary<unknown>>, R extends key
 const headerName = fc.constantFrom('X-Tenant', 'Authorization', 'X-Api-Key', 'Accept');
 // As it comes out of JSON: -0 is 0 there.
 const json = fc.jsonValue({ maxDepth: 2, noUnicodeString: false }).map((value): typeof value => JSON.parse(JSON.stringify(value)));
+/** A value that is sent: null is none. */
+const sentValue = json.filter((value) => value !== null);
 const params = fc.dictionary(fc.constantFrom('a', 'b', 'constructor'), optional({ description: text, value: json }, []));
 const functionName = fc.stringMatching(/^[a-zA-Z0-9_-]{1,64}$/);
 
@@ -179,8 +181,8 @@ const customBody = optional(
           method: fc.constantFrom('GET', 'DELETE'),
           headers: fc.dictionary(headerName, named),
           parameters: fc.record({
-            fixed_params: fc.dictionary(named, fc.record({ description: text, value: json })),
-            runtime_params: fc.dictionary(named, fc.record({ description: text, value: json }), { maxKeys: 2 }),
+            fixed_params: fc.dictionary(named, fc.record({ description: text, value: sentValue })),
+            runtime_params: fc.dictionary(named, fc.record({ description: text, value: sentValue }), { maxKeys: 2 }),
           }),
         },
         ['endpoint'],
@@ -190,6 +192,8 @@ const customBody = optional(
   },
   ['function_tool', 'additional_tool_info'],
 );
+/** What null leaves: the field is absent afterwards. */
+const unset = (sent: object): object => Object.fromEntries(Object.entries(sent).map(([key, value]) => [key, value ?? undefined]));
 const plain = (value: unknown): object => JSON.parse(JSON.stringify(value)) as object;
 
 describe('a tool: REST → resource → REST', () => {
@@ -244,7 +248,7 @@ describe('a tool: REST → resource → REST', () => {
         const context = encoding(everySecret);
         const sent = { tool_name: name, ...fields, ...said, ...described };
         const after = toolKind.spec.parse(updated(sent, stored, context));
-        const cleared = Object.fromEntries(Object.entries(sent).map(([key, value]) => [key, value ?? defaults[key] ?? null]));
+        const cleared = Object.fromEntries(Object.entries(sent).map(([key, value]) => [key, value ?? defaults[key]]));
         expect(toRest(after, reader(context))).toEqual({ ...toRest(stored, unmaskedReader(everySecret)), ...cleared });
         expect([after.agentRefs, after.suspend]).toEqual([stored.agentRefs, stored.suspend]);
       }),
@@ -264,8 +268,8 @@ describe('a tool: REST → resource → REST', () => {
         const before = toRest(stored, unmaskedReader(everySecret)) as { function_tool: object; additional_tool_info: { api: object } };
         expect(toRest(after, reader(context))).toEqual({
           ...before,
-          ...said,
-          function_tool: { ...before.function_tool, ...fn },
+          ...unset(said),
+          function_tool: { ...before.function_tool, ...unset(fn) },
           additional_tool_info: { ...before.additional_tool_info, api: { ...before.additional_tool_info.api, ...request } },
         });
         expect(after.custom?.http.timeout).toBe(stored.custom?.http.timeout);

@@ -13,19 +13,19 @@ type Params = NonNullable<Custom['http']['runtimeParams']>;
 /** The four texts that every tool has. */
 export function messagesToRest(
   spec: ToolSpec,
-): Readonly<Record<`tool_${'start' | 'delayed' | 'complete' | 'failed'}_message`, string | null>> {
+): Readonly<Record<`tool_${'start' | 'delayed' | 'complete' | 'failed'}_message`, string | undefined>> {
   return {
-    tool_start_message: spec.messages?.start ?? null,
-    tool_delayed_message: spec.messages?.delayed ?? null,
-    tool_complete_message: spec.messages?.complete ?? null,
-    tool_failed_message: spec.messages?.failed ?? null,
+    tool_start_message: spec.messages?.start,
+    tool_delayed_message: spec.messages?.delayed,
+    tool_complete_message: spec.messages?.complete,
+    tool_failed_message: spec.messages?.failed,
   };
 }
 
 export function customToolToRest(spec: ToolSpec & { readonly custom: Custom }, secrets: SecretReader): Readonly<Record<string, unknown>> {
   const { function: fn, http } = spec.custom;
   return {
-    function_tool: { name: fn.name, description: fn.description ?? null, parameters: fn.parameters ?? {} },
+    function_tool: { name: fn.name, description: fn.description, parameters: fn.parameters ?? {} },
     additional_tool_info: {
       tool_type: 'custom',
       api: {
@@ -41,10 +41,7 @@ export function customToolToRest(spec: ToolSpec & { readonly custom: Custom }, s
 
 function paramsToRest(params: Params | undefined): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
-    Object.entries(params ?? {}).map(([name, { description, value, type, required }]) => [
-      name,
-      { description: description ?? null, value: value ?? null, type, required },
-    ]),
+    Object.entries(params ?? {}).map(([name, { description, value, type, required }]) => [name, { description, value, type, required }]),
   );
 }
 
@@ -173,8 +170,8 @@ export function attachedToolToRest(tool: Tool, secrets: SecretReader): Readonly<
   const variant = toolVariants.find((name) => name !== 'custom' && spec[name] !== undefined);
   return {
     tool_id: metadata.name,
-    tool_name: variant === undefined || variant === 'custom' ? null : builtinFunctionNames[variant],
-    tool_description: spec.description ?? null,
+    tool_name: variant === undefined || variant === 'custom' ? undefined : builtinFunctionNames[variant],
+    tool_description: spec.description,
     ...messagesToRest(spec),
   };
 }

@@ -21,8 +21,6 @@ export const customToolBody = {
     },
   },
   tool_start_message: 'One moment, I am looking it up.',
-  tool_delayed_message: null,
-  tool_complete_message: null,
   tool_failed_message: 'I can not reach our bookings.',
 };
 
@@ -49,11 +47,6 @@ export const builtinToolExample = {
   transfer_to: '+15550100',
   transfer_type: 'warm_transfer',
   display_phone_number: false,
-  tool_description: null,
-  tool_start_message: null,
-  tool_delayed_message: null,
-  tool_complete_message: null,
-  tool_failed_message: null,
   ...kept,
 };
 

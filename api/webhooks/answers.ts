@@ -11,7 +11,7 @@ const fields = {
   id: z.string(),
   organization_id: z.string(),
   scope: z.enum(['ORGANIZATION', 'WORKSPACE', 'AGENT']).describe('Whose events it gets: all, or those of what the lists name.'),
-  created_user_id: z.string().nullable().describe('Who made it; null where it was not made here.'),
+  created_user_id: z.string().optional().describe('Who made it; absent where no user is known.'),
   name: z.string(),
   url: z.string(),
   events: z.array(z.string()).describe('Empty or `["*"]`: all.'),

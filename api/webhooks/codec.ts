@@ -8,7 +8,7 @@ import { present, updated, type Draft } from '../codec/present.ts';
 import { headerUses, movedSecrets, type SecretUse } from '../codec/secret-origins.ts';
 import type { SecretWriter } from '../codec/secrets.ts';
 import { writtenAt } from '../resources/written-at.ts';
-import { stateOf } from '../state/resource-state.ts';
+import type { ResourceState } from '../state/resource-state.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import { isPlain } from './header-values.ts';
 import { retryStrategies, type SubscriptionCreate, type SubscriptionUpdate } from './schema.ts';
@@ -29,6 +29,7 @@ const defaults = { active: true, requestTimeout: '1s', strategy: 'FixedDelay', m
 export interface SubscriptionView {
   /** Switched off by the deliveries themselves. */
   readonly disabled: boolean;
+  readonly state: ResourceState;
   /** Absent in lists. */
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -36,7 +37,7 @@ export interface SubscriptionView {
 /** The subscription of the contract, without its secret. */
 export function subscriptionToRest(
   subscription: Stored<WebhookSubscription>,
-  { disabled, headers }: SubscriptionView,
+  { disabled, state, headers }: SubscriptionView,
 ): Readonly<Record<string, unknown>> {
   const { metadata, spec } = subscription;
   const { agentRefs, workspaces } = spec.scope ?? {};
@@ -44,7 +45,7 @@ export function subscriptionToRest(
     id: metadata.name,
     organization_id: metadata.namespace ?? '',
     scope: scopeOf(spec.scope),
-    created_user_id: metadata.annotations?.[wellKnown.createdBy] ?? null,
+    created_user_id: metadata.annotations?.[wellKnown.createdBy],
     name: subscriptionNameOf(subscription),
     url: spec.url,
     events: spec.events ?? [],
@@ -60,7 +61,7 @@ export function subscriptionToRest(
       maxRetryDelayMs: wholeMilliseconds(spec.retryPolicy.maxDelay),
     },
     signing_enabled: spec.signing !== undefined,
-    state: stateOf(subscription),
+    state,
     created_at: metadata.creationTimestamp,
     updated_at: writtenAt(subscription),
   });

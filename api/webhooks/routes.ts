@@ -10,7 +10,6 @@ import { ifMatch, sendEtag } from '../http/conditions.ts';
 import { addRoute } from '../http/route.ts';
 import type { Foundation } from '../resources/foundation.ts';
 import { listPage } from '../state/list-page.ts';
-import { stateOf } from '../state/resource-state.ts';
 import { subscriptionToRest } from './codec.ts';
 import { registerDeliveries } from './delivery-routes.ts';
 import { DeliveryService } from './delivery-service.ts';
@@ -39,6 +38,7 @@ export function registerWebhooks(
   const subscriptions = new SubscriptionService({ foundation, store: webhooks });
   const signing = new SigningService({ foundation, store: webhooks, writer: subscriptions.writer });
   const deliveries = new DeliveryService({ store: webhooks, clock });
+  const stateOf = foundation.states.subscription.bind(foundation.states);
   registerDeliveries(app, { subscriptions, deliveries, pageTokens: foundation.pageTokens });
 
   const view = async (caller: Caller, subscription: Stored<WebhookSubscription>): Promise<Readonly<Record<string, unknown>>> => {
@@ -46,7 +46,7 @@ export function registerWebhooks(
       deliveries.disabled(caller.org, [subscription]),
       subscriptions.headers(caller, subscription),
     ]);
-    return subscriptionToRest(subscription, { disabled: disabled.has(subscription.metadata.uid), headers });
+    return subscriptionToRest(subscription, { disabled: disabled.has(subscription.metadata.uid), state: stateOf(subscription), headers });
   };
 
   const answer = async (
@@ -70,7 +70,7 @@ export function registerWebhooks(
     const { items, next_page_token, total } = await listPage(foundation.pageTokens, { list, objects, query, stateOf });
     const disabled = await timed('db', () => deliveries.disabled(org, items));
     return {
-      data: items.map((each) => subscriptionToRest(each, { disabled: disabled.has(each.metadata.uid) })),
+      data: items.map((each) => subscriptionToRest(each, { disabled: disabled.has(each.metadata.uid), state: stateOf(each) })),
       next_page_token,
       total_count: total,
     };

@@ -16,10 +16,10 @@ export interface CallView {
   readonly _id: string;
   readonly ai_agent_name: string;
   readonly call_status: 'registered' | 'ongoing' | 'ended' | 'error';
-  readonly call_finish_reason: string | null;
-  readonly call_duration_seconds: number | null;
-  readonly access_token: string | null;
-  readonly media_url: string | null;
+  readonly call_finish_reason?: string;
+  readonly call_duration_seconds?: number;
+  readonly access_token?: string;
+  readonly media_url?: string;
   readonly messages: readonly { readonly role: 'agent' | 'user'; readonly content: string; readonly timestamp: string }[];
   readonly turns: readonly TurnLatencies[];
 }
@@ -43,7 +43,7 @@ export async function makeCall(rest: RestClient, { agent, metadata, data }: NewC
     throw error instanceof RestRefusal ? explain(error, agent) : error;
   })) as CallView;
   const { access_token: token, media_url: url } = call;
-  if (token === null || url === null) throw new UserError(`call ${call._id} was made, but nobody can join it`);
+  if (token === undefined || url === undefined) throw new UserError(`call ${call._id} was made, but nobody can join it`);
   return { id: call._id, agentName: call.ai_agent_name, token, url };
 }
 

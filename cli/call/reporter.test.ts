@@ -23,8 +23,6 @@ const call: CallView = {
   call_status: 'ended',
   call_finish_reason: 'user_ended_call',
   call_duration_seconds: 7.25,
-  access_token: null,
-  media_url: null,
   messages: [],
   turns: [turn, { ...turn, v2v: null }],
 };
@@ -85,7 +83,7 @@ it('who wants quiet gets the outcome', () => {
   reporter.note('x');
   reporter.line(said);
   reporter.result({
-    call: { ...call, call_finish_reason: null, call_duration_seconds: null, call_status: 'ongoing' },
+    call: { _id: call._id, ai_agent_name: 'Receptionist', call_status: 'ongoing', messages: [], turns: [] },
     recording: undefined,
   });
   expect(out.read()).toBe('call_1 ongoing\n');

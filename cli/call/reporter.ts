@@ -39,8 +39,8 @@ export function jsonReporter({ out }: Streams, now: () => number): Reporter {
       print('result', {
         call_id: call._id,
         status: call.call_status,
-        reason: call.call_finish_reason,
-        duration_seconds: call.call_duration_seconds,
+        reason: call.call_finish_reason ?? null,
+        duration_seconds: call.call_duration_seconds ?? null,
         messages: call.messages,
         turns: call.turns,
         recording: recording ?? null,
@@ -100,6 +100,6 @@ function latencies(turns: readonly TurnLatencies[]): string {
 
 function outcome({ call, recording }: Result): string {
   const { call_status: status, call_finish_reason: reason, call_duration_seconds: seconds } = call;
-  const duration = seconds === null ? '' : ` after ${seconds.toFixed(1)} s`;
-  return `${call._id} ${status}${reason === null ? '' : `: ${reason}`}${duration}\n${recording === undefined ? '' : `recording: ${recording}\n`}`;
+  const duration = seconds === undefined ? '' : ` after ${seconds.toFixed(1)} s`;
+  return `${call._id} ${status}${reason === undefined ? '' : `: ${reason}`}${duration}\n${recording === undefined ? '' : `recording: ${recording}\n`}`;
 }

@@ -103,7 +103,7 @@ async function call(): Promise<void> {
       throw error instanceof DOMException ? new Error(microphoneText(error.name), { cause: error }) : error;
     });
     const made = await rest.createCall(elements.agent.value, dataGiven());
-    if (made.media_url === null || made.access_token === null) throw new Error('The server gave no address to call at.');
+    if (made.media_url === undefined || made.access_token === undefined) throw new Error('The server gave no address to call at.');
     callId = made._id;
     await begun.join(made.media_url, made.access_token, userIdentityOf(made._id)).catch((error: unknown) => {
       throw new Error(`The media server at ${made.media_url} lets nobody in: ${String(error)}`, { cause: error });

@@ -11,10 +11,10 @@ export interface Agent {
 export interface Call {
   readonly _id: string;
   readonly call_status: 'registered' | 'ongoing' | 'ended' | 'error';
-  readonly call_finish_reason: string | null;
-  readonly call_duration_seconds: number | null;
-  readonly access_token: string | null;
-  readonly media_url: string | null;
+  readonly call_finish_reason?: string;
+  readonly call_duration_seconds?: number;
+  readonly access_token?: string;
+  readonly media_url?: string;
   readonly turns: readonly TurnLatencies[];
 }
 

@@ -131,7 +131,7 @@ export function showSummary(call: Call): void {
     ['Call', call._id],
     ['State', call.call_status],
     ['Reason', call.call_finish_reason ?? '–'],
-    ['Duration', call.call_duration_seconds === null ? '–' : `${call.call_duration_seconds.toFixed(1)} s`],
+    ['Duration', call.call_duration_seconds === undefined ? '–' : `${call.call_duration_seconds.toFixed(1)} s`],
   ];
   elements.facts.replaceChildren(...facts.flatMap(([name, value]) => [make('dt', name), make('dd', value)]));
   showLatencies(call.turns);

@@ -15,7 +15,7 @@ it('an ending is told in words, a new one by its name', () => {
   expect(endingText('user_ended_call')).toBe('You hung up.');
   expect(endingText('llm_websocket_runtime_error')).toMatch(/language model/);
   expect(endingText('carrier_error')).toMatch(/carrier_error/);
-  expect(endingText(null)).toMatch(/not over/);
+  expect(endingText(undefined)).toMatch(/not over/);
 });
 
 it('a microphone that can not be used is told of', () => {

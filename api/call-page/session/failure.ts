@@ -40,8 +40,8 @@ const endings: Readonly<Record<string, string>> = {
 };
 
 /** @param reason of a call that is over, as REST has it */
-export function endingText(reason: string | null): string {
-  if (reason === null) return 'The call is not over yet.';
+export function endingText(reason: string | undefined): string {
+  if (reason === undefined) return 'The call is not over yet.';
   const known = endings[reason];
   if (known !== undefined) return known;
   if (reason.startsWith('llm_websocket_')) return `The language model failed (${reason}).`;

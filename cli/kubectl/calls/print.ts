@@ -24,7 +24,7 @@ function row(call: CallSummary, { wide, now }: PrintOptions): readonly string[] 
     call._id,
     call.override_ai_agent_id ?? call.ai_agent_id,
     call.call_status,
-    call.call_start_time === null ? '-' : `${ageOf(call.call_start_time, now)} ago`,
+    call.call_start_time === undefined ? '-' : `${ageOf(call.call_start_time, now)} ago`,
     duration(call, now),
     call.call_finish_reason ?? '',
     ...(wide ? [typeOf(call), call.from_number ?? '', call.to_number ?? '', call.created_at] : []),
@@ -33,8 +33,8 @@ function row(call: CallSummary, { wide, now }: PrintOptions): readonly string[] 
 
 /** Of a live call: so far. */
 function duration(call: CallSummary, now: number): string {
-  if (call.call_duration_seconds !== null) return span(call.call_duration_seconds * 1000);
-  return call.call_start_time === null ? '-' : span(now - Date.parse(call.call_start_time));
+  if (call.call_duration_seconds !== undefined) return span(call.call_duration_seconds * 1000);
+  return call.call_start_time === undefined ? '-' : span(now - Date.parse(call.call_start_time));
 }
 
 function typeOf({ call_type: type, direction }: CallSummary): string {
@@ -43,24 +43,22 @@ function typeOf({ call_type: type, direction }: CallSummary): string {
 
 export function printCall(call: Call, { style, now }: { readonly style: Style; readonly now: number }): string {
   const spoken = call.override_ai_agent_id;
-  const facts: readonly (readonly [string, string | null | undefined])[] = [
+  const facts: readonly (readonly [string, string | undefined])[] = [
     ['Call', call._id],
-    ['Agent', spoken === null ? call.ai_agent_id : `${spoken}, in the stead of ${call.ai_agent_id}`],
-    ['State', `${call.call_status}${call.call_finish_reason === null ? '' : ` (${call.call_finish_reason})`}`],
+    ['Agent', spoken === undefined ? call.ai_agent_id : `${spoken}, in the stead of ${call.ai_agent_id}`],
+    ['State', `${call.call_status}${call.call_finish_reason === undefined ? '' : ` (${call.call_finish_reason})`}`],
     ['Type', typeOf(call)],
     ['From', call.from_number],
     ['To', call.to_number],
     ['Created', call.created_at],
     ['Started', call.call_start_time],
     ['Ended', call.call_end_time],
-    ['Duration', call.call_start_time === null ? null : duration(call, now)],
-    ['Recording', call.recorded_call_audio_url === null ? null : 'there is one'],
+    ['Duration', call.call_start_time === undefined ? undefined : duration(call, now)],
+    ['Recording', call.recorded_call_audio_url === undefined ? undefined : 'there is one'],
     ['Latencies', latencies(call.turns)],
     ['Analysis', call.post_call_analysis?.status],
   ];
-  const lines = facts.flatMap(([name, value]) =>
-    value === null || value === undefined || value === '' ? [] : [`${`${name}:`.padEnd(11)}${value}\n`],
-  );
+  const lines = facts.flatMap(([name, value]) => (value === undefined || value === '' ? [] : [`${`${name}:`.padEnd(11)}${value}\n`]));
   const said = call.messages.map(
     ({ role, content, timestamp }) => `  ${offset(call, timestamp)}  ${style.bold(role.padEnd(5))}  ${content}\n`,
   );

@@ -11,24 +11,24 @@ export interface CallSummary {
   readonly _id: string;
   readonly call_type: string;
   readonly call_status: CallState;
-  readonly call_finish_reason: string | null;
+  readonly call_finish_reason?: string;
   readonly ai_agent_id: string;
   readonly ai_agent_name: string;
-  readonly override_ai_agent_id: string | null;
+  readonly override_ai_agent_id?: string;
   readonly created_at: string;
-  readonly call_start_time: string | null;
-  readonly call_end_time: string | null;
-  readonly call_duration_seconds: number | null;
+  readonly call_start_time?: string;
+  readonly call_end_time?: string;
+  readonly call_duration_seconds?: number;
   readonly direction?: string;
-  readonly from_number?: string | null;
-  readonly to_number?: string | null;
+  readonly from_number?: string;
+  readonly to_number?: string;
 }
 
 export interface Call extends CallSummary {
-  readonly recorded_call_audio_url: string | null;
+  readonly recorded_call_audio_url?: string;
   readonly messages: readonly { readonly role: string; readonly content: string; readonly timestamp: string }[];
   readonly turns: readonly TurnLatencies[];
-  readonly post_call_analysis: { readonly status: string; readonly items?: unknown } | null;
+  readonly post_call_analysis?: { readonly status: string; readonly items?: unknown };
 }
 
 export interface CallFilter {

@@ -92,7 +92,7 @@ describe('an address that leads inside', () => {
       ])
         expect(issuesOf(answer), url).toEqual([expect.stringMatching(/^body\.webhook_url value_error Value error, .*(PARLEY_EGRESS)/)]);
     }
-    expect((await org.call('GET', `${agents}/${agent.ai_agent_id}`)).body.webhook_url).toBeNull();
+    expect((await org.call('GET', `${agents}/${agent.ai_agent_id}`)).body.webhook_url).toBeUndefined();
   });
 
   it('is no trunk of a number, nor is what is no address, and the number stays as it is', async () => {

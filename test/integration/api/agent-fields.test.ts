@@ -167,8 +167,8 @@ it('runtime parameters keep their type, and whether they are required', async ()
   const tools = `/v2/ai-agents/${agent.ai_agent_id}/custom-tools`;
   const { api } = customToolBody.additional_tool_info;
   const runtime = {
-    guest: { description: 'Who calls.', value: null, type: 'integer', required: true },
-    plain: { description: null, value: '{{x}}' },
+    guest: { description: 'Who calls.', type: 'integer', required: true },
+    plain: { value: '{{x}}' },
   };
   const body = { ...customToolBody, additional_tool_info: { api: { ...api, method: 'head', parameters: { runtime_params: runtime } } } };
   const tool = await org.call('POST', tools, body);

@@ -72,7 +72,7 @@ const everything = {
   ],
   post_call_analysis: [
     { type: 'string', name: 'summary', description: 'd', system_prompt: 'p', examples: ['e1', 'e2'] },
-    { type: 'enum', name: 'mood', description: null, system_prompt: null, examples: [], choices: ['good', 'bad'] },
+    { type: 'enum', name: 'mood', examples: [], choices: ['good', 'bad'] },
   ],
 };
 
@@ -107,13 +107,10 @@ describe('the agent object', () => {
         llm_type: 'simple',
         model_provider: 'openai',
         model_temperature: 0,
-        max_tokens: null,
-        api_key: null,
-        system_prompt: null,
         tools: [],
         required_dynamic_data: [],
       },
-      tts: { voice_temperature: 0.5, voice_id: null },
+      tts: { voice_temperature: 0.5 },
       enable_user_interruptions: true,
       minimum_speech_duration_for_interruptions: 0.5,
       minimum_words_before_interruption: 0,
@@ -122,12 +119,8 @@ describe('the agent object', () => {
       ambient_sound_volume: 1,
       end_call_after_silence_seconds: 30,
       enable_silence_reminder: true,
-      silence_reminder_message: null,
       max_call_duration_seconds: 1800,
       voicemail_detection_timeout_seconds: 90,
-      welcome_message: null,
-      webhook_url: null,
-      knowledge_base_id: null,
       dynamic_data_config: [],
       post_call_analysis: [],
     });
@@ -140,7 +133,7 @@ describe('the agent object', () => {
     expect(one.status, one.text).toBe(200);
     const { warnings, ...first } = one.body;
     expect(warnings).toEqual(['unknown field "future_field"']);
-    expect(first).toEqual({ ...agent, llm: { ...agent.llm, model_temperature: 1.5 }, tts: { ...agent.tts, voice_name: null } });
+    expect(first).toEqual({ ...agent, llm: { ...agent.llm, model_temperature: 1.5 }, tts: { ...agent.tts, voice_name: undefined } });
     const cleared = {
       welcome_message: null,
       webhook_url: null,
@@ -156,12 +149,21 @@ describe('the agent object', () => {
     });
     expect(two.body).toEqual({
       ...first,
-      ...cleared,
+      welcome_message: undefined,
+      webhook_url: undefined,
+      knowledge_base_id: undefined,
       ambient_sound: 'none',
       max_call_duration_seconds: 1800,
       dynamic_data_config: [],
       post_call_analysis: [],
-      llm: { ...first.llm, base_url: null, max_tokens: null, required_dynamic_data: [], system_prompt: null, model_provider: 'openai' },
+      llm: {
+        ...first.llm,
+        base_url: undefined,
+        max_tokens: undefined,
+        required_dynamic_data: [],
+        system_prompt: undefined,
+        model_provider: 'openai',
+      },
     });
     expect((await org.call('GET', path)).body).toEqual(two.body);
   });
@@ -362,9 +364,7 @@ function aTool(name: string, more: object = {}) {
       },
     },
     tool_start_message: 'One moment',
-    tool_delayed_message: null,
     tool_complete_message: 'Done',
-    tool_failed_message: null,
     ...more,
   };
 }

@@ -2,7 +2,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { someMediaServer } from './calls-support.ts';
-import { startFacade, type Facade } from './facade.ts';
+import { anAgent } from '../../support/builders.ts';
+import { kubectl, organization, startFacade, type Facade } from './facade.ts';
 
 let facade: Facade;
 let without: Facade;
@@ -48,6 +49,17 @@ it('serves its script and its style, as what they are', async () => {
   const sheet = await facade.call('GET', '/call/style.css');
   expect([sheet.status, sheet.headers.get('content-type')]).toEqual([200, 'text/css; charset=utf-8']);
   expect(sheet.text).not.toMatch(/@import|url\(/);
+});
+
+it('asks a caller for no more than a call has to bring', async () => {
+  const org = await organization(facade);
+  const dynamicData = [{ name: 'crm', url: 'https://crm.example.com', response: [{ name: 'plan', path: '$.plan' }] }];
+  const llm = { provider: 'openai', model: 'm', requiredDynamicData: ['who', 'plan'] };
+  await kubectl(['apply', '-f', '-'], anAgent('curious', org.name, { displayName: 'Curious', llm, dynamicData }));
+  const key = await org.keyWith('calls:create');
+  await expect
+    .poll(async () => (await org.call('GET', '/call/agents', undefined, { key })).body.data)
+    .toEqual([{ ai_agent_id: 'curious', agent_name: 'Curious', required_dynamic_data: ['who'] }]);
 });
 
 it('has no other files, and is no part of the interface', async () => {

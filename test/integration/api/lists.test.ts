@@ -124,12 +124,12 @@ describe('API keys', () => {
     expect((await other.call('GET', `/v1/api-keys/${record.key_id}/`)).body).toEqual(record);
     for (let n = 0; n < 4; n += 1) await other.call('POST', '/v1/api-keys', { name: `n${n}`, permissions: ['calls:read'] });
     const names: string[] = [];
-    let token: string | null = null;
+    let token: string | undefined;
     do {
-      const { body } = await other.call('GET', `/v1/api-keys?page_size=2${token === null ? '' : `&page_token=${token}`}`);
+      const { body } = await other.call('GET', `/v1/api-keys?page_size=2${token === undefined ? '' : `&page_token=${token}`}`);
       names.push(...body.data.map((each: { name: string }) => each.name));
-      token = body.next_page_token as string | null;
-    } while (token !== null);
+      token = body.next_page_token as string | undefined;
+    } while (token !== undefined);
     expect(names).toEqual(['n3', 'n2', 'n1', 'n0', 'ci', 'test']);
     for (let time = 0; time < 2; time += 1) {
       const revoked = await other.call('POST', `/v1/api-keys/${record.key_id}/revoke/`);

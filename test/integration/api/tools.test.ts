@@ -125,12 +125,12 @@ describe('custom tools', () => {
     const { function_tool: fn, additional_tool_info: info } = custom('one');
     expect(partial.body, partial.text).toEqual({
       ...a.body,
-      function_tool: { ...fn, description: null },
+      function_tool: { ...fn, description: undefined },
       additional_tool_info: {
         ...info,
         api: { ...info.api, method: 'GET', parameters: { ...info.api.parameters, runtime_params: {} } },
       },
-      tool_start_message: null,
+      tool_start_message: undefined,
       tool_failed_message: 'Sorry',
       updated_at: expect.any(String),
     });
@@ -139,12 +139,11 @@ describe('custom tools', () => {
 
     const small = { function_tool: { name: 'small' }, additional_tool_info: { api: { endpoint: 'http://x' } } };
     expect((await org.call('POST', all, small)).body).toMatchObject({
-      function_tool: { name: 'small', description: null, parameters: {} },
+      function_tool: { name: 'small', parameters: {} },
       additional_tool_info: {
         tool_type: 'custom',
         api: { endpoint: 'http://x', headers: {}, method: 'GET', parameters: { fixed_params: {}, runtime_params: {} } },
       },
-      tool_start_message: null,
     });
     expect((await org.call('GET', `/v2/ai-agents/${agent}`)).body.llm.tools.map((tool: { tool_id: string }) => tool.tool_id)).toContain(
       a.body.tool_id,
@@ -218,8 +217,8 @@ describe('built-in tools', () => {
     const partial = await org.call('PUT', path, { tool_name: name, tool_description: null, tool_delayed_message: null });
     expect(partial.body).toEqual({
       ...made.body,
-      tool_description: null,
-      tool_delayed_message: null,
+      tool_description: undefined,
+      tool_delayed_message: undefined,
       updated_at: expect.any(String),
     });
     expect((await org.call('GET', path.replace('builtin', 'custom'))).status).toBe(404);
@@ -228,7 +227,7 @@ describe('built-in tools', () => {
   it('have their defaults, and their own fields change one by one', async () => {
     const all = `/v2/ai-agents/${await makeAgent()}/builtin-tools`;
     const transfer = await org.call('POST', all, { tool_name: 'transfer_call', transfer_to: '+15550100' });
-    expect(transfer.body).toMatchObject({ transfer_type: 'cold_transfer', display_phone_number: false, tool_description: null });
+    expect(transfer.body).toMatchObject({ transfer_type: 'cold_transfer', display_phone_number: false });
     const change = { tool_name: 'transfer_call', transfer_to: '+15550199', transfer_type: 'warm_transfer' };
     const changed = await org.call('PUT', `${all}/${transfer.body.tool_id}`, change);
     expect(changed.body).toMatchObject({ ...change, display_phone_number: false });
@@ -459,14 +458,12 @@ describe('a tool', () => {
       tool_id: tool.tool_id,
       tool_name: 'transfer_call',
       tool_description: 'When asked',
-      tool_start_message: null,
     });
     expect((await put(shown)).body.llm.tools).toEqual([shown]);
     const changed = { ...shown, tool_description: null, tool_start_message: 'I connect you' };
-    expect((await put(changed)).body.llm.tools).toEqual([changed]);
+    expect((await put(changed)).body.llm.tools).toEqual([{ ...changed, tool_description: undefined }]);
     expect((await org.call('GET', `/v2/ai-agents/${agent}/builtin-tools/${tool.tool_id}`)).body).toMatchObject({
       ...builtin.transfer_call,
-      tool_description: null,
       tool_start_message: 'I connect you',
     });
     expect(brief(await put({ function_tool: { name: 'mine' } }))).toEqual(['body.llm.tools.0.function_tool value_error']);

@@ -316,7 +316,7 @@ describe('its results', () => {
     const other = await agentThatAsks([questions.resolved]);
     const id = await talk(agent);
     expect(await results(agent, id)).toMatchObject({ status: 200, body: { status: 'pending', items: [], completed_at: null } });
-    expect((await org.call('GET', `/v1/calls/${id}`)).body.post_call_analysis).toBeNull();
+    expect((await org.call('GET', `/v1/calls/${id}`)).body.post_call_analysis).toBeUndefined();
     await hangUp(id);
     await eventually(() => expect(provider.requests('chat')).toHaveLength(1));
     expect(await results(agent, id)).toMatchObject({ status: 200, body: { status: 'processing', items: [] } });
@@ -337,7 +337,7 @@ describe('its results', () => {
     expect((await results(agent, id)).status).toBe(404);
     await hangUp(id);
     expect((await results(agent, id)).status).toBe(404);
-    expect((await org.call('GET', `/v1/calls/${id}`)).body.post_call_analysis).toBeNull();
+    expect((await org.call('GET', `/v1/calls/${id}`)).body.post_call_analysis).toBeUndefined();
   });
 });
 

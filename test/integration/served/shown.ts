@@ -28,7 +28,7 @@ export function shownOfRevision(config: AgentRevisionConfig): Shown {
 export function shownOfAnswer(answer: AgentView, lost: { readonly base: boolean; readonly tools: ReadonlySet<string> }): Shown {
   const { llm } = answer;
   const tools = (llm.tools as readonly { tool_id: string }[]).filter(({ tool_id: id }) => !lost.tools.has(id));
-  return comparable({ ...answer, llm: { ...llm, tools }, knowledge_base_id: lost.base ? null : answer.knowledge_base_id });
+  return comparable({ ...answer, llm: { ...llm, tools }, knowledge_base_id: lost.base ? undefined : answer.knowledge_base_id });
 }
 
 function comparable(view: AgentView): Shown {

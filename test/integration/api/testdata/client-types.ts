@@ -509,7 +509,7 @@ export interface components {
     Agent: {
       /** @description Name of the Agent resource in the namespace of the organisation. */
       ai_agent_id: string;
-      created_by_user_id: string | null;
+      created_by_user_id?: string;
       agent_name: string;
       state: components["schemas"]["AgentState"];
       language_code: string;
@@ -519,29 +519,29 @@ export interface components {
         model_provider: string;
         model_name: string;
         model_temperature: number;
-        llm_name: string | null;
-        llm_description: string | null;
-        base_url: string | null;
+        llm_name?: string;
+        llm_description?: string;
+        base_url?: string;
         /** @description `"********"` unless the key names the permission `secrets:read`. */
-        api_key: string | null;
-        max_tokens: number | null;
+        api_key?: string;
+        max_tokens?: number;
         required_dynamic_data: string[];
-        system_prompt: string | null;
+        system_prompt?: string;
         /** @description The tools that are attached, whoever attached them. */
         tools: components["schemas"]["AttachedTool"][];
       };
       stt: {
         provider: string;
-        model: string | null;
+        model?: string;
       };
       tts: {
         provider: string;
-        voice_id: string | null;
-        voice_name: string | null;
-        model_name: string | null;
+        voice_id?: string;
+        voice_name?: string;
+        model_name?: string;
         voice_temperature: number;
       };
-      knowledge_base_id: string | null;
+      knowledge_base_id?: string;
       enable_user_interruptions: boolean;
       /** @description Seconds. */
       minimum_speech_duration_for_interruptions: number;
@@ -550,14 +550,14 @@ export interface components {
       wait_time_before_detecting_end_of_speech: number;
       ambient_sound: string;
       ambient_sound_volume: number;
-      webhook_url: string | null;
+      webhook_url?: string;
       end_call_after_silence_seconds: number;
       /** @description Whether the agent asks once, after half of that silence, if the user is still there. */
       enable_silence_reminder: boolean;
-      /** @description What it asks; `null` for "Are you still there?" in its language. */
-      silence_reminder_message: string | null;
+      /** @description What it asks; absent for "Are you still there?" in its language. */
+      silence_reminder_message?: string;
       max_call_duration_seconds: number;
-      welcome_message: string | null;
+      welcome_message?: string;
       voicemail_detection_timeout_seconds: number;
       dynamic_data_config: ({
           url: string;
@@ -574,20 +574,20 @@ export interface components {
             [key: string]: string | number | boolean;
           };
           cache: boolean;
-          response_data: ({
+          response_data: {
               name: string;
               data: string;
-              context: string | null;
-            })[];
+              context?: string;
+            }[];
         })[];
-      post_call_analysis: ({
+      post_call_analysis: {
           type: string;
           name: string;
-          description: string | null;
-          system_prompt: string | null;
+          description?: string;
+          system_prompt?: string;
           examples: string[];
           choices: string[];
-        })[];
+        }[];
       /** @description Only in the answer to a request with fields that nothing reads: which ones they are. The header `Warning` has the same. */
       warnings?: string[];
     };
@@ -855,10 +855,10 @@ export interface components {
       /** Format: date-time */
       created_at: string;
       revoked: boolean;
-      /** @description Whom the key acts for. */
-      user_id: string | null;
-      /** @description Whom the key acts for that made it; null for a key that was made at the command line. */
-      created_by_user_id: string | null;
+      /** @description Whom the key acts for; absent where it is no user. */
+      user_id?: string;
+      /** @description Whom the key acts for that made it; absent for a key that was made at the command line. */
+      created_by_user_id?: string;
       /** @description The end of the key, to tell keys apart. */
       last_four: string;
     };
@@ -874,14 +874,14 @@ export interface components {
     };
     ApiKeyList: {
       data: components["schemas"]["ApiKey"][];
-      /** @description For `page_token` of the next page; null on the last one. */
-      next_page_token: string | null;
+      /** @description For `page_token` of the next page; absent on the last one. */
+      next_page_token?: string;
     };
     AttachedTool: ({
       tool_id: string;
       function_tool: {
         name: string;
-        description: string | null;
+        description?: string;
         parameters: {
           [key: string]: unknown;
         };
@@ -899,14 +899,14 @@ export interface components {
           parameters: {
             fixed_params: {
               [key: string]: {
-                description: string | null;
-                value: unknown;
+                description?: string;
+                value?: unknown;
               };
             };
             runtime_params: {
               [key: string]: {
-                description: string | null;
-                value: unknown;
+                description?: string;
+                value?: unknown;
                 /** @enum {string} */
                 type?: "string" | "number" | "integer" | "boolean" | "object" | "array";
                 required?: boolean;
@@ -915,19 +915,19 @@ export interface components {
           };
         };
       };
-      tool_start_message: string | null;
-      tool_delayed_message: string | null;
-      tool_complete_message: string | null;
-      tool_failed_message: string | null;
-    }) | ({
+      tool_start_message?: string;
+      tool_delayed_message?: string;
+      tool_complete_message?: string;
+      tool_failed_message?: string;
+    }) | {
       tool_id: string;
-      tool_name: string | null;
-      tool_description: string | null;
-      tool_start_message: string | null;
-      tool_delayed_message: string | null;
-      tool_complete_message: string | null;
-      tool_failed_message: string | null;
-    });
+      tool_name?: string;
+      tool_description?: string;
+      tool_start_message?: string;
+      tool_delayed_message?: string;
+      tool_complete_message?: string;
+      tool_failed_message?: string;
+    };
     AuthenticationFailure: {
       /** @enum {string} */
       error: "unauthorized" | "forbidden";
@@ -936,18 +936,18 @@ export interface components {
       /** @description The same as in the header `x-trace-id`. */
       traceId: string;
     };
-    BuiltinTool: ({
+    BuiltinTool: {
       tool_id: string;
       /** @constant */
       tool_name: "send_email";
       from_email: string;
       /** @description `"********"` unless the key names the permission `secrets:read`. */
-      app_password: string | null;
-      tool_description: string | null;
-      tool_start_message: string | null;
-      tool_delayed_message: string | null;
-      tool_complete_message: string | null;
-      tool_failed_message: string | null;
+      app_password?: string;
+      tool_description?: string;
+      tool_start_message?: string;
+      tool_delayed_message?: string;
+      tool_complete_message?: string;
+      tool_failed_message?: string;
       /** Format: date-time */
       created_at: string;
       /**
@@ -958,7 +958,7 @@ export interface components {
       state: components["schemas"]["ToolState"];
       /** @description Only in the answer to a request with fields that nothing reads: which ones they are. The header `Warning` has the same. */
       warnings?: string[];
-    }) | ({
+    } | ({
       tool_id: string;
       /** @constant */
       tool_name: "transfer_call";
@@ -966,11 +966,11 @@ export interface components {
       /** @enum {string} */
       transfer_type: "cold_transfer" | "warm_transfer";
       display_phone_number: boolean;
-      tool_description: string | null;
-      tool_start_message: string | null;
-      tool_delayed_message: string | null;
-      tool_complete_message: string | null;
-      tool_failed_message: string | null;
+      tool_description?: string;
+      tool_start_message?: string;
+      tool_delayed_message?: string;
+      tool_complete_message?: string;
+      tool_failed_message?: string;
       /** Format: date-time */
       created_at: string;
       /**
@@ -987,13 +987,13 @@ export interface components {
       tool_name: "book_calendar";
       event_type_id: number | string;
       /** @description `"********"` unless the key names the permission `secrets:read`. */
-      cal_api_key: string | null;
+      cal_api_key?: string;
       timezone: string;
-      tool_description: string | null;
-      tool_start_message: string | null;
-      tool_delayed_message: string | null;
-      tool_complete_message: string | null;
-      tool_failed_message: string | null;
+      tool_description?: string;
+      tool_start_message?: string;
+      tool_delayed_message?: string;
+      tool_complete_message?: string;
+      tool_failed_message?: string;
       /** Format: date-time */
       created_at: string;
       /**
@@ -1010,13 +1010,13 @@ export interface components {
       tool_name: "check_calendar_availability";
       event_type_id: number | string;
       /** @description `"********"` unless the key names the permission `secrets:read`. */
-      cal_api_key: string | null;
+      cal_api_key?: string;
       timezone: string;
-      tool_description: string | null;
-      tool_start_message: string | null;
-      tool_delayed_message: string | null;
-      tool_complete_message: string | null;
-      tool_failed_message: string | null;
+      tool_description?: string;
+      tool_start_message?: string;
+      tool_delayed_message?: string;
+      tool_complete_message?: string;
+      tool_failed_message?: string;
       /** Format: date-time */
       created_at: string;
       /**
@@ -1146,12 +1146,15 @@ export interface components {
        * @enum {string}
        */
       call_status: "registered" | "ongoing" | "ended" | "error";
-      /** @description null until it is over. */
-      call_finish_reason: ("user_ended_call" | "agent_ended_call" | "call_transferred" | "inactivity_timeout" | "maximum_duration_exceeded" | "line_busy" | "no_answer" | "concurrent_call_limit_reached" | "invalid_payment" | "potential_scam_detected" | "inbound_webhook_error" | "call_failed" | "llm_websocket_initialization_error" | "llm_websocket_connection_lost" | "llm_websocket_runtime_error" | "llm_websocket_payload_corruption" | "carrier_error" | "no_audio_input" | "speech_recognition_error" | "native_platform_internal_error" | "unknown_error" | "user_connection_failure") | null;
+      /**
+       * @description Absent until it is over.
+       * @enum {string}
+       */
+      call_finish_reason?: "user_ended_call" | "agent_ended_call" | "call_transferred" | "inactivity_timeout" | "maximum_duration_exceeded" | "line_busy" | "no_answer" | "concurrent_call_limit_reached" | "invalid_payment" | "potential_scam_detected" | "inbound_webhook_error" | "call_failed" | "llm_websocket_initialization_error" | "llm_websocket_connection_lost" | "llm_websocket_runtime_error" | "llm_websocket_payload_corruption" | "carrier_error" | "no_audio_input" | "speech_recognition_error" | "native_platform_internal_error" | "unknown_error" | "user_connection_failure";
       ai_agent_id: string;
       ai_agent_name: string;
       /** @description The agent that talks in its stead. */
-      override_ai_agent_id: string | null;
+      override_ai_agent_id?: string;
       metadata: {
         [key: string]: unknown;
       };
@@ -1160,28 +1163,32 @@ export interface components {
       };
       /** Format: date-time */
       created_at: string;
-      /** @description The first media; null before. */
-      call_start_time: string | null;
-      call_end_time: string | null;
-      /** @description From start to end; null until it is over. */
-      call_duration_seconds: number | null;
-      /** @description An address that opens the recording for 10 minutes. null while there is none, and for keys that lack `recordings:read` and have not made the call. */
-      recorded_call_audio_url: string | null;
-      /** @description Opens the room of a web call, to one user: in the answer that makes the call, and for keys that hold `calls:write` while the call is `registered`; null otherwise. */
-      access_token: string | null;
+      /**
+       * Format: date-time
+       * @description The first media; absent before.
+       */
+      call_start_time?: string;
+      /** Format: date-time */
+      call_end_time?: string;
+      /** @description From start to end; absent until it is over. */
+      call_duration_seconds?: number;
+      /** @description An address that opens the recording for 10 minutes. Absent while there is none, and for keys that lack `recordings:read` and have not made the call. */
+      recorded_call_audio_url?: string;
+      /** @description Opens the room of a web call, to one user: in the answer that makes the call, and for keys that hold `calls:write` while the call is `registered`; absent otherwise. */
+      access_token?: string;
       /** @description The media server that the token is for. */
-      media_url: string | null;
+      media_url?: string;
       /**
        * @description Of a phone call.
        * @enum {string}
        */
       direction?: "inbound" | "outbound";
       /** @description Of a phone call. */
-      from_number?: string | null;
+      from_number?: string;
       /** @description Of a phone call. */
-      to_number?: string | null;
+      to_number?: string;
       /** @description Of a phone call, as its gateway knows it. */
-      sip_call_id?: string | null;
+      sip_call_id?: string;
       /** @description What was said, in the order of time. */
       messages: ({
           /** @enum {string} */
@@ -1206,8 +1213,8 @@ export interface components {
           /** @description From the end of the user’s speech to the beginning of the agent’s. */
           v2v: number | null;
         })[];
-      /** @description What the agent wanted to know of it; null until it is over, and where the agent asks for nothing. */
-      post_call_analysis: components["schemas"]["CallAnalysis"] | null;
+      /** @description What the agent wanted to know of it; absent until it is over, and where the agent asks for nothing. */
+      post_call_analysis?: components["schemas"]["CallAnalysis"];
       /** @description Only in the answer to a request with fields that nothing reads: which ones they are. The header `Warning` has the same. */
       warnings?: string[];
     };
@@ -1284,12 +1291,15 @@ export interface components {
        * @enum {string}
        */
       call_status: "registered" | "ongoing" | "ended" | "error";
-      /** @description null until it is over. */
-      call_finish_reason: ("user_ended_call" | "agent_ended_call" | "call_transferred" | "inactivity_timeout" | "maximum_duration_exceeded" | "line_busy" | "no_answer" | "concurrent_call_limit_reached" | "invalid_payment" | "potential_scam_detected" | "inbound_webhook_error" | "call_failed" | "llm_websocket_initialization_error" | "llm_websocket_connection_lost" | "llm_websocket_runtime_error" | "llm_websocket_payload_corruption" | "carrier_error" | "no_audio_input" | "speech_recognition_error" | "native_platform_internal_error" | "unknown_error" | "user_connection_failure") | null;
+      /**
+       * @description Absent until it is over.
+       * @enum {string}
+       */
+      call_finish_reason?: "user_ended_call" | "agent_ended_call" | "call_transferred" | "inactivity_timeout" | "maximum_duration_exceeded" | "line_busy" | "no_answer" | "concurrent_call_limit_reached" | "invalid_payment" | "potential_scam_detected" | "inbound_webhook_error" | "call_failed" | "llm_websocket_initialization_error" | "llm_websocket_connection_lost" | "llm_websocket_runtime_error" | "llm_websocket_payload_corruption" | "carrier_error" | "no_audio_input" | "speech_recognition_error" | "native_platform_internal_error" | "unknown_error" | "user_connection_failure";
       ai_agent_id: string;
       ai_agent_name: string;
       /** @description The agent that talks in its stead. */
-      override_ai_agent_id: string | null;
+      override_ai_agent_id?: string;
       metadata: {
         [key: string]: unknown;
       };
@@ -1298,28 +1308,32 @@ export interface components {
       };
       /** Format: date-time */
       created_at: string;
-      /** @description The first media; null before. */
-      call_start_time: string | null;
-      call_end_time: string | null;
-      /** @description From start to end; null until it is over. */
-      call_duration_seconds: number | null;
-      /** @description An address that opens the recording for 10 minutes. null while there is none, and for keys that lack `recordings:read` and have not made the call. */
-      recorded_call_audio_url: string | null;
-      /** @description Opens the room of a web call, to one user: in the answer that makes the call, and for keys that hold `calls:write` while the call is `registered`; null otherwise. */
-      access_token: string | null;
+      /**
+       * Format: date-time
+       * @description The first media; absent before.
+       */
+      call_start_time?: string;
+      /** Format: date-time */
+      call_end_time?: string;
+      /** @description From start to end; absent until it is over. */
+      call_duration_seconds?: number;
+      /** @description An address that opens the recording for 10 minutes. Absent while there is none, and for keys that lack `recordings:read` and have not made the call. */
+      recorded_call_audio_url?: string;
+      /** @description Opens the room of a web call, to one user: in the answer that makes the call, and for keys that hold `calls:write` while the call is `registered`; absent otherwise. */
+      access_token?: string;
       /** @description The media server that the token is for. */
-      media_url: string | null;
+      media_url?: string;
       /**
        * @description Of a phone call.
        * @enum {string}
        */
       direction?: "inbound" | "outbound";
       /** @description Of a phone call. */
-      from_number?: string | null;
+      from_number?: string;
       /** @description Of a phone call. */
-      to_number?: string | null;
+      to_number?: string;
       /** @description Of a phone call, as its gateway knows it. */
-      sip_call_id?: string | null;
+      sip_call_id?: string;
     };
     Conflict: {
       /** @constant */
@@ -1338,7 +1352,7 @@ export interface components {
       tool_id: string;
       function_tool: {
         name: string;
-        description: string | null;
+        description?: string;
         parameters: {
           [key: string]: unknown;
         };
@@ -1356,14 +1370,14 @@ export interface components {
           parameters: {
             fixed_params: {
               [key: string]: {
-                description: string | null;
-                value: unknown;
+                description?: string;
+                value?: unknown;
               };
             };
             runtime_params: {
               [key: string]: {
-                description: string | null;
-                value: unknown;
+                description?: string;
+                value?: unknown;
                 /** @enum {string} */
                 type?: "string" | "number" | "integer" | "boolean" | "object" | "array";
                 required?: boolean;
@@ -1372,10 +1386,10 @@ export interface components {
           };
         };
       };
-      tool_start_message: string | null;
-      tool_delayed_message: string | null;
-      tool_complete_message: string | null;
-      tool_failed_message: string | null;
+      tool_start_message?: string;
+      tool_delayed_message?: string;
+      tool_complete_message?: string;
+      tool_failed_message?: string;
       /** Format: date-time */
       created_at: string;
       /**
@@ -1632,10 +1646,10 @@ export interface components {
       /** Format: date-time */
       created_at: string;
       revoked: boolean;
-      /** @description Whom the key acts for. */
-      user_id: string | null;
-      /** @description Whom the key acts for that made it; null for a key that was made at the command line. */
-      created_by_user_id: string | null;
+      /** @description Whom the key acts for; absent where it is no user. */
+      user_id?: string;
+      /** @description Whom the key acts for that made it; absent for a key that was made at the command line. */
+      created_by_user_id?: string;
       /** @description The end of the key, to tell keys apart. */
       last_four: string;
       /** @description The key itself. It is shown here and never again. */
@@ -1986,8 +2000,8 @@ export interface components {
        * @enum {string}
        */
       scope: "ORGANIZATION" | "WORKSPACE" | "AGENT";
-      /** @description Who made it; null where it was not made here. */
-      created_user_id: string | null;
+      /** @description Who made it; absent where no user is known. */
+      created_user_id?: string;
       name: string;
       url: string;
       /** @description Empty or `["*"]`: all. */
@@ -2051,8 +2065,8 @@ export interface components {
        * @enum {string}
        */
       scope: "ORGANIZATION" | "WORKSPACE" | "AGENT";
-      /** @description Who made it; null where it was not made here. */
-      created_user_id: string | null;
+      /** @description Who made it; absent where no user is known. */
+      created_user_id?: string;
       name: string;
       url: string;
       /** @description Empty or `["*"]`: all. */
@@ -2119,8 +2133,8 @@ export interface components {
        * @enum {string}
        */
       scope: "ORGANIZATION" | "WORKSPACE" | "AGENT";
-      /** @description Who made it; null where it was not made here. */
-      created_user_id: string | null;
+      /** @description Who made it; absent where no user is known. */
+      created_user_id?: string;
       name: string;
       url: string;
       /** @description Empty or `["*"]`: all. */

@@ -1,0 +1,78 @@
+import { expect, it } from 'vitest';
+
+import { describedRoutes } from './described-routes.ts';
+import { openApiDocument } from './document.ts';
+import type { JsonObject } from './schemas.ts';
+
+/**
+ * Every answered field that may be null. The contract writes "or null" for those of phone numbers and of the list of subscriptions;
+ * it doesn't describe the other objects. A field that the contract types without "or null" is absent when unset.
+ */
+const documented = {
+  PhoneNumber: [
+    'carrier_account_sid',
+    'carrier_auth_token',
+    'friendly_name',
+    'inbound_agent_id',
+    'outbound_agent_id',
+    'sip_termination_uri',
+    'sip_trunk_password',
+    'sip_trunk_username',
+  ],
+  AgentList: ['next_page_token'],
+  BuiltinToolList: ['next_page_token'],
+  CallList: ['next_page_token'],
+  CustomToolList: ['next_page_token'],
+  DocumentList: ['next_page_token'],
+  KnowledgeBaseList: ['next_page_token'],
+  PhoneNumberList: ['next_page_token'],
+  WebhookDeliveryList: ['next_page_token'],
+  WebhookSubscriptionList: ['next_page_token'],
+  Call: ['turns.eou', 'turns.llm_ttft', 'turns.stt', 'turns.tts_ttfb', 'turns.v2v'],
+  CallAnalysis: ['completed_at', 'error', 'items.error', 'items.result'],
+  CallAnalysisResults: ['completed_at', 'error', 'items.error', 'items.result'],
+  Document: ['created_by_user_id', 'page_urls', 'size_bytes', 'source', 'title'],
+  DocumentStatus: ['progress.total'],
+  KnowledgeBase: ['description', 'user_id'],
+  WebhookAttempt: ['status_code'],
+  WebhookDelivery: ['ended_at', 'next_attempt_at', 'reason'],
+  WebhookSecretRotation: ['previous_secret_expires_at'],
+};
+
+it('an answered field is null only where the contract says so, or describes nothing', () => {
+  const { components, paths } = openApiDocument(describedRoutes()) as unknown as {
+    readonly components: { readonly schemas: Readonly<Record<string, JsonObject>> };
+    readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses?: unknown }>>>>;
+  };
+  const answers = Object.values(paths).flatMap((path) => Object.values(path).map(({ responses }) => responses));
+  const found: Record<string, string[]> = {};
+  for (const name of reachable(answers, components.schemas)) {
+    const fields = [...new Set(nullable(components.schemas[name], []))].toSorted();
+    if (fields.length > 0) found[name] = fields;
+  }
+  expect(answers.flatMap((answer) => nullable(answer, []))).toEqual([]);
+  expect(found).toEqual(documented);
+});
+
+/** The components that `from` refers to, and what they refer to. */
+function reachable(from: unknown, schemas: Readonly<Record<string, JsonObject>>, seen = new Set<string>()): ReadonlySet<string> {
+  for (const [, name = ''] of JSON.stringify(from).matchAll(/"#\/components\/schemas\/([^"]+)"/g)) {
+    if (seen.has(name)) continue;
+    seen.add(name);
+    reachable(schemas[name], schemas, seen);
+  }
+  return seen;
+}
+
+/** Paths of the properties that may be null; items of lists have the path of their list. */
+function nullable(schema: unknown, path: readonly string[]): readonly string[] {
+  if (Array.isArray(schema)) return schema.flatMap((each) => nullable(each, path));
+  if (typeof schema !== 'object' || schema === null) return [];
+  const own = [(schema as JsonObject)['type']].flat().includes('null') ? [path.join('.')] : [];
+  const below = Object.entries(schema).flatMap(([key, value]: [string, unknown]) => {
+    if (key === 'example' || key === 'examples') return [];
+    if (key !== 'properties') return nullable(value, path);
+    return Object.entries(value as JsonObject).flatMap(([name, each]) => nullable(each, [...path, name]));
+  });
+  return [...own, ...below];
+}
