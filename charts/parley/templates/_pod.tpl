@@ -37,6 +37,17 @@ for lists with a name twice can't be applied. `migrate` stands for the Jobs, whi
 {{- end }}
 {{- end -}}
 
+{{/* {root, role}: what Prometheus shows to /metrics of a role. Empty where the role asks for nothing. */}}
+{{- define "parley.metricsAuthorization" -}}
+{{- range include "parley.env" . | fromYamlArray }}
+{{- if and (eq .name "PARLEY_METRICS_TOKEN") .valueFrom }}
+authorization:
+  type: Bearer
+  credentials: {{ pick .valueFrom.secretKeyRef "name" "key" | toJson }}
+{{- end }}
+{{- end }}
+{{- end -}}
+
 {{/* {root, names}: just these of the environment, for Jobs. */}}
 {{- define "parley.jobEnv" -}}
 {{- $all := include "parley.env" (dict "root" .root "role" "migrate") | fromYamlArray -}}

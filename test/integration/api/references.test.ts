@@ -166,10 +166,8 @@ describe('an agent in use', () => {
     const path = `${agents}/${agent}`;
     // As the operator reports it before the agent is gone; no operator runs here that could judge it again.
     const Ready = { type: 'Ready', status: 'True', reason: 'Available', message: 'm', lastTransitionTime: '2026-06-01T00:00:00Z' };
-    await kubectl(
-      ['patch', 'webhooksubscriptions', only, '-n', ours.name, '--subresource=status', '--type=merge', '--patch-file=/dev/stdin'],
-      { status: { observedGeneration: 1, conditions: [Ready] } },
-    );
+    const status = JSON.stringify({ status: { observedGeneration: 1, conditions: [Ready] } });
+    await kubectl(['patch', 'webhooksubscriptions', only, '-n', ours.name, '--subresource=status', '--type=merge', '-p', status]);
     const stateOfOnly = async () => (await ours.call('GET', `${hooks}/${only}`)).body.state;
     await expect.poll(stateOfOnly).toMatchObject({ ready: true });
     expect((await ours.call('GET', `${path}/custom-tools/git-attached`)).status).toBe(200);

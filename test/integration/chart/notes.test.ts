@@ -38,6 +38,12 @@ describe('the notes', () => {
     expect(text).toContain('wait deployment --selector app.kubernetes.io/instance=parley');
   });
 
+  it('say that addresses of recordings need the public address', async () => {
+    expect(await notes()).toContain('config.PARLEY_PUBLIC_URL is not set');
+    expect(await notes({ config: { PARLEY_PUBLIC_URL: 'https://parley.example.com' } })).not.toContain('PARLEY_PUBLIC_URL');
+    expect(await notes({ voice: { enabled: false } })).not.toContain('PARLEY_PUBLIC_URL');
+  });
+
   it('warn of calls that would be cut off', async () => {
     expect(await notes({ voice: { terminationGracePeriodSeconds: 30 } })).toContain('a voice pod waits up to 7265 s for its calls');
     expect(await notes({ voice: { terminationGracePeriodSeconds: 30, config: { PARLEY_VOICE_DRAIN_MS: 20_000 } } })).not.toContain(

@@ -141,6 +141,29 @@ describe('the configuration', () => {
   });
 });
 
+it.each([
+  ['serviceMonitor', 'ServiceMonitor', 'endpoints'],
+  ['podMonitor', 'PodMonitor', 'podMetricsEndpoints'],
+])('metrics.%s shows the token to the roles that ask for it', async (value, kind, endpoints) => {
+  const authorizations = async (values: object): Promise<Record<string, unknown>> => {
+    const monitors = ofKind(await render(withValues({ metrics: { [value]: { enabled: true } } }, values)), kind);
+    return Object.fromEntries(
+      monitors.map(({ metadata, spec }) => [
+        metadata.name.replace(`${RELEASE}-`, ''),
+        (spec as Record<string, readonly { authorization?: unknown }[]>)[endpoints]?.[0]?.authorization,
+      ]),
+    );
+  };
+  expect(Object.values(await authorizations({}))).toEqual(roles.map(() => undefined));
+  const credentials = { name: 'metrics', key: 'token' };
+  const shown = { type: 'Bearer', credentials };
+  expect(await authorizations({ secrets: { PARLEY_METRICS_TOKEN: credentials } })).toEqual(
+    Object.fromEntries(roles.map((role) => [role, shown])),
+  );
+  const some = await authorizations({ secrets: { PARLEY_METRICS_TOKEN: { ...credentials, roles: ['api'] } } });
+  expect([some['api'], some['voice']]).toEqual([shown, undefined]);
+});
+
 describe('what can not work', () => {
   it.each([
     [{ secrets: { DATABASE_URL: { name: '' } } }, '--set secrets.DATABASE_URL.name=<Secret>'],
