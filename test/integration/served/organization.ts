@@ -425,7 +425,7 @@ export class ModelOrganization {
     else count('not ready in the next GET');
     const { body } = await this.#settled(path);
     const lost = {
-      base: body.knowledge_base_id !== null && !this.#bases.has(body.knowledge_base_id),
+      base: body.knowledge_base_id !== undefined && !this.#bases.has(body.knowledge_base_id),
       tools: new Set((body.llm.tools as { tool_id: string }[]).map(({ tool_id: tool }) => tool).filter((tool) => this.#lame.has(tool))),
     };
     const ready = !lost.base && lost.tools.size === 0 && !this.#suspended.has(id);

@@ -54,7 +54,8 @@ it(
       }),
     );
     expect(seen.get('served as shown')).toBeGreaterThan(writes / 4);
-    if (writes >= 300) expect([...seen.keys()]).toEqual(expect.arrayContaining(['POST 422', 'PUT 422', 'DELETE 409']));
+    // Of fewer, one kind of refusal is missing by chance now and then.
+    if (writes >= 1000) expect([...seen.keys()]).toEqual(expect.arrayContaining(['POST 422', 'PUT 422', 'DELETE 409']));
     // oxlint-disable-next-line no-console
     if (process.env['PARLEY_TEST_WRITES'] !== undefined)
       console.log(Object.fromEntries([...seen].toSorted(([a], [b]) => (a < b ? -1 : 1))));
