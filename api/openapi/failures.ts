@@ -114,7 +114,7 @@ const failures: Readonly<Record<FailureName, Failure>> = {
   ),
   payload_too_large: plain(
     'payload_too_large',
-    'The body has more than 1 MiB, or an uploaded file more than 50 MB.',
+    'The body has more than 1 MiB or 20,000 values (texts, numbers, objects …), or an uploaded file more than 50 MB.',
     'the request body is too large: at most 1 MiB is read',
   ),
   unsupported_media_type: plain(
@@ -195,7 +195,7 @@ const webhookFailures: Readonly<Record<WebhookFailureCode, Failure>> = {
   precondition_failed: inWebhookGroup('precondition_failed', failures.precondition_failed.description, {
     text: 'the object has changed: its ETag is "1234" now',
   }),
-  payload_too_large: inWebhookGroup('payload_too_large', 'The body has more than 1 MiB.', {
+  payload_too_large: inWebhookGroup('payload_too_large', 'The body has more than 1 MiB or 20,000 values (texts, numbers, objects …).', {
     text: 'the request body is too large: at most 1 MiB is read',
   }),
   unsupported_media_type: inWebhookGroup('unsupported_media_type', 'The body is no JSON by its `Content-Type`.', {

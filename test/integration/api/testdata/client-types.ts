@@ -2280,7 +2280,7 @@ export interface components {
         "application/json": components["schemas"]["Error"];
       };
     };
-    /** @description The body has more than 1 MiB, or an uploaded file more than 50 MB. */
+    /** @description The body has more than 1 MiB or 20,000 values (texts, numbers, objects …), or an uploaded file more than 50 MB. */
     payload_too_large: {
       headers: {
         "X-Trace-Id": components["headers"]["X-Trace-Id"];
@@ -2418,7 +2418,7 @@ export interface components {
         "application/json": components["schemas"]["WebhookFailure"];
       };
     };
-    /** @description The body has more than 1 MiB. */
+    /** @description The body has more than 1 MiB or 20,000 values (texts, numbers, objects …). */
     webhook_payload_too_large: {
       headers: {
         "X-Trace-Id": components["headers"]["X-Trace-Id"];
