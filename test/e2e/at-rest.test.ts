@@ -40,11 +40,11 @@ it('writes nothing for 60 s when nothing changes', async () => {
 
 it('answers one spec change with one status write', async () => {
   await client.kubectl(['apply', '--server-side', '-f', '-'], { input: anAgent('one-write') });
-  await client.kubectl(['wait', '--for=condition=Ready', 'agent/one-write', '--timeout=60s']);
+  await client.kubectl(['wait', '--for=condition=Ready', 'agent/one-write', '--timeout=100s']);
   await delay(3_000);
   const before = await writes();
   await client.kubectl(['apply', '--server-side', '-f', '-'], { input: anAgent('one-write', undefined, { welcomeMessage: 'Hello' }) });
-  await client.kubectl(['wait', '--for=jsonpath={.status.observedGeneration}=2', 'agent/one-write', '--timeout=60s']);
+  await client.kubectl(['wait', '--for=jsonpath={.status.observedGeneration}=2', 'agent/one-write', '--timeout=100s']);
   await delay(3_000);
   expect((await writes()) - before, 'the apply itself and one status write').toBe(2);
   await client.kubectl(['delete', 'agent/one-write']);

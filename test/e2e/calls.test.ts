@@ -17,7 +17,7 @@ beforeAll(async () => {
   await client.kubectl(['apply', '-f', '-'], {
     input: anAgent(name, undefined, { llm: { provider: 'openai', model: 'm', requiredDynamicData: ['who'] }, call: { maxDuration: '1m' } }),
   });
-  await client.kubectl(['wait', '--for=condition=Ready', `agent/${name}`, '--timeout=60s']);
+  await client.kubectl(['wait', '--for=condition=Ready', `agent/${name}`, '--timeout=100s']);
   database = new pg.Client({ connectionString: client.env.DATABASE_URL });
   await database.connect();
 });

@@ -54,7 +54,7 @@ beforeAll(async () => {
     `tool/${name}`,
     `phonenumber/${name}`,
     `webhooksubscription/${name}`,
-    '--timeout=60s',
+    '--timeout=100s',
   ]);
 });
 

@@ -23,7 +23,7 @@ test('the shared API server is the pinned one and deletes what a deleted owner o
   const owners = JSON.stringify({ metadata: { ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'owner', uid }] } });
   await kube('patch', 'configmap', 'owned', `--namespace=${namespace}`, '--type=merge', `--patch=${owners}`);
   await kube('delete', 'configmap', 'owner', `--namespace=${namespace}`);
-  await kube('wait', '--for=delete', 'configmap/owned', `--namespace=${namespace}`, '--timeout=60s');
+  await kube('wait', '--for=delete', 'configmap/owned', `--namespace=${namespace}`, '--timeout=100s');
 });
 
 test('a database of its own, with pgvector to be had', async () => {
