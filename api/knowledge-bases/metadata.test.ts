@@ -43,6 +43,17 @@ describe('the metadata of an upload', () => {
     expect(typeOf(text(sent))).toEqual([type, 'body.metadata']);
   });
 
+  it('has 256 fields at most, as many as the index keeps', () => {
+    const fields = (count: number): object => Object.fromEntries(Array.from({ length: count }, (_, n) => [`f${n}`, n]));
+    expect(typeOf(text(JSON.stringify(fields(256))))).toBe('ok');
+    const many = fields(257);
+    for (const refused of [text(JSON.stringify(many)), readMetadata({ json: many })])
+      expect(refused).toMatchObject({
+        ok: false,
+        issue: { type: 'value_error', msg: 'Value error, metadata may have 256 fields, not 257' },
+      });
+  });
+
   it('has 8 KiB at most, in bytes', () => {
     const sized = (bytes: number): string => `{"a":"${'é'.repeat((bytes - 8) / 2)}"}`;
     expect(Buffer.byteLength(sized(8192))).toBe(8192);

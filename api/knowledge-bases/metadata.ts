@@ -1,5 +1,6 @@
 /** The `metadata` of an upload: a JSON object of plain values in a form field. Pure. */
 import { filterKey } from '../../knowledge/search-filter.ts';
+import { mostFields } from '../../knowledge/vector-stores/check-arguments.ts';
 import type { Scalar } from '../../knowledge/vector-stores/vector-store.ts';
 import type { FieldValue } from '../http/forms.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
@@ -22,6 +23,7 @@ export function readMetadata(field: FieldValue): ReadMetadata {
   const { value } = parsed;
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return { ok: false, issue: issues.notADictionary(loc) };
   const entries = Object.entries(value as Readonly<Record<string, unknown>>);
+  if (entries.length > mostFields) return refused(`metadata may have ${mostFields} fields, not ${entries.length}`);
   for (const [key, item] of entries) {
     const fault = faultOf(key, item);
     if (fault !== undefined) return refused(`${JSON.stringify(key.slice(0, 64).toWellFormed())} ${fault}`);

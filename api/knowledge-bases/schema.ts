@@ -49,7 +49,7 @@ export const fileForm = z.object({
     .string()
     .optional()
     .meta({ contentMediaType: 'application/json' })
-    .describe('A JSON object of texts, numbers and booleans, at most 8 KiB: what a search can filter by.'),
+    .describe('A JSON object of texts, numbers and booleans, at most 8 KiB and 256 fields: what a search can filter by.'),
 });
 
 const pageUrl = withRule(
@@ -69,7 +69,7 @@ const websiteMetadata = z.record(z.string(), z.unknown()).meta({
 
 export const websiteSubmission = z.object({
   page_urls: z.array(pageUrl).min(1).max(100).describe('Pages to read; together they become one document. No links are followed.'),
-  metadata: websiteMetadata.nullish().describe('What a search can filter by, as for a file: at most 8 KiB.'),
+  metadata: websiteMetadata.nullish().describe('What a search can filter by, as for a file: at most 8 KiB and 256 fields.'),
 });
 
 export type WebsiteSubmission = z.output<typeof websiteSubmission>;

@@ -2171,7 +2171,7 @@ export interface components {
     WebsiteSubmission: {
       /** @description Pages to read; together they become one document. No links are followed. */
       page_urls: string[];
-      /** @description What a search can filter by, as for a file: at most 8 KiB. */
+      /** @description What a search can filter by, as for a file: at most 8 KiB and 256 fields. */
       metadata?: ({
         [key: string]: string | number | boolean;
       }) | null;
@@ -2810,7 +2810,7 @@ export interface operations {
            * @description At most 50 MB; its name ends in `.pdf`, `.docx`, `.txt`, `.md`, `.xlsx`, `.xls`, in any case.
            */
           file: string;
-          /** @description A JSON object of texts, numbers and booleans, at most 8 KiB: what a search can filter by. */
+          /** @description A JSON object of texts, numbers and booleans, at most 8 KiB and 256 fields: what a search can filter by. */
           metadata?: string;
         };
       };
