@@ -17,6 +17,7 @@ import { requireDescriptions } from './route.ts';
 import { requestSpan, traceIdOf } from './trace.ts';
 import { registerUnknownRoutes } from './unknown-route.ts';
 import { warnOfUntrustedProxies } from './untrusted-proxy.ts';
+import { registerLargeAnswers } from './large-answers.ts';
 import { registerWarnings } from './warnings.ts';
 
 const bodyLimit = 1024 * 1024;
@@ -126,6 +127,7 @@ export function createServer(dependencies: ApiDependencies): FastifyInstance {
   app.setErrorHandler<FastifyError>((error, request, reply) => sendFailure(request, reply, error));
   requireDescriptions(app);
   registerWarnings(app);
+  registerLargeAnswers(app);
   registerUnknownRoutes(app);
   registerAuthentication(app, dependencies);
   registerProbes(app, dependencies);
