@@ -159,6 +159,21 @@ describe('every table that holds an organisation’s rows', () => {
     expect(rows).toEqual(all.map((table) => ({ table, enabled: true, forced: true })));
   });
 
+  it('loses them when the organisation leaves, but for its reservations of numbers', async () => {
+    const { url } = await freshStore();
+    const { rows } = await (
+      await session(url)
+    ).query<{ name: string }>("SELECT tablename AS name FROM pg_policies WHERE schemaname = 'parley' AND policyname = 'leaving'");
+    // `webhook_names` has a column `org` as well, out of the reach of every query of the roles.
+    const all = [...tenantTables.filter((table) => table !== 'number_claims'), 'webhook_names'];
+    expect(
+      rows
+        .map(({ name }) => name)
+        .filter((name) => !/^vector_(dense|graph)_/.test(name))
+        .toSorted(),
+    ).toEqual(all.toSorted());
+  });
+
   it('is reached by no role through its partitions', async () => {
     const { url } = await freshStore();
     const { rows } = await (
