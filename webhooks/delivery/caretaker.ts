@@ -146,6 +146,7 @@ export class Caretaker {
   async #changed({ uid, endpoint, previous }: EndpointChange): Promise<void> {
     const { book, dispatcher, logger } = this.#options;
     try {
+      if (endpoint !== undefined && previous !== undefined && previous.url !== endpoint.url) await this.#closeBreaker(uid);
       if (endpoint === undefined) await this.#departures.left(uid);
       else if (previous !== undefined && !previous.active && endpoint.active) {
         await this.#resume(uid);
@@ -155,6 +156,20 @@ export class Caretaker {
     } catch (err) {
       logger.warn({ err, uid }, 'a change of a subscription was not followed; the next round does it');
     }
+  }
+
+  /** A new address is another endpoint: failures of the former one say nothing about it. */
+  async #closeBreaker(uid: string): Promise<void> {
+    const { store, book, dispatcher } = this.#options;
+    const [record] = await store.endpoints({ uids: [uid] });
+    if (record === undefined || record.breaker === 'closed') return;
+    const { org, version } = record;
+    const closed = { breaker: 'closed', probeInMs: undefined, opened: 0, ramp: 0, rampLeft: 0 } as const;
+    const changed = await store.changeBreaker({ org, subscriptionUid: uid, version, ...closed });
+    // Another replica was quicker, or a probe is on its way: to the new address.
+    if (changed === undefined) return;
+    book.take([changed]);
+    dispatcher.fetcher.due([uid]);
   }
 
   async #resume(uid: string): Promise<void> {

@@ -127,6 +127,28 @@ it('tries an endpoint again that it left alone although all its deliveries were 
   expect(await harness.sql('SELECT breaker FROM parley.webhook_endpoints')).toEqual([{ breaker: 'closed' }]);
 });
 
+it('closes the breaker with the address that it was opened for', async () => {
+  const harness = await dispatchHarness();
+  const { sink } = harness;
+  const { metadata } = await harness.subscribe('moved', {}, '/before');
+  await harness.dispatcher();
+  await harness.emit(1);
+  await sink.arrived('/before', 1);
+  await harness.sql(
+    `UPDATE parley.webhook_endpoints SET breaker = 'open', opened = 9, probe_at = now() + interval '1 hour', version = version + 1, changed_at = clock_timestamp()`,
+  );
+  await harness.subscribe('moved', {}, '/after');
+  await eventually(async () =>
+    expect(await harness.sql('SELECT breaker, opened, probe_at FROM parley.webhook_endpoints')).toEqual([
+      { breaker: 'closed', opened: 0, probe_at: null },
+    ]),
+  );
+  await harness.emit(5);
+  await sink.arrived('/after', 5);
+  await settled(harness, { succeeded: 6 }, metadata.uid);
+  await sink.close();
+});
+
 it('shares the work among two dispatchers and sends nothing twice', async () => {
   const harness = await dispatchHarness();
   const { sink } = harness;
