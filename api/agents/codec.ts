@@ -263,7 +263,7 @@ function analysisFromRest(item: AnalysisItem, stored: readonly Analysis[] | unde
     systemPrompt: item.system_prompt ?? undefined,
     examples: unlessNone(item.examples ?? [], before?.examples),
     choices: unlessNone(item.choices ?? [], before?.choices),
-  }) as Analysis;
+  });
 }
 
 /** An empty list where there was none stays none: both read the same. */

@@ -84,7 +84,7 @@ function lookupFromRest(
     body: unlessDefault(item.body, {}, stored?.body),
     cache: unlessDefault(item.cache, false, stored?.cache),
     response: unlessDefault(response, [], stored?.response as typeof response | undefined),
-  }) as Lookup;
+  });
 }
 
 /** Defaults and empty values where nothing was stored stay unwritten: they read the same. */

@@ -100,7 +100,7 @@ const steps: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('resync', 'outage', 'recovery', 'operator down', 'operator up') }) },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('wait'), ms: fc.constantFrom(1_000, day / 3, day - 1_000) }) },
-) as fc.Arbitrary<Step>;
+);
 
 it('never changes hands within a reservation, in 1,000 interleavings of two organisations', () => {
   let [changes, uses] = [0, 0];

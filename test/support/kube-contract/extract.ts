@@ -38,7 +38,7 @@ const specs: fc.Arbitrary<NonNullable<Widget['spec']>> = some(
     },
     { requiredKeys: [] },
   ),
-) as fc.Arbitrary<NonNullable<Widget['spec']>>;
+);
 
 export function extractRules(context: ContractContext): void {
   const mine = { manager: 'first', operation: 'Apply' } as const;
