@@ -289,20 +289,29 @@ describe('WorkQueue', () => {
         const { clock, queue } = setUp();
         const gate = new Gate();
         const running = queue.run({ concurrency, handle: gate.handle });
-        /** Keys that still owe a pass that begins after this moment, and the latest time by which they are in the queue. */
-        const owed = new Map<string, number>();
+        /** Keys that owe a pass which begins from now on, and the times at which others come to owe one: of two for one key, the earlier. */
+        const owed = new Set<string>();
+        const delayed = new Map<string, number>();
         let seen = 0;
         const settleStarted = (): void => {
-          for (const started of gate.started.slice(seen)) if ((owed.get(started) ?? Infinity) <= clock.monotonic()) owed.delete(started);
+          for (const [which, at] of delayed) {
+            if (at > clock.monotonic()) continue;
+            delayed.delete(which);
+            owed.add(which);
+          }
+          for (const started of gate.started.slice(seen)) owed.delete(started);
           seen = gate.started.length;
         };
-        const owe = (which: string, at: number): void => void owed.set(which, Math.min(at, owed.get(which) ?? Infinity));
+        const owe = (which: string, inMs: number): void => {
+          if (inMs > 0) delayed.set(which, Math.min(clock.monotonic() + inMs, delayed.get(which) ?? Infinity));
+          else owed.add(which);
+        };
         for (const each of steps) {
           if (each.op === 'add') {
-            owe(each.key, clock.monotonic());
+            owe(each.key, 0);
             queue.add(each.key, { priority: each.priority });
           } else if (each.op === 'addAfter') {
-            owe(each.key, clock.monotonic() + Math.max(0, each.ms));
+            owe(each.key, each.ms);
             queue.addAfter(each.key, each.ms);
           } else if (each.op === 'advance') {
             await clock.advance(each.ms);
@@ -310,7 +319,7 @@ describe('WorkQueue', () => {
             const finished = gate.inFlight[each.nth % Math.max(1, gate.inFlight.length)];
             if (finished === undefined) continue;
             const failures = queue.failures(finished);
-            if (each.fails) owe(finished, clock.monotonic() + 5 * 2 ** failures);
+            if (each.fails) owe(finished, 5 * 2 ** failures);
             await gate.finish(finished, each.fails ? new Error('fails') : undefined);
           }
           await settle(2);
@@ -327,7 +336,7 @@ describe('WorkQueue', () => {
           for (const each of gate.inFlight) await gate.finish(each);
           settleStarted();
         }
-        expect([...owed.keys()]).toEqual([]);
+        expect([...owed, ...delayed.keys()]).toEqual([]);
         expect([queue.depth, queue.delayed, clock.timers]).toEqual([0, 0, 0]);
         queue.shutDown();
         await running;
