@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 
 import { registerControlPlane } from './control-plane/command.ts';
+import { registerEventLoop } from './event-loop/command.ts';
 import { registerKnowledge } from './knowledge/command.ts';
 import { registerRateLimits } from './rate-limits/command.ts';
 import { registerVoiceBench } from './voice/command.ts';
@@ -12,6 +13,7 @@ const program = new Command('bench')
   .showHelpAfterError('(run with --help for what is allowed)');
 
 registerControlPlane(program);
+registerEventLoop(program);
 registerKnowledge(program);
 registerRateLimits(program);
 registerVoiceBench(program);
