@@ -23,3 +23,9 @@ it('are looked for at the beginning again where the end is reached', async () =>
   expect(ports).toHaveLength(3);
   expect(Math.min(...ports)).toBeLessThan(21_000);
 });
+
+it.runIf(process.platform === 'linux')('are not given to two who ask, though the first has not used them yet', async () => {
+  const first = await freePorts(5, 0.25);
+  const second = await freePorts(5, 0.25);
+  expect(first.filter((port) => second.includes(port))).toEqual([]);
+});

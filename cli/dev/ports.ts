@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:net';
+import { createServer, type ListenOptions, type Server } from 'node:net';
 
 /**
  * Below what systems give to connections that go out (Linux from 32768, macOS from 49152): such a port may be taken by any of them
@@ -14,8 +14,7 @@ export async function portIsFree(port: number): Promise<boolean> {
 }
 
 /**
- * Free ports, all different: they are held together until the last one is known. They follow each other from some point on, so that
- * what is started at the same time elsewhere rarely finds one of them.
+ * Free ports, all different: they are held together until the last one is known, and claimed until this process ends.
  * @param from where the search begins, 0 … 1
  * @throws Error where there are not so many
  */
@@ -27,7 +26,9 @@ export async function freePorts(count: number, from: number = Math.random()): Pr
       if (step === range.count) throw new Error(`there are no ${count} free ports from ${range.first} to ${range.first + range.count - 1}`);
       const port = range.first + ((start + step) % range.count);
       const server = await listenOn(port);
-      if (server !== undefined) held.push({ port, server });
+      if (server === undefined) continue;
+      if (await claim(port)) held.push({ port, server });
+      else await close(server);
     }
   } finally {
     await Promise.all(held.map(({ server }) => close(server)));
@@ -35,11 +36,26 @@ export async function freePorts(count: number, from: number = Math.random()): Pr
   return held.map(({ port }) => port);
 }
 
+/**
+ * Keeps a port from other processes that look for one: between being found free and being used nothing else shows that it is taken.
+ * Only Linux has such names, which go with their process.
+ */
+async function claim(port: number): Promise<boolean> {
+  if (process.platform !== 'linux') return true;
+  const server = await listen({ path: `\0parley-port-${port}` });
+  server?.unref();
+  return server !== undefined;
+}
+
 function listenOn(port: number): Promise<Server | undefined> {
+  return listen({ port, host: '127.0.0.1' });
+}
+
+function listen(address: ListenOptions): Promise<Server | undefined> {
   return new Promise((resolve) => {
     const server = createServer();
     server.once('error', () => resolve(undefined));
-    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => resolve(server));
+    server.listen({ ...address, exclusive: true }, () => resolve(server));
   });
 }
 
