@@ -200,7 +200,8 @@ describe('what was recorded until then', () => {
     expect(Math.abs(late.recording!.durationMs / 1000 - secondsOf(late))).toBeLessThan(1);
     const sound = await soundOf(await recorded(killed));
     expect(sound.seconds).toBeGreaterThan(2.4);
-    expect(heard(sound.right)[0]!.frequency).toBe(frequencyOf(welcome));
+    // A tenth of a second in which a tone has just begun may look like another tone.
+    expect(heard(sound.right).filter(({ frequency }) => frequency === frequencyOf(welcome)).length).toBeGreaterThan(2);
     expect(await spooled()).toEqual([]);
   });
 
