@@ -1,5 +1,6 @@
 import type { Config } from '../../platform/config.ts';
 import { NumberAssignments } from '../../platform/number-assignments.ts';
+import { numberReservationMs } from '../../platform/number-reservation.ts';
 import { NumberPool } from '../../platform/number-pool.ts';
 import type { Limits } from '../dependencies.ts';
 import type { Caller } from '../http/caller.ts';
@@ -59,7 +60,7 @@ export function limitsOf(config: Config): Limits {
     exchangeMs: config.PARLEY_RATE_LIMIT_EXCHANGE_MS,
     requestTimeoutMs: config.PARLEY_REQUEST_TIMEOUT_MS,
     nativeNumbers: new NumberPool(config.PARLEY_NATIVE_NUMBERS),
-    numberReservationMs: config.PARLEY_NUMBER_RESERVATION_DAYS * 86_400_000,
+    numberReservationMs: numberReservationMs(config),
     numberAssignments: new NumberAssignments(config.PARLEY_NUMBER_ASSIGNMENTS),
     trustedProxies: config.PARLEY_TRUSTED_PROXIES.split(',').flatMap((entry) => (entry.trim() === '' ? [] : [entry.trim()])),
   };

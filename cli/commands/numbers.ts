@@ -9,12 +9,14 @@ export function registerNumbers(program: Command): void {
     .option('--org <name>', 'of one organisation')
     .option('--json', 'print JSON')
     .action(async (options: { readonly org?: string; readonly json?: true }) => {
-      const [{ withStore }, { reservationMs }, { printJson, table }] = await Promise.all([
+      const [{ withStore }, { loadConfig }, { numberReservationMs }, { printJson, table }] = await Promise.all([
         import('../database.ts'),
-        import('../number-reservation.ts'),
+        import('../../platform/config.ts'),
+        import('../../platform/number-reservation.ts'),
         import('../table.ts'),
       ]);
-      const all = await withStore((store) => store.numberClaims.list({ reservedMs: reservationMs(), org: options.org }));
+      const reservedMs = numberReservationMs(loadConfig(process.env));
+      const all = await withStore((store) => store.numberClaims.list({ reservedMs, org: options.org }));
       const shown = all.map(({ number, org, reservedUntil, expired }) => ({
         number,
         organization: org,
@@ -34,18 +36,20 @@ export function registerNumbers(program: Command): void {
     .description('end the reservation of a number, so that any organisation may have it; one that is in use stays where it is')
     .argument('<number>', 'E.164, such as +12025550143')
     .action(async (number: string) => {
-      const [{ withStore }, { UserError }, { reservationMs }] = await Promise.all([
+      const [{ withStore }, { UserError }, { loadConfig }, { numberReservationMs }] = await Promise.all([
         import('../database.ts'),
         import('../failure.ts'),
-        import('../number-reservation.ts'),
+        import('../../platform/config.ts'),
+        import('../../platform/number-reservation.ts'),
       ]);
+      const reservedMs = numberReservationMs(loadConfig(process.env));
       await withStore(async ({ numberClaims }) => {
         const org = await numberClaims.endReservation(number);
         if (org !== undefined) {
           process.stdout.write(`${number} is no longer reserved for ${org}\n`);
           return;
         }
-        const claim = await numberClaims.get(number, { reservedMs: reservationMs() });
+        const claim = await numberClaims.get(number, { reservedMs });
         throw claim === undefined
           ? new UserError(`${number} is not reserved`, { cure: 'see `parley numbers list`' })
           : new UserError(`${number} is in use by organisation ${claim.org}`, { cure: 'delete its PhoneNumber first' });

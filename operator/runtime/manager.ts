@@ -37,6 +37,7 @@ import type { Config } from '../../platform/config.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { NumberAssignments } from '../../platform/number-assignments.ts';
 import { NumberPool } from '../../platform/number-pool.ts';
+import { numberReservationMs } from '../../platform/number-reservation.ts';
 import { conditionOf } from '../status/conditions.ts';
 import type { NumberOwner, Store } from '../../store/index.ts';
 import { toolLogic } from '../tool/index.ts';
@@ -75,7 +76,6 @@ interface Controllers {
 
 /** Everything is looked at again this often, in case an event was missed or somebody changed Postgres by hand; writes nothing unless there is a difference. */
 const RESYNC_MS = 600_000;
-const DAY_MS = 86_400_000;
 /** Documents that come and go in a knowledge base show in its status this often, in milliseconds. */
 const KNOWLEDGE_MS = 10_000;
 
@@ -119,8 +119,7 @@ export class Manager {
     this.#knowledge = new KnowledgeBook({ store, outage: this.#outage, jobs: this.#starter });
     this.#knowledgeChanges = new Coalescer({ clock, everyMs: KNOWLEDGE_MS, emit: (key) => this.#controllers.knowledgeBases.enqueue(key) });
     this.#routes = new RouteBook({ store, outage: this.#outage });
-    const reservedMs = options.config.PARLEY_NUMBER_RESERVATION_DAYS * DAY_MS;
-    this.#claims = new ClaimBook({ store, outage: this.#outage, reservedMs });
+    this.#claims = new ClaimBook({ store, outage: this.#outage, reservedMs: numberReservationMs(options.config) });
     this.#telephony = this.#connectTelephony();
     this.#controllers = this.#createControllers(clients);
     this.#listen(triggers);
