@@ -14,6 +14,7 @@ const source = [
   'cli',
   'crds',
   'dispatcher',
+  'events',
   'image',
   'knowledge',
   'kube',

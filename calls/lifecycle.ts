@@ -2,8 +2,8 @@
 import type { Clock } from '../platform/clock.ts';
 import { currentTrace } from '../platform/telemetry/tracing.ts';
 import type { CallRecord, CallRef, CallStore, FinishReason, NewCall, NewEvent } from '../store/index.ts';
-import { buildEvent } from '../webhooks/events/emit.ts';
-import type { EventName, EventPayload } from '../webhooks/events/catalogue.ts';
+import { buildEvent } from '../events/emit.ts';
+import type { EventName, EventPayload } from '../events/catalogue.ts';
 
 type Calls = CallStore['calls'];
 type Transition = Awaited<ReturnType<Calls['end']>>;

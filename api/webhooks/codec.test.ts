@@ -4,7 +4,7 @@ import type { z } from 'zod';
 
 import { webhookSubscriptionKind, type WebhookSubscription, type WebhookSubscriptionSpec } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
-import { eventNames } from '../../webhooks/events/catalogue.ts';
+import { eventNames } from '../../events/catalogue.ts';
 import { refId, SecretWriter } from '../codec/secrets.ts';
 import { validate } from '../validation/validate.ts';
 import { subscriptionFromRest, subscriptionToRest, type SubscriptionEncoding } from './codec.ts';

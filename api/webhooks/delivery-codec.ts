@@ -1,5 +1,5 @@
 /** Deliveries and their attempts, as they are answered. Pure. */
-import { deliveryIdText, eventIdOf } from '../../webhooks/events/envelope.ts';
+import { deliveryIdText, eventIdOf } from '../../events/envelope.ts';
 import type { AttemptRecord, DeliveryRecord, DeliveryState } from '../../store/index.ts';
 import type { DeliveryStatus } from './schema.ts';
 

@@ -3,7 +3,7 @@ import type { WebhookSubscription } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { deliveryIdOf, type AttemptRecord, type DeliveryRecord, type EndpointRecord, type WebhookStore } from '../../store/index.ts';
-import { buildEvent } from '../../webhooks/events/emit.ts';
+import { buildEvent } from '../../events/emit.ts';
 import { ApiError } from '../http/api-error.ts';
 import { deliveryIdFrom, statesOf } from './delivery-codec.ts';
 import type { DeliveryStatus, Recovery } from './schema.ts';

@@ -2,8 +2,8 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 
 import type { WebhookSubscription } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
-import { eventCatalogue } from '../../webhooks/events/catalogue.ts';
-import { deliveryIdText, eventIdOf } from '../../webhooks/events/envelope.ts';
+import { eventCatalogue } from '../../events/catalogue.ts';
+import { deliveryIdText, eventIdOf } from '../../events/envelope.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Caller } from '../http/caller.ts';
 import { ifMatch, sendEtag } from '../http/conditions.ts';

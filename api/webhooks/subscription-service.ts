@@ -3,7 +3,7 @@ import { API_VERSION, subscriptionNameOf, webhookSubscriptionKind, wellKnown, ty
 import { unstorable } from '../../crds/unstorable.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { WebhookStore } from '../../store/index.ts';
-import { eventNames } from '../../webhooks/events/catalogue.ts';
+import { eventNames } from '../../events/catalogue.ts';
 import { generateSigningKey } from '../../webhooks/signing/signing-keys.ts';
 import { currentKeyName } from '../../webhooks/signing/signing-secret.ts';
 import { ApiError, ValidationFailed } from '../http/api-error.ts';

@@ -6,8 +6,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { openStore, StoreError } from '../../store/index.ts';
-import { composeEvent } from '../../webhooks/events/emit.ts';
-import { eventIdOf } from '../../webhooks/events/envelope.ts';
+import { composeEvent } from '../../events/emit.ts';
+import { eventIdOf } from '../../events/envelope.ts';
 import type { EmitterOptions } from './emit.ts';
 
 const { databaseUrl, org, workspaces, count, perSecond } = JSON.parse(process.argv[2] ?? '') as EmitterOptions;

@@ -2,9 +2,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
 import { openStore, StoreError, type NewEvent, type Store } from '../../store/index.ts';
-import type { EventName } from '../../webhooks/events/catalogue.ts';
-import { composeEvent } from '../../webhooks/events/emit.ts';
-import { eventIdOf } from '../../webhooks/events/envelope.ts';
+import type { EventName } from '../../events/catalogue.ts';
+import { composeEvent } from '../../events/emit.ts';
+import { eventIdOf } from '../../events/envelope.ts';
 import { databaseUrl, explainStore } from '../database.ts';
 import { UserError } from '../failure.ts';
 import { requireOrganization } from './organization.ts';

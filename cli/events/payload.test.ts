@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { eventCatalogue, eventNames } from '../../webhooks/events/catalogue.ts';
+import { eventCatalogue, eventNames } from '../../events/catalogue.ts';
 import { eventNameOf, payloadOf } from './payload.ts';
 
 describe('the name of an event', () => {

@@ -1,7 +1,7 @@
 /** What an event that a person makes says. */
 import { z } from 'zod';
 
-import { eventCatalogue, eventNames, isEventName, type EventName } from '../../webhooks/events/catalogue.ts';
+import { eventCatalogue, eventNames, isEventName, type EventName } from '../../events/catalogue.ts';
 import { UserError } from '../failure.ts';
 
 /** @throws UserError with the names that there are */

@@ -1,7 +1,7 @@
 /** Shows events as they are committed. */
 import { openStore, watchOutbox, type EventRecord } from '../../store/index.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { eventIdOf } from '../../webhooks/events/envelope.ts';
+import { eventIdOf } from '../../events/envelope.ts';
 import { databaseUrl, explainStore } from '../database.ts';
 import { requireOrganization } from './organization.ts';
 import { eventNameOf } from './payload.ts';

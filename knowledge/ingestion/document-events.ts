@@ -1,6 +1,6 @@
 /** What subscribers are told of a document that has come to its end. */
 import type { EndedDocument, NewEvent } from '../../store/index.ts';
-import { buildEvent } from '../../webhooks/events/emit.ts';
+import { buildEvent } from '../../events/emit.ts';
 
 /** @param now milliseconds since the epoch */
 export function documentCompleted({ org, id, knowledgeBase, workspace, chunkCount }: EndedDocument, now: number): NewEvent {

@@ -1,6 +1,6 @@
 /** What the operator thinks of a subscription, beyond what the schema and CEL can say. */
 import type { WebhookSubscription } from '../../crds/index.ts';
-import { eventNames } from '../../webhooks/events/catalogue.ts';
+import { eventNames } from '../../events/catalogue.ts';
 import type { World } from '../references/world.ts';
 import type { Stage } from '../status/conditions.ts';
 import type { Problem, Reason } from '../status/reasons.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { WebhookSubscription } from '../../crds/index.ts';
 import { storedObject } from '../../test/support/simulated-operator.ts';
-import { eventNames } from '../../webhooks/events/catalogue.ts';
+import { eventNames } from '../../events/catalogue.ts';
 import { memoryWorld, type KeyedEntry } from '../references/memory-world.ts';
 import { conditionOf } from '../status/conditions.ts';
 import { planWebhookSubscription } from './plan.ts';

@@ -2,7 +2,7 @@
 import { traceContextOf, type SpanReference } from '../../platform/telemetry/trace-context.ts';
 import { isTracing, startSpan } from '../../platform/telemetry/tracing.ts';
 import type { ClaimedDelivery } from '../../store/webhooks/types.ts';
-import { deliveryIdText, eventIdOf } from '../events/envelope.ts';
+import { deliveryIdText, eventIdOf } from '../../events/envelope.ts';
 import type { Credentials } from '../subscriptions/credentials.ts';
 import type { Endpoint } from '../subscriptions/endpoint.ts';
 import type { Attempt } from './attempt.ts';

@@ -1,7 +1,7 @@
 /** The one line that is logged of an attempt: ids, numbers, words and the host, never a header, a body or what follows the host in an address. */
 import type { Logger } from '../../platform/logging.ts';
 import type { AttemptResult, DeliveryState } from '../../store/webhooks/types.ts';
-import { deliveryIdText, eventIdOf } from '../events/envelope.ts';
+import { deliveryIdText, eventIdOf } from '../../events/envelope.ts';
 import type { Attempted } from './deliverer.ts';
 
 /** What became of the delivery by this attempt. */

@@ -6,7 +6,7 @@ import type { ClaimedDelivery } from '../../store/webhooks/types.ts';
 import type { Attempt } from '../attempt/attempt.ts';
 import type { FailedAttempt, SuccessfulAttempt } from '../attempt/outcome.ts';
 import { attemptDelivery } from '../attempt/traced-attempt.ts';
-import { deliveryIdText } from '../events/envelope.ts';
+import { deliveryIdText } from '../../events/envelope.ts';
 import { CredentialsError } from '../subscriptions/credentials.ts';
 import type { EndpointDirectory } from '../subscriptions/directory.ts';
 import type { Endpoint } from '../subscriptions/endpoint.ts';

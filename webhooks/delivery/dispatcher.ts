@@ -5,7 +5,7 @@ import { StoreError } from '../../store/error.ts';
 import type { DispatchStore } from '../../store/webhooks/dispatch.ts';
 import type { AttemptResult, ClaimedDelivery, NewDelivery } from '../../store/webhooks/types.ts';
 import type { Attempt } from '../attempt/attempt.ts';
-import { deliveryIdText } from '../events/envelope.ts';
+import { deliveryIdText } from '../../events/envelope.ts';
 import { isTest } from '../relay/decide.ts';
 import { Relay } from '../relay/relay.ts';
 import type { EndpointDirectory } from '../subscriptions/directory.ts';

@@ -4,7 +4,7 @@ import type { Logger } from '../../platform/logging.ts';
 import { traceContextOf } from '../../platform/telemetry/trace-context.ts';
 import { continueTrace } from '../../platform/telemetry/tracing.ts';
 import type { DispatchStore } from '../../store/webhooks/dispatch.ts';
-import { deliveryIdText } from '../events/envelope.ts';
+import { deliveryIdText } from '../../events/envelope.ts';
 import { RetriesUnavailable, type Retry, type RetryStarter } from './retry-starter.ts';
 
 export interface HandOverOptions {

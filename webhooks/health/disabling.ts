@@ -1,5 +1,5 @@
 import type { Disabling } from '../../store/index.ts';
-import { buildEvent } from '../events/emit.ts';
+import { buildEvent } from '../../events/emit.ts';
 import type { Endpoint } from '../subscriptions/endpoint.ts';
 
 /** What the owner of an endpoint that answers 410 is told. */

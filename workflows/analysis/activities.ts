@@ -11,7 +11,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { AnalysisOutcome, CallRecord, NewEvent, Store } from '../../store/index.ts';
-import { buildEvent } from '../../webhooks/events/emit.ts';
+import { buildEvent } from '../../events/emit.ts';
 import { whileAlive } from '../while-alive.ts';
 import { modelFailure, type AnalysisActivities, type AnalysisEnd } from './types.ts';
 

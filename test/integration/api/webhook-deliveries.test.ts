@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 
 import { deliveryIdOf, openDispatchStore, type AttemptResult, type DispatchStore } from '../../../store/index.ts';
-import { buildEvent } from '../../../webhooks/events/emit.ts';
+import { buildEvent } from '../../../events/emit.ts';
 import { aWebhookSubscription } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import { kubectl, kubectlJson, organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';

@@ -7,7 +7,7 @@ import { runDispatcher } from '../../../dispatcher/main.ts';
 import { loadConfig } from '../../../platform/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
-import { buildEvent } from '../../../webhooks/events/emit.ts';
+import { buildEvent } from '../../../events/emit.ts';
 import { sign } from '../../../webhooks/signing/sign.ts';
 import { parseSigningKey } from '../../../webhooks/signing/signing-keys.ts';
 import { controlPlane } from '../../support/control-plane.ts';

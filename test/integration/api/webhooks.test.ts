@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { wellKnown, type WebhookSubscription } from '../../../crds/index.ts';
-import { eventNames } from '../../../webhooks/events/catalogue.ts';
+import { eventNames } from '../../../events/catalogue.ts';
 import { aWebhookSubscription, anAgentRequest } from '../../support/builders.ts';
 import { eventually } from '../../support/eventually.ts';
 import {

@@ -15,7 +15,7 @@ import { loadConfig } from '../../../platform/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
 import { insertEvents, migrate, openStore, type Store } from '../../../store/index.ts';
-import { buildEvent } from '../../../webhooks/events/emit.ts';
+import { buildEvent } from '../../../events/emit.ts';
 import { controlPlane } from '../../support/control-plane.ts';
 import { eventually } from '../../support/eventually.ts';
 import { organizationNamespace } from '../../support/namespace.ts';

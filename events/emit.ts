@@ -1,7 +1,7 @@
 /** Makes events that can't be wrong: name and payload belong together, and the body is made once. */
-import { traceFor } from '../../platform/telemetry/tracing.ts';
-import { uuidv7At } from '../../platform/uuid.ts';
-import type { NewEvent } from '../../store/index.ts';
+import { traceFor } from '../platform/telemetry/tracing.ts';
+import { uuidv7At } from '../platform/uuid.ts';
+import type { NewEvent } from '../store/index.ts';
 import { eventCatalogue, type EventName, type EventPayload } from './catalogue.ts';
 import { envelopeBytes } from './envelope.ts';
 
