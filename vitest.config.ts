@@ -13,7 +13,6 @@ const source = [
   'calls',
   'cli',
   'crds',
-  'dispatcher',
   'events',
   'image',
   'knowledge',

@@ -18,7 +18,7 @@ import { Readiness } from '../../platform/lifecycle.ts';
 import { createLogger, type Logger } from '../../platform/logging.ts';
 import { readyGauge } from '../../platform/ready-gauge.ts';
 import { openDispatchStore, openStore, type Store } from '../../store/index.ts';
-import { createDeliveryMetrics, createOutcomeMetrics } from '../../webhooks/delivery/metrics.ts';
+import { createDeliveryMetrics, createOutcomeMetrics } from '../../webhooks/dispatcher/metrics.ts';
 import { createEndpointDirectory } from '../../webhooks/subscriptions/open-directory.ts';
 import { createAnalysisActivities } from '../../workflows/analysis/activities.ts';
 import { createHousekeepingActivities } from '../../workflows/housekeeping/activities.ts';

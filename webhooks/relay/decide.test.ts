@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { OutboxEvent } from '../../store/webhooks/types.ts';
 import { endpoint } from '../../test/support/webhook-endpoint.ts';
-import type { Gate } from '../delivery/endpoint-book.ts';
+import type { Gate } from '../dispatcher/endpoint-book.ts';
 import type { Endpoint } from '../subscriptions/endpoint.ts';
 import { decide, type DecideOptions } from './decide.ts';
 

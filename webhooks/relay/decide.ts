@@ -1,6 +1,6 @@
 /** Who gets which event. */
 import type { OutboxEvent, PlannedDelivery, RelayDecision } from '../../store/webhooks/types.ts';
-import type { Gate } from '../delivery/endpoint-book.ts';
+import type { Gate } from '../dispatcher/endpoint-book.ts';
 import type { EndpointDirectory, Watermark } from '../subscriptions/directory.ts';
 import type { Endpoint } from '../subscriptions/endpoint.ts';
 

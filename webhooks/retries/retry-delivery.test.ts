@@ -5,7 +5,7 @@ import type { AttemptResult, ClaimedDelivery, DeliveryState, EndpointRecord } fr
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { endpoint as endpointOf } from '../../test/support/webhook-endpoint.ts';
 import type { AttemptOutcome } from '../attempt/outcome.ts';
-import { EndpointBook } from '../delivery/endpoint-book.ts';
+import { EndpointBook } from '../dispatcher/endpoint-book.ts';
 import { CredentialsError } from '../subscriptions/credentials.ts';
 import type { Endpoint } from '../subscriptions/endpoint.ts';
 import { retryDelivery } from './retry-delivery.ts';

@@ -14,11 +14,11 @@ import {
 } from '../../store/index.ts';
 import type { Attempt } from '../attempt/attempt.ts';
 import { attemptDelivery } from '../attempt/traced-attempt.ts';
-import type { EndpointBook } from '../delivery/endpoint-book.ts';
-import { logAttempt, timeOfEvent } from '../delivery/attempt-line.ts';
-import { judge } from '../delivery/judge.ts';
-import type { OutcomeMetrics } from '../delivery/metrics.ts';
-import type { RecordAttempts } from '../delivery/record-attempts.ts';
+import type { EndpointBook } from '../dispatcher/endpoint-book.ts';
+import { logAttempt, timeOfEvent } from '../dispatcher/attempt-line.ts';
+import { judge } from '../dispatcher/judge.ts';
+import type { OutcomeMetrics } from '../dispatcher/metrics.ts';
+import type { RecordAttempts } from '../dispatcher/record-attempts.ts';
 import { CredentialsError, type Credentials } from '../subscriptions/credentials.ts';
 import type { EndpointDirectory } from '../subscriptions/directory.ts';
 import type { Endpoint } from '../subscriptions/endpoint.ts';

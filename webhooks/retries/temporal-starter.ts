@@ -6,7 +6,7 @@ import type { Logger } from '../../platform/logging.ts';
 import { ensureSearchAttributes } from '../../platform/search-attributes.ts';
 import { tracedStarts } from '../../platform/telemetry/temporal-trace.ts';
 import type { Temporal } from '../../platform/temporal.ts';
-import { RetriesUnavailable, type Retry, type RetryStarter } from '../delivery/retry-starter.ts';
+import { RetriesUnavailable, type Retry, type RetryStarter } from '../dispatcher/retry-starter.ts';
 import {
   type DeliveryJob,
   DELIVERY_WORKFLOW,

@@ -6,7 +6,7 @@ import type { Config } from '../../platform/config.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Readiness } from '../../platform/lifecycle.ts';
 import type { Logger } from '../../platform/logging.ts';
-import { createOutcomeMetrics } from '../../webhooks/delivery/metrics.ts';
+import { createOutcomeMetrics } from '../../webhooks/dispatcher/metrics.ts';
 import { openWebhooks } from '../../webhooks/open-webhooks.ts';
 import { EndpointLimits } from '../../webhooks/retries/endpoint-limits.ts';
 import { createDeliveryActivities } from './activities.ts';

@@ -12,7 +12,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { runApi } from '../../../api/main.ts';
 import { recordingKey } from '../../../calls/names.ts';
 import { kinds } from '../../../crds/index.ts';
-import { runDispatcher } from '../../../dispatcher/main.ts';
+import { runDispatcher } from '../../../webhooks/dispatcher/main.ts';
 import { openFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
 import { runOperator } from '../../../operator/main.ts';
 import { loadConfig, type Config } from '../../../platform/config.ts';

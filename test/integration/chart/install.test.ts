@@ -15,7 +15,7 @@ import { checkCluster } from '../../../cli/doctor/cluster.ts';
 import type { Finding } from '../../../cli/doctor/finding.ts';
 import type { Role } from '../../../cli/doctor/permissions.ts';
 import { repositoryRoot } from '../../../cli/dev/repository.ts';
-import { runDispatcher } from '../../../dispatcher/main.ts';
+import { runDispatcher } from '../../../webhooks/dispatcher/main.ts';
 import { createTransport, loadKubeConfig } from '../../../kube/index.ts';
 import { runOperator } from '../../../operator/main.ts';
 import { systemClock } from '../../../platform/clock.ts';

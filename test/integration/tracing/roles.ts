@@ -6,7 +6,7 @@ import { Writable } from 'node:stream';
 import { pathToFileURL } from 'node:url';
 
 import type { ApiDependencies } from '../../../api/dependencies.ts';
-import { runDispatcher } from '../../../dispatcher/main.ts';
+import { runDispatcher } from '../../../webhooks/dispatcher/main.ts';
 import { openKnowledge } from '../../../knowledge/open-knowledge.ts';
 import { runOperator } from '../../../operator/main.ts';
 import { loadConfig } from '../../../platform/config.ts';

@@ -9,7 +9,7 @@ import type { Registry } from 'prom-client';
 import { onTestFinished } from 'vitest';
 
 import { webhookSubscriptionKind } from '../../../crds/index.ts';
-import { runDispatcher } from '../../../dispatcher/main.ts';
+import { runDispatcher } from '../../../webhooks/dispatcher/main.ts';
 import { createTransport, loadKubeConfig, ResourceClient, type KubeObject, type Stored } from '../../../kube/index.ts';
 import { loadConfig } from '../../../platform/config.ts';
 import { createLogger } from '../../../platform/logging.ts';

@@ -1,17 +1,17 @@
 /** The dispatcher role: relays events and sends them to webhook subscriptions. */
 import type { Registry } from 'prom-client';
 
-import { sleep, systemClock, type Clock } from '../platform/clock.ts';
-import type { Config } from '../platform/config.ts';
-import { Readiness, runUntilStopped, startProbeServer } from '../platform/lifecycle.ts';
-import type { Logger } from '../platform/logging.ts';
-import { readyGauge } from '../platform/ready-gauge.ts';
-import { watchHealth, type DeliveryCounts } from '../store/index.ts';
-import { Caretaker } from '../webhooks/delivery/caretaker.ts';
-import { Dispatcher } from '../webhooks/delivery/dispatcher.ts';
-import { createDeliveryMetrics } from '../webhooks/delivery/metrics.ts';
-import { StatusWriter, statusClient } from '../webhooks/health/status-writer.ts';
-import { openWebhooks, type Webhooks } from '../webhooks/open-webhooks.ts';
+import { sleep, systemClock, type Clock } from '../../platform/clock.ts';
+import type { Config } from '../../platform/config.ts';
+import { Readiness, runUntilStopped, startProbeServer } from '../../platform/lifecycle.ts';
+import type { Logger } from '../../platform/logging.ts';
+import { readyGauge } from '../../platform/ready-gauge.ts';
+import { watchHealth, type DeliveryCounts } from '../../store/index.ts';
+import { Caretaker } from './caretaker.ts';
+import { Dispatcher } from './dispatcher.ts';
+import { createDeliveryMetrics } from './metrics.ts';
+import { StatusWriter, statusClient } from '../health/status-writer.ts';
+import { openWebhooks, type Webhooks } from '../open-webhooks.ts';
 
 export interface RunDispatcherOptions {
   readonly config: Config;
