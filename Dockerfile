@@ -2,7 +2,7 @@
 # The image for those who have Docker: `docker build -t parley .`
 # `make image` builds the same contents without a container engine (docs/install/image.md).
 #
-# `node scripts/image-bases.ts` asks the registry for the digests of both bases and writes them here, so that a build is of what was
+# `node scripts/image/update-bases.ts` asks the registry for the digests of both bases and writes them here, so that a build is of what was
 # looked at. Without digests the tags say what is taken.
 ARG NODE_IMAGE=node:24-bookworm-slim
 ARG DEBIAN_IMAGE=debian:bookworm-slim
@@ -14,7 +14,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN --mount=type=cache,target=/root/.npm npm ci --no-audit --no-fund
 COPY . .
 # The bundle, the packages that it imports at run time, the Node.js of the lockfile: one folder a layer.
-RUN PATH="/src/node_modules/.bin:$PATH" node scripts/image.ts --stage /out
+RUN PATH="/src/node_modules/.bin:$PATH" node scripts/image/main.ts --stage /out
 
 FROM ${DEBIAN_IMAGE}
 # tini is process 1: it hands SIGTERM on and reaps what the processes of parsers and calls leave behind.

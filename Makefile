@@ -29,10 +29,10 @@ bench: $(BUNDLE) ## The benchmarks behind the figures in docs/benchmarks.md (ARG
 	node bench/main.ts $(ARGS)
 
 image: $(STAMP) ## The OCI image, built without a container engine, into build/image (ARGS="--out … --locked")
-	node scripts/image.ts $(ARGS)
+	node scripts/image/main.ts $(ARGS)
 
 e2e: $(STAMP) ## Parley on a real node on this machine: needs Linux and root (ARGS="--keep" leaves it up)
-	node scripts/image.ts
+	node scripts/image/main.ts
 	node test/node/main.ts $(ARGS)
 
 upgrade-test: $(STAMP) ## From another version (the latest tag, or PARLEY_UPGRADE_FROM=<ref>) to this checkout, with live data

@@ -14,7 +14,6 @@ const source = [
   'cli',
   'crds',
   'events',
-  'image',
   'knowledge',
   'kube',
   'operator',

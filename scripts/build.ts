@@ -9,7 +9,7 @@ import { build } from 'esbuild';
 
 import { assetFolder, assetTypes, packageFolder } from '../api/docs/assets.ts';
 import { bundleCallPage, CALL_PAGE_SCRIPT } from '../api/call-page/bundle.ts';
-import { BUNDLE_CONTENTS, bundleContents } from '../image/bundle-contents.ts';
+import { BUNDLE_CONTENTS, bundleContents } from './image/bundle-contents.ts';
 import { pdfAssetFolder, pdfAssets, pdfPackageFolder } from '../knowledge/parsing/assets.ts';
 import { megabytes } from '../platform/megabytes.ts';
 import { bundleWorkflows, WORKFLOW_BUNDLE } from '../workflows/bundle.ts';

@@ -15,8 +15,8 @@ import { build } from 'esbuild';
 import { parse, stringify } from 'yaml';
 
 import { tar, type TarEntry } from '../cli/kubectl/report/tar.ts';
-import { bundleContents } from '../image/bundle-contents.ts';
-import { licenceTexts } from '../image/licences.ts';
+import { bundleContents } from './image/bundle-contents.ts';
+import { licenceTexts } from './image/licences.ts';
 import { megabytes } from '../platform/megabytes.ts';
 
 interface Manifest {

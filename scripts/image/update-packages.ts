@@ -1,11 +1,11 @@
-/** Writes image/debian-packages.json anew: the versions that Debian's archive has now. Run `apt-get update` first. */
+/** Writes scripts/image/debian-packages.json anew: the versions that Debian's archive has now. Run `apt-get update` first. */
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
-import type { DebianPackages } from '../image/debian.ts';
+import type { DebianPackages } from './debian.ts';
 
-const file = 'image/debian-packages.json';
+const file = 'scripts/image/debian-packages.json';
 const pinned = JSON.parse(await readFile(file, 'utf8')) as DebianPackages;
 const packages: Record<string, DebianPackages['packages'][string]> = {};
 for (const [name, { reason }] of Object.entries(pinned.packages)) {

@@ -52,7 +52,7 @@ it('runs the same program, as the same user, with the same environment', () => {
 });
 
 it('has the same files: what the script stages, over a base with the same accounts', () => {
-  const staged = build.filter(({ name, text }) => name === 'RUN' && text.includes('scripts/image.ts'));
+  const staged = build.filter(({ name, text }) => name === 'RUN' && text.includes('scripts/image/main.ts'));
   expect(staged).toHaveLength(1);
   const { values } = parseArgs({ args: staged[0]?.text.split(' ').slice(-2) ?? [], options: { stage: { type: 'string' } } });
   const copied = last.filter(({ name }) => name === 'COPY').map(({ text }) => text);
@@ -67,7 +67,7 @@ it('has the same files: what the script stages, over a base with the same accoun
 });
 
 it('installs from Debian what the other image unpacks, beyond what Debian slim has', () => {
-  const { packages, suite } = JSON.parse(readFileSync(join(root, 'image/debian-packages.json'), 'utf8')) as {
+  const { packages, suite } = JSON.parse(readFileSync(join(root, 'scripts/image/debian-packages.json'), 'utf8')) as {
     readonly suite: string;
     readonly packages: Readonly<Record<string, object>>;
   };

@@ -1,7 +1,7 @@
 /**
  * Builds the OCI image without a container engine, from Debian's packages, the lockfile and this checkout:
- *   node scripts/image.ts [--out build/image] [--tag dev] [--locked]
- *   node scripts/image.ts --stage <folder>     only what the Dockerfile copies
+ *   node scripts/image/main.ts [--out build/image] [--tag dev] [--locked]
+ *   node scripts/image/main.ts --stage <folder>     only what the Dockerfile copies
  * Needs apt-get, dpkg-deb and GNU tar, and no privileges.
  */
 import { execFile } from 'node:child_process';
@@ -10,14 +10,14 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 
-import { type DebianPackages, finishDebian, type UnpackedPackage, unpackDebian } from '../image/debian.ts';
-import { licenceTexts } from '../image/licences.ts';
-import { imageMeta, writableFolders } from '../image/meta.ts';
-import { writeImage } from '../image/oci.ts';
-import type { ImagePlatform } from '../image/runtime-packages.ts';
-import { sbomOf } from '../image/sbom.ts';
-import { type Staged, stage } from '../image/stage.ts';
-import { megabytes } from '../platform/megabytes.ts';
+import { type DebianPackages, finishDebian, type UnpackedPackage, unpackDebian } from './debian.ts';
+import { licenceTexts } from './licences.ts';
+import { imageMeta, writableFolders } from './meta.ts';
+import { writeImage } from './oci.ts';
+import type { ImagePlatform } from './runtime-packages.ts';
+import { sbomOf } from './sbom.ts';
+import { type Staged, stage } from './stage.ts';
+import { megabytes } from '../../platform/megabytes.ts';
 
 const run = promisify(execFile);
 const { values } = parseArgs({
@@ -38,7 +38,7 @@ if (values.stage === undefined) await buildImage(resolve(root, values.out));
 else await stageForDocker(resolve(values.stage));
 
 async function buildImage(out: string): Promise<void> {
-  const pinned = JSON.parse(await readFile(join(root, 'image/debian-packages.json'), 'utf8')) as DebianPackages;
+  const pinned = JSON.parse(await readFile(join(root, 'scripts/image/debian-packages.json'), 'utf8')) as DebianPackages;
   if (architecture !== pinned.architecture)
     throw new Error(`the pinned packages are for ${pinned.architecture}: on ${architecture} build with the Dockerfile`);
   const epoch = await sourceDateEpoch();
@@ -51,7 +51,7 @@ async function buildImage(out: string): Promise<void> {
   await finishDebian(base);
   for (const { name, version: found, moved } of debian) {
     if (moved)
-      process.stderr.write(`the archive has moved on: ${name} ${found} instead of the pinned one; run node scripts/image-packages.ts\n`);
+      process.stderr.write(`the archive has moved on: ${name} ${found} instead of the pinned one; run node scripts/image/update-packages.ts\n`);
   }
   const staged = await stage({ root, out: work, platform });
   await describe(staged, { debian, pinned, epoch });
