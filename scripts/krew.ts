@@ -146,7 +146,7 @@ async function manifest(): Promise<string> {
   const names = { VERSION: version, BASE_URL: baseUrl?.replace(/\/+$/, '') ?? '', HOMEPAGE: values.homepage ?? baseUrl ?? '' };
   const sums = [...checksums].map(([platform, sum]) => [`SHA256_${platform.replace('/', '_').toUpperCase()}`, sum] as const);
   const known: Readonly<Record<string, string>> = { ...names, ...Object.fromEntries(sums) };
-  const template = await readFile(join(root, 'deploy/krew/parley.yaml'), 'utf8');
+  const template = await readFile(join(root, 'examples/krew/parley.yaml'), 'utf8');
   const filled = parse(template.replaceAll(/\$\{(\w+)\}/g, (whole, name: string) => known[name] ?? whole)) as Manifest;
   const built = filled.spec.platforms.filter(({ selector: { matchLabels } }) => checksums.has(`${matchLabels.os}/${matchLabels.arch}`));
   return stringify({ ...filled, spec: { ...filled.spec, platforms: built } }, { lineWidth: 0 });

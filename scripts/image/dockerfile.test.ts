@@ -7,7 +7,7 @@ import { expect, it } from 'vitest';
 
 import { imageMeta, writableFolders } from './meta.ts';
 
-const root = join(import.meta.dirname, '..');
+const root = join(import.meta.dirname, '../..');
 const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly version: string };
 
 interface Instruction {

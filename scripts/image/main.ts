@@ -28,7 +28,7 @@ const { values } = parseArgs({
     stage: { type: 'string' },
   },
 });
-const root = resolve(import.meta.dirname, '..');
+const root = resolve(import.meta.dirname, '../..');
 const { version } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8')) as { version: string };
 const platform: ImagePlatform = { os: 'linux', cpu: process.arch === 'arm64' ? 'arm64' : 'x64' };
 const architecture = platform.cpu === 'x64' ? 'amd64' : 'arm64';

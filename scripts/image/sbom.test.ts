@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { type Lockfile, runtimePackages } from './runtime-packages.ts';
 import { sbomOf } from './sbom.ts';
 
-const lockfile = JSON.parse(await readFile(new URL('../node_modules/.package-lock.json', import.meta.url), 'utf8')) as Lockfile;
+const lockfile = JSON.parse(await readFile(new URL('../../node_modules/.package-lock.json', import.meta.url), 'utf8')) as Lockfile;
 const shipped = runtimePackages({
   lockfile,
   roots: ['@livekit/agents', '@livekit/rtc-node', '@temporalio/worker'],

@@ -1,4 +1,4 @@
-/** What Argo CD, Flux and Kustomize make of Parley's resources and of the files in deploy/. */
+/** What Argo CD, Flux and Kustomize make of Parley's resources and of the files in examples/. */
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,8 +12,8 @@ import { readExamples } from '../crds/example-files.ts';
 import { openCluster, type Cluster } from '../crds/support.ts';
 import { parseManifests, render, type Rendered } from './helm.ts';
 
-const deploy = join(repositoryRoot(), 'deploy');
-const overlay = (environment: string): string => join(deploy, 'kustomize/overlays', environment);
+const examples = join(repositoryRoot(), 'examples');
+const overlay = (environment: string): string => join(examples, 'kustomize/overlays', environment);
 
 let cluster: Cluster;
 let folder: string;
@@ -27,8 +27,8 @@ afterAll(async () => {
 
 describe('the examples of Argo CD and Flux', () => {
   it('is told to Argo CD for each of the five kinds', async () => {
-    const [patch] = parseManifests(await cluster.kubectl(['kustomize', join(deploy, 'argocd')]));
-    const script = await readFile(join(deploy, 'argocd/health.lua'), 'utf8');
+    const [patch] = parseManifests(await cluster.kubectl(['kustomize', join(examples, 'argocd')]));
+    const script = await readFile(join(examples, 'argocd/health.lua'), 'utf8');
     expect(patch?.metadata).toMatchObject({ name: 'argocd-cm', namespace: 'argocd' });
     expect(patch?.['data']).toEqual(
       Object.fromEntries(kinds.map(({ descriptor }) => [`resource.customizations.health.parley.dev_${descriptor.kind}`, script])),
@@ -36,8 +36,8 @@ describe('the examples of Argo CD and Flux', () => {
   });
 
   it('point at what there is, with values that the chart takes', async () => {
-    const applications = parseManifests(await readFile(join(deploy, 'argocd/applications.yaml'), 'utf8'));
-    const flux = parseManifests(await readFile(join(deploy, 'flux/parley.yaml'), 'utf8'));
+    const applications = parseManifests(await readFile(join(examples, 'argocd/applications.yaml'), 'utf8'));
+    const flux = parseManifests(await readFile(join(examples, 'flux/parley.yaml'), 'utf8'));
     const paths = [
       ...applications.map(({ spec }) => (spec as { source: { path: string } }).source.path),
       ...flux.flatMap(({ spec }) => {
@@ -70,7 +70,7 @@ describe('the overlays', () => {
   });
 
   it('follow a name that Kustomize changes into every reference', async () => {
-    const references = parseManifests(await readFile(join(deploy, 'kustomize/base/parley-references.yaml'), 'utf8'))[0];
+    const references = parseManifests(await readFile(join(examples, 'kustomize/base/parley-references.yaml'), 'utf8'))[0];
     const paths = ((references ?? ({} as Rendered))['nameReference'] as { fieldSpecs: { kind: string; path: string }[] }[]).flatMap(
       ({ fieldSpecs }) => fieldSpecs.map(({ kind, path }) => `${kind} ${path}`),
     );

@@ -17,7 +17,7 @@ interface Health {
 async function healthOf(object: object): Promise<Health> {
   const lua = await new LuaFactory().createEngine();
   try {
-    const script = await readFile(join(repositoryRoot(), 'deploy/argocd/health.lua'), 'utf8');
+    const script = await readFile(join(repositoryRoot(), 'examples/argocd/health.lua'), 'utf8');
     return (await lua.doString(`obj = ${toLua(object)}\n${script}`)) as Health;
   } finally {
     lua.global.close();

@@ -64,7 +64,7 @@ describe('the archive for krew', () => {
     ]);
     expect(await readFile(join(out, 'parley.yaml'), 'utf8')).not.toContain('${');
     // What is in the repository claims no checksum.
-    expect(await readFile(join(repository, 'deploy/krew/parley.yaml'), 'utf8')).not.toMatch(/sha256: ['"]?[0-9a-f]{64}/);
+    expect(await readFile(join(repository, 'examples/krew/parley.yaml'), 'utf8')).not.toMatch(/sha256: ['"]?[0-9a-f]{64}/);
   });
 
   it('is found by kubectl, runs by itself, and completes what is typed', async () => {
