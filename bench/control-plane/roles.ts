@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 
-import { freePorts } from '../../cli/dev/ports.ts';
+import { freePorts } from '../../local-stack/ports.ts';
 import { migrate, openStore, type Store } from '../../store/index.ts';
 import { bundle, ensureBundle } from '../harness/bundle.ts';
 import { query } from '../harness/sql.ts';

@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-import { freePorts } from '../../cli/dev/ports.ts';
+import { freePorts } from '../../local-stack/ports.ts';
 import { fileKey } from '../../knowledge/ingestion/object-keys.ts';
 import { SMALL_FILE_BYTES } from '../../knowledge/jobs/names.ts';
 import { openKnowledge } from '../../knowledge/open-knowledge.ts';

@@ -14,7 +14,7 @@ import { accessTokenOf, tokenTtlMs } from '../../calls/access-token.ts';
 import type { MediaServer } from '../../calls/media-server.ts';
 import { roomOf } from '../../calls/names.ts';
 import { createRooms } from '../../calls/rooms.ts';
-import { freePorts } from '../../cli/dev/ports.ts';
+import { freePorts } from '../../local-stack/ports.ts';
 import { migrate, newCallId, openStore, type Store } from '../../store/index.ts';
 import { revisionOf } from '../../test/integration/store/support.ts';
 import { readSharedStack } from '../../test/support/shared-stack.ts';

@@ -1,9 +1,9 @@
 /** Every process is killed again and again while events are written: whether all arrive everywhere, and how many twice. */
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { rolePart } from '../../cli/dev/parts/role.ts';
-import { freePorts } from '../../cli/dev/ports.ts';
-import { Supervisor } from '../../cli/dev/supervisor.ts';
+import { rolePart } from '../../local-stack/parts/role.ts';
+import { freePorts } from '../../local-stack/ports.ts';
+import { Supervisor } from '../../local-stack/supervisor.ts';
 import { bundle } from '../harness/bundle.ts';
 import { Metrics } from '../harness/prometheus.ts';
 import { figure } from '../harness/table.ts';

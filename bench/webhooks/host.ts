@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 
-import { freePorts } from '../../cli/dev/ports.ts';
+import { freePorts } from '../../local-stack/ports.ts';
 import { webhookSubscriptionKind } from '../../crds/index.ts';
 import { createTransport, loadKubeConfig, ResourceClient, type KubeObject } from '../../kube/index.ts';
 import { migrate, openStore } from '../../store/index.ts';

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 
-import { cachedExecutable, cacheFolder } from '../dev/binaries/cache.ts';
-import { binarySpec } from '../dev/binaries/catalogue.ts';
+import { cachedExecutable, cacheFolder } from '../../local-stack/binaries/cache.ts';
+import { binarySpec } from '../../local-stack/binaries/catalogue.ts';
 import { UserError } from '../failure.ts';
 
 export interface PostgresProgram {

@@ -8,7 +8,7 @@ export function registerDevRelay(program: Command): void {
     .argument('<pid>', 'process of the server', Number)
     .argument('<routes...>', '<port>=<path of a socket>')
     .action(async (pid: number, routes: readonly string[]) => {
-      const { relay } = await import('../dev/temporal/relay.ts');
+      const { relay } = await import('../../local-stack/temporal/relay.ts');
       await relay({
         pid,
         routes: routes.map((route) => {

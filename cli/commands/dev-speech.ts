@@ -7,7 +7,7 @@ export function registerDevSpeech(program: Command): void {
     .description('speech and answers for a stack on this machine: a robot that follows rules, no speech service and no language model')
     .requiredOption('--port <port>', 'port on the loopback address', Number)
     .action(async ({ port }: { readonly port: number }) => {
-      const { runDevSpeech } = await import('../dev/speech/main.ts');
+      const { runDevSpeech } = await import('../../local-stack/speech/main.ts');
       await runDevSpeech({ port, env: process.env });
     });
 }

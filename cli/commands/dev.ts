@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 
-import type { PortName, Ports } from '../dev/settings.ts';
+import type { PortName, Ports } from '../../local-stack/settings.ts';
 
 interface DevFlags {
   readonly detach?: true;
@@ -33,7 +33,7 @@ export function registerDev(program: Command): void {
     .option('--receiver-port <port>', 'port of the receiver of deliveries', portNumber)
     .addOption(new Option('--ipc').hideHelp())
     .action(async (flags: DevFlags) => {
-      const { startStack } = await import('../dev/start.ts');
+      const { startStack } = await import('../../local-stack/start.ts');
       await startStack({ folder: process.cwd(), env: process.env, flags, ports: wantedPorts(flags, process.env) });
     });
 
@@ -41,7 +41,7 @@ export function registerDev(program: Command): void {
     .command('stop')
     .description('stop the stack of this folder')
     .action(async () => {
-      const { stopStack } = await import('../dev/stop.ts');
+      const { stopStack } = await import('../../local-stack/stop.ts');
       await stopStack(process.cwd());
     });
 
@@ -49,7 +49,7 @@ export function registerDev(program: Command): void {
     .command('status')
     .description('show the parts of the stack of this folder, its addresses and what to try; exit code 0 when it is ready')
     .action(async () => {
-      const { showStatus } = await import('../dev/status.ts');
+      const { showStatus } = await import('../../local-stack/status.ts');
       await showStatus(process.cwd());
     });
 }

@@ -7,9 +7,9 @@ export function registerEnv(program: Command): void {
     .option('--json', 'print JSON')
     .action(async (options: { readonly json?: true }) => {
       const [{ readEnvFile, shellExports }, { findLayout }, { runningSupervisor }, { UserError }] = await Promise.all([
-        import('../dev/env-file.ts'),
-        import('../dev/find-layout.ts'),
-        import('../dev/supervisor-lock.ts'),
+        import('../../local-stack/env-file.ts'),
+        import('../../local-stack/find-layout.ts'),
+        import('../../local-stack/supervisor-lock.ts'),
         import('../failure.ts'),
       ]);
       const layout = findLayout(process.cwd());

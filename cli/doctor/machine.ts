@@ -4,17 +4,17 @@ import { statfs } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { dirname, join } from 'node:path';
 
-import { cacheFolder } from '../dev/binaries/cache.ts';
-import { type BinarySpec, catalogue } from '../dev/binaries/catalogue.ts';
-import { goVersion } from '../dev/binaries/go-build.ts';
-import { currentPlatform, platformKey } from '../dev/binaries/platform.ts';
-import { type Offer, offers } from '../dev/binaries/resolve.ts';
-import { externalDatabase } from '../dev/database-url.ts';
-import { layoutOf } from '../dev/layout.ts';
-import { freePorts, portIsFree } from '../dev/ports.ts';
-import { repositoryRoot } from '../dev/repository.ts';
-import { readSettings } from '../dev/settings.ts';
-import { runningSupervisor } from '../dev/supervisor-lock.ts';
+import { cacheFolder } from '../../local-stack/binaries/cache.ts';
+import { type BinarySpec, catalogue } from '../../local-stack/binaries/catalogue.ts';
+import { goVersion } from '../../local-stack/binaries/go-build.ts';
+import { currentPlatform, platformKey } from '../../local-stack/binaries/platform.ts';
+import { type Offer, offers } from '../../local-stack/binaries/resolve.ts';
+import { externalDatabase } from '../../local-stack/database-url.ts';
+import { layoutOf } from '../../local-stack/layout.ts';
+import { freePorts, portIsFree } from '../../local-stack/ports.ts';
+import { repositoryRoot } from '../../local-stack/repository.ts';
+import { readSettings } from '../../local-stack/settings.ts';
+import { runningSupervisor } from '../../local-stack/supervisor-lock.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import { reachable } from './reachable.ts';
 
@@ -90,7 +90,7 @@ async function checkProgram(
     env,
     cache: cacheFolder(env),
     platform: currentPlatform(),
-    tools: join(repositoryRoot(), 'tools'),
+    tools: join(repositoryRoot(), 'local-stack/modules'),
   })) {
     const problem = await problemOf(offer);
     if (problem !== undefined) {

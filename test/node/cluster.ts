@@ -5,12 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { stringify } from 'yaml';
 
-import { type Credentials, ensureCredentials, users, writeKubeconfig } from '../../cli/dev/parts/credentials.ts';
-import { etcdFlags, etcdPart } from '../../cli/dev/parts/etcd.ts';
-import { httpCheck } from '../../cli/dev/parts/http-check.ts';
-import { ensureMutualTls, type MutualTls } from '../../cli/dev/parts/key-pairs.ts';
-import { apiserverCa } from '../../cli/dev/parts/kube-apiserver.ts';
-import type { Part } from '../../cli/dev/supervisor.ts';
+import { type Credentials, ensureCredentials, users, writeKubeconfig } from '../../local-stack/parts/credentials.ts';
+import { etcdFlags, etcdPart } from '../../local-stack/parts/etcd.ts';
+import { httpCheck } from '../../local-stack/parts/http-check.ts';
+import { ensureMutualTls, type MutualTls } from '../../local-stack/parts/key-pairs.ts';
+import { apiserverCa } from '../../local-stack/parts/kube-apiserver.ts';
+import type { Part } from '../../local-stack/supervisor.ts';
 import { containerdPart } from './containerd.ts';
 
 /** The bridge's address: the machine, as pods see it. */

@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import type { Part } from '../../cli/dev/supervisor.ts';
+import type { Part } from '../../local-stack/supervisor.ts';
 
 const pauseImage = 'parley.test/pause:1';
 

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { writeEnvFile } from '../../cli/dev/env-file.ts';
+import { writeEnvFile } from '../../local-stack/env-file.ts';
 import { WORLD_ADDRESS } from './cluster.ts';
 import { NAMESPACE, ORGANIZATION, type Servers } from './installation.ts';
 

@@ -11,9 +11,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { cacheFolder } from '../../cli/dev/binaries/cache.ts';
-import type { BinaryName } from '../../cli/dev/binaries/catalogue.ts';
-import { type PartEvent, PartFailure, Supervisor } from '../../cli/dev/supervisor.ts';
+import { cacheFolder } from '../../local-stack/binaries/cache.ts';
+import type { BinaryName } from '../../local-stack/binaries/catalogue.ts';
+import { type PartEvent, PartFailure, Supervisor } from '../../local-stack/supervisor.ts';
 import { testBinary } from '../support/test-stack.ts';
 import { describeCluster } from './cluster.ts';
 import { importImage, importPauseImage } from './containerd.ts';

@@ -4,15 +4,15 @@ import { join } from 'node:path';
 
 import { parse, stringify } from 'yaml';
 
-import { devProviders, devSpeechPart, devSpeechUrl } from '../../cli/dev/parts/dev-speech.ts';
-import { livekitAddress, livekitPart } from '../../cli/dev/parts/livekit.ts';
-import { postgresPart, postgresUrl } from '../../cli/dev/parts/postgres.ts';
-import { postgresHome } from '../../cli/dev/parts/postgres-home.ts';
-import { receiverHost, receiverPart, receiverUrl } from '../../cli/dev/parts/receiver.ts';
-import { redisAddress, redisPart } from '../../cli/dev/parts/redis.ts';
-import { ensureSecret } from '../../cli/dev/parts/secret.ts';
-import { temporalPart } from '../../cli/dev/parts/temporal.ts';
-import type { Part } from '../../cli/dev/supervisor.ts';
+import { devProviders, devSpeechPart, devSpeechUrl } from '../../local-stack/parts/dev-speech.ts';
+import { livekitAddress, livekitPart } from '../../local-stack/parts/livekit.ts';
+import { postgresPart, postgresUrl } from '../../local-stack/parts/postgres.ts';
+import { postgresHome } from '../../local-stack/parts/postgres-home.ts';
+import { receiverHost, receiverPart, receiverUrl } from '../../local-stack/parts/receiver.ts';
+import { redisAddress, redisPart } from '../../local-stack/parts/redis.ts';
+import { ensureSecret } from '../../local-stack/parts/secret.ts';
+import { temporalPart } from '../../local-stack/parts/temporal.ts';
+import type { Part } from '../../local-stack/supervisor.ts';
 import { NODE_ADDRESS, WORLD_ADDRESS } from './cluster.ts';
 import type { Servers } from './installation.ts';
 

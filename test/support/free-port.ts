@@ -1,4 +1,4 @@
-import { freePorts } from '../../cli/dev/ports.ts';
+import { freePorts } from '../../local-stack/ports.ts';
 
 /** A port of the loopback address that nobody listens on. */
 export async function freePort(): Promise<number> {

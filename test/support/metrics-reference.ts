@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import type { Registry } from 'prom-client';
 
-import { repositoryRoot } from '../../cli/dev/repository.ts';
+import { repositoryRoot } from '../../local-stack/repository.ts';
 
 /** Names that a role has registered and its section of `docs/reference/metrics.md` doesn't know; Node's own need no row. */
 export async function undescribedMetrics(heading: string, registry: Registry): Promise<readonly string[]> {

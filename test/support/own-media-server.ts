@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { MediaServer } from '../../calls/media-server.ts';
-import { livekitAddress, livekitPart, type LivekitOptions } from '../../cli/dev/parts/livekit.ts';
-import { freePorts } from '../../cli/dev/ports.ts';
-import { Supervisor } from '../../cli/dev/supervisor.ts';
+import { livekitAddress, livekitPart, type LivekitOptions } from '../../local-stack/parts/livekit.ts';
+import { freePorts } from '../../local-stack/ports.ts';
+import { Supervisor } from '../../local-stack/supervisor.ts';
 import { testBinary } from './test-stack.ts';
 
 export interface OwnMediaServer {

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 
 import { onTestFinished } from 'vitest';
 
-import { cacheFolder } from '../../cli/dev/binaries/cache.ts';
-import { binarySpec } from '../../cli/dev/binaries/catalogue.ts';
-import { currentPlatform } from '../../cli/dev/binaries/platform.ts';
-import { resolveBinary } from '../../cli/dev/binaries/resolve.ts';
-import { temporalPart } from '../../cli/dev/parts/temporal.ts';
-import { repositoryRoot } from '../../cli/dev/repository.ts';
-import { Supervisor } from '../../cli/dev/supervisor.ts';
+import { cacheFolder } from '../../local-stack/binaries/cache.ts';
+import { binarySpec } from '../../local-stack/binaries/catalogue.ts';
+import { currentPlatform } from '../../local-stack/binaries/platform.ts';
+import { resolveBinary } from '../../local-stack/binaries/resolve.ts';
+import { temporalPart } from '../../local-stack/parts/temporal.ts';
+import { repositoryRoot } from '../../local-stack/repository.ts';
+import { Supervisor } from '../../local-stack/supervisor.ts';
 import { freePort } from './free-port.ts';
 
 export interface OwnTemporal {
@@ -33,7 +33,7 @@ export async function ownTemporal(): Promise<OwnTemporal> {
     env: process.env,
     cache: cacheFolder(process.env),
     platform: currentPlatform(),
-    tools: join(repositoryRoot(), 'tools'),
+    tools: join(repositoryRoot(), 'local-stack/modules'),
     onProgress: () => undefined,
   });
   const port = await freePort();

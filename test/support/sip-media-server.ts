@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { MediaServer } from '../../calls/media-server.ts';
-import { livekitSipPart, rtpPorts } from '../../cli/dev/parts/livekit-sip.ts';
-import { livekitAddress, livekitPart } from '../../cli/dev/parts/livekit.ts';
-import { redisAddress, redisCommand, redisPart } from '../../cli/dev/parts/redis.ts';
-import { freePorts } from '../../cli/dev/ports.ts';
-import { Supervisor } from '../../cli/dev/supervisor.ts';
+import { livekitSipPart, rtpPorts } from '../../local-stack/parts/livekit-sip.ts';
+import { livekitAddress, livekitPart } from '../../local-stack/parts/livekit.ts';
+import { redisAddress, redisCommand, redisPart } from '../../local-stack/parts/redis.ts';
+import { freePorts } from '../../local-stack/ports.ts';
+import { Supervisor } from '../../local-stack/supervisor.ts';
 import { testBinary } from './test-stack.ts';
 
 export interface SipMediaServer extends MediaServer {

@@ -6,26 +6,26 @@ import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { cacheFolder } from '../../cli/dev/binaries/cache.ts';
-import { type BinaryName, binarySpec } from '../../cli/dev/binaries/catalogue.ts';
-import { currentPlatform } from '../../cli/dev/binaries/platform.ts';
-import { describeProgress } from '../../cli/dev/binaries/progress.ts';
-import { resolveBinary } from '../../cli/dev/binaries/resolve.ts';
-import { kubectlWith } from '../../cli/dev/kubectl.ts';
-import { installDefinitions } from '../../cli/dev/manifests.ts';
-import { ensureCredentials, type UserKey, users, writeKubeconfig } from '../../cli/dev/parts/credentials.ts';
-import { etcdPart } from '../../cli/dev/parts/etcd.ts';
-import { ensureMutualTls } from '../../cli/dev/parts/key-pairs.ts';
-import { apiserverCa, kubeApiserverPart } from '../../cli/dev/parts/kube-apiserver.ts';
-import { kubeControllerManagerPart } from '../../cli/dev/parts/kube-controller-manager.ts';
-import { livekitAddress, type LivekitAddress, livekitPart } from '../../cli/dev/parts/livekit.ts';
-import { postgresPart, postgresUrl } from '../../cli/dev/parts/postgres.ts';
-import { postgresHome, removePostgresData } from '../../cli/dev/parts/postgres-home.ts';
-import { redisAddress, redisPart } from '../../cli/dev/parts/redis.ts';
-import { temporalPart } from '../../cli/dev/parts/temporal.ts';
-import { freePorts } from '../../cli/dev/ports.ts';
-import { repositoryRoot } from '../../cli/dev/repository.ts';
-import { type Part, PartFailure, Supervisor } from '../../cli/dev/supervisor.ts';
+import { cacheFolder } from '../../local-stack/binaries/cache.ts';
+import { type BinaryName, binarySpec } from '../../local-stack/binaries/catalogue.ts';
+import { currentPlatform } from '../../local-stack/binaries/platform.ts';
+import { describeProgress } from '../../local-stack/binaries/progress.ts';
+import { resolveBinary } from '../../local-stack/binaries/resolve.ts';
+import { kubectlWith } from '../../local-stack/kubectl.ts';
+import { installDefinitions } from '../../local-stack/manifests.ts';
+import { ensureCredentials, type UserKey, users, writeKubeconfig } from '../../local-stack/parts/credentials.ts';
+import { etcdPart } from '../../local-stack/parts/etcd.ts';
+import { ensureMutualTls } from '../../local-stack/parts/key-pairs.ts';
+import { apiserverCa, kubeApiserverPart } from '../../local-stack/parts/kube-apiserver.ts';
+import { kubeControllerManagerPart } from '../../local-stack/parts/kube-controller-manager.ts';
+import { livekitAddress, type LivekitAddress, livekitPart } from '../../local-stack/parts/livekit.ts';
+import { postgresPart, postgresUrl } from '../../local-stack/parts/postgres.ts';
+import { postgresHome, removePostgresData } from '../../local-stack/parts/postgres-home.ts';
+import { redisAddress, redisPart } from '../../local-stack/parts/redis.ts';
+import { temporalPart } from '../../local-stack/parts/temporal.ts';
+import { freePorts } from '../../local-stack/ports.ts';
+import { repositoryRoot } from '../../local-stack/repository.ts';
+import { type Part, PartFailure, Supervisor } from '../../local-stack/supervisor.ts';
 
 export interface ControlPlaneAddresses {
   /** Path of the administrator's kubeconfig. */
@@ -200,7 +200,7 @@ export async function testBinary(name: BinaryName): Promise<string> {
     env: process.env,
     cache: cacheFolder(process.env),
     platform: currentPlatform(),
-    tools: join(repositoryRoot(), 'tools'),
+    tools: join(repositoryRoot(), 'local-stack/modules'),
     onProgress: (progress) => process.stderr.write(`${name}: ${describeProgress(progress)}\n`),
   });
   return path;

@@ -5,8 +5,8 @@ import { createInterface } from 'node:readline';
 
 import type { Transport } from '../../../kube/index.ts';
 import { awakeClock, sleep } from '../../../platform/clock.ts';
-import { findLayout } from '../../dev/find-layout.ts';
-import { layoutOf, type Layout } from '../../dev/layout.ts';
+import { findLayout } from '../../../local-stack/find-layout.ts';
+import { layoutOf, type Layout } from '../../../local-stack/layout.ts';
 import { roleOf, roles, type Pod } from '../installation.ts';
 
 export interface ReadOptions {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { repositoryRoot } from '../../../cli/dev/repository.ts';
+import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { kinds } from '../../../crds/index.ts';
 import { readExamples } from '../crds/example-files.ts';
 import { openCluster, type Cluster } from '../crds/support.ts';

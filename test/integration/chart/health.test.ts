@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { LuaFactory } from 'wasmoon';
 
-import { repositoryRoot } from '../../../cli/dev/repository.ts';
+import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { kinds } from '../../../crds/index.ts';
 
 interface Health {

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 import { parseAllDocuments, stringify } from 'yaml';
 
-import { repositoryRoot } from '../../../cli/dev/repository.ts';
+import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { testBinary } from '../../support/test-stack.ts';
 
 export const chart = join(repositoryRoot(), 'charts/parley');

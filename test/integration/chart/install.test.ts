@@ -14,7 +14,7 @@ import { Sweeper } from '../../../api/resources/sweeper.ts';
 import { checkCluster } from '../../../cli/doctor/cluster.ts';
 import type { Finding } from '../../../cli/doctor/finding.ts';
 import type { Role } from '../../../cli/doctor/permissions.ts';
-import { repositoryRoot } from '../../../cli/dev/repository.ts';
+import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { runDispatcher } from '../../../webhooks/dispatcher/main.ts';
 import { createTransport, loadKubeConfig } from '../../../kube/index.ts';
 import { runOperator } from '../../../operator/main.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { describe, expect, it } from 'vitest';
 
-import { repositoryRoot } from '../../../cli/dev/repository.ts';
+import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { find, RELEASE, render, roles, withValues } from './helm.ts';
 
 describe('network policies', () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 import { mediaEventsPath } from '../../../api/media-events/routes.ts';
-import { repositoryRoot } from '../../../cli/dev/repository.ts';
+import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { find, render, withValues } from './helm.ts';
 
 /** Tell of the inside, and need no key. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
 
-import { repositoryRoot } from '../../../cli/dev/repository.ts';
+import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { chartVariables } from '../../../scripts/generators/chart-values-definition.ts';
 import { configEntries, loadConfig } from '../../../platform/config.ts';
 import {

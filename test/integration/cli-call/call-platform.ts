@@ -7,7 +7,7 @@ import { join } from 'node:path';
 
 import { expect } from 'vitest';
 
-import { repositoryRoot } from '../../../cli/dev/repository.ts';
+import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { openFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { removePostgresData } from '../../../cli/dev/parts/postgres-home.ts';
-import { commandLine } from '../../../cli/dev/processes.ts';
+import { removePostgresData } from '../../../local-stack/parts/postgres-home.ts';
+import { commandLine } from '../../../local-stack/processes.ts';
 import { eventually } from '../../support/eventually.ts';
 import { run, type Finished } from '../../support/run.ts';
 import { askAsStranger } from './closed-ports.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { expect, it, onTestFinished } from 'vitest';
 
-import { repositoryRoot } from '../../../cli/dev/repository.ts';
+import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { collectionRef } from '../../../knowledge/search/create-search.ts';
 import { run } from '../../support/run.ts';
 import { knowledgeHarness, type KnowledgeHarness } from './harness.ts';

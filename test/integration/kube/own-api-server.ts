@@ -2,17 +2,17 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { cacheFolder } from '../../../cli/dev/binaries/cache.ts';
-import { binarySpec, type BinaryName } from '../../../cli/dev/binaries/catalogue.ts';
-import { currentPlatform } from '../../../cli/dev/binaries/platform.ts';
-import { resolveBinary } from '../../../cli/dev/binaries/resolve.ts';
-import { ensureCredentials, users, writeKubeconfig } from '../../../cli/dev/parts/credentials.ts';
-import { etcdPart } from '../../../cli/dev/parts/etcd.ts';
-import { ensureMutualTls } from '../../../cli/dev/parts/key-pairs.ts';
-import { apiserverCa, kubeApiserverPart } from '../../../cli/dev/parts/kube-apiserver.ts';
-import { freePorts } from '../../../cli/dev/ports.ts';
-import { repositoryRoot } from '../../../cli/dev/repository.ts';
-import { Supervisor } from '../../../cli/dev/supervisor.ts';
+import { cacheFolder } from '../../../local-stack/binaries/cache.ts';
+import { binarySpec, type BinaryName } from '../../../local-stack/binaries/catalogue.ts';
+import { currentPlatform } from '../../../local-stack/binaries/platform.ts';
+import { resolveBinary } from '../../../local-stack/binaries/resolve.ts';
+import { ensureCredentials, users, writeKubeconfig } from '../../../local-stack/parts/credentials.ts';
+import { etcdPart } from '../../../local-stack/parts/etcd.ts';
+import { ensureMutualTls } from '../../../local-stack/parts/key-pairs.ts';
+import { apiserverCa, kubeApiserverPart } from '../../../local-stack/parts/kube-apiserver.ts';
+import { freePorts } from '../../../local-stack/ports.ts';
+import { repositoryRoot } from '../../../local-stack/repository.ts';
+import { Supervisor } from '../../../local-stack/supervisor.ts';
 import { eventually } from '../../support/eventually.ts';
 
 /** An API server that a test may kill: it shares nothing with the one that the other files use. */
@@ -78,7 +78,7 @@ async function binary(name: BinaryName): Promise<string> {
     env: process.env,
     cache: cacheFolder(process.env),
     platform: currentPlatform(),
-    tools: join(repositoryRoot(), 'tools'),
+    tools: join(repositoryRoot(), 'local-stack/modules'),
     onProgress: () => undefined,
   });
   return path;

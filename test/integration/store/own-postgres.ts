@@ -2,15 +2,15 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { cacheFolder } from '../../../cli/dev/binaries/cache.ts';
-import { binarySpec } from '../../../cli/dev/binaries/catalogue.ts';
-import { currentPlatform } from '../../../cli/dev/binaries/platform.ts';
-import { resolveBinary } from '../../../cli/dev/binaries/resolve.ts';
-import { postgresHome, removePostgresData } from '../../../cli/dev/parts/postgres-home.ts';
-import { postgresPart, postgresUrl } from '../../../cli/dev/parts/postgres.ts';
-import { freePorts } from '../../../cli/dev/ports.ts';
-import { repositoryRoot } from '../../../cli/dev/repository.ts';
-import { Supervisor } from '../../../cli/dev/supervisor.ts';
+import { cacheFolder } from '../../../local-stack/binaries/cache.ts';
+import { binarySpec } from '../../../local-stack/binaries/catalogue.ts';
+import { currentPlatform } from '../../../local-stack/binaries/platform.ts';
+import { resolveBinary } from '../../../local-stack/binaries/resolve.ts';
+import { postgresHome, removePostgresData } from '../../../local-stack/parts/postgres-home.ts';
+import { postgresPart, postgresUrl } from '../../../local-stack/parts/postgres.ts';
+import { freePorts } from '../../../local-stack/ports.ts';
+import { repositoryRoot } from '../../../local-stack/repository.ts';
+import { Supervisor } from '../../../local-stack/supervisor.ts';
 
 export interface OwnPostgres {
   readonly url: string;
@@ -28,7 +28,7 @@ export async function ownPostgres(): Promise<OwnPostgres> {
     env: process.env,
     cache: cacheFolder(process.env),
     platform: currentPlatform(),
-    tools: join(repositoryRoot(), 'tools'),
+    tools: join(repositoryRoot(), 'local-stack/modules'),
     onProgress: () => undefined,
   });
   const [port = 0] = await freePorts(1);

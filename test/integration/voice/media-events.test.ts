@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { mediaEventsPath } from '../../../api/media-events/routes.ts';
 import { accessTokenOf, tokenTtlMs } from '../../../calls/access-token.ts';
 import type { MediaServer } from '../../../calls/media-server.ts';
-import { repositoryRoot } from '../../../cli/dev/repository.ts';
+import { repositoryRoot } from '../../../local-stack/repository.ts';
 import type { CallRecord } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';
 import { ownMediaServer, type OwnMediaServer } from '../../support/own-media-server.ts';

@@ -12,7 +12,7 @@ import { createRooms } from '../../../calls/rooms.ts';
 import { roomOf } from '../../../calls/names.ts';
 import type { SipSpec } from '../../../calls/sip/trunk-specs.ts';
 import { createSipTrunks } from '../../../calls/sip/trunks.ts';
-import { freePorts } from '../../../cli/dev/ports.ts';
+import { freePorts } from '../../../local-stack/ports.ts';
 import { openFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
 import { newCallId, type CallRecord, type FinishReason } from '../../../store/index.ts';
 import { hasSipp, runSipp, type Parties, type SippRun } from '../../sipp/run-sipp.ts';

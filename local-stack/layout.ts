@@ -1,0 +1,60 @@
+import { chmodSync, mkdirSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+
+import { UserError } from '../cli/failure.ts';
+
+/** Where everything of one stack lies: the folder `.parley` beside the person's own files. */
+export interface Layout {
+  readonly root: string;
+  /** Exists exactly while the stack is ready. */
+  readonly envFile: string;
+  /** The administrator's, in the organisation's namespace. */
+  readonly kubeconfig: string;
+  /** Links to kubectl, temporal, parley and its plugin for kubectl. */
+  readonly bin: string;
+  readonly data: string;
+  readonly logs: string;
+  /** `<part>.pid`. */
+  readonly run: string;
+  readonly secrets: string;
+  /** Ports, organisation and addresses, kept over restarts. */
+  readonly settings: string;
+  /** Process id of the supervisor; also what keeps two from sharing the folder. */
+  readonly supervisorPid: string;
+}
+
+export function layoutOf(folder: string): Layout {
+  const root = resolve(folder, '.parley');
+  return {
+    root,
+    envFile: join(root, 'dev.env'),
+    kubeconfig: join(root, 'kubeconfig'),
+    bin: join(root, 'bin'),
+    data: join(root, 'data'),
+    logs: join(root, 'logs'),
+    run: join(root, 'run'),
+    secrets: join(root, 'secrets'),
+    settings: join(root, 'stack.json'),
+    supervisorPid: join(root, 'supervisor.pid'),
+  };
+}
+
+/** @throws UserError when the folder can't be made: it may be read-only, or a file is in the way */
+export function createLayout(layout: Layout): void {
+  // Postgres may run as another account, which has to get as far as its own folder, and needs to see nothing on the way.
+  for (const folder of [layout.root, layout.data]) makeFolder(folder, 0o711);
+  for (const folder of [layout.secrets, layout.logs, layout.run, layout.bin]) makeFolder(folder, 0o700);
+}
+
+function makeFolder(folder: string, mode: number): void {
+  try {
+    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) mkdirSync(folder);
+    // Of folders of earlier versions, too, and whatever the umask.
+    chmodSync(folder, mode);
+  } catch (cause) {
+    throw new UserError(`the folder ${folder} can't be made: ${cause instanceof Error ? cause.message : String(cause)}`, {
+      cure: `run the command in a folder that you may write to; ${dirname(folder)} is not one, or a file is in the way`,
+      cause,
+    });
+  }
+}

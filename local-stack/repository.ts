@@ -1,0 +1,15 @@
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * The folder that holds `tools/`, `crds/` and `examples/`: found upwards from this file, because the bundle
+ * in `dist/` lies at another depth than the sources.
+ */
+export function repositoryRoot(from: string = dirname(fileURLToPath(import.meta.url))): string {
+  for (let folder = from; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, 'local-stack', 'modules', 'kubernetes', 'go.mod'))) return folder;
+    if (dirname(folder) === folder)
+      throw new Error(`no Parley checkout above ${from}: the local stack runs from a checkout, not from an image`);
+  }
+}

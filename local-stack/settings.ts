@@ -1,0 +1,88 @@
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+
+import { freePorts, portIsFree } from './ports.ts';
+import { UserError } from '../cli/failure.ts';
+
+export const portNames = [
+  'api',
+  'operator',
+  'worker',
+  'dispatcher',
+  'voice',
+  'kube-apiserver',
+  'kube-controller-manager',
+  'etcd',
+  'etcd-peer',
+  'postgres',
+  'temporal',
+  'temporal-ui',
+  'temporal-server',
+  'temporal-server-ui',
+  'receiver',
+  'livekit',
+  'livekit-udp',
+  'redis',
+  'livekit-sip',
+  'livekit-sip-sound',
+  'dev-speech',
+] as const;
+
+export type PortName = (typeof portNames)[number];
+export type Ports = Readonly<Record<PortName, number>>;
+
+/** What a stack remembers from one start to the next. */
+export interface Settings {
+  readonly ports?: Partial<Ports>;
+  readonly org?: string;
+  /** SHA-256 of the examples that were applied; they are applied once, then they belong to the person. */
+  readonly examples?: string;
+  /** The same of the example documents. */
+  readonly documents?: string;
+  /** Organisation whose example agent was called. */
+  readonly calledIn?: string;
+}
+
+export function readSettings(file: string): Settings {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as Settings;
+  } catch {
+    return {};
+  }
+}
+
+export function writeSettings(file: string, settings: Settings): void {
+  writeFileSync(`${file}.new`, `${JSON.stringify(settings, null, 2)}\n`, { mode: 0o600 });
+  renameSync(`${file}.new`, file);
+}
+
+/**
+ * A port for each part: the one asked for, else the one of the last start (so that kubeconfigs stay valid), else a free one.
+ *
+ * @throws UserError when a port that was asked for is taken.
+ */
+export async function choosePorts(options: { readonly wanted: Partial<Ports>; readonly remembered: Partial<Ports> }): Promise<Ports> {
+  const chosen: Partial<Record<PortName, number>> = {};
+  const taken = new Set<number>();
+  for (const name of portNames) {
+    const wanted = options.wanted[name];
+    if (wanted === undefined || wanted === 0) continue;
+    if (!(await portIsFree(wanted)) || taken.has(wanted)) {
+      throw new UserError(`port ${wanted}, asked for ${name}, is taken`, {
+        cure: `choose another one with --${name}-port, or leave it out: a free one is found then`,
+      });
+    }
+    chosen[name] = wanted;
+    taken.add(wanted);
+  }
+  for (const name of portNames) {
+    const remembered = options.remembered[name];
+    if (chosen[name] !== undefined || remembered === undefined || taken.has(remembered) || !(await portIsFree(remembered))) continue;
+    chosen[name] = remembered;
+    taken.add(remembered);
+  }
+  const missing = portNames.filter((name) => chosen[name] === undefined);
+  const free = await freePorts(missing.length + taken.size);
+  const usable = free.filter((port) => !taken.has(port));
+  missing.forEach((name, index) => (chosen[name] = usable[index]!));
+  return chosen as Ports;
+}

@@ -1,0 +1,80 @@
+/** `parley dev-speech`: speech and answers for a stack on one's own machine, without an account anywhere. */
+import { accessSync, constants } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+import { createLogger, type Logger } from '../../platform/logging.ts';
+import { Helper } from './helper.ts';
+import { speechPython } from './python.ts';
+import { startDevSpeechServer, type DevSpeechServer } from './server.ts';
+import { Speech, type SpeechOptions } from './speech.ts';
+
+export interface StartDevSpeechOptions {
+  /** 0 for a free one. */
+  readonly port: number;
+  readonly logger: Logger;
+  readonly env: NodeJS.ProcessEnv;
+}
+
+/** Serves at once with what there is; resolves when the models are loaded. */
+export async function startDevSpeech({ port, logger, env }: StartDevSpeechOptions): Promise<DevSpeechServer> {
+  const { helper, ...tools } = await toolsOf(env, logger);
+  const speech = new Speech({ ...tools, ...(helper !== undefined && { helper }) });
+  logger.info(
+    { voice: speech.canSpeak ? 'espeak-ng' : 'tones', ear: speech.canHear ? 'pocketsphinx' : 'none', answers: 'rules' },
+    'dev-speech is no speech service and no language model: it is for trying things offline. A robot speaks, some phrases are understood, and answers follow a few rules',
+  );
+  if (!speech.canSpeak)
+    logger.warn('there is no voice: tones are played in place of words. Install espeak-ng, or Python 3.10 or newer with venv and pip');
+  if (!speech.canHear)
+    logger.warn(
+      'nothing is understood: transcripts follow a script, or guess by the length of what was said. Install Python 3.10 or newer with venv and pip',
+    );
+  const server = await startDevSpeechServer({ port, token: env['PARLEY_DEV_SPEECH_TOKEN'] || undefined, speech, logger });
+  return {
+    ...server,
+    async close() {
+      await server.close();
+      await helper?.close();
+    },
+  };
+}
+
+async function toolsOf(env: NodeJS.ProcessEnv, logger: Logger): Promise<SpeechOptions> {
+  const espeak = onPath('espeak-ng', env);
+  const fallback = espeak === undefined ? {} : { espeak };
+  try {
+    const python = await speechPython(env);
+    if (python === undefined) return fallback;
+    const helper = new Helper({ python, onLog: (line) => logger.debug({ line }, 'the helper says') });
+    const problems = await helper.start();
+    for (const [part, problem] of Object.entries(problems)) logger.warn({ part, problem }, 'a part of the helper does not work');
+    return { helper, problems, ...fallback };
+  } catch (error) {
+    logger.warn({ err: error }, 'the helper for speech can not be had');
+    return fallback;
+  }
+}
+
+function onPath(name: string, env: NodeJS.ProcessEnv): string | undefined {
+  const folders = (env['PATH'] ?? '').split(delimiter).filter((folder) => folder !== '');
+  return folders
+    .map((folder) => join(folder, name))
+    .find((path) => {
+      try {
+        accessSync(path, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+}
+
+/** Serves until SIGTERM. */
+export async function runDevSpeech({ port, env }: { readonly port: number; readonly env: NodeJS.ProcessEnv }): Promise<void> {
+  const logger = createLogger({ role: 'dev-speech', level: env['PARLEY_LOG_LEVEL'] || 'info' });
+  const server = await startDevSpeech({ port, logger, env });
+  await new Promise<void>((resolve) => {
+    for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve);
+  });
+  await server.close();
+}

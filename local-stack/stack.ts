@@ -1,0 +1,293 @@
+/** Which parts make up a stack, and what each needs of the others. */
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+import { mediaEventsPath } from '../api/media-events/routes.ts';
+import type { BinaryName } from './binaries/catalogue.ts';
+import { type StackEnv, stackVariables } from './env-file.ts';
+import type { Layout } from './layout.ts';
+import { type Credentials, ensureCredentials, type UserKey, users, writeKubeconfig } from './parts/credentials.ts';
+import { devProviders, devSpeechPart, devSpeechUrl } from './parts/dev-speech.ts';
+import { etcdPart } from './parts/etcd.ts';
+import { ensureMutualTls } from './parts/key-pairs.ts';
+import { apiserverCa, kubeApiserverPart } from './parts/kube-apiserver.ts';
+import { kubeControllerManagerPart } from './parts/kube-controller-manager.ts';
+import { livekitSipPart } from './parts/livekit-sip.ts';
+import { livekitAddress, livekitPart } from './parts/livekit.ts';
+import { postgresPart, postgresUrl } from './parts/postgres.ts';
+import { postgresHome } from './parts/postgres-home.ts';
+import { receiverHost, receiverPart, receiverUrl } from './parts/receiver.ts';
+import { redisAddress, redisPart } from './parts/redis.ts';
+import { rolePart } from './parts/role.ts';
+import { ensureSecret } from './parts/secret.ts';
+import { guardedTemporalPart } from './parts/temporal.ts';
+import { type PortName, portNames, type Ports } from './settings.ts';
+import type { Part } from './supervisor.ts';
+import { UI_USER } from './temporal/doors.ts';
+
+export interface StackOptions {
+  readonly layout: Layout;
+  readonly ports: Ports;
+  readonly org: string;
+  readonly binary: (name: BinaryName) => string;
+  /** Of Redis, which the stack starts without where it is not to be had: then phone numbers are connected to nothing. */
+  readonly redisBinary?: string | undefined;
+  /** Of LiveKit's SIP service, which is no part of the stack unless the person has it. */
+  readonly sipBinary?: string | undefined;
+  /** The person's own Postgres; without one the stack runs its own. */
+  readonly databaseUrl?: string;
+  /** Flags of `unshare` that give Temporal a network of its own, where the system can. */
+  readonly isolation?: readonly string[] | undefined;
+  readonly env: NodeJS.ProcessEnv;
+  /** How to run `parley <role>`. */
+  readonly parley: readonly [file: string, ...args: string[]];
+  /** Steps that lie between the servers and the roles. */
+  readonly installDefinitions: (signal: AbortSignal) => Promise<void>;
+  readonly migrate: (databaseUrl: string, signal: AbortSignal) => Promise<void>;
+  /** Told of each line that the receiver of deliveries prints. */
+  readonly onDelivery?: (line: string) => void;
+}
+
+export interface Stack {
+  readonly parts: readonly Part[];
+  readonly databaseUrl: string;
+  readonly storageUrl: string;
+  readonly mediaServerUrl: string;
+  /** `host:port` of the SIP service, where there is one. */
+  readonly sipAddress?: string;
+  readonly speechUrl: string;
+  readonly receiverUrl: string;
+  readonly metricsToken: string;
+  readonly temporal: Pick<StackEnv, `TEMPORAL_${string}` & keyof StackEnv>;
+  readonly server: string;
+  readonly credentials: Credentials;
+}
+
+/** Binaries that a stack needs; Postgres only where the person has not named a server. */
+export function binariesOf(options: { readonly databaseUrl?: string }): readonly BinaryName[] {
+  const always = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl', 'temporal', 'livekit-server', 'redis-server'] as const;
+  return options.databaseUrl === undefined ? [...always, 'postgres'] : always;
+}
+
+export function describeStack(options: StackOptions): Stack {
+  const { layout, ports, binary } = options;
+  const credentials = ensureCredentials(layout.secrets);
+  const server = `https://127.0.0.1:${ports['kube-apiserver']}`;
+  const kubeconfigOf = (user: UserKey): string => (user === 'admin' ? layout.kubeconfig : join(layout.secrets, `${user}.kubeconfig`));
+
+  const ownPostgres =
+    options.databaseUrl === undefined
+      ? {
+          home: postgresHome({ stateDir: layout.data, binary: binary('postgres') }),
+          port: ports.postgres,
+          passwordFile: join(layout.secrets, 'postgres-password'),
+        }
+      : undefined;
+  const databaseUrl = options.databaseUrl ?? postgresUrl(ownPostgres!);
+
+  const storageUrl = storageOf(options.env['STORAGE_URL']) ?? pathToFileURL(join(layout.data, 'files')).href;
+
+  const secretOf = (name: string): string => ensureSecret(layout.secrets, name);
+  const [receiverToken, speechToken, metricsToken, uiPassword] = ['receiver', 'dev-speech', 'metrics', 'temporal-ui'].map((name) =>
+    secretOf(`${name}-token`),
+  ) as [string, string, string, string];
+  const speechUrl = devSpeechUrl(ports['dev-speech'], speechToken);
+  const etcd = { port: ports.etcd, tls: ensureMutualTls(layout.secrets, 'etcd') };
+  const temporalTls = ensureMutualTls(layout.secrets, 'temporal');
+  const temporal = {
+    TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`,
+    TEMPORAL_TLS_CLIENT_CERT_PATH: temporalTls.client.cert,
+    TEMPORAL_TLS_CLIENT_KEY_PATH: temporalTls.client.key,
+    TEMPORAL_TLS_SERVER_CA_CERT_PATH: temporalTls.server.cert,
+    TEMPORAL_TLS_SERVER_NAME: 'localhost',
+  };
+
+  const redis = options.redisBinary === undefined ? undefined : { binary: options.redisBinary, port: ports.redis, folder: layout.secrets };
+  const mediaServer = livekitAddress({ folder: layout.secrets, port: ports.livekit });
+  const telephones =
+    redis === undefined || options.sipBinary === undefined
+      ? undefined
+      : {
+          part: livekitSipPart({
+            binary: options.sipBinary,
+            folder: layout.secrets,
+            mediaServer,
+            redis: redisAddress(redis),
+            port: ports['livekit-sip'],
+            rtpPort: ports['livekit-sip-sound'],
+          }),
+          address: `127.0.0.1:${ports['livekit-sip']}`,
+        };
+
+  const servers: Part[] = [
+    etcdPart({ binary: binary('etcd'), dataDir: join(layout.data, 'etcd'), ...etcd, peerPort: ports['etcd-peer'] }),
+    kubeApiserverPart({
+      binary: binary('kube-apiserver'),
+      credentials,
+      etcd,
+      port: ports['kube-apiserver'],
+      afterReady: async (signal) => {
+        const ca = apiserverCa(credentials);
+        for (const user of Object.keys(users) as UserKey[]) {
+          writeKubeconfig({
+            file: kubeconfigOf(user),
+            server,
+            ca,
+            user: users[user].name,
+            token: credentials.tokens[user],
+            ...(user === 'admin' ? { namespace: options.org } : {}),
+          });
+        }
+        await options.installDefinitions(signal);
+      },
+    }),
+    kubeControllerManagerPart({
+      binary: binary('kube-controller-manager'),
+      kubeconfig: kubeconfigOf('controllerManager'),
+      port: ports['kube-controller-manager'],
+    }),
+    guardedTemporalPart({
+      binary: binary('temporal'),
+      databaseFile: join(layout.data, 'temporal.db'),
+      port: ports.temporal,
+      uiPort: ports['temporal-ui'],
+      inner: { port: ports['temporal-server'], uiPort: ports['temporal-server-ui'] },
+      tls: temporalTls,
+      uiPassword,
+      parley: options.parley,
+      runDir: layout.run,
+      isolation: options.isolation,
+    }),
+    ...(redis === undefined ? [] : [redisPart(redis)]),
+    livekitPart({
+      binary: binary('livekit-server'),
+      folder: layout.secrets,
+      port: ports.livekit,
+      udpPort: ports['livekit-udp'],
+      ...(redis && { redis: redisAddress(redis) }),
+      eventUrls: [`http://127.0.0.1:${ports.api}${mediaEventsPath}`],
+      roomsByJoining: telephones !== undefined,
+    }),
+    ...(telephones === undefined ? [] : [telephones.part]),
+  ];
+  if (ownPostgres !== undefined) {
+    const part = postgresPart(ownPostgres);
+    servers.push({
+      ...part,
+      afterReady: async (signal) => {
+        await part.afterReady?.(signal);
+        await options.migrate(databaseUrl, signal);
+      },
+    });
+  }
+
+  const database = ownPostgres === undefined ? [] : ['postgres'];
+  const roleEnv = (role: 'operator' | 'api' | 'worker' | 'dispatcher' | 'voice'): NodeJS.ProcessEnv => ({
+    ...withoutStackVariables(options.env),
+    DATABASE_URL: databaseUrl,
+    STORAGE_URL: storageUrl,
+    // On one's own machine the other side of a webhook, a tool or a website is on this machine, too.
+    PARLEY_EGRESS_ALLOW_CIDRS: options.env['PARLEY_EGRESS_ALLOW_CIDRS'] || '127.0.0.0/8,::1/128',
+    // But not the servers of the stack: a tool must not read every Secret in etcd.
+    PARLEY_EGRESS_DENY_PORTS: [...listOf(options.env['PARLEY_EGRESS_DENY_PORTS']), ...ownPorts(options, databaseUrl)].join(','),
+    PARLEY_EGRESS_HOSTS: [...listOf(options.env['PARLEY_EGRESS_HOSTS']), receiverHost(ports.receiver)].join(','),
+    ...temporal,
+    PARLEY_METRICS_TOKEN: metricsToken,
+    PARLEY_HOST: '127.0.0.1',
+    PARLEY_API_PORT: String(ports.api),
+    PARLEY_PUBLIC_URL: options.env['PARLEY_PUBLIC_URL'] || `http://127.0.0.1:${ports.api}`,
+    PARLEY_CALL_PAGE: options.env['PARLEY_CALL_PAGE'] || 'true',
+    PARLEY_OPERATOR_PORT: String(ports.operator),
+    PARLEY_WORKER_PORT: String(ports.worker),
+    PARLEY_DISPATCHER_PORT: String(ports.dispatcher),
+    // A single operator: waiting for the Lease of one that was killed would only cost time.
+    PARLEY_LEADER_ELECTION: 'false',
+    PARLEY_VOICE_PORT: String(ports.voice),
+    PARLEY_VOICE_SPOOL: options.env['PARLEY_VOICE_SPOOL'] || join(layout.data, 'spool'),
+    KUBECONFIG: kubeconfigOf(role),
+    PARLEY_PROVIDERS: devProviders(speechUrl, options.env['PARLEY_PROVIDERS']),
+    LIVEKIT_URL: mediaServer.url,
+    LIVEKIT_API_KEY: mediaServer.apiKey,
+    LIVEKIT_API_SECRET: mediaServer.apiSecret,
+  });
+  const command = options.parley;
+  const roles: Part[] = [
+    rolePart({ role: 'operator', dependsOn: ['kube-apiserver', ...database], command, port: ports.operator, env: roleEnv('operator') }),
+    rolePart({ role: 'api', dependsOn: ['kube-apiserver', ...database], command, port: ports.api, env: roleEnv('api') }),
+    rolePart({
+      role: 'worker',
+      dependsOn: ['kube-apiserver', 'temporal', ...database],
+      command,
+      port: ports.worker,
+      env: roleEnv('worker'),
+    }),
+    rolePart({
+      role: 'dispatcher',
+      dependsOn: ['kube-apiserver', 'temporal', ...database],
+      command,
+      port: ports.dispatcher,
+      env: roleEnv('dispatcher'),
+    }),
+    rolePart({
+      role: 'voice',
+      dependsOn: ['livekit', 'kube-apiserver', ...database],
+      command,
+      port: ports.voice,
+      env: roleEnv('voice'),
+      // Whoever stops a stack wants it stopped; SIGTERM waits for calls.
+      stopSignal: 'SIGINT',
+    }),
+  ];
+  const receiver = receiverPart({
+    command,
+    port: ports.receiver,
+    token: receiverToken,
+    env: { ...withoutStackVariables(options.env), KUBECONFIG: kubeconfigOf('admin') },
+    ...(options.onDelivery === undefined ? {} : { onDelivery: options.onDelivery }),
+  });
+  const devSpeech = devSpeechPart({ command, port: ports['dev-speech'], token: speechToken, env: withoutStackVariables(options.env) });
+  return {
+    parts: [...servers, devSpeech, ...roles, receiver],
+    databaseUrl,
+    storageUrl,
+    mediaServerUrl: mediaServer.url,
+    ...(telephones && { sipAddress: telephones.address }),
+    speechUrl,
+    receiverUrl: receiverUrl(ports.receiver, receiverToken),
+    metricsToken,
+    temporal: { ...temporal, TEMPORAL_UI: `http://${UI_USER}:${uiPassword}@127.0.0.1:${ports['temporal-ui']}` },
+    server,
+    credentials,
+  };
+}
+
+/** What asks for credentials as part of the address that is called may be called: deliveries and speech are what it is for. */
+const callable: ReadonlySet<PortName> = new Set(['receiver', 'dev-speech']);
+/** Temporal's server opens some that it chooses itself, of those that systems give away. */
+const GIVEN_AWAY = '32768-65535';
+
+/** Ports that nothing which a user has written may call on this machine. */
+function ownPorts({ ports, env, isolation }: StackOptions, databaseUrl: string): readonly string[] {
+  const persons = [databaseUrl, env['VECTOR_STORE_URL']].flatMap((url) => URL.parse(url ?? '')?.port || []);
+  return [
+    ...portNames.filter((name) => !callable.has(name)).map((name) => String(ports[name])),
+    ...persons,
+    ...(isolation === undefined ? [GIVEN_AWAY] : []),
+  ];
+}
+
+/** A bucket, where the person has named one. A folder may be that of another stack. */
+function storageOf(url: string | undefined): string | undefined {
+  return url?.startsWith('s3://') === true ? url : undefined;
+}
+
+const listOf = (text: string | undefined): readonly string[] => (text === undefined || text.trim() === '' ? [] : [text]);
+
+/** What belongs to the address of a media server, and is not told to shells. */
+const mediaServerVariables = ['LIVEKIT_PUBLIC_URL', 'LIVEKIT_API_KEY', 'LIVEKIT_API_SECRET'] as const;
+
+/** A shell that is ready for one stack (`parley env`) may well start another. */
+function withoutStackVariables(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  const names = new Set<string>([...stackVariables, ...mediaServerVariables]);
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !names.has(name)));
+}

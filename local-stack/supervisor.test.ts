@@ -1,0 +1,185 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+
+import { eventually } from '../test/support/eventually.ts';
+import { settle } from '../test/support/fake-clock.ts';
+import { processAlive } from './processes.ts';
+import { type Part, type PartEvent, PartFailure, Supervisor } from './supervisor.ts';
+
+let folder: string;
+let events: PartEvent[];
+let supervisors: Supervisor[];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'parley-supervisor-'));
+  events = [];
+  supervisors = [];
+});
+
+afterEach(async () => {
+  await Promise.all(supervisors.map((supervisor) => supervisor.stop(AbortSignal.abort())));
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** A process that says so in a file when it serves, and writes its name when it is told to stop. */
+function part(name: string, options: Partial<Part> & { readonly script?: string } = {}): Part {
+  const {
+    script = `trap 'echo ${name} >> stopped; exit 0' TERM; echo up-${name}; touch serving-${name}; while :; do sleep 0.05; done`,
+    ...rest
+  } = options;
+  return {
+    name,
+    dependsOn: [],
+    command: () => ({ file: '/bin/sh', args: ['-c', script], cwd: folder }),
+    check: async () => existsSync(join(folder, `serving-${name}`)),
+    ...rest,
+  };
+}
+
+function supervise(...parts: readonly Part[]): Supervisor {
+  const supervisor = new Supervisor({
+    parts,
+    logDir: join(folder, 'logs'),
+    runDir: join(folder, 'run'),
+    onEvent: (event) => events.push(event),
+  });
+  supervisors.push(supervisor);
+  return supervisor;
+}
+
+const pidFile = (name: string): number => Number(readFileSync(join(folder, 'run', `${name}.pid`), 'utf8'));
+const log = (name: string): string => readFileSync(join(folder, 'logs', `${name}.log`), 'utf8');
+
+describe('Supervisor', () => {
+  it('starts a part only when those it depends on are ready, and stops them the other way round', async () => {
+    const supervisor = supervise(part('last', { dependsOn: ['middle'] }), part('middle', { dependsOn: ['first'] }), part('first'));
+    await supervisor.start();
+    const ready = events.filter(({ state }) => state === 'ready').map((event) => event.part);
+    expect(ready).toEqual(['first', 'middle', 'last']);
+    expect(events.findIndex((event) => event.part === 'middle' && event.state === 'starting')).toBeGreaterThan(
+      events.findIndex((event) => event.part === 'first' && event.state === 'ready'),
+    );
+
+    await supervisor.stop();
+    expect(readFileSync(join(folder, 'stopped'), 'utf8').trim().split('\n')).toEqual(['last', 'middle', 'first']);
+    expect(existsSync(join(folder, 'run/first.pid'))).toBe(false);
+  });
+
+  it('starts a killed part again, with a new pid in its file and the log kept', async () => {
+    const supervisor = supervise(part('role'));
+    await supervisor.start();
+    const pids = [pidFile('role')];
+    for (let round = 1; round <= 3; round += 1) {
+      process.kill(pids.at(-1)!, 'SIGKILL');
+      await eventually(() => {
+        expect(events.filter(({ state }) => state === 'ready')).toHaveLength(round + 1);
+      });
+      pids.push(pidFile('role'));
+      expect(pidFile('role')).toBe(supervisor.pid('role'));
+    }
+    expect(new Set(pids).size).toBe(4);
+    await eventually(() => {
+      expect(log('role').match(/up-role/g)).toHaveLength(4);
+    });
+    expect(log('role')).toContain('was killed by SIGKILL; starting it again');
+  });
+
+  it('waits longer each time a part dies young, and says how it died', async () => {
+    const supervisor = supervise(part('flaky', { script: 'touch serving-flaky; sleep 0.1; echo out of luck; exit 3' }));
+    await supervisor.start();
+    await eventually(() => {
+      expect(log('flaky')).toMatch(/in 100 ms[\s\S]*in 250 ms[\s\S]*in 500 ms/);
+    });
+    expect(events.find(({ reason }) => reason !== undefined)?.reason).toBe('ended with exit code 3');
+  });
+
+  it('fails the start with the last lines of a part that ends before it serves', async () => {
+    const supervisor = supervise(
+      part('broken', { script: 'echo first; echo "the disk is full" >&2; exit 7' }),
+      part('dependant', { dependsOn: ['broken'] }),
+    );
+    const failure = await supervisor.start().catch((error: unknown) => error);
+    expect(failure).toBeInstanceOf(PartFailure);
+    expect((failure as PartFailure).message).toBe('broken ended with exit code 7');
+    expect((failure as PartFailure).logTail).toEqual(['first', 'the disk is full']);
+    expect(events.some((event) => event.part === 'dependant' && event.state === 'starting')).toBe(false);
+  });
+
+  it('fails the start of a part that never serves, and of one whose program is missing', async () => {
+    const silent = supervise(part('silent', { script: 'sleep 60', readyTimeoutMs: 300 }));
+    await expect(silent.start()).rejects.toThrow('silent was not ready after 0 s');
+    const missing = supervise(part('missing', { command: () => ({ file: join(folder, 'no-such-program'), args: [] }) }));
+    await expect(missing.start()).rejects.toThrow(/missing could not be started \(.*ENOENT/);
+  });
+
+  it('kills a part that ignores the stop signal', async () => {
+    const supervisor = supervise(
+      part('deaf', { script: "trap '' TERM; touch serving-deaf; while :; do sleep 0.05; done", stopTimeoutMs: 200 }),
+    );
+    await supervisor.start();
+    const pid = pidFile('deaf');
+    await supervisor.stop();
+    expect(processAlive(pid)).toBe(false);
+  });
+
+  it('does not start a part again that dies while the stack stops', async () => {
+    const supervisor = supervise(part('role'));
+    await supervisor.start();
+    const started = events.filter(({ state }) => state === 'starting').length;
+    await supervisor.stop();
+    expect(events.filter(({ state }) => state === 'starting')).toHaveLength(started);
+    expect(supervisor.state('role')).toBe('stopped');
+  });
+
+  it('prepares once, and runs what follows the first readiness before dependants start', async () => {
+    const order: string[] = [];
+    const supervisor = supervise(
+      part('server', {
+        prepare: async () => {
+          order.push('prepared');
+        },
+        afterReady: async () => {
+          order.push('furnished');
+          writeFileSync(join(folder, 'furnished'), '');
+        },
+      }),
+      part('client', {
+        dependsOn: ['server'],
+        prepare: async () => void order.push(existsSync(join(folder, 'furnished')) ? 'client' : 'too early'),
+      }),
+    );
+    await supervisor.start();
+    process.kill(pidFile('server'), 'SIGKILL');
+    await eventually(() => {
+      expect(events.filter((event) => event.part === 'server' && event.state === 'ready')).toHaveLength(2);
+    });
+    expect(order).toEqual(['prepared', 'furnished', 'client']);
+  });
+
+  it('starts nothing that was being prepared when the stack was stopped, and stops when that is over', async () => {
+    const [began, prepared] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const supervisor = supervise(
+      part('slow', {
+        prepare: () => {
+          began.resolve();
+          return prepared.promise;
+        },
+      }),
+    );
+    const start = supervisor.start().catch((error: unknown) => error);
+    await began.promise;
+    const stopped = vi.fn<() => void>();
+    const stop = supervisor.stop().finally(stopped);
+    await settle();
+    expect(stopped).not.toHaveBeenCalled();
+
+    prepared.resolve();
+    await stop;
+    expect(await start).toBeInstanceOf(Error);
+    expect(supervisor.pid('slow')).toBeUndefined();
+    expect(events.map(({ state }) => state)).toEqual(['preparing']);
+  });
+});
