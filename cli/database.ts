@@ -2,7 +2,7 @@
 import { loadConfig } from '../platform/config.ts';
 import { maskUrl } from '../platform/masking.ts';
 import { openStore, StoreError, type Store } from '../store/index.ts';
-import { UserError } from './failure.ts';
+import { UserError } from '../platform/user-error.ts';
 
 /** @throws UserError when DATABASE_URL is not set */
 export function databaseUrl(): string {

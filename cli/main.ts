@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 
 import { commands } from './commands/index.ts';
-import { reportFailure } from './failure.ts';
+import { reportFailure } from '../platform/user-error.ts';
 import { writePrintable } from './printable.ts';
 import { version } from './version.ts';
 

@@ -1,7 +1,7 @@
 /** The Kubernetes half of an organisation: a namespace with the label. */
 import { wellKnown } from '../crds/index.ts';
 import { createTransport, KubeError, loadKubeConfig, ResourceClient, type KubeObject } from '../kube/index.ts';
-import { UserError } from './failure.ts';
+import { UserError } from '../platform/user-error.ts';
 
 const namespaceKind = { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false } as const;
 

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { aborted } from '../platform/aborted.ts';
 import { maskUrl } from '../platform/masking.ts';
 import { migrate } from '../store/index.ts';
-import { UserError } from '../cli/failure.ts';
+import { UserError } from '../platform/user-error.ts';
 import { ensureApiKey } from './api-key.ts';
 import type { Console } from './console.ts';
 import { externalDatabase } from './database-url.ts';

@@ -3,8 +3,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-import { addFiles } from '../cli/knowledge/add.ts';
-import { createRestClient } from '../cli/rest.ts';
+import { addFiles } from '../api/client/add-documents.ts';
+import { createRestClient } from '../api/client/rest-client.ts';
 import type { Console } from './console.ts';
 import { repositoryRoot } from './repository.ts';
 

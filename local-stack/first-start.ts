@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
-import { UserError } from '../cli/failure.ts';
+import { UserError } from '../platform/user-error.ts';
 import { duration } from './binaries/progress.ts';
 import type { Console } from './console.ts';
 import { findExampleDocuments, ingestExamples } from './example-documents.ts';

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-import { UserError } from '../cli/failure.ts';
+import { UserError } from '../platform/user-error.ts';
 
 /** Where everything of one stack lies: the folder `.parley` beside the person's own files. */
 export interface Layout {

@@ -1,7 +1,7 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 
 import { freePorts, portIsFree } from './ports.ts';
-import { UserError } from '../cli/failure.ts';
+import { UserError } from '../platform/user-error.ts';
 
 export const portNames = [
   'api',

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { UserError } from '../cli/failure.ts';
+import { UserError } from '../platform/user-error.ts';
 import { type Console, streamConsole } from './console.ts';
 import { resetStack, runStack } from './dev.ts';
 import { readEnvFile, type StackEnv } from './env-file.ts';

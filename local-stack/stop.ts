@@ -1,4 +1,4 @@
-import { UserError } from '../cli/failure.ts';
+import { UserError } from '../platform/user-error.ts';
 import { removeEnvFile } from './env-file.ts';
 import { layoutOf } from './layout.ts';
 import { endLeftovers } from './leftovers.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { megabytes } from '../../platform/megabytes.ts';
 import { describeDatabase } from '../../store/index.ts';
 import { explainStore } from '../database.ts';
-import { UserError } from '../failure.ts';
+import { UserError } from '../../platform/user-error.ts';
 import { withNamespaces } from '../organization-namespaces.ts';
 import { withCluster } from '../transfer/cluster.ts';
 import { exportOrganization } from '../transfer/export.ts';

@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 
 import { z } from 'zod';
 
-import { UserError } from '../failure.ts';
+import { UserError } from '../../platform/user-error.ts';
 
 const file = z.object({
   /** Below the folder. */

@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from 'node:path';
 
 import { cachedExecutable, cacheFolder } from '../../local-stack/binaries/cache.ts';
 import { binarySpec } from '../../local-stack/binaries/catalogue.ts';
-import { UserError } from '../failure.ts';
+import { UserError } from '../../platform/user-error.ts';
 
 export interface PostgresProgram {
   /** In the database. @throws UserError with what the program said */

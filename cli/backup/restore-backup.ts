@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { kinds } from '../../crds/index.ts';
 import { describeDatabase, finishRestore, migrate, prepareRestore, readMigrations } from '../../store/index.ts';
 import { explainStore } from '../database.ts';
-import { UserError } from '../failure.ts';
+import { UserError } from '../../platform/user-error.ts';
 import { withNamespaces } from '../organization-namespaces.ts';
 import { clientFor, withCluster } from '../transfer/cluster.ts';
 import { readDocuments } from '../transfer/files.ts';

@@ -6,7 +6,7 @@ import { pipeline } from 'node:stream/promises';
 
 import { type OpenedFileStorage, openFileStorage } from '../../knowledge/storage/open-file-storage.ts';
 import { StorageError } from '../../knowledge/storage/storage-error.ts';
-import { UserError } from '../failure.ts';
+import { UserError } from '../../platform/user-error.ts';
 import { type BackedUpFile, type BackupManifest, filesList, measure } from './manifest.ts';
 
 /** Files at a time. */

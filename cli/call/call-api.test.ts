@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { createRestClient } from '../rest.ts';
+import { createRestClient } from '../../api/client/rest-client.ts';
 import { recordingOf } from './call-api.ts';
 
 it('does not wait for a recording longer than its caller wants to', async () => {

@@ -1,8 +1,8 @@
 /** A call over REST: made, waited for, and its recording fetched. Every refusal names what it is about and what to do. */
 import type { TurnLatencies } from '../../calls/turn-latencies.ts';
 import { sleep, type Clock } from '../../platform/clock.ts';
-import { UserError } from '../failure.ts';
-import { RestRefusal, type RestClient } from '../rest.ts';
+import { UserError } from '../../platform/user-error.ts';
+import { RestRefusal, type RestClient } from '../../api/client/rest-client.ts';
 
 export interface MadeCall {
   readonly id: string;

@@ -14,7 +14,7 @@ import {
 
 import { followTranscript, type SpokenLine } from '../../calls/live-transcript.ts';
 import { userIdentityOf } from '../../calls/names.ts';
-import { UserError } from '../failure.ts';
+import { UserError } from '../../platform/user-error.ts';
 import type { Mouth } from './mouth.ts';
 import { deviceRate, type Speaker } from './sound/devices.ts';
 

@@ -67,7 +67,7 @@ export function registerCall(program: Command): void {
       process.env['NODE_ENV'] = 'production';
       const [{ runCall }, { restClientFromEnvironment }, reporters, { awakeClock }] = await Promise.all([
         import('../call/run-call.ts'),
-        import('../rest.ts'),
+        import('../../api/client/rest-client.ts'),
         import('../call/reporter.ts'),
         import('../../platform/clock.ts'),
       ]);

@@ -10,7 +10,7 @@ export function registerEnv(program: Command): void {
         import('../../local-stack/env-file.ts'),
         import('../../local-stack/find-layout.ts'),
         import('../../local-stack/supervisor-lock.ts'),
-        import('../failure.ts'),
+        import('../../platform/user-error.ts'),
       ]);
       const layout = findLayout(process.cwd());
       // After a power cut the file is still there, and nothing behind it.

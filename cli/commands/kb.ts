@@ -10,9 +10,9 @@ export function registerKb(program: Command): void {
     .option('--metadata <key=value>', 'what a search can filter by; may be repeated', pair, {})
     .action(async (knowledgeBase: string, files: readonly string[], options: { readonly metadata: Readonly<Record<string, string>> }) => {
       const [{ restClientFromEnvironment }, { addFiles }, { UserError }] = await Promise.all([
-        import('../rest.ts'),
-        import('../knowledge/add.ts'),
-        import('../failure.ts'),
+        import('../../api/client/rest-client.ts'),
+        import('../../api/client/add-documents.ts'),
+        import('../../platform/user-error.ts'),
       ]);
       const states = await addFiles(restClientFromEnvironment(process.env), {
         knowledgeBase,
@@ -42,7 +42,7 @@ export function registerKb(program: Command): void {
         options: { readonly topK: number; readonly filter: Readonly<Record<string, string>>; readonly json?: true },
       ) => {
         const [{ restClientFromEnvironment }, { showHits }, { printJson }] = await Promise.all([
-          import('../rest.ts'),
+          import('../../api/client/rest-client.ts'),
           import('../knowledge/show-hits.ts'),
           import('../table.ts'),
         ]);
@@ -66,7 +66,7 @@ export function registerKb(program: Command): void {
     .action(async (org: string, name: string, options: { readonly detach?: true }) => {
       const [{ withKnowledgeBase }, { UserError }, { JobsUnavailable }] = await Promise.all([
         import('../knowledge/offline.ts'),
-        import('../failure.ts'),
+        import('../../platform/user-error.ts'),
         import('../../knowledge/jobs/jobs.ts'),
       ]);
       await withKnowledgeBase({ org, name }, async ({ knowledge: { jobs }, collection }) => {

@@ -25,7 +25,7 @@ export function registerKeys(program: Command): void {
       }) => {
         const [{ withStore }, { UserError }, { isPermission, permissions }, { printJson }] = await Promise.all([
           import('../database.ts'),
-          import('../failure.ts'),
+          import('../../platform/user-error.ts'),
           import('../../store/index.ts'),
           import('../table.ts'),
         ]);
@@ -99,7 +99,7 @@ export function registerKeys(program: Command): void {
     .action(async (keyId: string, options: { readonly org: string; readonly json?: true }) => {
       const [{ withStore }, { UserError }, { printJson }] = await Promise.all([
         import('../database.ts'),
-        import('../failure.ts'),
+        import('../../platform/user-error.ts'),
         import('../table.ts'),
       ]);
       const record = await withStore((store) => store.apiKeys.revoke({ org: options.org, keyId }));

@@ -38,7 +38,7 @@ export function registerNumbers(program: Command): void {
     .action(async (number: string) => {
       const [{ withStore }, { UserError }, { loadConfig }, { numberReservationMs }] = await Promise.all([
         import('../database.ts'),
-        import('../failure.ts'),
+        import('../../platform/user-error.ts'),
         import('../../platform/config.ts'),
         import('../../platform/number-reservation.ts'),
       ]);

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, type Command } from 'commander';
 
-import { UserError } from '../failure.ts';
+import { UserError } from '../../platform/user-error.ts';
 
 interface DeleteFlags {
   readonly confirm?: string;

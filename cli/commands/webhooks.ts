@@ -137,11 +137,11 @@ const FIRST_ATTEMPT_MS = 40_000;
 
 async function tools() {
   const [{ restClientFromEnvironment }, { webhookClient }, tables, { printJson }, { UserError }] = await Promise.all([
-    import('../rest.ts'),
+    import('../../api/client/rest-client.ts'),
     import('../webhooks/deliveries.ts'),
     import('../webhooks/tables.ts'),
     import('../table.ts'),
-    import('../failure.ts'),
+    import('../../platform/user-error.ts'),
   ]);
   return { webhooks: webhookClient(restClientFromEnvironment(process.env)), tables, printJson, UserError };
 }

@@ -6,7 +6,7 @@ import type { EventName } from '../../events/catalogue.ts';
 import { composeEvent } from '../../events/emit.ts';
 import { eventIdOf } from '../../events/envelope.ts';
 import { databaseUrl, explainStore } from '../database.ts';
-import { UserError } from '../failure.ts';
+import { UserError } from '../../platform/user-error.ts';
 import { requireOrganization } from './organization.ts';
 import { eventNameOf, payloadOf } from './payload.ts';
 import { batchSize, CONNECTIONS, dueAfter, dueAt, pacedBatchSize } from './schedule.ts';

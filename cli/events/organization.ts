@@ -1,6 +1,6 @@
 import { wellKnown } from '../../crds/index.ts';
 import type { Store } from '../../store/index.ts';
-import { UserError } from '../failure.ts';
+import { UserError } from '../../platform/user-error.ts';
 import { withNamespaces } from '../organization-namespaces.ts';
 
 /** @throws UserError when neither names one */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 import { eventCatalogue, eventNames, isEventName, type EventName } from '../../events/catalogue.ts';
-import { UserError } from '../failure.ts';
+import { UserError } from '../../platform/user-error.ts';
 
 /** @throws UserError with the names that there are */
 export function eventNameOf(given: string): EventName {

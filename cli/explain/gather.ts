@@ -27,7 +27,7 @@ import { referencesOf, type ParleyObject, type Reference } from '../../operator/
 import type { World } from '../../operator/references/world.ts';
 import { attachments } from '../../operator/tool/attachment.ts';
 import { unfitKeys } from '../../operator/webhook-subscription/signing-keys.ts';
-import { UserError } from '../failure.ts';
+import { UserError } from '../../platform/user-error.ts';
 import type { Target } from './target.ts';
 
 export interface Gathered {

@@ -1,7 +1,7 @@
 import { createTransport, KubeError, loadKubeConfig, type KubeConfig } from '../../kube/index.ts';
 import { LEASE_NAME } from '../../operator/lease-name.ts';
 import { loadConfig } from '../../platform/config.ts';
-import { UserError } from '../failure.ts';
+import { UserError } from '../../platform/user-error.ts';
 import { assess } from './assess.ts';
 import { gather } from './gather.ts';
 import { print } from './print.ts';

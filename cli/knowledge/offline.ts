@@ -5,7 +5,7 @@ import { createLogger } from '../../platform/logging.ts';
 import { createRegistry } from '../../platform/metrics.ts';
 import type { Collection, Store } from '../../store/index.ts';
 import { withStore } from '../database.ts';
-import { UserError } from '../failure.ts';
+import { UserError } from '../../platform/user-error.ts';
 import { version } from '../version.ts';
 
 export interface OfflineBase {

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 
 import { createTransport, KubeError, loadKubeConfig, type KubeConfig, type KubeRequest, type Transport } from '../../kube/index.ts';
-import { UserError } from '../failure.ts';
+import { UserError } from '../../platform/user-error.ts';
 import { parseDuration } from './duration.ts';
 import type { Io } from './io.ts';
 

@@ -1,7 +1,7 @@
 /** `kubectl parley`: what kubectl runs as `kubectl-parley`, and `parley kubectl` by another name. */
 import { Command } from 'commander';
 
-import { reportFailure } from '../failure.ts';
+import { reportFailure } from '../../platform/user-error.ts';
 import { version } from '../version.ts';
 import { addCalls } from './calls/command.ts';
 import { addExplain } from './explain/command.ts';

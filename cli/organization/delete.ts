@@ -17,7 +17,7 @@ import {
   type RowsOfOrganization,
   type Store,
 } from '../../store/index.ts';
-import { UserError } from '../failure.ts';
+import { UserError } from '../../platform/user-error.ts';
 import { version } from '../version.ts';
 
 const namespaces = { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false } as const;

@@ -2,7 +2,7 @@
 import { createInterface } from 'node:readline/promises';
 
 import { databaseUrl, withStore } from '../database.ts';
-import { UserError } from '../failure.ts';
+import { UserError } from '../../platform/user-error.ts';
 import { table } from '../table.ts';
 import { withCluster } from '../transfer/cluster.ts';
 import { deleteOrganization, takeInventory, type Inventory } from './delete.ts';

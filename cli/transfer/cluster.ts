@@ -1,7 +1,7 @@
 /** How export and import reach the cluster, and how they speak of it when they don't. */
 import { kinds } from '../../crds/index.ts';
 import { createTransport, KubeError, loadKubeConfig, ResourceClient, type ResourceDescriptor, type Transport } from '../../kube/index.ts';
-import { UserError } from '../failure.ts';
+import { UserError } from '../../platform/user-error.ts';
 import type { Manifest } from './portable.ts';
 
 const core = (kind: string, plural: string): ResourceDescriptor => ({ group: '', version: 'v1', kind, plural, namespaced: true });

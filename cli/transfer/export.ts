@@ -2,7 +2,7 @@
 import { kinds, wellKnown, type KindDefinition } from '../../crds/index.ts';
 import { KubeError, type KubeObject, type Stored, type Transport } from '../../kube/index.ts';
 import { referencesOf, type ParleyObject } from '../../operator/references/references-of.ts';
-import { UserError } from '../failure.ts';
+import { UserError } from '../../platform/user-error.ts';
 import { clientFor, configMapDescriptor, descriptors, secretDescriptor } from './cluster.ts';
 import { managerOf, portableConfigMap, portableResource, portableSecret, type Manifest, type SecretMode } from './portable.ts';
 

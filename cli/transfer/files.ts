@@ -2,7 +2,7 @@ import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promis
 import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
-import { UserError } from '../failure.ts';
+import { UserError } from '../../platform/user-error.ts';
 import { fromYaml } from './yaml-text.ts';
 
 export interface FileToWrite {

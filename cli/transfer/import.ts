@@ -1,6 +1,6 @@
 /** `kubectl apply --server-side` of an export, with what kubectl can't do: owners by name, and a look at everything before the first write. */
 import { apiVersionOf, KubeError, type Stored, type Transport } from '../../kube/index.ts';
-import { UserError } from '../failure.ts';
+import { UserError } from '../../platform/user-error.ts';
 import { clientFor, descriptors } from './cluster.ts';
 import { managerAnnotation, ownerAnnotation, placeholder, type Manifest } from './portable.ts';
 

@@ -1,8 +1,8 @@
 /** Deliveries over REST, as commands show and repeat them. */
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { UserError } from '../failure.ts';
-import type { RestClient } from '../rest.ts';
+import { UserError } from '../../platform/user-error.ts';
+import type { RestClient } from '../../api/client/rest-client.ts';
 import type { AttemptView, DeliveryView, SubscriptionView } from './tables.ts';
 
 const root = '/v1/public/webhook';

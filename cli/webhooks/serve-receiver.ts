@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 
 import { createTransport, loadKubeConfig } from '../../kube/index.ts';
-import { UserError } from '../failure.ts';
+import { UserError } from '../../platform/user-error.ts';
 import { isLoopbackHost } from '../loopback-host.ts';
 import { KnownKeys } from './known-keys.ts';
 import { createReceiver, type SeenDelivery } from './receiver.ts';

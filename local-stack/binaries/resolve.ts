@@ -1,7 +1,7 @@
 /** Finds each program of the local stack, or gets it: PATH, cache, mirror, the project's release, the sources. */
 import { join } from 'node:path';
 
-import { UserError } from '../../cli/failure.ts';
+import { UserError } from '../../platform/user-error.ts';
 import { cachedExecutable, fillCacheEntry } from './cache.ts';
 import type { BinarySpec } from './catalogue.ts';
 import { hasDebianTools, obtainFromDebian } from './debian.ts';

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 
 import { readWav, type Sound } from '../../../platform/wav.ts';
-import { causeOf, UserError } from '../../failure.ts';
+import { causeOf, UserError } from '../../../platform/user-error.ts';
 
 export interface SpeechServer {
   /** Up to and without `/audio/speech`. */

@@ -3,8 +3,8 @@
  * chart's Service, which works from wherever kubectl works. The key comes from a flag's Secret, the shell, or the organisation's Secret.
  */
 import { KubeError, type KubeObject, type Stored } from '../../../kube/index.ts';
-import { UserError } from '../../failure.ts';
-import { createRestClient, RestRefusal, type RestClient } from '../../rest.ts';
+import { UserError } from '../../../platform/user-error.ts';
+import { createRestClient, RestRefusal, type RestClient } from '../../../api/client/rest-client.ts';
 import type { Connection } from '../connection.ts';
 import { builtIn } from '../descriptors.ts';
 import { installed, labels, roleOf } from '../installation.ts';

@@ -1,7 +1,7 @@
 /** Calls as REST has them. */
 import type { TurnLatencies } from '../../../calls/turn-latencies.ts';
-import { UserError } from '../../failure.ts';
-import { RestRefusal } from '../../rest.ts';
+import { UserError } from '../../../platform/user-error.ts';
+import { RestRefusal } from '../../../api/client/rest-client.ts';
 import type { Api } from './api.ts';
 
 export const callStates = ['registered', 'ongoing', 'ended', 'error'] as const;

@@ -1,6 +1,6 @@
 import { agentKind } from '../../../crds/index.ts';
 import { KubeError, ResourceClient, type KubeObject } from '../../../kube/index.ts';
-import { UserError } from '../../failure.ts';
+import { UserError } from '../../../platform/user-error.ts';
 import { withConnection, type Connection } from '../connection.ts';
 import { installedPods } from '../installation.ts';
 import type { Io } from '../io.ts';

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
 import { loadConfig } from '../../../platform/config.ts';
-import { UserError } from '../../failure.ts';
+import { UserError } from '../../../platform/user-error.ts';
 import { withConnection } from '../connection.ts';
 import { writePrivately } from '../../write-privately.ts';
 import type { Io } from '../io.ts';

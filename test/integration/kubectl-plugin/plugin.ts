@@ -5,7 +5,7 @@ import { delimiter, dirname, join } from 'node:path';
 
 import { parse, stringify } from 'yaml';
 
-import { reportFailure } from '../../../cli/failure.ts';
+import { reportFailure } from '../../../platform/user-error.ts';
 import type { Io } from '../../../cli/kubectl/io.ts';
 import { createPlugin } from '../../../cli/kubectl/main.ts';
 import { createTransport, KubeError, loadKubeConfig, type Transport } from '../../../kube/index.ts';

@@ -3,8 +3,8 @@ import { openAsBlob } from 'node:fs';
 import { basename } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { UserError } from '../failure.ts';
-import type { RestClient } from '../rest.ts';
+import { UserError } from '../../platform/user-error.ts';
+import type { RestClient } from './rest-client.ts';
 
 export interface AddOptions {
   readonly knowledgeBase: string;

@@ -4,10 +4,10 @@ import type { AddressInfo } from 'node:net';
 
 import { expect, it, onTestFinished } from 'vitest';
 
-import { eventually } from '../test/support/eventually.ts';
-import { FakeClock } from '../test/support/fake-clock.ts';
-import { UserError } from './failure.ts';
-import { createRestClient, type RestClient } from './rest.ts';
+import { eventually } from '../../test/support/eventually.ts';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { UserError } from '../../platform/user-error.ts';
+import { createRestClient, type RestClient } from './rest-client.ts';
 
 interface Api {
   readonly url: string;

@@ -1,6 +1,6 @@
 /** The REST API as commands use it: where it is and who asks come from the environment. */
-import { systemClock, type Clock, type Timer } from '../platform/clock.ts';
-import { causeOf, UserError } from './failure.ts';
+import { systemClock, type Clock, type Timer } from '../../platform/clock.ts';
+import { causeOf, UserError } from '../../platform/user-error.ts';
 
 export interface RequestOptions {
   /** Ends the request, which then rejects with the signal's reason. */
