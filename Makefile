@@ -5,7 +5,7 @@ export PATH := $(CURDIR)/node_modules/.bin:$(PATH)
 
 STAMP := node_modules/.parley-installed
 BUNDLE := dist/parley.mjs
-SOURCES := $(shell find api calls cli crds events knowledge kube operator platform store voice webhooks workflows -name '*.ts' -o -name '*.sql' 2>/dev/null)
+SOURCES := $(shell find api cli crds events knowledge kube local-stack operator platform store voice webhooks workflows -name '*.ts' -o -name '*.sql' 2>/dev/null)
 
 $(STAMP): package.json package-lock.json .npmrc
 	npm ci --no-audit --no-fund --loglevel=error
@@ -26,7 +26,7 @@ check: $(STAMP) ## Just the static checks: format, lint, types, generated files,
 	node scripts/test.ts --checks-only
 
 bench: $(BUNDLE) ## The benchmarks behind the figures in docs/benchmarks.md (ARGS="control-plane --quick")
-	node bench/main.ts $(ARGS)
+	node test/bench/main.ts $(ARGS)
 
 image: $(STAMP) ## The OCI image, built without a container engine, into build/image (ARGS="--out … --locked")
 	node scripts/image/main.ts $(ARGS)

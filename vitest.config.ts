@@ -9,13 +9,13 @@ process.env['NODE_COMPILE_CACHE'] ??= fileURLToPath(new URL('node_modules/.cache
 
 const source = [
   'api',
-  'bench',
-  'calls',
+  'test/bench',
   'cli',
   'crds',
   'events',
   'knowledge',
   'kube',
+  'local-stack',
   'operator',
   'platform',
   'scripts',

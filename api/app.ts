@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 
-import { CallLifecycle } from '../calls/lifecycle.ts';
+import { CallLifecycle } from '../voice/calls/lifecycle.ts';
 import { registerAgents } from './agents/routes.ts';
 import { registerApiKeys } from './api-keys/routes.ts';
 import { registerCallPage } from './call-page/routes.ts';

@@ -3,8 +3,8 @@ import type { AddressInfo } from 'node:net';
 
 import type { Registry } from 'prom-client';
 
-import { createAddressChecks } from '../calls/address-checks.ts';
-import { mediaServerOf } from '../calls/media-server.ts';
+import { createAddressChecks } from '../voice/calls/address-checks.ts';
+import { mediaServerOf } from '../voice/calls/media-server.ts';
 import { prepareJsonSchemas } from '../crds/json-schema.ts';
 import { openKnowledge } from '../knowledge/open-knowledge.ts';
 import { createTransport, kubeConfigOf } from '../kube/index.ts';

@@ -17,7 +17,8 @@ interface Check {
 
 const checks: readonly Check[] = [
   { name: 'format', command: ['oxfmt', '--check', '.'], cure: 'npm run format' },
-  { name: 'lint and import rules', command: ['oxlint', '--type-aware', '.'], cure: 'npm run lint -- --fix' },
+  { name: 'lint', command: ['oxlint', '--type-aware', '.'], cure: 'npm run lint -- --fix' },
+  { name: 'imports', command: ['node', 'scripts/check-imports.ts'], cure: 'move what both need into a folder below: docs/architecture.md' },
   { name: 'types', command: ['tsc', '-p', '.'] },
   { name: 'types of what runs in browsers', command: ['tsc', '-p', 'api/call-page/browser'] },
   { name: 'generated files', command: ['node', 'scripts/generate.ts', '--check'], cure: 'npm run generate' },

@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { AgentServer, initializeLogger, ServerOptions } from '@livekit/agents';
 import type { Registry } from 'prom-client';
 
-import { CallLifecycle } from '../calls/lifecycle.ts';
-import { mediaServerOf } from '../calls/media-server.ts';
-import { createCredentials } from '../calls/providers/index.ts';
+import { CallLifecycle } from './calls/lifecycle.ts';
+import { mediaServerOf } from './calls/media-server.ts';
+import { createCredentials } from './calls/providers/index.ts';
 import { openFileStorage } from '../knowledge/storage/open-file-storage.ts';
 import { locateAsset } from '../platform/assets.ts';
 import { systemClock } from '../platform/clock.ts';

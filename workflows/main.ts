@@ -5,12 +5,12 @@ import { hostname } from 'node:os';
 import type { WorkflowBundleOption } from '@temporalio/worker';
 import type { Registry } from 'prom-client';
 
-import { analysisQueue } from '../calls/analysis/names.ts';
-import { CallLifecycle } from '../calls/lifecycle.ts';
-import { mediaServerOf } from '../calls/media-server.ts';
-import { CallCaretaker } from '../calls/caretaker.ts';
-import { Reaper } from '../calls/reaper.ts';
-import { createRooms } from '../calls/rooms.ts';
+import { analysisQueue } from '../voice/calls/analysis/names.ts';
+import { CallLifecycle } from '../voice/calls/lifecycle.ts';
+import { mediaServerOf } from '../voice/calls/media-server.ts';
+import { CallCaretaker } from '../voice/calls/caretaker.ts';
+import { Reaper } from '../voice/calls/reaper.ts';
+import { createRooms } from '../voice/calls/rooms.ts';
 import { sleep, systemClock, type Clock } from '../platform/clock.ts';
 import { ConfigError, type Config } from '../platform/config.ts';
 import { egressOf } from '../platform/egress/egress-of.ts';

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 
-import { dynamicDataToBring } from '../../calls/call-settings.ts';
+import { dynamicDataToBring } from '../../voice/calls/call-settings.ts';
 import type { CallDependencies } from '../dependencies.ts';
 import { ApiError } from '../http/api-error.ts';
 import { addRoute, defineRoute } from '../http/route.ts';

@@ -1,10 +1,10 @@
 /** Calls over REST: registered, looked at and listed. All of it lives in Postgres. */
-import { accessTokenOf, tokenTtlMs } from '../../calls/access-token.ts';
-import { callSettingsOf, missingDynamicData } from '../../calls/call-settings.ts';
-import type { CallLifecycle } from '../../calls/lifecycle.ts';
-import type { MediaServer } from '../../calls/media-server.ts';
-import { roomOf } from '../../calls/names.ts';
-import type { Rooms } from '../../calls/rooms.ts';
+import { accessTokenOf, tokenTtlMs } from '../../voice/calls/access-token.ts';
+import { callSettingsOf, missingDynamicData } from '../../voice/calls/call-settings.ts';
+import type { CallLifecycle } from '../../voice/calls/lifecycle.ts';
+import type { MediaServer } from '../../voice/calls/media-server.ts';
+import { roomOf } from '../../voice/calls/names.ts';
+import type { Rooms } from '../../voice/calls/rooms.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { newCallId, type CallRecord, type CallStore } from '../../store/index.ts';
 import { ApiError, ValidationFailed } from '../http/api-error.ts';

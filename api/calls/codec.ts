@@ -1,5 +1,5 @@
 /** Calls as REST shows them. */
-import { durationOf } from '../../calls/lifecycle.ts';
+import { durationOf } from '../../voice/calls/lifecycle.ts';
 import type { CallMessage, CallRecord, CallTurn } from '../../store/index.ts';
 import type { CallAnalysisAnswer } from './analysis.ts';
 import type { CallAnswer, CallSummary } from './answers.ts';

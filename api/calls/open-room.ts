@@ -1,5 +1,5 @@
-import type { CallLifecycle } from '../../calls/lifecycle.ts';
-import type { Rooms } from '../../calls/rooms.ts';
+import type { CallLifecycle } from '../../voice/calls/lifecycle.ts';
+import type { Rooms } from '../../voice/calls/rooms.ts';
 import type { CallRef } from '../../store/index.ts';
 import { ApiError } from '../http/api-error.ts';
 

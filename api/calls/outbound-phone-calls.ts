@@ -1,8 +1,8 @@
 /** Calls that go out by phone, as REST begins them: registered, and handed to an agent that rings. */
-import type { Rooms } from '../../calls/rooms.ts';
-import { callSettingsOf, missingDynamicData } from '../../calls/call-settings.ts';
-import type { CallLifecycle } from '../../calls/lifecycle.ts';
-import { roomOf } from '../../calls/names.ts';
+import type { Rooms } from '../../voice/calls/rooms.ts';
+import { callSettingsOf, missingDynamicData } from '../../voice/calls/call-settings.ts';
+import type { CallLifecycle } from '../../voice/calls/lifecycle.ts';
+import { roomOf } from '../../voice/calls/names.ts';
 import { newCallId, type CallRecord, type PhoneRoutes } from '../../store/index.ts';
 import { ApiError, ValidationFailed } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';

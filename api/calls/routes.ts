@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 
-import { createRooms } from '../../calls/rooms.ts';
-import { CallLifecycle } from '../../calls/lifecycle.ts';
+import { createRooms } from '../../voice/calls/rooms.ts';
+import { CallLifecycle } from '../../voice/calls/lifecycle.ts';
 import { covers, type CallRecord } from '../../store/index.ts';
 import type { ApiDependencies } from '../dependencies.ts';
 import type { Caller } from '../http/caller.ts';

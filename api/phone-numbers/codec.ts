@@ -1,5 +1,5 @@
 /** Phone numbers: REST ↔ PhoneNumberSpec. Pure. */
-import { sipOriginOf } from '../../calls/sip/termination.ts';
+import { sipOriginOf } from '../../voice/calls/sip/termination.ts';
 import { phoneNumberVariants, type PhoneNumber, type PhoneNumberSpec } from '../../crds/index.ts';
 import { unchangedNothing } from '../codec/headers.ts';
 import { present, updated, type Draft } from '../codec/present.ts';

@@ -1,5 +1,5 @@
 /** What the services of all resources share. */
-import type { AddressChecks } from '../../calls/address-checks.ts';
+import type { AddressChecks } from '../../voice/calls/address-checks.ts';
 import type { Transport } from '../../kube/transport.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';

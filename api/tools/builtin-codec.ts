@@ -1,5 +1,5 @@
 /** Built-in tools: REST ↔ ToolSpec. Pure. */
-import { isSip, sipOriginOf } from '../../calls/sip/termination.ts';
+import { isSip, sipOriginOf } from '../../voice/calls/sip/termination.ts';
 import { builtinFunctionNames, type ToolSpec } from '../../crds/index.ts';
 import { unchangedNothing } from '../codec/headers.ts';
 import { present, updated, type Draft } from '../codec/present.ts';

@@ -1,7 +1,7 @@
 /** The tools of one agent, as their own routes see them: what a request means, carried out so that nothing is left half. */
 import { toolKind, type Tool, type ToolSpec } from '../../crds/index.ts';
 import { toolProblems } from '../../crds/limits.ts';
-import { isSip } from '../../calls/sip/termination.ts';
+import { isSip } from '../../voice/calls/sip/termination.ts';
 import type { Stored } from '../../kube/types.ts';
 import type { Draft } from '../codec/present.ts';
 import { masked, type SecretReader, type SecretWriter } from '../codec/secrets.ts';

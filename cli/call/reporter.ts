@@ -1,6 +1,6 @@
 /** What a call tells the person at the terminal, or the script behind `--json`. */
-import type { SpokenLine } from '../../calls/live-transcript.ts';
-import { latencyNames, latencyText, medianLatencies, type TurnLatencies } from '../../calls/turn-latencies.ts';
+import type { SpokenLine } from '../../voice/calls/live-transcript.ts';
+import { latencyNames, latencyText, medianLatencies, type TurnLatencies } from '../../voice/calls/turn-latencies.ts';
 import { printable } from '../printable.ts';
 import { table } from '../table.ts';
 import type { CallView } from './call-api.ts';

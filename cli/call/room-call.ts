@@ -12,8 +12,8 @@ import {
   type RemoteTrack,
 } from '@livekit/rtc-node';
 
-import { followTranscript, type SpokenLine } from '../../calls/live-transcript.ts';
-import { userIdentityOf } from '../../calls/names.ts';
+import { followTranscript, type SpokenLine } from '../../voice/calls/live-transcript.ts';
+import { userIdentityOf } from '../../voice/calls/names.ts';
 import { UserError } from '../../platform/user-error.ts';
 import type { Mouth } from './mouth.ts';
 import { deviceRate, type Speaker } from './sound/devices.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 
 import { createTransport, loadKubeConfig } from '../../kube/index.ts';
 import { UserError } from '../../platform/user-error.ts';
-import { isLoopbackHost } from '../loopback-host.ts';
+import { isLoopbackHost } from '../../platform/loopback-host.ts';
 import { KnownKeys } from './known-keys.ts';
 import { createReceiver, type SeenDelivery } from './receiver.ts';
 

@@ -46,7 +46,7 @@ describe.skipIf(process.getuid?.() !== 0)('for root', () => {
     const { binary } = postgresHome({ stateDir: folder, binary: join(folder, name, 'bin/postgres') });
     expect(binary.startsWith(folder)).toBe(false);
     expect(statSync(binary).mode & 0o111).toBe(0o111);
-    rmSync(join(binary, '../../cli'), { recursive: true });
+    rmSync(join(binary, '../..'), { recursive: true });
     removePostgresData(folder);
   });
 });

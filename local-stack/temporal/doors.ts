@@ -6,7 +6,7 @@ import { connect, type NetConnectOpts, type Server, type Socket } from 'node:net
 import { createServer as createTlsServer } from 'node:tls';
 
 import type { MutualTls } from '../parts/key-pairs.ts';
-import { isLoopbackHost } from '../../cli/loopback-host.ts';
+import { isLoopbackHost } from '../../platform/loopback-host.ts';
 
 /** Account of the web interface. */
 export const UI_USER = 'parley';

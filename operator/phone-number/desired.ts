@@ -1,8 +1,8 @@
 /** What a number is to have at the media server. Pure. */
 import { isIP } from 'node:net';
 
-import { terminationOf, type Termination } from '../../calls/sip/termination.ts';
-import type { SipSpec } from '../../calls/sip/trunk-specs.ts';
+import { terminationOf, type Termination } from '../../voice/calls/sip/termination.ts';
+import type { SipSpec } from '../../voice/calls/sip/trunk-specs.ts';
 import type { PhoneNumber } from '../../crds/index.ts';
 
 /** What the deployment says of trunks, beside the numbers themselves. */

@@ -1,4 +1,4 @@
-import type { SipTrunks } from '../../calls/sip/trunks.ts';
+import type { SipTrunks } from '../../voice/calls/sip/trunks.ts';
 import type { PhoneNumber, PhoneNumberStatus } from '../../crds/index.ts';
 import { keyOf, type ResourceClient, type Stored } from '../../kube/index.ts';
 import type { NumberAssignments } from '../../platform/number-assignments.ts';

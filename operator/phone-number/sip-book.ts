@@ -1,7 +1,7 @@
 /** What the media server has of every number, as this process knows it: looked at as a whole, every now and then. */
-import { SipRefusal } from '../../calls/sip/sip-refusal.ts';
-import type { Ownership, SipSpec } from '../../calls/sip/trunk-specs.ts';
-import type { SipThing, SipTrunks } from '../../calls/sip/trunks.ts';
+import { SipRefusal } from '../../voice/calls/sip/sip-refusal.ts';
+import type { Ownership, SipSpec } from '../../voice/calls/sip/trunk-specs.ts';
+import type { SipThing, SipTrunks } from '../../voice/calls/sip/trunks.ts';
 import type { Clock, Timer } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { SipView } from './view.ts';

@@ -1,5 +1,5 @@
 /** What a plan may look at: a consistent, synchronous view of everything around one object. */
-import type { AddressChecks } from '../../calls/address-checks.ts';
+import type { AddressChecks } from '../../voice/calls/address-checks.ts';
 import type { Agent, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } from '../../crds/index.ts';
 import { isDeleting } from '../status/common.ts';
 

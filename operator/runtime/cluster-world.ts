@@ -1,5 +1,5 @@
 /** The world as the informers know it, with the keys of what one object refers to read beforehand. */
-import type { AddressChecks } from '../../calls/address-checks.ts';
+import type { AddressChecks } from '../../voice/calls/address-checks.ts';
 import type { KubeObject, Stored } from '../../kube/index.ts';
 import { referenceKey, type Reference } from '../references/references-of.ts';
 import type { KeyedObject, World } from '../references/world.ts';

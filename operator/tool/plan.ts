@@ -1,4 +1,4 @@
-import { isSip } from '../../calls/sip/termination.ts';
+import { isSip } from '../../voice/calls/sip/termination.ts';
 import type { Tool, ToolSpec, ToolStatus } from '../../crds/index.ts';
 import { toolProblems } from '../../crds/limits.ts';
 import { toolCredentials, toolReferences } from '../references/references-of.ts';

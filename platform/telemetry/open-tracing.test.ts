@@ -25,7 +25,7 @@ it.each([
 it('loads nothing that makes or sends spans unless an address is set', async () => {
   const program = `
     import { createRequire } from 'node:module';
-    for (const role of ['api', 'operator', 'dispatcher']) await import('${repository}' + role + '/main.ts');
+    for (const role of ['api', 'operator', 'webhooks/dispatcher']) await import('${repository}' + role + '/main.ts');
     const { openTracing } = await import('${repository}platform/telemetry/open-tracing.ts');
     // prom-client asks the interface whether anybody traces.
     const loaded = () => Object.keys(createRequire(import.meta.url).cache).filter((path) => /@opentelemetry.(?!api\\b)/.test(path)).length;

@@ -9,8 +9,8 @@ import { createTransport, EventRecorder, type Transport } from '../../kube/index
 import { openKnowledge, type Knowledge } from '../../knowledge/open-knowledge.ts';
 import { parserMetrics } from '../../knowledge/parsing/parser-metrics.ts';
 import { Manager } from '../../operator/runtime/manager.ts';
-import { CallLifecycle } from '../../calls/lifecycle.ts';
-import { Reaper } from '../../calls/reaper.ts';
+import { CallLifecycle } from '../../voice/calls/lifecycle.ts';
+import { Reaper } from '../../voice/calls/reaper.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { loadConfig } from '../../platform/config.ts';
 import { createEgress } from '../../platform/egress/egress.ts';

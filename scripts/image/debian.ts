@@ -58,7 +58,9 @@ export async function unpackDebian(options: {
         file = await download({ what: `${name}=${version}`, cache });
       } catch (error) {
         if (locked)
-          throw new Error(`Debian's archive has no ${name} ${version} any more: run node scripts/image/update-packages.ts`, { cause: error });
+          throw new Error(`Debian's archive has no ${name} ${version} any more: run node scripts/image/update-packages.ts`, {
+            cause: error,
+          });
         file = await download({ what: name, cache });
         moved = true;
       }

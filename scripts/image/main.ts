@@ -51,7 +51,9 @@ async function buildImage(out: string): Promise<void> {
   await finishDebian(base);
   for (const { name, version: found, moved } of debian) {
     if (moved)
-      process.stderr.write(`the archive has moved on: ${name} ${found} instead of the pinned one; run node scripts/image/update-packages.ts\n`);
+      process.stderr.write(
+        `the archive has moved on: ${name} ${found} instead of the pinned one; run node scripts/image/update-packages.ts\n`,
+      );
   }
   const staged = await stage({ root, out: work, platform });
   await describe(staged, { debian, pinned, epoch });

@@ -32,7 +32,7 @@ it('gives everything to root, and to the user of the image what it writes to', a
       .map(([mode, owner, , , , name = '']) => [name, `${mode} ${owner}`]),
   );
   expect(found).toEqual({
-    './/': 'drwxr-xr-x 0/0',
+    './': 'drwxr-xr-x 0/0',
     './etc/': 'drwxr-xr-x 0/0',
     './etc/passwd': '-rw-r--r-- 0/0',
     './tmp/': 'drwxrwxrwt 0/0',

@@ -23,7 +23,7 @@ import { planKnowledgeBase, type KnowledgeBaseAction } from '../../operator/know
 import type { KnowledgeView, KnownCollection, SourceDocument } from '../../operator/knowledge-base/view.ts';
 import type { OwnershipFacts } from '../../operator/phone-number/ownership.ts';
 import { planPhoneNumber, type PhoneNumberAction, type Telephony } from '../../operator/phone-number/plan.ts';
-import type { SipThing } from '../../calls/sip/trunks.ts';
+import type { SipThing } from '../../voice/calls/sip/trunks.ts';
 import type { NumberClaim, PhoneRoute } from '../../store/index.ts';
 import { memoryWorld, type KeyedEntry } from '../../operator/references/memory-world.ts';
 import type { ParleyObject } from '../../operator/references/references-of.ts';

@@ -8,8 +8,8 @@ import { randomUUID } from 'node:crypto';
 
 import { AccessToken, JobRestartPolicy, RoomAgentDispatch, RoomConfiguration, RoomServiceClient } from 'livekit-server-sdk';
 
-import type { MediaServer } from '../../calls/media-server.ts';
-import { inboundDispatchMetadata } from '../../calls/sip/dispatch.ts';
+import type { MediaServer } from '../../voice/calls/media-server.ts';
+import { inboundDispatchMetadata } from '../../voice/calls/sip/dispatch.ts';
 import { TestCaller } from './test-caller.ts';
 
 /** What the media server is asked to dial, as its protocol has it. */

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import type { MediaServer } from '../../calls/media-server.ts';
+import type { MediaServer } from '../../voice/calls/media-server.ts';
 import { livekitSipPart, rtpPorts } from '../../local-stack/parts/livekit-sip.ts';
 import { livekitAddress, livekitPart } from '../../local-stack/parts/livekit.ts';
 import { redisAddress, redisCommand, redisPart } from '../../local-stack/parts/redis.ts';

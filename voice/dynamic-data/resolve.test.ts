@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { CredentialError } from '../../calls/providers/index.ts';
+import { CredentialError } from '../calls/providers/index.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { createEgress } from '../../platform/egress/egress.ts';
 import { Servers } from '../../platform/egress/testing/servers.ts';

@@ -2,8 +2,8 @@
  * What a call knows before it begins: what it was given, and what its agent looks up. The lookups run side by side and none of them can
  * keep the call waiting for longer than its own timeout, or from beginning: what couldn't be looked up isn't there.
  */
-import { CredentialError, type Credentials } from '../../calls/providers/index.ts';
-import { fillTemplate, textOf, type DynamicData } from '../../calls/template.ts';
+import { CredentialError, type Credentials } from '../calls/providers/index.ts';
+import { fillTemplate, textOf, type DynamicData } from '../calls/template.ts';
 import { PathError, valueAt } from '../../crds/json-path.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';

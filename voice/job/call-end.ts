@@ -2,7 +2,7 @@
 import { sleep } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { isTerminal, type CallRecord } from '../../store/index.ts';
-import type { Rooms } from '../../calls/rooms.ts';
+import type { Rooms } from '../calls/rooms.ts';
 import type { Transfers } from '../phone/index.ts';
 import type { OpenRecording, Saved } from '../recording/index.ts';
 import type { ConversationFigures } from '../session/statistics.ts';

@@ -1,16 +1,16 @@
 /** One call, served by one process: from the dispatch to the end that is written down. */
 import { AutoSubscribe, type JobContext } from '@livekit/agents';
 
-import { callIdOfDispatch, userIdentityOf } from '../../calls/names.ts';
-import type { Rooms } from '../../calls/rooms.ts';
-import { isInboundDispatch } from '../../calls/sip/dispatch.ts';
+import { callIdOfDispatch, userIdentityOf } from '../calls/names.ts';
+import type { Rooms } from '../calls/rooms.ts';
+import { isInboundDispatch } from '../calls/sip/dispatch.ts';
 import { sleep } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { traceContextOf } from '../../platform/telemetry/trace-context.ts';
 import { inSpan, type Span } from '../../platform/telemetry/tracing.ts';
 import { isTerminal, type CallRecord } from '../../store/index.ts';
 import { millisecondsOf } from '../../crds/duration.ts';
-import type { SipGateway } from '../../calls/sip/gateway.ts';
+import type { SipGateway } from '../calls/sip/gateway.ts';
 import {
   finishReasonOfPhoneLeaving,
   listenForVoicemail,

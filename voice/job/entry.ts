@@ -1,11 +1,11 @@
 /** What each job process runs. It is started by the agent server, with the environment of the role. */
 import { defineAgent, type JobContext } from '@livekit/agents';
 
-import { mediaServerOf } from '../../calls/media-server.ts';
-import { createRooms } from '../../calls/rooms.ts';
-import { createSipGateway } from '../../calls/sip/gateway.ts';
-import { guardedSipGateway } from '../../calls/sip/guarded-gateway.ts';
-import { createSipGuard } from '../../calls/sip/sip-guard.ts';
+import { mediaServerOf } from '../calls/media-server.ts';
+import { createRooms } from '../calls/rooms.ts';
+import { createSipGateway } from '../calls/sip/gateway.ts';
+import { guardedSipGateway } from '../calls/sip/guarded-gateway.ts';
+import { createSipGuard } from '../calls/sip/sip-guard.ts';
 import { ConfigError, loadConfig } from '../../platform/config.ts';
 import { createLogger } from '../../platform/logging.ts';
 import { loadTracing, openTracing } from '../../platform/telemetry/open-tracing.ts';

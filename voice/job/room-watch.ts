@@ -9,7 +9,7 @@ import {
   type Room,
 } from '@livekit/rtc-node';
 
-import { emptyRoomSeconds } from '../../calls/room-options.ts';
+import { emptyRoomSeconds } from '../calls/room-options.ts';
 import type { Clock, Timer } from '../../platform/clock.ts';
 import type { FinishReason } from '../../store/index.ts';
 

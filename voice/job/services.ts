@@ -1,7 +1,7 @@
 /** What calls need of the world: opened once in each job process, connected when it is used. */
 import { Registry } from 'prom-client';
 
-import { CallLifecycle } from '../../calls/lifecycle.ts';
+import { CallLifecycle } from '../calls/lifecycle.ts';
 import { openSearch } from '../../knowledge/open-search.ts';
 import type { Search } from '../../knowledge/search/search.ts';
 import { openFileStorage } from '../../knowledge/storage/open-file-storage.ts';

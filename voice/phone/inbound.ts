@@ -1,9 +1,9 @@
 /** Calls that come in by phone: written down when the job meets the caller, for nobody has before. */
 import { RoomEvent, type Room } from '@livekit/rtc-node';
 
-import { callSettingsOf, missingDynamicData } from '../../calls/call-settings.ts';
-import type { CallLifecycle } from '../../calls/lifecycle.ts';
-import type { SipGateway } from '../../calls/sip/gateway.ts';
+import { callSettingsOf, missingDynamicData } from '../calls/call-settings.ts';
+import type { CallLifecycle } from '../calls/lifecycle.ts';
+import type { SipGateway } from '../calls/sip/gateway.ts';
 import { sleep, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { isTerminal, newCallId, type CallRecord, type FinishReason, type NewCall, type Store } from '../../store/index.ts';

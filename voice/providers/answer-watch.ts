@@ -2,7 +2,7 @@
  * Whether an answer of a language model is one, and complete. Client libraries take a web page for an answer without words, and one that was cut off
  * between two events for one that has ended: the caller would hear nothing, or half a sentence, and nobody would know why.
  */
-import type { ProviderFailure } from '../../calls/providers/index.ts';
+import type { ProviderFailure } from '../calls/providers/index.ts';
 
 export interface AnswerWatchOptions {
   /** What to fail with when there was no event at all. */

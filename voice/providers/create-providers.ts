@@ -9,7 +9,7 @@ import {
   type Credentials,
   type ProviderDefaults,
   type ProviderEndpoint,
-} from '../../calls/providers/index.ts';
+} from '../calls/providers/index.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';

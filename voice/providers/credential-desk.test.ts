@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 
 import { afterEach, expect, it } from 'vitest';
 
-import { CredentialError, type Credentials } from '../../calls/providers/index.ts';
+import { CredentialError, type Credentials } from '../calls/providers/index.ts';
 import { credentialsFromDesk, openCredentialDesk, type CredentialDesk } from './credential-desk.ts';
 
 const ref = { name: 'keys', key: 'llm' };

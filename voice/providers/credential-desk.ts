@@ -7,7 +7,7 @@ import { createServer, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { CredentialError, type CredentialErrorReason, type Credentials, type SecretKeyRef } from '../../calls/providers/index.ts';
+import { CredentialError, type CredentialErrorReason, type Credentials, type SecretKeyRef } from '../calls/providers/index.ts';
 
 /** Where a job finds the desk of its role: in its environment, for it is started with the role's. */
 export const deskVariable = 'PARLEY_VOICE_CREDENTIAL_DESK';

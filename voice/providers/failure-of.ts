@@ -1,7 +1,7 @@
 /** What an error that reaches the session says of a provider. */
 import { isAPIError } from '@livekit/agents';
 
-import { partNames, ProviderFailure, type ProviderFailureKind, type ProviderPart } from '../../calls/providers/index.ts';
+import { partNames, ProviderFailure, type ProviderFailureKind, type ProviderPart } from '../calls/providers/index.ts';
 import { ProviderApiError } from './provider-api-error.ts';
 
 /**

@@ -1,7 +1,7 @@
 /** How each provider is given what the user said, a turn at a time, and where its answer has the words. */
 import { FormData } from 'undici';
 
-import { keyOf, type ProviderEndpoint } from '../../calls/providers/index.ts';
+import { keyOf, type ProviderEndpoint } from '../calls/providers/index.ts';
 import { azureAddress } from './speech-protocols.ts';
 import { baseLanguage, unknownService } from './speech-service.ts';
 

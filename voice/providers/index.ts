@@ -6,6 +6,6 @@ export {
   type ProviderDefaults,
   type ProviderFailureKind,
   type ProviderPart,
-} from '../../calls/providers/index.ts';
+} from '../calls/providers/index.ts';
 export { createProviders, type CreateProvidersOptions, type Providers } from './create-providers.ts';
 export { providerFailureOf } from './failure-of.ts';

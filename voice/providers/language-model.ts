@@ -9,7 +9,7 @@ import {
   type ProviderEndpoint,
   type ProviderFailureKind,
   type ProviderFetch,
-} from '../../calls/providers/index.ts';
+} from '../calls/providers/index.ts';
 import { watchAnswer } from './answer-watch.ts';
 import { ProviderApiError } from './provider-api-error.ts';
 

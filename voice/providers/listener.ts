@@ -1,7 +1,7 @@
 /** Understands what the user says, a turn at a time: the session cuts them out, and each is sent when it is over. */
 import { mergeFrames, normalizeLanguage, stt, type AudioBuffer } from '@livekit/agents';
 
-import { partNames, ProviderFailure, type ProviderFetch } from '../../calls/providers/index.ts';
+import { partNames, ProviderFailure, type ProviderFetch } from '../calls/providers/index.ts';
 import { sleep, type Clock } from '../../platform/clock.ts';
 import { wavOf } from '../../platform/wav.ts';
 import type { HearingProtocol } from './hearing-protocols.ts';

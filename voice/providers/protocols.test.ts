@@ -1,7 +1,7 @@
 /** What each service is sent, word for word as its documentation has it. */
 import { expect, it } from 'vitest';
 
-import type { ProviderEndpoint } from '../../calls/providers/index.ts';
+import type { ProviderEndpoint } from '../calls/providers/index.ts';
 import { hearingProtocolOf } from './hearing-protocols.ts';
 import { speechProtocolOf } from './speech-protocols.ts';
 

@@ -1,7 +1,7 @@
 /** A failure as LiveKit's streams take one: they look at whether another attempt makes sense, and carry it to the session. */
 import { APIError } from '@livekit/agents';
 
-import type { ProviderFailure, ProviderFailureKind } from '../../calls/providers/index.ts';
+import type { ProviderFailure, ProviderFailureKind } from '../calls/providers/index.ts';
 
 /** What the next attempt may well not meet again. */
 const passing: ReadonlySet<ProviderFailureKind> = new Set(['connection_lost', 'runtime', 'unreachable', 'payload']);

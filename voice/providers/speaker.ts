@@ -1,11 +1,11 @@
 /**
  * Speech of a provider, whose sound is handed on as it arrives. LiveKit's own adapter for OpenAI's protocol waits for the whole answer first
- * (`bench/voice/tts.ts` compares them).
+ * (`test/bench/voice/tts.ts` compares them).
  */
 import { DEFAULT_API_CONNECT_OPTIONS, tts, type APIConnectOptions } from '@livekit/agents';
 import type { AudioFrame } from '@livekit/rtc-node';
 
-import { partNames, ProviderFailure, type ProviderFetch } from '../../calls/providers/index.ts';
+import { partNames, ProviderFailure, type ProviderFetch } from '../calls/providers/index.ts';
 import { sleep, type Clock } from '../../platform/clock.ts';
 import { ProviderApiError } from './provider-api-error.ts';
 import { SoundReader } from './sound-reader.ts';

@@ -1,5 +1,5 @@
 /** How each provider is asked to speak. All answer with sound as it is made, in one request for a sentence. */
-import { keyOf, partNames, ProviderFailure, type ProviderEndpoint } from '../../calls/providers/index.ts';
+import { keyOf, partNames, ProviderFailure, type ProviderEndpoint } from '../calls/providers/index.ts';
 import { baseLanguage, unknownService } from './speech-service.ts';
 
 export interface SpeechRequest {

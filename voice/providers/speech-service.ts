@@ -1,5 +1,5 @@
 /** What hearing and speaking have in common. */
-import { partNames, ProviderFailure, type ProviderEndpoint, type ProviderPart } from '../../calls/providers/index.ts';
+import { partNames, ProviderFailure, type ProviderEndpoint, type ProviderPart } from '../calls/providers/index.ts';
 
 /** `de` of `de-AT`. */
 export const baseLanguage = (language: string): string => language.split('-')[0]!.toLowerCase();

@@ -3,8 +3,8 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 
-import type { CallLifecycle } from '../../calls/lifecycle.ts';
-import { recordingKey } from '../../calls/names.ts';
+import type { CallLifecycle } from '../calls/lifecycle.ts';
+import { recordingKey } from '../calls/names.ts';
 import type { FileStorage } from '../../knowledge/storage/file-storage.ts';
 import { StorageError } from '../../knowledge/storage/storage-error.ts';
 import type { Clock } from '../../platform/clock.ts';

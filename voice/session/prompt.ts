@@ -1,5 +1,5 @@
 /** What the model is told before the conversation. */
-import { fillTemplate, type DynamicData } from '../../calls/template.ts';
+import { fillTemplate, type DynamicData } from '../calls/template.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { silenceReminderIn } from './fixed-phrases.ts';
 

@@ -1,7 +1,7 @@
 import { llm, type voice } from '@livekit/agents';
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import { CredentialError } from '../../calls/providers/index.ts';
+import { CredentialError } from '../calls/providers/index.ts';
 import type { RevisionTool } from '../../crds/agent-revision.ts';
 import { SearchUnavailable, type Search, type SearchHit, type SearchRequest } from '../../knowledge/search/search.ts';
 import { systemClock } from '../../platform/clock.ts';

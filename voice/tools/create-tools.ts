@@ -1,13 +1,13 @@
 /** Everything that the model of one call may do. */
 import type { llm } from '@livekit/agents';
 
-import { fillTemplate, type DynamicData } from '../../calls/template.ts';
+import { fillTemplate, type DynamicData } from '../calls/template.ts';
 import type { AgentRevisionConfig, RevisionTool } from '../../crds/agent-revision.ts';
 import type { Search } from '../../knowledge/search/search.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
-import type { Credentials } from '../../calls/providers/index.ts';
+import type { Credentials } from '../calls/providers/index.ts';
 import { createBookCalendar } from './builtin/book-calendar.ts';
 import { createCheckAvailability } from './builtin/check-calendar-availability.ts';
 import { createEndCall } from './builtin/end-call.ts';

@@ -1,7 +1,7 @@
 import { llm } from '@livekit/agents';
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import { CredentialError } from '../../calls/providers/index.ts';
+import { CredentialError } from '../calls/providers/index.ts';
 import { createLogger } from '../../platform/logging.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { runTool, toFunctionTool } from './function-tool.ts';

@@ -6,8 +6,8 @@
  */
 import { llm } from '@livekit/agents';
 
-import { CredentialError } from '../../calls/providers/index.ts';
-import { type DynamicData, fillTemplate } from '../../calls/template.ts';
+import { CredentialError } from '../calls/providers/index.ts';
+import { type DynamicData, fillTemplate } from '../calls/template.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { ToolHost } from './tool-host.ts';

@@ -1,11 +1,11 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 import { Counter, type Registry } from 'prom-client';
 
-import { analyseCall, failedOutcome, questionsOf } from '../../calls/analysis/analyse-call.ts';
-import { Model } from '../../calls/analysis/model.ts';
-import type { AnalysisJob } from '../../calls/analysis/names.ts';
-import { talkingAgentOf } from '../../calls/lifecycle.ts';
-import { llmEndpointOf, ProviderFailure, type Credentials, type ProviderDefaults } from '../../calls/providers/index.ts';
+import { analyseCall, failedOutcome, questionsOf } from '../../voice/calls/analysis/analyse-call.ts';
+import { Model } from '../../voice/calls/analysis/model.ts';
+import type { AnalysisJob } from '../../voice/calls/analysis/names.ts';
+import { talkingAgentOf } from '../../voice/calls/lifecycle.ts';
+import { llmEndpointOf, ProviderFailure, type Credentials, type ProviderDefaults } from '../../voice/calls/providers/index.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';

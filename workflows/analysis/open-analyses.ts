@@ -1,9 +1,9 @@
 /** What the worker needs to analyse calls. */
 import type { Registry } from 'prom-client';
 
-import { createAnalysisJobs } from '../../calls/analysis/jobs.ts';
-import { keepStartingAnalyses } from '../../calls/analysis/starter.ts';
-import { createCredentials, CredentialError, type Credentials } from '../../calls/providers/index.ts';
+import { createAnalysisJobs } from '../../voice/calls/analysis/jobs.ts';
+import { keepStartingAnalyses } from '../../voice/calls/analysis/starter.ts';
+import { createCredentials, CredentialError, type Credentials } from '../../voice/calls/providers/index.ts';
 import { createTransport, kubeConfigOf } from '../../kube/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';

@@ -1,7 +1,7 @@
 /** What an agent wants to know of a call that is over: asked of its model, stored, told. Runs in Temporal's sandbox. */
 import { ActivityFailure, ApplicationFailure, proxyActivities } from '@temporalio/workflow';
 
-import type { AnalysisJob } from '../../calls/analysis/names.ts';
+import type { AnalysisJob } from '../../voice/calls/analysis/names.ts';
 import { modelFailure, type AnalysisActivities, type AnalysisEnd } from './types.ts';
 
 const { analyse } = proxyActivities<Pick<AnalysisActivities, 'analyse'>>({

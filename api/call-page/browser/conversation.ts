@@ -10,7 +10,7 @@ import {
   type RemoteTrack,
 } from 'livekit-client';
 
-import { followTranscript, type SpokenLine } from '../../../calls/live-transcript.ts';
+import { followTranscript, type SpokenLine } from '../../../voice/calls/live-transcript.ts';
 
 /** `listening`, `thinking` or `speaking`: what LiveKit's agents tell of themselves. */
 const stateAttribute = 'lk.agent.state';

@@ -1,5 +1,5 @@
 /** What happens on the page, from the key to the recording. */
-import { userIdentityOf } from '../../../calls/names.ts';
+import { userIdentityOf } from '../../../voice/calls/names.ts';
 import { microphoneText } from '../session/failure.ts';
 import { readFragment } from '../session/fragment.ts';
 import { nextPhase, type PageEvent, type Phase } from '../session/phase.ts';

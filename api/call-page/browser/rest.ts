@@ -1,5 +1,5 @@
 /** The REST API as the page uses it. The key is in here, and nowhere else. */
-import type { TurnLatencies } from '../../../calls/turn-latencies.ts';
+import type { TurnLatencies } from '../../../voice/calls/turn-latencies.ts';
 import { refusalText } from '../session/failure.ts';
 
 export interface Agent {

@@ -1,6 +1,6 @@
 /** The elements of the page, and what is shown in them. Text goes in as text, whoever has written it. */
-import type { SpokenLine } from '../../../calls/live-transcript.ts';
-import { latencyNames, latencyText, medianLatencies, type TurnLatencies } from '../../../calls/turn-latencies.ts';
+import type { SpokenLine } from '../../../voice/calls/live-transcript.ts';
+import { latencyNames, latencyText, medianLatencies, type TurnLatencies } from '../../../voice/calls/turn-latencies.ts';
 import { endingText } from '../session/failure.ts';
 import { partsOf, statusText, type Phase } from '../session/phase.ts';
 import type { Agent, Call } from './rest.ts';

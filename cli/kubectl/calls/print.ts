@@ -1,4 +1,4 @@
-import { latencyNames, latencyText, medianLatencies, type TurnLatencies } from '../../../calls/turn-latencies.ts';
+import { latencyNames, latencyText, medianLatencies, type TurnLatencies } from '../../../voice/calls/turn-latencies.ts';
 import { table } from '../../table.ts';
 import { ageOf, span } from '../age.ts';
 import type { Style } from '../style.ts';

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { recordingKey } from '../../../calls/names.ts';
+import { recordingKey } from '../../../voice/calls/names.ts';
 import { openFileStorage, type OpenedFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
 import type { Permission } from '../../../store/index.ts';
 import { realMediaServer, serveAgent } from './calls-support.ts';

@@ -1,8 +1,8 @@
 import { AgentDispatchClient, RoomServiceClient, TokenVerifier } from 'livekit-server-sdk';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import type { MediaServer } from '../../../calls/media-server.ts';
-import { roomOf } from '../../../calls/names.ts';
+import type { MediaServer } from '../../../voice/calls/media-server.ts';
+import { roomOf } from '../../../voice/calls/names.ts';
 import { limitsOf } from '../../../api/limits/limit-class.ts';
 import { KubeError, type Transport } from '../../../kube/index.ts';
 import { loadConfig } from '../../../platform/config.ts';

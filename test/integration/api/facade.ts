@@ -11,7 +11,7 @@ import { expect } from 'vitest';
 import { buildApi } from '../../../api/app.ts';
 import type { ApiDependencies, Limits } from '../../../api/dependencies.ts';
 import { SigningKeys } from '../../../api/signing/signing-keys.ts';
-import { createAddressChecks } from '../../../calls/address-checks.ts';
+import { createAddressChecks } from '../../../voice/calls/address-checks.ts';
 import { createTransport, loadKubeConfig, type Transport } from '../../../kube/index.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { loadConfig } from '../../../platform/config.ts';

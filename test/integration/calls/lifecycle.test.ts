@@ -1,8 +1,8 @@
 import { Registry } from 'prom-client';
 import { beforeAll, describe, expect, it } from 'vitest';
 
-import { CallLifecycle } from '../../../calls/lifecycle.ts';
-import { Reaper } from '../../../calls/reaper.ts';
+import { CallLifecycle } from '../../../voice/calls/lifecycle.ts';
+import { Reaper } from '../../../voice/calls/reaper.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { migrate, type Store } from '../../../store/index.ts';

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 
 import { runApi } from '../../../api/main.ts';
-import { createAddressChecks } from '../../../calls/address-checks.ts';
+import { createAddressChecks } from '../../../voice/calls/address-checks.ts';
 import { createFoundation } from '../../../api/resources/foundation.ts';
 import { stageMarks } from '../../../api/resources/staging.ts';
 import { Sweeper } from '../../../api/resources/sweeper.ts';

@@ -7,8 +7,8 @@ import { AccessToken } from 'livekit-server-sdk';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { mediaEventsPath } from '../../../api/media-events/routes.ts';
-import { accessTokenOf, tokenTtlMs } from '../../../calls/access-token.ts';
-import type { MediaServer } from '../../../calls/media-server.ts';
+import { accessTokenOf, tokenTtlMs } from '../../../voice/calls/access-token.ts';
+import type { MediaServer } from '../../../voice/calls/media-server.ts';
 import { repositoryRoot } from '../../../local-stack/repository.ts';
 import type { CallRecord } from '../../../store/index.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
-import { CredentialError, type Credentials } from '../../../calls/providers/index.ts';
+import { CredentialError, type Credentials } from '../../../voice/calls/providers/index.ts';
 import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
 import {
   createProviders,

@@ -10,7 +10,7 @@ import { buffer } from 'node:stream/consumers';
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { CallLifecycle } from '../../../calls/lifecycle.ts';
+import { CallLifecycle } from '../../../voice/calls/lifecycle.ts';
 import { openFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import type { CallRecord } from '../../../store/index.ts';

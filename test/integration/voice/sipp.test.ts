@@ -8,10 +8,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { createRooms } from '../../../calls/rooms.ts';
-import { roomOf } from '../../../calls/names.ts';
-import type { SipSpec } from '../../../calls/sip/trunk-specs.ts';
-import { createSipTrunks } from '../../../calls/sip/trunks.ts';
+import { createRooms } from '../../../voice/calls/rooms.ts';
+import { roomOf } from '../../../voice/calls/names.ts';
+import type { SipSpec } from '../../../voice/calls/sip/trunk-specs.ts';
+import { createSipTrunks } from '../../../voice/calls/sip/trunks.ts';
 import { freePorts } from '../../../local-stack/ports.ts';
 import { openFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
 import { newCallId, type CallRecord, type FinishReason } from '../../../store/index.ts';

@@ -9,11 +9,11 @@ import { fileURLToPath } from 'node:url';
 
 import { expect } from 'vitest';
 
-import { accessTokenOf, tokenTtlMs } from '../../../calls/access-token.ts';
-import { callSettingsOf } from '../../../calls/call-settings.ts';
-import type { MediaServer } from '../../../calls/media-server.ts';
-import { roomOf } from '../../../calls/names.ts';
-import { createRooms } from '../../../calls/rooms.ts';
+import { accessTokenOf, tokenTtlMs } from '../../../voice/calls/access-token.ts';
+import { callSettingsOf } from '../../../voice/calls/call-settings.ts';
+import type { MediaServer } from '../../../voice/calls/media-server.ts';
+import { roomOf } from '../../../voice/calls/names.ts';
+import { createRooms } from '../../../voice/calls/rooms.ts';
 import { agentKind } from '../../../crds/agent.ts';
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
 import { migrate, newCallId, openStore, type CallMessage, type CallRecord, type CallTurn, type Store } from '../../../store/index.ts';

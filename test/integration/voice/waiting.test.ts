@@ -4,9 +4,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { CallCaretaker } from '../../../calls/caretaker.ts';
-import { createRooms } from '../../../calls/rooms.ts';
-import { roomOf } from '../../../calls/names.ts';
+import { CallCaretaker } from '../../../voice/calls/caretaker.ts';
+import { createRooms } from '../../../voice/calls/rooms.ts';
+import { roomOf } from '../../../voice/calls/names.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { eventually } from '../../support/eventually.ts';

@@ -1,8 +1,8 @@
 /** Handing a call by phone to somebody else: at once (cold), or after a word with them (warm). */
 import { RoomEvent, type RemoteParticipant, type Room } from '@livekit/rtc-node';
 
-import type { SipGateway } from '../../../calls/sip/gateway.ts';
-import { isSip } from '../../../calls/sip/termination.ts';
+import type { SipGateway } from '../../calls/sip/gateway.ts';
+import { isSip } from '../../calls/sip/termination.ts';
 import { sleep, type Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/logging.ts';
 import type { CallRecord, PhoneRoutes } from '../../../store/index.ts';

@@ -1,5 +1,5 @@
 /** Lets the model look things up in the agent's knowledge base, in this process: no key and no network of the user's in between. */
-import { textOf } from '../../../calls/template.ts';
+import { textOf } from '../../calls/template.ts';
 import { SearchUnavailable, type Search, type SearchHit } from '../../../knowledge/search/search.ts';
 import { createArgumentCheck } from '../arguments.ts';
 import type { ToolHost } from '../tool-host.ts';

@@ -1,4 +1,4 @@
-import { fillTemplate, type DynamicData } from '../../../calls/template.ts';
+import { fillTemplate, type DynamicData } from '../../calls/template.ts';
 import type { ToolSpec } from '../../../crds/index.ts';
 import type { ToolHost } from '../tool-host.ts';
 import { failure, type ToolDefinition, type ToolMessages } from '../tool-result.ts';

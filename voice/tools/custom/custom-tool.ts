@@ -1,5 +1,5 @@
 /** A custom tool: a function that the model sees, and the HTTP request behind it. */
-import { fillTemplate, fillValue, lookUp, textOf, type DynamicData } from '../../../calls/template.ts';
+import { fillTemplate, fillValue, lookUp, textOf, type DynamicData } from '../../calls/template.ts';
 import { isBodyless } from '../../../crds/http-method.ts';
 import { millisecondsOf } from '../../../crds/duration.ts';
 import type { ToolSpec } from '../../../crds/index.ts';

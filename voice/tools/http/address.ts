@@ -2,7 +2,7 @@
  * Fills the address of a request. What is put in stays where it is put: a value can't begin another path, another query or another host,
  * however it is written.
  */
-import { type DynamicData, fillTemplate, textOf } from '../../../calls/template.ts';
+import { type DynamicData, fillTemplate, textOf } from '../../calls/template.ts';
 import { closedHost } from '../../../crds/address.ts';
 
 export interface FilledAddress {

@@ -1,0 +1,63 @@
+import type { Command } from 'commander';
+
+import { partsOf, wholeNumber } from '../harness/flags.ts';
+import type { Scale } from './part.ts';
+
+export const partNames = ['quality', 'indexing', 'search', 'pdf', 'queue', 'throughput'] as const;
+export type PartName = (typeof partNames)[number];
+
+const full: Scale = {
+  rounds: 5,
+  turnMs: 4_000,
+  chunks: 10_000,
+  indexedChunks: 1_000,
+  concurrent: 20,
+  pages: 350,
+  bigFiles: 20,
+  smallFiles: 100,
+};
+
+/** Enough to see that everything works; too little for a figure. */
+const quick: Scale = {
+  rounds: 1,
+  turnMs: 500,
+  chunks: 500,
+  indexedChunks: 100,
+  concurrent: 20,
+  pages: 20,
+  bigFiles: 4,
+  smallFiles: 10,
+};
+
+interface Flags {
+  readonly quick?: true;
+  readonly only: readonly PartName[];
+  readonly data?: string;
+  readonly out?: string;
+  readonly rounds?: number;
+  readonly chunks?: number;
+}
+
+export function registerKnowledge(program: Command): void {
+  program
+    .command('knowledge')
+    .description(
+      'knowledge bases: how good the offline ranking is beside plain BM25 (quality), indexing of 1,000 chunks (indexing), search in both stores (search), a long PDF (pdf), a small file behind big ones (queue), many small files (throughput)',
+    )
+    .option('--quick', 'a short run that shows that everything works; its figures mean little')
+    .option('--only <parts>', `which parts to run: ${partNames.join(', ')}`, partsOf(partNames), partNames)
+    .option('--rounds <n>', `turns of each contender (${full.rounds})`, wholeNumber)
+    .option('--chunks <n>', `chunks that are searched, in tens (${full.chunks})`, wholeNumber)
+    .option('--data <folder>', 'where the test collections are; BENCH_DATA unless set (see docs/benchmarks.md)')
+    .option('--out <path>', 'where the JSON goes (test/bench/results/knowledge-<time>.json)')
+    .action(async (flags: Flags) => {
+      const { runKnowledge } = await import('./run.ts');
+      const base = flags.quick ? quick : full;
+      await runKnowledge({
+        parts: flags.only,
+        scale: { ...base, rounds: flags.rounds ?? base.rounds, chunks: Math.ceil((flags.chunks ?? base.chunks) / 10) * 10 },
+        dataFolder: flags.data ?? process.env['BENCH_DATA'],
+        ...(flags.out === undefined ? {} : { out: flags.out }),
+      });
+    });
+}

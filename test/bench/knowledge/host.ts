@@ -1,0 +1,101 @@
+/** Where knowledge bases live during a run: a database of their own, Temporal, a folder for files, and Milvus where there is Python. */
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+import { createVectorStore } from '../../../knowledge/vector-stores/index.ts';
+import type { VectorStore } from '../../../knowledge/vector-stores/vector-store.ts';
+import { migrate, openStore, type Collection, type Store } from '../../../store/index.ts';
+import { startMilvusLite } from '../../support/milvus-lite.ts';
+import { findPython } from '../../support/python.ts';
+import { readSharedStack } from '../../support/shared-stack.ts';
+import { TestStack } from '../../support/test-stack.ts';
+import { query } from '../harness/sql.ts';
+import { randomDimension, randomEmbedder } from './random-embedder.ts';
+
+export type Ranking = 'words' | 'hybrid';
+
+export interface Host {
+  readonly store: Store;
+  readonly databaseUrl: string;
+  /** `file://…`; goes with the host. */
+  readonly storageUrl: string;
+  temporalAddress(): Promise<string>;
+  /** The stores that can be had here, each on a real server. */
+  vectorStores(): Promise<Readonly<Record<string, VectorStore>>>;
+  collection(options: { readonly org: string; readonly ranking: Ranking }): Promise<Collection>;
+  stop(): Promise<void>;
+}
+
+/** Connections of a role in production. */
+const poolSize = 10;
+
+/** `PARLEY_TEST_STACK` names servers that `scripts/test-stack.ts` keeps running; others are started for the run. */
+export async function startHost(env: NodeJS.ProcessEnv, progress: (line: string) => void): Promise<Host> {
+  const shared = readSharedStack(env);
+  const own = shared === undefined ? new TestStack() : undefined;
+  const stopping: (() => Promise<unknown>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const step of stopping.toReversed()) await step();
+  };
+  if (own !== undefined) stopping.push(() => own.stop());
+  try {
+    progress('starting Postgres');
+    const server = shared?.databaseUrl ?? (await own?.databaseUrl()) ?? '';
+    const name = `bench_${randomBytes(6).toString('hex')}`;
+    await query(server, `create database ${name}`);
+    stopping.push(() => query(server, `drop database if exists ${name} with (force)`));
+    const url = new URL(server);
+    url.pathname = `/${name}`;
+    await migrate({ databaseUrl: url.href });
+    const store = openStore({ databaseUrl: url.href, poolSize, applicationName: 'bench' });
+    stopping.push(() => store.close());
+    const folder = await mkdtemp(join(tmpdir(), 'parley-bench-'));
+    stopping.push(() => rm(folder, { recursive: true, force: true }));
+    let stores: Promise<Readonly<Record<string, VectorStore>>> | undefined;
+    return {
+      store,
+      databaseUrl: url.href,
+      storageUrl: pathToFileURL(folder).href,
+      temporalAddress: async () => shared?.temporalAddress ?? (await own?.temporalAddress()) ?? '',
+      vectorStores: () => (stores ??= openStores(store, stopping, progress)),
+      collection: ({ org, ranking }) =>
+        store.knowledge.collections.ensure({
+          org,
+          name: `base-${randomBytes(4).toString('hex')}`,
+          uid: randomBytes(8).toString('hex'),
+          language: 'en',
+          maxTokens: 400,
+          overlapTokens: 50,
+          ...(ranking === 'words'
+            ? { profile: 'default', model: 'bm25', dimension: 0 }
+            : { profile: 'random', model: randomEmbedder.model, dimension: randomDimension }),
+        }),
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function openStores(
+  store: Store,
+  stopping: (() => Promise<unknown>)[],
+  progress: (line: string) => void,
+): Promise<Readonly<Record<string, VectorStore>>> {
+  const pgvector = createVectorStore({ database: store.database });
+  const python = await findPython();
+  if (python === undefined) {
+    progress('Milvus is left out: it needs Python 3.10 or newer');
+    return { pgvector };
+  }
+  progress('starting milvus-lite');
+  const server = await startMilvusLite(python);
+  stopping.push(() => server.stop());
+  const milvus = createVectorStore({ url: `milvus://${server.host}:${server.port}`, database: store.database });
+  stopping.push(() => milvus.close());
+  return { pgvector, 'milvus-lite': milvus };
+}

@@ -1,0 +1,97 @@
+/** A worker as it is shipped, in a process of its own, and documents that go through all of it. */
+import { randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+import { freePorts } from '../../../local-stack/ports.ts';
+import { fileKey } from '../../../knowledge/ingestion/object-keys.ts';
+import { SMALL_FILE_BYTES } from '../../../knowledge/jobs/names.ts';
+import { openKnowledge } from '../../../knowledge/open-knowledge.ts';
+import { loadConfig } from '../../../platform/config.ts';
+import { createLogger } from '../../../platform/logging.ts';
+import { createRegistry } from '../../../platform/metrics.ts';
+import { newDocumentId, type Collection, type DocumentRecord } from '../../../store/index.ts';
+import { bundle, ensureBundle } from '../harness/bundle.ts';
+import { startChild } from '../harness/child.ts';
+import { Metrics } from '../harness/prometheus.ts';
+import type { Host } from './host.ts';
+
+const logDir = fileURLToPath(new URL('../.build/', import.meta.url));
+
+export interface File {
+  readonly name: string;
+  readonly content: Uint8Array;
+}
+
+export interface Worker {
+  readonly pid: number;
+  /** Takes a file on as an upload does. @returns its document's id */
+  add(to: Collection, file: File): Promise<string>;
+  /** Waits for a document's end. @throws Error when it failed */
+  ended(of: Collection, id: string): Promise<{ readonly document: DocumentRecord; readonly at: number }>;
+  metrics(): Promise<Metrics>;
+  stop(): Promise<void>;
+}
+
+/** Between two looks at a document, in milliseconds: no figure is finer than that. */
+const lookEveryMs = 25;
+
+export async function startWorker(host: Host, progress: (line: string) => void): Promise<Worker> {
+  await ensureBundle(progress);
+  const [port = 0] = await freePorts(1);
+  const env = {
+    DATABASE_URL: host.databaseUrl,
+    TEMPORAL_ADDRESS: await host.temporalAddress(),
+    TEMPORAL_TASK_QUEUE: `bench-${randomBytes(4).toString('hex')}`,
+    STORAGE_URL: host.storageUrl,
+    PARLEY_WORKER_PORT: String(port),
+  };
+  const url = `http://127.0.0.1:${port}`;
+  const child = startChild({
+    file: process.execPath,
+    args: [bundle, 'worker'],
+    env: { PATH: process.env['PATH'], ...env },
+    logFile: `${logDir}worker.log`,
+  });
+  const knowledge = openKnowledge({
+    config: loadConfig(env),
+    store: host.store,
+    logger: createLogger({ role: 'bench', level: 'silent' }),
+    registry: createRegistry({ role: 'bench', version: 'bench' }),
+  });
+  const stop = async (): Promise<void> => {
+    await child.stop();
+    await knowledge.close();
+  };
+  try {
+    await child.until('ready', async () => (await fetch(`${url}/readyz`)).ok);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  const { documents } = host.store.knowledge;
+  return {
+    pid: child.pid,
+    async add({ org, id: collectionId, name: knowledgeBase }, { name: filename, content }) {
+      const id = newDocumentId();
+      const objectKey = fileKey(org, id);
+      const stored = await knowledge.storage.put(objectKey, Readable.from([content]), { maxBytes: 50e6 });
+      const extension = filename.slice(filename.lastIndexOf('.') + 1);
+      await documents.create({ org, id, collectionId, kind: 'file', filename, extension, objectKey, ...stored });
+      await knowledge.jobs.ingest({ org, knowledgeBase, collectionId, documentId: id, small: stored.bytes <= SMALL_FILE_BYTES });
+      return id;
+    },
+    async ended({ org }, id) {
+      for (;;) {
+        const document = await documents.get({ org, id });
+        if (document === undefined) throw new Error(`document ${id} is gone`);
+        if (document.status === 'failed') throw new Error(`${document.filename} failed: ${document.errorCode} ${document.message}`);
+        if (document.status === 'completed') return { document, at: performance.now() };
+        await delay(lookEveryMs);
+      }
+    },
+    metrics: async () => Metrics.parse(await (await fetch(`${url}/metrics`)).text()),
+    stop,
+  };
+}

@@ -1,0 +1,35 @@
+/** The agent that is called: the platform's defaults, and providers that are known. */
+import { agentKind } from '../../../crds/agent.ts';
+import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
+
+/** `endOfSpeechDelay` and `minSpeechDuration` of the agent, in milliseconds: the defaults. */
+export const waitMs = 500;
+export const minSpeechMs = 500;
+
+/** Long enough to be heard by a caller whose client is busy while it joins. */
+export const welcome = 'Good morning, you are talking to the bench. How can I help you?';
+
+/** @param baseURL of the providers, up to and with `/v1` */
+export function benchAgent(baseURL: string): AgentRevisionConfig {
+  const provider = { provider: 'openai_compatible', model: 'm', baseURL };
+  const parsed = agentKind.spec.parse({
+    llm: provider,
+    speechToText: provider,
+    textToSpeech: provider,
+    welcomeMessage: welcome,
+    interruptions: { minSpeechDuration: `${minSpeechMs}ms` },
+    turnDetection: { endOfSpeechDelay: `${waitMs}ms` },
+    call: { endAfterSilence: '120s' },
+  });
+  const { suspend: _suspend, displayName: _name, knowledgeBaseRef: _ref, ...agent } = parsed;
+  return {
+    format: 1,
+    name: 'bench',
+    displayName: 'Bench',
+    agent,
+    systemPrompt: 'Be brief.',
+    tools: [],
+    knowledgeBase: null,
+    versions: { secrets: {}, knowledgeBaseUid: null },
+  };
+}

@@ -1,0 +1,129 @@
+/** A caller who asks in time and hears when it is answered, whatever carries the sound. */
+import { setTimeout as delay } from 'node:timers/promises';
+
+import { syntheticSpeech } from '../../support/synthetic-speech.ts';
+import type { Turn } from './added-latency.ts';
+
+/** What goes in at a time where nothing else is said, in milliseconds: what Opus takes. */
+const opusFrameMs = 20;
+/** Louder than this is the agent. */
+const loud = 500;
+/** An agent that is quiet for so long has finished, in milliseconds. */
+const quietMs = 500;
+const questionMs = 1_200;
+const interruptionMs = 2_500;
+/** Nobody waits longer for anything, in milliseconds. */
+const patienceMs = 30_000;
+/** Many callers at once have to wait until there is a process for each, in milliseconds. */
+const welcomePatienceMs = 180_000;
+
+export const now = (): number => performance.timeOrigin + performance.now();
+
+/** What was waited for has not come. */
+export class Unheard extends Error {
+  override readonly name = 'Unheard';
+}
+
+/** Does it so often, and counts what nobody answered. */
+export async function repeatedly<T>(
+  times: number,
+  once: () => Promise<T>,
+): Promise<{ readonly done: readonly T[]; readonly unanswered: number }> {
+  const done: T[] = [];
+  for (let index = 0; index < times; index += 1) {
+    try {
+      done.push(await once());
+    } catch (error) {
+      if (!(error instanceof Unheard)) throw error;
+    }
+  }
+  return { done, unanswered: times - done.length };
+}
+
+export interface Interruption {
+  /** The first sound of the one who interrupts. */
+  readonly began: number;
+  /** The last sound of the agent. */
+  readonly quiet: number;
+}
+
+/** Ears and mouth; whoever carries the sound calls {@link CallerSound.next} for each frame and {@link CallerSound.heard} for what comes. */
+export class CallerSound {
+  readonly #sampleRate: number;
+  readonly #frameMs: number;
+  #toSay = new Int16Array(0);
+  #began = 0;
+  #ended = 0;
+  #firstLoud = 0;
+  #lastLoud = 0;
+
+  constructor(sampleRate: number, frameMs: number = opusFrameMs) {
+    this.#sampleRate = sampleRate;
+    this.#frameMs = frameMs;
+  }
+
+  /** @param aheadMs how much later it is heard than it is handed over */
+  next(aheadMs: number): Int16Array {
+    const samples = new Int16Array((this.#sampleRate * this.#frameMs) / 1_000);
+    if (this.#toSay.length === 0) return samples;
+    if (this.#began === 0) this.#began = now() + aheadMs;
+    samples.set(this.#toSay.subarray(0, samples.length));
+    this.#toSay = this.#toSay.subarray(samples.length);
+    if (this.#toSay.length === 0) this.#ended = now() + aheadMs + this.#frameMs;
+    return samples;
+  }
+
+  heard(samples: Int16Array): void {
+    if (!samples.some((sample) => sample > loud)) return;
+    this.#lastLoud = now();
+    if (this.#firstLoud === 0) this.#firstLoud = this.#lastLoud;
+  }
+
+  /** @returns when the agent begins to speak @throws Unheard when it doesn't */
+  async hears(what: string, withinMs: number = patienceMs): Promise<number> {
+    await until(() => this.#firstLoud > 0, what, withinMs);
+    return this.#firstLoud;
+  }
+
+  /** @returns when the agent says its first word @throws Unheard */
+  welcomed(): Promise<number> {
+    return this.hears('the welcome', welcomePatienceMs);
+  }
+
+  /** @returns when the agent was heard last */
+  async quiet(): Promise<number> {
+    await until(() => now() - this.#lastLoud > quietMs, 'the end of what the agent says');
+    return this.#lastLoud;
+  }
+
+  async ask(): Promise<Turn> {
+    await this.quiet();
+    // Callers don't ask all at the same time.
+    await delay(Math.random() * 600);
+    this.#say(questionMs);
+    await until(() => this.#ended > 0, 'the end of the question');
+    this.#firstLoud = 0;
+    const answered = await this.hears('an answer');
+    return { asked: this.#ended, answered };
+  }
+
+  /** Asks, and cuts in while the agent answers. */
+  async interrupt(): Promise<Interruption> {
+    await this.ask();
+    await delay(1_000 + Math.random() * 500);
+    this.#say(interruptionMs);
+    await until(() => this.#began > 0, 'the beginning of the interruption');
+    const began = this.#began;
+    return { began, quiet: await this.quiet() };
+  }
+
+  #say(ms: number): void {
+    [this.#began, this.#ended] = [0, 0];
+    this.#toSay = syntheticSpeech({ sampleRate: this.#sampleRate, ms });
+  }
+}
+
+async function until(reached: () => boolean, what: string, withinMs: number = patienceMs): Promise<void> {
+  for (const startedAt = now(); !reached(); await delay(5))
+    if (now() - startedAt > withinMs) throw new Unheard(`${what} has not come within ${withinMs / 1_000} s`);
+}

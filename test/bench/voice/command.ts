@@ -1,0 +1,55 @@
+import type { Command } from 'commander';
+
+import { partsOf, wholeNumber } from '../harness/flags.ts';
+import type { Scale } from './part.ts';
+
+export const partNames = ['loop', 'webrtc', 'barge-in', 'create', 'tts', 'soak'] as const;
+export type PartName = (typeof partNames)[number];
+
+const full: Scale = { calls: [1, 5, 10], turns: 12, joins: 20, interruptions: 20, creates: 500, rounds: 20, soak: 200, ready: 2 };
+
+/** Enough to see that everything works; too little for a figure. */
+const quick: Scale = { calls: [1, 3], turns: 2, joins: 2, interruptions: 2, creates: 30, rounds: 2, soak: 4, ready: 2 };
+
+interface Flags {
+  readonly quick?: true;
+  readonly only: readonly PartName[];
+  readonly turns?: number;
+  readonly rounds?: number;
+  readonly soak?: number;
+  readonly ready?: number;
+  readonly sources?: true;
+  readonly out?: string;
+}
+
+export function registerVoiceBench(program: Command): void {
+  program
+    .command('voice')
+    .description(
+      'calls: what the platform adds to an answer at 1, 5 and 10 calls on one core, without a room (loop) and with real WebRTC, with the time from joining to the first word (webrtc), how soon an interrupted agent is quiet (barge-in), making calls over REST (create), from a text to its first sound beside the adapter of LiveKit (tts), and memory over 200 calls one after the other (soak)',
+    )
+    .option('--quick', 'a short run that shows that everything works; its figures mean little')
+    .option('--only <parts>', `which parts to run: ${partNames.join(', ')}`, partsOf(partNames), partNames)
+    .option('--turns <n>', `questions that each caller asks (${full.turns})`, wholeNumber)
+    .option('--rounds <n>', `turns of each contender in tts (${full.rounds})`, wholeNumber)
+    .option('--soak <n>', `calls one after the other (${full.soak})`, wholeNumber)
+    .option('--ready <n>', `processes that are kept ready for the next calls (${full.ready})`, wholeNumber)
+    .option('--sources', 'run the roles from their sources and not from the bundle; figures are a little worse')
+    .option('--out <path>', 'where the JSON goes (test/bench/results/voice-<time>.json)')
+    .action(async (flags: Flags) => {
+      const { runVoiceBench } = await import('./run.ts');
+      const base = flags.quick ? quick : full;
+      await runVoiceBench({
+        parts: flags.only,
+        scale: {
+          ...base,
+          turns: flags.turns ?? base.turns,
+          rounds: flags.rounds ?? base.rounds,
+          soak: flags.soak ?? base.soak,
+          ready: flags.ready ?? base.ready,
+        },
+        fromSources: flags.sources === true,
+        ...(flags.out === undefined ? {} : { out: flags.out }),
+      });
+    });
+}

@@ -1,0 +1,219 @@
+/**
+ * Servers for a run: a Postgres that waits for its disk, LiveKit, and providers with fixed delays; a database of its own for the run.
+ * What is measured has one core to itself where the system can do that (`taskset`); callers and providers have the others.
+ */
+import { execFileSync, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+
+import { accessTokenOf, tokenTtlMs } from '../../../voice/calls/access-token.ts';
+import type { MediaServer } from '../../../voice/calls/media-server.ts';
+import { roomOf } from '../../../voice/calls/names.ts';
+import { createRooms } from '../../../voice/calls/rooms.ts';
+import { freePorts } from '../../../local-stack/ports.ts';
+import { migrate, newCallId, openStore, type Store } from '../../../store/index.ts';
+import { revisionOf } from '../../integration/store/support.ts';
+import { readSharedStack } from '../../support/shared-stack.ts';
+import { TestStack } from '../../support/test-stack.ts';
+import { bundle, ensureBundle } from '../harness/bundle.ts';
+import { startChild, type Child } from '../harness/child.ts';
+import { untilAtRest } from '../harness/process-tree.ts';
+import { query } from '../harness/sql.ts';
+import type { Interval } from './added-latency.ts';
+import { benchAgent } from './agent.ts';
+import { sampleCpu, type CpuSamples } from './cpu-samples.ts';
+import type { CallPlan, CallResult, Plan } from './plan.ts';
+
+const logDir = fileURLToPath(new URL('../.build/', import.meta.url));
+const sources = fileURLToPath(new URL('../../../cli/main.ts', import.meta.url));
+
+export interface Role {
+  readonly pid: number;
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+export interface Host {
+  readonly org: string;
+  readonly store: Store;
+  /** Whether what is measured has a core to itself. */
+  readonly pinned: boolean;
+  /** The voice role on one core, with so many processes ready for the next calls. */
+  voiceRole(readyProcesses: number): Promise<Role>;
+  /** The REST API, ready, without limits on requests. */
+  apiRole(): Promise<Role>;
+  apiKey(): Promise<string>;
+  /** Puts an agent into service whose providers are asked as this caller. @returns its name */
+  agent(caller: string): Promise<string>;
+  /** A call in a room of its own. */
+  call(caller: string): Promise<CallPlan & { readonly id: string }>;
+  /** One without a room. */
+  loopCall(caller: string): CallPlan;
+  /** Callers over WebRTC, in a process of their own. */
+  callers(plan: Plan): Promise<readonly CallResult[]>;
+  /** Agents and callers without rooms, in one process on one core. */
+  loop(plan: Plan): Promise<{ readonly results: readonly CallResult[]; readonly cpu: CpuSamples }>;
+  /** When providers worked for this caller. */
+  busy(caller: string): Promise<readonly Interval[]>;
+  stop(): Promise<void>;
+}
+
+export interface HostOptions {
+  readonly env: NodeJS.ProcessEnv;
+  readonly progress: (line: string) => void;
+  readonly fromSources: boolean;
+}
+
+export async function startHost({ env, progress, fromSources }: HostOptions): Promise<Host> {
+  if (!fromSources) await ensureBundle(progress);
+  const entry = fromSources ? sources : bundle;
+  const own = new TestStack({ durable: true });
+  const folder = await mkdtemp(join(tmpdir(), 'parley-bench-voice-'));
+  const stopping: (() => Promise<unknown>)[] = [() => rm(folder, { recursive: true, force: true }), () => own.stop()];
+  const stop = async (): Promise<void> => {
+    for (const step of stopping.splice(0).toReversed()) await step();
+  };
+  try {
+    progress('starting the servers');
+    const cores = cpuSets();
+    const [server, livekit] = await Promise.all([own.databaseUrl(), own.mediaServer()]);
+    const mediaServer: MediaServer = { ...livekit, publicUrl: livekit.url, agentName: 'parley-voice' };
+    const org = `bench-${randomBytes(4).toString('hex')}`;
+    const databaseUrl = new URL(server);
+    databaseUrl.pathname = `/${org.replace('-', '_')}`;
+    await query(server, `create database ${databaseUrl.pathname.slice(1)}`);
+    await migrate({ databaseUrl: databaseUrl.href });
+    const store = openStore({ databaseUrl: databaseUrl.href, poolSize: 4, applicationName: 'bench' });
+    stopping.push(() => store.close());
+    await store.organizations.create({ name: org });
+    await store.organizations.limitLiveCalls(org, 1_000);
+    const providers = startChild({
+      ...pinnedTo(cores?.others, fileURLToPath(new URL('./provider-process.ts', import.meta.url))),
+      logFile: `${logDir}providers.log`,
+    });
+    stopping.push(() => providers.stop());
+    await providers.until('listening', async () => /^\d+\n/m.test(providers.log()));
+    const origin = `http://127.0.0.1:${/^(\d+)$/m.exec(providers.log())?.[1] ?? ''}`;
+    const baseOf = (caller: string): string => `${origin}/${caller}/v1`;
+    const common = {
+      PATH: env['PATH'],
+      DATABASE_URL: databaseUrl.href,
+      STORAGE_URL: `file://${join(folder, 'files')}`,
+      PARLEY_VOICE_SPOOL: join(folder, 'spool'),
+      PARLEY_VOICE_CALLS: '100',
+      PARLEY_VOICE_DRAIN_MS: '1000',
+      PARLEY_EGRESS_ALLOW_CIDRS: '127.0.0.0/8',
+      PARLEY_RATE_LIMIT_KEY_PER_SECOND: '0',
+      PARLEY_RATE_LIMIT_ORGANIZATION_PER_SECOND: '0',
+      PARLEY_RATE_LIMIT_CALLS_PER_SECOND: '0',
+      LIVEKIT_URL: mediaServer.url,
+      LIVEKIT_API_KEY: mediaServer.apiKey,
+      LIVEKIT_API_SECRET: mediaServer.apiSecret,
+      NODE_ENV: 'production',
+    };
+    const role = async (name: 'voice' | 'api', more: NodeJS.ProcessEnv): Promise<Role> => {
+      const [port = 0] = await freePorts(1);
+      const url = `http://127.0.0.1:${port}`;
+      const child: Child = startChild({
+        ...pinnedTo(cores?.measured, entry, name),
+        env: { ...common, PARLEY_VOICE_PORT: String(port), PARLEY_API_PORT: String(port), ...more },
+        logFile: `${logDir}${name}.log`,
+      });
+      stopping.push(() => child.stop());
+      await child.until('ready', async () => (await fetch(`${url}/readyz`)).ok);
+      return { pid: child.pid, url, stop: () => child.stop() };
+    };
+    const agents = new Map<string, { readonly agentUid: string; readonly revision: string }>();
+    const serve = async (caller: string): Promise<{ readonly agentUid: string; readonly revision: string }> => {
+      const known = agents.get(caller);
+      if (known !== undefined) return known;
+      const config = benchAgent(baseOf(caller));
+      const agent = { agentUid: `uid-${caller}`, revision: revisionOf(config).revision };
+      await store.agentRevisions.put({ org, agentName: caller, config, ...agent });
+      await store.agentRevisions.serve({ org, ...agent });
+      agents.set(caller, agent);
+      return agent;
+    };
+
+    return {
+      org,
+      store,
+      pinned: cores !== undefined,
+      voiceRole: async (readyProcesses) => {
+        const voice = await role('voice', { PARLEY_VOICE_IDLE_PROCESSES: String(readyProcesses) });
+        await untilAtRest(voice.pid);
+        return voice;
+      },
+      apiRole: async () => {
+        const { kubeconfigs } = readSharedStack(env)?.controlPlane ?? (await own.controlPlane());
+        return role('api', { KUBECONFIG: kubeconfigs.api });
+      },
+      async apiKey() {
+        const key = await store.apiKeys.create({ org, name: 'bench', permissions: ['*'], expirationDays: 1 });
+        return key.apiKey;
+      },
+      async agent(caller) {
+        await serve(caller);
+        return caller;
+      },
+      async call(caller) {
+        const id = newCallId();
+        const base = { org, id, room: roomOf(id), tokenTtlMs, maxDurationMs: 1_800_000 };
+        const agent = await serve(caller);
+        await store.calls.calls.register({ ...base, ...agent, callType: 'web_call', agentName: caller, agentDisplayName: caller });
+        await createRooms(mediaServer).open(id);
+        const token = await accessTokenOf(mediaServer, { callId: id, expiresAt: new Date(Date.now() + tokenTtlMs), now: Date.now() });
+        return { id, caller, baseURL: baseOf(caller), room: { url: mediaServer.url, token } };
+      },
+      loopCall: (caller) => ({ caller, baseURL: baseOf(caller) }),
+      callers: async (plan) =>
+        (await talk(pinnedTo(cores?.others, fileURLToPath(new URL('./caller-process.ts', import.meta.url))), plan)).results,
+      loop: (plan) => talk(pinnedTo(cores?.measured, fileURLToPath(new URL('./loop-process.ts', import.meta.url))), plan),
+      busy: async (caller) => (await (await fetch(`${origin}/${caller}/busy`)).json()) as readonly Interval[],
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+interface CpuSets {
+  /** As `taskset` wants them. */
+  readonly measured: string;
+  readonly others: string;
+}
+
+function cpuSets(): CpuSets | undefined {
+  const count = availableParallelism();
+  try {
+    execFileSync('taskset', ['-V'], { stdio: 'ignore' });
+  } catch {
+    return undefined;
+  }
+  return count < 2 ? undefined : { measured: '0', others: `1-${count - 1}` };
+}
+
+function pinnedTo(cpus: string | undefined, ...args: readonly string[]): { readonly file: string; readonly args: readonly string[] } {
+  return cpus === undefined ? { file: process.execPath, args } : { file: 'taskset', args: ['-c', cpus, process.execPath, ...args] };
+}
+
+/** @throws Error with what the process has complained about */
+async function talk(
+  { file, args }: { readonly file: string; readonly args: readonly string[] },
+  plan: Plan,
+): Promise<{ readonly results: readonly CallResult[]; readonly cpu: CpuSamples }> {
+  const child = spawn(file, args, { env: { ...process.env, NODE_ENV: 'production' }, stdio: ['pipe', 'pipe', 'pipe'] });
+  const cpu = sampleCpu(child.pid ?? 0);
+  child.stdin.end(JSON.stringify(plan));
+  const ended = new Promise<number | null>((resolve, reject) => child.once('close', resolve).once('error', reject));
+  const [out, complaints, code] = await Promise.all([text(child.stdout), text(child.stderr), ended]);
+  cpu.stop();
+  if (code !== 0) throw new Error(`the callers have ended with exit code ${code}: ${complaints.slice(-2_000)}`);
+  // LiveKit's client writes lines of its own.
+  return { results: JSON.parse(out.slice(out.lastIndexOf('\n[') + 1)) as readonly CallResult[], cpu };
+}

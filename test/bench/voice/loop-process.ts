@@ -1,0 +1,132 @@
+/** Agents without rooms: the session of a call with the platform's settings and providers, and callers whose sound goes in and out in memory. */
+import { text } from 'node:stream/consumers';
+import { ReadableStream, type ReadableStreamDefaultController } from 'node:stream/web';
+
+import { initializeLogger, voice } from '@livekit/agents';
+import { AudioFrame } from '@livekit/rtc-node';
+
+import { createEgress } from '../../../platform/egress/egress.ts';
+import { createLogger } from '../../../platform/logging.ts';
+import { createProviders } from '../../../voice/providers/index.ts';
+import { CallAgent } from '../../../voice/session/call-agent.ts';
+import { keepInterruptedAnswersQuiet } from '../../../voice/session/interrupted-answers.ts';
+import { MeasuredVad } from '../../../voice/session/measured-vad.ts';
+import { conversationSettingsOf } from '../../../voice/session/settings.ts';
+import { userFrameMs, userSampleRate } from '../../../voice/session/user-sound.ts';
+import { WatchedStt } from '../../../voice/session/watched-stt.ts';
+import { benchAgent, welcome } from './agent.ts';
+import { CallerSound, now, repeatedly } from './caller.ts';
+import type { CallPlan, CallResult, Plan } from './plan.ts';
+
+const sampleRate = 24_000;
+
+class MemoryInput extends voice.AudioInput {
+  #controller: ReadableStreamDefaultController<AudioFrame> | undefined;
+
+  constructor() {
+    super();
+    this.multiStream.addInputStream(new ReadableStream<AudioFrame>({ start: (controller) => void (this.#controller = controller) }));
+  }
+
+  push(samples: Int16Array): void {
+    this.#controller?.enqueue(new AudioFrame(samples, userSampleRate, 1, samples.length));
+  }
+}
+
+/** Plays in real time into the caller's ear. */
+class MemoryOutput extends voice.AudioOutput {
+  readonly #hear: (samples: Int16Array) => void;
+  #frames: Int16Array[] = [];
+  #pushedMs = 0;
+  #startedAt = 0;
+  #flushed = false;
+
+  constructor(hear: (samples: Int16Array) => void) {
+    super(sampleRate, undefined, { pause: false });
+    this.#hear = hear;
+  }
+
+  override async captureFrame(frame: AudioFrame): Promise<void> {
+    await super.captureFrame(frame);
+    if (this.#pushedMs === 0) {
+      this.#startedAt = now();
+      this.onPlaybackStarted(Date.now());
+    }
+    this.#pushedMs += (frame.samplesPerChannel / frame.sampleRate) * 1_000;
+    this.#frames.push(frame.data);
+    // The first sound is heard at once.
+    if (this.#frames.length === 1) this.#hear(frame.data);
+  }
+
+  /** Every {@link userFrameMs}. */
+  tick(): void {
+    const playedMs = now() - this.#startedAt;
+    if (this.#pushedMs === 0) return;
+    if (playedMs < this.#pushedMs) this.#hear(this.#frames.at(-1) ?? new Int16Array(0));
+    else if (this.#flushed) this.#finish(this.#pushedMs, false);
+  }
+
+  override flush(): void {
+    super.flush();
+    this.#flushed = this.#pushedMs > 0;
+  }
+
+  override clearBuffer(): void {
+    if (this.#pushedMs > 0) this.#finish(Math.min(now() - this.#startedAt, this.#pushedMs), true);
+  }
+
+  #finish(playedMs: number, interrupted: boolean): void {
+    [this.#frames, this.#pushedMs, this.#flushed] = [[], 0, false];
+    this.onPlaybackFinished({ playbackPosition: playedMs / 1_000, interrupted });
+  }
+}
+
+keepInterruptedAnswersQuiet();
+initializeLogger({ pretty: false, level: 'error' });
+const logger = createLogger({ role: 'voice', level: 'silent' });
+const egress = createEgress({ allowCidrs: ['127.0.0.0/8'] });
+const plan = JSON.parse(await text(process.stdin)) as Plan;
+const results = await Promise.all(plan.calls.map((call) => serve(call)));
+process.stdout.write(JSON.stringify(results), () => process.exit());
+
+async function serve({ caller, baseURL }: CallPlan): Promise<CallResult> {
+  const { agent } = benchAgent(baseURL);
+  const settings = conversationSettingsOf(agent);
+  const credentials = { read: () => Promise.reject(new Error('there are no Secrets here')) };
+  const providers = await createProviders({ org: 'bench', agent, credentials, egress, defaults: [], logger });
+  const sound = new CallerSound(userSampleRate, userFrameMs);
+  const input = new MemoryInput();
+  const output = new MemoryOutput((samples) => sound.heard(samples));
+  const session = new voice.AgentSession({
+    ...settings.session,
+    vad: new MeasuredVad({ ...settings.vad, onSpoken: () => undefined }),
+    stt: new WatchedStt({ inner: providers.stt, onFailure: (error) => console.error(error) }),
+    llm: providers.llm,
+    tts: providers.tts,
+  });
+  session.input.audio = input;
+  session.output.audio = output;
+  const joins = now();
+  // Nobody speaks over the agent here: all that is recognised is taken as said.
+  const listening = new CallAgent({ instructions: 'Be brief.', tools: [], heeds: () => true });
+  await session.start({ agent: listening, record: false });
+  let open = true;
+  const startedAt = now();
+  const ticking = (async () => {
+    for (let sent = 0; open; sent += userFrameMs) {
+      input.push(sound.next(0));
+      output.tick();
+      const early = startedAt + sent - now();
+      await new Promise((resolve) => setTimeout(resolve, Math.max(0, early)));
+    }
+  })();
+  session.say(welcome);
+  const firstAudio = await sound.welcomed();
+  const { done: turns, unanswered } = await repeatedly(plan.turns, () => sound.ask());
+  await sound.quiet();
+  open = false;
+  await ticking;
+  await session.close();
+  await providers.close();
+  return { caller, joins, firstAudio, turns, unanswered, interruptions: [] };
+}

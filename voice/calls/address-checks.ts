@@ -1,0 +1,32 @@
+/** What is said of an address when it is written: what the guards will say when it is called, as far as they can tell without DNS. */
+import type { Config } from '../../platform/config.ts';
+import { parseCidr } from '../../platform/egress/address.ts';
+import { createAddressPolicy } from '../../platform/egress/address-policy.ts';
+import { parseHosts } from '../../platform/egress/hosts.ts';
+import { parseDeniedPorts, parsePorts } from '../../platform/egress/ports.ts';
+import { readTarget } from '../../platform/egress/target.ts';
+import { createSipGuard, type SipGuardSettings } from './sip/sip-guard.ts';
+
+/** Each @returns what is wrong with an address and what to do; undefined where it may be called */
+export interface AddressChecks {
+  /** Of a webhook. */
+  readonly web: (url: string) => string | undefined;
+  /** Of a trunk, or of somebody to whom calls are handed. */
+  readonly sip: (uri: string) => string | undefined;
+}
+
+export function createAddressChecks(config: SipGuardSettings & Pick<Config, 'PARLEY_EGRESS_HOSTS'>): AddressChecks {
+  const policy = createAddressPolicy({
+    allow: config.PARLEY_EGRESS_ALLOW_CIDRS.map(parseCidr),
+    denyPorts: parseDeniedPorts(config.PARLEY_EGRESS_DENY_PORTS),
+  });
+  const rules = { policy, ports: parsePorts(config.PARLEY_EGRESS_PORTS), hosts: parseHosts(config.PARLEY_EGRESS_HOSTS) };
+  const sip = createSipGuard(config);
+  return {
+    web(url) {
+      const target = readTarget(url, rules);
+      return 'kind' in target ? target.message : undefined;
+    },
+    sip: (uri) => sip.check(uri),
+  };
+}

@@ -1,0 +1,69 @@
+/** Finds out what an agent wants to know of a call that is over. */
+import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
+import type { AnalysisError, AnalysisItem, AnalysisOutcome, CallMessage } from '../../../store/index.ts';
+import { readAnswer, type Reading } from './answer.ts';
+import type { Model, ModelEndpoint } from './model.ts';
+import { answerSchema, askAgain, askAll, type AnalysisQuestion, type ChatMessage } from './questions.ts';
+import { transcriptText } from './transcript.ts';
+
+export interface AnalyseOptions {
+  readonly questions: readonly AnalysisQuestion[];
+  readonly messages: readonly Pick<CallMessage, 'role' | 'content'>[];
+  /** Looked up only when there is something to ask. @throws ProviderFailure */
+  readonly endpoint: () => Promise<ModelEndpoint>;
+  readonly model: Pick<Model, 'ask'>;
+  readonly signal: AbortSignal;
+}
+
+/** Of an answer that is shown to the model again, in characters. */
+const longestReminder = 20_000;
+
+/** What an agent asks for; in the order in which it is stored. */
+export function questionsOf(config: unknown): readonly AnalysisQuestion[] {
+  return (config as AgentRevisionConfig | undefined)?.agent.postCallAnalysis ?? [];
+}
+
+/**
+ * One request for everything, and one more for what could not be used of the answer.
+ *
+ * @throws ProviderFailure, or the signal's own reason
+ */
+export async function analyseCall({ questions, messages, endpoint, model, signal }: AnalyseOptions): Promise<AnalysisOutcome> {
+  const transcript = transcriptText(messages);
+  if (transcript === undefined)
+    return { items: withoutResults(questions, 'empty_transcript', 'nothing was said in the call'), error: null };
+  const target = await endpoint();
+  const asked = askAll(questions, transcript);
+  const first = await model.ask({ endpoint: target, messages: asked, schema: answerSchema(questions), signal });
+  const readings = new Map(readAnswer(first, questions));
+  const open = questions.filter(({ name }) => 'problem' in (readings.get(name) ?? {}));
+  if (open.length > 0) {
+    const reminder: readonly ChatMessage[] = [
+      ...asked,
+      { role: 'assistant', content: first.slice(0, longestReminder).toWellFormed() },
+      askAgain(open.map(({ name }) => ({ name, problem: problemOf(readings.get(name)) }))),
+    ];
+    const second = await model.ask({ endpoint: target, messages: reminder, schema: answerSchema(open), signal });
+    for (const [name, reading] of readAnswer(second, open)) readings.set(name, reading);
+  }
+  return { items: questions.map((question) => itemOf(question, readings.get(question.name))), error: null };
+}
+
+function itemOf({ name, type }: AnalysisQuestion, reading: Reading | undefined): AnalysisItem {
+  if (reading !== undefined && 'result' in reading) return { name, type, result: reading.result, error: null };
+  return { name, type, result: null, error: { code: 'invalid_answer', message: `the model gave no usable answer: ${problemOf(reading)}` } };
+}
+
+const problemOf = (reading: Reading | undefined): string =>
+  reading !== undefined && 'problem' in reading ? reading.problem.slice(0, 500) : 'there is none';
+
+/** Every item, with the reason why it has no result. */
+export function withoutResults(questions: readonly AnalysisQuestion[], code: string, message: string): readonly AnalysisItem[] {
+  return questions.map(({ name, type }) => ({ name, type, result: null, error: { code, message } }));
+}
+
+/** The end of an analysis that came to nothing. */
+export function failedOutcome(questions: readonly AnalysisQuestion[], { code, message }: AnalysisError): AnalysisOutcome {
+  const error = { code, message: message.slice(0, 1000).toWellFormed() };
+  return { items: withoutResults(questions, error.code, error.message), error };
+}

@@ -1,0 +1,106 @@
+/** Reads what a model answers, strictly in what comes out: a result has its type, or is none. */
+import type { AnalysisValue } from '../../../store/index.ts';
+import type { AnalysisQuestion } from './questions.ts';
+
+/** Characters of a text beyond this are cut off. */
+export const longestResult = 4_096;
+
+/** What became of a question: a value, null where the call says nothing of it, or why the answer is none. */
+export type Reading = { readonly result: AnalysisValue | null } | { readonly problem: string };
+
+/** @param questions those that were asked */
+export function readAnswer(text: string, questions: readonly AnalysisQuestion[]): ReadonlyMap<string, Reading> {
+  const answered = readObject(text, questions);
+  return new Map(
+    questions.map((question): [string, Reading] => {
+      if (answered === undefined) return [question.name, { problem: 'the answer is no JSON object' }];
+      if (!Object.hasOwn(answered, question.name)) return [question.name, { problem: 'the answer does not have this key' }];
+      return [question.name, readValue(answered[question.name], question)];
+    }),
+  );
+}
+
+/** @param value as it stands in JSON; numbers and booleans in quotation marks are meant well */
+export function readValue(value: unknown, question: AnalysisQuestion): Reading {
+  return value === null ? { result: null } : readers[question.type](value, question);
+}
+
+const readers: Readonly<Record<AnalysisQuestion['type'], (value: unknown, question: AnalysisQuestion) => Reading>> = {
+  string(value) {
+    if (typeof value !== 'string') return { problem: 'it has to be a string' };
+    return { result: value.trim() === '' ? null : storable(value.trim()) };
+  },
+  enum(value, { choices = [] }) {
+    const word = typeof value === 'string' ? value.trim().toLowerCase() : undefined;
+    const choice = choices.find((one) => one === value) ?? choices.find((one) => one.toLowerCase() === word);
+    return choice === undefined ? { problem: `it has to be one of ${JSON.stringify(choices)}` } : { result: choice };
+  },
+  boolean(value) {
+    if (typeof value === 'boolean') return { result: value };
+    const word = typeof value === 'string' ? value.trim().toLowerCase() : undefined;
+    return word === 'true' || word === 'false' ? { result: word === 'true' } : { problem: 'it has to be true or false' };
+  },
+  number(value) {
+    const given = typeof value === 'string' && /^-?\d+(\.\d+)?$/.test(value.trim()) ? Number(value) : value;
+    return typeof given === 'number' && Number.isFinite(given) ? { result: given } : { problem: 'it has to be a number, without a unit' };
+  },
+};
+
+/** What Postgres and JSON keep of a text. */
+function storable(text: string): string {
+  // oxlint-disable-next-line no-control-regex -- these are meant
+  return text
+    .replaceAll(/(?![\n\t])\p{Cc}/gu, '')
+    .slice(0, longestResult)
+    .toWellFormed();
+}
+
+type Values = Readonly<Record<string, unknown>>;
+
+/** Models put the object into a fence, think aloud before it, or wrap it; one that was asked for a single thing may answer just that. */
+function readObject(text: string, questions: readonly AnalysisQuestion[]): Values | undefined {
+  const names = questions.map(({ name }) => name);
+  const said = text.replace(/^\s*<think>[\s\S]*?<\/think>/, '').trim();
+  const candidates = [said, ...fenced(said), ...braced(said)];
+  for (const candidate of candidates) {
+    const found = unwrapped(parsed(candidate), names);
+    if (found !== undefined) return found;
+  }
+  const [only] = questions;
+  if (only === undefined || questions.length > 1 || only.type === 'string') return undefined;
+  return { [only.name]: parsed(said) ?? said };
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const fenced = (text: string): readonly string[] => [...text.matchAll(/```(?:json)?\s*([\s\S]*?)```/gi)].map(([, inside = '']) => inside);
+
+/** From the first brace to the last. */
+function braced(text: string): readonly string[] {
+  const [from, to] = [text.indexOf('{'), text.lastIndexOf('}')];
+  return from === -1 || to < from ? [] : [text.slice(from, to + 1)];
+}
+
+/** The object that has the names; also within one that holds nothing else, and as a list of names and results. */
+function unwrapped(value: unknown, names: readonly string[], depth = 0): Values | undefined {
+  if (Array.isArray(value)) return unwrapped(listed(value), names, depth);
+  if (typeof value !== 'object' || value === null) return undefined;
+  const object = value as Values;
+  if (names.some((name) => Object.hasOwn(object, name))) return object;
+  const inside = Object.values(object);
+  return (inside.length === 1 && depth < 2 ? unwrapped(inside[0], names, depth + 1) : undefined) ?? (depth === 0 ? object : undefined);
+}
+
+function listed(values: readonly unknown[]): Values {
+  const pairs = values.flatMap((value): [string, unknown][] => {
+    const { name, result, value: other } = (value ?? {}) as Values;
+    return typeof name === 'string' ? [[name, result ?? other ?? null]] : [];
+  });
+  return Object.fromEntries(pairs);
+}

@@ -1,0 +1,87 @@
+/** Asks a model that speaks OpenAI's `/chat/completions`, without a conversation: one request, one answer. */
+import type { Clock } from '../../../platform/clock.ts';
+import type { Egress } from '../../../platform/egress/egress.ts';
+import { createProviderFetch, ProviderFailure, type llmEndpointOf } from '../providers/index.ts';
+import { completionText } from './completion.ts';
+import type { ChatMessage } from './questions.ts';
+
+/** Where the model of an agent is, and how it is opened. */
+export type ModelEndpoint = Awaited<ReturnType<typeof llmEndpointOf>>;
+
+export interface Ask {
+  readonly endpoint: ModelEndpoint;
+  readonly messages: readonly ChatMessage[];
+  /** JSON Schema of the answer, where the model can be held to one. */
+  readonly schema: object;
+  readonly signal: AbortSignal;
+}
+
+/** An answer that isn't streamed begins when the model has thought of its end. In milliseconds. */
+const headMs = 90_000;
+/** Of an answer. */
+const mostBytes = 1024 * 1024;
+
+/** From what is asked for to what every server understands: some refuse a form of the answer, or a temperature, that others need. */
+const forms: readonly ((schema: object) => Readonly<Record<string, unknown>>)[] = [
+  (schema) => ({
+    temperature: 0,
+    response_format: { type: 'json_schema', json_schema: { name: 'call_analysis', strict: true, schema } },
+  }),
+  () => ({ temperature: 0, response_format: { type: 'json_object' } }),
+  () => ({}),
+];
+
+export class Model {
+  readonly #options: { readonly egress: Pick<Egress, 'dispatcher'>; readonly clock: Clock };
+
+  constructor(options: { readonly egress: Pick<Egress, 'dispatcher'>; readonly clock: Clock }) {
+    this.#options = options;
+  }
+
+  /** @throws ProviderFailure, or the signal's own reason */
+  async ask({ endpoint, messages, schema, signal }: Ask): Promise<string> {
+    const { egress, clock } = this.#options;
+    const fetch = createProviderFetch({ endpoint, egress, clock, headMs });
+    const send = async (form: Readonly<Record<string, unknown>>): Promise<string> => {
+      const response = await fetch(`${endpoint.baseURL}/chat/completions`, {
+        method: 'POST',
+        headers: {
+          'content-type': 'application/json',
+          accept: 'application/json',
+          ...(endpoint.apiKey !== undefined && { authorization: `Bearer ${endpoint.apiKey}` }),
+        },
+        body: JSON.stringify({ model: endpoint.model, messages, stream: false, ...form }),
+        signal,
+      });
+      const text = completionText(await bodyOf(response, endpoint), response.headers.get('content-type') ?? '');
+      if (text === undefined) throw unreadable(endpoint, 'answered what is no chat completion: check its address');
+      return text;
+    };
+    let refused: unknown;
+    for (const form of forms) {
+      try {
+        return await send(form(schema));
+      } catch (error) {
+        if (!(error instanceof ProviderFailure) || (error.status !== 400 && error.status !== 422)) throw error;
+        refused = error;
+      }
+    }
+    throw refused;
+  }
+}
+
+type Response = Awaited<ReturnType<ReturnType<typeof createProviderFetch>>>;
+
+async function bodyOf(response: Response, endpoint: ModelEndpoint): Promise<Buffer> {
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+    bytes += part.byteLength;
+    if (bytes > mostBytes) throw unreadable(endpoint, `answered with more than ${mostBytes} bytes`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+const unreadable = ({ part, provider }: ModelEndpoint, what: string): ProviderFailure =>
+  new ProviderFailure({ part, kind: 'payload', provider, message: `${provider} (language model) ${what}` });

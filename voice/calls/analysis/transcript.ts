@@ -1,0 +1,40 @@
+/** A transcript as a model is given it: data, line by line, and not more than a model can take. */
+import type { CallMessage } from '../../../store/index.ts';
+
+/** In characters: about 50,000 tokens, which is some five hours of talk. */
+export const longestTranscript = 200_000;
+
+/**
+ * One line of JSON for each utterance. What is too long loses its middle: how a conversation begins and how it ends says most of it.
+ *
+ * @param limit in characters
+ * @returns undefined where nothing was said
+ */
+export function transcriptText(messages: readonly Pick<CallMessage, 'role' | 'content'>[], limit = longestTranscript): string | undefined {
+  const lines = messages
+    .filter(({ content }) => content.trim() !== '')
+    .map(({ role, content }) => JSON.stringify({ speaker: role, said: shortened(content, limit / 4) }));
+  if (lines.length === 0) return undefined;
+  if (lengthOf(lines) <= limit) return lines.join('\n');
+  const head = fitting(lines, limit / 2);
+  const tail = fitting(lines.slice(head.length).reverse(), limit / 2).reverse();
+  const left = lines.length - head.length - tail.length;
+  return [...head, JSON.stringify({ left_out: `${left} utterances in the middle of the conversation` }), ...tail].join('\n');
+}
+
+function fitting(lines: readonly string[], limit: number): string[] {
+  const taken: string[] = [];
+  let length = 0;
+  for (const line of lines) {
+    length += line.length + 1;
+    if (length > limit) break;
+    taken.push(line);
+  }
+  return taken;
+}
+
+const lengthOf = (lines: readonly string[]): number => lines.reduce((sum, line) => sum + line.length + 1, 0);
+
+function shortened(text: string, limit: number): string {
+  return text.length <= limit ? text : `${text.slice(0, limit).toWellFormed()} …`;
+}

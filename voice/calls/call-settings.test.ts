@@ -1,0 +1,13 @@
+import { expect, it } from 'vitest';
+
+import { agentKind } from '../../crds/index.ts';
+import { anAgent } from '../../test/support/builders.ts';
+import { dynamicDataToBring } from './call-settings.ts';
+
+it('a call need not bring what a lookup of the agent supplies', () => {
+  const llm = { provider: 'openai', model: 'm', requiredDynamicData: ['who', 'plan'] };
+  const dynamicData = [{ name: 'crm', url: 'https://crm.example.com', response: [{ name: 'plan', path: '$.plan' }] }];
+  const specOf = (fields: Record<string, unknown>) => agentKind.spec.parse(anAgent('a', 'acme', fields).spec);
+  expect(dynamicDataToBring(specOf({ llm, dynamicData }))).toEqual(['who']);
+  expect(dynamicDataToBring(specOf({ llm }))).toEqual(['who', 'plan']);
+});

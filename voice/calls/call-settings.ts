@@ -1,0 +1,34 @@
+/** What the registration of a call has to know of the revision that it starts from. */
+import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
+import type { AgentSpec } from '../../crds/index.ts';
+import { millisecondsOf } from '../../crds/duration.ts';
+
+export interface CallSettings {
+  readonly displayName: string;
+  readonly workspace: string | undefined;
+  readonly maxDurationMs: number;
+  /** Names that the call must bring, without those that the agent looks up itself when the call begins. */
+  readonly requiredDynamicData: readonly string[];
+}
+
+/** @param config of a revision, as it was stored */
+export function callSettingsOf(config: unknown): CallSettings {
+  const { displayName, agent, versions } = config as AgentRevisionConfig;
+  return {
+    displayName,
+    workspace: versions.workspace,
+    maxDurationMs: millisecondsOf(agent.call.maxDuration),
+    requiredDynamicData: dynamicDataToBring(agent),
+  };
+}
+
+/** The required names that no lookup of the agent supplies. */
+export function dynamicDataToBring({ llm, dynamicData }: Pick<AgentSpec, 'llm' | 'dynamicData'>): readonly string[] {
+  const lookedUp = new Set((dynamicData ?? []).flatMap(({ response = [] }) => response.map(({ name }) => name)));
+  return (llm.requiredDynamicData ?? []).filter((name) => !lookedUp.has(name));
+}
+
+/** Which of the required names a call doesn't bring. `null` is as good as nothing. */
+export function missingDynamicData({ requiredDynamicData }: CallSettings, given: Readonly<Record<string, unknown>>): readonly string[] {
+  return requiredDynamicData.filter((name) => !Object.hasOwn(given, name) || given[name] === null);
+}

@@ -1,0 +1,121 @@
+/** Calls as they move on: every change with the event that tells of it, in one transaction. */
+import type { Clock } from '../../platform/clock.ts';
+import { currentTrace } from '../../platform/telemetry/tracing.ts';
+import type { CallRecord, CallRef, CallStore, FinishReason, NewCall, NewEvent } from '../../store/index.ts';
+import { buildEvent } from '../../events/emit.ts';
+import type { EventName, EventPayload } from '../../events/catalogue.ts';
+
+type Calls = CallStore['calls'];
+type Transition = Awaited<ReturnType<Calls['end']>>;
+
+/** Who talks: the agent that was asked for, or the one in its stead. */
+export function talkingAgentOf({ agentName, overrideAgentName }: Pick<CallRecord, 'agentName' | 'overrideAgentName'>): string {
+  return overrideAgentName ?? agentName;
+}
+
+/** Milliseconds from the first media to the end; 0 for a call that never started, undefined for one that isn't over. */
+export function durationOf({ startedAt, endedAt }: Pick<CallRecord, 'startedAt' | 'endedAt'>): number | undefined {
+  if (endedAt === null) return undefined;
+  return startedAt === null ? 0 : endedAt.getTime() - startedAt.getTime();
+}
+
+export class CallLifecycle {
+  readonly #calls: Calls;
+  readonly #clock: Clock;
+
+  constructor({ calls, clock }: { readonly calls: Calls; readonly clock: Clock }) {
+    this.#calls = calls;
+    this.#clock = clock;
+  }
+
+  /** @throws StoreError `not_found` for an unknown organisation */
+  register(call: NewCall): ReturnType<Calls['register']> {
+    return this.#calls.register({ ...inTrace(), ...call });
+  }
+
+  /** Records a call that was turned away. */
+  refuse(call: NewCall, reason: FinishReason): Promise<CallRecord> {
+    return this.#calls.refuse({ ...inTrace(), ...call }, { reason, events: (record) => [this.#ended(record)] });
+  }
+
+  /** The first media of a call. @throws StoreError `not_found` */
+  start(call: CallRef & { readonly jobId: string }): Promise<Transition> {
+    return this.#calls.start({ ...call, events: (record) => [this.#started(record)] });
+  }
+
+  /**
+   * The end of a call; the first reason counts.
+   * @param call - with whom it was handed to, where it was
+   * @throws StoreError `not_found`
+   */
+  end({
+    transferredTo,
+    ...call
+  }: Omit<Parameters<Calls['end']>[0], 'events'> & { readonly transferredTo?: string | undefined }): Promise<Transition> {
+    return this.#calls.end({
+      ...call,
+      events: (record) => [...(transferredTo === undefined ? [] : [this.#transferred(record, transferredTo)]), this.#ended(record)],
+    });
+  }
+
+  /** The recording is in the storage. @returns false when the call had one */
+  addRecording(recording: Omit<Parameters<Calls['addRecording']>[0], 'events'>): Promise<boolean> {
+    return this.#calls.addRecording({
+      ...recording,
+      events: (record) => [
+        this.#event(record, 'CallHandler.RecordingReady', { ...about(record), duration_seconds: recording.durationMs / 1000 }),
+      ],
+    });
+  }
+
+  #started(record: CallRecord): NewEvent {
+    const { status, callType, direction } = record;
+    return this.#event(record, 'CallHandler.CallStarted', {
+      ...about(record),
+      status,
+      call_type: callType,
+      ...(direction !== null && { direction }),
+    });
+  }
+
+  #transferred(record: CallRecord, to: string): NewEvent {
+    return this.#event(record, 'CallHandler.CallTransferred', {
+      ...about(record),
+      status: record.status,
+      transfer_to: to,
+      reason: 'call_transferred',
+    });
+  }
+
+  #ended(record: CallRecord): NewEvent {
+    const { status, callType, finishReason } = record;
+    return this.#event(record, 'CallHandler.CallEnded', {
+      ...about(record),
+      status,
+      reason: finishReason ?? 'unknown_error',
+      call_type: callType,
+      duration_seconds: (durationOf(record) ?? 0) / 1000,
+    });
+  }
+
+  #event<N extends EventName>(record: CallRecord, name: N, payload: EventPayload<N>): NewEvent {
+    return buildEvent({
+      name,
+      payload,
+      org: record.org,
+      agent: talkingAgentOf(record),
+      workspace: record.workspace ?? undefined,
+      traceparent: record.traceparent,
+      now: this.#clock.now(),
+    });
+  }
+}
+
+/** Everything that becomes of the call belongs to what it is registered in the course of. */
+function inTrace(): Pick<NewCall, 'traceparent'> {
+  return { traceparent: currentTrace()?.traceparent };
+}
+
+function about(record: CallRecord): { readonly call_id: string; readonly agent_id: string } {
+  return { call_id: record.id, agent_id: talkingAgentOf(record) };
+}

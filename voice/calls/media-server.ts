@@ -1,0 +1,42 @@
+/** Where calls meet: a LiveKit server, and how to speak to it. */
+import { ConfigError, type Config } from '../../platform/config.ts';
+
+export interface MediaServer {
+  /** For Parley itself: `ws:` or `wss:`. */
+  readonly url: string;
+  /** For browsers. */
+  readonly publicUrl: string;
+  readonly apiKey: string;
+  readonly apiSecret: string;
+  /** Under which this installation's voice roles take jobs; nothing is dispatched but by it. */
+  readonly agentName: string;
+}
+
+type Settings = Pick<Config, 'LIVEKIT_URL' | 'LIVEKIT_PUBLIC_URL' | 'LIVEKIT_API_KEY' | 'LIVEKIT_API_SECRET' | 'LIVEKIT_AGENT_NAME'>;
+
+/**
+ * @returns undefined where none is configured
+ * @throws ConfigError for one without its key
+ */
+export function mediaServerOf(config: Settings): MediaServer | undefined {
+  const { LIVEKIT_URL: url, LIVEKIT_API_KEY: apiKey, LIVEKIT_API_SECRET: apiSecret } = config;
+  if (url === undefined) return undefined;
+  if (apiKey === undefined || apiSecret === undefined)
+    throw new ConfigError('LIVEKIT_URL names a media server: set LIVEKIT_API_KEY and LIVEKIT_API_SECRET as it has them, too');
+  return {
+    url: asWebSocket(url),
+    publicUrl: asWebSocket(config.LIVEKIT_PUBLIC_URL ?? url),
+    apiKey,
+    apiSecret,
+    agentName: config.LIVEKIT_AGENT_NAME,
+  };
+}
+
+function asWebSocket(url: string): string {
+  return url.replace(/^http/, 'ws').replace(/\/+$/, '');
+}
+
+/** For requests to it. */
+export function httpUrlOf({ url }: Pick<MediaServer, 'url'>): string {
+  return url.replace(/^ws/, 'http');
+}

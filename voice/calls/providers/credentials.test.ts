@@ -1,0 +1,89 @@
+import { expect, it } from 'vitest';
+
+import { KubeError, type KubeRequest } from '../../../kube/index.ts';
+import { FakeClock } from '../../../test/support/fake-clock.ts';
+import { createCredentials, CredentialError } from './credentials.ts';
+
+const ref = { name: 'speech', key: 'deepgram' };
+
+function setUp() {
+  const clock = new FakeClock();
+  const requests: KubeRequest[] = [];
+  let answer: () => unknown = () => ({ data: { deepgram: Buffer.from('first\n').toString('base64'), empty: '' } });
+  const credentials = createCredentials({
+    clock,
+    transport: {
+      async request<T>(request: KubeRequest): Promise<T> {
+        requests.push(request);
+        return answer() as T;
+      },
+    },
+  });
+  const failsWith = (code: number, reason: string) => {
+    answer = () => {
+      throw new KubeError({ code, reason, message: 'something of the API server' });
+    };
+  };
+  const holds = (value: string) => void (answer = () => ({ data: { deepgram: Buffer.from(value).toString('base64') } }));
+  return { clock, requests, credentials, failsWith, holds };
+}
+
+const failure = (promise: Promise<string>): Promise<CredentialError> =>
+  promise.then(
+    () => Promise.reject(new Error('it did not fail')),
+    (error: unknown) => error as CredentialError,
+  );
+
+it('gets one Secret by its name, and looks again after a minute', async () => {
+  const { clock, requests, credentials, holds } = setUp();
+  expect(await Promise.all([credentials.read('acme', ref), credentials.read('acme', ref)])).toEqual(['first', 'first']);
+  expect(requests).toMatchObject([{ method: 'GET', path: '/api/v1/namespaces/acme/secrets/speech' }]);
+  holds('second');
+  clock.tick(59_000);
+  expect(await credentials.read('acme', ref)).toBe('first');
+  clock.tick(2_000);
+  expect(await credentials.read('acme', ref)).toBe('second');
+  expect(requests).toHaveLength(2);
+});
+
+it('goes on with what it knows while the API server is away, for a quarter of an hour', async () => {
+  const { clock, credentials, failsWith, holds } = setUp();
+  await credentials.read('acme', ref);
+  failsWith(0, 'Unreachable');
+  clock.tick(14 * 60_000);
+  expect(await credentials.read('acme', ref)).toBe('first');
+  clock.tick(2 * 60_000);
+  expect(await failure(credentials.read('acme', ref))).toMatchObject({ reason: 'unavailable' });
+  holds('second');
+  expect(await credentials.read('acme', ref)).toBe('second');
+});
+
+it('believes that a Secret is gone, or closed to it', async () => {
+  const { clock, credentials, failsWith } = setUp();
+  await credentials.read('acme', ref);
+  clock.tick(61_000);
+  failsWith(403, 'Forbidden');
+  expect(await failure(credentials.read('acme', ref))).toMatchObject({ reason: 'forbidden' });
+  failsWith(404, 'NotFound');
+  expect(await failure(credentials.read('acme', ref))).toMatchObject({
+    reason: 'missing',
+    message: expect.stringContaining('acme/speech') as string,
+  });
+  failsWith(0, 'Unreachable');
+  expect(await failure(credentials.read('acme', ref))).toMatchObject({ reason: 'unavailable' });
+});
+
+it.each(['empty', 'other'])('says that the key %s is missing', async (key) => {
+  const { credentials } = setUp();
+  const error = await failure(credentials.read('acme', { name: 'speech', key }));
+  expect(error).toBeInstanceOf(CredentialError);
+  expect(error.reason).toBe('missing');
+  expect(error.message).toContain(`"${key}"`);
+});
+
+it('keeps the organisations apart', async () => {
+  const { requests, credentials } = setUp();
+  await credentials.read('acme', ref);
+  await credentials.read('other', ref);
+  expect(requests.map(({ path }) => path.split('/')[4])).toEqual(['acme', 'other']);
+});

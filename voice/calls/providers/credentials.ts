@@ -1,0 +1,121 @@
+/** Keys of providers and tools: in Secrets of the organisation, read one by one and by name. */
+import { KubeError } from '../../../kube/error.ts';
+import type { Transport } from '../../../kube/index.ts';
+import type { Clock } from '../../../platform/clock.ts';
+import { LruMap } from '../../../platform/lru.ts';
+
+export interface SecretKeyRef {
+  readonly name: string;
+  readonly key: string;
+}
+
+export interface Credentials {
+  /**
+   * The value of one key of one Secret in the organisation's namespace, at most 60 s old; while the API server is away, at most
+   * {@link keptMs}.
+   * @throws CredentialError
+   */
+  read(org: string, ref: SecretKeyRef): Promise<string>;
+}
+
+export type CredentialErrorReason =
+  /** There is no such Secret, it lacks the key, or the value is empty or no text. */
+  | 'missing'
+  /** Parley may not read it. */
+  | 'forbidden'
+  /** The API server is away, and no value is known from before. */
+  | 'unavailable';
+
+/** The message names the Secret and the key, and what to do; never a value. */
+export class CredentialError extends Error {
+  override readonly name = 'CredentialError';
+  readonly reason: CredentialErrorReason;
+
+  constructor(reason: CredentialErrorReason, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.reason = reason;
+  }
+}
+
+export interface CredentialsOptions {
+  readonly transport: Pick<Transport, 'request'>;
+  readonly clock: Clock;
+}
+
+/** How long a value is believed without being looked at again, in milliseconds: so soon does a rotation arrive. */
+const freshMs = 60_000;
+/** How long a value goes on being used while the API server is away, in milliseconds: the key is most likely the same still. */
+const keptMs = 15 * 60_000;
+/** How long somebody who begins a call waits for the API server, in milliseconds; with a value from before at hand, less. */
+const patienceMs = 5_000;
+const shortPatienceMs = 1_000;
+const mostSecrets = 1_000;
+
+interface Entry {
+  readonly data: Readonly<Record<string, string>>;
+  /** On the monotonic clock. */
+  readonly at: number;
+}
+
+/** Keeps nothing but what it was asked for, in memory. A missing Secret is asked for anew each time: it may just have been made. */
+export function createCredentials({ transport, clock }: CredentialsOptions): Credentials {
+  const known = new LruMap<string, Entry>(mostSecrets);
+  const asking = new Map<string, Promise<Entry>>();
+
+  const ask = async (org: string, name: string, timeoutMs: number): Promise<Entry> => {
+    const path = `/api/v1/namespaces/${encodeURIComponent(org)}/secrets/${encodeURIComponent(name)}`;
+    const { data } = await transport.request<{ readonly data?: Readonly<Record<string, string>> }>({ method: 'GET', path, timeoutMs });
+    const entry = { data: data ?? {}, at: clock.monotonic() };
+    known.set(`${org}/${name}`, entry);
+    return entry;
+  };
+
+  const entryOf = async (org: string, name: string): Promise<Entry> => {
+    const id = `${org}/${name}`;
+    const before = known.get(id);
+    const age = before === undefined ? Number.POSITIVE_INFINITY : clock.monotonic() - before.at;
+    if (before !== undefined && age < freshMs) return before;
+    // One question for all who ask at the same time.
+    const question = asking.get(id) ?? ask(org, name, before === undefined ? patienceMs : shortPatienceMs);
+    asking.set(id, question);
+    try {
+      return await question;
+    } catch (error) {
+      if (!(error instanceof KubeError))
+        throw unavailable(org, name, error instanceof Error ? error.message : 'for an unknown reason', error);
+      if (error.notFound) {
+        known.delete(id);
+        throw new CredentialError('missing', `Secret ${org}/${name} does not exist: create it, or refer to another one`, { cause: error });
+      }
+      if (error.code === 401 || error.code === 403) {
+        throw new CredentialError(
+          'forbidden',
+          `Parley may not read Secret ${org}/${name}: allow its service account to get Secrets in the namespace ${org}`,
+          { cause: error },
+        );
+      }
+      if (before !== undefined && age < keptMs) return before;
+      throw unavailable(org, name, `the Kubernetes API doesn't answer (${error.reason})`, error);
+    } finally {
+      if (asking.get(id) === question) asking.delete(id);
+    }
+  };
+
+  return {
+    async read(org, { name, key }) {
+      const { data } = await entryOf(org, name);
+      const encoded = data[key];
+      if (encoded === undefined) {
+        throw new CredentialError('missing', `Secret ${org}/${name} has no key ${JSON.stringify(key)}: add it, or refer to another one`);
+      }
+      // A key that was put there with `echo` ends with a line break, which no provider wants and no header can carry.
+      const value = Buffer.from(encoded, 'base64').toString('utf8').trim();
+      if (value === '')
+        throw new CredentialError('missing', `key ${JSON.stringify(key)} of Secret ${org}/${name} is empty: put a value there`);
+      return value;
+    },
+  };
+}
+
+const unavailable = (org: string, name: string, why: string, cause: unknown): CredentialError =>
+  new CredentialError('unavailable', `Secret ${org}/${name} can't be read: ${why}`, { cause });

@@ -1,0 +1,190 @@
+/** Where a language model, or what understands or speaks, is reached for one agent: its own settings, filled up with the operator's. */
+import { readFile } from 'node:fs/promises';
+
+import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
+import type { Config } from '../../../platform/config.ts';
+import { CredentialError, type Credentials, type SecretKeyRef } from './credentials.ts';
+import { ProviderFailure, type ProviderPart } from './provider-failure.ts';
+
+/** What the operator has set for providers, see PARLEY_PROVIDERS. */
+export type ProviderDefaults = Config['PARLEY_PROVIDERS'];
+
+export interface ProviderEndpoint {
+  readonly part: ProviderPart;
+  /** As the agent names it. */
+  readonly provider: string;
+  /** How it is spoken to: as OpenAI's own, or as the provider's. */
+  readonly protocol: 'openai' | 'own';
+  /** Without a slash at the end; undefined for the provider's usual address. */
+  readonly baseURL?: string;
+  /** The agent has chosen the address: requests there go through the egress guard. */
+  readonly guarded: boolean;
+  /** Absent where neither the agent nor the operator names one: servers of one's own often need none. */
+  readonly apiKey?: string;
+  /** Absent for the provider's default. */
+  readonly model?: string;
+  readonly voice?: string;
+}
+
+export interface EndpointOptions {
+  readonly org: string;
+  readonly credentials: Credentials;
+  readonly defaults: ProviderDefaults;
+  /** Where `apiKeyEnv` of the defaults is looked up; the process's own by default. */
+  readonly env?: Readonly<Record<string, string | undefined>>;
+}
+
+interface Wanted {
+  readonly provider: string;
+  readonly model?: string | undefined;
+  readonly voice?: string | undefined;
+  readonly baseURL?: string | undefined;
+  readonly apiKeySecretRef?: SecretKeyRef | undefined;
+}
+
+type AgentSettings = AgentRevisionConfig['agent'];
+
+/** Where OpenAI's protocol is spoken, without a slash at the end. */
+const openAiAddresses: Readonly<Record<string, string>> = {
+  openai: 'https://api.openai.com/v1',
+  groq: 'https://api.groq.com/openai/v1',
+  google: 'https://generativelanguage.googleapis.com/v1beta/openai',
+  anthropic: 'https://api.anthropic.com/v1',
+};
+
+/** @throws ProviderFailure `refused` where it can't be used as it is configured */
+export async function llmEndpointOf({
+  llm,
+  ...options
+}: EndpointOptions & { readonly llm: AgentSettings['llm'] }): Promise<
+  ProviderEndpoint & { readonly baseURL: string; readonly model: string }
+> {
+  const endpoint = await endpointOf('llm', llm, options);
+  const baseURL = endpoint.baseURL ?? openAiAddresses[llm.provider];
+  if (baseURL === undefined) throw withoutAddress(endpoint);
+  const azure = llm.provider === 'azure_openai' && new URL(baseURL).pathname === '/';
+  // The address of an Azure resource as its page shows it has no path.
+  return { ...endpoint, protocol: 'openai', baseURL: azure ? `${baseURL}/openai/v1` : baseURL, model: endpoint.model ?? llm.model };
+}
+
+/** @throws ProviderFailure `refused` */
+export function sttEndpointOf({
+  stt,
+  ...options
+}: EndpointOptions & { readonly stt: AgentSettings['speechToText'] }): Promise<ProviderEndpoint> {
+  return speechEndpointOf('stt', stt, options);
+}
+
+/** @throws ProviderFailure `refused` */
+export function ttsEndpointOf({
+  tts,
+  ...options
+}: EndpointOptions & { readonly tts: AgentSettings['textToSpeech'] }): Promise<ProviderEndpoint> {
+  return speechEndpointOf('tts', { ...tts, voice: tts.voice?.id ?? tts.voice?.name }, options);
+}
+
+async function speechEndpointOf(part: ProviderPart, wanted: Wanted, options: EndpointOptions): Promise<ProviderEndpoint> {
+  const endpoint = await endpointOf(part, wanted, options);
+  if (endpoint.protocol === 'own') return endpoint;
+  const baseURL = endpoint.baseURL ?? openAiAddresses[wanted.provider];
+  if (baseURL === undefined) throw withoutAddress(endpoint);
+  return { ...endpoint, baseURL };
+}
+
+async function endpointOf(part: ProviderPart, wanted: Wanted, options: EndpointOptions): Promise<ProviderEndpoint> {
+  const { provider } = wanted;
+  const entry = options.defaults.find(({ name }) => name === provider);
+  const fromAgent = wanted.baseURL;
+  // An address of the agent's own never gets what belongs to the operator: neither its key nor the models of its server.
+  const set = fromAgent === undefined ? entry : undefined;
+  const replaces = set?.baseURL !== undefined;
+  const model = preferred(modelOf(part, set), wanted.model, replaces);
+  const voice = preferred(part === 'tts' ? set?.voice : undefined, wanted.voice, replaces);
+  const baseURL = (fromAgent ?? set?.baseURL)?.replace(/\/+$/, '');
+  const apiKey =
+    wanted.apiKeySecretRef === undefined
+      ? await operatorsKey(part, set, options.env ?? process.env)
+      : await agentsKey(part, provider, wanted.apiKeySecretRef, options);
+  return {
+    part,
+    provider,
+    protocol: replaces || provider === 'openai' || provider === 'openai_compatible' || part === 'llm' ? 'openai' : 'own',
+    guarded: fromAgent !== undefined,
+    ...(baseURL !== undefined && { baseURL }),
+    ...(apiKey !== undefined && { apiKey }),
+    ...(model !== undefined && { model }),
+    ...(voice !== undefined && { voice }),
+  };
+}
+
+/** A server that the operator runs in a provider's stead knows other models and voices than the provider. */
+const preferred = (operators: string | undefined, agents: string | undefined, replaces: boolean): string | undefined =>
+  replaces ? (operators ?? agents) : (agents ?? operators);
+
+const modelOf = (part: ProviderPart, entry: ProviderDefaults[number] | undefined): string | undefined =>
+  ({ llm: entry?.llmModel, stt: entry?.sttModel, tts: entry?.ttsModel })[part];
+
+async function agentsKey(part: ProviderPart, provider: string, ref: SecretKeyRef, { org, credentials }: EndpointOptions): Promise<string> {
+  try {
+    return await credentials.read(org, ref);
+  } catch (error) {
+    if (!(error instanceof CredentialError)) throw error;
+    const kind = error.reason === 'unavailable' ? 'unreachable' : 'refused';
+    throw new ProviderFailure({
+      part,
+      kind,
+      provider,
+      message: `the key of ${provider} (${partNames[part]}) is missing: ${error.message}`,
+      cause: error,
+    });
+  }
+}
+
+async function operatorsKey(
+  part: ProviderPart,
+  entry: ProviderDefaults[number] | undefined,
+  env: Readonly<Record<string, string | undefined>>,
+): Promise<string | undefined> {
+  if (entry === undefined) return undefined;
+  const { name, apiKeyEnv, apiKeyFile } = entry;
+  if (apiKeyEnv === undefined && apiKeyFile === undefined) return undefined;
+  const key = apiKeyEnv === undefined ? await contentOf(apiKeyFile) : env[apiKeyEnv]?.trim();
+  if (key !== undefined && key !== '') return key;
+  const where = apiKeyEnv === undefined ? `file ${apiKeyFile}, which can't be read or is empty` : `variable ${apiKeyEnv}, which is not set`;
+  const message = `the key of ${name} (${partNames[part]}) is to come from the ${where}: correct it, or PARLEY_PROVIDERS`;
+  throw new ProviderFailure({ part, kind: 'refused', provider: name, message });
+}
+
+/** Read for each call: a mounted Secret may change at any time. */
+const contentOf = (file: string | undefined): Promise<string | undefined> =>
+  file === undefined
+    ? Promise.resolve(undefined)
+    : readFile(file, 'utf8').then(
+        (text) => text.trim(),
+        () => undefined,
+      );
+
+/** For messages. */
+export const partNames: Readonly<Record<ProviderPart, string>> = { llm: 'language model', stt: 'speech to text', tts: 'text to speech' };
+
+const agentFields: Readonly<Record<ProviderPart, string>> = { llm: 'llm', stt: 'speechToText', tts: 'textToSpeech' };
+
+function withoutAddress({ part, provider }: ProviderEndpoint): ProviderFailure {
+  return new ProviderFailure({
+    part,
+    kind: 'refused',
+    provider,
+    message: `${provider} (${partNames[part]}) has no address of its own: set ${agentFields[part]}.baseURL, or an entry in PARLEY_PROVIDERS`,
+  });
+}
+
+/** @throws ProviderFailure `refused` without a key, for services that can't be used without one */
+export function keyOf({ part, provider, apiKey }: ProviderEndpoint): string {
+  if (apiKey !== undefined) return apiKey;
+  throw new ProviderFailure({
+    part,
+    kind: 'refused',
+    provider,
+    message: `${provider} (${partNames[part]}) needs a key: set ${agentFields[part]}.apiKeySecretRef, or a key for it in PARLEY_PROVIDERS`,
+  });
+}

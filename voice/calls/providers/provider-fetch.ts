@@ -1,0 +1,176 @@
+/**
+ * HTTP to providers. Whatever goes wrong ends as a {@link ProviderFailure} in some seconds: no connection, a status, an answer that stalls or
+ * breaks off. What a provider answers to a bad request is thrown away unread: it quotes prompts and keys, and client libraries log it.
+ */
+import { Agent, fetch, type Dispatcher, type RequestInit, type Response as Answer } from 'undici';
+
+import { systemClock, type Clock, type Timer } from '../../../platform/clock.ts';
+import type { Egress } from '../../../platform/egress/egress.ts';
+import { EgressError } from '../../../platform/egress/egress-error.ts';
+import { partNames, type ProviderEndpoint } from './endpoint.ts';
+import { ProviderFailure, type ProviderFailureKind } from './provider-failure.ts';
+
+export interface ProviderFetchOptions {
+  readonly endpoint: Pick<ProviderEndpoint, 'part' | 'provider' | 'guarded'>;
+  readonly egress: Pick<Egress, 'dispatcher'>;
+  readonly clock?: Clock;
+  /** Longest time until the head of an answer, in milliseconds; default 8,000. */
+  readonly headMs?: number;
+  /** Longest time in which nothing comes of an answer that has begun, in milliseconds; default 10,000. */
+  readonly stallMs?: number;
+}
+
+export interface ProviderRequestInit extends Pick<RequestInit, 'method' | 'body' | 'signal'> {
+  /** By lower-case name. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Told of the failure, too, for clients that hide it in one of their own. */
+  readonly onFailure?: (failure: ProviderFailure) => void;
+}
+
+/** @throws ProviderFailure, or the signal's own reason; an answer that is returned has a status of 200 to 299 */
+export type ProviderFetch = (url: string | URL, init?: ProviderRequestInit) => Promise<Response>;
+
+const headMs = 8_000;
+const stallMs = 10_000;
+/** How long a connection is kept for the next request, in milliseconds: turns of a conversation are seconds apart. */
+const keptMs = 30_000;
+
+/** For what the operator has set. Shared: the same server often understands, thinks and speaks. */
+let unguarded: Dispatcher | undefined;
+const ownDispatcher = (): Dispatcher =>
+  (unguarded ??= new Agent({
+    keepAliveTimeout: keptMs,
+    keepAliveMaxTimeout: keptMs,
+    connect: { timeout: headMs },
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  }));
+
+export function createProviderFetch(options: ProviderFetchOptions): ProviderFetch {
+  const { endpoint, egress, clock = systemClock } = options;
+  const failureOf = failuresOf(endpoint);
+  return async (url, { onFailure, headers = {}, ...init } = {}) => {
+    const fail = (failure: ProviderFailure): ProviderFailure => {
+      onFailure?.(failure);
+      return failure;
+    };
+    const limit = new AbortController();
+    const timer = clock.after(options.headMs ?? headMs, () => limit.abort());
+    const { signal } = init;
+    try {
+      const response = await fetch(url, {
+        ...init,
+        // Compressed, an answer comes in larger pieces, and later.
+        headers: { 'accept-encoding': 'identity', ...headers },
+        dispatcher: endpoint.guarded ? egress.dispatcher : ownDispatcher(),
+        // A server that sends requests, and with them the key, elsewhere is not the one that was configured.
+        redirect: 'manual',
+        signal: signal ? AbortSignal.any([signal, limit.signal]) : limit.signal,
+      });
+      if (!response.ok) {
+        await response.body?.cancel().catch(() => undefined);
+        throw fail(failureOf.status(response.status));
+      }
+      return withWatchedBody(response, { clock, stallMs: options.stallMs ?? stallMs, signal, fail, failureOf });
+    } catch (error) {
+      if (error instanceof ProviderFailure) throw error;
+      signal?.throwIfAborted();
+      throw fail(limit.signal.aborted ? failureOf.slow(options.headMs ?? headMs) : failureOf.connection(error));
+    } finally {
+      timer.cancel();
+    }
+  };
+}
+
+interface Watch {
+  readonly clock: Clock;
+  readonly stallMs: number;
+  readonly signal: AbortSignal | null | undefined;
+  readonly fail: (failure: ProviderFailure) => ProviderFailure;
+  readonly failureOf: Failures;
+}
+
+/** The same answer; its body fails by name when it breaks off, or nothing comes of it for too long. */
+function withWatchedBody(response: Answer, { clock, stallMs: limitMs, signal, fail, failureOf }: Watch): Response {
+  const headers = [...response.headers];
+  if (response.body === null) return new Response(null, { status: response.status, headers });
+  const reader = response.body.getReader() as ReadableStreamDefaultReader<Uint8Array>;
+  let cancelled = false;
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        let timer: Timer | undefined;
+        const stalled = new Promise<'stalled'>((resolve) => (timer = clock.after(limitMs, () => resolve('stalled'))));
+        const read = await Promise.race([reader.read(), stalled]).catch((error: unknown) => ({ error }));
+        timer?.cancel();
+        // Who reads it has given it up meanwhile.
+        if (cancelled) return;
+        if (read === 'stalled') {
+          await reader.cancel().catch(() => undefined);
+          controller.error(fail(failureOf.broken(`nothing more came for ${limitMs} ms`, { slow: true })));
+        } else if ('error' in read) {
+          controller.error(signal?.aborted === true ? signal.reason : fail(failureOf.broken(codeOf(read.error))));
+        } else if (read.done) controller.close();
+        else controller.enqueue(read.value);
+      },
+      cancel(reason) {
+        cancelled = true;
+        return reader.cancel(reason);
+      },
+    },
+    // Nothing is read ahead: who stops reading wants no more of it.
+    { highWaterMark: 0 },
+  );
+  return new Response(body, { status: response.status, headers });
+}
+
+interface Failures {
+  status(status: number): ProviderFailure;
+  slow(ms: number): ProviderFailure;
+  connection(error: unknown): ProviderFailure;
+  broken(how: string, more?: { readonly slow: boolean }): ProviderFailure;
+}
+
+/** Refused now, but perhaps not in a moment. */
+const passing = new Set([408, 409, 425, 429]);
+
+function failuresOf({ part, provider }: ProviderFetchOptions['endpoint']): Failures {
+  const who = `${provider} (${partNames[part]})`;
+  const failure = (kind: ProviderFailureKind, message: string, more: { status?: number; slow?: boolean } = {}): ProviderFailure =>
+    new ProviderFailure({ part, kind, provider, message: `${who} ${message}`, ...more });
+  return {
+    status(status) {
+      if (status >= 500 || passing.has(status)) {
+        return failure('runtime', `answers ${status}: ${status === 429 ? 'its limit is reached' : 'it fails at the moment'}`, { status });
+      }
+      if (status === 401 || status === 403) return failure('refused', `answers ${status}: check its key, and what that may do`, { status });
+      if (status === 404) return failure('refused', `answers ${status}: check its address, model and voice`, { status });
+      if (status < 400)
+        return failure('refused', `redirects (${status}), and redirects are not followed: use the address that is meant`, { status });
+      return failure('refused', `answers ${status}: check its model and settings`, { status });
+    },
+    slow: (ms) => failure('unreachable', `did not answer within ${ms} ms`, { slow: true }),
+    connection(error) {
+      const guard = egressErrorIn(error);
+      // The guard's words are made for users; those of HTTP libraries may quote what was sent.
+      if (guard !== undefined) return failure(forbidding.has(guard.kind) ? 'refused' : 'unreachable', `can't be called: ${guard.message}`);
+      return failure('unreachable', `can't be reached (${codeOf(error)}): check its address`);
+    },
+    broken: (how, more) => failure('connection_lost', `broke off in the middle of an answer (${how})`, more),
+  };
+}
+
+const forbidding: ReadonlySet<string> = new Set(['forbidden_url', 'forbidden_address', 'forbidden_header']);
+
+function egressErrorIn(error: unknown): EgressError | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) if (at instanceof EgressError) return at;
+  return undefined;
+}
+
+function codeOf(error: unknown): string {
+  for (let at = error; typeof at === 'object' && at !== null; at = (at as { readonly cause?: unknown }).cause) {
+    if (at instanceof AggregateError) return codeOf(at.errors.at(-1));
+    if ('code' in at && typeof at.code === 'string') return at.code;
+  }
+  return 'connection failed';
+}

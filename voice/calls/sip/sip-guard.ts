@@ -1,0 +1,92 @@
+/**
+ * Which SIP addresses may be called: by the rules of the egress guard, for the SIP service connects to them and asks no guard. What DNS says
+ * is looked at when a call goes out, and not when an address is written: a name may lead elsewhere by then.
+ */
+import { systemClock, type Clock } from '../../../platform/clock.ts';
+import type { Config } from '../../../platform/config.ts';
+import { parseCidr } from '../../../platform/egress/address.ts';
+import { createAddressPolicy } from '../../../platform/egress/address-policy.ts';
+import { EgressError } from '../../../platform/egress/egress-error.ts';
+import { createNameResolver, type NameResolver } from '../../../platform/egress/name-resolver.ts';
+import { parseDeniedPorts, parsePorts } from '../../../platform/egress/ports.ts';
+import { isLocalhost, readTarget, type Target } from '../../../platform/egress/target.ts';
+import { VettedNames } from '../../../platform/egress/vetted-names.ts';
+import { terminationOf } from './termination.ts';
+
+export type SipGuardSettings = Pick<
+  Config,
+  'PARLEY_EGRESS_ALLOW_CIDRS' | 'PARLEY_EGRESS_DENY_PORTS' | 'PARLEY_EGRESS_PORTS' | 'PARLEY_EGRESS_DNS_SERVERS' | 'PARLEY_SIP_ALLOW_CIDRS'
+>;
+
+export interface SipGuard {
+  /** What can be said without DNS. @returns what is wrong and what to do; undefined where the address may be called */
+  check(uri: string): string | undefined;
+  /** The same with DNS: every address that the name has, and that of each server which its SRV records name. Takes seconds where DNS is slow. */
+  vet(uri: string): Promise<string | undefined>;
+}
+
+const cure =
+  'use a host on the public internet, or have the operator of this installation allow its network (PARLEY_SIP_ALLOW_CIDRS, PARLEY_EGRESS_ALLOW_CIDRS)';
+const services = ['_sip._udp', '_sip._tcp', '_sips._tcp'];
+
+/** @param options.resolver DNS as the configuration has it where absent */
+export function createSipGuard(
+  config: SipGuardSettings,
+  options: { readonly resolver?: NameResolver; readonly clock?: Clock } = {},
+): SipGuard {
+  const { clock = systemClock, resolver = createNameResolver({ clock, servers: config.PARLEY_EGRESS_DNS_SERVERS }) } = options;
+  const policy = createAddressPolicy({
+    allow: [...config.PARLEY_EGRESS_ALLOW_CIDRS, ...config.PARLEY_SIP_ALLOW_CIDRS].map(parseCidr),
+    denyPorts: parseDeniedPorts(config.PARLEY_EGRESS_DENY_PORTS),
+  });
+  const rules = { policy, ports: parsePorts(config.PARLEY_EGRESS_PORTS), cure };
+  const names = new VettedNames({ resolver, policy, clock, cure });
+
+  const read = (uri: string): Target | string => {
+    const termination = terminationOf(uri);
+    if (termination === undefined)
+      return `${shorten(uri)} is no SIP address: write host, host:port or a SIP URI such as sip:trunk.example.com:5060;transport=tcp`;
+    const { address, transport } = termination;
+    // The URL parser makes four decimal numbers of every spelling of IPv4.
+    const target = readTarget(`http://${/:\d+$/.test(address) ? address : `${address}:${transport === 'tls' ? 5061 : 5060}`}`, rules);
+    if ('kind' in target) return target.message;
+    // The SIP service would look for it next to itself.
+    if (target.literal === undefined && !target.hostname.includes('.') && !isLocalhost(target.hostname))
+      return `${target.hostname} is a name of a local network only: write the whole name of the host, such as trunk.example.com`;
+    return target;
+  };
+
+  /** @returns undefined where all addresses of the name may be called */
+  const ask = async (name: string): Promise<EgressError | undefined> => {
+    const target = readTarget(`http://${name}:5060`, rules);
+    try {
+      if ('kind' in target) throw new EgressError({ ...target, phase: 'check', host: name });
+      if (names.known(target) === undefined) await names.ask(target);
+      return undefined;
+    } catch (error) {
+      if (error instanceof EgressError) return error;
+      throw error;
+    }
+  };
+
+  return {
+    check(uri) {
+      const target = read(uri);
+      return typeof target === 'string' ? target : undefined;
+    },
+
+    async vet(uri) {
+      const target = read(uri);
+      if (typeof target === 'string') return target;
+      if (target.literal !== undefined || isLocalhost(target.hostname)) return undefined;
+      const { hostname } = target;
+      const servers = await Promise.all(services.map(async (service) => resolver.servers?.(`${service}.${hostname}`) ?? []));
+      const verdicts = await Promise.all([hostname, ...servers.flat()].map(ask));
+      // What has no address leads nowhere: a name may have nothing but servers, and one of these may be gone.
+      const leads = verdicts.filter((error) => error?.kind !== 'dns');
+      return (leads.length === 0 ? verdicts : leads).find((error) => error !== undefined)?.message;
+    },
+  };
+}
+
+const shorten = (text: string): string => JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}…` : text);
