@@ -5,9 +5,6 @@ import { fileURLToPath } from 'node:url';
 import { AgentServer, initializeLogger, ServerOptions } from '@livekit/agents';
 import type { Registry } from 'prom-client';
 
-import { CallLifecycle } from './calls/lifecycle.ts';
-import { mediaServerOf } from './calls/media-server.ts';
-import { createCredentials } from './calls/providers/index.ts';
 import { openFileStorage } from '../knowledge/storage/open-file-storage.ts';
 import { locateAsset } from '../platform/assets.ts';
 import { systemClock } from '../platform/clock.ts';
@@ -15,14 +12,17 @@ import { ConfigError, type Config } from '../platform/config.ts';
 import { Readiness, runUntilStopped, startProbeServer } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
 import { openStore } from '../store/index.ts';
+import { AcceptedJobs } from './accepted-jobs.ts';
+import { CallLifecycle } from './calls/lifecycle.ts';
+import { mediaServerOf } from './calls/media-server.ts';
+import { createCredentials } from './calls/providers/index.ts';
 import { drainCalls } from './drain.ts';
 import { lazyTransport } from './job/lazy-transport.ts';
-import { changeAgentServerProcesses } from './agent-server-processes.ts';
+import { patchAgentServer } from './livekit-patches/index.ts';
+import { MediaServerReadiness } from './media-server-readiness.ts';
 import { liveCallsGauge, waitingRecordingsGauge } from './metrics.ts';
 import { deskVariable, openCredentialDesk } from './providers/credential-desk.ts';
-import { Registration } from './registration.ts';
 import { createRecordings, ensureSpool, keepRecordings, prepareEncoder, spoolFolderOf } from './recording/index.ts';
-import { TakenJobs } from './taken-jobs.ts';
 
 export interface RunVoiceOptions {
   readonly config: Config;
@@ -32,25 +32,27 @@ export interface RunVoiceOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A busy machine takes its time to start a process with all that a call needs, in milliseconds. */
-const processStartMs = 60_000;
-/** Beyond the calls themselves, for closing what they have used, in milliseconds. */
-const closingMs = 15_000;
-/** Whoever presses Ctrl-C waits no longer than this for calls, in milliseconds. */
-const interruptedMs = 5_000;
-/** For recordings that couldn't be saved at the end of their calls, in milliseconds. */
-const lastLookMs = 10_000;
+/** For a busy machine to start a process with all that a call needs, in milliseconds. */
+const PROCESS_START_MS = 60_000;
+/** Beyond the calls themselves, to close what they have used, in milliseconds. */
+const CLOSING_MS = 15_000;
+/** After Ctrl-C, how long the role waits for its calls, in milliseconds. */
+const INTERRUPTED_MS = 5_000;
+/** For recordings that could not be uploaded at the end of their calls, in milliseconds. */
+const LAST_UPLOAD_MS = 10_000;
 
 /**
- * Runs until SIGTERM: then it takes no more calls, and waits for those that it has. After SIGINT it waits for some seconds only.
- * @throws ConfigError without a database or a media server; what the agent server fails with
+ * Runs until SIGTERM: then it accepts no more calls and waits for its own. After SIGINT it waits for some seconds only.
+ * @throws ConfigError without a database or a media server; LiveKitVersionError; what the agent server fails with
  */
 export async function runVoice({ config, logger, registry, signal }: RunVoiceOptions): Promise<void> {
   const mediaServer = mediaServerOf(config);
   if (mediaServer === undefined) throw new ConfigError('the voice role needs a media server: set LIVEKIT_URL');
   if (config.DATABASE_URL === undefined) throw new ConfigError('DATABASE_URL is not set: calls are in Postgres');
+  const accepted = new AcceptedJobs(systemClock);
+  patchAgentServer(accepted);
   const readiness = new Readiness();
-  const registration = new Registration({ readiness, clock: systemClock });
+  const connection = new MediaServerReadiness({ readiness, clock: systemClock });
   const store = openStore({ databaseUrl: config.DATABASE_URL, poolSize: 2, applicationName: 'parley voice', logger, registry });
   const storage = openFileStorage({ url: config.STORAGE_URL });
   const spool = spoolFolderOf(config);
@@ -64,15 +66,13 @@ export async function runVoice({ config, logger, registry, signal }: RunVoiceOpt
   });
   const keeper = keepRecordings({ recordings, clock: systemClock, logger });
   await prepareSpool(spool, logger);
-  // Its watch over the event loop is a thread of its own in each process, ready ones too, that wakes fifty times a second: a twentieth of what a call costs.
+  // The library's event loop monitor is a thread in each process, idle ones too, that wakes fifty times a second: a twentieth of what a call costs.
   process.env['LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS'] ??= '0';
   const cluster = lazyTransport(config, logger);
   const desk = await openCredentialDesk({ credentials: createCredentials({ transport: cluster, clock: systemClock }) });
   process.env[deskVariable] = desk.path;
   initializeLogger({ pretty: false, level: 'warn' });
-  const taken = new TakenJobs(systemClock);
-  changeAgentServerProcesses(taken);
-  const live = (): number => server.activeJobs.length + taken.size;
+  const live = (): number => server.activeJobs.length + accepted.size;
   const capacity = config.PARLEY_VOICE_CALLS;
   const server = new AgentServer(
     new ServerOptions({
@@ -81,29 +81,28 @@ export async function runVoice({ config, logger, registry, signal }: RunVoiceOpt
       wsURL: mediaServer.url,
       apiKey: mediaServer.apiKey,
       apiSecret: mediaServer.apiSecret,
-      // By calls, not by the processor's load alone: a call that was taken has to be served well to its end.
+      // By calls, not by CPU load alone: a call that was accepted has to be served well to its end.
       loadFunc: async () => {
-        registration.seen();
+        connection.seen();
         return Math.min(1, live() / capacity);
       },
       loadThreshold: 1,
       requestFunc: async (job) => {
         if (live() >= capacity) return job.reject();
-        taken.accepted(job.id);
+        accepted.accepted(job.id);
         return job.accept('', `agent-${job.id}`);
       },
-      // Ready before the calls come.
       numIdleProcesses: config.PARLEY_VOICE_IDLE_PROCESSES,
-      initializeProcessTimeout: processStartMs,
-      shutdownProcessTimeout: closingMs,
+      initializeProcessTimeout: PROCESS_START_MS,
+      shutdownProcessTimeout: CLOSING_MS,
       maxRetry: Number.POSITIVE_INFINITY,
-      // Its own server tells whoever asks what it does: not on a port, but next to the keys, where nothing of it is asked.
+      // The library's HTTP server describes the worker to anyone who asks: on a socket in the private folder, not on a port.
       port: join(dirname(desk.path), 'agent-server') as unknown as number,
       logLevel: 'warn',
     }),
   );
   server.event.on('worker_registered', () => {
-    registration.seen();
+    connection.seen();
     logger.info({ server: mediaServer.url, capacity }, 'registered with the media server');
   });
   registry.registerMetric(liveCallsGauge(live));
@@ -115,18 +114,18 @@ export async function runVoice({ config, logger, registry, signal }: RunVoiceOpt
     registry,
     metricsToken: config.PARLEY_METRICS_TOKEN,
   });
-  // Without it there is nothing to do here: whoever looks after the process starts another one.
+  // Without the agent server the role has nothing to do: its supervisor restarts it.
   const failed = new AbortController();
   const running = server.run().catch((err: unknown) => {
     logger.error({ err }, 'the agent server has stopped');
     failed.abort(err);
   });
   let drainMs = config.PARLEY_VOICE_DRAIN_MS;
-  process.once('SIGINT', () => (drainMs = Math.min(drainMs, interruptedMs)));
+  process.once('SIGINT', () => (drainMs = Math.min(drainMs, INTERRUPTED_MS)));
   await runUntilStopped({
     logger,
     readiness,
-    timeoutMs: config.PARLEY_VOICE_DRAIN_MS + 2 * closingMs + lastLookMs,
+    timeoutMs: config.PARLEY_VOICE_DRAIN_MS + 2 * CLOSING_MS + LAST_UPLOAD_MS,
     signal: AbortSignal.any([failed.signal, ...(signal === undefined ? [] : [signal])]),
     steps: [
       {
@@ -139,13 +138,13 @@ export async function runVoice({ config, logger, registry, signal }: RunVoiceOpt
         },
       },
       { name: 'probes', stop: () => probes.close() },
-      { name: 'recordings', stop: () => keeper.close({ withinMs: lastLookMs }) },
+      { name: 'recordings', stop: () => keeper.close({ withinMs: LAST_UPLOAD_MS }) },
       {
         name: 'agent server',
         stop: async () => {
           await server.close();
           await running;
-          registration.close();
+          connection.close();
         },
       },
       { name: 'calls', stop: () => drainCalls({ server, live, timeoutMs: drainMs, clock: systemClock }) },
@@ -154,20 +153,20 @@ export async function runVoice({ config, logger, registry, signal }: RunVoiceOpt
   failed.signal.throwIfAborted();
 }
 
-/** Gives the jobs, which get the environment of the role, what they need to start fast and to write recordings at once. */
+/** What the jobs, which inherit this environment, need to start fast and to write recordings at once. */
 async function prepareSpool(spool: string, logger: Logger): Promise<void> {
   try {
     await ensureSpool(spool);
   } catch (err) {
-    logger.error({ err, spool }, 'there is no place for recordings: there will be none');
+    logger.error({ err, spool }, 'cannot create the recording spool; calls will not be recorded');
     return;
   }
-  // A fifth of what it takes to start a job is reading its code: the first one leaves that for the others.
+  // A fifth of a job's start is reading its code: the first job leaves the compiled code to the others.
   process.env['NODE_COMPILE_CACHE'] ??= join(spool, '.compile-cache');
   try {
     process.env['LIVEKIT_FFMPEG_PATH'] = await prepareEncoder({ spool, env: process.env });
   } catch (err) {
-    logger.warn({ err, spool }, 'recordings are written late: of calls whose container is killed, the last minutes are lost');
+    logger.warn({ err, spool }, 'cannot prepare the encoder; a killed container loses the last minutes of its recordings');
   }
 }
 

@@ -10,16 +10,14 @@ import { ConfigError, loadConfig } from '../../platform/config.ts';
 import { createLogger } from '../../platform/logging.ts';
 import { loadTracing, openTracing } from '../../platform/telemetry/open-tracing.ts';
 import { InboundCalls, OutboundCalls } from '../phone/index.ts';
-import { recordAtRateOfVoice } from '../recording/recorder-rate.ts';
-import { keepInterruptedAnswersQuiet } from '../session/interrupted-answers.ts';
+import { patchSessions } from '../livekit-patches/index.ts';
 import { CallJob } from './call-job.ts';
 import { openServices } from './services.ts';
 import { stopOf } from './stop.ts';
 
 // The process waits for its call: by then what traces need is there.
 loadTracing(process.env);
-keepInterruptedAnswersQuiet();
-recordAtRateOfVoice();
+patchSessions();
 
 export default defineAgent({
   async entry(ctx) {

@@ -10,14 +10,10 @@ import { StorageError } from '../../knowledge/storage/storage-error.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { isTerminal, type CallRef, type CallStore } from '../../store/index.ts';
+import { recordInto, type RecordedJob } from '../livekit-patches/index.ts';
 import { cutOpus, EmptyRecording } from './ogg/cut-opus.ts';
 import { processIdentity } from './process-identity.ts';
 import { Spool, type RecordingFacts, type SpooledRecording } from './spool.ts';
-
-/** Of LiveKit's `JobContext`: where its recorder writes. */
-export interface RecorderPlace {
-  readonly sessionDirectory: string;
-}
 
 /** `kept`: it is safe in the spool, and the role brings it to the storage. `none`: nothing was recorded. */
 export type Saved = 'saved' | 'kept' | 'none';
@@ -65,7 +61,7 @@ export class Recordings {
   }
 
   /** Makes the place where the call is recorded, and lets the session write there. Before `session.start({ record: { audio: true, … } })`. */
-  async open({ org, id, jobId }: CallRef & { readonly jobId: string }, place: RecorderPlace): Promise<OpenRecording> {
+  async open({ org, id, jobId }: CallRef & { readonly jobId: string }, job: RecordedJob): Promise<OpenRecording> {
     const { clock, logger } = this.#options;
     const identity = (await processIdentity(process.pid)) ?? `${process.pid}`;
     let facts: RecordingFacts = { org, id, jobId, process: identity };
@@ -79,16 +75,7 @@ export class Recordings {
         logger.warn({ err, callId: id }, 'what is known of the recording could not be written beside it');
       }
     };
-    Object.defineProperty(place, 'sessionDirectory', {
-      // The recorder asks where to write at the moment from which it counts.
-      get: () => {
-        note('recordingFrom');
-        return recording.folder;
-      },
-    });
-    // At the end of a job the agent server sends a report of its first session, with the sound, to the cloud of its makers, where that is the
-    // media server or `LIVEKIT_OBSERVABILITY_URL` names one. What was said is the organisation's: there is no such session.
-    Object.defineProperty(place, '_primaryAgentSession', { get: () => undefined, set() {} });
+    recordInto(job, { folder: recording.folder, onStart: () => note('recordingFrom') });
     return {
       begin: () => note('from'),
       end: () => note('to'),

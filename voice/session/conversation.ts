@@ -5,6 +5,7 @@ import type { Room } from '@livekit/rtc-node';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { FinishReason } from '../../store/index.ts';
+import { joinRoom, MeasuredVad } from '../livekit-patches/index.ts';
 import { providerFailureOf, type ProviderFailure, type ProviderPart, type Providers } from '../providers/index.ts';
 import type { KnowledgeSource, ToolHost, TransferOutcome, TransferTarget } from '../tools/tool-host.ts';
 import { Ambience } from './ambient/ambience.ts';
@@ -14,7 +15,6 @@ import { apologyIn } from './fixed-phrases.ts';
 import { heardPartOf, type Synthesis } from './heard-part.ts';
 import { countsAsInterruption } from './interruption-rules.ts';
 import type { LogWriter } from './log-writer.ts';
-import { MeasuredVad } from './measured-vad.ts';
 import { playTones } from './tones.ts';
 import type { ConversationSettings } from './settings.ts';
 import { SilenceTimer } from './silence-timer.ts';
@@ -22,7 +22,6 @@ import { SpeechClock } from './speech-clock.ts';
 import { Spoken } from './spoken.ts';
 import { Statistics, type ConversationFigures } from './statistics.ts';
 import { Transcript } from './transcript.ts';
-import { hearInWindows, userSampleRate } from './user-sound.ts';
 import { WatchedStt } from './watched-stt.ts';
 
 /** Longest time that a goodbye may take, in milliseconds: then it is cut off. */
@@ -99,19 +98,9 @@ export class Conversation implements ToolHost {
   async start(): Promise<void> {
     const { room, userIdentity, instructions, tools } = this.#options;
     const agent = new CallAgent({ instructions, tools: tools(this), heeds: (text) => this.#heeds(text) });
-    // Given the room, the session would tell everybody in it what the tools are called with and what they answer,
-    // and hand out its prompt on request. With its sound and its subtitles joined to the room here, it tells nothing else.
     this.#agent = agent;
     this.#session.updateAgent(agent);
-    const roomIO = new voice.RoomIO({
-      agentSession: this.#session,
-      room,
-      inputOptions: { participantIdentity: userIdentity, audioSampleRate: userSampleRate, closeOnDisconnect: false, textEnabled: false },
-      outputOptions: {},
-    });
-    this.#session._roomIO = roomIO;
-    roomIO.start();
-    hearInWindows(roomIO);
+    joinRoom(this.#session, room, userIdentity);
     await this.#session.start({
       agent,
       // The sound stays here; everything else would be for LiveKit's cloud.

@@ -9,10 +9,10 @@ import { createEgress } from '../../../platform/egress/egress.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createProviders } from '../../../voice/providers/index.ts';
 import { CallAgent } from '../../../voice/session/call-agent.ts';
-import { keepInterruptedAnswersQuiet } from '../../../voice/session/interrupted-answers.ts';
-import { MeasuredVad } from '../../../voice/session/measured-vad.ts';
+import { keepInterruptedAnswersQuiet } from '../../../voice/livekit-patches/interrupted-answers.ts';
+import { MeasuredVad } from '../../../voice/livekit-patches/measured-vad.ts';
 import { conversationSettingsOf } from '../../../voice/session/settings.ts';
-import { userFrameMs, userSampleRate } from '../../../voice/session/user-sound.ts';
+import { USER_FRAME_MS, USER_SAMPLE_RATE } from '../../../voice/livekit-patches/room-audio.ts';
 import { WatchedStt } from '../../../voice/session/watched-stt.ts';
 import { benchAgent, welcome } from './agent.ts';
 import { CallerSound, now, repeatedly } from './caller.ts';
@@ -29,7 +29,7 @@ class MemoryInput extends voice.AudioInput {
   }
 
   push(samples: Int16Array): void {
-    this.#controller?.enqueue(new AudioFrame(samples, userSampleRate, 1, samples.length));
+    this.#controller?.enqueue(new AudioFrame(samples, USER_SAMPLE_RATE, 1, samples.length));
   }
 }
 
@@ -58,7 +58,7 @@ class MemoryOutput extends voice.AudioOutput {
     if (this.#frames.length === 1) this.#hear(frame.data);
   }
 
-  /** Every {@link userFrameMs}. */
+  /** Every {@link USER_FRAME_MS}. */
   tick(): void {
     const playedMs = now() - this.#startedAt;
     if (this.#pushedMs === 0) return;
@@ -94,7 +94,7 @@ async function serve({ caller, baseURL }: CallPlan): Promise<CallResult> {
   const settings = conversationSettingsOf(agent);
   const credentials = { read: () => Promise.reject(new Error('there are no Secrets here')) };
   const providers = await createProviders({ org: 'bench', agent, credentials, egress, defaults: [], logger });
-  const sound = new CallerSound(userSampleRate, userFrameMs);
+  const sound = new CallerSound(USER_SAMPLE_RATE, USER_FRAME_MS);
   const input = new MemoryInput();
   const output = new MemoryOutput((samples) => sound.heard(samples));
   const session = new voice.AgentSession({
@@ -113,7 +113,7 @@ async function serve({ caller, baseURL }: CallPlan): Promise<CallResult> {
   let open = true;
   const startedAt = now();
   const ticking = (async () => {
-    for (let sent = 0; open; sent += userFrameMs) {
+    for (let sent = 0; open; sent += USER_FRAME_MS) {
       input.push(sound.next(0));
       output.tick();
       const early = startedAt + sent - now();

@@ -227,7 +227,7 @@ describe('the voice role', () => {
     // It says that it can take none, and lives on to take some when the server is back.
     await eventually(async () => {
       const answer = await fetch(`http://127.0.0.1:${stage.role.port}/readyz`);
-      expect([answer.status, await answer.text()]).toEqual([503, 'media server: the connection is lost; it is tried again\n']);
+      expect([answer.status, await answer.text()]).toEqual([503, 'media server: connection lost; reconnecting\n']);
     });
   });
 });

@@ -1,9 +1,9 @@
-/** The detector of speech, which tells how long what was said is: by the samples, and not by when they were looked at. */
+/** A VAD that reports how long each utterance was: by its samples, not by when a busy machine looked at them. */
 import { inference, VADEventType, type VADEvent } from '@livekit/agents';
 
 type VadStream = ReturnType<inference.VAD['stream']>;
-/** Of `@livekit/agents` 1.9.0, `vad`; its type keeps this to those who inherit it. */
-interface Sender {
+/** Its type hides this from others than its subclasses. */
+interface EventSender {
   sendVADEvent: (event: VADEvent) => boolean;
 }
 
@@ -11,7 +11,7 @@ export interface MeasuredVadOptions {
   /** In milliseconds, as those of {@link inference.VAD}. */
   readonly minSpeechDuration: number;
   readonly minSilenceDuration: number;
-  /** Told at the end of each speech. @param ms of it, without the silence behind it */
+  /** @param ms length of an utterance that has ended, without the silence after it */
   readonly onSpoken: (ms: number) => void;
 }
 
@@ -24,12 +24,12 @@ export class MeasuredVad extends inference.VAD {
     this.#onSpoken = onSpoken;
   }
 
-  /** The session listens, and the one that cuts turns for speech to text: both hear the same, and one of them is measured. */
+  /** The session and the turn cutter of the STT each open a stream of the same audio: only the first is measured. */
   override stream(): VadStream {
     const stream = super.stream();
     if (this.#measures) return stream;
     this.#measures = true;
-    const sender = stream as unknown as Sender;
+    const sender = stream as unknown as EventSender;
     const send = sender.sendVADEvent.bind(stream);
     sender.sendVADEvent = (event) => {
       if (event.type === VADEventType.END_OF_SPEECH) this.#onSpoken(event.speechDuration);

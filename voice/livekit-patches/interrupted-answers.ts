@@ -1,30 +1,26 @@
 /**
- * What LiveKit's session does otherwise here with answers that are interrupted.
+ * LiveKit's session pauses an answer while the user speaks, with two flaws that callers hear:
  *
- * It holds an answer back while the user speaks. One that was about to begin it lets begin the moment they stop, before it is known what they said: the
- * beginning of an answer to half a question is heard until the other half has been recognised. And when it is known that an answer is not to go on, it
- * lets go of it before it throws away what was held back: a tenth of a second of it is heard, long after it was interrupted.
+ * - An answer that was about to start resumes the moment the user stops, before STT has their words: the start of an answer to half a question is
+ *   heard until the other half is recognised.
+ * - When it gives an answer up, it resumes playback before it clears the audio buffer: a tenth of a second of the answer is heard late.
  */
-// No export of the package's leads there; its file does, in the bundle too.
+// The package doesn't export it; its file does, in the bundle too.
 import { AgentActivity } from '../../node_modules/@livekit/agents/dist/voice/agent_activity.js';
 
-/** Of `@livekit/agents` 1.9.0, `voice/agent_activity`; its type keeps this to itself. */
+/** The part in use; its type hides it. */
 interface Activity {
   readonly pausedSpeech?: { timeout: number; readonly handle: { readonly interrupted: boolean; readonly allowInterruptions: boolean } };
   readonly agentSession: {
-    readonly sessionOptions: { readonly turnHandling: { readonly interruption: Interruption } };
+    readonly sessionOptions: {
+      readonly turnHandling: { readonly interruption: { readonly minDuration: number; readonly falseInterruptionTimeout?: number } };
+    };
     readonly output: { readonly audio: { clearBuffer(): void } | null };
   };
   onEndOfSpeech: (this: Activity, event?: { readonly speechDuration: number }) => void;
   cancelSpeechPause: (this: Activity, options?: { readonly interrupt?: boolean }) => Promise<void>;
 }
 
-interface Interruption {
-  readonly minDuration: number;
-  readonly falseInterruptionTimeout?: number;
-}
-
-/** For every session of this process, from now on. */
 export function keepInterruptedAnswersQuiet(): void {
   const prototype = AgentActivity.prototype as unknown as Activity;
   const { onEndOfSpeech, cancelSpeechPause } = prototype;
@@ -32,13 +28,13 @@ export function keepInterruptedAnswersQuiet(): void {
   prototype.onEndOfSpeech = function waitForWords(event) {
     const { pausedSpeech, agentSession } = this;
     const { minDuration, falseInterruptionTimeout = 0 } = agentSession.sessionOptions.turnHandling.interruption;
-    // As in the middle of an answer; a noise delays nothing.
+    // The same wait as in the middle of an answer; a noise delays nothing.
     if (pausedSpeech !== undefined && (event?.speechDuration ?? 0) >= minDuration)
       pausedSpeech.timeout = Math.max(pausedSpeech.timeout, falseInterruptionTimeout);
     onEndOfSpeech.call(this, event);
   };
 
-  prototype.cancelSpeechPause = function throwAwayFirst(options) {
+  prototype.cancelSpeechPause = function clearBufferFirst(options) {
     const { handle } = this.pausedSpeech ?? {};
     if (options?.interrupt !== false && handle?.interrupted === false && handle.allowInterruptions)
       this.agentSession.output.audio?.clearBuffer();

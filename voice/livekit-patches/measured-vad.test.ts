@@ -12,7 +12,7 @@ const window = 512;
 
 beforeAll(() => initializeLogger({ pretty: false, level: 'silent' }));
 
-it('tells how long what was said is, once, however late it is looked at', async () => {
+it('reports the length of an utterance, once, however late it is looked at', async () => {
   const spoken: number[] = [];
   const vad = new MeasuredVad({ minSpeechDuration: 50, minSilenceDuration: 250, onSpoken: (ms) => spoken.push(ms) });
   const streams = [vad.stream(), vad.stream()];

@@ -1,33 +1,33 @@
 import { expect, it } from 'vitest';
 
-import { ProcPool } from '../node_modules/@livekit/agents/dist/ipc/proc_pool.js';
-import { FakeClock } from '../test/support/fake-clock.ts';
-import { launchInLiveProcess, changeAgentServerProcesses, type Pool } from './agent-server-processes.ts';
-import { TakenJobs } from './taken-jobs.ts';
+import { ProcPool } from '../../node_modules/@livekit/agents/dist/ipc/proc_pool.js';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { launchInLiveProcess, launchInLiveProcesses, type IdleProcessPool } from './process-pool.ts';
+import { AcceptedJobs } from '../accepted-jobs.ts';
 
 const running = { job: { id: 'job' } };
 
-it('a job goes to the first process that lives, and each that was taken is replaced', async () => {
+it('a job goes to the first process that lives, and each dead one is replaced', async () => {
   const launched: unknown[] = [];
   let replaced = 0;
   const ready = [false, false, true, true].map((isAlive, index) => ({
     proc: { isAlive, launchJob: async (job: unknown) => void launched.push([index, job]) },
     unlock: () => void (replaced += 1),
   }));
-  const pool: Pool = { warmedProcQueue: { get: async () => ready.shift()! } };
-  const taken = new TakenJobs(new FakeClock());
-  taken.accepted('job');
-  const launching = launchInLiveProcess(pool, running, taken);
-  expect(taken.size).toBe(1);
+  const pool: IdleProcessPool = { warmedProcQueue: { get: async () => ready.shift()! } };
+  const accepted = new AcceptedJobs(new FakeClock());
+  accepted.accepted('job');
+  const launching = launchInLiveProcess(pool, running, accepted);
+  expect(accepted.size).toBe(1);
   await launching;
-  expect(taken.size).toBe(0);
+  expect(accepted.size).toBe(0);
   expect(launched).toEqual([[2, running]]);
   expect(replaced).toBe(3);
   expect(ready).toHaveLength(1);
 });
 
 it('the library launches its jobs that way', async () => {
-  changeAgentServerProcesses(new TakenJobs(new FakeClock()));
+  launchInLiveProcesses(new AcceptedJobs(new FakeClock()));
   const launched: unknown[] = [];
   const pool = new ProcPool({
     agent: '',
