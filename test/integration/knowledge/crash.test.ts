@@ -23,15 +23,27 @@ const bigText = Array.from(
   (_, index) => `Paragraph ${index} tells of item PX-${100_000 + index}. ${'It has some words more to fill the line. '.repeat(6)}`,
 ).join('\n\n');
 
-const reached = (kb: KnowledgeHarness, id: string, stage: DocumentStage) =>
-  eventually(
-    async () => {
-      const document = await kb.store.knowledge.documents.get({ org: 'acme', id });
-      if (document?.stage !== stage) throw new Error(`it is ${document?.stage} and not ${stage}`);
-    },
-    120_000,
-    20,
-  );
+/**
+ * Stops the next document that reaches a stage in the middle of it, before the worker can write any further progress: however fast the
+ * machine is, the document is seen in that stage.
+ * @returns waits until a document is there, runs `meanwhile` and lets the document go on. What the stopped worker wanted to write is lost
+ *   with its connection, as if it had died before.
+ */
+async function stopAt(kb: KnowledgeHarness, stage: DocumentStage): Promise<(meanwhile: () => Promise<unknown>) => Promise<void>> {
+  const client = new Client({ connectionString: kb.env['DATABASE_URL'] });
+  await client.connect();
+  onTestFinished(() => client.end());
+  await client.query(`
+    SELECT pg_advisory_lock(1);
+    CREATE FUNCTION wait_for_test() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_advisory_xact_lock(1); RETURN NEW; END';
+    CREATE TRIGGER wait_for_test BEFORE UPDATE ON parley.documents FOR EACH ROW WHEN (OLD.stage = '${stage}') EXECUTE FUNCTION wait_for_test()`);
+  const waiting = `FROM pg_stat_activity WHERE datname = current_database() AND wait_event = 'advisory'`;
+  return async (meanwhile) => {
+    await eventually(async () => expect((await client.query(`SELECT pid ${waiting}`)).rowCount).toBeGreaterThan(0), 120_000);
+    await meanwhile();
+    await client.query(`SELECT pg_terminate_backend(pid) ${waiting}; SELECT pg_advisory_unlock(1)`);
+  };
+}
 
 /** All chunks are there once: in Postgres, in the vector store, and in what ranking counts with. */
 async function expectWhole(kb: KnowledgeHarness, id: string, chunkCount: number): Promise<void> {
@@ -77,10 +89,10 @@ async function together(scenarios: Readonly<Record<string, () => Promise<void>>>
 
 async function killedWhile(stage: DocumentStage): Promise<void> {
   const kb = await knowledgeHarness({ worker: false });
+  const inTheMiddle = await stopAt(kb, stage);
   const first = spawnWorker(kb.env);
   const id = await kb.add('big.txt', bigText);
-  await reached(kb, id, stage);
-  await first.kill();
+  await inTheMiddle(() => first.kill());
   expect(await kb.search('PX-100000')).toEqual([]);
   spawnWorker(kb.env);
   await expectFound(kb, id);
@@ -121,10 +133,10 @@ async function withoutPostgres(): Promise<void> {
   const proxy = await startTcpProxy({ host: address.hostname, port: Number(address.port) });
   onTestFinished(() => proxy.close());
   address.port = String(proxy.port);
+  const inTheMiddle = await stopAt(kb, 'parsing');
   await startWorker({ ...kb.env, DATABASE_URL: address.href });
   const id = await kb.add('big.txt', bigText);
-  await reached(kb, id, 'parsing');
-  proxy.cut();
+  await inTheMiddle(async () => proxy.cut());
   await delay(4_000);
   expect(await kb.store.knowledge.documents.get({ org: 'acme', id })).toMatchObject({ status: 'processing' });
   proxy.restore();
@@ -136,9 +148,9 @@ async function withoutTemporal(): Promise<void> {
   const proxy = await startTcpProxy({ host, port: Number(port) });
   onTestFinished(() => proxy.close());
   const kb = await knowledgeHarness({ env: { TEMPORAL_ADDRESS: `127.0.0.1:${proxy.port}` } });
+  const inTheMiddle = await stopAt(kb, 'parsing');
   const id = await kb.add('big.txt', bigText);
-  await reached(kb, id, 'parsing');
-  proxy.cut();
+  await inTheMiddle(async () => proxy.cut());
   const other = await kb.add('late.txt', 'It came while Temporal was away.');
   await delay(2_000);
   proxy.restore();
