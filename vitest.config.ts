@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 
 import { defineConfig } from 'vitest/config';
+import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 import { TotalsReporter } from './scripts/totals-reporter.ts';
 
@@ -27,6 +28,17 @@ const source = [
   'test/support',
 ];
 
+/** Begins with the suites that wait longest: the others fill the processors meanwhile. */
+class SlowFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files);
+    return [...sorted.filter(({ project }) => project.name === 'slow'), ...sorted.filter(({ project }) => project.name !== 'slow')];
+  }
+}
+
+/** One call with everything in it, for the runs without the `voice` project. */
+const talkingCall = 'test/integration/voice/conversation.test.ts';
+
 /** Suites that start servers: generous limits, because a busy machine is slow, not wrong. No suite has a second try. */
 const withServers = {
   testTimeout: 240_000,
@@ -41,6 +53,9 @@ export default defineConfig({
     maxWorkers: 2,
     reporters: ['default', new TotalsReporter()],
     coverage: { provider: 'v8', include: source.map((folder) => `${folder}/**/*.ts`), exclude: ['**/*.test.ts'] },
+    // One set of servers for all projects; each starts when a test first asks for it.
+    globalSetup: ['test/support/global-setup.ts'],
+    sequence: { sequencer: SlowFirst },
     projects: [
       {
         test: {
@@ -55,21 +70,40 @@ export default defineConfig({
         test: {
           name: 'integration',
           include: ['test/integration/**/*.test.ts'],
-          exclude: ['test/integration/voice/**'],
-          globalSetup: ['test/support/global-setup.ts'],
+          exclude: ['test/integration/voice/**', '**/*.slow.test.ts'],
           ...withServers,
+          maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
       },
       {
         test: {
-          // Sound has its own time: these files run one by one, and beside nothing else.
-          name: 'voice',
-          include: ['test/integration/voice/**/*.test.ts'],
-          globalSetup: ['test/support/global-setup.ts'],
+          // Faults, kills and whole installations: they wait more than they compute, next to the others.
+          name: 'slow',
+          include: ['test/integration/**/*.slow.test.ts'],
+          ...withServers,
+          maxWorkers: 3,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        test: {
+          name: 'call',
+          include: [talkingCall],
           ...withServers,
           maxWorkers: 1,
           sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          // Sound has its own time: these files run one by one, with nothing else at work.
+          name: 'voice',
+          include: ['test/integration/voice/**/*.test.ts'],
+          exclude: [talkingCall],
+          ...withServers,
+          maxWorkers: 1,
+          sequence: { groupOrder: 3 },
         },
       },
       {
@@ -79,7 +113,7 @@ export default defineConfig({
           globalSetup: ['test/e2e/global-setup.ts'],
           ...withServers,
           maxWorkers: 1,
-          sequence: { groupOrder: 3 },
+          sequence: { groupOrder: 4 },
         },
       },
     ],

@@ -1,12 +1,18 @@
 /**
- * Everything a contributor has to pass: `npm test`. First the static checks, side by side, then the suites.
- * The last line is `N passed, N failed`; a static check counts as one test.
- * Arguments are handed to vitest (a path, `-t name`); with any, the static checks are left out.
+ * `make test` (ARGS="…"). Static checks first, then the suites; the last line is `N passed, N failed`, a static check counts as one test.
+ *   (nothing)         what to run before each push: static checks, unit and integration tests, one call
+ *   --all             everything: also the slow suites, all calls and the end-to-end tests; what CI runs
+ *   --changed [ref]   static checks and the tests that import what differs from `ref` (the main branch by default)
+ *   --checks-only     the static checks
+ *   anything else     goes to vitest: a path, `-t name`, `--project unit`
  */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
+import { changedFiles, relatedTests } from './changed.ts';
+import type { Totals } from './totals-reporter.ts';
 
 interface Check {
   readonly name: string;
@@ -15,7 +21,7 @@ interface Check {
   readonly cure?: string;
 }
 
-const checks: readonly Check[] = [
+const CHECKS: readonly Check[] = [
   { name: 'format', command: ['oxfmt', '--check', '.'], cure: 'npm run format' },
   { name: 'lint', command: ['oxlint', '--type-aware', '.'], cure: 'npm run lint -- --fix' },
   { name: 'imports', command: ['node', 'scripts/check-imports.ts'], cure: 'move what both need into a folder below: docs/architecture.md' },
@@ -24,6 +30,10 @@ const checks: readonly Check[] = [
   { name: 'generated files', command: ['node', 'scripts/generate.ts', '--check'], cure: 'npm run generate' },
   { name: 'unused code and dependencies', command: ['knip'] },
 ];
+
+/** What runs before each push; `--all` runs every project. The end-to-end tests have a run of their own, for their stack starts with it. */
+const BEFORE_PUSH = ['unit', 'integration', 'call'];
+const ALL = [[...BEFORE_PUSH, 'slow', 'voice'], ['e2e']];
 
 interface Finished {
   readonly ok: boolean;
@@ -47,49 +57,63 @@ function run(
   });
 }
 
-async function runChecks(): Promise<number> {
+async function runChecks(): Promise<Totals> {
   let failed = 0;
-  for (const check of checks) {
-    const { ok, output } = await run(check.command);
-    process.stdout.write(`${ok ? '✓' : '✗'} ${check.name}\n`);
+  for (const { name, command, cure } of CHECKS) {
+    const { ok, output } = await run(command);
+    process.stdout.write(`${ok ? '✓' : '✗'} ${name}\n`);
     if (ok) continue;
     failed += 1;
-    process.stdout.write(`${output}\n${check.cure === undefined ? '' : `  → ${check.cure}\n`}`);
+    process.stdout.write(`${output}\n${cure === undefined ? '' : `  → ${cure}\n`}`);
   }
-  return failed;
+  return { passed: CHECKS.length - failed, failed, skipped: 0, files: [] };
+}
+
+async function runSuites(args: readonly string[]): Promise<Totals> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-test-'));
+  const totalsFile = join(folder, 'totals.json');
+  try {
+    const { ok } = await run(['vitest', 'run', ...args], { env: { PARLEY_TEST_TOTALS: totalsFile }, inherit: true });
+    const totals = JSON.parse(await readFile(totalsFile, 'utf8')) as Totals;
+    return !ok && totals.failed === 0 ? { ...totals, failed: 1 } : totals;
+  } catch {
+    process.stdout.write('the suites ended without a report\n');
+    return { passed: 0, failed: 1, skipped: 0, files: [] };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The runs of vitest that the arguments ask for, each with its arguments. */
+function suiteRuns(args: readonly string[]): readonly (readonly string[])[] {
+  const projects = (names: readonly string[]) => names.flatMap((name) => ['--project', name]);
+  const [first, ref] = args;
+  if (first === undefined) return [projects(BEFORE_PUSH)];
+  if (first === '--checks-only') return [];
+  if (first === '--all') return ALL.map(projects);
+  if (first !== '--changed') return [args];
+  const { chosen, left } = relatedTests(changedFiles(ref));
+  process.stdout.write(`${chosen.length} test files import what has changed${left === 0 ? '' : `; ${left} more are left to make test`}\n`);
+  return chosen.length === 0 ? [] : [[...projects(['unit', 'integration']), ...chosen]];
 }
 
 const args = process.argv.slice(2);
-const onlyChecks = args.includes('--checks-only');
-const total = { passed: 0, failed: 0, skipped: 0 };
-
-if (args.length === 0 || onlyChecks) {
-  total.failed = await runChecks();
-  total.passed = checks.length - total.failed;
-}
-
-if (!onlyChecks) {
+const ownArgs = args.length === 0 || ['--all', '--changed', '--checks-only'].includes(args[0] ?? '');
+const results: Totals[] = [];
+if (ownArgs) results.push(await runChecks());
+const runs = suiteRuns(args);
+if (runs.length > 0) {
   const build = await run(['node', 'scripts/build.ts'], { inherit: true });
-  const folder = await mkdtemp(join(tmpdir(), 'parley-test-'));
-  const totalsFile = join(folder, 'totals.json');
-  const suites = build.ok
-    ? await run(['vitest', 'run', ...args], {
-        env: { PARLEY_TEST_TOTALS: totalsFile },
-        inherit: true,
-      })
-    : build;
-  try {
-    const counted = JSON.parse(await readFile(totalsFile, 'utf8')) as typeof total;
-    total.passed += counted.passed;
-    total.failed += counted.failed;
-    total.skipped += counted.skipped;
-  } catch {
-    process.stdout.write('the suites ended without a report\n');
-    total.failed += 1;
-  }
-  if (!suites.ok && total.failed === 0) total.failed = 1;
-  await rm(folder, { recursive: true, force: true });
+  if (build.ok) for (const one of runs) results.push(await runSuites(one));
+  else results.push({ passed: 0, failed: 1, skipped: 0, files: [] });
 }
 
-process.stdout.write(`\n${total.passed} passed, ${total.failed} failed${total.skipped > 0 ? `, ${total.skipped} skipped` : ''}\n`);
-process.exitCode = total.failed === 0 ? 0 : 1;
+const slowest = results.flatMap(({ files }) => files).toSorted((a, b) => b.ms - a.ms);
+if (ownArgs && slowest.length > 0) {
+  process.stdout.write('\nThe slowest files:\n');
+  for (const { path, ms } of slowest.slice(0, 10)) process.stdout.write(`${(ms / 1000).toFixed(1).padStart(8)} s  ${path}\n`);
+}
+const sum = (count: (totals: Totals) => number): number => results.reduce((total, one) => total + count(one), 0);
+const [passed, failed, skipped] = [sum((one) => one.passed), sum((one) => one.failed), sum((one) => one.skipped)];
+process.stdout.write(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}\n`);
+process.exitCode = failed === 0 ? 0 : 1;

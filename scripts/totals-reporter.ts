@@ -2,7 +2,15 @@ import { writeFileSync } from 'node:fs';
 
 import type { Reporter, TestModule } from 'vitest/node';
 
-/** Writes `{passed, failed, skipped}` of a run to the file named in `PARLEY_TEST_TOTALS`, for `scripts/test.ts`. */
+/** What a run of vitest leaves for `scripts/test.ts`. */
+export interface Totals {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+  readonly files: readonly { readonly path: string; readonly ms: number }[];
+}
+
+/** Writes the totals of a run to the file named in `PARLEY_TEST_TOTALS`. */
 export class TotalsReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], unhandledErrors: readonly unknown[]): void {
     const file = process.env['PARLEY_TEST_TOTALS'];
@@ -19,6 +27,7 @@ export class TotalsReporter implements Reporter {
       // A module can fail without a failed test: a syntax error, a hook that threw.
       totals.failed += failedInside > 0 ? failedInside : Number(!module.ok());
     }
-    writeFileSync(file, JSON.stringify(totals));
+    const files = modules.map((module) => ({ path: module.relativeModuleId, ms: module.diagnostic().duration }));
+    writeFileSync(file, JSON.stringify({ ...totals, files } satisfies Totals));
   }
 }

@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+
+import { importersOf, relatedTests } from './changed.ts';
+
+const imports = [
+  { importer: 'b.ts', imported: 'a.ts' },
+  { importer: 'c.test.ts', imported: 'b.ts' },
+  { importer: 'a.ts', imported: 'c.test.ts' },
+  { importer: 'd.ts', imported: 'e.ts' },
+];
+
+it('finds what imports a file, at any distance, also around a cycle', () => {
+  expect([...importersOf(['a.ts'], imports)]).toEqual([
+    ['a.ts', 0],
+    ['b.ts', 1],
+    ['c.test.ts', 2],
+  ]);
+});
+
+it('chooses the tests of a source file, those that name the folder of another file, and no slow suite', () => {
+  expect(relatedTests(['scripts/imports.ts']).chosen).toEqual(
+    expect.arrayContaining(['scripts/imports.test.ts', 'scripts/changed.test.ts']),
+  );
+  expect(relatedTests(['examples/argocd/health.lua']).chosen).toContain('test/integration/chart/health.test.ts');
+  const { chosen, left } = relatedTests(['platform/clock.ts']);
+  expect(chosen.filter((file) => file.startsWith('test/integration/'))).toHaveLength(12);
+  expect(chosen.filter((file) => file.includes('.slow.'))).toEqual([]);
+  expect(left).toBeGreaterThan(0);
+});
