@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 
-import { Readiness, runUntilStopped, startProbeServer } from './lifecycle.ts';
+import { Readiness, startProbeServer } from './lifecycle.ts';
 import { createLogger } from './logging.ts';
 
 function silentLogger() {
@@ -44,29 +44,6 @@ it('shows metrics to those who hold the token, where there is one', async () => 
   } finally {
     await server.close();
   }
-});
-
-describe('runUntilStopped', () => {
-  it('turns unready, undoes the steps last first, and goes on after one that fails', async () => {
-    const { logger, lines } = silentLogger();
-    const readiness = new Readiness();
-    const stopped: string[] = [];
-    const steps = [
-      { name: 'pool', stop: () => void stopped.push('pool') },
-      { name: 'queue', stop: () => Promise.reject(new Error('stuck')) },
-      { name: 'server', stop: () => void stopped.push(readiness.isReady ? 'server while ready' : 'server') },
-    ];
-    await runUntilStopped({ logger, readiness, steps, timeoutMs: 10_000, signal: AbortSignal.abort() });
-    expect(stopped).toEqual(['server', 'pool']);
-    expect(lines.join('')).toContain('"step":"queue"');
-  });
-
-  it('leaves when a step never ends', async () => {
-    const { logger, lines } = silentLogger();
-    const steps = [{ name: 'hung', stop: () => new Promise<void>(() => {}) }];
-    await runUntilStopped({ logger, readiness: new Readiness(), steps, timeoutMs: 20, signal: AbortSignal.abort() });
-    expect(lines.join('')).toContain('took too long');
-  });
 });
 
 describe('createLogger', () => {

@@ -1,11 +1,9 @@
-/** What every role has in common: readiness, a small HTTP server for probes and metrics, and an orderly stop. */
+/** Readiness, and a small HTTP server for probes and metrics. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 import type { Registry } from 'prom-client';
-
-import type { Logger } from './logging.ts';
 
 /** Named reasons for not being ready; ready when there is none. */
 export class Readiness {
@@ -36,7 +34,7 @@ export interface ProbeServerOptions {
   readonly port: number;
   readonly readiness: Readiness;
   readonly registry: Registry;
-  /** What `/metrics` asks for; absent, it answers everyone. */
+  /** The bearer token that `/metrics` requires; without one it answers every client. */
   readonly metricsToken?: string | undefined;
 }
 
@@ -73,7 +71,7 @@ export async function startProbeServer(options: ProbeServerOptions): Promise<Pro
   };
 }
 
-/** Whether a request may see metrics: where a token is set, it has to show it. Takes as long whatever is shown. */
+/** Whether a request may read metrics: it must present the token where one is set. Compares in constant time. */
 export function showsToken(authorization: string | undefined, token: string | undefined): boolean {
   if (token === undefined) return true;
   const [shown, wanted] = [authorization ?? '', `Bearer ${token}`].map((text) => createHash('sha256').update(text).digest());
@@ -85,45 +83,4 @@ function listen(server: Server, host: string, port: number): Promise<void> {
     server.once('error', reject);
     server.listen(port, host, resolve);
   });
-}
-
-/** One thing a role has to undo when it stops. */
-export interface StopStep {
-  readonly name: string;
-  readonly stop: () => Promise<void> | void;
-}
-
-/**
- * Waits for SIGTERM or SIGINT (or `signal`), then runs the steps one after another, last registered first,
- * and gives up after `timeoutMs`. A step that fails is logged and does not keep the others from running.
- */
-export async function runUntilStopped(options: {
-  readonly logger: Logger;
-  readonly readiness: Readiness;
-  readonly steps: readonly StopStep[];
-  readonly timeoutMs: number;
-  readonly signal?: AbortSignal;
-}): Promise<void> {
-  const { logger, readiness, steps } = options;
-  const why = await new Promise<string>((resolve) => {
-    for (const name of ['SIGTERM', 'SIGINT'] as const) process.once(name, () => resolve(name));
-    if (options.signal?.aborted) resolve('aborted');
-    options.signal?.addEventListener('abort', () => resolve('aborted'), { once: true });
-  });
-  logger.info({ why }, 'stopping');
-  readiness.notReady('process', 'stopping');
-  const stopped = (async () => {
-    for (const step of [...steps].reverse()) {
-      try {
-        await step.stop();
-      } catch (err) {
-        logger.error({ err, step: step.name }, 'a step of the stop failed');
-      }
-    }
-  })();
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<'late'>((resolve) => (timer = setTimeout(resolve, options.timeoutMs, 'late')));
-  if ((await Promise.race([stopped, late])) === 'late') logger.error({ timeoutMs: options.timeoutMs }, 'the stop took too long; leaving');
-  clearTimeout(timer);
-  logger.info('stopped');
 }

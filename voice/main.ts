@@ -1,16 +1,14 @@
-/** The voice role: an agent server of LiveKit's, which gives each call a process of its own. */
+/** The role `voice`: an agent server of LiveKit's, which gives each call a process of its own. */
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { AgentServer, initializeLogger, ServerOptions } from '@livekit/agents';
-import type { Registry } from 'prom-client';
 
 import { openFileStorage } from '../knowledge/storage/open-file-storage.ts';
 import { locateAsset } from '../platform/assets.ts';
-import { systemClock } from '../platform/clock.ts';
-import { ConfigError, type Config } from '../platform/config.ts';
-import { Readiness, runUntilStopped, startProbeServer } from '../platform/lifecycle.ts';
+import { ConfigError } from '../platform/config.ts';
 import type { Logger } from '../platform/logging.ts';
+import { runRole, type RoleContext, type RoleOptions } from '../platform/role.ts';
 import { openStore } from '../store/index.ts';
 import { AcceptedJobs } from './accepted-jobs.ts';
 import { CallLifecycle } from './calls/lifecycle.ts';
@@ -23,14 +21,6 @@ import { MediaServerReadiness } from './media-server-readiness.ts';
 import { liveCallsGauge, waitingRecordingsGauge } from './metrics.ts';
 import { deskVariable, openCredentialDesk } from './providers/credential-desk.ts';
 import { createRecordings, ensureSpool, keepRecordings, prepareEncoder, spoolFolderOf } from './recording/index.ts';
-
-export interface RunVoiceOptions {
-  readonly config: Config;
-  readonly logger: Logger;
-  readonly registry: Registry;
-  /** Stops the role, as SIGTERM does. */
-  readonly signal?: AbortSignal;
-}
 
 /** For a busy machine to start a process with all that a call needs, in milliseconds. */
 const PROCESS_START_MS = 60_000;
@@ -45,32 +35,34 @@ const LAST_UPLOAD_MS = 10_000;
  * Runs until SIGTERM: then it accepts no more calls and waits for its own. After SIGINT it waits for some seconds only.
  * @throws ConfigError without a database or a media server; LiveKitVersionError; what the agent server fails with
  */
-export async function runVoice({ config, logger, registry, signal }: RunVoiceOptions): Promise<void> {
+export function runVoice(options: RoleOptions): Promise<void> {
+  const stopTimeoutMs = options.config.PARLEY_VOICE_DRAIN_MS + 2 * CLOSING_MS + LAST_UPLOAD_MS;
+  return runRole(options, { name: 'voice', database: 'stores calls in Postgres', stopTimeoutMs, start });
+}
+
+async function start({ config, databaseUrl, logger, registry, clock, readiness, ...role }: RoleContext): Promise<void> {
   const mediaServer = mediaServerOf(config);
   if (mediaServer === undefined) throw new ConfigError('the voice role needs a media server: set LIVEKIT_URL');
-  if (config.DATABASE_URL === undefined) throw new ConfigError('DATABASE_URL is not set: calls are in Postgres');
-  const accepted = new AcceptedJobs(systemClock);
+  const accepted = new AcceptedJobs(clock);
   patchAgentServer(accepted);
-  const readiness = new Readiness();
-  const connection = new MediaServerReadiness({ readiness, clock: systemClock });
-  const store = openStore({ databaseUrl: config.DATABASE_URL, poolSize: 2, applicationName: 'parley voice', logger, registry });
+  const connection = new MediaServerReadiness({ readiness, clock });
+  const store = openStore({ databaseUrl, poolSize: 2, applicationName: 'parley voice', logger, registry });
+  role.onStop('store', () => store.close());
   const storage = openFileStorage({ url: config.STORAGE_URL });
+  role.onStop('storage', () => storage.close());
+  const cluster = lazyTransport(config, logger);
+  role.onStop('kubernetes', () => cluster.close());
+  const desk = await openCredentialDesk({ credentials: createCredentials({ transport: cluster, clock }) });
+  role.onStop('credentials', () => desk.close());
+  process.env[deskVariable] = desk.path;
   const spool = spoolFolderOf(config);
-  const recordings = createRecordings({
-    storage,
-    calls: store.calls.calls,
-    lifecycle: new CallLifecycle({ calls: store.calls.calls, clock: systemClock }),
-    clock: systemClock,
-    logger,
-    spool,
-  });
-  const keeper = keepRecordings({ recordings, clock: systemClock, logger });
+  const { calls } = store.calls;
+  const recordings = createRecordings({ storage, calls, lifecycle: new CallLifecycle({ calls, clock }), clock, logger, spool });
+  const keeper = keepRecordings({ recordings, clock, logger });
+  role.onStop('recordings', () => keeper.close({ withinMs: LAST_UPLOAD_MS }));
   await prepareSpool(spool, logger);
   // The library's event loop monitor is a thread in each process, idle ones too, that wakes fifty times a second: a twentieth of what a call costs.
   process.env['LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS'] ??= '0';
-  const cluster = lazyTransport(config, logger);
-  const desk = await openCredentialDesk({ credentials: createCredentials({ transport: cluster, clock: systemClock }) });
-  process.env[deskVariable] = desk.path;
   initializeLogger({ pretty: false, level: 'warn' });
   const live = (): number => server.activeJobs.length + accepted.size;
   const capacity = config.PARLEY_VOICE_CALLS;
@@ -107,50 +99,15 @@ export async function runVoice({ config, logger, registry, signal }: RunVoiceOpt
   });
   registry.registerMetric(liveCallsGauge(live));
   registry.registerMetric(waitingRecordingsGauge(recordings));
-  const probes = await startProbeServer({
-    host: config.PARLEY_HOST,
-    port: config.PARLEY_VOICE_PORT,
-    readiness,
-    registry,
-    metricsToken: config.PARLEY_METRICS_TOKEN,
-  });
+  await role.serveProbes(config.PARLEY_VOICE_PORT);
+  role.onStop('connection', () => connection.close());
   // Without the agent server the role has nothing to do: its supervisor restarts it.
-  const failed = new AbortController();
-  const running = server.run().catch((err: unknown) => {
-    logger.error({ err }, 'the agent server has stopped');
-    failed.abort(err);
+  role.background('agent server', server.run());
+  role.onStop('agent server', () => server.close());
+  role.onStop('calls', (reason) => {
+    const drainMs = reason === 'SIGINT' ? Math.min(config.PARLEY_VOICE_DRAIN_MS, INTERRUPTED_MS) : config.PARLEY_VOICE_DRAIN_MS;
+    return drainCalls({ server, live, timeoutMs: drainMs, clock });
   });
-  let drainMs = config.PARLEY_VOICE_DRAIN_MS;
-  process.once('SIGINT', () => (drainMs = Math.min(drainMs, INTERRUPTED_MS)));
-  await runUntilStopped({
-    logger,
-    readiness,
-    timeoutMs: config.PARLEY_VOICE_DRAIN_MS + 2 * CLOSING_MS + LAST_UPLOAD_MS,
-    signal: AbortSignal.any([failed.signal, ...(signal === undefined ? [] : [signal])]),
-    steps: [
-      {
-        name: 'storage',
-        stop: async () => {
-          storage.close();
-          await desk.close();
-          await cluster.close();
-          await store.close();
-        },
-      },
-      { name: 'probes', stop: () => probes.close() },
-      { name: 'recordings', stop: () => keeper.close({ withinMs: LAST_UPLOAD_MS }) },
-      {
-        name: 'agent server',
-        stop: async () => {
-          await server.close();
-          await running;
-          connection.close();
-        },
-      },
-      { name: 'calls', stop: () => drainCalls({ server, live, timeoutMs: drainMs, clock: systemClock }) },
-    ],
-  });
-  failed.signal.throwIfAborted();
 }
 
 /** What the jobs, which inherit this environment, need to start fast and to write recordings at once. */

@@ -1,9 +1,5 @@
-/** The worker role: runs Parley's workflows and their activities. */
-import { randomBytes } from 'node:crypto';
-import { hostname } from 'node:os';
-
+/** The role `worker`: runs Parley's workflows and their activities. */
 import type { WorkflowBundleOption } from '@temporalio/worker';
-import type { Registry } from 'prom-client';
 
 import { analysisQueue } from '../voice/calls/analysis/names.ts';
 import { CallLifecycle } from '../voice/calls/lifecycle.ts';
@@ -11,12 +7,10 @@ import { mediaServerOf } from '../voice/calls/media-server.ts';
 import { CallCaretaker } from '../voice/calls/caretaker.ts';
 import { Reaper } from '../voice/calls/reaper.ts';
 import { createRooms } from '../voice/calls/rooms.ts';
-import { sleep, systemClock, type Clock } from '../platform/clock.ts';
-import { ConfigError, type Config } from '../platform/config.ts';
+import { sleep } from '../platform/clock.ts';
 import { egressOf } from '../platform/egress/egress-of.ts';
-import { Readiness, runUntilStopped, startProbeServer } from '../platform/lifecycle.ts';
-import type { Logger } from '../platform/logging.ts';
 import { readyGauge } from '../platform/ready-gauge.ts';
+import { runRole, type RoleContext, type RoleOptions } from '../platform/role.ts';
 import { temporalOf } from '../platform/temporal.ts';
 import { sweep } from '../knowledge/ingestion/sweep.ts';
 import { ingestionQueues } from '../knowledge/jobs/names.ts';
@@ -35,76 +29,64 @@ import { keepWorking } from './keep-working.ts';
 import { createReindexActivities } from './reindex/activities.ts';
 import { installRuntime } from './runtime.ts';
 
-export interface RunWorkerOptions {
-  readonly config: Config;
-  readonly logger: Logger;
-  readonly registry: Registry;
-  /** Stops the worker, as SIGTERM does. */
-  readonly signal?: AbortSignal;
-  readonly clock?: Clock;
+export interface RunWorkerOptions extends RoleOptions {
   /** `parley-housekeeping` by default. */
   readonly scheduleId?: string;
   /** The compiled workflows; by default those that the build made, else compiled now. */
   readonly bundle?: WorkflowBundleOption;
-  /** Told once the probes answer. */
-  readonly onListening?: (port: number) => void;
 }
 
 /** Analyses of calls that a worker has under way: they wait for models. */
 const ANALYSES_AT_ONCE = 20;
 /** Websites that are fetched at once, for each file that is read at once: they mostly wait. */
 const SITES_FOR_EACH = 4;
-/** Between two looks for lost work, in milliseconds. */
+/** Between two sweeps for lost work, in milliseconds. */
 const SWEEP_MS = 30_000;
-/** Leftovers are looked for in each so many of these looks: every two hours. */
+/** One in so many sweeps looks for leftovers: every two hours. */
 const LEFTOVERS_EVERY = 240;
 
 /**
- * Runs until SIGTERM, SIGINT or `signal`. Temporal and Postgres may be away at the start or later: it is unready then, and tries again.
+ * Works until SIGTERM, SIGINT or `signal`. Temporal and Postgres may be unavailable at the start or later: the worker is not ready then, and retries.
  *
- * @throws ConfigError when there is no DATABASE_URL
+ * @throws ConfigError without DATABASE_URL
  */
-export async function runWorker(options: RunWorkerOptions): Promise<void> {
-  const { config, logger, registry, clock = systemClock } = options;
-  const taskQueue = config.TEMPORAL_TASK_QUEUE;
-  if (config.DATABASE_URL === undefined) throw new ConfigError('DATABASE_URL is not set: the worker cleans up in Postgres');
-  const mediaServer = mediaServerOf(config);
-  const readiness = new Readiness();
-  readiness.notReady('temporal', 'starting');
-  readiness.notReady('postgres', 'not yet asked');
-  registry.registerMetric(readyGauge('worker', readiness));
-  const probes = await startProbeServer({
-    host: config.PARLEY_HOST,
-    port: config.PARLEY_WORKER_PORT,
-    readiness,
-    registry,
-    metricsToken: config.PARLEY_METRICS_TOKEN,
+export function runWorker(options: RunWorkerOptions): Promise<void> {
+  return runRole(options, {
+    name: 'worker',
+    database: 'processes documents, deliveries and calls in Postgres',
+    start: (role) => start(role, options),
   });
-  options.onListening?.(probes.port);
-  logger.info({ port: probes.port }, 'probes and metrics are served');
+}
 
-  const store = openStore({
-    databaseUrl: config.DATABASE_URL,
-    poolSize: config.PARLEY_DATABASE_POOL,
-    applicationName: 'parley worker',
-    logger,
-    registry,
-  });
+async function start(role: RoleContext, { scheduleId, bundle }: Pick<RunWorkerOptions, 'scheduleId' | 'bundle'>): Promise<void> {
+  const { config, databaseUrl, logger, registry, clock, readiness, stopping } = role;
+  const taskQueue = config.TEMPORAL_TASK_QUEUE;
+  const mediaServer = mediaServerOf(config);
+  readiness.notReady('temporal', 'starting');
+  readiness.notReady('postgres', 'not asked yet');
+  registry.registerMetric(readyGauge('worker', readiness));
+  await role.serveProbes(config.PARLEY_WORKER_PORT);
+
+  const store = openStore({ databaseUrl, poolSize: config.PARLEY_DATABASE_POOL, applicationName: 'parley worker', logger, registry });
+  role.onStop('store', () => store.close());
   const knowledge = openKnowledge({ config, store, logger, registry });
+  role.onStop('knowledge', () => knowledge.close());
   const queues = ingestionQueues(taskQueue);
   const atOnce = config.PARLEY_INGESTION_CONCURRENCY;
   const parsers = createParserPool({ size: 2 * atOnce, logger, registry });
+  role.onStop('parsers', () => parsers.close());
   const egress = egressOf(config, { logger, registry });
+  role.onStop('egress', () => egress.close());
   const deliveries = knowsCluster(config, process.env) ? openDeliveries({ config, egress, readiness, clock, logger, registry }) : undefined;
-  if (deliveries === undefined) {
-    logger.warn('KUBECONFIG is not set: this worker cannot know the webhook subscriptions, and leaves retries of deliveries to others');
-  }
+  if (deliveries === undefined)
+    logger.warn('KUBECONFIG is not set: this worker cannot read the webhook subscriptions, and leaves retries of deliveries to others');
+  else role.onStop('deliveries', () => deliveries.close());
   const analyses = openAnalyses({ config, store, egress, knowsCluster: deliveries !== undefined, clock, logger, registry });
+  role.onStop('analyses', () => analyses.close());
   installRuntime(logger);
-  const stopping = new AbortController();
   const common = {
-    workflowBundle: options.bundle ?? (await workflowBundle()),
-    identity: config.PARLEY_IDENTITY ?? `${hostname()}-${process.pid}-${randomBytes(3).toString('hex')}`,
+    workflowBundle: bundle ?? (await workflowBundle()),
+    identity: role.identity,
     // An activity that is still running after the first half is cancelled, and its next batch never begins.
     shutdownGraceTime: config.PARLEY_SHUTDOWN_TIMEOUT_MS * 0.5,
     shutdownForceTime: config.PARLEY_SHUTDOWN_TIMEOUT_MS * 0.8,
@@ -150,76 +132,43 @@ export async function runWorker(options: RunWorkerOptions): Promise<void> {
               },
             ]),
       ],
-      prepare: (client) => ensureHousekeepingSchedule(client, { taskQueue, scheduleId: options.scheduleId }),
+      prepare: (client) => ensureHousekeepingSchedule(client, { taskQueue, scheduleId }),
       readiness,
       logger,
       clock,
     },
-    stopping.signal,
+    stopping,
   );
-  const sweeping = keepSweeping({ store, knowledge, clock, logger }, stopping.signal);
-  const analysing = analyses.run(stopping.signal);
-  const delivering = deliveries?.run(stopping.signal);
+  role.background('temporal', working);
+  role.background('sweeps', keepSweeping(store, knowledge, role));
+  role.background('analyses', analyses.run(stopping));
+  if (deliveries !== undefined) role.background('deliveries', deliveries.run(stopping));
+  // Not workflows: calls also end while Temporal is unavailable.
   const rooms = mediaServer && createRooms(mediaServer, () => clock.now());
-  // Not Temporal's business: calls end while it is away, too.
-  const reaping = new Reaper({
-    store: store.calls,
-    lifecycle: new CallLifecycle({ calls: store.calls.calls, clock }),
-    rooms,
-    clock,
-    random: Math.random,
-    logger,
-    registry,
-  }).run(stopping.signal);
-  const attending = rooms && new CallCaretaker({ store: store.calls, rooms, clock, random: Math.random, logger }).run(stopping.signal);
-  const watching = watchHealth({ check: () => store.health(), readiness, clock, logger }, stopping.signal);
-
-  await runUntilStopped({
-    logger,
-    readiness,
-    timeoutMs: config.PARLEY_SHUTDOWN_TIMEOUT_MS,
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
-    steps: [
-      { name: 'probes', stop: () => probes.close() },
-      { name: 'store', stop: () => store.close() },
-      { name: 'knowledge', stop: () => knowledge.close() },
-      { name: 'parsers', stop: () => parsers.close() },
-      { name: 'egress', stop: () => egress.close() },
-      { name: 'analyses', stop: () => analyses.close() },
-      ...(deliveries === undefined ? [] : [{ name: 'deliveries', stop: () => deliveries.close() }]),
-      {
-        name: 'worker',
-        stop: async () => {
-          stopping.abort();
-          await Promise.all([working, watching, sweeping, analysing, delivering, reaping, attending]);
-        },
-      },
-    ],
-  });
+  const lifecycle = new CallLifecycle({ calls: store.calls.calls, clock });
+  const reaper = new Reaper({ store: store.calls, lifecycle, rooms, clock, random: Math.random, logger, registry });
+  role.background('reaper', reaper.run(stopping));
+  if (rooms !== undefined) {
+    const caretaker = new CallCaretaker({ store: store.calls, rooms, clock, random: Math.random, logger });
+    role.background('caretaker', caretaker.run(stopping));
+  }
+  role.background('health', watchHealth({ check: () => store.health(), readiness, clock, logger }, stopping));
 }
 
-/** Starts what nobody started, and now and then takes away what nobody owns. */
-async function keepSweeping(
-  {
-    store,
-    knowledge,
-    clock,
-    logger,
-  }: { readonly store: Store; readonly knowledge: Knowledge; readonly clock: Clock; readonly logger: Logger },
-  signal: AbortSignal,
-): Promise<void> {
-  for (let round = 1; !signal.aborted; round += 1) {
+/** Starts ingestions that were never started and, now and then, deletes files and vectors that no document owns. */
+async function keepSweeping(store: Store, knowledge: Knowledge, { clock, logger, stopping }: RoleContext): Promise<void> {
+  for (let round = 1; !stopping.aborted; round += 1) {
     try {
       for (let after = ''; ;) {
         const names = (await store.organizations.list({ after, limit: 1_000 })).map(({ name }) => name);
-        await sweep(names, knowledge, { leftovers: round % LEFTOVERS_EVERY === 0, signal });
+        await sweep(names, knowledge, { leftovers: round % LEFTOVERS_EVERY === 0, signal: stopping });
         if (names.length < 1_000) break;
         after = names.at(-1) ?? after;
       }
     } catch (error) {
-      logger.warn({ err: error }, 'the organisations were not looked after; the next round looks again');
+      logger.warn({ err: error }, 'sweep for lost work failed; retrying in the next round');
     }
-    // Replicas don't look all at the same time.
-    await sleep(clock, SWEEP_MS * (0.75 + Math.random() / 2), signal).catch(() => undefined);
+    // Replicas sweep at different times.
+    await sleep(clock, SWEEP_MS * (0.75 + Math.random() / 2), stopping).catch(() => undefined);
   }
 }

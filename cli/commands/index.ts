@@ -1,13 +1,11 @@
 import type { Command } from 'commander';
 
-import { registerApi } from './api.ts';
 import { registerBackup } from './backup.ts';
 import { registerCall } from './call.ts';
 import { registerConfig } from './config.ts';
 import { registerDev } from './dev.ts';
 import { registerDevRelay } from './dev-relay.ts';
 import { registerDevSpeech } from './dev-speech.ts';
-import { registerDispatcher } from './dispatcher.ts';
 import { registerDoctor } from './doctor.ts';
 import { registerEnv } from './env.ts';
 import { registerEvents } from './events.ts';
@@ -18,14 +16,12 @@ import { registerKb } from './kb.ts';
 import { registerKeys } from './keys.ts';
 import { registerKubectl } from './kubectl.ts';
 import { registerMigrate } from './migrate.ts';
-import { registerOperator } from './operator.ts';
 import { registerNumbers } from './numbers.ts';
 import { registerOrg } from './org.ts';
 import { registerRestore } from './restore.ts';
+import { registerRoles } from './roles.ts';
 import { registerVersion } from './version.ts';
-import { registerVoice } from './voice.ts';
 import { registerWebhooks } from './webhooks.ts';
-import { registerWorker } from './worker.ts';
 
 /** Adds one subcommand to the program; its work is imported when it runs, so that `parley --help` is quick. */
 export type Register = (program: Command) => void;
@@ -33,11 +29,7 @@ export type Register = (program: Command) => void;
 /** In the order of `parley --help`. */
 export const commands: readonly Register[] = [
   registerDev,
-  registerOperator,
-  registerApi,
-  registerWorker,
-  registerDispatcher,
-  registerVoice,
+  registerRoles,
   registerMigrate,
   registerNumbers,
   registerOrg,

@@ -7,7 +7,7 @@ import { KubeConfig } from '@kubernetes/client-node';
 import { Registry } from 'prom-client';
 
 import { buildApi } from '../../../api/app.ts';
-import { databasePatience } from '../../../api/main.ts';
+import { DATABASE_TIMEOUTS } from '../../../api/main.ts';
 import { createTransport, loadKubeConfig } from '../../../kube/index.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { Readiness } from '../../../platform/lifecycle.ts';
@@ -46,7 +46,7 @@ function build(options: { readonly databaseUrl?: string; readonly kubeServer?: s
     { name: 'u' },
   );
   const transport = createTransport({ kubeConfig });
-  const store = openStore({ databaseUrl: options.databaseUrl ?? facade.database.url, logger, ...databasePatience });
+  const store = openStore({ databaseUrl: options.databaseUrl ?? facade.database.url, logger, ...DATABASE_TIMEOUTS });
   const app = buildApi({
     store,
     transport,

@@ -1,0 +1,39 @@
+import type { Command } from 'commander';
+
+import type { RoleOptions } from '../../platform/role.ts';
+
+interface RoleCommand {
+  readonly does: string;
+  /** Loads the code of one role only. */
+  readonly load: () => Promise<(options: RoleOptions) => Promise<void>>;
+}
+
+/** In the order of `parley --help`. */
+const ROLES: Readonly<Record<string, RoleCommand>> = {
+  operator: {
+    does: 'reconcile Agents, Tools, PhoneNumbers, KnowledgeBases and WebhookSubscriptions',
+    load: async () => (await import('../../operator/main.ts')).runOperator,
+  },
+  api: { does: 'serve the REST API', load: async () => (await import('../../api/main.ts')).runApi },
+  worker: {
+    does: 'run the Temporal workflows: document ingestion, webhook retries, call analysis, housekeeping',
+    load: async () => (await import('../../workflows/main.ts')).runWorker,
+  },
+  dispatcher: {
+    does: 'relay events and make the first attempt at each webhook delivery',
+    load: async () => (await import('../../webhooks/dispatcher/main.ts')).runDispatcher,
+  },
+  voice: { does: 'serve calls as a LiveKit agent server', load: async () => (await import('../../voice/main.ts')).runVoice },
+};
+
+export function registerRoles(program: Command): void {
+  for (const [role, { does, load }] of Object.entries(ROLES)) {
+    program
+      .command(role)
+      .description(`${does}; configured by environment variables, see \`parley config\``)
+      .action(async () => {
+        const [{ runRoleProcess }, run] = await Promise.all([import('../role-process.ts'), load()]);
+        await runRoleProcess(role, run);
+      });
+  }
+}
