@@ -173,8 +173,8 @@ describe('permissions', () => {
   it('are what the page says, in the cluster, in organisations, and beside them', async () => {
     const page = await readFile(join(repositoryRoot(), 'docs/install/least-privilege.md'), 'utf8');
     const inCluster = tableOf(page, 'In the cluster');
-    const inOrganization = tableOf(page, 'In an organisation, beside it');
-    const inRelease = tableOf(page, "In the release's namespace, beside it");
+    const inOrganization = tableOf(page, 'In an organisation, in addition');
+    const inRelease = tableOf(page, "In the release's namespace, in addition");
     for (const role of roles) {
       const where = {
         elsewhere: [inCluster],
