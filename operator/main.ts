@@ -6,7 +6,7 @@ import { runRole, type RoleContext, type RoleOptions } from '../platform/role.ts
 import { temporalOf } from '../platform/temporal.ts';
 import { openStore } from '../store/index.ts';
 import { LEASE_NAME } from './lease-name.ts';
-import { FIELD_MANAGER } from './runtime/caches.ts';
+import { FIELD_MANAGER } from './caches.ts';
 import { Manager } from './runtime/manager.ts';
 
 /**

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Agent, PhoneNumber } from '../crds/index.ts';
 import type { Condition } from '../kube/types.ts';
 import { idOf, SimulatedOperator, things, type Thing } from '../test/support/simulated-operator.ts';
-import type { KeyedObject } from './references/world.ts';
+import type { KeyedObject } from './references/cluster-snapshot.ts';
 import { conditionOf } from './status/conditions.ts';
 import { reasons, type Reason } from './status/reasons.ts';
 
@@ -152,18 +152,18 @@ describe('every plan', () => {
         operator.settle();
         for (const [id, { metadata }] of agents) {
           const { spec, status = {} } = operator.objects.get(id) as Agent;
-          const world = operator.world();
+          const snapshot = operator.snapshot();
           const { namespace = '', uid = '' } = metadata;
           const [key, prompt] = [spec.llm.apiKeySecretRef, spec.llm.systemPromptFrom?.configMapKeyRef];
           const has = (found: KeyedObject, name: string | undefined) => found.state === 'present' && found.keys.has(name ?? '');
           const lacks =
-            (key !== undefined && !has(world.secret(namespace, key.name), key.key)) ||
-            (prompt !== undefined && !has(world.configMap(namespace, prompt.name), prompt.key));
+            (key !== undefined && !has(snapshot.secret(namespace, key.name), key.key)) ||
+            (prompt !== undefined && !has(snapshot.configMap(namespace, prompt.name), prompt.key));
           const config = operator.serving.get(uid)?.config;
           expect(config?.agent.welcomeMessage).toBe(lacks ? undefined : 'edited');
           if (lacks) continue;
           const base = spec.knowledgeBaseRef?.name;
-          const lostBase = base !== undefined && world.knowledgeBase(namespace, base) === undefined;
+          const lostBase = base !== undefined && snapshot.knowledgeBase(namespace, base) === undefined;
           expect(config?.knowledgeBase).toBe(lostBase ? null : (base ?? null));
           expect(conditionOf({ status }, 'Ready')?.status).toBe(
             lostBase || status.desiredRevision !== status.servingRevision ? 'False' : 'True',

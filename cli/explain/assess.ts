@@ -6,7 +6,7 @@ import { planKnowledgeBase } from '../../operator/knowledge-base/plan.ts';
 import { planPhoneNumber } from '../../operator/phone-number/plan.ts';
 import type { OwnershipFacts } from '../../operator/phone-number/ownership.ts';
 import type { ParleyObject } from '../../operator/references/references-of.ts';
-import type { World } from '../../operator/references/world.ts';
+import type { ClusterSnapshot } from '../../operator/references/cluster-snapshot.ts';
 import { reasons, type Reason } from '../../operator/status/reasons.ts';
 import { planTool } from '../../operator/tool/plan.ts';
 import { planWebhookSubscription } from '../../operator/webhook-subscription/plan.ts';
@@ -45,7 +45,7 @@ const consequences: ReadonlySet<string> = new Set<Reason>([
 ]);
 const stages: ReadonlySet<string> = new Set(['Accepted', 'ResolvedRefs', 'Synced', 'EndpointHealthy']);
 
-export function assess({ object, world, notes, operator }: Gathered, now: number): Assessment {
+export function assess({ object, snapshot, notes, operator }: Gathered, now: number): Assessment {
   const { kind } = object;
   const { namespace = '', name } = object.metadata;
   const status = object.status as CommonStatus | undefined;
@@ -76,7 +76,7 @@ export function assess({ object, world, notes, operator }: Gathered, now: number
       },
     ]);
   }
-  const computed = planNow(object, world, reported, now).filter(
+  const computed = planNow(object, snapshot, reported, now).filter(
     (condition) => stages.has(condition.type) && condition.status !== 'True' && !consequences.has(condition.reason),
   );
   const problems = computed.filter((condition) => blocks(condition.reason)).map(finding);
@@ -102,20 +102,20 @@ export function assess({ object, world, notes, operator }: Gathered, now: number
 }
 
 /** The conditions that the operator would report now; what only the operator knows is taken from what it reported. */
-function planNow(object: ParleyObject, around: World, reported: readonly Condition[], now: number): readonly Condition[] {
+function planNow(object: ParleyObject, around: ClusterSnapshot, reported: readonly Condition[], now: number): readonly Condition[] {
   const reasonOf = (type: string): string | undefined => reported.find((condition) => condition.type === type)?.reason;
   const addressProblem = (): string | undefined => (reasonOf('Accepted') === 'AddressForbidden' ? 'it is forbidden' : undefined);
-  const world = { ...around, addresses: { web: addressProblem, sip: addressProblem } };
+  const snapshot = { ...around, addresses: { web: addressProblem, sip: addressProblem } };
   const status = (): CommonStatus | undefined => {
     switch (object.kind) {
       case 'Agent': {
         const agent = object as Agent;
-        return planAgent(agent, world, servingAsReported(agent), { now, deletionGraceMs: 0 }).status;
+        return planAgent(agent, snapshot, servingAsReported(agent), { now, deletionGraceMs: 0 }).status;
       }
       case 'Tool':
-        return planTool(object, world, now).status;
+        return planTool(object, snapshot, now).status;
       case 'PhoneNumber':
-        return planPhoneNumber(object as PhoneNumber, world, {
+        return planPhoneNumber(object as PhoneNumber, snapshot, {
           now,
           deletionGraceMs: 0,
           nativeNumbers: { has: () => reasonOf('Accepted') !== 'NumberNotInPool' },
@@ -126,7 +126,7 @@ function planNow(object: ParleyObject, around: World, reported: readonly Conditi
         const unknown = reasonOf('Accepted') === 'UnknownEmbeddingProfile';
         return planKnowledgeBase(
           base,
-          world,
+          snapshot,
           { state: 'known', sourceDocuments: [] },
           {
             now,
@@ -137,7 +137,7 @@ function planNow(object: ParleyObject, around: World, reported: readonly Conditi
         ).status;
       }
       case 'WebhookSubscription':
-        return planWebhookSubscription(object as WebhookSubscription, world, {
+        return planWebhookSubscription(object as WebhookSubscription, snapshot, {
           now,
           addressProblem,
         }).status;

@@ -22,9 +22,9 @@ import {
   type Stored,
   type Transport,
 } from '../../kube/index.ts';
-import { memoryWorld, type KeyedEntry } from '../../operator/references/memory-world.ts';
+import { memorySnapshot, type KeyedEntry } from '../../operator/references/memory-snapshot.ts';
 import { referencesOf, type ParleyObject, type Reference } from '../../operator/references/references-of.ts';
-import type { World } from '../../operator/references/world.ts';
+import type { ClusterSnapshot } from '../../operator/references/cluster-snapshot.ts';
 import { attachments } from '../../operator/tool/attachment.ts';
 import { unfitKeys } from '../../operator/webhook-subscription/signing-keys.ts';
 import { UserError } from '../../platform/user-error.ts';
@@ -32,7 +32,7 @@ import type { Target } from './target.ts';
 
 export interface Gathered {
   readonly object: Stored<ParleyObject>;
-  readonly world: World;
+  readonly snapshot: ClusterSnapshot;
   /** What could not be looked at, and so was taken to be in order. */
   readonly notes: readonly string[];
   readonly operator: OperatorSign;
@@ -75,7 +75,7 @@ export async function gather(
   const references = [object, ...tooled].flatMap((one) => referencesOf(one as ParleyObject));
   const [secrets, configMaps] = await Promise.all([reader.keyed('Secret', references), reader.keyed('ConfigMap', references)]);
   const others = await reader.organizationsOf(phoneNumbers);
-  const world = memoryWorld({
+  const snapshot = memorySnapshot({
     organizations: [...(labelled ? [namespace] : []), ...others],
     agents,
     tools,
@@ -85,7 +85,7 @@ export async function gather(
     secrets,
     configMaps,
   });
-  return { object, world, notes: reader.notes, operator: await reader.operator(lease) };
+  return { object, snapshot, notes: reader.notes, operator: await reader.operator(lease) };
 }
 
 class Reader {

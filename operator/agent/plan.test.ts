@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 
 import type { Agent, KnowledgeBase, Tool } from '../../crds/index.ts';
 import { storedObject } from '../../test/support/simulated-operator.ts';
-import { memoryWorld, type WorldContents } from '../references/memory-world.ts';
+import { memorySnapshot, type SnapshotContents } from '../references/memory-snapshot.ts';
 import { conditionOf } from '../status/conditions.ts';
 import { planTool } from '../tool/plan.ts';
-import { lossesOf } from './losses.ts';
+import { degradationOf } from './degradation.ts';
 import { planAgent, TOOLS_LIMIT, type StoreView } from './plan.ts';
 import { compileRevision } from './revision.ts';
 
@@ -21,8 +21,8 @@ const toolNamed = (name: string, spec: object = {}): Tool =>
     custom: { function: { name }, http: { url: 'https://api.example.com/' } },
     ...spec,
   });
-const worldOf = (contents: Partial<WorldContents> = {}) => memoryWorld({ organizations: ['acme'], ...contents });
-const plan = (agent: Agent, contents: Partial<WorldContents> = {}, store: StoreView = { state: 'known' }) =>
+const worldOf = (contents: Partial<SnapshotContents> = {}) => memorySnapshot({ organizations: ['acme'], ...contents });
+const plan = (agent: Agent, contents: Partial<SnapshotContents> = {}, store: StoreView = { state: 'known' }) =>
   planAgent(agent, worldOf(contents), store, options);
 
 describe('a webhook that may not be called', () => {
@@ -43,9 +43,9 @@ describe('a webhook that may not be called', () => {
 
   it('nor does a transfer that may not be made, which its tool tells', () => {
     const tool = toolNamed('desk', { custom: undefined, transferCall: { to: 'sip:10.0.0.1', mode: 'Cold', showCallerNumber: false } });
-    const world = worldOf({ agents: [agentWith()], tools: [tool], addresses: { web: () => undefined, sip: (uri) => `${uri} is inside` } });
-    expect(planAgent(agentWith(), world, { state: 'known' }, options).actions.map(({ type }) => type)).toContain('serve');
-    expect(conditionOf(planTool(tool, world, 0), 'Ready')).toMatchObject({
+    const snapshot = worldOf({ agents: [agentWith()], tools: [tool], addresses: { web: () => undefined, sip: (uri) => `${uri} is inside` } });
+    expect(planAgent(agentWith(), snapshot, { state: 'known' }, options).actions.map(({ type }) => type)).toContain('serve');
+    expect(conditionOf(planTool(tool, snapshot, 0), 'Ready')).toMatchObject({
       status: 'False',
       reason: 'AddressForbidden',
       message: expect.stringContaining('spec.transferCall.to: sip:10.0.0.1 is inside'),
@@ -162,7 +162,7 @@ describe('an agent that lacks something it can do without', () => {
 
   it('goes on without its knowledge base, and says so', () => {
     expect(configOf(plan(withBase, {}, served))).toMatchObject({ name: 'reception', knowledgeBase: null });
-    const { rest } = lossesOf(withBase, [], worldOf());
+    const { rest } = degradationOf(withBase, [], worldOf());
     const { revision } = compileRevision(rest.agent, rest.tools, worldOf());
     const result = plan(withBase, {}, { state: 'known', serving: { ...serving, revision } });
     expect(result.actions).toEqual([]);

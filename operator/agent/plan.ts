@@ -3,17 +3,17 @@ import type { AgentSpec } from '../../crds/agent.ts';
 import type { Agent, AgentStatus, Tool } from '../../crds/index.ts';
 import { inputsDigest } from '../../crds/agent-inputs.ts';
 import { agentProblems } from '../../crds/limits.ts';
-import { notAnOrganization } from '../references/resolve.ts';
-import { promptText, type World } from '../references/world.ts';
+import { notAnOrganization } from '../references/unresolved.ts';
+import { promptText, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import type { Plan } from '../runtime/plan.ts';
 import { commonFields, hasFinalizer, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
 import { summarize, type Stage } from '../status/conditions.ts';
-import { planHeldUpDeletion } from '../status/deletion.ts';
+import { planBlockedDeletion } from '../runtime/blocked-deletion.ts';
 import type { Problem } from '../status/reasons.ts';
 import { specProblems } from '../status/spec-problems.ts';
 import { accepted, resolvedRefs } from '../status/stages.ts';
 import { offeredTools } from '../tool/attachment.ts';
-import { lossesOf } from './losses.ts';
+import { degradationOf } from './degradation.ts';
 import { compileRevision, sizeInRevision, type CompiledRevision } from './revision.ts';
 
 /** What is known about the agent in Postgres. */
@@ -58,33 +58,33 @@ const TOOL_NAMES_SHOWN = 64;
  * that is sound and stored, so that a broken edit never takes a working agent off the air. An agent that has served goes on
  * without what it can do without; one that never has waits, so that things may be applied in any order.
  */
-export function planAgent(agent: Agent, world: World, store: StoreView, options: AgentPlanOptions): Plan<AgentAction, AgentStatus> {
+export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreView, options: AgentPlanOptions): Plan<AgentAction, AgentStatus> {
   if (isDeleting(agent)) return planDeletion(agent, store, options);
   if (isSuspended(agent)) return { actions: [], status: suspendedStatus(agent, options.now) };
   const namespace = agent.metadata.namespace ?? '';
   const serving = servingOf(agent, store);
-  const foreign = notAnOrganization(namespace, world);
+  const foreign = notAnOrganization(namespace, snapshot);
   if (foreign.length > 0) {
     const verdicts = summarize([accepted(foreign)], { message: '' });
     return { actions: [], status: { ...commonFields(agent, verdicts, options.now), ...servingFields(serving) } };
   }
 
-  const offered = offeredTools(namespace, agent.metadata.name, world);
+  const offered = offeredTools(namespace, agent.metadata.name, snapshot);
   const tools = withinLimits(offered);
-  const desired = compileRevision(agent, tools, world);
+  const desired = compileRevision(agent, tools, snapshot);
   const acceptance = [...checkSpec(agent.spec), ...tooMany(offered.length, tools.length)];
-  const { essential, dispensable, rest } = lossesOf(agent, tools, world);
-  const blocking = [...acceptance, ...essential, ...promptProblems(agent, world)];
+  const { essential, dispensable, rest } = degradationOf(agent, tools, snapshot);
+  const blocking = [...acceptance, ...essential, ...promptProblems(agent, snapshot)];
   const sound = blocking.length === 0 && (dispensable.length === 0 || serving !== undefined);
-  const target = sound && dispensable.length > 0 ? compileRevision(rest.agent, rest.tools, world) : desired;
+  const target = sound && dispensable.length > 0 ? compileRevision(rest.agent, rest.tools, snapshot) : desired;
   const current = serving?.revision === target.revision;
   const reduced = target.revision !== desired.revision;
   const rejected = store.state === 'known' && store.rejected?.revision === target.revision ? store.rejected.message : undefined;
-  const references = [...essential, ...promptProblems(agent, world), ...dispensable];
+  const references = [...essential, ...promptProblems(agent, snapshot), ...dispensable];
   const verdicts = summarize(
     [
       // Where an address may not be called, nothing is delivered to it; calls don't wait for that.
-      accepted([...acceptance, ...forbiddenWebhook(agent, world)]),
+      accepted([...acceptance, ...forbiddenWebhook(agent, snapshot)]),
       resolvedRefs(references),
       synced({ sound, current, reduced, rejected, store }),
     ],
@@ -100,7 +100,7 @@ export function planAgent(agent: Agent, world: World, store: StoreView, options:
       desiredRevision: desired.revision,
       configHash: desired.configHash,
       ...servingFields(serving),
-      observedInputs: observedInputs(agent, world),
+      observedInputs: observedInputs(agent, snapshot),
       tools: offered.length,
       toolNames: offered
         .map((tool) => tool.metadata.name)
@@ -177,17 +177,17 @@ function servingFields(serving: Serving | undefined): Pick<AgentStatus, 'serving
   return { servingRevision: serving.revision, ...(serving.activeSince === '' ? {} : { activeSince: serving.activeSince }) };
 }
 
-function forbiddenWebhook({ spec }: Agent, { addresses }: World): readonly Problem[] {
+function forbiddenWebhook({ spec }: Agent, { addresses }: ClusterSnapshot): readonly Problem[] {
   const message = spec.webhookURL === undefined ? undefined : addresses.web(spec.webhookURL);
   return message === undefined ? [] : [{ reason: 'AddressForbidden', message: `spec.webhookURL: ${message}` }];
 }
 
 /** Tools that lose their function name to another are among them: REST lists them too. */
-function observedInputs(agent: Agent, world: World): string {
+function observedInputs(agent: Agent, snapshot: ClusterSnapshot): string {
   const { namespace = '', name } = agent.metadata;
-  const base = agent.spec.knowledgeBaseRef && world.knowledgeBase(namespace, agent.spec.knowledgeBaseRef.name);
+  const base = agent.spec.knowledgeBaseRef && snapshot.knowledgeBase(namespace, agent.spec.knowledgeBaseRef.name);
   return inputsDigest({
-    tools: world.toolsOf(namespace, name).filter((tool) => !isDeleting(tool)),
+    tools: snapshot.toolsOf(namespace, name).filter((tool) => !isDeleting(tool)),
     knowledgeBaseUid: base === undefined || isDeleting(base) ? undefined : base.metadata.uid,
   });
 }
@@ -209,13 +209,13 @@ function tooMany(count: number, within: number): readonly Problem[] {
   return [{ reason: 'TooManyTools', message }];
 }
 
-function promptProblems(agent: Agent, world: World): readonly Problem[] {
+function promptProblems(agent: Agent, snapshot: ClusterSnapshot): readonly Problem[] {
   const ref = agent.spec.llm.systemPromptFrom?.configMapKeyRef;
   if (ref === undefined) return [];
   const namespace = agent.metadata.namespace ?? '';
-  const found = world.configMap(namespace, ref.name);
+  const found = snapshot.configMap(namespace, ref.name);
   if (found.state !== 'present' || !found.keys.has(ref.key)) return [];
-  const { state } = promptText(world, namespace, ref);
+  const { state } = promptText(snapshot, namespace, ref);
   const thing = `key "${ref.key}" of ConfigMap ${namespace}/${ref.name}`;
   if (state === 'too-large') return [{ reason: 'PromptTooLarge', message: `${thing} is larger than 128 KiB; shorten the system prompt` }];
   if (state === 'binary')
@@ -232,7 +232,7 @@ function promptProblems(agent: Agent, world: World): readonly Problem[] {
 function planDeletion(agent: Agent, store: StoreView, options: AgentPlanOptions): Plan<AgentAction, AgentStatus> {
   if (!hasFinalizer(agent)) return { actions: [] };
   if (store.state === 'known') return { actions: [{ type: 'retire' }, { type: 'dropFinalizer' }] };
-  return planHeldUpDeletion(agent, {
+  return planBlockedDeletion(agent, {
     ...options,
     why: store.why,
     words: {

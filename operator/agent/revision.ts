@@ -2,7 +2,7 @@
 import type { AgentRevisionConfig, RevisionTool } from '../../crds/agent-revision.ts';
 import { wellKnown, type Agent, type Tool } from '../../crds/index.ts';
 import { agentReferences, toolCredentials, type Reference } from '../references/references-of.ts';
-import { promptText, compare, displayNameOf, type World } from '../references/world.ts';
+import { promptText, compare, displayNameOf, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import { canonicalJson, lasting, sha256 } from '../runtime/canonical-json.ts';
 import { isDeleting } from '../status/common.ts';
 import { functionNameOf, variantOf } from '../tool/attachment.ts';
@@ -16,21 +16,21 @@ export interface CompiledRevision {
 }
 
 /** Always gives a revision, also when references are missing: it is the one that the spec asks for. */
-export function compileRevision(agent: Agent, tools: readonly Tool[], world: World): CompiledRevision {
+export function compileRevision(agent: Agent, tools: readonly Tool[], snapshot: ClusterSnapshot): CompiledRevision {
   const namespace = agent.metadata.namespace ?? '';
   const { knowledgeBaseRef } = agent.spec;
-  const knowledgeBase = knowledgeBaseRef && world.knowledgeBase(namespace, knowledgeBaseRef.name);
+  const knowledgeBase = knowledgeBaseRef && snapshot.knowledgeBase(namespace, knowledgeBaseRef.name);
   const workspace = agent.metadata.labels?.[wellKnown.workspaceLabel];
   const config: AgentRevisionConfig = {
     format: 1,
     name: agent.metadata.name,
     displayName: displayNameOf(agent),
     agent: revisionAgent(agent),
-    systemPrompt: promptOf(agent, world),
+    systemPrompt: promptOf(agent, snapshot),
     tools: tools.map(revisionTool),
     knowledgeBase: knowledgeBaseRef?.name ?? null,
     versions: {
-      secrets: secretVersions(namespace, [...agentReferences(agent), ...tools.flatMap(toolCredentials)], world),
+      secrets: secretVersions(namespace, [...agentReferences(agent), ...tools.flatMap(toolCredentials)], snapshot),
       knowledgeBaseUid: knowledgeBase && !isDeleting(knowledgeBase) ? (knowledgeBase.metadata.uid ?? null) : null,
       ...(workspace !== undefined && { workspace }),
     },
@@ -77,20 +77,20 @@ export function sizeInRevision(tool: Tool): number {
   return canonicalJson(revisionTool(tool)).length;
 }
 
-function promptOf(agent: Agent, world: World): string | null {
+function promptOf(agent: Agent, snapshot: ClusterSnapshot): string | null {
   const { systemPrompt, systemPromptFrom } = agent.spec.llm;
   if (systemPromptFrom === undefined) return systemPrompt ?? null;
   const namespace = agent.metadata.namespace ?? '';
-  if (world.configMap(namespace, systemPromptFrom.configMapKeyRef.name).state !== 'present') return null;
-  const found = promptText(world, namespace, systemPromptFrom.configMapKeyRef);
+  if (snapshot.configMap(namespace, systemPromptFrom.configMapKeyRef.name).state !== 'present') return null;
+  const found = promptText(snapshot, namespace, systemPromptFrom.configMapKeyRef);
   return found.state === 'text' ? found.text : null;
 }
 
-function secretVersions(namespace: string, references: readonly Reference[], world: World): Record<string, string | null> {
+function secretVersions(namespace: string, references: readonly Reference[], snapshot: ClusterSnapshot): Record<string, string | null> {
   const names = new Set(references.filter((reference) => reference.kind === 'Secret').map((reference) => reference.name));
   return Object.fromEntries(
     [...names].sort(compare).map((name) => {
-      const found = world.secret(namespace, name);
+      const found = snapshot.secret(namespace, name);
       return [name, found.state === 'present' ? sha256(`${found.uid}/${found.resourceVersion}`) : null];
     }),
   );

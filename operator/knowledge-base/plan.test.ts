@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { KnowledgeBase } from '../../crds/index.ts';
 import { storedObject } from '../../test/support/simulated-operator.ts';
-import { memoryWorld, type KeyedEntry } from '../references/memory-world.ts';
+import { memorySnapshot, type KeyedEntry } from '../references/memory-snapshot.ts';
 import { conditionOf } from '../status/conditions.ts';
 import { planKnowledgeBase, type KnowledgeBaseAction } from './plan.ts';
 import type { WantedDocument } from './sources.ts';
@@ -28,7 +28,7 @@ const textNamed = (name: string, text: string): KeyedEntry => ({
   keys: ['text.md'],
   data: { 'text.md': text },
 });
-const worldOf = (configMaps: readonly KeyedEntry[] = []) => memoryWorld({ organizations: ['acme'], configMaps });
+const worldOf = (configMaps: readonly KeyedEntry[] = []) => memorySnapshot({ organizations: ['acme'], configMaps });
 
 const collection = { id: 'col_1', uid: 'uid-1', model: 'bm25', dimension: 0, language: 'en', maxTokens: 400, overlapTokens: 50 };
 const holding = (sourceDocuments: readonly SourceDocument[] = [], more: Partial<Extract<KnowledgeView, { state: 'known' }>> = {}) =>

@@ -4,12 +4,12 @@ import { collectionSpecOf } from '../../knowledge/collection-spec.ts';
 import type { Config } from '../../platform/config.ts';
 import type { CollectionSpec } from '../../store/index.ts';
 import { knowledgeBaseReferences } from '../references/references-of.ts';
-import { notAnOrganization, unresolved } from '../references/resolve.ts';
-import { displayNameOf, ownerAmong, type World } from '../references/world.ts';
+import { notAnOrganization, unresolved } from '../references/unresolved.ts';
+import { displayNameOf, ownerAmong, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import type { Notice, Plan } from '../runtime/plan.ts';
 import { commonFields, hasFinalizer, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
 import { conditionOf, summarize, type Stage } from '../status/conditions.ts';
-import { planHeldUpDeletion } from '../status/deletion.ts';
+import { planBlockedDeletion } from '../runtime/blocked-deletion.ts';
 import { sameJson } from '../status/equality.ts';
 import type { Problem } from '../status/reasons.ts';
 import { specProblems } from '../status/spec-problems.ts';
@@ -47,7 +47,7 @@ const LONGEST_REQUEUE_MS = 3_600_000;
  */
 export function planKnowledgeBase(
   knowledgeBase: KnowledgeBase,
-  world: World,
+  snapshot: ClusterSnapshot,
   view: KnowledgeView,
   options: KnowledgeBasePlanOptions,
 ): Plan<KnowledgeBaseAction, KnowledgeBaseStatus> {
@@ -55,7 +55,7 @@ export function planKnowledgeBase(
   if (isSuspended(knowledgeBase)) return { actions: [], status: suspendedStatus(knowledgeBase, options.now) };
   const namespace = knowledgeBase.metadata.namespace ?? '';
   const contents = contentsOf(knowledgeBase, view, options);
-  const foreign = notAnOrganization(namespace, world);
+  const foreign = notAnOrganization(namespace, snapshot);
   if (foreign.length > 0) {
     const verdicts = summarize([accepted(foreign)], { message: '' });
     return { actions: [], status: { ...commonFields(knowledgeBase, verdicts, options.now), ...contents } };
@@ -65,14 +65,14 @@ export function planKnowledgeBase(
   const acceptance = [
     ...specProblems(knowledgeBaseProblems(knowledgeBase.spec)),
     ...unknownProfile(knowledgeBase, options.profiles),
-    ...displayNameTaken(knowledgeBase, world),
+    ...displayNameTaken(knowledgeBase, snapshot),
   ];
   const spec = acceptance.length > 0 || profile === undefined ? undefined : collectionSpecOf(knowledgeBase, profile);
   const stage = synced(knowledgeBase, spec, view);
   const inStep = stage.problems.length === 0;
   const sources =
-    inStep && view.state === 'known' ? planSources(knowledgeBase, world, { documents: view.sourceDocuments, now: options.now }) : undefined;
-  const references = [...unresolved(namespace, knowledgeBaseReferences(knowledgeBase), world), ...sourceProblems(knowledgeBase, world)];
+    inStep && view.state === 'known' ? planSources(knowledgeBase, snapshot, { documents: view.sourceDocuments, now: options.now }) : undefined;
+  const references = [...unresolved(namespace, knowledgeBaseReferences(knowledgeBase), snapshot), ...sourceProblems(knowledgeBase, snapshot)];
   const verdicts = summarize([accepted(acceptance), resolvedRefs(references), stage], { message: 'its documents can be found' });
   const actions = actionsFor(knowledgeBase, { spec, view, sources });
   return {
@@ -194,10 +194,10 @@ function unknownProfile(knowledgeBase: KnowledgeBase, profiles: readonly Embeddi
   ];
 }
 
-function displayNameTaken(knowledgeBase: KnowledgeBase, world: World): readonly Problem[] {
+function displayNameTaken(knowledgeBase: KnowledgeBase, snapshot: ClusterSnapshot): readonly Problem[] {
   const displayName = displayNameOf(knowledgeBase);
   const namespace = knowledgeBase.metadata.namespace ?? '';
-  const owner = ownerAmong(world.knowledgeBasesNamed(namespace, displayName));
+  const owner = ownerAmong(snapshot.knowledgeBasesNamed(namespace, displayName));
   if (owner === undefined || owner.metadata.uid === knowledgeBase.metadata.uid) return [];
   return [
     {
@@ -218,7 +218,7 @@ function planDeletion(
     const type = knowledgeBase.spec.deletionPolicy === 'Delete' ? 'deleteCollection' : 'releaseCollection';
     return { actions: [{ type }, { type: 'dropFinalizer' }] };
   }
-  return planHeldUpDeletion(knowledgeBase, {
+  return planBlockedDeletion(knowledgeBase, {
     ...options,
     why: view.why,
     words: { cannot: 'its documents cannot be deleted or handed on', left: 'its documents left in Postgres as they are' },

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 
 import type { KnowledgeBase } from '../../crds/index.ts';
 import { storedObject } from '../../test/support/simulated-operator.ts';
-import { memoryWorld } from '../references/memory-world.ts';
+import { memorySnapshot } from '../references/memory-snapshot.ts';
 import { planSources, type SourcesPlan } from './sources.ts';
 import type { SourceDocument } from './view.ts';
 
@@ -25,7 +25,7 @@ class Simulation {
     const annotations = this.requested === undefined ? {} : { 'parley.dev/reconcile-requested-at': this.requested };
     const base = storedObject('KnowledgeBase', 'faq', spec, { metadata: { annotations } }) as KnowledgeBase;
     const texts = { namespace: 'acme', name: 'texts', uid: 't', resourceVersion: '1', keys: ['k'], data: { k: this.text } };
-    return planSources(base, memoryWorld({ organizations: ['acme'], configMaps: [texts] }), { documents: this.rows, now: this.now });
+    return planSources(base, memorySnapshot({ organizations: ['acme'], configMaps: [texts] }), { documents: this.rows, now: this.now });
   }
 
   /** Looks and acts until nothing is left to do. */

@@ -6,9 +6,9 @@ import { millisecondsOf } from '../../crds/duration.ts';
 import type { KnowledgeBase, KnowledgeBaseStatus } from '../../crds/index.ts';
 import { wellKnown } from '../../crds/index.ts';
 import type { NewDocument } from '../../store/index.ts';
-import { unresolved } from '../references/resolve.ts';
+import { unresolved } from '../references/unresolved.ts';
 import { knowledgeBaseReferences } from '../references/references-of.ts';
-import type { World } from '../references/world.ts';
+import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import { canonicalJson, sha256 } from '../runtime/canonical-json.ts';
 import { timestamp } from '../status/conditions.ts';
 import type { Problem } from '../status/reasons.ts';
@@ -59,8 +59,8 @@ const LONGEST_RETRY_MS = 6 * 3_600_000;
 const MESSAGE_LIMIT = 1024;
 
 /** Texts that can't be a document, in the order of the spec. */
-export function sourceProblems(knowledgeBase: KnowledgeBase, world: World): readonly Problem[] {
-  return (knowledgeBase.spec.sources ?? []).flatMap((source) => textProblem(knowledgeBase, source, world) ?? []);
+export function sourceProblems(knowledgeBase: KnowledgeBase, snapshot: ClusterSnapshot): readonly Problem[] {
+  return (knowledgeBase.spec.sources ?? []).flatMap((source) => textProblem(knowledgeBase, source, snapshot) ?? []);
 }
 
 /**
@@ -69,12 +69,12 @@ export function sourceProblems(knowledgeBase: KnowledgeBase, world: World): read
  */
 export function planSources(
   knowledgeBase: KnowledgeBase,
-  world: World,
+  snapshot: ClusterSnapshot,
   { documents, now }: { readonly documents: readonly SourceDocument[]; readonly now: number },
 ): SourcesPlan {
   const sources = knowledgeBase.spec.sources ?? [];
   const bySource = Map.groupBy(documents, (document) => document.source);
-  const plans = sources.map((source) => planSource(source, bySource.get(source.name) ?? [], { knowledgeBase, world, now }));
+  const plans = sources.map((source) => planSource(source, bySource.get(source.name) ?? [], { knowledgeBase, snapshot, now }));
   const names = new Set(sources.map(({ name }) => name));
   return {
     wanted: plans.flatMap(({ wanted }) => wanted ?? []),
@@ -98,18 +98,18 @@ interface SourcePlan {
 function planSource(
   source: Source,
   documents: readonly SourceDocument[],
-  context: { readonly knowledgeBase: KnowledgeBase; readonly world: World; readonly now: number },
+  context: { readonly knowledgeBase: KnowledgeBase; readonly snapshot: ClusterSnapshot; readonly now: number },
 ): SourcePlan {
-  const { knowledgeBase, world, now } = context;
+  const { knowledgeBase, snapshot, now } = context;
   const served = documents.findLast(({ status }) => status === 'completed');
   const shown = { name: source.name, ...(served && { documentID: served.id, lastRefreshedAt: timestamp(served.progressAt) }) };
-  const problem = sourceProblem(knowledgeBase, source, world);
+  const problem = sourceProblem(knowledgeBase, source, snapshot);
   if (problem !== undefined) {
     const message = clip(served === undefined ? problem : `${problem}; the former content stays in use`);
     return { superfluous: [], status: { ...shown, state: 'failed', message }, dueAt: Infinity };
   }
 
-  const content = contentOf(knowledgeBase, source, world);
+  const content = contentOf(knowledgeBase, source, snapshot);
   const request = requestMark(knowledgeBase);
   const attempts = documents.filter(({ revision }) => parseRevision(revision).content === content.hash);
   const latest = attempts.at(-1);
@@ -190,11 +190,11 @@ function clip(text: string, limit = MESSAGE_LIMIT): string {
 function contentOf(
   knowledgeBase: KnowledgeBase,
   source: Source,
-  world: World,
+  snapshot: ClusterSnapshot,
 ): { readonly hash: string; readonly document: Pick<WantedDocument, 'kind' | 'filename' | 'urls' | 'content' | 'bytes'> } {
   const { documentLanguage, chunking } = knowledgeBase.spec;
   const ref = source.configMapKeyRef;
-  const found = ref === undefined ? undefined : world.configText(knowledgeBase.metadata.namespace ?? '', ref.name, ref.key);
+  const found = ref === undefined ? undefined : snapshot.configText(knowledgeBase.metadata.namespace ?? '', ref.name, ref.key);
   const text = found?.state === 'text' ? found.text : '';
   const urls = source.website?.urls ?? [];
   const hash = sha256(
@@ -221,19 +221,19 @@ function requestMark({ metadata }: KnowledgeBase): string {
 }
 
 /** Why there is nothing to read. */
-function sourceProblem(knowledgeBase: KnowledgeBase, source: Source, world: World): string | undefined {
+function sourceProblem(knowledgeBase: KnowledgeBase, source: Source, snapshot: ClusterSnapshot): string | undefined {
   const only = { spec: { ...knowledgeBase.spec, sources: [source] } };
-  const [missing] = unresolved(knowledgeBase.metadata.namespace ?? '', knowledgeBaseReferences(only), world);
-  return (missing ?? textProblem(knowledgeBase, source, world))?.message;
+  const [missing] = unresolved(knowledgeBase.metadata.namespace ?? '', knowledgeBaseReferences(only), snapshot);
+  return (missing ?? textProblem(knowledgeBase, source, snapshot))?.message;
 }
 
-function textProblem(knowledgeBase: KnowledgeBase, source: Source, world: World): Problem | undefined {
+function textProblem(knowledgeBase: KnowledgeBase, source: Source, snapshot: ClusterSnapshot): Problem | undefined {
   const ref = source.configMapKeyRef;
   if (ref === undefined) return undefined;
   const namespace = knowledgeBase.metadata.namespace ?? '';
-  const found = world.configMap(namespace, ref.name);
+  const found = snapshot.configMap(namespace, ref.name);
   if (found.state !== 'present' || !found.keys.has(ref.key)) return undefined;
-  const { state } = world.configText(namespace, ref.name, ref.key);
+  const { state } = snapshot.configText(namespace, ref.name, ref.key);
   const thing = `key "${ref.key}" of ConfigMap ${namespace}/${ref.name}`;
   if (state === 'too-large') return { reason: 'SourceNotText', message: `${thing} is larger than 1 MiB; upload it as a document instead` };
   if (state === 'binary')

@@ -5,7 +5,7 @@ import type { PhoneNumber } from '../../crds/index.ts';
 import { NumberAssignments } from '../../platform/number-assignments.ts';
 import type { NumberClaim } from '../../store/index.ts';
 import { storedObject } from '../../test/support/simulated-operator.ts';
-import { memoryWorld } from '../references/memory-world.ts';
+import { memorySnapshot } from '../references/memory-snapshot.ts';
 import { conditionOf } from '../status/conditions.ts';
 import { ownershipOf, type ClaimView } from './ownership.ts';
 import { planPhoneNumber } from './plan.ts';
@@ -20,7 +20,7 @@ const anObject = (namespace: string, uid: string, at = start): PhoneNumber => {
   return storedObject('PhoneNumber', uid, { number, sip: {} }, { namespace, creationTimestamp, metadata: { uid } }) as PhoneNumber;
 };
 const judge = (object: PhoneNumber, others: readonly PhoneNumber[], claim: ClaimView, assignees?: readonly string[]) =>
-  ownershipOf(object, memoryWorld({ organizations, phoneNumbers: [object, ...others] }), { claim, assignees });
+  ownershipOf(object, memorySnapshot({ organizations, phoneNumbers: [object, ...others] }), { claim, assignees });
 const known = (claim?: NumberClaim): ClaimView => ({ state: 'known', ...(claim && { claim }) });
 const reasonOf = (ownership: ReturnType<typeof judge>) => ('problem' in ownership ? ownership.problem.reason : ownership.verdict);
 
@@ -123,7 +123,7 @@ it('never changes hands within a reservation, in 1,000 interleavings of two orga
         const view: ClaimView = postgres ? claims.view(now) : { state: 'unavailable', why: 'Postgres does not answer' };
         const others = all().filter((other) => other !== object);
         const plan = (claim: ClaimView) =>
-          planPhoneNumber(object, memoryWorld({ organizations, phoneNumbers: [object, ...others] }), {
+          planPhoneNumber(object, memorySnapshot({ organizations, phoneNumbers: [object, ...others] }), {
             now,
             deletionGraceMs: 0,
             nativeNumbers: { has: () => true },

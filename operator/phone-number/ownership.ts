@@ -1,7 +1,7 @@
 /** Whose a number is. Pure; Postgres enforces that it is one organisation's. */
 import type { PhoneNumber } from '../../crds/index.ts';
 import type { NumberClaim } from '../../store/index.ts';
-import { ownerAmong, type World } from '../references/world.ts';
+import { ownerAmong, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import type { Unavailable } from '../runtime/postgres-outage.ts';
 import { conditionOf } from '../status/conditions.ts';
 import type { Problem } from '../status/reasons.ts';
@@ -28,7 +28,7 @@ export type Ownership =
  * is over, an object has to be applied after that. Within an organisation, and where no claim is yet, the oldest object has the number.
  * Objects outside organisations own nothing, or anybody with a namespace could block the numbers of others.
  */
-export function ownershipOf(phoneNumber: PhoneNumber, world: World, { claim: view, assignees }: OwnershipFacts): Ownership {
+export function ownershipOf(phoneNumber: PhoneNumber, snapshot: ClusterSnapshot, { claim: view, assignees }: OwnershipFacts): Ownership {
   const { number } = phoneNumber.spec;
   const { namespace: org = '', uid = '' } = phoneNumber.metadata;
   const rival = (reason: Problem['reason'], message: string): Ownership => ({ verdict: 'rival', problem: { reason, message } });
@@ -38,7 +38,7 @@ export function ownershipOf(phoneNumber: PhoneNumber, world: World, { claim: vie
       `${number} is assigned to other organisations; use another number, or have the operator of this installation assign it (PARLEY_NUMBER_ASSIGNMENTS)`,
     );
 
-  const all = world.phoneNumbersWith(number).filter((other) => world.isOrganization(other.metadata.namespace ?? ''));
+  const all = snapshot.phoneNumbersWith(number).filter((other) => snapshot.isOrganization(other.metadata.namespace ?? ''));
   const oldest = ownerAmong(all.filter((other) => other.metadata.namespace === org));
   if (oldest !== undefined && oldest.metadata.uid !== uid)
     return rival(

@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import type { PhoneNumber } from '../../crds/index.ts';
 import { NumberPool } from '../../platform/number-pool.ts';
 import { storedObject } from '../../test/support/simulated-operator.ts';
-import { memoryWorld } from '../references/memory-world.ts';
+import { memorySnapshot } from '../references/memory-snapshot.ts';
 import { planPhoneNumber } from './plan.ts';
 
 function acceptance(spec: object, pool: string): unknown {
   const phoneNumber = storedObject('PhoneNumber', 'p', spec) as PhoneNumber;
-  const world = memoryWorld({ phoneNumbers: [phoneNumber], organizations: ['acme'] });
-  const { status } = planPhoneNumber(phoneNumber, world, {
+  const snapshot = memorySnapshot({ phoneNumbers: [phoneNumber], organizations: ['acme'] });
+  const { status } = planPhoneNumber(phoneNumber, snapshot, {
     now: 0,
     deletionGraceMs: 0,
     nativeNumbers: new NumberPool(pool),

@@ -4,16 +4,16 @@ import { phoneNumberVariants, type PhoneNumber, type PhoneNumberStatus } from '.
 import type { NumberPool } from '../../platform/number-pool.ts';
 import type { PhoneRoute } from '../../store/index.ts';
 import { phoneNumberReferences } from '../references/references-of.ts';
-import { notAnOrganization, unresolved } from '../references/resolve.ts';
-import type { World } from '../references/world.ts';
+import { notAnOrganization, unresolved } from '../references/unresolved.ts';
+import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import type { Plan } from '../runtime/plan.ts';
 import { commonFields, hasFinalizer, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
 import { conditionOf, summarize, type Stage } from '../status/conditions.ts';
-import { planHeldUpDeletion } from '../status/deletion.ts';
+import { planBlockedDeletion } from '../runtime/blocked-deletion.ts';
 import { sameJson } from '../status/equality.ts';
 import type { Problem } from '../status/reasons.ts';
 import { accepted, notSynced, resolvedRefs } from '../status/stages.ts';
-import { desiredTrunks, type DesiredTrunks, type TrunkSettings } from './desired.ts';
+import { desiredTrunks, type DesiredTrunks, type TrunkSettings } from './desired-trunks.ts';
 import { ownershipOf, type OwnershipFacts } from './ownership.ts';
 import type { RouteView, SipView } from './view.ts';
 
@@ -55,30 +55,30 @@ type PhoneNumberPlan = Plan<PhoneNumberAction, PhoneNumberStatus>;
  * The media server has what an accepted number is to have, and calls find it in Postgres. What can't be followed leaves in place
  * what is there. Without a media server `Ready` follows the spec and its references alone.
  */
-export function planPhoneNumber(phoneNumber: PhoneNumber, world: World, options: PhoneNumberPlanOptions): PhoneNumberPlan {
+export function planPhoneNumber(phoneNumber: PhoneNumber, snapshot: ClusterSnapshot, options: PhoneNumberPlanOptions): PhoneNumberPlan {
   if (isDeleting(phoneNumber)) return planDeletion(phoneNumber, options);
   if (isSuspended(phoneNumber)) return { actions: [], status: suspendedStatus(phoneNumber, options.now) };
   const namespace = phoneNumber.metadata.namespace ?? '';
   const { telephony } = options;
-  const foreign = notAnOrganization(namespace, world);
+  const foreign = notAnOrganization(namespace, snapshot);
   if (foreign.length > 0) {
     const actions = telephony === undefined ? [] : withdrawal(phoneNumber, telephony);
     return { actions, status: commonFields(phoneNumber, summarize([accepted(foreign)], { message: '' }), options.now) };
   }
 
-  const owning = ownershipOf(phoneNumber, world, options.ownership);
+  const owning = ownershipOf(phoneNumber, snapshot, options.ownership);
   const ownership = [...(owning.verdict === 'rival' ? [owning.problem] : []), ...notInPool(phoneNumber, options.nativeNumbers)];
   if (owning.verdict === 'claimant' && ownership.length === 0) return { actions: [{ type: 'claim' }] };
-  const termination = unusableTermination(phoneNumber, world);
-  const references = unresolved(namespace, phoneNumberReferences(phoneNumber), world);
+  const termination = unusableTermination(phoneNumber, snapshot);
+  const references = unresolved(namespace, phoneNumberReferences(phoneNumber), snapshot);
   const credentials = phoneNumberReferences(phoneNumber).filter(({ kind }) => kind === 'Secret');
-  const withheld = [...termination, ...unresolved(namespace, credentials, world)];
+  const withheld = [...termination, ...unresolved(namespace, credentials, snapshot)];
   // Not accepted before it is known: that is what tells an owner from a rival while Postgres is away.
   const undecided = owning.verdict === 'unknown' ? [undecidedBy(owning.why)] : [];
   const [problem] = ownership.length === 0 ? undecided : [];
   const { stage, actions, ids } =
     problem === undefined
-      ? connection(phoneNumber, world, telephony, { ownership, withheld, references })
+      ? connection(phoneNumber, snapshot, telephony, { ownership, withheld, references })
       : { stage: notSynced(problem), actions: [], ids: idsShown(phoneNumber, telephony?.sip) };
   const verdicts = summarize([accepted([...ownership, ...undecided, ...termination]), resolvedRefs(references), stage], {
     message: telephony === undefined ? 'the number is yours and everything it names exists' : 'the number is yours, and it is connected',
@@ -109,7 +109,7 @@ const good = { reason: 'TrunksReady', message: 'the media server and calls know 
 
 function connection(
   phoneNumber: PhoneNumber,
-  world: World,
+  snapshot: ClusterSnapshot,
   telephony: Telephony | undefined,
   { ownership, withheld, references }: Readonly<Record<'ownership' | 'withheld' | 'references', readonly Problem[]>>,
 ): Connection {
@@ -156,7 +156,7 @@ function connection(
     };
   }
   // A slip in the address takes no number off the air, and without its password a trunk would be made that asks for none: the agents are followed.
-  const trunks = trunkActions(phoneNumber, world, { sip, desired, digest: telephony.digest }).filter(
+  const trunks = trunkActions(phoneNumber, snapshot, { sip, desired, digest: telephony.digest }).filter(
     (action) => withheld.length === 0 || isOfRule(action),
   );
   if (trunks.length > 0) {
@@ -208,7 +208,7 @@ function unreachable(phoneNumber: PhoneNumber, sip: Extract<SipView, { state: 'u
 
 function trunkActions(
   phoneNumber: PhoneNumber,
-  world: World,
+  snapshot: ClusterSnapshot,
   {
     sip,
     desired,
@@ -216,7 +216,7 @@ function trunkActions(
   }: { readonly sip: Extract<SipView, { state: 'known' }>; readonly desired: DesiredTrunks; readonly digest: Telephony['digest'] },
 ): readonly PhoneNumberAction[] {
   const { uid } = phoneNumber.metadata;
-  const livesOn = new Set(world.phoneNumbersWith(phoneNumber.spec.number).map((rival) => rival.metadata.uid));
+  const livesOn = new Set(snapshot.phoneNumbersWith(phoneNumber.spec.number).map((rival) => rival.metadata.uid));
   // Left behind by an object that is gone: the number's, so that it is taken over instead of being in the way.
   const left = sip.others.filter((thing) => !livesOn.has(thing.uid));
   const keep = (kind: SipKind): SipThing | undefined => ofKind(sip.own, kind)[0] ?? ofKind(left, kind)[0];
@@ -314,7 +314,7 @@ function notInPool({ spec }: PhoneNumber, pool: PhoneNumberPlanOptions['nativeNu
   return [{ reason: 'NumberNotInPool', message }];
 }
 
-function unusableTermination({ spec }: PhoneNumber, { addresses }: World): readonly Problem[] {
+function unusableTermination({ spec }: PhoneNumber, { addresses }: ClusterSnapshot): readonly Problem[] {
   const uri = spec.sip?.terminationURI;
   const message = uri === undefined ? undefined : addresses.sip(uri);
   return message === undefined ? [] : [{ reason: 'AddressForbidden', message: `spec.sip.terminationURI: ${message}` }];
@@ -324,7 +324,7 @@ function unusableTermination({ spec }: PhoneNumber, { addresses }: World): reado
 function planDeletion(phoneNumber: PhoneNumber, { telephony, now, deletionGraceMs }: PhoneNumberPlanOptions): PhoneNumberPlan {
   if (!hasFinalizer(phoneNumber)) return { actions: [] };
   const heldUp = (why: string): PhoneNumberPlan =>
-    planHeldUpDeletion(phoneNumber, {
+    planBlockedDeletion(phoneNumber, {
       now,
       deletionGraceMs,
       why,

@@ -1,9 +1,9 @@
 /** Reads the password of a trunk when it is needed; kept nowhere. */
 import type { PhoneNumber } from '../../crds/index.ts';
 import { KubeError, ResourceClient, type KubeObject, type Stored, type Transport } from '../../kube/index.ts';
-import { FIELD_MANAGER } from '../runtime/caches.ts';
-import { namespaceOf } from '../runtime/cluster-world.ts';
-import { keyedDescriptors } from '../runtime/keyed-watch.ts';
+import { FIELD_MANAGER } from '../caches.ts';
+import { namespaceOf } from '../runtime/snapshot-reader.ts';
+import { keyedDescriptors } from '../runtime/namespace-informers.ts';
 
 interface Secret extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 import type { Config } from '../../platform/config.ts';
-import type { TrunkSettings } from './desired.ts';
+import type { TrunkSettings } from './desired-trunks.ts';
 
 type Settings = Pick<
   Config,

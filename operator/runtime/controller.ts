@@ -16,8 +16,8 @@ import { isDeleting, type Managed } from '../status/common.ts';
 import { conditionOf } from '../status/conditions.ts';
 import { sameJson } from '../status/equality.ts';
 import type { OperatorMetrics } from './metrics.ts';
-import { Overlay } from './overlay.ts';
-import { Pass, type Outcome } from './pass.ts';
+import { PendingWrites } from './pending-writes.ts';
+import { Pass, type Outcome } from './reconcile-trace.ts';
 import type { Plan } from './plan.ts';
 import { ReadyTimer } from './ready-timer.ts';
 import { UnsettledError } from './unsettled.ts';
@@ -25,24 +25,24 @@ import { UnsettledError } from './unsettled.ts';
 export type Priority = 'user' | 'initial' | 'resync';
 
 /** What makes one kind different from the others. */
-export interface KindLogic<T extends Managed, Action, Status> {
+export interface Reconciler<T extends Managed, Action, Status> {
   readonly kind: string;
   /** The status fields that a plan decides; others belong to somebody else and are neither compared nor written. */
   readonly statusFields: readonly (keyof Status & string)[];
   /** Looks at the world and plans. */
-  decide(object: Stored<T>, context: PassContext): Promise<Plan<Action, Status>>;
+  decide(object: Stored<T>, context: ReconcileContext): Promise<Plan<Action, Status>>;
   /** Carries out one action. */
-  carryOut(action: Action, object: Stored<T>, context: PassContext): Promise<Carried<T>>;
+  apply(action: Action, object: Stored<T>, context: ReconcileContext): Promise<Applied<T>>;
 }
 
-export interface PassContext {
+export interface ReconcileContext {
   /** Milliseconds since the epoch, the same throughout a pass. */
   readonly now: number;
   /** Aborts when leadership ends. */
   readonly signal: AbortSignal;
 }
 
-export interface Carried<T extends Managed> {
+export interface Applied<T extends Managed> {
   /** The object after the action, where it changed. */
   readonly object?: Stored<T>;
   /** The world turned out otherwise: leave the remaining actions and plan again. */
@@ -50,7 +50,7 @@ export interface Carried<T extends Managed> {
 }
 
 export interface ControllerOptions<T extends Managed, Action, Status extends CommonStatus> {
-  readonly logic: KindLogic<T, Action, Status>;
+  readonly logic: Reconciler<T, Action, Status>;
   readonly informer: Informer<T>;
   readonly client: ResourceClient<T>;
   readonly events: Pick<EventRecorder, 'record'>;
@@ -73,7 +73,7 @@ const OUTAGE_DELAY_MS = 1_000;
 export class Controller<T extends Managed, Action, Status extends CommonStatus> {
   readonly #options: ControllerOptions<T, Action, Status>;
   readonly #queue: WorkQueue<string>;
-  readonly #overlay = new Overlay<T>();
+  readonly #pendingWrites = new PendingWrites<T>();
   readonly #readyTimer: ReadyTimer;
   readonly #logger: Logger;
   #active = false;
@@ -105,12 +105,12 @@ export class Controller<T extends Managed, Action, Status extends CommonStatus> 
   changed(change: Change<Stored<T>>): void {
     const key = keyFor(change.object);
     if (change.type === 'deleted') {
-      this.#overlay.forget(key);
+      this.#pendingWrites.forget(key);
       this.#readyTimer.forget(key);
       this.enqueue(key);
       return;
     }
-    if (this.#overlay.isEcho(change.object)) return;
+    if (this.#pendingWrites.isEcho(change.object)) return;
     this.#readyTimer.saw(key, change.object);
     this.enqueue(key, change.initial ? 'initial' : 'user');
   }
@@ -166,12 +166,12 @@ export class Controller<T extends Managed, Action, Status extends CommonStatus> 
   /** @returns after how many milliseconds to look again, if at all */
   async #reconcile(key: string, pass: Pass, signal: AbortSignal): Promise<number | undefined> {
     const { logic, informer, clock, isTerminating } = this.#options;
-    let object = this.#overlay.latest(key, informer.cache.get(key));
+    let object = this.#pendingWrites.latest(key, informer.cache.get(key));
     if (object === undefined || (!isDeleting(object) && isTerminating(object.metadata.namespace ?? ''))) return undefined;
     for (let round = 0; round < ROUNDS_LIMIT; round += 1) {
       const seen: Stored<T> = object;
       pass.sees(seen);
-      const context: PassContext = { now: clock.now(), signal };
+      const context: ReconcileContext = { now: clock.now(), signal };
       const plan = await pass.looks(() => logic.decide(seen, context));
       signal.throwIfAborted();
       for (const notice of plan.notices ?? []) this.#options.events.record(object, notice);
@@ -182,13 +182,13 @@ export class Controller<T extends Managed, Action, Status extends CommonStatus> 
       for (const action of plan.actions) {
         const { type } = action as { readonly type: string };
         const present: Stored<T> = object;
-        const carried = await pass.does(type, () => logic.carryOut(action, present, context));
+        const carried = await pass.does(type, () => logic.apply(action, present, context));
         signal.throwIfAborted();
         if (carried.replan === true) break;
         pass.changed(type);
         if (carried.object === undefined) continue;
         object = carried.object;
-        this.#overlay.note(object);
+        this.#pendingWrites.note(object);
       }
     }
     throw new Error(`${logic.kind} ${key}: planning led to ever new actions`);
@@ -204,7 +204,7 @@ export class Controller<T extends Managed, Action, Status extends CommonStatus> 
     const written = await pass.does('apply status', () => client.applyStatus(body as unknown as T, { signal }));
     pass.changed('status');
     metrics.statusWrites.inc({ kind: logic.kind });
-    this.#overlay.note(written);
+    this.#pendingWrites.note(written);
     const key = keyFor(object);
     // A change that came in between has its event swallowed as the echo of this write if a relist joins the two.
     if (written.metadata.generation !== object.metadata.generation || !sameJson(written.metadata.annotations, object.metadata.annotations))

@@ -4,7 +4,7 @@ import { createTransport, ResourceClient, type KubeObject, type Stored, type Tra
 import { startApiServerDouble, type ApiServerDouble } from '../../kube/testing/index.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { KeyReader, type KeyedFacts } from './key-reader.ts';
-import { keyedDescriptors } from './keyed-watch.ts';
+import { keyedDescriptors } from './namespace-informers.ts';
 import { UnsettledError } from './unsettled.ts';
 
 const denial = { kind: 'status', code: 403, reason: 'Forbidden', match: { path: '/api/v1/namespaces/acme/secrets/keys' } } as const;

@@ -4,12 +4,12 @@
  */
 import { compareResourceVersions, KubeError, ResourceClient, type KubeObject, type Stored, type Transport } from '../../kube/index.ts';
 import { wellKnown } from '../../crds/index.ts';
-import { textOf } from '../references/memory-world.ts';
-import type { ConfigText, KeyedObject, UnfitKeys } from '../references/world.ts';
+import { textOf } from '../references/memory-snapshot.ts';
+import type { ConfigText, KeyedObject, UnfitKeys } from '../references/cluster-snapshot.ts';
 import { unfitKeys } from '../webhook-subscription/signing-keys.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
-import { FIELD_MANAGER } from './caches.ts';
-import { keyedDescriptors, type KeyedKind } from './keyed-watch.ts';
+import { FIELD_MANAGER } from '../caches.ts';
+import { keyedDescriptors, type KeyedKind } from './namespace-informers.ts';
 import { UnsettledError } from './unsettled.ts';
 
 interface KeyedPayload extends KubeObject {

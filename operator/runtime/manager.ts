@@ -1,9 +1,9 @@
 /** Puts informers, triggers and controllers together: what happens in the cluster becomes keys in queues. */
 import type { Registry } from 'prom-client';
 
-import { agentLogic } from '../agent/index.ts';
+import { agentReconciler } from '../agent/reconciler.ts';
 import type { AgentAction } from '../agent/plan.ts';
-import { ServingBook } from '../agent/serving-book.ts';
+import { ServingRevisionCache } from '../agent/serving-revision-cache.ts';
 import type {
   Agent,
   AgentStatus,
@@ -18,18 +18,18 @@ import type {
 } from '../../crds/index.ts';
 import { keyOf, type EventRecorder, type Informer, type KubeObject, type Transport } from '../../kube/index.ts';
 import type { KnowledgeJobs } from '../../knowledge/jobs/jobs.ts';
-import { knowledgeBaseLogic } from '../knowledge-base/index.ts';
+import { knowledgeBaseReconciler } from '../knowledge-base/reconciler.ts';
 import { JobStarter } from '../../knowledge/jobs/job-starter.ts';
-import { KnowledgeBook } from '../knowledge-base/knowledge-book.ts';
+import { KnowledgeBaseCache } from '../knowledge-base/knowledge-base-cache.ts';
 import type { KnowledgeBaseAction } from '../knowledge-base/plan.ts';
 import { createAddressChecks } from '../../voice/calls/address-checks.ts';
 import { mediaServerOf } from '../../voice/calls/media-server.ts';
 import { createSipTrunks } from '../../voice/calls/sip/trunks.ts';
-import { ClaimBook } from '../phone-number/claim-book.ts';
-import { ownerOf, phoneNumberLogic, type PhoneNumberWorld } from '../phone-number/index.ts';
+import { NumberClaimCache } from '../phone-number/number-claim-cache.ts';
+import { ownerOf, phoneNumberReconciler, type TelephonyClients } from '../phone-number/reconciler.ts';
 import type { PhoneNumberAction } from '../phone-number/plan.ts';
-import { RouteBook } from '../phone-number/route-book.ts';
-import { SipBook } from '../phone-number/sip-book.ts';
+import { PhoneRouteCache } from '../phone-number/phone-route-cache.ts';
+import { TrunkCache } from '../phone-number/trunk-cache.ts';
 import { TrunkPasswords } from '../phone-number/trunk-password.ts';
 import { trunkSettingsOf } from '../phone-number/trunk-settings.ts';
 import type { Clock, Timer } from '../../platform/clock.ts';
@@ -40,19 +40,19 @@ import { NumberPool } from '../../platform/number-pool.ts';
 import { numberReservationMs } from '../../platform/number-reservation.ts';
 import { conditionOf } from '../status/conditions.ts';
 import type { NumberOwner, Store } from '../../store/index.ts';
-import { toolLogic } from '../tool/index.ts';
-import { webhookSubscriptionLogic } from '../webhook-subscription/index.ts';
+import { toolReconciler } from '../tool/reconciler.ts';
+import { webhookSubscriptionReconciler } from '../webhook-subscription/reconciler.ts';
 import type { SigningSecretAction } from '../webhook-subscription/plan.ts';
 import { SigningSecrets } from '../webhook-subscription/signing-secret.ts';
-import { createCaches, createClients, indexNames, type Caches, type Clients } from './caches.ts';
-import { WorldReader } from './cluster-world.ts';
-import { Coalescer } from './coalescer.ts';
+import { createCaches, createClients, indexNames, type Caches, type Clients } from '../caches.ts';
+import { SnapshotReader } from './snapshot-reader.ts';
+import { KeyedThrottle } from './keyed-throttle.ts';
 import { Controller } from './controller.ts';
 import { KeyReader } from './key-reader.ts';
-import { KeyedWatch } from './keyed-watch.ts';
+import { NamespaceInformers } from './namespace-informers.ts';
 import { createMetrics, type OperatorMetrics } from './metrics.ts';
 import { PostgresOutage } from './postgres-outage.ts';
-import { Triggers, type CacheName, type Trigger } from './triggers.ts';
+import { Triggers, type CacheName, type Trigger } from '../triggers.ts';
 
 export interface ManagerOptions {
   readonly config: Config;
@@ -83,16 +83,16 @@ export class Manager {
   readonly metrics: OperatorMetrics;
   readonly #options: ManagerOptions;
   readonly #caches: Caches;
-  readonly #watch: KeyedWatch;
+  readonly #watch: NamespaceInformers;
   readonly #outage: PostgresOutage;
-  readonly #book: ServingBook;
+  readonly #book: ServingRevisionCache;
   readonly #starter: JobStarter;
-  readonly #knowledge: KnowledgeBook;
-  readonly #knowledgeChanges: Coalescer;
-  readonly #routes: RouteBook;
-  readonly #claims: ClaimBook;
+  readonly #knowledge: KnowledgeBaseCache;
+  readonly #knowledgeChanges: KeyedThrottle;
+  readonly #routes: PhoneRouteCache;
+  readonly #claims: NumberClaimCache;
   /** Absent where no media server is configured. */
-  readonly #telephony: PhoneNumberWorld | undefined;
+  readonly #telephony: TelephonyClients | undefined;
   readonly #controllers: Controllers;
   #leading = false;
   /** What waits for Postgres. */
@@ -105,7 +105,7 @@ export class Manager {
     const clients = createClients(transport);
     this.#caches = createCaches(clients, { transport, logger, registry, namespace: options.config.PARLEY_NAMESPACE });
     const triggers = new Triggers(this.#caches);
-    this.#watch = new KeyedWatch({
+    this.#watch = new NamespaceInformers({
       transport,
       clock,
       logger,
@@ -114,12 +114,12 @@ export class Manager {
       onLateListing: (namespace) => this.#trigger(triggers.onOrganization(namespace)),
     });
     this.#outage = new PostgresOutage({ store, clock, logger, onRecovered: () => this.#recovered() });
-    this.#book = new ServingBook({ store, outage: this.#outage });
+    this.#book = new ServingRevisionCache({ store, outage: this.#outage });
     this.#starter = new JobStarter({ jobs: options.jobs, logger });
-    this.#knowledge = new KnowledgeBook({ store, outage: this.#outage, jobs: this.#starter });
-    this.#knowledgeChanges = new Coalescer({ clock, everyMs: KNOWLEDGE_MS, emit: (key) => this.#controllers.knowledgeBases.enqueue(key) });
-    this.#routes = new RouteBook({ store, outage: this.#outage });
-    this.#claims = new ClaimBook({ store, outage: this.#outage, reservedMs: numberReservationMs(options.config) });
+    this.#knowledge = new KnowledgeBaseCache({ store, outage: this.#outage, jobs: this.#starter });
+    this.#knowledgeChanges = new KeyedThrottle({ clock, everyMs: KNOWLEDGE_MS, emit: (key) => this.#controllers.knowledgeBases.enqueue(key) });
+    this.#routes = new PhoneRouteCache({ store, outage: this.#outage });
+    this.#claims = new NumberClaimCache({ store, outage: this.#outage, reservedMs: numberReservationMs(options.config) });
     this.#telephony = this.#connectTelephony();
     this.#controllers = this.#createControllers(clients);
     this.#listen(triggers);
@@ -193,7 +193,7 @@ export class Manager {
     const { config, transport, events, clock, random, logger, registry } = this.#options;
     const caches = this.#caches;
     const addresses = createAddressChecks(config);
-    const worlds = new WorldReader({ caches, watch: this.#watch, reader: new KeyReader(transport, clock), addresses });
+    const snapshots = new SnapshotReader({ caches, watch: this.#watch, reader: new KeyReader(transport, clock), addresses });
     const isTerminating = (namespace: string): boolean =>
       caches.organizations.cache.get(namespace)?.metadata.deletionTimestamp !== undefined;
     const shared = {
@@ -207,20 +207,20 @@ export class Manager {
       registry,
     };
     const secrets = new SigningSecrets({ transport });
-    const agents = agentLogic({
+    const agents = agentReconciler({
       client: clients.agents,
-      worlds,
+      snapshots,
       book: this.#book,
       deletionGraceMs: config.PARLEY_DELETION_GRACE_MS,
       onWaiting: (key) => this.#waiting.agents.add(key),
     });
     return {
       agents: new Controller({ logic: agents, informer: caches.agents, client: clients.agents, ...shared }),
-      tools: new Controller({ logic: toolLogic(worlds), informer: caches.tools, client: clients.tools, ...shared }),
+      tools: new Controller({ logic: toolReconciler(snapshots), informer: caches.tools, client: clients.tools, ...shared }),
       phoneNumbers: new Controller({
-        logic: phoneNumberLogic({
+        logic: phoneNumberReconciler({
           client: clients.phoneNumbers,
-          worlds,
+          snapshots,
           nativeNumbers: new NumberPool(config.PARLEY_NATIVE_NUMBERS),
           claims: this.#claims,
           onClaimed: (owner) => this.#numberClaimed(owner),
@@ -236,9 +236,9 @@ export class Manager {
         ...shared,
       }),
       knowledgeBases: new Controller({
-        logic: knowledgeBaseLogic({
+        logic: knowledgeBaseReconciler({
           client: clients.knowledgeBases,
-          worlds,
+          snapshots,
           book: this.#knowledge,
           profiles: config.PARLEY_EMBEDDING_PROFILES,
           store: config.VECTOR_STORE_URL.startsWith('milvus') ? 'milvus' : 'pgvector',
@@ -250,7 +250,7 @@ export class Manager {
         ...shared,
       }),
       subscriptions: new Controller({
-        logic: webhookSubscriptionLogic({ worlds, secrets, addressProblem: (url) => addresses.web(url) }),
+        logic: webhookSubscriptionReconciler({ snapshots, secrets, addressProblem: (url) => addresses.web(url) }),
         informer: caches.subscriptions,
         client: clients.subscriptions,
         ...shared,
@@ -258,7 +258,7 @@ export class Manager {
     };
   }
 
-  #connectTelephony(): PhoneNumberWorld | undefined {
+  #connectTelephony(): TelephonyClients | undefined {
     const { config, clock, logger } = this.#options;
     const mediaServer = mediaServerOf(config);
     if (mediaServer === undefined) return undefined;
@@ -267,7 +267,7 @@ export class Manager {
       for (const object of this.#caches.phoneNumbers.cache.list())
         if (uids.has(object.metadata.uid)) this.#controllers.phoneNumbers.enqueue(keyOf(object));
     };
-    const book = new SipBook({ trunks, clock, logger, lookEveryMs: config.PARLEY_TRUNKS_LOOK_MS, onChanged });
+    const book = new TrunkCache({ trunks, clock, logger, lookEveryMs: config.PARLEY_TRUNKS_LOOK_MS, onChanged });
     return { book, trunks, settings: trunkSettingsOf(config) };
   }
 

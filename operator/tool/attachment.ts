@@ -1,6 +1,6 @@
 /** Which tools an agent offers. One rule, read from both ends: by the agent that compiles, and by the tool that may lose. */
 import { builtinFunctionNames, toolVariants, type Tool, type ToolVariant } from '../../crds/index.ts';
-import { compare, ownerAmong, type World } from '../references/world.ts';
+import { compare, ownerAmong, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import { isDeleting } from '../status/common.ts';
 import type { Problem } from '../status/reasons.ts';
 
@@ -19,27 +19,27 @@ export function functionNameOf(tool: Pick<Tool, 'spec'>): string {
  * The tools that the agent offers, by function name. Of several with one function name the oldest stays; a younger one
  * is left out here, and only here: its other agents keep it.
  */
-export function offeredTools(namespace: string, agent: string, world: World): readonly Tool[] {
-  const present = world.toolsOf(namespace, agent).filter((tool) => !isDeleting(tool));
+export function offeredTools(namespace: string, agent: string, snapshot: ClusterSnapshot): readonly Tool[] {
+  const present = snapshot.toolsOf(namespace, agent).filter((tool) => !isDeleting(tool));
   const rivals = Map.groupBy(present, functionNameOf);
   return [...rivals.entries()].sort(([a], [b]) => compare(a, b)).flatMap(([, tools]) => ownerAmong(tools) ?? []);
 }
 
 /** Whether the tool is among {@link offeredTools}, without looking for the others: a tool names many agents, and an agent has many tools. */
-export function isOffered(tool: Tool, agent: string, world: World): boolean {
+export function isOffered(tool: Tool, agent: string, snapshot: ClusterSnapshot): boolean {
   const name = functionNameOf(tool);
-  const rivals = world
+  const rivals = snapshot
     .toolsOf(tool.metadata.namespace ?? '', agent)
     .filter((rival) => functionNameOf(rival) === name && !isDeleting(rival));
   return ownerAmong(rivals)?.metadata.uid === tool.metadata.uid;
 }
 
 /** Where a tool loses its function name to an older one. */
-export function functionNameConflicts(tool: Tool, world: World): readonly Problem[] {
+export function functionNameConflicts(tool: Tool, snapshot: ClusterSnapshot): readonly Problem[] {
   const namespace = tool.metadata.namespace ?? '';
   const functionName = functionNameOf(tool);
   return attachments(tool).flatMap((agent): readonly Problem[] => {
-    const owner = ownerAmong(world.toolsOf(namespace, agent).filter((rival) => functionNameOf(rival) === functionName));
+    const owner = ownerAmong(snapshot.toolsOf(namespace, agent).filter((rival) => functionNameOf(rival) === functionName));
     if (owner === undefined || owner.metadata.uid === tool.metadata.uid) return [];
     return [
       {

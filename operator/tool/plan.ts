@@ -2,8 +2,8 @@ import { isSip } from '../../voice/calls/sip/termination.ts';
 import type { Tool, ToolSpec, ToolStatus } from '../../crds/index.ts';
 import { toolProblems } from '../../crds/limits.ts';
 import { toolCredentials, toolReferences } from '../references/references-of.ts';
-import { notAnOrganization, unresolved } from '../references/resolve.ts';
-import type { World } from '../references/world.ts';
+import { notAnOrganization, unresolved } from '../references/unresolved.ts';
+import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import type { Plan } from '../runtime/plan.ts';
 import { commonFields, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
 import { summarize } from '../status/conditions.ts';
@@ -18,21 +18,21 @@ import { attachments, functionNameConflicts, functionNameOf, isOffered, variantO
  *
  * @param now - milliseconds since the epoch
  */
-export function planTool(tool: Tool, world: World, now: number): Plan<never, ToolStatus> {
+export function planTool(tool: Tool, snapshot: ClusterSnapshot, now: number): Plan<never, ToolStatus> {
   if (isDeleting(tool)) return { actions: [] };
   if (isSuspended(tool)) return { actions: [], status: suspendedStatus(tool, now) };
   const namespace = tool.metadata.namespace ?? '';
-  const foreign = notAnOrganization(namespace, world);
+  const foreign = notAnOrganization(namespace, snapshot);
   if (foreign.length > 0) return { actions: [], status: commonFields(tool, summarize([accepted(foreign)], { message: '' }), now) };
 
   const agents = attachments(tool).filter((agent) => {
-    const found = world.agent(namespace, agent);
-    return found !== undefined && !isDeleting(found) && isOffered(tool, agent, world);
+    const found = snapshot.agent(namespace, agent);
+    return found !== undefined && !isDeleting(found) && isOffered(tool, agent, snapshot);
   });
   const verdicts = summarize(
     [
-      accepted([...checkToolSpec(tool.spec), ...forbiddenTransfer(tool, world), ...functionNameConflicts(tool, world)]),
-      resolvedRefs(unresolved(namespace, toolReferences(tool), world)),
+      accepted([...checkToolSpec(tool.spec), ...forbiddenTransfer(tool, snapshot), ...functionNameConflicts(tool, snapshot)]),
+      resolvedRefs(unresolved(namespace, toolReferences(tool), snapshot)),
     ],
     {
       message:
@@ -63,13 +63,13 @@ export function checkToolSpec(spec: ToolSpec): readonly Problem[] {
 }
 
 /** Agents offer it all the same: a call that is to be handed there is refused, and the model learns why. */
-function forbiddenTransfer({ spec }: Tool, { addresses }: World): readonly Problem[] {
+function forbiddenTransfer({ spec }: Tool, { addresses }: ClusterSnapshot): readonly Problem[] {
   const to = spec.transferCall?.to ?? '';
   const message = isSip(to) ? addresses.sip(to) : undefined;
   return message === undefined ? [] : [{ reason: 'AddressForbidden', message: `spec.transferCall.to: ${message}` }];
 }
 
 /** What keeps a tool from being part of an agent, as the agent sees it: the other agents it names don't matter. */
-export function usability(tool: Tool, world: World): readonly Problem[] {
-  return [...checkToolSpec(tool.spec), ...unresolved(tool.metadata.namespace ?? '', toolCredentials(tool), world)];
+export function usability(tool: Tool, snapshot: ClusterSnapshot): readonly Problem[] {
+  return [...checkToolSpec(tool.spec), ...unresolved(tool.metadata.namespace ?? '', toolCredentials(tool), snapshot)];
 }

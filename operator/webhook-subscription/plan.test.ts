@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { WebhookSubscription } from '../../crds/index.ts';
 import { storedObject } from '../../test/support/simulated-operator.ts';
 import { eventNames } from '../../events/catalogue.ts';
-import { memoryWorld, type KeyedEntry } from '../references/memory-world.ts';
+import { memorySnapshot, type KeyedEntry } from '../references/memory-snapshot.ts';
 import { conditionOf } from '../status/conditions.ts';
 import { planWebhookSubscription } from './plan.ts';
 import { unfitKeys } from './signing-keys.ts';
@@ -34,8 +34,8 @@ function planned(
   { secrets = [], status, addressProblem }: { secrets?: readonly KeyedEntry[]; status?: object; addressProblem?: string } = {},
 ) {
   const subscription = subscriptionOf(spec, status);
-  const world = memoryWorld({ organizations: ['acme'], subscriptions: [subscription], secrets });
-  const plan = planWebhookSubscription(subscription, world, { now, addressProblem: () => addressProblem });
+  const snapshot = memorySnapshot({ organizations: ['acme'], subscriptions: [subscription], secrets });
+  const plan = planWebhookSubscription(subscription, snapshot, { now, addressProblem: () => addressProblem });
   const condition = (type: 'Ready' | 'Accepted' | 'ResolvedRefs' | 'Synced' | 'EndpointHealthy' | 'Stalled' | 'Reconciling') => {
     const found = conditionOf({ status: plan.status ?? {} }, type);
     return found && `${found.status} ${found.reason}`;
@@ -193,7 +193,7 @@ describe('what is delivered', () => {
   it('needs no finalizer', () => {
     const subscription = subscriptionOf({});
     const going = { ...subscription, metadata: { ...subscription.metadata, deletionTimestamp: '2026-11-21T11:00:00Z' } };
-    const world = memoryWorld({ organizations: ['acme'] });
-    expect(planWebhookSubscription(going, world, { now, addressProblem: () => undefined })).toEqual({ actions: [] });
+    const snapshot = memorySnapshot({ organizations: ['acme'] });
+    expect(planWebhookSubscription(going, snapshot, { now, addressProblem: () => undefined })).toEqual({ actions: [] });
   });
 });

@@ -1,13 +1,13 @@
 import { subscriptionNameOf, type WebhookSubscription, type WebhookSubscriptionStatus } from '../../crds/index.ts';
 import { generatedSigningSecret, SIGNING_KEY, webhookSubscriptionReferences } from '../references/references-of.ts';
-import { notAnOrganization, unresolved } from '../references/resolve.ts';
-import { ownerAmong, type KeyedObject, type World } from '../references/world.ts';
+import { notAnOrganization, unresolved } from '../references/unresolved.ts';
+import { ownerAmong, type KeyedObject, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import type { Plan } from '../runtime/plan.ts';
 import { commonFields, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
 import { summarize } from '../status/conditions.ts';
 import type { Problem } from '../status/reasons.ts';
 import { accepted, resolvedRefs } from '../status/stages.ts';
-import { addressProblems, endpointHealthy, eventProblems, headerProblems, holdUp, synced } from './judgement.ts';
+import { addressProblems, endpointHealthy, eventProblems, headerProblems, holdUp, synced } from './stages.ts';
 import { cannotSign, expiryOf, signingKeyProblems } from './signing-keys.ts';
 
 interface SecretState {
@@ -41,31 +41,31 @@ const LONGEST_REQUEUE_MS = 3_600_000;
  */
 export function planWebhookSubscription(
   subscription: WebhookSubscription,
-  world: World,
+  snapshot: ClusterSnapshot,
   { now, addressProblem }: SubscriptionPlanOptions,
 ): Plan<SigningSecretAction, WebhookSubscriptionStatus> {
   if (isDeleting(subscription)) return { actions: [] };
   if (isSuspended(subscription)) return { actions: [], status: suspendedStatus(subscription, now) };
   const namespace = subscription.metadata.namespace ?? '';
-  const foreign = notAnOrganization(namespace, world);
+  const foreign = notAnOrganization(namespace, snapshot);
   if (foreign.length > 0) return { actions: [], status: commonFields(subscription, summarize([accepted(foreign)], { message: '' }), now) };
 
   const generated = generatedSigningSecret(subscription);
   const own = subscription.spec.signing?.secretRef?.name;
-  const signing = generated === undefined ? nothingToGenerate : planSigningSecret(subscription, generated, world, now);
+  const signing = generated === undefined ? nothingToGenerate : planSigningSecret(subscription, generated, snapshot, now);
   const signingName = generated ?? own;
-  const secret = signingName === undefined ? undefined : world.secret(namespace, signingName);
+  const secret = signingName === undefined ? undefined : snapshot.secret(namespace, signingName);
   const missing = [
-    ...unresolved(namespace, webhookSubscriptionReferences(subscription), world),
+    ...unresolved(namespace, webhookSubscriptionReferences(subscription), snapshot),
     ...signing.problems,
-    ...headerProblems(subscription, world),
+    ...headerProblems(subscription, snapshot),
   ];
   const keys = secret === undefined || signingName === undefined ? [] : signingKeyProblems(namespace, signingName, secret);
   const heldUp = missing.some(({ reason }) => holdUp.has(reason)) || (secret !== undefined && cannotSign(secret));
   const verdicts = summarize(
     [
       accepted([
-        ...displayNameTaken(subscription, world),
+        ...displayNameTaken(subscription, snapshot),
         ...eventProblems(subscription),
         ...addressProblems(subscription, addressProblem),
       ]),
@@ -103,9 +103,9 @@ const nothingToGenerate: SigningPlan = { actions: [], problems: [] };
  * left alone; one that belongs to this subscription but lacks the key (it also keeps header values that came over
  * REST) is given the key.
  */
-function planSigningSecret(subscription: WebhookSubscription, name: string, world: World, now: number): SigningPlan {
+function planSigningSecret(subscription: WebhookSubscription, name: string, snapshot: ClusterSnapshot, now: number): SigningPlan {
   const namespace = subscription.metadata.namespace ?? '';
-  const found = world.secret(namespace, name);
+  const found = snapshot.secret(namespace, name);
   switch (found.state) {
     case 'absent':
       return { actions: [{ type: 'generateSigningSecret', name }], problems: [] };
@@ -156,10 +156,10 @@ function planExpiry(
   };
 }
 
-function displayNameTaken(subscription: WebhookSubscription, world: World): readonly Problem[] {
+function displayNameTaken(subscription: WebhookSubscription, snapshot: ClusterSnapshot): readonly Problem[] {
   const displayName = subscriptionNameOf(subscription);
   const namespace = subscription.metadata.namespace ?? '';
-  const owner = ownerAmong(world.subscriptionsNamed(namespace, displayName));
+  const owner = ownerAmong(snapshot.subscriptionsNamed(namespace, displayName));
   if (owner === undefined || owner.metadata.uid === subscription.metadata.uid) return [];
   return [
     {

@@ -1,7 +1,7 @@
 /** What the operator makes of the keys in a signing Secret: which can't be used, and which have had their time. */
 import { currentKeyName, previousKeyNames, readExpiry } from '../../webhooks/signing/signing-secret.ts';
 import { parseSigningKey } from '../../webhooks/signing/signing-keys.ts';
-import type { KeyedObject, UnfitKeys } from '../references/world.ts';
+import type { KeyedObject, UnfitKeys } from '../references/cluster-snapshot.ts';
 import type { Problem } from '../status/reasons.ts';
 
 type Present = Extract<KeyedObject, { readonly state: 'present' }>;

@@ -2,9 +2,9 @@ import { wellKnown, type WebhookSubscription } from '../../crds/index.ts';
 import { KubeError, ResourceClient, type KubeObject, type Stored, type Transport } from '../../kube/index.ts';
 import { generateSigningKey } from '../../webhooks/signing/signing-keys.ts';
 import { SIGNING_KEY } from '../references/references-of.ts';
-import { FIELD_MANAGER } from '../runtime/caches.ts';
-import { namespaceOf } from '../runtime/cluster-world.ts';
-import { keyedDescriptors } from '../runtime/keyed-watch.ts';
+import { FIELD_MANAGER } from '../caches.ts';
+import { namespaceOf } from '../runtime/snapshot-reader.ts';
+import { keyedDescriptors } from '../runtime/namespace-informers.ts';
 import type { SigningSecretAction } from './plan.ts';
 import { expiryWithout } from './signing-keys.ts';
 

@@ -25,9 +25,9 @@ import type { OwnershipFacts } from '../../operator/phone-number/ownership.ts';
 import { planPhoneNumber, type PhoneNumberAction, type Telephony } from '../../operator/phone-number/plan.ts';
 import type { SipThing } from '../../voice/calls/sip/trunks.ts';
 import type { NumberClaim, PhoneRoute } from '../../store/index.ts';
-import { memoryWorld, type KeyedEntry } from '../../operator/references/memory-world.ts';
+import { memorySnapshot, type KeyedEntry } from '../../operator/references/memory-snapshot.ts';
 import type { ParleyObject } from '../../operator/references/references-of.ts';
-import type { World } from '../../operator/references/world.ts';
+import type { ClusterSnapshot } from '../../operator/references/cluster-snapshot.ts';
 import type { Plan } from '../../operator/runtime/plan.ts';
 import type { CollectionSpec } from '../../store/index.ts';
 import { planTool } from '../../operator/tool/plan.ts';
@@ -249,7 +249,7 @@ export class SimulatedOperator {
         this.objects.set(id, { ...object, status: plan.status });
         return changed;
       }
-      for (const action of plan.actions) this.#carryOut(id, action);
+      for (const action of plan.actions) this.#apply(id, action);
     }
     throw new Error(`${id}: ever new actions`);
   }
@@ -264,14 +264,14 @@ export class SimulatedOperator {
 
   plan(object: ParleyObject): Plan<SimulatedAction, object & Pick<NonNullable<Agent['status']>, 'conditions' | 'observedGeneration'>> {
     const { now } = this;
-    const world = this.world();
+    const snapshot = this.snapshot();
     switch (object.kind) {
       case 'Agent':
-        return planAgent(object as Agent, world, this.#store(object as Agent), { now, deletionGraceMs: 1_000 });
+        return planAgent(object as Agent, snapshot, this.#store(object as Agent), { now, deletionGraceMs: 1_000 });
       case 'Tool':
-        return planTool(object, world, now);
+        return planTool(object, snapshot, now);
       case 'PhoneNumber':
-        return planPhoneNumber(object as PhoneNumber, world, {
+        return planPhoneNumber(object as PhoneNumber, snapshot, {
           now,
           nativeNumbers,
           ownership: this.#ownership(object as PhoneNumber),
@@ -279,7 +279,7 @@ export class SimulatedOperator {
           ...(this.mediaServer !== 'none' && { telephony: this.#telephony(object as PhoneNumber) }),
         });
       case 'KnowledgeBase':
-        return planKnowledgeBase(object as KnowledgeBase, world, this.#knowledge(object), {
+        return planKnowledgeBase(object as KnowledgeBase, snapshot, this.#knowledge(object), {
           now,
           profiles: [
             { name: 'default', model: 'bm25', dimension: 0 },
@@ -290,14 +290,14 @@ export class SimulatedOperator {
           deletionGraceMs: 1_000,
         });
       default:
-        return planWebhookSubscription(object as WebhookSubscription, world, { now, addressProblem: () => undefined });
+        return planWebhookSubscription(object as WebhookSubscription, snapshot, { now, addressProblem: () => undefined });
     }
   }
 
-  world(): World {
+  snapshot(): ClusterSnapshot {
     const of = <T>(kind: string): T[] => [...this.objects.values()].filter((object) => object.kind === kind) as T[];
     const keyed = (type: string): KeyedEntry[] => [...this.#keyed.values()].flatMap((thing) => (thing.type === type ? [thing.entry] : []));
-    return memoryWorld({
+    return memorySnapshot({
       organizations: ['acme', 'globex'],
       agents: of('Agent'),
       tools: of('Tool'),
@@ -350,7 +350,7 @@ export class SimulatedOperator {
 
   #passwordOf(namespace: string, { sip }: PhoneNumber['spec']): string | undefined {
     const ref = sip?.passwordSecretRef;
-    const found = ref && this.world().secret(namespace, ref.name);
+    const found = ref && this.snapshot().secret(namespace, ref.name);
     return found?.state === 'present' && found.keys.has(ref?.key ?? '') ? 'secret' : undefined;
   }
 
@@ -372,7 +372,7 @@ export class SimulatedOperator {
     };
   }
 
-  #carryOut(id: string, action: SimulatedAction): void {
+  #apply(id: string, action: SimulatedAction): void {
     const object = this.objects.get(id)!;
     switch (action.type) {
       case 'claim': {

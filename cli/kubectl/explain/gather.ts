@@ -77,7 +77,7 @@ export async function gatherExplanation(
   const home = deployments?.find((each) => roleOf(each) === 'operator')?.metadata.namespace;
   const lease = { namespace: home ?? options.systemNamespace ?? options.leaseNamespace, name: LEASE_NAME };
   const gathered = await gather(transport, options.target, namespace, lease);
-  const { object, world } = gathered;
+  const { object, snapshot } = gathered;
   const own = new Reader(transport);
   const [neighbours, events] = await Promise.all([neighboursIn(own, namespace), eventsOf(own, object, namespace)]);
   const assessment = assess(gathered, options.now);
@@ -85,7 +85,7 @@ export async function gatherExplanation(
     ...assessment,
     notes: [...assessment.notes, ...own.notes],
     ...(object.kind === 'Agent' && { revision: revisionOf((object as Agent).status) }),
-    refersTo: refersTo(object, world, neighbours),
+    refersTo: refersTo(object, snapshot, neighbours),
     referredToBy: referredToBy(object, neighbours),
     ...(events !== undefined && { events }),
   };

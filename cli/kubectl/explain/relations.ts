@@ -1,7 +1,7 @@
 /** What a resource refers to and who refers to it, with the state of each end. Pure. */
 import type { Agent, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } from '../../../crds/index.ts';
 import { referencesOf, type ParleyObject, type Reference } from '../../../operator/references/references-of.ts';
-import type { KeyedObject, World } from '../../../operator/references/world.ts';
+import type { KeyedObject, ClusterSnapshot } from '../../../operator/references/cluster-snapshot.ts';
 import { attachments, functionNameOf } from '../../../operator/tool/attachment.ts';
 import { reportResource } from '../status/resources.ts';
 
@@ -26,9 +26,9 @@ export interface Neighbours {
 }
 
 /** Downwards. An agent's tools count as what it refers to, though it is they that name the agent: it talks by means of them. */
-export function refersTo(object: ParleyObject, world: World, all: Neighbours): readonly Relation[] {
+export function refersTo(object: ParleyObject, snapshot: ClusterSnapshot, all: Neighbours): readonly Relation[] {
   const namespace = object.metadata.namespace ?? '';
-  const direct = referencesOf(object).map((reference) => relationOf(reference, namespace, world, all));
+  const direct = referencesOf(object).map((reference) => relationOf(reference, namespace, snapshot, all));
   if (object.kind !== 'Agent') return direct;
   const tools = all.tools.filter((tool) => attachments(tool).includes(object.metadata.name));
   return [
@@ -40,7 +40,7 @@ export function refersTo(object: ParleyObject, world: World, all: Neighbours): r
         field: `its spec.agentRefs; function ${functionNameOf(tool)}`,
         refersTo: referencesOf(tool as ParleyObject)
           .filter(({ kind }) => kind !== 'Agent')
-          .map((reference) => relationOf(reference, namespace, world, all)),
+          .map((reference) => relationOf(reference, namespace, snapshot, all)),
         state,
         sound,
       };
@@ -71,11 +71,11 @@ function named(other: ParleyObject, field: string): Relation {
   return { object: `${other.kind} ${other.metadata.name}`, field, ...stateOf(other) };
 }
 
-function relationOf(reference: Reference, namespace: string, world: World, all: Neighbours): Relation {
+function relationOf(reference: Reference, namespace: string, snapshot: ClusterSnapshot, all: Neighbours): Relation {
   const { kind, name, key, field } = reference;
   const object = `${kind} ${name}`;
   if (kind === 'Secret' || kind === 'ConfigMap') {
-    const found = kind === 'Secret' ? world.secret(namespace, name) : world.configMap(namespace, name);
+    const found = kind === 'Secret' ? snapshot.secret(namespace, name) : snapshot.configMap(namespace, name);
     return { object: key === undefined ? object : `${object}, key ${key}`, field, ...keyedState(found, key) };
   }
   const target = (kind === 'Agent' ? all.agents : all.knowledgeBases).find(({ metadata }) => metadata.name === name);

@@ -1,23 +1,23 @@
 import { isDeleting } from '../status/common.ts';
 import type { Problem } from '../status/reasons.ts';
 import type { Reference } from './references-of.ts';
-import type { KeyedObject, World } from './world.ts';
+import type { KeyedObject, ClusterSnapshot } from './cluster-snapshot.ts';
 
 /** What is wrong with each reference, in the order of the spec; empty when everything exists and can be used. */
-export function unresolved(namespace: string, references: readonly Reference[], world: World): readonly Problem[] {
-  return references.flatMap((reference) => check(namespace, reference, world) ?? []);
+export function unresolved(namespace: string, references: readonly Reference[], snapshot: ClusterSnapshot): readonly Problem[] {
+  return references.flatMap((reference) => check(namespace, reference, snapshot) ?? []);
 }
 
-function check(namespace: string, reference: Reference, world: World): Problem | undefined {
+function check(namespace: string, reference: Reference, snapshot: ClusterSnapshot): Problem | undefined {
   switch (reference.kind) {
     case 'Secret':
-      return checkKeyed('Secret', namespace, reference, world.secret(namespace, reference.name));
+      return checkKeyed('Secret', namespace, reference, snapshot.secret(namespace, reference.name));
     case 'ConfigMap':
-      return checkKeyed('ConfigMap', namespace, reference, world.configMap(namespace, reference.name));
+      return checkKeyed('ConfigMap', namespace, reference, snapshot.configMap(namespace, reference.name));
     case 'Agent':
-      return checkObject('Agent', namespace, reference, world.agent(namespace, reference.name));
+      return checkObject('Agent', namespace, reference, snapshot.agent(namespace, reference.name));
     default:
-      return checkObject('KnowledgeBase', namespace, reference, world.knowledgeBase(namespace, reference.name));
+      return checkObject('KnowledgeBase', namespace, reference, snapshot.knowledgeBase(namespace, reference.name));
   }
 }
 
@@ -51,8 +51,8 @@ function checkObject(
 }
 
 /** The first thing to check of any object: outside an organisation nothing is acted upon. */
-export function notAnOrganization(namespace: string, world: World): readonly Problem[] {
-  if (world.isOrganization(namespace)) return [];
+export function notAnOrganization(namespace: string, snapshot: ClusterSnapshot): readonly Problem[] {
+  if (snapshot.isOrganization(namespace)) return [];
   return [
     {
       reason: 'NotAnOrganization',

@@ -6,7 +6,7 @@ import type { Clock, Timer } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { SipView } from './view.ts';
 
-export interface SipBookOptions {
+export interface TrunkCacheOptions {
   readonly trunks: SipTrunks;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -25,8 +25,8 @@ type State =
 /** After a look that led to nothing nobody waits for another one so soon, in milliseconds: one hanging server must not hang every number. */
 const PATIENCE_MS = 5_000;
 
-export class SipBook {
-  readonly #options: SipBookOptions;
+export class TrunkCache {
+  readonly #options: TrunkCacheOptions;
   #state: State = { state: 'unread' };
   readonly #byUid = new Map<string, Map<string, SipThing>>();
   readonly #byNumber = new Map<string, Map<string, SipThing>>();
@@ -40,7 +40,7 @@ export class SipBook {
   #failedAt = -Infinity;
   #timer: Timer | undefined;
 
-  constructor(options: SipBookOptions) {
+  constructor(options: TrunkCacheOptions) {
     this.#options = options;
   }
 

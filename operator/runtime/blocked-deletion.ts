@@ -1,9 +1,9 @@
 import { wellKnown, type CommonStatus } from '../../crds/index.ts';
-import type { Plan } from '../runtime/plan.ts';
-import type { Managed } from './common.ts';
-import { timestamp, toConditions } from './conditions.ts';
+import type { Plan } from './plan.ts';
+import type { Managed } from '../status/common.ts';
+import { timestamp, toConditions } from '../status/conditions.ts';
 
-export interface HeldUp {
+export interface BlockedDeletion {
   /** Milliseconds since the epoch. */
   readonly now: number;
   /** How long a deletion waits, in milliseconds. */
@@ -19,9 +19,9 @@ export interface HeldUp {
 }
 
 /** The deletion of an object while Postgres is away: it is let go after a bounded time, or at once where somebody says so. */
-export function planHeldUpDeletion<S extends CommonStatus>(
+export function planBlockedDeletion<S extends CommonStatus>(
   object: Managed & { readonly status?: S },
-  { now, deletionGraceMs, why, words }: HeldUp,
+  { now, deletionGraceMs, why, words }: BlockedDeletion,
 ): Plan<{ readonly type: 'dropFinalizer' }, S> {
   const left = Date.parse(object.metadata.deletionTimestamp ?? '') + deletionGraceMs - now;
   const forced = object.metadata.annotations?.[wellKnown.forceRelease] === 'true';

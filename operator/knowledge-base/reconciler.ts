@@ -2,20 +2,20 @@ import { wellKnown, type KnowledgeBase, type KnowledgeBaseStatus } from '../../c
 import type { ResourceClient, Stored } from '../../kube/index.ts';
 import { StoreError } from '../../store/index.ts';
 import { knowledgeBaseReferences } from '../references/references-of.ts';
-import { namespaceOf, type WorldReader } from '../runtime/cluster-world.ts';
-import type { Carried, KindLogic } from '../runtime/controller.ts';
+import { namespaceOf, type SnapshotReader } from '../runtime/snapshot-reader.ts';
+import type { Applied, Reconciler } from '../runtime/controller.ts';
 import { setFinalizer } from '../runtime/finalizer.ts';
 import type { Plan } from '../runtime/plan.ts';
 import { recheck } from '../runtime/recheck.ts';
 import { isDeleting, isSuspended } from '../status/common.ts';
-import type { KnowledgeBook } from './knowledge-book.ts';
+import type { KnowledgeBaseCache } from './knowledge-base-cache.ts';
 import { planKnowledgeBase, type EmbeddingProfile, type KnowledgeBaseAction } from './plan.ts';
 import type { KnowledgeView } from './view.ts';
 
-export interface KnowledgeBaseLogicOptions {
+export interface KnowledgeBaseReconcilerOptions {
   readonly client: ResourceClient<KnowledgeBase>;
-  readonly worlds: WorldReader;
-  readonly book: KnowledgeBook;
+  readonly snapshots: SnapshotReader;
+  readonly book: KnowledgeBaseCache;
   readonly profiles: readonly EmbeddingProfile[];
   /** Name of the vector store. */
   readonly store: string;
@@ -24,8 +24,8 @@ export interface KnowledgeBaseLogicOptions {
   readonly onWaiting: (key: string) => void;
 }
 
-export function knowledgeBaseLogic(options: KnowledgeBaseLogicOptions): KindLogic<KnowledgeBase, KnowledgeBaseAction, KnowledgeBaseStatus> {
-  const { client, worlds, book, profiles, store, deletionGraceMs, onWaiting } = options;
+export function knowledgeBaseReconciler(options: KnowledgeBaseReconcilerOptions): Reconciler<KnowledgeBase, KnowledgeBaseAction, KnowledgeBaseStatus> {
+  const { client, snapshots, book, profiles, store, deletionGraceMs, onWaiting } = options;
 
   const look = async (knowledgeBase: Stored<KnowledgeBase>): Promise<KnowledgeView> => {
     if (isDeleting(knowledgeBase)) return book.reachable();
@@ -46,11 +46,11 @@ export function knowledgeBaseLogic(options: KnowledgeBaseLogicOptions): KindLogi
       const wanted = isDeleting(knowledgeBase)
         ? []
         : knowledgeBaseReferences(knowledgeBase).map((reference) => ({ reference, text: true }));
-      const { world, recheckAfterMs } = await worlds.observe(namespace, () => wanted, signal);
-      return recheck(planKnowledgeBase(knowledgeBase, world, view, { now, profiles, store, deletionGraceMs }), recheckAfterMs);
+      const { snapshot, recheckAfterMs } = await snapshots.observe(namespace, () => wanted, signal);
+      return recheck(planKnowledgeBase(knowledgeBase, snapshot, view, { now, profiles, store, deletionGraceMs }), recheckAfterMs);
     },
 
-    async carryOut(action, knowledgeBase, context): Promise<Carried<KnowledgeBase>> {
+    async apply(action, knowledgeBase, context): Promise<Applied<KnowledgeBase>> {
       const base = identityOf(knowledgeBase);
       switch (action.type) {
         case 'addFinalizer':
@@ -81,7 +81,7 @@ function identityOf(knowledgeBase: Stored<KnowledgeBase>): { readonly org: strin
 }
 
 /** Whatever the world turned out to be, the next look at it shows it. */
-function replanUnlessDone({ state }: { readonly state: 'known' | 'unavailable' | 'gone' | 'kept' }): Carried<KnowledgeBase> {
+function replanUnlessDone({ state }: { readonly state: 'known' | 'unavailable' | 'gone' | 'kept' }): Applied<KnowledgeBase> {
   return { replan: state !== 'known' };
 }
 

@@ -34,7 +34,7 @@ export type ConfigText =
   | { readonly state: 'too-large' }
   | { readonly state: 'binary' };
 
-export interface World {
+export interface ClusterSnapshot {
   /** Whether the namespace carries the label of an organisation. */
   isOrganization(namespace: string): boolean;
   agent(namespace: string, name: string): Agent | undefined;
@@ -61,8 +61,8 @@ export const TEXT_LIMIT = 1024 * 1024;
 const PROMPT_LIMIT = 128 * 1024;
 
 /** The text behind a key as an agent's system prompt. */
-export function promptText(world: World, namespace: string, ref: { readonly name: string; readonly key: string }): ConfigText {
-  const found = world.configText(namespace, ref.name, ref.key);
+export function promptText(snapshot: ClusterSnapshot, namespace: string, ref: { readonly name: string; readonly key: string }): ConfigText {
+  const found = snapshot.configText(namespace, ref.name, ref.key);
   return found.state === 'text' && Buffer.byteLength(found.text) > PROMPT_LIMIT ? { state: 'too-large' } : found;
 }
 

@@ -1,7 +1,7 @@
 /** What the operator thinks of a subscription, beyond what the schema and CEL can say. */
 import type { WebhookSubscription } from '../../crds/index.ts';
 import { eventNames } from '../../events/catalogue.ts';
-import type { World } from '../references/world.ts';
+import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import type { Stage } from '../status/conditions.ts';
 import type { Problem, Reason } from '../status/reasons.ts';
 
@@ -27,12 +27,12 @@ export function addressProblems(
 }
 
 /** Values that come from Secrets; those in the spec have been looked at by the schema. */
-export function headerProblems(subscription: Pick<WebhookSubscription, 'spec' | 'metadata'>, world: World): readonly Problem[] {
+export function headerProblems(subscription: Pick<WebhookSubscription, 'spec' | 'metadata'>, snapshot: ClusterSnapshot): readonly Problem[] {
   const namespace = subscription.metadata.namespace ?? '';
   return (subscription.spec.headers ?? []).flatMap(({ name, valueFrom }): readonly Problem[] => {
     const ref = valueFrom?.secretKeyRef;
     if (ref === undefined) return [];
-    const found = world.secret(namespace, ref.name);
+    const found = snapshot.secret(namespace, ref.name);
     if (found.state !== 'present' || found.unfit?.header.has(ref.key) !== true) return [];
     return [
       {

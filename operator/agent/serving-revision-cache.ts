@@ -13,7 +13,7 @@ interface Entry {
   readonly rejected?: { readonly revision: string; readonly message: string };
 }
 
-export interface ServingBookOptions {
+export interface ServingRevisionCacheOptions {
   readonly store: Pick<Store, 'agentRevisions'>;
   readonly outage: PostgresOutage;
 }
@@ -22,11 +22,11 @@ export interface ServingBookOptions {
  * What Postgres serves, as this process knows it. Each agent is read once; after that only this process changes it,
  * for only the leader writes.
  */
-export class ServingBook {
-  readonly #options: ServingBookOptions;
+export class ServingRevisionCache {
+  readonly #options: ServingRevisionCacheOptions;
   readonly #entries = new Map<string, Entry>();
 
-  constructor(options: ServingBookOptions) {
+  constructor(options: ServingRevisionCacheOptions) {
     this.#options = options;
   }
 

@@ -2,10 +2,10 @@
 import type { AddressChecks } from '../../voice/calls/address-checks.ts';
 import type { KubeObject, Stored } from '../../kube/index.ts';
 import { referenceKey, type Reference } from '../references/references-of.ts';
-import type { KeyedObject, World } from '../references/world.ts';
-import { displayNameKey, indexNames, type Caches } from './caches.ts';
+import type { KeyedObject, ClusterSnapshot } from '../references/cluster-snapshot.ts';
+import { displayNameKey, indexNames, type Caches } from '../caches.ts';
 import type { KeyedFacts, KeyReader } from './key-reader.ts';
-import type { KeyedKind, KeyedWatch } from './keyed-watch.ts';
+import type { KeyedKind, NamespaceInformers } from './namespace-informers.ts';
 
 /** A reference to a Secret or ConfigMap, and whether the text behind its key is wanted. */
 export interface Wanted {
@@ -19,20 +19,20 @@ const NOT_THERE: KeyedObject = { state: 'absent' };
 const UNWATCHED_RECHECK_MS = 30_000;
 
 export interface Observation {
-  readonly world: World;
+  readonly snapshot: ClusterSnapshot;
   /** No event will tell of a change: look again after this long, in milliseconds. */
   readonly recheckAfterMs?: number;
 }
 
-export class WorldReader {
+export class SnapshotReader {
   readonly #caches: Caches;
-  readonly #watch: KeyedWatch;
+  readonly #watch: NamespaceInformers;
   readonly #reader: KeyReader;
   readonly #addresses: AddressChecks;
 
   constructor(options: {
     readonly caches: Caches;
-    readonly watch: KeyedWatch;
+    readonly watch: NamespaceInformers;
     readonly reader: KeyReader;
     readonly addresses: AddressChecks;
   }) {
@@ -48,13 +48,13 @@ export class WorldReader {
    *
    * @throws KubeError when the API server is needed and doesn't answer
    */
-  async observe(namespace: string, wanted: (world: World) => readonly Wanted[], signal: AbortSignal): Promise<Observation> {
+  async observe(namespace: string, wanted: (snapshot: ClusterSnapshot) => readonly Wanted[], signal: AbortSignal): Promise<Observation> {
     const watched = await this.#watch.listed(namespace, signal);
     const facts = new Map<string, KeyedFacts>();
-    const world = this.#world(facts);
+    const snapshot = this.#snapshot(facts);
     for (;;) {
-      const missing = this.#missing(namespace, wanted(world), { facts, watched });
-      if (missing.length === 0) return watched ? { world } : { world, recheckAfterMs: UNWATCHED_RECHECK_MS };
+      const missing = this.#missing(namespace, wanted(snapshot), { facts, watched });
+      if (missing.length === 0) return watched ? { snapshot } : { snapshot, recheckAfterMs: UNWATCHED_RECHECK_MS };
       await Promise.all(
         missing.map(async ({ kind, seen, texts, id }) => {
           facts.set(id, await this.#reader.read(kind, seen, texts, signal));
@@ -88,7 +88,7 @@ export class WorldReader {
     });
   }
 
-  #world(facts: ReadonlyMap<string, KeyedFacts>): World {
+  #snapshot(facts: ReadonlyMap<string, KeyedFacts>): ClusterSnapshot {
     const { agents, tools, phoneNumbers, knowledgeBases, subscriptions, organizations } = this.#caches;
     const keyed = (kind: KeyedKind, namespace: string, name: string): KeyedObject =>
       facts.get(referenceKey(kind, namespace, name))?.object ?? NOT_THERE;

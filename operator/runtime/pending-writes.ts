@@ -4,7 +4,7 @@ import { compareResourceVersions, keyOf, type KubeObject, type Stored } from '..
  * What this process has just written and the informer has not brought back yet. Without it a reconcile that follows
  * closely would compare with an old status and write the same thing twice.
  */
-export class Overlay<T extends KubeObject> {
+export class PendingWrites<T extends KubeObject> {
   readonly #written = new Map<string, Stored<T>>();
 
   /** The answer to a write. */

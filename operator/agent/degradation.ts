@@ -1,12 +1,12 @@
 /** What an agent names and cannot have, and what it serves without. Pure. */
 import type { Agent, Tool } from '../../crds/index.ts';
 import { agentReferences, type Reference } from '../references/references-of.ts';
-import { unresolved } from '../references/resolve.ts';
-import type { World } from '../references/world.ts';
+import { unresolved } from '../references/unresolved.ts';
+import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import type { Problem } from '../status/reasons.ts';
 import { usability } from '../tool/plan.ts';
 
-export interface Losses {
+export interface Degradation {
   /** Without these no call can be held: a provider's key, the system prompt. */
   readonly essential: readonly Problem[];
   /** Calls are poorer for lack of these: the knowledge base, a tool, the header of a lookup. */
@@ -15,11 +15,11 @@ export interface Losses {
   readonly rest: { readonly agent: Agent; readonly tools: readonly Tool[] };
 }
 
-export function lossesOf(agent: Agent, tools: readonly Tool[], world: World): Losses {
+export function degradationOf(agent: Agent, tools: readonly Tool[], snapshot: ClusterSnapshot): Degradation {
   const { namespace = '' } = agent.metadata;
   const references = agentReferences(agent);
-  const missing = (some: readonly Reference[]): readonly Problem[] => unresolved(namespace, some, world);
-  const unusable = tools.map((tool) => ({ tool, problems: usability(tool, world) })).filter(({ problems }) => problems.length > 0);
+  const missing = (some: readonly Reference[]): readonly Problem[] => unresolved(namespace, some, snapshot);
+  const unusable = tools.map((tool) => ({ tool, problems: usability(tool, snapshot) })).filter(({ problems }) => problems.length > 0);
   const lostBase = missing(references.filter(({ kind }) => kind === 'KnowledgeBase')).length > 0;
   const { knowledgeBaseRef: _lost, ...others } = agent.spec;
   return {

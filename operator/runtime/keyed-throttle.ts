@@ -1,6 +1,6 @@
 import type { Clock, Timer } from '../../platform/clock.ts';
 
-export interface CoalescerOptions {
+export interface KeyedThrottleOptions {
   readonly clock: Clock;
   /** Least time between two calls for one key, in milliseconds. */
   readonly everyMs: number;
@@ -8,11 +8,11 @@ export interface CoalescerOptions {
 }
 
 /** Hands a key on at once, and then, however often it is told, once for each interval. The last telling is never lost. */
-export class Coalescer {
-  readonly #options: CoalescerOptions;
+export class KeyedThrottle {
+  readonly #options: KeyedThrottleOptions;
   readonly #quiet = new Map<string, { readonly timer: Timer; again: boolean }>();
 
-  constructor(options: CoalescerOptions) {
+  constructor(options: KeyedThrottleOptions) {
     this.#options = options;
   }
 

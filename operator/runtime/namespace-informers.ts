@@ -16,7 +16,7 @@ import {
 } from '../../kube/index.ts';
 import { sleep, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
-import { FIELD_MANAGER } from './caches.ts';
+import { FIELD_MANAGER } from '../caches.ts';
 
 export type KeyedKind = 'Secret' | 'ConfigMap';
 
@@ -25,7 +25,7 @@ export const keyedDescriptors: Readonly<Record<KeyedKind, ResourceDescriptor>> =
   ConfigMap: { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true },
 };
 
-export interface KeyedWatchOptions {
+export interface NamespaceInformersOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -45,11 +45,11 @@ interface Entry {
   state: 'listing' | 'listed' | 'late';
 }
 
-export class KeyedWatch {
-  readonly #options: KeyedWatchOptions;
+export class NamespaceInformers {
+  readonly #options: NamespaceInformersOptions;
   readonly #namespaces = new Map<string, Entry>();
 
-  constructor(options: KeyedWatchOptions) {
+  constructor(options: NamespaceInformersOptions) {
     this.#options = options;
   }
 

@@ -3,16 +3,16 @@ import type { PhoneRoute, Store } from '../../store/index.ts';
 import type { PostgresOutage, Unavailable } from '../runtime/postgres-outage.ts';
 import type { RouteView } from './view.ts';
 
-export interface RouteBookOptions {
+export interface PhoneRouteCacheOptions {
   readonly store: Pick<Store, 'phoneRoutes'>;
   readonly outage: PostgresOutage;
 }
 
-export class RouteBook {
-  readonly #options: RouteBookOptions;
+export class PhoneRouteCache {
+  readonly #options: PhoneRouteCacheOptions;
   readonly #written = new Map<string, PhoneRoute>();
 
-  constructor(options: RouteBookOptions) {
+  constructor(options: PhoneRouteCacheOptions) {
     this.#options = options;
   }
 

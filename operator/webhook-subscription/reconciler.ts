@@ -1,7 +1,7 @@
 import type { WebhookSubscription, WebhookSubscriptionStatus } from '../../crds/index.ts';
-import type { WorldReader } from '../runtime/cluster-world.ts';
-import type { KindLogic } from '../runtime/controller.ts';
-import { namespaceOf } from '../runtime/cluster-world.ts';
+import type { SnapshotReader } from '../runtime/snapshot-reader.ts';
+import type { Reconciler } from '../runtime/controller.ts';
+import { namespaceOf } from '../runtime/snapshot-reader.ts';
 import { observing } from '../runtime/simple-logic.ts';
 import { planWebhookSubscription, type SigningSecretAction, type SubscriptionPlanOptions } from './plan.ts';
 import type { SigningSecrets } from './signing-secret.ts';
@@ -9,24 +9,24 @@ import type { SigningSecrets } from './signing-secret.ts';
 /** Longest wait for the informer to bring a Secret back that was just written, in milliseconds. */
 const READ_BACK_MS = 10_000;
 
-export function webhookSubscriptionLogic(options: {
-  readonly worlds: WorldReader;
+export function webhookSubscriptionReconciler(options: {
+  readonly snapshots: SnapshotReader;
   readonly secrets: SigningSecrets;
   readonly addressProblem: SubscriptionPlanOptions['addressProblem'];
-}): KindLogic<WebhookSubscription, SigningSecretAction, WebhookSubscriptionStatus> {
-  const { worlds, secrets, addressProblem } = options;
+}): Reconciler<WebhookSubscription, SigningSecretAction, WebhookSubscriptionStatus> {
+  const { snapshots, secrets, addressProblem } = options;
   return {
     kind: 'WebhookSubscription',
     statusFields: ['observedGeneration', 'conditions', 'lastHandledReconcileAt', 'signingSecretRef'],
-    decide: observing<WebhookSubscription, SigningSecretAction, WebhookSubscriptionStatus>(worlds, (subscription, world, now) =>
-      planWebhookSubscription(subscription, world, { now, addressProblem }),
+    decide: observing<WebhookSubscription, SigningSecretAction, WebhookSubscriptionStatus>(snapshots, (subscription, snapshot, now) =>
+      planWebhookSubscription(subscription, snapshot, { now, addressProblem }),
     ),
-    async carryOut(action, subscription, { signal }) {
+    async apply(action, subscription, { signal }) {
       const written =
         action.type === 'generateSigningSecret'
           ? await secrets.generate(action, subscription, signal)
           : await secrets.removeKeys(action, subscription, signal);
-      await worlds.sawSecret(namespaceOf(subscription), written, AbortSignal.any([signal, AbortSignal.timeout(READ_BACK_MS)]));
+      await snapshots.sawSecret(namespaceOf(subscription), written, AbortSignal.any([signal, AbortSignal.timeout(READ_BACK_MS)]));
       return {};
     },
   };

@@ -1,9 +1,9 @@
 import { wellKnown, type Agent, type AgentStatus, type Tool } from '../../crds/index.ts';
 import { Pacer, type ResourceClient, type Stored } from '../../kube/index.ts';
 import { agentReferences, toolCredentials } from '../references/references-of.ts';
-import type { World } from '../references/world.ts';
-import { namespaceOf, type Wanted, type WorldReader } from '../runtime/cluster-world.ts';
-import type { Carried, KindLogic } from '../runtime/controller.ts';
+import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
+import { namespaceOf, type Wanted, type SnapshotReader } from '../runtime/snapshot-reader.ts';
+import type { Applied, Reconciler } from '../runtime/controller.ts';
 import { setFinalizer } from '../runtime/finalizer.ts';
 import type { Plan } from '../runtime/plan.ts';
 import { recheck } from '../runtime/recheck.ts';
@@ -12,19 +12,19 @@ import { offeredTools } from '../tool/attachment.ts';
 import { checkToolSpec } from '../tool/plan.ts';
 import { planAgent, TOOLS_LIMIT, TOOLS_SIZE_LIMIT, withinLimits, type AgentAction } from './plan.ts';
 import { sizeInRevision } from './revision.ts';
-import type { ServingBook } from './serving-book.ts';
+import type { ServingRevisionCache } from './serving-revision-cache.ts';
 
-export interface AgentLogicOptions {
+export interface AgentReconcilerOptions {
   readonly client: ResourceClient<Agent>;
-  readonly worlds: WorldReader;
-  readonly book: ServingBook;
+  readonly snapshots: SnapshotReader;
+  readonly book: ServingRevisionCache;
   readonly deletionGraceMs: number;
   /** Told which agents wait for Postgres. */
   readonly onWaiting: (key: string) => void;
 }
 
-export function agentLogic(options: AgentLogicOptions): KindLogic<Agent, AgentAction, AgentStatus> {
-  const { client, worlds, book, deletionGraceMs, onWaiting } = options;
+export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Agent, AgentAction, AgentStatus> {
+  const { client, snapshots, book, deletionGraceMs, onWaiting } = options;
   return {
     kind: 'Agent',
     statusFields: [
@@ -48,12 +48,12 @@ export function agentLogic(options: AgentLogicOptions): KindLogic<Agent, AgentAc
       // The store first: after the last wait nothing may change between looking at the world and planning.
       const store = isSuspended(agent) && !isDeleting(agent) ? ({ state: 'known' } as const) : await book.view(identityOf(agent));
       if (store.state === 'unavailable') onWaiting(`${namespace}/${agent.metadata.name}`);
-      await judgeTools(await offeredNow(worlds, agent, signal));
-      const { world, recheckAfterMs } = await worlds.observe(namespace, (seen) => wantedBy(agent, seen), signal);
-      return recheck(planAgent(agent, world, store, { now, deletionGraceMs }), recheckAfterMs);
+      await judgeTools(await offeredNow(snapshots, agent, signal));
+      const { snapshot, recheckAfterMs } = await snapshots.observe(namespace, (seen) => wantedBy(agent, seen), signal);
+      return recheck(planAgent(agent, snapshot, store, { now, deletionGraceMs }), recheckAfterMs);
     },
 
-    async carryOut(action, agent, context): Promise<Carried<Agent>> {
+    async apply(action, agent, context): Promise<Applied<Agent>> {
       switch (action.type) {
         case 'addFinalizer':
           return { object: await setFinalizer(client, agent, true, context) };
@@ -80,9 +80,9 @@ function identityOf(agent: Stored<Agent>): { readonly org: string; readonly agen
   return { org: namespaceOf(agent), agentUid: agent.metadata.uid };
 }
 
-async function offeredNow(worlds: WorldReader, agent: Stored<Agent>, signal: AbortSignal): Promise<readonly Tool[]> {
-  const { world } = await worlds.observe(namespaceOf(agent), () => [], signal);
-  return offeredTools(namespaceOf(agent), agent.metadata.name, world).slice(0, TOOLS_LIMIT);
+async function offeredNow(snapshots: SnapshotReader, agent: Stored<Agent>, signal: AbortSignal): Promise<readonly Tool[]> {
+  const { snapshot } = await snapshots.observe(namespaceOf(agent), () => [], signal);
+  return offeredTools(namespaceOf(agent), agent.metadata.name, snapshot).slice(0, TOOLS_LIMIT);
 }
 
 /** Judging and serialising large tools takes milliseconds each. Done here, in slices, none of it is left for the plan, which is one piece. */
@@ -97,9 +97,9 @@ async function judgeTools(tools: readonly Tool[]): Promise<void> {
   }
 }
 
-function wantedBy(agent: Agent, world: World): readonly Wanted[] {
+function wantedBy(agent: Agent, snapshot: ClusterSnapshot): readonly Wanted[] {
   if (isDeleting(agent)) return [];
-  const tools = withinLimits(offeredTools(namespaceOf(agent), agent.metadata.name, world));
+  const tools = withinLimits(offeredTools(namespaceOf(agent), agent.metadata.name, snapshot));
   return [
     ...agentReferences(agent).map((reference) => ({ reference, text: reference.kind === 'ConfigMap' })),
     ...tools.flatMap(toolCredentials).map((reference) => ({ reference })),

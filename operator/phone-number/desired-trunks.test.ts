@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 
 import type { PhoneNumber } from '../../crds/index.ts';
 import { storedObject } from '../../test/support/simulated-operator.ts';
-import { desiredTrunks, type TrunkSettings } from './desired.ts';
+import { desiredTrunks, type TrunkSettings } from './desired-trunks.ts';
 
 const nothing: TrunkSettings = { allowedAddresses: [] };
 const number = '+15550100';

@@ -6,11 +6,11 @@ import {
   type PhoneNumber,
   type Tool,
   type WebhookSubscription,
-} from '../../crds/index.ts';
-import { keyOf, type Change, type KubeObject, type Stored } from '../../kube/index.ts';
-import { referenceKey, type ReferenceKind } from '../references/references-of.ts';
-import { displayNameOf } from '../references/world.ts';
-import { attachments, functionNameOf } from '../tool/attachment.ts';
+} from '../crds/index.ts';
+import { keyOf, type Change, type KubeObject, type Stored } from '../kube/index.ts';
+import { referenceKey, type ReferenceKind } from './references/references-of.ts';
+import { displayNameOf } from './references/cluster-snapshot.ts';
+import { attachments, functionNameOf } from './tool/attachment.ts';
 import { displayNameKey, indexNames, type Caches } from './caches.ts';
 
 export type CacheName = 'agents' | 'tools' | 'phoneNumbers' | 'knowledgeBases' | 'subscriptions';

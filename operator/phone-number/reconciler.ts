@@ -5,45 +5,45 @@ import type { NumberAssignments } from '../../platform/number-assignments.ts';
 import type { NumberPool } from '../../platform/number-pool.ts';
 import type { NumberOwner } from '../../store/index.ts';
 import { phoneNumberReferences } from '../references/references-of.ts';
-import { namespaceOf, type WorldReader } from '../runtime/cluster-world.ts';
-import type { Carried, KindLogic } from '../runtime/controller.ts';
+import { namespaceOf, type SnapshotReader } from '../runtime/snapshot-reader.ts';
+import type { Applied, Reconciler } from '../runtime/controller.ts';
 import { setFinalizer } from '../runtime/finalizer.ts';
 import type { Plan } from '../runtime/plan.ts';
 import { recheck } from '../runtime/recheck.ts';
 import { isDeleting, isSuspended } from '../status/common.ts';
-import type { ClaimBook } from './claim-book.ts';
-import type { TrunkSettings } from './desired.ts';
+import type { NumberClaimCache } from './number-claim-cache.ts';
+import type { TrunkSettings } from './desired-trunks.ts';
 import type { OwnershipFacts } from './ownership.ts';
 import { attemptOf, planPhoneNumber, type PhoneNumberAction, type Telephony } from './plan.ts';
-import type { RouteBook } from './route-book.ts';
-import type { SipBook } from './sip-book.ts';
+import type { PhoneRouteCache } from './phone-route-cache.ts';
+import type { TrunkCache } from './trunk-cache.ts';
 import type { TrunkPasswords } from './trunk-password.ts';
 
 /** What there is besides the API server. */
-export interface PhoneNumberWorld {
-  readonly book: SipBook;
+export interface TelephonyClients {
+  readonly book: TrunkCache;
   readonly trunks: Pick<SipTrunks, 'digest'>;
   readonly settings: TrunkSettings;
 }
 
-export interface PhoneNumberLogicOptions {
+export interface PhoneNumberReconcilerOptions {
   readonly client: ResourceClient<PhoneNumber>;
-  readonly worlds: WorldReader;
+  readonly snapshots: SnapshotReader;
   readonly nativeNumbers: Pick<NumberPool, 'has'>;
-  readonly claims: ClaimBook;
+  readonly claims: NumberClaimCache;
   readonly onClaimed: (owner: NumberOwner) => void;
   readonly assignments: Pick<NumberAssignments, 'assigneesOf'>;
-  readonly routes: RouteBook;
+  readonly routes: PhoneRouteCache;
   readonly passwords: TrunkPasswords;
   readonly deletionGraceMs: number;
   /** Absent where no media server is configured. */
-  readonly telephony?: PhoneNumberWorld | undefined;
+  readonly telephony?: TelephonyClients | undefined;
   /** Told which numbers wait for Postgres. */
   readonly onWaiting: (key: string) => void;
 }
 
-export function phoneNumberLogic(options: PhoneNumberLogicOptions): KindLogic<PhoneNumber, PhoneNumberAction, PhoneNumberStatus> {
-  const { client, worlds, nativeNumbers, claims, onClaimed, assignments, routes, passwords, deletionGraceMs, telephony, onWaiting } =
+export function phoneNumberReconciler(options: PhoneNumberReconcilerOptions): Reconciler<PhoneNumber, PhoneNumberAction, PhoneNumberStatus> {
+  const { client, snapshots, nativeNumbers, claims, onClaimed, assignments, routes, passwords, deletionGraceMs, telephony, onWaiting } =
     options;
 
   const look = async (phoneNumber: Stored<PhoneNumber>, signal: AbortSignal): Promise<Telephony | undefined> => {
@@ -83,14 +83,14 @@ export function phoneNumberLogic(options: PhoneNumberLogicOptions): KindLogic<Ph
     async decide(phoneNumber, { now, signal }): Promise<Plan<PhoneNumberAction, PhoneNumberStatus>> {
       const [seen, owning] = await Promise.all([look(phoneNumber, signal), ownership(phoneNumber)]);
       const wanted = isDeleting(phoneNumber) ? [] : phoneNumberReferences(phoneNumber).map((reference) => ({ reference }));
-      const { world, recheckAfterMs } = await worlds.observe(namespaceOf(phoneNumber), () => wanted, signal);
+      const { snapshot, recheckAfterMs } = await snapshots.observe(namespaceOf(phoneNumber), () => wanted, signal);
       return recheck(
-        planPhoneNumber(phoneNumber, world, { now, nativeNumbers, ownership: owning, deletionGraceMs, ...(seen && { telephony: seen }) }),
+        planPhoneNumber(phoneNumber, snapshot, { now, nativeNumbers, ownership: owning, deletionGraceMs, ...(seen && { telephony: seen }) }),
         recheckAfterMs,
       );
     },
 
-    async carryOut(action, phoneNumber, context): Promise<Carried<PhoneNumber>> {
+    async apply(action, phoneNumber, context): Promise<Applied<PhoneNumber>> {
       const owner = ownerOf(phoneNumber);
       const book = telephony?.book;
       const attempt = telephony === undefined ? '' : (attemptOf(action, (spec) => telephony.trunks.digest(spec)) ?? '');

@@ -14,7 +14,7 @@ import {
   type PhoneNumber,
   type Tool,
   type WebhookSubscription,
-} from '../../crds/index.ts';
+} from '../crds/index.ts';
 import {
   createInformer,
   fixedInformer,
@@ -24,10 +24,10 @@ import {
   type ResourceDescriptor,
   type Stored,
   type Transport,
-} from '../../kube/index.ts';
-import type { Logger } from '../../platform/logging.ts';
-import { referenceIndex, type ParleyObject } from '../references/references-of.ts';
-import { displayNameOf } from '../references/world.ts';
+} from '../kube/index.ts';
+import type { Logger } from '../platform/logging.ts';
+import { referenceIndex, type ParleyObject } from './references/references-of.ts';
+import { displayNameOf } from './references/cluster-snapshot.ts';
 
 export const FIELD_MANAGER = 'parley-operator';
 

@@ -1,12 +1,12 @@
 import { expect, it } from 'vitest';
 
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { Coalescer } from './coalescer.ts';
+import { KeyedThrottle } from './keyed-throttle.ts';
 
 it('hands a key on at once, then once for each interval, and never loses the last telling', async () => {
   const clock = new FakeClock();
   const told: string[] = [];
-  const coalescer = new Coalescer({ clock, everyMs: 10_000, emit: (key) => told.push(`${key} at ${clock.monotonic()}`) });
+  const coalescer = new KeyedThrottle({ clock, everyMs: 10_000, emit: (key) => told.push(`${key} at ${clock.monotonic()}`) });
   coalescer.tell('a');
   for (let ms = 0; ms < 15_000; ms += 1_000) {
     await clock.advance(1_000);

@@ -12,7 +12,7 @@ interface BaseIdentity {
 
 type Known = Extract<KnowledgeView, { readonly state: 'known' }>;
 
-export interface KnowledgeBookOptions {
+export interface KnowledgeBaseCacheOptions {
   readonly store: Pick<Store, 'knowledge'>;
   readonly outage: PostgresOutage;
   readonly jobs: Pick<JobStarter, 'ingest' | 'clearDocument' | 'clearCollection'>;
@@ -25,15 +25,15 @@ type Done = typeof DONE | Unavailable;
  * What Postgres holds of each knowledge base, as this process knows it: read when it is first asked for, and again after
  * it was told that something changed. Others write there too: the worker, and the REST API.
  */
-export class KnowledgeBook {
-  readonly #options: KnowledgeBookOptions;
+export class KnowledgeBaseCache {
+  readonly #options: KnowledgeBaseCacheOptions;
   readonly #entries = new Map<string, { readonly uid: string; readonly known: Known }>();
   /** Models that Postgres refused to mix. Lasts beyond a change of documents. */
   readonly #conflicts = new Map<string, NonNullable<Known['conflict']>>();
   /** Reads under way; one that is told of a change meanwhile isn't kept. */
   readonly #reading = new Map<string, symbol>();
 
-  constructor(options: KnowledgeBookOptions) {
+  constructor(options: KnowledgeBaseCacheOptions) {
     this.#options = options;
   }
 

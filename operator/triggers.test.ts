@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 
-import type { Agent, KnowledgeBase, PhoneNumber, Tool } from '../../crds/index.ts';
-import type { Change, KubeObject, Stored } from '../../kube/index.ts';
-import { storedObject } from '../../test/support/simulated-operator.ts';
-import { referenceIndex, type ParleyObject } from '../references/references-of.ts';
-import { displayNameOf } from '../references/world.ts';
+import type { Agent, KnowledgeBase, PhoneNumber, Tool } from '../crds/index.ts';
+import type { Change, KubeObject, Stored } from '../kube/index.ts';
+import { storedObject } from '../test/support/simulated-operator.ts';
+import { referenceIndex, type ParleyObject } from './references/references-of.ts';
+import { displayNameOf } from './references/cluster-snapshot.ts';
 import { displayNameKey, indexNames, type Caches } from './caches.ts';
 import { Triggers, type Trigger } from './triggers.ts';
 

@@ -8,7 +8,7 @@ import {
   type Tool,
   type WebhookSubscription,
 } from '../../crds/index.ts';
-import { displayNameOf, TEXT_LIMIT, type ConfigText, type KeyedObject, type UnfitKeys, type World } from './world.ts';
+import { displayNameOf, TEXT_LIMIT, type ConfigText, type KeyedObject, type UnfitKeys, type ClusterSnapshot } from './cluster-snapshot.ts';
 
 /** A Secret or ConfigMap by its metadata and keys; `data` only of ConfigMaps. */
 export interface KeyedEntry {
@@ -23,7 +23,7 @@ export interface KeyedEntry {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-export interface WorldContents {
+export interface SnapshotContents {
   readonly organizations: readonly string[];
   readonly agents?: readonly Agent[];
   readonly tools?: readonly Tool[];
@@ -40,7 +40,7 @@ export interface WorldContents {
 
 const anyAddress: AddressChecks = { web: () => undefined, sip: () => undefined };
 
-export function memoryWorld(contents: WorldContents): World {
+export function memorySnapshot(contents: SnapshotContents): ClusterSnapshot {
   const {
     agents = [],
     tools = [],

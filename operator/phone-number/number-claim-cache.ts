@@ -3,19 +3,19 @@ import type { NumberOwner, Store } from '../../store/index.ts';
 import type { PostgresOutage, Unavailable } from '../runtime/postgres-outage.ts';
 import type { ClaimView } from './ownership.ts';
 
-export interface ClaimBookOptions {
+export interface NumberClaimCacheOptions {
   readonly store: Pick<Store, 'numberClaims'>;
   readonly outage: PostgresOutage;
   /** How long a number is reserved for its organisation, in milliseconds. */
   readonly reservedMs: number;
 }
 
-export class ClaimBook {
-  readonly #options: ClaimBookOptions;
+export class NumberClaimCache {
+  readonly #options: NumberClaimCacheOptions;
   /** By uid. */
   readonly #held = new Set<string>();
 
-  constructor(options: ClaimBookOptions) {
+  constructor(options: NumberClaimCacheOptions) {
     this.#options = options;
   }
 
