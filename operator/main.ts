@@ -1,13 +1,16 @@
 /** The role `operator`: reconciles the five kinds. */
 import { prepareJsonSchemas } from '../crds/json-schema.ts';
 import { createTransport, EventRecorder, kubeConfigOf, LeaderElector, leases, ResourceClient, type Lease } from '../kube/index.ts';
+import { JobStarter } from '../knowledge/jobs/job-starter.ts';
 import { createKnowledgeJobs } from '../knowledge/jobs/jobs.ts';
 import { runRole, type RoleContext, type RoleOptions } from '../platform/role.ts';
 import { temporalOf } from '../platform/temporal.ts';
 import { openStore } from '../store/index.ts';
+import { createManager } from './create-manager.ts';
 import { LEASE_NAME } from './lease-name.ts';
-import { FIELD_MANAGER } from './caches.ts';
-import { Manager } from './runtime/manager.ts';
+import type { Manager } from './runtime/manager.ts';
+import { createMetrics } from './runtime/metrics.ts';
+import { FIELD_MANAGER } from './runtime/namespace-informers.ts';
 
 /**
  * Reconciles until SIGTERM, SIGINT or `signal`. The API server and Postgres may be unavailable at the start or later: the operator retries.
@@ -29,7 +32,21 @@ async function start(role: RoleContext): Promise<void> {
   const jobs = createKnowledgeJobs({ ...temporalOf(config), taskQueue: config.TEMPORAL_TASK_QUEUE, logger });
   role.onStop('temporal', () => jobs.close());
   const events = new EventRecorder({ transport, controller: 'parley.dev/operator', instance: identity, logger });
-  const manager = new Manager({ config, transport, store, jobs, events, clock, random: Math.random, logger, registry });
+  const starter = new JobStarter({ jobs, logger });
+  role.onStop('job starts', () => starter.close());
+  const metrics = createMetrics(registry);
+  const manager = createManager({
+    config,
+    transport,
+    store,
+    jobs: starter,
+    events,
+    metrics,
+    clock,
+    random: Math.random,
+    logger,
+    registry,
+  });
   role.onStop('caches', () => manager.stop());
   role.onStop('events', () => events.flush());
   await role.serveProbes(config.PARLEY_OPERATOR_PORT, { identity, server: transport.server });
@@ -44,8 +61,19 @@ async function start(role: RoleContext): Promise<void> {
     identity,
     logger,
   });
-  const lead = (leading: AbortSignal): Promise<void> => leadWhile(leading, manager, role);
-  manager.metrics.leader.set({ name: LEASE_NAME }, 0);
+  const { leader } = metrics;
+  leader.set({ name: LEASE_NAME }, 0);
+  const lead = async (leading: AbortSignal): Promise<void> => {
+    leader.set({ name: LEASE_NAME }, 1);
+    logger.info({ identity }, 'leading');
+    try {
+      await manager.lead(leading);
+    } catch (error) {
+      if (!leading.aborted) throw error;
+    } finally {
+      leader.set({ name: LEASE_NAME }, 0);
+    }
+  };
   role.background('work', config.PARLEY_LEADER_ELECTION ? elector.run({ onStarted: lead, signal: stopping }) : lead(stopping));
 }
 
@@ -57,18 +85,5 @@ async function fillCaches(manager: Manager, { readiness, logger, stopping }: Rol
   } catch (error) {
     // Stopped before the first listing was complete.
     if (!stopping.aborted) throw error;
-  }
-}
-
-async function leadWhile(leading: AbortSignal, manager: Manager, { logger, identity }: RoleContext): Promise<void> {
-  const { leader } = manager.metrics;
-  leader.set({ name: LEASE_NAME }, 1);
-  logger.info({ identity }, 'leading');
-  try {
-    await manager.lead(leading);
-  } catch (error) {
-    if (!leading.aborted) throw error;
-  } finally {
-    leader.set({ name: LEASE_NAME }, 0);
   }
 }

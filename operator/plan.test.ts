@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { Agent, PhoneNumber } from '../crds/index.ts';
 import type { Condition } from '../kube/types.ts';
 import { idOf, SimulatedOperator, things, type Thing } from '../test/support/simulated-operator.ts';
-import type { KeyedObject } from './references/cluster-snapshot.ts';
+import type { DataObject } from './references/cluster-snapshot.ts';
 import { conditionOf } from './status/conditions.ts';
 import { reasons, type Reason } from './status/reasons.ts';
 
@@ -155,7 +155,7 @@ describe('every plan', () => {
           const snapshot = operator.snapshot();
           const { namespace = '', uid = '' } = metadata;
           const [key, prompt] = [spec.llm.apiKeySecretRef, spec.llm.systemPromptFrom?.configMapKeyRef];
-          const has = (found: KeyedObject, name: string | undefined) => found.state === 'present' && found.keys.has(name ?? '');
+          const has = (found: DataObject, name: string | undefined) => found.state === 'present' && found.keys.has(name ?? '');
           const lacks =
             (key !== undefined && !has(snapshot.secret(namespace, key.name), key.key)) ||
             (prompt !== undefined && !has(snapshot.configMap(namespace, prompt.name), prompt.key));

@@ -1,4 +1,4 @@
-/** Which objects to look at again when something changes: exactly those that name it, or compete with it. */
+/** Which objects to reconcile when another one changes: exactly those that name it, or compete with it. */
 import {
   subscriptionNameOf,
   type Agent,
@@ -8,43 +8,33 @@ import {
   type WebhookSubscription,
 } from '../crds/index.ts';
 import { keyOf, type Change, type KubeObject, type Stored } from '../kube/index.ts';
-import { referenceKey, type ReferenceKind } from './references/references-of.ts';
+import { displayNameKey, INDEXES, type Informers, type KindName } from './informers.ts';
 import { displayNameOf } from './references/cluster-snapshot.ts';
+import { referenceKey, type ReferenceKind } from './references/references-of.ts';
+import type { Trigger } from './runtime/controller.ts';
 import { attachments, functionNameOf } from './tool/attachment.ts';
-import { displayNameKey, indexNames, type Caches } from './caches.ts';
 
-export type CacheName = 'agents' | 'tools' | 'phoneNumbers' | 'knowledgeBases' | 'subscriptions';
-
-/** One object to look at again. */
-export interface Trigger {
-  readonly cache: CacheName;
-  readonly key: string;
-}
-
-const cacheNames: readonly CacheName[] = ['agents', 'tools', 'phoneNumbers', 'knowledgeBases', 'subscriptions'];
+const KINDS: readonly KindName[] = ['Agent', 'Tool', 'PhoneNumber', 'KnowledgeBase', 'WebhookSubscription'];
 
 export class Triggers {
-  readonly #caches: Caches;
+  readonly #informers: Informers;
 
-  constructor(caches: Caches) {
-    this.#caches = caches;
+  constructor(informers: Informers) {
+    this.#informers = informers;
   }
 
   /** A Secret or ConfigMap: everything that names it, and the agents of the tools that do. */
-  onKeyed(kind: 'Secret' | 'ConfigMap', object: KubeObject): readonly Trigger[] {
-    const namespace = object.metadata.namespace ?? '';
-    const referrers = this.#referrers(kind, namespace, object.metadata.name);
-    const tools =
-      kind === 'Secret' ? this.#caches.tools.cache.byIndex(indexNames.references, referenceKey(kind, namespace, object.metadata.name)) : [];
-    return [...referrers, ...tools.flatMap(agentsOf)];
+  onData(kind: 'Secret' | 'ConfigMap', { metadata }: KubeObject): readonly Trigger[] {
+    const { namespace = '', name } = metadata;
+    const tools = kind === 'Secret' ? this.#informers.Tool.cache.byIndex(INDEXES.references, referenceKey(kind, namespace, name)) : [];
+    return [...this.#referrers(kind, namespace, name), ...tools.flatMap(agentsOf)];
   }
 
-  /** Only whether an agent is there matters to others, not what is in it. */
+  /** Others depend only on whether the agent exists. */
   onAgent(change: Change<Stored<Agent>>): readonly Trigger[] {
     if (!appearsOrGoes(change)) return [];
-    return this.#referrers('Agent', change.object.metadata.namespace ?? '', change.object.metadata.name).filter(
-      ({ cache }) => cache !== 'agents',
-    );
+    const { namespace = '', name } = change.object.metadata;
+    return this.#referrers('Agent', namespace, name).filter(({ kind }) => kind !== 'Agent');
   }
 
   /** Its agents, before and after, and the tools of these that compete for its function name. */
@@ -54,10 +44,7 @@ export class Triggers {
     const names = new Set(states.map(functionNameOf));
     const agents = new Map(states.flatMap(agentsOf).map((trigger) => [trigger.key, trigger]));
     const rivals = [...agents.keys()].flatMap((key) =>
-      this.#caches.tools.cache
-        .byIndex(indexNames.references, `Agent/${key}`)
-        .filter((tool) => names.has(functionNameOf(tool)) && tool.metadata.uid !== change.object.metadata.uid)
-        .map((tool): Trigger => ({ cache: 'tools', key: keyOf(tool) })),
+      this.#rivals('Tool', change.object, INDEXES.references, `Agent/${key}`, (tool) => names.has(functionNameOf(tool as Stored<Tool>))),
     );
     return [...agents.values(), ...rivals];
   }
@@ -67,62 +54,68 @@ export class Triggers {
     return appearsOrGoes(change) ? this.#sameNumber(change.object) : [];
   }
 
-  /** Agents that name it, and others that are or were called the same. */
+  /** Agents that name it, and others that have or had the same display name. */
   onKnowledgeBase(change: Change<Stored<KnowledgeBase>>): readonly Trigger[] {
-    const { metadata } = change.object;
-    const namesakes = this.#namesakes('knowledgeBases', change, displayNameOf);
-    return appearsOrGoes(change) ? [...this.#referrers('KnowledgeBase', metadata.namespace ?? '', metadata.name), ...namesakes] : namesakes;
+    const { namespace = '', name } = change.object.metadata;
+    const namesakes = this.#namesakes('KnowledgeBase', change, displayNameOf);
+    return appearsOrGoes(change) ? [...this.#referrers('KnowledgeBase', namespace, name), ...namesakes] : namesakes;
   }
 
   onSubscription(change: Change<Stored<WebhookSubscription>>): readonly Trigger[] {
-    return this.#namesakes('subscriptions', change, subscriptionNameOf);
+    return this.#namesakes('WebhookSubscription', change, subscriptionNameOf);
   }
 
   /** A namespace became an organisation, or is one no more. */
   onOrganization(namespace: string): readonly Trigger[] {
-    const inside = cacheNames.flatMap((cache) =>
-      this.#caches[cache].cache.byIndex(indexNames.namespace, namespace).map((object): Trigger => ({ cache, key: keyOf(object) })),
-    );
-    const numbers = this.#caches.phoneNumbers.cache.byIndex(indexNames.namespace, namespace).flatMap((object) => this.#sameNumber(object));
-    return [...inside, ...numbers];
+    const numbers = this.#informers.PhoneNumber.cache.byIndex(INDEXES.namespace, namespace);
+    return [...this.#inIndex(INDEXES.namespace, namespace), ...numbers.flatMap((object) => this.#sameNumber(object))];
   }
 
   #referrers(kind: ReferenceKind, namespace: string, name: string): readonly Trigger[] {
-    const index = referenceKey(kind, namespace, name);
-    return cacheNames.flatMap((cache) =>
-      this.#caches[cache].cache.byIndex(indexNames.references, index).map((object): Trigger => ({ cache, key: keyOf(object) })),
+    return this.#inIndex(INDEXES.references, referenceKey(kind, namespace, name));
+  }
+
+  #inIndex(index: string, value: string): readonly Trigger[] {
+    return KINDS.flatMap((kind) =>
+      this.#informers[kind].cache.byIndex(index, value).map((object): Trigger => ({ kind, key: keyOf(object) })),
     );
   }
 
   #sameNumber(object: Stored<PhoneNumber>): readonly Trigger[] {
-    return this.#caches.phoneNumbers.cache
-      .byIndex(indexNames.number, object.spec.number)
-      .filter((rival) => rival.metadata.uid !== object.metadata.uid)
-      .map((rival): Trigger => ({ cache: 'phoneNumbers', key: keyOf(rival) }));
+    return this.#rivals('PhoneNumber', object, INDEXES.number, object.spec.number);
   }
 
   #namesakes<T extends KubeObject>(
-    cache: 'knowledgeBases' | 'subscriptions',
+    kind: 'KnowledgeBase' | 'WebhookSubscription',
     change: Change<Stored<T>>,
     nameOf: (object: Stored<T>) => string,
   ): readonly Trigger[] {
     const { object, previous } = change;
     const names = new Set([nameOf(object), ...(previous === undefined ? [] : [nameOf(previous)])]);
     if (names.size === 1 && !appearsOrGoes(change)) return [];
-    return [...names].flatMap((name) =>
-      this.#caches[cache].cache
-        .byIndex(indexNames.displayName, displayNameKey(object.metadata.namespace ?? '', name))
-        .filter((rival) => rival.metadata.uid !== object.metadata.uid)
-        .map((rival): Trigger => ({ cache, key: keyOf(rival) })),
-    );
+    return [...names].flatMap((name) => this.#rivals(kind, object, INDEXES.displayName, displayNameKey(object.metadata.namespace, name)));
+  }
+
+  /** The others under the same value of an index. */
+  #rivals(
+    kind: KindName,
+    object: Stored<KubeObject>,
+    index: string,
+    value: string,
+    matches: (rival: Stored<KubeObject>) => boolean = () => true,
+  ): readonly Trigger[] {
+    return this.#informers[kind].cache
+      .byIndex(index, value)
+      .filter((rival: Stored<KubeObject>) => rival.metadata.uid !== object.metadata.uid && matches(rival))
+      .map((rival): Trigger => ({ kind, key: keyOf(rival) }));
   }
 }
 
 function agentsOf(tool: Tool): readonly Trigger[] {
-  return attachments(tool).map((agent) => ({ cache: 'agents', key: `${tool.metadata.namespace ?? ''}/${agent}` }));
+  return attachments(tool).map((agent) => ({ kind: 'Agent', key: `${tool.metadata.namespace ?? ''}/${agent}` }));
 }
 
-/** It is new, gone, or has begun to go: the moments that others notice. */
+/** It is new, gone, or its deletion began: what others depend on. */
 function appearsOrGoes(change: { readonly type: string; readonly object: KubeObject; readonly previous?: KubeObject }): boolean {
   return change.type !== 'modified' || change.previous?.metadata.deletionTimestamp !== change.object.metadata.deletionTimestamp;
 }

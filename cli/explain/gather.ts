@@ -22,11 +22,11 @@ import {
   type Stored,
   type Transport,
 } from '../../kube/index.ts';
-import { memorySnapshot, type KeyedEntry } from '../../operator/references/memory-snapshot.ts';
+import { memorySnapshot, type DataEntry } from '../../operator/references/memory-snapshot.ts';
 import { referencesOf, type ParleyObject, type Reference } from '../../operator/references/references-of.ts';
 import type { ClusterSnapshot } from '../../operator/references/cluster-snapshot.ts';
 import { attachments } from '../../operator/tool/attachment.ts';
-import { unfitKeys } from '../../operator/webhook-subscription/signing-keys.ts';
+import { unusableKeys } from '../../operator/webhook-subscription/signing-keys.ts';
 import { UserError } from '../../platform/user-error.ts';
 import type { Target } from './target.ts';
 
@@ -146,7 +146,7 @@ class Reader {
   }
 
   /** Of Secrets only the names of the keys are kept, and what their values can't be used for. */
-  async keyed(kind: 'Secret' | 'ConfigMap', references: readonly Reference[]): Promise<readonly KeyedEntry[]> {
+  async keyed(kind: 'Secret' | 'ConfigMap', references: readonly Reference[]): Promise<readonly DataEntry[]> {
     const descriptor = kind === 'Secret' ? core('Secret', 'secrets') : core('ConfigMap', 'configmaps');
     const namespace = this.#namespace;
     const wanted = Map.groupBy(
@@ -154,7 +154,7 @@ class Reader {
       (reference) => reference.name,
     );
     const entries = await Promise.all(
-      [...wanted].map(async ([name, wants]): Promise<readonly KeyedEntry[]> => {
+      [...wanted].map(async ([name, wants]): Promise<readonly DataEntry[]> => {
         const found = await this.#allowed(`${kind} ${namespace}/${name}`, () => this.#client<Keyed>(descriptor).get({ namespace, name }));
         if (found === undefined) return [];
         if (found === 'forbidden')
@@ -179,7 +179,7 @@ class Reader {
             keys,
             owners: (ownerReferences ?? []).map((owner) => owner.uid),
             ...(kind === 'ConfigMap' && found.data ? { data: found.data } : {}),
-            ...(kind === 'Secret' && { unfit: unfitKeys(found.data ?? {}) }),
+            ...(kind === 'Secret' && { unusable: unusableKeys(found.data ?? {}) }),
           },
         ];
       }),

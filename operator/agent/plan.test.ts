@@ -43,7 +43,11 @@ describe('a webhook that may not be called', () => {
 
   it('nor does a transfer that may not be made, which its tool tells', () => {
     const tool = toolNamed('desk', { custom: undefined, transferCall: { to: 'sip:10.0.0.1', mode: 'Cold', showCallerNumber: false } });
-    const snapshot = worldOf({ agents: [agentWith()], tools: [tool], addresses: { web: () => undefined, sip: (uri) => `${uri} is inside` } });
+    const snapshot = worldOf({
+      agents: [agentWith()],
+      tools: [tool],
+      addresses: { web: () => undefined, sip: (uri) => `${uri} is inside` },
+    });
     expect(planAgent(agentWith(), snapshot, { state: 'known' }, options).actions.map(({ type }) => type)).toContain('serve');
     expect(conditionOf(planTool(tool, snapshot, 0), 'Ready')).toMatchObject({
       status: 'False',

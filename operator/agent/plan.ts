@@ -5,7 +5,7 @@ import { inputsDigest } from '../../crds/agent-inputs.ts';
 import { agentProblems } from '../../crds/limits.ts';
 import { notAnOrganization } from '../references/unresolved.ts';
 import { promptText, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
-import type { Plan } from '../runtime/plan.ts';
+import type { FinalizerAction, Plan } from '../runtime/reconciler.ts';
 import { commonFields, hasFinalizer, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
 import { summarize, type Stage } from '../status/conditions.ts';
 import { planBlockedDeletion } from '../runtime/blocked-deletion.ts';
@@ -34,10 +34,10 @@ export interface Serving {
 }
 
 export type AgentAction =
-  | { readonly type: 'addFinalizer' }
   | { readonly type: 'serve'; readonly revision: string; readonly config: AgentRevisionConfig }
-  | { readonly type: 'retire' }
-  | { readonly type: 'dropFinalizer' };
+  | { readonly type: 'retire' };
+
+export type AgentPlan = Plan<AgentAction | FinalizerAction, AgentStatus>;
 
 export interface AgentPlanOptions {
   /** Milliseconds since the epoch. */
@@ -58,7 +58,7 @@ const TOOL_NAMES_SHOWN = 64;
  * that is sound and stored, so that a broken edit never takes a working agent off the air. An agent that has served goes on
  * without what it can do without; one that never has waits, so that things may be applied in any order.
  */
-export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreView, options: AgentPlanOptions): Plan<AgentAction, AgentStatus> {
+export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreView, options: AgentPlanOptions): AgentPlan {
   if (isDeleting(agent)) return planDeletion(agent, store, options);
   if (isSuspended(agent)) return { actions: [], status: suspendedStatus(agent, options.now) };
   const namespace = agent.metadata.namespace ?? '';
@@ -126,7 +126,7 @@ function asideOf({ sound, current, complete }: { readonly sound: boolean; readon
 }
 
 /** The finalizer comes first: a revision that is stored without one would outlive its agent. */
-function putIntoService(agent: Agent, { revision, config }: CompiledRevision): readonly AgentAction[] {
+function putIntoService(agent: Agent, { revision, config }: CompiledRevision): AgentPlan['actions'] {
   return [...(hasFinalizer(agent) ? [] : [{ type: 'addFinalizer' } as const]), { type: 'serve', revision, config }];
 }
 
@@ -229,7 +229,7 @@ function promptProblems(agent: Agent, snapshot: ClusterSnapshot): readonly Probl
 }
 
 /** Postgres gets the deletion first; when it can't be reached the object is let go after a bounded time. */
-function planDeletion(agent: Agent, store: StoreView, options: AgentPlanOptions): Plan<AgentAction, AgentStatus> {
+function planDeletion(agent: Agent, store: StoreView, options: AgentPlanOptions): AgentPlan {
   if (!hasFinalizer(agent)) return { actions: [] };
   if (store.state === 'known') return { actions: [{ type: 'retire' }, { type: 'dropFinalizer' }] };
   return planBlockedDeletion(agent, {

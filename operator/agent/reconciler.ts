@@ -1,13 +1,10 @@
-import { wellKnown, type Agent, type AgentStatus, type Tool } from '../../crds/index.ts';
-import { Pacer, type ResourceClient, type Stored } from '../../kube/index.ts';
-import { agentReferences, toolCredentials } from '../references/references-of.ts';
+import type { Agent, AgentStatus, Tool } from '../../crds/index.ts';
+import { Pacer, type Stored } from '../../kube/index.ts';
 import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
-import { namespaceOf, type Wanted, type SnapshotReader } from '../runtime/snapshot-reader.ts';
-import type { Applied, Reconciler } from '../runtime/controller.ts';
-import { setFinalizer } from '../runtime/finalizer.ts';
-import type { Plan } from '../runtime/plan.ts';
-import { recheck } from '../runtime/recheck.ts';
-import { isDeleting, isSuspended } from '../status/common.ts';
+import { agentReferences, toolCredentials } from '../references/references-of.ts';
+import { COMMON_STATUS_FIELDS, recheck, type Reconciler } from '../runtime/reconciler.ts';
+import { namespaceOf, type SnapshotReader, type Wanted } from '../runtime/snapshot-reader.ts';
+import { isDeleting, isReconcileRequested, isSuspended } from '../status/common.ts';
 import { offeredTools } from '../tool/attachment.ts';
 import { checkToolSpec } from '../tool/plan.ts';
 import { planAgent, TOOLS_LIMIT, TOOLS_SIZE_LIMIT, withinLimits, type AgentAction } from './plan.ts';
@@ -15,22 +12,17 @@ import { sizeInRevision } from './revision.ts';
 import type { ServingRevisionCache } from './serving-revision-cache.ts';
 
 export interface AgentReconcilerOptions {
-  readonly client: ResourceClient<Agent>;
   readonly snapshots: SnapshotReader;
-  readonly book: ServingRevisionCache;
+  readonly revisions: ServingRevisionCache;
   readonly deletionGraceMs: number;
-  /** Told which agents wait for Postgres. */
-  readonly onWaiting: (key: string) => void;
 }
 
 export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Agent, AgentAction, AgentStatus> {
-  const { client, snapshots, book, deletionGraceMs, onWaiting } = options;
+  const { snapshots, revisions, deletionGraceMs } = options;
   return {
     kind: 'Agent',
     statusFields: [
-      'observedGeneration',
-      'conditions',
-      'lastHandledReconcileAt',
+      ...COMMON_STATUS_FIELDS,
       'desiredRevision',
       'servingRevision',
       'configHash',
@@ -40,39 +32,28 @@ export function agentReconciler(options: AgentReconcilerOptions): Reconciler<Age
       'toolNames',
     ],
 
-    async decide(agent, { now, signal }): Promise<Plan<AgentAction, AgentStatus>> {
-      const namespace = namespaceOf(agent);
-      const requested = agent.metadata.annotations?.[wellKnown.reconcileRequestedAt];
-      // Who asks for a reconcile suspects that something is not as it seems: Postgres is asked too.
-      if (requested !== undefined && requested !== agent.status?.lastHandledReconcileAt) book.forget(agent.metadata.uid);
-      // The store first: after the last wait nothing may change between looking at the world and planning.
-      const store = isSuspended(agent) && !isDeleting(agent) ? ({ state: 'known' } as const) : await book.view(identityOf(agent));
-      if (store.state === 'unavailable') onWaiting(`${namespace}/${agent.metadata.name}`);
-      await judgeTools(await offeredNow(snapshots, agent, signal));
-      const { snapshot, recheckAfterMs } = await snapshots.observe(namespace, (seen) => wantedBy(agent, seen), signal);
-      return recheck(planAgent(agent, snapshot, store, { now, deletionGraceMs }), recheckAfterMs);
+    async plan(agent, { now, signal, retryWhenPostgresIsBack }) {
+      // Whoever requests a reconcile suspects that something is wrong: Postgres is read, too.
+      if (isReconcileRequested(agent)) revisions.forget(agent.metadata.uid);
+      // Postgres first: after the last wait nothing may change between taking the snapshot and planning.
+      const serving = isSuspended(agent) && !isDeleting(agent) ? ({ state: 'known' } as const) : await revisions.view(identityOf(agent));
+      if (serving.state === 'unavailable') retryWhenPostgresIsBack();
+      await prepareTools(await offeredNow(snapshots, agent, signal));
+      const { snapshot, recheckAfterMs } = await snapshots.observe(namespaceOf(agent), (seen) => wantedBy(agent, seen), signal);
+      return recheck(planAgent(agent, snapshot, serving, { now, deletionGraceMs }), recheckAfterMs);
     },
 
-    async apply(action, agent, context): Promise<Applied<Agent>> {
-      switch (action.type) {
-        case 'addFinalizer':
-          return { object: await setFinalizer(client, agent, true, context) };
-        case 'dropFinalizer': {
-          const object = await setFinalizer(client, agent, false, context);
-          book.forget(agent.metadata.uid);
-          return { object };
-        }
-        case 'serve': {
-          const { revision, config } = action;
-          const view = await book.serve({ ...identityOf(agent), agentName: agent.metadata.name, revision, config });
-          return { replan: view.state === 'unavailable' };
-        }
-        default: {
-          const view = await book.retire({ ...identityOf(agent), agentName: agent.metadata.name });
-          return { replan: view.state === 'unavailable' };
-        }
-      }
+    async apply(action, agent) {
+      const identity = { ...identityOf(agent), agentName: agent.metadata.name };
+      const { state } =
+        action.type === 'serve'
+          ? await revisions.serve({ ...identity, revision: action.revision, config: action.config })
+          : await revisions.retire(identity);
+      return { replan: state === 'unavailable' };
     },
+
+    refresh: () => revisions.clear(),
+    deleted: (agent) => revisions.forget(agent.metadata.uid),
   };
 }
 
@@ -85,8 +66,8 @@ async function offeredNow(snapshots: SnapshotReader, agent: Stored<Agent>, signa
   return offeredTools(namespaceOf(agent), agent.metadata.name, snapshot).slice(0, TOOLS_LIMIT);
 }
 
-/** Judging and serialising large tools takes milliseconds each. Done here, in slices, none of it is left for the plan, which is one piece. */
-async function judgeTools(tools: readonly Tool[]): Promise<void> {
+/** Checking and serialising large tools takes milliseconds each. Done here in slices, it doesn't slow the plan, which runs without a pause. */
+async function prepareTools(tools: readonly Tool[]): Promise<void> {
   const pacer = new Pacer();
   let size = 0;
   for (const tool of tools) {

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest';
 
 import type { KnowledgeBase } from '../../crds/index.ts';
 import { storedObject } from '../../test/support/simulated-operator.ts';
-import { memorySnapshot, type KeyedEntry } from '../references/memory-snapshot.ts';
+import { memorySnapshot, type DataEntry } from '../references/memory-snapshot.ts';
 import { conditionOf } from '../status/conditions.ts';
-import { planKnowledgeBase, type KnowledgeBaseAction } from './plan.ts';
+import { planKnowledgeBase, type KnowledgeBasePlan } from './plan.ts';
 import type { WantedDocument } from './sources.ts';
 import type { KnowledgeView, SourceDocument } from './view.ts';
 
@@ -20,7 +20,7 @@ const minute = 60_000;
 
 const baseWith = (spec: object = {}, metadata: Readonly<Record<string, unknown>> = {}): KnowledgeBase =>
   storedObject('KnowledgeBase', 'faq', spec, { uid: 'uid-1', metadata: { finalizers, ...metadata } }) as KnowledgeBase;
-const textNamed = (name: string, text: string): KeyedEntry => ({
+const textNamed = (name: string, text: string): DataEntry => ({
   namespace: 'acme',
   name,
   uid: name,
@@ -28,7 +28,7 @@ const textNamed = (name: string, text: string): KeyedEntry => ({
   keys: ['text.md'],
   data: { 'text.md': text },
 });
-const worldOf = (configMaps: readonly KeyedEntry[] = []) => memorySnapshot({ organizations: ['acme'], configMaps });
+const worldOf = (configMaps: readonly DataEntry[] = []) => memorySnapshot({ organizations: ['acme'], configMaps });
 
 const collection = { id: 'col_1', uid: 'uid-1', model: 'bm25', dimension: 0, language: 'en', maxTokens: 400, overlapTokens: 50 };
 const holding = (sourceDocuments: readonly SourceDocument[] = [], more: Partial<Extract<KnowledgeView, { state: 'known' }>> = {}) =>
@@ -45,13 +45,13 @@ const unavailable: KnowledgeView = { state: 'unavailable', why: 'Postgres does n
 const plan = (
   base: KnowledgeBase,
   view: KnowledgeView = holding(),
-  { configMaps = [], at = now }: { readonly configMaps?: readonly KeyedEntry[]; readonly at?: number } = {},
+  { configMaps = [], at = now }: { readonly configMaps?: readonly DataEntry[]; readonly at?: number } = {},
 ) => planKnowledgeBase(base, worldOf(configMaps), view, { ...options, now: at });
-const types = (actions: readonly KnowledgeBaseAction[]): readonly string[] => actions.map(({ type }) => type);
-const discarded = (actions: readonly KnowledgeBaseAction[]): readonly string[] =>
+const types = (actions: KnowledgeBasePlan['actions']): readonly string[] => actions.map(({ type }) => type);
+const discarded = (actions: KnowledgeBasePlan['actions']): readonly string[] =>
   actions.flatMap((action) => (action.type === 'discard' ? [action.documentId] : []));
 
-function ingested(actions: readonly KnowledgeBaseAction[]): WantedDocument {
+function ingested(actions: KnowledgeBasePlan['actions']): WantedDocument {
   const [first, ...others] = actions.flatMap((action) => (action.type === 'ingest' ? [action.document] : []));
   if (first === undefined || others.length > 0) throw new Error(`not one document: ${JSON.stringify(actions)}`);
   return first;

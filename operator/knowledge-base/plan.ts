@@ -6,7 +6,7 @@ import type { CollectionSpec } from '../../store/index.ts';
 import { knowledgeBaseReferences } from '../references/references-of.ts';
 import { notAnOrganization, unresolved } from '../references/unresolved.ts';
 import { displayNameOf, ownerAmong, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
-import type { Notice, Plan } from '../runtime/plan.ts';
+import type { FinalizerAction, Notice, Plan } from '../runtime/reconciler.ts';
 import { commonFields, hasFinalizer, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
 import { conditionOf, summarize, type Stage } from '../status/conditions.ts';
 import { planBlockedDeletion } from '../runtime/blocked-deletion.ts';
@@ -20,13 +20,13 @@ import type { KnowledgeView } from './view.ts';
 export type EmbeddingProfile = Pick<Config['PARLEY_EMBEDDING_PROFILES'][number], 'name' | 'model' | 'dimension'>;
 
 export type KnowledgeBaseAction =
-  | { readonly type: 'addFinalizer' }
   | { readonly type: 'ensureCollection'; readonly spec: CollectionSpec }
   | { readonly type: 'ingest'; readonly collectionId: string; readonly document: WantedDocument }
   | ({ readonly type: 'discard'; readonly collectionId: string } & Superfluous)
   /** The resource goes with everything in it, or leaves it behind for a later one of its name. */
-  | { readonly type: 'deleteCollection' | 'releaseCollection' }
-  | { readonly type: 'dropFinalizer' };
+  | { readonly type: 'deleteCollection' | 'releaseCollection' };
+
+export type KnowledgeBasePlan = Plan<KnowledgeBaseAction | FinalizerAction, KnowledgeBaseStatus>;
 
 export interface KnowledgeBasePlanOptions {
   /** Milliseconds since the epoch. */
@@ -50,7 +50,7 @@ export function planKnowledgeBase(
   snapshot: ClusterSnapshot,
   view: KnowledgeView,
   options: KnowledgeBasePlanOptions,
-): Plan<KnowledgeBaseAction, KnowledgeBaseStatus> {
+): KnowledgeBasePlan {
   if (isDeleting(knowledgeBase)) return planDeletion(knowledgeBase, view, options);
   if (isSuspended(knowledgeBase)) return { actions: [], status: suspendedStatus(knowledgeBase, options.now) };
   const namespace = knowledgeBase.metadata.namespace ?? '';
@@ -71,8 +71,13 @@ export function planKnowledgeBase(
   const stage = synced(knowledgeBase, spec, view);
   const inStep = stage.problems.length === 0;
   const sources =
-    inStep && view.state === 'known' ? planSources(knowledgeBase, snapshot, { documents: view.sourceDocuments, now: options.now }) : undefined;
-  const references = [...unresolved(namespace, knowledgeBaseReferences(knowledgeBase), snapshot), ...sourceProblems(knowledgeBase, snapshot)];
+    inStep && view.state === 'known'
+      ? planSources(knowledgeBase, snapshot, { documents: view.sourceDocuments, now: options.now })
+      : undefined;
+  const references = [
+    ...unresolved(namespace, knowledgeBaseReferences(knowledgeBase), snapshot),
+    ...sourceProblems(knowledgeBase, snapshot),
+  ];
   const verdicts = summarize([accepted(acceptance), resolvedRefs(references), stage], { message: 'its documents can be found' });
   const actions = actionsFor(knowledgeBase, { spec, view, sources });
   return {
@@ -96,7 +101,7 @@ function actionsFor(
     view,
     sources,
   }: { readonly spec: CollectionSpec | undefined; readonly view: KnowledgeView; readonly sources: SourcesPlan | undefined },
-): readonly KnowledgeBaseAction[] {
+): KnowledgeBasePlan['actions'] {
   if (view.state !== 'known' || spec === undefined) return [];
   if (sources === undefined) {
     if (view.conflict !== undefined && sameJson(view.conflict.spec, spec)) return [];
@@ -208,11 +213,7 @@ function displayNameTaken(knowledgeBase: KnowledgeBase, snapshot: ClusterSnapsho
 }
 
 /** Nothing of it is found from the first action on; what is left in the stores goes without the resource. */
-function planDeletion(
-  knowledgeBase: KnowledgeBase,
-  view: KnowledgeView,
-  options: KnowledgeBasePlanOptions,
-): Plan<KnowledgeBaseAction, KnowledgeBaseStatus> {
+function planDeletion(knowledgeBase: KnowledgeBase, view: KnowledgeView, options: KnowledgeBasePlanOptions): KnowledgeBasePlan {
   if (!hasFinalizer(knowledgeBase)) return { actions: [] };
   if (view.state === 'known') {
     const type = knowledgeBase.spec.deletionPolicy === 'Delete' ? 'deleteCollection' : 'releaseCollection';

@@ -1,77 +1,92 @@
-import { wellKnown, type KnowledgeBase, type KnowledgeBaseStatus } from '../../crds/index.ts';
-import type { ResourceClient, Stored } from '../../kube/index.ts';
-import { StoreError } from '../../store/index.ts';
-import { knowledgeBaseReferences } from '../references/references-of.ts';
+import type { KnowledgeBase, KnowledgeBaseStatus } from '../../crds/index.ts';
+import type { Stored } from '../../kube/index.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { StoreError, type Store } from '../../store/index.ts';
+import { KeyedThrottle } from '../runtime/keyed-throttle.ts';
+import { COMMON_STATUS_FIELDS, planFromReferences, type Applied, type Reconciler } from '../runtime/reconciler.ts';
 import { namespaceOf, type SnapshotReader } from '../runtime/snapshot-reader.ts';
-import type { Applied, Reconciler } from '../runtime/controller.ts';
-import { setFinalizer } from '../runtime/finalizer.ts';
-import type { Plan } from '../runtime/plan.ts';
-import { recheck } from '../runtime/recheck.ts';
-import { isDeleting, isSuspended } from '../status/common.ts';
+import { isDeleting, isReconcileRequested, isSuspended } from '../status/common.ts';
 import type { KnowledgeBaseCache } from './knowledge-base-cache.ts';
 import { planKnowledgeBase, type EmbeddingProfile, type KnowledgeBaseAction } from './plan.ts';
 import type { KnowledgeView } from './view.ts';
 
 export interface KnowledgeBaseReconcilerOptions {
-  readonly client: ResourceClient<KnowledgeBase>;
   readonly snapshots: SnapshotReader;
-  readonly book: KnowledgeBaseCache;
+  readonly cache: KnowledgeBaseCache;
+  /** Notifies of what others change in Postgres. */
+  readonly changes: Pick<Store['knowledge'], 'listen'>;
+  readonly clock: Clock;
   readonly profiles: readonly EmbeddingProfile[];
   /** Name of the vector store. */
   readonly store: string;
   readonly deletionGraceMs: number;
-  /** Told which knowledge bases wait for Postgres. */
-  readonly onWaiting: (key: string) => void;
 }
 
-export function knowledgeBaseReconciler(options: KnowledgeBaseReconcilerOptions): Reconciler<KnowledgeBase, KnowledgeBaseAction, KnowledgeBaseStatus> {
-  const { client, snapshots, book, profiles, store, deletionGraceMs, onWaiting } = options;
+/** Documents that come and go in a knowledge base show in its status this often, in milliseconds. */
+const DOCUMENTS_MS = 10_000;
 
-  const look = async (knowledgeBase: Stored<KnowledgeBase>): Promise<KnowledgeView> => {
-    if (isDeleting(knowledgeBase)) return book.reachable();
-    return isSuspended(knowledgeBase) ? { state: 'known', sourceDocuments: [] } : book.view(identityOf(knowledgeBase));
+export function knowledgeBaseReconciler(
+  options: KnowledgeBaseReconcilerOptions,
+): Reconciler<KnowledgeBase, KnowledgeBaseAction, KnowledgeBaseStatus> {
+  const { snapshots, cache, changes, clock, profiles, store, deletionGraceMs } = options;
+
+  const viewOf = async (knowledgeBase: Stored<KnowledgeBase>): Promise<KnowledgeView> => {
+    if (isDeleting(knowledgeBase)) return cache.reachable();
+    return isSuspended(knowledgeBase) ? { state: 'known', sourceDocuments: [] } : cache.view(identityOf(knowledgeBase));
   };
 
   return {
     kind: 'KnowledgeBase',
-    statusFields: ['observedGeneration', 'conditions', 'lastHandledReconcileAt', 'embedding', 'store', 'documents', 'chunks', 'sources'],
+    statusFields: [...COMMON_STATUS_FIELDS, 'embedding', 'store', 'documents', 'chunks', 'sources'],
 
-    async decide(knowledgeBase, { now, signal }): Promise<Plan<KnowledgeBaseAction, KnowledgeBaseStatus>> {
-      const namespace = namespaceOf(knowledgeBase);
-      const requested = knowledgeBase.metadata.annotations?.[wellKnown.reconcileRequestedAt];
-      // Who asks for a reconcile suspects that something is not as it seems: Postgres is asked too.
-      if (requested !== undefined && requested !== knowledgeBase.status?.lastHandledReconcileAt) book.forget(identityOf(knowledgeBase));
-      const view = await look(knowledgeBase);
-      if (view.state === 'unavailable') onWaiting(`${namespace}/${knowledgeBase.metadata.name}`);
-      const wanted = isDeleting(knowledgeBase)
-        ? []
-        : knowledgeBaseReferences(knowledgeBase).map((reference) => ({ reference, text: true }));
-      const { snapshot, recheckAfterMs } = await snapshots.observe(namespace, () => wanted, signal);
-      return recheck(planKnowledgeBase(knowledgeBase, snapshot, view, { now, profiles, store, deletionGraceMs }), recheckAfterMs);
+    async plan(knowledgeBase, { now, signal, retryWhenPostgresIsBack }) {
+      // Whoever requests a reconcile suspects that something is wrong: Postgres is read, too.
+      if (isReconcileRequested(knowledgeBase)) cache.forget(identityOf(knowledgeBase));
+      const view = await viewOf(knowledgeBase);
+      if (view.state === 'unavailable') retryWhenPostgresIsBack();
+      return planFromReferences(snapshots, knowledgeBase, {
+        plan: (snapshot) => planKnowledgeBase(knowledgeBase, snapshot, view, { now, profiles, store, deletionGraceMs }),
+        text: true,
+        signal,
+      });
     },
 
-    async apply(action, knowledgeBase, context): Promise<Applied<KnowledgeBase>> {
+    async apply(action, knowledgeBase) {
       const base = identityOf(knowledgeBase);
       switch (action.type) {
-        case 'addFinalizer':
-          return { object: await setFinalizer(client, knowledgeBase, true, context) };
-        case 'dropFinalizer': {
-          const object = await setFinalizer(client, knowledgeBase, false, context);
-          book.forget(base);
-          return { object };
-        }
         case 'ensureCollection':
-          return replanUnlessDone(await book.ensure(action.spec));
+          return replanUnlessDone(await cache.ensure(action.spec));
         case 'ingest':
-          return replanUnlessDone(await unlessGone(() => book.ingest(base, action.collectionId, action.document)));
+          return replanUnlessDone(await unlessGone(() => cache.ingest(base, action.collectionId, action.document)));
         case 'discard':
-          return replanUnlessDone(await book.discard(base, action.collectionId, action));
+          return replanUnlessDone(await cache.discard(base, action.collectionId, action));
         case 'deleteCollection':
-          return replanUnlessDone(await book.deleteCollection(base));
+          return replanUnlessDone(await cache.deleteCollection(base));
         default:
-          return replanUnlessDone(await book.releaseCollection(base));
+          return replanUnlessDone(await cache.releaseCollection(base));
       }
     },
+
+    lead(queue) {
+      const throttle = new KeyedThrottle({ clock, everyMs: DOCUMENTS_MS, emit: (key) => queue.enqueue(key) });
+      const listening = changes.listen({
+        onChange: (base) => {
+          // At once: a reconcile for another reason must see the change.
+          cache.stale(base);
+          throttle.add(`${base.org}/${base.name}`);
+        },
+        onListening: () => {
+          cache.clear();
+          queue.enqueueAll();
+        },
+      });
+      return async () => {
+        await listening.stop();
+        throttle.clear();
+      };
+    },
+    refresh: () => cache.clear(),
+    deleted: (knowledgeBase) => cache.forget(identityOf(knowledgeBase)),
   };
 }
 
@@ -80,12 +95,11 @@ function identityOf(knowledgeBase: Stored<KnowledgeBase>): { readonly org: strin
   return { org: namespaceOf(knowledgeBase), name, uid };
 }
 
-/** Whatever the world turned out to be, the next look at it shows it. */
 function replanUnlessDone({ state }: { readonly state: 'known' | 'unavailable' | 'gone' | 'kept' }): Applied<KnowledgeBase> {
   return { replan: state !== 'known' };
 }
 
-/** Somebody deleted the collection between the look at it and the action. */
+/** Somebody deleted the collection between the observation and the action. */
 async function unlessGone<T>(action: () => Promise<T>): Promise<T | { readonly state: 'gone' }> {
   try {
     return await action();

@@ -6,7 +6,7 @@ import type { PhoneRoute } from '../../store/index.ts';
 import { phoneNumberReferences } from '../references/references-of.ts';
 import { notAnOrganization, unresolved } from '../references/unresolved.ts';
 import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
-import type { Plan } from '../runtime/plan.ts';
+import type { FinalizerAction, Plan } from '../runtime/reconciler.ts';
 import { commonFields, hasFinalizer, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
 import { conditionOf, summarize, type Stage } from '../status/conditions.ts';
 import { planBlockedDeletion } from '../runtime/blocked-deletion.ts';
@@ -19,13 +19,11 @@ import type { RouteView, SipView } from './view.ts';
 
 export type PhoneNumberAction =
   | { readonly type: 'claim' }
-  | { readonly type: 'addFinalizer' }
   | { readonly type: 'create'; readonly spec: SipSpec }
   | { readonly type: 'replace'; readonly id: string; readonly spec: SipSpec }
   | { readonly type: 'remove'; readonly thing: Pick<SipThing, 'kind' | 'id'> }
   | { readonly type: 'writeRoute'; readonly route: PhoneRoute }
-  | { readonly type: 'removeRoute' }
-  | { readonly type: 'dropFinalizer' };
+  | { readonly type: 'removeRoute' };
 
 /** The media server and Postgres, as far as they are known. */
 export interface Telephony {
@@ -49,7 +47,7 @@ export interface PhoneNumberPlanOptions {
   readonly telephony?: Telephony;
 }
 
-type PhoneNumberPlan = Plan<PhoneNumberAction, PhoneNumberStatus>;
+export type PhoneNumberPlan = Plan<PhoneNumberAction | FinalizerAction, PhoneNumberStatus>;
 
 /**
  * The media server has what an accepted number is to have, and calls find it in Postgres. What can't be followed leaves in place
@@ -101,7 +99,7 @@ type Ids = Pick<PhoneNumberStatus, 'inboundTrunkID' | 'outboundTrunkID' | 'dispa
 
 interface Connection {
   readonly stage: Stage;
-  readonly actions: readonly PhoneNumberAction[];
+  readonly actions: PhoneNumberPlan['actions'];
   readonly ids: Ids;
 }
 
@@ -114,7 +112,7 @@ function connection(
   { ownership, withheld, references }: Readonly<Record<'ownership' | 'withheld' | 'references', readonly Problem[]>>,
 ): Connection {
   const ids = idsShown(phoneNumber, telephony?.sip);
-  const stopped = (problem: Problem, actions: readonly PhoneNumberAction[] = []): Connection => ({
+  const stopped = (problem: Problem, actions: PhoneNumberPlan['actions'] = []): Connection => ({
     stage: notSynced(problem),
     actions,
     ids,
@@ -184,13 +182,13 @@ function connection(
   return { stage: { type: 'Synced', good, problems: [] }, actions: [], ids };
 }
 
-function isOfRule(action: PhoneNumberAction): boolean {
+function isOfRule(action: PhoneNumberAction | FinalizerAction): boolean {
   if (action.type === 'remove') return action.thing.kind === 'rule';
   return (action.type === 'create' || action.type === 'replace') && action.spec.kind === 'rule';
 }
 
 /** Names an attempt, so that one that was refused is known again. */
-export function attemptOf(action: PhoneNumberAction, digest: Telephony['digest']): string | undefined {
+export function attemptOf(action: PhoneNumberAction | FinalizerAction, digest: Telephony['digest']): string | undefined {
   if (action.type === 'create') return digest(action.spec);
   return action.type === 'replace' ? `${action.id} ${digest(action.spec)}` : undefined;
 }
@@ -214,19 +212,19 @@ function trunkActions(
     desired,
     digest,
   }: { readonly sip: Extract<SipView, { state: 'known' }>; readonly desired: DesiredTrunks; readonly digest: Telephony['digest'] },
-): readonly PhoneNumberAction[] {
+): PhoneNumberPlan['actions'] {
   const { uid } = phoneNumber.metadata;
   const livesOn = new Set(snapshot.phoneNumbersWith(phoneNumber.spec.number).map((rival) => rival.metadata.uid));
   // Left behind by an object that is gone: the number's, so that it is taken over instead of being in the way.
   const left = sip.others.filter((thing) => !livesOn.has(thing.uid));
   const keep = (kind: SipKind): SipThing | undefined => ofKind(sip.own, kind)[0] ?? ofKind(left, kind)[0];
-  const bring = (spec: SipSpec): readonly PhoneNumberAction[] => {
+  const bring = (spec: SipSpec): PhoneNumberPlan['actions'] => {
     const there = keep(spec.kind);
     if (there === undefined) return [{ type: 'create', spec }];
     return there.uid === uid && there.digest === digest(spec) ? [] : [{ type: 'replace', id: there.id, spec }];
   };
   const inbound = keep('inbound');
-  const wanted: readonly (readonly [SipKind, readonly PhoneNumberAction[] | undefined])[] = [
+  const wanted: readonly (readonly [SipKind, PhoneNumberPlan['actions'] | undefined])[] = [
     ['inbound', bring(desired.inbound)],
     ['outbound', desired.outbound && bring(desired.outbound)],
     // Made when its trunk is there.
@@ -245,7 +243,7 @@ function ofKind(things: readonly SipThing[], kind: SipKind): readonly SipThing[]
   return things.filter((thing) => thing.kind === kind);
 }
 
-function removals(things: readonly SipThing[]): readonly PhoneNumberAction[] {
+function removals(things: readonly SipThing[]): PhoneNumberPlan['actions'] {
   return [...ofKind(things, 'rule'), ...ofKind(things, 'inbound'), ...ofKind(things, 'outbound')].map(({ kind, id }) => ({
     type: 'remove',
     thing: { kind, id },
@@ -253,7 +251,7 @@ function removals(things: readonly SipThing[]): readonly PhoneNumberAction[] {
 }
 
 /** Nothing is left of a number that the object has no say over. */
-function withdrawal(phoneNumber: PhoneNumber, { sip, route }: Telephony): readonly PhoneNumberAction[] {
+function withdrawal(phoneNumber: PhoneNumber, { sip, route }: Telephony): PhoneNumberPlan['actions'] {
   if (!hasFinalizer(phoneNumber)) return [];
   if (sip.state === 'unavailable' || route.state === 'unavailable') return [];
   return [...removals(sip.state === 'known' ? sip.own : []), { type: 'removeRoute' }, { type: 'dropFinalizer' }];
@@ -263,7 +261,7 @@ function routing(
   phoneNumber: PhoneNumber,
   outboundTrunk: string | undefined,
   view: RouteView,
-): { readonly actions: readonly PhoneNumberAction[]; readonly problem?: Problem } {
+): { readonly actions: PhoneNumberPlan['actions']; readonly problem?: Problem } {
   const { metadata, spec } = phoneNumber;
   const finalized = hasFinalizer(phoneNumber);
   const route: PhoneRoute = {

@@ -1,128 +1,137 @@
 import type { SipTrunks } from '../../voice/calls/sip/trunks.ts';
 import type { PhoneNumber, PhoneNumberStatus } from '../../crds/index.ts';
-import { keyOf, type ResourceClient, type Stored } from '../../kube/index.ts';
+import { keyOf, type Informer, type Stored } from '../../kube/index.ts';
 import type { NumberAssignments } from '../../platform/number-assignments.ts';
 import type { NumberPool } from '../../platform/number-pool.ts';
 import type { NumberOwner } from '../../store/index.ts';
-import { phoneNumberReferences } from '../references/references-of.ts';
+import {
+  COMMON_STATUS_FIELDS,
+  planFromReferences,
+  type KeyedQueue,
+  type ReconcileContext,
+  type Reconciler,
+} from '../runtime/reconciler.ts';
 import { namespaceOf, type SnapshotReader } from '../runtime/snapshot-reader.ts';
-import type { Applied, Reconciler } from '../runtime/controller.ts';
-import { setFinalizer } from '../runtime/finalizer.ts';
-import type { Plan } from '../runtime/plan.ts';
-import { recheck } from '../runtime/recheck.ts';
 import { isDeleting, isSuspended } from '../status/common.ts';
-import type { NumberClaimCache } from './number-claim-cache.ts';
 import type { TrunkSettings } from './desired-trunks.ts';
+import type { NumberClaimCache } from './number-claim-cache.ts';
+import type { NumberReservations } from './number-reservations.ts';
 import type { OwnershipFacts } from './ownership.ts';
-import { attemptOf, planPhoneNumber, type PhoneNumberAction, type Telephony } from './plan.ts';
 import type { PhoneRouteCache } from './phone-route-cache.ts';
+import { attemptOf, planPhoneNumber, type PhoneNumberAction, type Telephony } from './plan.ts';
 import type { TrunkCache } from './trunk-cache.ts';
 import type { TrunkPasswords } from './trunk-password.ts';
 
-/** What there is besides the API server. */
-export interface TelephonyClients {
-  readonly book: TrunkCache;
+export interface MediaServerClients {
+  readonly cache: TrunkCache;
   readonly trunks: Pick<SipTrunks, 'digest'>;
   readonly settings: TrunkSettings;
 }
 
 export interface PhoneNumberReconcilerOptions {
-  readonly client: ResourceClient<PhoneNumber>;
   readonly snapshots: SnapshotReader;
+  readonly informer: Pick<Informer<PhoneNumber>, 'cache'>;
   readonly nativeNumbers: Pick<NumberPool, 'has'>;
   readonly claims: NumberClaimCache;
-  readonly onClaimed: (owner: NumberOwner) => void;
+  readonly reservations: NumberReservations;
   readonly assignments: Pick<NumberAssignments, 'assigneesOf'>;
   readonly routes: PhoneRouteCache;
   readonly passwords: TrunkPasswords;
   readonly deletionGraceMs: number;
   /** Absent where no media server is configured. */
-  readonly telephony?: TelephonyClients | undefined;
-  /** Told which numbers wait for Postgres. */
-  readonly onWaiting: (key: string) => void;
+  readonly mediaServer: MediaServerClients | undefined;
 }
 
-export function phoneNumberReconciler(options: PhoneNumberReconcilerOptions): Reconciler<PhoneNumber, PhoneNumberAction, PhoneNumberStatus> {
-  const { client, snapshots, nativeNumbers, claims, onClaimed, assignments, routes, passwords, deletionGraceMs, telephony, onWaiting } =
+export function phoneNumberReconciler(
+  options: PhoneNumberReconcilerOptions,
+): Reconciler<PhoneNumber, PhoneNumberAction, PhoneNumberStatus> {
+  const { snapshots, informer, nativeNumbers, claims, reservations, assignments, routes, passwords, deletionGraceMs, mediaServer } =
     options;
+  const trunkCache = mediaServer?.cache;
 
-  const look = async (phoneNumber: Stored<PhoneNumber>, signal: AbortSignal): Promise<Telephony | undefined> => {
-    if (telephony === undefined) return undefined;
-    const { settings, book, trunks } = telephony;
+  const telephonyOf = async (phoneNumber: Stored<PhoneNumber>, context: ReconcileContext): Promise<Telephony | undefined> => {
+    if (mediaServer === undefined) return undefined;
+    const { settings, cache, trunks } = mediaServer;
     const idle = isSuspended(phoneNumber) && !isDeleting(phoneNumber);
     const [sip, password] = await Promise.all([
-      idle ? ({ state: 'known', own: [], others: [] } as const) : book.view(ownerOf(phoneNumber)),
-      idle || isDeleting(phoneNumber) ? undefined : passwords.read(phoneNumber, signal),
+      idle ? ({ state: 'known', own: [], others: [] } as const) : cache.view(ownerOf(phoneNumber)),
+      idle || isDeleting(phoneNumber) ? undefined : passwords.read(phoneNumber, context.signal),
     ]);
     const route = routes.view(phoneNumber.metadata.uid);
-    if (route.state === 'unavailable') onWaiting(keyOf(phoneNumber));
+    if (route.state === 'unavailable') context.retryWhenPostgresIsBack();
     return { sip, route, settings, password, digest: (spec) => trunks.digest(spec) };
   };
 
-  /** Nothing is asked of what neither wants a number nor gives one up. */
-  const ownership = async (phoneNumber: Stored<PhoneNumber>): Promise<OwnershipFacts> => {
+  /** A suspended or deleted number claims nothing, so nothing is read. */
+  const ownershipFacts = async (phoneNumber: Stored<PhoneNumber>, context: ReconcileContext): Promise<OwnershipFacts> => {
     if (isSuspended(phoneNumber) || isDeleting(phoneNumber)) return { claim: { state: 'known' } };
     const owner = ownerOf(phoneNumber);
     const claim = await claims.view(owner);
-    if (claim.state === 'unavailable') onWaiting(keyOf(phoneNumber));
+    if (claim.state === 'unavailable') context.retryWhenPostgresIsBack();
     return { claim, assignees: assignments.assigneesOf(owner.number) };
   };
 
   return {
     kind: 'PhoneNumber',
-    statusFields: [
-      'observedGeneration',
-      'conditions',
-      'lastHandledReconcileAt',
-      'provider',
-      'inboundTrunkID',
-      'outboundTrunkID',
-      'dispatchRuleID',
-    ],
+    statusFields: [...COMMON_STATUS_FIELDS, 'provider', 'inboundTrunkID', 'outboundTrunkID', 'dispatchRuleID'],
 
-    async decide(phoneNumber, { now, signal }): Promise<Plan<PhoneNumberAction, PhoneNumberStatus>> {
-      const [seen, owning] = await Promise.all([look(phoneNumber, signal), ownership(phoneNumber)]);
-      const wanted = isDeleting(phoneNumber) ? [] : phoneNumberReferences(phoneNumber).map((reference) => ({ reference }));
-      const { snapshot, recheckAfterMs } = await snapshots.observe(namespaceOf(phoneNumber), () => wanted, signal);
-      return recheck(
-        planPhoneNumber(phoneNumber, snapshot, { now, nativeNumbers, ownership: owning, deletionGraceMs, ...(seen && { telephony: seen }) }),
-        recheckAfterMs,
-      );
+    async plan(phoneNumber, context) {
+      const { now, signal } = context;
+      const [telephony, ownership] = await Promise.all([telephonyOf(phoneNumber, context), ownershipFacts(phoneNumber, context)]);
+      return planFromReferences(snapshots, phoneNumber, {
+        plan: (snapshot) =>
+          planPhoneNumber(phoneNumber, snapshot, { now, nativeNumbers, ownership, deletionGraceMs, ...(telephony && { telephony }) }),
+        signal,
+      });
     },
 
-    async apply(action, phoneNumber, context): Promise<Applied<PhoneNumber>> {
+    async apply(action, phoneNumber) {
       const owner = ownerOf(phoneNumber);
-      const book = telephony?.book;
-      const attempt = telephony === undefined ? '' : (attemptOf(action, (spec) => telephony.trunks.digest(spec)) ?? '');
+      const attempt = mediaServer === undefined ? '' : (attemptOf(action, (spec) => mediaServer.trunks.digest(spec)) ?? '');
       switch (action.type) {
         case 'claim': {
           const claimed = await claims.claim(owner, assignments.assigneesOf(owner.number));
-          if (claimed) onClaimed(owner);
+          if (claimed) reservations.claimed(owner);
           return { replan: !claimed };
         }
-        case 'addFinalizer':
-          return { object: await setFinalizer(client, phoneNumber, true, context) };
-        case 'dropFinalizer': {
-          const object = await setFinalizer(client, phoneNumber, false, context);
-          book?.forget(owner.uid);
-          return { object };
-        }
         case 'create':
-          return { replan: (await book?.create(action.spec, owner, attempt)) !== true };
+          return { replan: (await trunkCache?.create(action.spec, owner, attempt)) !== true };
         case 'replace':
-          return { replan: (await book?.replace(action.id, action.spec, owner, attempt)) !== true };
+          return { replan: (await trunkCache?.replace(action.id, action.spec, owner, attempt)) !== true };
         case 'remove':
-          return { replan: (await book?.remove(action.thing, owner)) !== true };
+          return { replan: (await trunkCache?.remove(action.thing, owner)) !== true };
         case 'writeRoute':
           return { replan: (await routes.write(action.route)).state !== 'known' };
         default:
-          return { replan: (await routes.remove({ org: namespaceOf(phoneNumber), uid: owner.uid })).state !== 'known' };
+          return { replan: (await routes.remove({ org: owner.org, uid: owner.uid })).state !== 'known' };
       }
     },
+
+    lead(queue: KeyedQueue) {
+      const stopReservations = reservations.lead(queue);
+      trunkCache?.clear();
+      const stopPolling = trunkCache?.poll((uids) => {
+        for (const object of informer.cache.list()) if (uids.has(object.metadata.uid)) queue.enqueue(keyOf(object));
+      });
+      return () => {
+        stopReservations();
+        stopPolling?.();
+      };
+    },
+    refresh() {
+      routes.clear();
+      claims.clear();
+      reservations.releaseGone();
+    },
+    deleted(phoneNumber) {
+      trunkCache?.forget(phoneNumber.metadata.uid);
+      reservations.release(ownerOf(phoneNumber));
+    },
+    catchUp: () => reservations.releaseGone(),
   };
 }
 
-/** What a PhoneNumber has of its number, in Postgres and at the media server. */
-export function ownerOf(phoneNumber: Stored<PhoneNumber>): NumberOwner {
+/** Identifies what a PhoneNumber has of its number, in Postgres and at the media server. */
+function ownerOf(phoneNumber: Stored<PhoneNumber>): NumberOwner {
   return { org: namespaceOf(phoneNumber), uid: phoneNumber.metadata.uid, number: phoneNumber.spec.number };
 }

@@ -1,9 +1,8 @@
 /** Reads the password of a trunk when it is needed; kept nowhere. */
 import type { PhoneNumber } from '../../crds/index.ts';
 import { KubeError, ResourceClient, type KubeObject, type Stored, type Transport } from '../../kube/index.ts';
-import { FIELD_MANAGER } from '../caches.ts';
 import { namespaceOf } from '../runtime/snapshot-reader.ts';
-import { keyedDescriptors } from '../runtime/namespace-informers.ts';
+import { DATA_DESCRIPTORS, FIELD_MANAGER } from '../runtime/namespace-informers.ts';
 
 interface Secret extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
@@ -16,7 +15,7 @@ export class TrunkPasswords {
   readonly #client: ResourceClient<Secret>;
 
   constructor({ transport }: { readonly transport: Transport }) {
-    this.#client = new ResourceClient<Secret>({ transport, descriptor: keyedDescriptors.Secret, fieldManager: FIELD_MANAGER });
+    this.#client = new ResourceClient<Secret>({ transport, descriptor: DATA_DESCRIPTORS.Secret, fieldManager: FIELD_MANAGER });
   }
 
   /**

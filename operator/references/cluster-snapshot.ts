@@ -1,9 +1,9 @@
-/** What a plan may look at: a consistent, synchronous view of everything around one object. */
+/** What a plan reads: a consistent, synchronous view of everything around one object. */
 import type { AddressChecks } from '../../voice/calls/address-checks.ts';
 import type { Agent, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } from '../../crds/index.ts';
 import { isDeleting } from '../status/common.ts';
 
-export interface UnfitKeys {
+export interface UnusableKeys {
   /** Are called like signing keys, and are none. */
   readonly signing: ReadonlySet<string>;
   /** Can't be the value of a header. */
@@ -11,7 +11,7 @@ export interface UnfitKeys {
 }
 
 /** A Secret or ConfigMap as far as it is known: never its values. */
-export type KeyedObject =
+export type DataObject =
   | { readonly state: 'absent' }
   | {
       readonly state: 'present';
@@ -21,7 +21,7 @@ export type KeyedObject =
       /** Uids of its owners. */
       readonly owners: readonly string[];
       /** Keys of a Secret whose values can't be what the name says; judged when they were read. */
-      readonly unfit?: UnfitKeys;
+      readonly unusable?: UnusableKeys;
       /** The annotation that says until when former signing keys are used, as it is written. */
       readonly signingExpiry?: string;
     }
@@ -34,7 +34,8 @@ export type ConfigText =
   | { readonly state: 'too-large' }
   | { readonly state: 'binary' };
 
-export interface ClusterSnapshot {
+/** Objects, as the informers know them. */
+export interface ObjectLookups {
   /** Whether the namespace carries the label of an organisation. */
   isOrganization(namespace: string): boolean;
   agent(namespace: string, name: string): Agent | undefined;
@@ -47,8 +48,11 @@ export interface ClusterSnapshot {
   knowledgeBasesNamed(namespace: string, displayName: string): readonly KnowledgeBase[];
   /** By effective display name. */
   subscriptionsNamed(namespace: string, displayName: string): readonly WebhookSubscription[];
-  secret(namespace: string, name: string): KeyedObject;
-  configMap(namespace: string, name: string): KeyedObject;
+}
+
+export interface ClusterSnapshot extends ObjectLookups {
+  secret(namespace: string, name: string): DataObject;
+  configMap(namespace: string, name: string): DataObject;
   /** The text behind a key; only of a ConfigMap that is present. */
   configText(namespace: string, name: string, key: string): ConfigText;
   readonly addresses: AddressChecks;

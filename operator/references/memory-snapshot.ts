@@ -8,17 +8,24 @@ import {
   type Tool,
   type WebhookSubscription,
 } from '../../crds/index.ts';
-import { displayNameOf, TEXT_LIMIT, type ConfigText, type KeyedObject, type UnfitKeys, type ClusterSnapshot } from './cluster-snapshot.ts';
+import {
+  displayNameOf,
+  TEXT_LIMIT,
+  type ConfigText,
+  type DataObject,
+  type UnusableKeys,
+  type ClusterSnapshot,
+} from './cluster-snapshot.ts';
 
 /** A Secret or ConfigMap by its metadata and keys; `data` only of ConfigMaps. */
-export interface KeyedEntry {
+export interface DataEntry {
   readonly namespace: string;
   readonly name: string;
   readonly uid: string;
   readonly resourceVersion: string;
   readonly keys: readonly string[];
   readonly owners?: readonly string[];
-  readonly unfit?: UnfitKeys;
+  readonly unusable?: UnusableKeys;
   readonly signingExpiry?: string;
   readonly data?: Readonly<Record<string, string>>;
 }
@@ -30,8 +37,8 @@ export interface SnapshotContents {
   readonly phoneNumbers?: readonly PhoneNumber[];
   readonly knowledgeBases?: readonly KnowledgeBase[];
   readonly subscriptions?: readonly WebhookSubscription[];
-  readonly secrets?: readonly KeyedEntry[];
-  readonly configMaps?: readonly KeyedEntry[];
+  readonly secrets?: readonly DataEntry[];
+  readonly configMaps?: readonly DataEntry[];
   /** `Secret/namespace/name` or `ConfigMap/namespace/name` of what may not be read. */
   readonly forbidden?: ReadonlySet<string>;
   /** Every address may be called where absent. */
@@ -51,7 +58,7 @@ export function memorySnapshot(contents: SnapshotContents): ClusterSnapshot {
     configMaps = [],
     forbidden,
   } = contents;
-  const keyed = (kind: string, list: readonly KeyedEntry[], namespace: string, name: string): KeyedObject => {
+  const keyed = (kind: string, list: readonly DataEntry[], namespace: string, name: string): DataObject => {
     if (forbidden?.has(`${kind}/${namespace}/${name}`)) return { state: 'forbidden' };
     const entry = list.find((item) => item.namespace === namespace && item.name === name);
     if (entry === undefined) return { state: 'absent' };
@@ -61,7 +68,7 @@ export function memorySnapshot(contents: SnapshotContents): ClusterSnapshot {
       resourceVersion: entry.resourceVersion,
       keys: new Set(entry.keys),
       owners: entry.owners ?? [],
-      ...(entry.unfit !== undefined && { unfit: entry.unfit }),
+      ...(entry.unusable !== undefined && { unusable: entry.unusable }),
       ...(entry.signingExpiry !== undefined && { signingExpiry: entry.signingExpiry }),
     };
   };

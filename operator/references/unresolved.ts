@@ -1,7 +1,7 @@
 import { isDeleting } from '../status/common.ts';
 import type { Problem } from '../status/reasons.ts';
 import type { Reference } from './references-of.ts';
-import type { KeyedObject, ClusterSnapshot } from './cluster-snapshot.ts';
+import type { DataObject, ClusterSnapshot } from './cluster-snapshot.ts';
 
 /** What is wrong with each reference, in the order of the spec; empty when everything exists and can be used. */
 export function unresolved(namespace: string, references: readonly Reference[], snapshot: ClusterSnapshot): readonly Problem[] {
@@ -11,9 +11,9 @@ export function unresolved(namespace: string, references: readonly Reference[], 
 function check(namespace: string, reference: Reference, snapshot: ClusterSnapshot): Problem | undefined {
   switch (reference.kind) {
     case 'Secret':
-      return checkKeyed('Secret', namespace, reference, snapshot.secret(namespace, reference.name));
+      return checkData('Secret', namespace, reference, snapshot.secret(namespace, reference.name));
     case 'ConfigMap':
-      return checkKeyed('ConfigMap', namespace, reference, snapshot.configMap(namespace, reference.name));
+      return checkData('ConfigMap', namespace, reference, snapshot.configMap(namespace, reference.name));
     case 'Agent':
       return checkObject('Agent', namespace, reference, snapshot.agent(namespace, reference.name));
     default:
@@ -21,7 +21,7 @@ function check(namespace: string, reference: Reference, snapshot: ClusterSnapsho
   }
 }
 
-function checkKeyed(kind: 'Secret' | 'ConfigMap', namespace: string, reference: Reference, found: KeyedObject): Problem | undefined {
+function checkData(kind: 'Secret' | 'ConfigMap', namespace: string, reference: Reference, found: DataObject): Problem | undefined {
   const thing = `${kind} ${namespace}/${reference.name}`;
   switch (found.state) {
     case 'absent':

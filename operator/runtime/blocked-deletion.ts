@@ -1,7 +1,7 @@
 import { wellKnown, type CommonStatus } from '../../crds/index.ts';
-import type { Plan } from './plan.ts';
 import type { Managed } from '../status/common.ts';
 import { timestamp, toConditions } from '../status/conditions.ts';
+import type { FinalizerAction, Plan } from './reconciler.ts';
 
 export interface BlockedDeletion {
   /** Milliseconds since the epoch. */
@@ -18,11 +18,11 @@ export interface BlockedDeletion {
   };
 }
 
-/** The deletion of an object while Postgres is away: it is let go after a bounded time, or at once where somebody says so. */
+/** The deletion of an object while Postgres or the media server is away: it is released after a bounded time, or at once where its annotation says so. */
 export function planBlockedDeletion<S extends CommonStatus>(
   object: Managed & { readonly status?: S },
   { now, deletionGraceMs, why, words }: BlockedDeletion,
-): Plan<{ readonly type: 'dropFinalizer' }, S> {
+): Plan<FinalizerAction, S> {
   const left = Date.parse(object.metadata.deletionTimestamp ?? '') + deletionGraceMs - now;
   const forced = object.metadata.annotations?.[wellKnown.forceRelease] === 'true';
   if (forced || left <= 0) {

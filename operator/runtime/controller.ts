@@ -1,12 +1,14 @@
 import type { Registry } from 'prom-client';
 
-import type { CommonStatus } from '../../crds/index.ts';
+import { wellKnown, type CommonStatus } from '../../crds/index.ts';
 import {
+  keyOf,
   KubeError,
   WorkQueue,
   type Change,
   type EventRecorder,
   type Informer,
+  type Priority,
   type ResourceClient,
   type Stored,
 } from '../../kube/index.ts';
@@ -17,44 +19,45 @@ import { conditionOf } from '../status/conditions.ts';
 import { sameJson } from '../status/equality.ts';
 import type { OperatorMetrics } from './metrics.ts';
 import { PendingWrites } from './pending-writes.ts';
-import { Pass, type Outcome } from './reconcile-trace.ts';
-import type { Plan } from './plan.ts';
 import { ReadyTimer } from './ready-timer.ts';
-import { UnsettledError } from './unsettled.ts';
+import { ReconcileTrace, type Outcome } from './reconcile-trace.ts';
+import {
+  UnsettledError,
+  type Applied,
+  type FinalizerAction,
+  type KeyedQueue,
+  type ReconcileContext,
+  type Reconciler,
+} from './reconciler.ts';
 
-export type Priority = 'user' | 'initial' | 'resync';
-
-/** What makes one kind different from the others. */
-export interface Reconciler<T extends Managed, Action, Status> {
+/** An object to reconcile because of another one. */
+export interface Trigger {
   readonly kind: string;
-  /** The status fields that a plan decides; others belong to somebody else and are neither compared nor written. */
-  readonly statusFields: readonly (keyof Status & string)[];
-  /** Looks at the world and plans. */
-  decide(object: Stored<T>, context: ReconcileContext): Promise<Plan<Action, Status>>;
-  /** Carries out one action. */
-  apply(action: Action, object: Stored<T>, context: ReconcileContext): Promise<Applied<T>>;
+  readonly key: string;
 }
 
-export interface ReconcileContext {
-  /** Milliseconds since the epoch, the same throughout a pass. */
-  readonly now: number;
-  /** Aborts when leadership ends. */
-  readonly signal: AbortSignal;
+/** A {@link Controller}, whatever its kind. */
+export interface KindController {
+  readonly kind: string;
+  readonly informer: Pick<Informer<Managed>, 'start' | 'stop' | 'synced'>;
+  /** Reconciles objects as they change; `trigger` gets those of all kinds that depend on them. */
+  listen(trigger: (triggers: readonly Trigger[]) => void): void;
+  enqueue(key: string): void;
+  resync(): void;
+  postgresIsBack(): void;
+  organizationDeleted(): void;
+  run(signal: AbortSignal): Promise<void>;
+  shutDown(): void;
 }
 
-export interface Applied<T extends Managed> {
-  /** The object after the action, where it changed. */
-  readonly object?: Stored<T>;
-  /** The world turned out otherwise: leave the remaining actions and plan again. */
-  readonly replan?: boolean;
-}
-
-export interface ControllerOptions<T extends Managed, Action, Status extends CommonStatus> {
-  readonly logic: Reconciler<T, Action, Status>;
+export interface ControllerOptions<T extends Managed, Action extends { readonly type: string }, Status extends CommonStatus> {
+  readonly reconciler: Reconciler<T, Action, Status>;
   readonly informer: Informer<T>;
   readonly client: ResourceClient<T>;
+  /** What else to reconcile when an object of this kind changes. */
+  readonly triggers: (change: Change<Stored<T>>) => readonly Trigger[];
   readonly events: Pick<EventRecorder, 'record'>;
-  /** Whether the namespace is on its way out: there only deletions are worth any work, and nothing new may be created. */
+  /** Whether the namespace is being deleted: only deletions are worth any work there, and nothing new may be created. */
   readonly isTerminating: (namespace: string) => boolean;
   readonly metrics: OperatorMetrics;
   readonly concurrency: number;
@@ -64,66 +67,88 @@ export interface ControllerOptions<T extends Managed, Action, Status extends Com
   readonly registry: Registry;
 }
 
-/** More rounds of acting and looking again than any plan needs. */
+/** More rounds of planning and acting than any object needs. */
 const ROUNDS_LIMIT = 6;
 /** While the API server is away keys come back in about this time, in milliseconds; growing delays would keep them away long after it is back. */
 const OUTAGE_DELAY_MS = 1_000;
 
 /** Runs one kind: a queue of keys, and for each key observe → plan → act → write the status if it differs. */
-export class Controller<T extends Managed, Action, Status extends CommonStatus> {
+export class Controller<
+  T extends Managed,
+  Action extends { readonly type: string },
+  Status extends CommonStatus,
+> implements KindController {
   readonly #options: ControllerOptions<T, Action, Status>;
+  readonly #name: string;
   readonly #queue: WorkQueue<string>;
   readonly #pendingWrites = new PendingWrites<T>();
   readonly #readyTimer: ReadyTimer;
-  readonly #logger: Logger;
+  /** Keys to reconcile once Postgres is back. */
+  readonly #waitingForPostgres = new Set<string>();
   #active = false;
 
   constructor(options: ControllerOptions<T, Action, Status>) {
-    const { logic, clock, random, registry, metrics, concurrency } = options;
+    const { reconciler, informer, clock, random, registry, metrics, concurrency } = options;
     this.#options = options;
-    this.#queue = new WorkQueue<string>({ name: logic.kind.toLowerCase(), clock, random, registry });
+    this.#name = reconciler.kind.toLowerCase();
+    this.#queue = new WorkQueue<string>({ name: this.#name, clock, random, registry });
     this.#readyTimer = new ReadyTimer(clock);
-    this.#logger = options.logger;
     metrics.limit.set({ controller: this.#name }, concurrency);
     metrics.active.set({ controller: this.#name }, 0);
+    metrics.countObjects(reconciler.kind, () => informer.cache.list());
   }
 
-  get #name(): string {
-    return this.#options.logic.kind.toLowerCase();
+  get kind(): string {
+    return this.#options.reconciler.kind;
   }
 
-  /** Something an object depends on changed. A process that stands by takes no notice: it starts with all keys. */
+  get informer(): Informer<T> {
+    return this.#options.informer;
+  }
+
+  listen(trigger: (triggers: readonly Trigger[]) => void): void {
+    this.informer.onChange((change) => {
+      this.#changed(change);
+      trigger(this.#options.triggers(change));
+    });
+  }
+
+  /** Something an object depends on changed. A standby ignores it: it starts with all keys. */
   enqueue(key: string, priority: Priority = 'user'): void {
     if (this.#active) this.#queue.add(key, { priority });
   }
 
-  enqueueAll(priority: Priority): void {
-    for (const object of this.#options.informer.cache.list()) this.enqueue(keyFor(object), priority);
+  /** Reconciles everything again, as if nothing had been read before. */
+  resync(): void {
+    this.#options.reconciler.refresh?.();
+    this.#enqueueAll('resync');
   }
 
-  /** A change of an object itself. */
-  changed(change: Change<Stored<T>>): void {
-    const key = keyFor(change.object);
-    if (change.type === 'deleted') {
-      this.#pendingWrites.forget(key);
-      this.#readyTimer.forget(key);
-      this.enqueue(key);
-      return;
-    }
-    if (this.#pendingWrites.isEcho(change.object)) return;
-    this.#readyTimer.saw(key, change.object);
-    this.enqueue(key, change.initial ? 'initial' : 'user');
+  postgresIsBack(): void {
+    this.#options.reconciler.catchUp?.();
+    const keys = [...this.#waitingForPostgres];
+    this.#waitingForPostgres.clear();
+    for (const key of keys) this.enqueue(key);
+  }
+
+  /** Objects went with their organisation. */
+  organizationDeleted(): void {
+    this.#options.reconciler.catchUp?.();
   }
 
   /** Works until the signal aborts; resolves when nothing is in flight any more. */
   async run(signal: AbortSignal): Promise<void> {
-    const { concurrency } = this.#options;
+    const { concurrency, reconciler } = this.#options;
+    const queue: KeyedQueue = { enqueue: (key) => this.enqueue(key), enqueueAll: () => this.#enqueueAll('resync') };
     this.#active = true;
-    this.enqueueAll('initial');
+    const stopLeading = reconciler.lead?.(queue);
+    reconciler.refresh?.();
+    this.#enqueueAll('initial');
     try {
       await this.#queue.run({ concurrency, signal, handle: (key, handlerSignal) => this.#handle(key, handlerSignal) });
     } finally {
       this.#active = false;
+      await stopLeading?.();
     }
   }
 
@@ -132,80 +157,107 @@ export class Controller<T extends Managed, Action, Status extends CommonStatus> 
     this.#queue.shutDown();
   }
 
+  #enqueueAll(priority: Priority): void {
+    for (const object of this.informer.cache.list()) this.enqueue(keyOf(object), priority);
+  }
+
+  #changed(change: Change<Stored<T>>): void {
+    const key = keyOf(change.object);
+    if (change.type === 'deleted') {
+      this.#pendingWrites.forget(key);
+      this.#readyTimer.forget(key);
+      this.#options.reconciler.deleted?.(change.object);
+      this.enqueue(key);
+      return;
+    }
+    if (this.#pendingWrites.isEcho(change.object)) return;
+    this.#readyTimer.saw(key, change.object);
+    this.enqueue(key, change.initial ? 'initial' : 'user');
+  }
+
   async #handle(key: string, signal: AbortSignal): Promise<void> {
-    const { metrics, clock, random, logic } = this.#options;
+    const { metrics, clock, random, logger } = this.#options;
     const controller = this.#name;
-    const pass = new Pass({ kind: logic.kind, key, clock, logger: this.#logger });
+    const trace = new ReconcileTrace({ kind: this.kind, key, clock, logger });
     const end = (outcome: Outcome, error?: unknown): void => {
       metrics.active.dec({ controller });
-      metrics.duration.observe({ controller }, pass.end(outcome, error) / 1000);
+      metrics.duration.observe({ controller }, trace.end(outcome, error) / 1000);
     };
     metrics.active.inc({ controller });
     try {
-      const requeueAfterMs = await this.#reconcile(key, pass, signal);
+      const requeueAfterMs = await this.#reconcile(key, trace, signal);
       if (requeueAfterMs !== undefined) this.#queue.addAfter(key, requeueAfterMs);
-      pass.requeued(requeueAfterMs);
+      trace.requeued(requeueAfterMs);
       metrics.reconciles.inc({ controller, result: requeueAfterMs === undefined ? 'success' : 'requeue_after' });
-      end(pass.hasChanged ? 'changed' : 'unchanged');
+      end(trace.hasChanged ? 'changed' : 'unchanged');
     } catch (error) {
       if (signal.aborted) return end('unsettled');
       if (error instanceof UnsettledError) {
         metrics.reconciles.inc({ controller, result: 'requeue_after' });
         this.#queue.addAfter(key, error.retryAfterMs);
-        pass.requeued(error.retryAfterMs);
+        trace.requeued(error.retryAfterMs);
         return end('unsettled');
       }
       metrics.reconciles.inc({ controller, result: 'error' });
       metrics.errors.inc({ controller });
       end('failed', error);
-      if (!isOutage(error)) throw error;
+      if (!isApiServerOutage(error)) throw error;
       this.#queue.addAfter(key, (error.retryAfterMs ?? OUTAGE_DELAY_MS) * (0.5 + random()));
     }
   }
 
-  /** @returns after how many milliseconds to look again, if at all */
-  async #reconcile(key: string, pass: Pass, signal: AbortSignal): Promise<number | undefined> {
-    const { logic, informer, clock, isTerminating } = this.#options;
+  /** @returns after how many milliseconds to reconcile again, if at all */
+  async #reconcile(key: string, trace: ReconcileTrace, signal: AbortSignal): Promise<number | undefined> {
+    const { reconciler, informer, clock, isTerminating, events } = this.#options;
     let object = this.#pendingWrites.latest(key, informer.cache.get(key));
     if (object === undefined || (!isDeleting(object) && isTerminating(object.metadata.namespace ?? ''))) return undefined;
+    const retryWhenPostgresIsBack = (): void => void this.#waitingForPostgres.add(key);
     for (let round = 0; round < ROUNDS_LIMIT; round += 1) {
       const seen: Stored<T> = object;
-      pass.sees(seen);
-      const context: ReconcileContext = { now: clock.now(), signal };
-      const plan = await pass.looks(() => logic.decide(seen, context));
+      trace.observe(seen);
+      const context: ReconcileContext = { now: clock.now(), signal, retryWhenPostgresIsBack };
+      const plan = await trace.inSpan(() => reconciler.plan(seen, context));
       signal.throwIfAborted();
-      for (const notice of plan.notices ?? []) this.#options.events.record(object, notice);
+      for (const notice of plan.notices ?? []) events.record(object, notice);
       if (plan.actions.length === 0) {
-        if (plan.status !== undefined) await this.#writeStatus(object, plan.status, pass, signal);
+        if (plan.status !== undefined) await this.#writeStatus(object, plan.status, trace, signal);
         return plan.requeueAfterMs;
       }
       for (const action of plan.actions) {
-        const { type } = action as { readonly type: string };
         const present: Stored<T> = object;
-        const carried = await pass.does(type, () => logic.apply(action, present, context));
+        const applied = await trace.step(action.type, () => this.#apply(action, present, context));
         signal.throwIfAborted();
-        if (carried.replan === true) break;
-        pass.changed(type);
-        if (carried.object === undefined) continue;
-        object = carried.object;
-        this.#pendingWrites.note(object);
+        if (applied.replan === true) break;
+        trace.changed(action.type);
+        if (applied.object === undefined) continue;
+        object = applied.object;
+        this.#pendingWrites.record(object);
       }
     }
-    throw new Error(`${logic.kind} ${key}: planning led to ever new actions`);
+    throw new Error(`failed to reconcile ${this.kind} ${key}: still actions to carry out after ${ROUNDS_LIMIT} rounds`);
   }
 
-  /** Writes it if it differs. */
-  async #writeStatus(object: Stored<T>, planned: Status, pass: Pass, signal: AbortSignal): Promise<void> {
-    const { logic, client, metrics, events } = this.#options;
-    const decided = pick(planned, logic.statusFields);
-    if (sameJson(decided, pick(object.status ?? {}, logic.statusFields))) return;
+  /** Other writers' finalizers stay; the resourceVersion in the patch keeps two writers from undoing each other. */
+  async #apply(action: Action | FinalizerAction, object: Stored<T>, context: ReconcileContext): Promise<Applied<T>> {
+    if (action.type !== 'addFinalizer' && action.type !== 'dropFinalizer')
+      return this.#options.reconciler.apply(action as Action, object, context);
+    const others = (object.metadata.finalizers ?? []).filter((finalizer) => finalizer !== wellKnown.finalizer);
+    const finalizers = action.type === 'addFinalizer' ? [...others, wellKnown.finalizer] : others;
+    return { object: await this.#options.client.patchFinalizers(object, finalizers, { signal: context.signal }) };
+  }
+
+  /** Writes the status if it differs. */
+  async #writeStatus(object: Stored<T>, planned: Status, trace: ReconcileTrace, signal: AbortSignal): Promise<void> {
+    const { reconciler, client, metrics, events } = this.#options;
+    const decided = pick(planned, reconciler.statusFields);
+    if (sameJson(decided, pick(object.status ?? {}, reconciler.statusFields))) return;
     const { name, namespace, uid } = object.metadata;
     const body = { apiVersion: object.apiVersion, kind: object.kind, metadata: { name, namespace, uid }, status: decided };
-    const written = await pass.does('apply status', () => client.applyStatus(body as unknown as T, { signal }));
-    pass.changed('status');
-    metrics.statusWrites.inc({ kind: logic.kind });
-    this.#pendingWrites.note(written);
-    const key = keyFor(object);
+    const written = await trace.step('apply status', () => client.applyStatus(body as unknown as T, { signal }));
+    trace.changed('status');
+    metrics.statusWrites.inc({ kind: this.kind });
+    this.#pendingWrites.record(written);
+    const key = keyOf(object);
     // A change that came in between has its event swallowed as the echo of this write if a relist joins the two.
     if (written.metadata.generation !== object.metadata.generation || !sameJson(written.metadata.annotations, object.metadata.annotations))
       this.enqueue(key);
@@ -216,13 +268,9 @@ export class Controller<T extends Managed, Action, Status extends CommonStatus> 
     }
     if (after?.status === 'True') {
       const seconds = this.#readyTimer.ready(key, object.metadata.generation ?? 0);
-      if (seconds !== undefined) metrics.timeToReady.observe({ kind: logic.kind }, seconds);
+      if (seconds !== undefined) metrics.timeToReady.observe({ kind: this.kind }, seconds);
     }
   }
-}
-
-function keyFor(object: Managed): string {
-  return `${object.metadata.namespace ?? ''}/${object.metadata.name}`;
 }
 
 function pick(status: object, fields: readonly string[]): Record<string, unknown> {
@@ -231,6 +279,6 @@ function pick(status: object, fields: readonly string[]): Record<string, unknown
 }
 
 /** The API server is away or overloaded; any other failure has to do with the object, and is tried again at growing intervals. */
-function isOutage(error: unknown): error is KubeError {
+function isApiServerOutage(error: unknown): error is KubeError {
   return error instanceof KubeError && [0, 429, 502, 503, 504].includes(error.code);
 }

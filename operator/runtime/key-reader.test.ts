@@ -3,9 +3,10 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createTransport, ResourceClient, type KubeObject, type Stored, type Transport } from '../../kube/index.ts';
 import { startApiServerDouble, type ApiServerDouble } from '../../kube/testing/index.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { KeyReader, type KeyedFacts } from './key-reader.ts';
-import { keyedDescriptors } from './namespace-informers.ts';
-import { UnsettledError } from './unsettled.ts';
+import { unusableKeys } from '../webhook-subscription/signing-keys.ts';
+import { KeyReader, type DataFacts } from './key-reader.ts';
+import { DATA_DESCRIPTORS } from './namespace-informers.ts';
+import { UnsettledError } from './reconciler.ts';
 
 const denial = { kind: 'status', code: 403, reason: 'Forbidden', match: { path: '/api/v1/namespaces/acme/secrets/keys' } } as const;
 
@@ -16,14 +17,14 @@ describe('KeyReader', () => {
   let clock: FakeClock;
   let reader: KeyReader;
 
-  const read = (): Promise<KeyedFacts> => reader.read('Secret', seen, [], AbortSignal.timeout(30_000));
+  const read = (): Promise<DataFacts> => reader.read('Secret', seen, [], AbortSignal.timeout(30_000));
 
   beforeEach(async () => {
     double = await startApiServerDouble({ namespaces: ['acme'] });
     transport = createTransport({ kubeConfig: double.kubeConfig });
     const client = new ResourceClient<KubeObject & { readonly data: object }>({
       transport,
-      descriptor: keyedDescriptors.Secret,
+      descriptor: DATA_DESCRIPTORS.Secret,
       fieldManager: 'test',
     });
     seen = await client.create({
@@ -33,7 +34,7 @@ describe('KeyReader', () => {
       data: { apiKey: 'eA==' },
     });
     clock = new FakeClock();
-    reader = new KeyReader(transport, clock);
+    reader = new KeyReader({ transport, clock, unusableKeys });
   });
 
   afterEach(async () => {

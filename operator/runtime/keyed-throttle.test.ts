@@ -3,21 +3,21 @@ import { expect, it } from 'vitest';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { KeyedThrottle } from './keyed-throttle.ts';
 
-it('hands a key on at once, then once for each interval, and never loses the last telling', async () => {
+it('emits a key at once, then once for each interval, and never loses the last one', async () => {
   const clock = new FakeClock();
-  const told: string[] = [];
-  const coalescer = new KeyedThrottle({ clock, everyMs: 10_000, emit: (key) => told.push(`${key} at ${clock.monotonic()}`) });
-  coalescer.tell('a');
+  const emitted: string[] = [];
+  const throttle = new KeyedThrottle({ clock, everyMs: 10_000, emit: (key) => emitted.push(`${key} at ${clock.monotonic()}`) });
+  throttle.add('a');
   for (let ms = 0; ms < 15_000; ms += 1_000) {
     await clock.advance(1_000);
-    coalescer.tell('a');
+    throttle.add('a');
   }
-  coalescer.tell('b');
+  throttle.add('b');
   await clock.advance(60_000);
-  coalescer.tell('a');
-  expect(told).toEqual(['a at 0', 'a at 10000', 'b at 15000', 'a at 20000', 'a at 75000']);
-  coalescer.tell('a');
-  coalescer.clear();
+  throttle.add('a');
+  expect(emitted).toEqual(['a at 0', 'a at 10000', 'b at 15000', 'a at 20000', 'a at 75000']);
+  throttle.add('a');
+  throttle.clear();
   await clock.advance(60_000);
-  expect(told).toHaveLength(5);
+  expect(emitted).toHaveLength(5);
 });

@@ -7,36 +7,36 @@ export interface KeyedThrottleOptions {
   readonly emit: (key: string) => void;
 }
 
-/** Hands a key on at once, and then, however often it is told, once for each interval. The last telling is never lost. */
+/** Emits a key at once, and then, however often it is added, once for each interval. What is added last is never lost. */
 export class KeyedThrottle {
   readonly #options: KeyedThrottleOptions;
-  readonly #quiet = new Map<string, { readonly timer: Timer; again: boolean }>();
+  readonly #throttled = new Map<string, { readonly timer: Timer; again: boolean }>();
 
   constructor(options: KeyedThrottleOptions) {
     this.#options = options;
   }
 
-  tell(key: string): void {
-    const known = this.#quiet.get(key);
+  add(key: string): void {
+    const known = this.#throttled.get(key);
     if (known === undefined) this.#emit(key);
     else known.again = true;
   }
 
-  /** Drops what would be handed on later. */
+  /** Drops what would be emitted later. */
   clear(): void {
-    for (const { timer } of this.#quiet.values()) timer.cancel();
-    this.#quiet.clear();
+    for (const { timer } of this.#throttled.values()) timer.cancel();
+    this.#throttled.clear();
   }
 
   #emit(key: string): void {
     const { clock, everyMs, emit } = this.#options;
-    this.#quiet.set(key, { timer: clock.after(everyMs, () => this.#over(key)), again: false });
+    this.#throttled.set(key, { timer: clock.after(everyMs, () => this.#over(key)), again: false });
     emit(key);
   }
 
   #over(key: string): void {
-    const again = this.#quiet.get(key)?.again === true;
-    this.#quiet.delete(key);
+    const again = this.#throttled.get(key)?.again === true;
+    this.#throttled.delete(key);
     if (again) this.#emit(key);
   }
 }

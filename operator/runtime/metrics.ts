@@ -1,6 +1,9 @@
 /** The operator's metrics: under controller-runtime's names where it has them, so that existing dashboards and alerts work. */
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
+import type { Managed } from '../status/common.ts';
+import { conditionOf } from '../status/conditions.ts';
+
 interface MetricDefinition {
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
@@ -60,11 +63,13 @@ const operatorMetrics = {
   },
 } as const satisfies Record<string, MetricDefinition>;
 
-const durationBuckets = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
-const readyBuckets = [0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 900];
+const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30];
+const READY_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.15, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 900];
 
 export interface OperatorMetrics {
   readonly objects: Gauge;
+  /** Counts the objects of a kind whenever metrics are collected. */
+  readonly countObjects: (kind: string, list: () => readonly Managed[]) => void;
   readonly reconciles: Counter;
   readonly errors: Counter;
   readonly duration: Histogram;
@@ -75,24 +80,28 @@ export interface OperatorMetrics {
   readonly statusWrites: Counter;
 }
 
-/** @param countObjects - objects by kind and Ready, asked for when metrics are collected */
-export function createMetrics(registry: Registry, countObjects: () => ReadonlyMap<string, ReadonlyMap<string, number>>): OperatorMetrics {
+export function createMetrics(registry: Registry): OperatorMetrics {
+  const listed = new Map<string, () => readonly Managed[]>();
   const options = ({ name, help, labels }: MetricDefinition) => ({ name, help, labelNames: [...labels], registers: [registry] });
   return {
     objects: new Gauge({
       ...options(operatorMetrics.objects),
       collect() {
         this.reset();
-        for (const [kind, counts] of countObjects()) for (const [ready, count] of counts) this.set({ kind, ready }, count);
+        for (const [kind, list] of listed) {
+          for (const ready of ['True', 'False', 'Unknown', '']) this.set({ kind, ready }, 0);
+          for (const object of list()) this.inc({ kind, ready: conditionOf(object, 'Ready')?.status ?? '' });
+        }
       },
     }),
+    countObjects: (kind, list) => void listed.set(kind, list),
     reconciles: new Counter(options(operatorMetrics.reconciles)),
     errors: new Counter(options(operatorMetrics.errors)),
-    duration: new Histogram({ ...options(operatorMetrics.duration), buckets: durationBuckets }),
+    duration: new Histogram({ ...options(operatorMetrics.duration), buckets: DURATION_BUCKETS }),
     active: new Gauge(options(operatorMetrics.active)),
     limit: new Gauge(options(operatorMetrics.limit)),
     leader: new Gauge(options(operatorMetrics.leader)),
-    timeToReady: new Histogram({ ...options(operatorMetrics.timeToReady), buckets: readyBuckets }),
+    timeToReady: new Histogram({ ...options(operatorMetrics.timeToReady), buckets: READY_BUCKETS }),
     statusWrites: new Counter(options(operatorMetrics.statusWrites)),
   };
 }

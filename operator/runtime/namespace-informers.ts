@@ -1,13 +1,12 @@
 /**
  * Secrets and ConfigMaps of the organisations, by their metadata: one pair of informers for each organisation's
- * namespace, so that the operator needs no permission beyond them and values never come along.
+ * namespace, so that the operator needs no permission in other namespaces and never receives values.
  */
 import type { Registry } from 'prom-client';
 
 import {
   createInformer,
   ResourceClient,
-  type Change,
   type Informer,
   type KubeObject,
   type ResourceDescriptor,
@@ -16,11 +15,12 @@ import {
 } from '../../kube/index.ts';
 import { sleep, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
-import { FIELD_MANAGER } from '../caches.ts';
 
-export type KeyedKind = 'Secret' | 'ConfigMap';
+export const FIELD_MANAGER = 'parley-operator';
 
-export const keyedDescriptors: Readonly<Record<KeyedKind, ResourceDescriptor>> = {
+export type DataKind = 'Secret' | 'ConfigMap';
+
+export const DATA_DESCRIPTORS: Readonly<Record<DataKind, ResourceDescriptor>> = {
   Secret: { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true },
   ConfigMap: { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true },
 };
@@ -30,16 +30,13 @@ export interface NamespaceInformersOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly registry: Registry;
-  readonly onChange: (kind: KeyedKind, change: Change<Stored<KubeObject>>) => void;
-  /** A namespace that could not be listed in time has been listed after all: what is in it was judged without. */
-  readonly onLateListing: (namespace: string) => void;
 }
 
-/** Longest wait for the first listing of a namespace, in milliseconds. What lacks a permission must not hold up the others. */
+/** Longest wait for the first listing of a namespace, in milliseconds. A missing permission must not hold up other namespaces. */
 const LISTING_TIMEOUT_MS = 5_000;
 
 interface Entry {
-  readonly informers: Readonly<Record<KeyedKind, Informer<KubeObject>>>;
+  readonly informers: Readonly<Record<DataKind, Informer<KubeObject>>>;
   /** Resolves when both have listed, or when the namespace isn't watched any more. */
   readonly listed: Promise<unknown>;
   state: 'listing' | 'listed' | 'late';
@@ -48,16 +45,27 @@ interface Entry {
 export class NamespaceInformers {
   readonly #options: NamespaceInformersOptions;
   readonly #namespaces = new Map<string, Entry>();
+  readonly #changeListeners: ((kind: DataKind, object: KubeObject) => void)[] = [];
+  readonly #lateListeners: ((namespace: string) => void)[] = [];
 
   constructor(options: NamespaceInformersOptions) {
     this.#options = options;
+  }
+
+  onChange(listener: (kind: DataKind, object: KubeObject) => void): void {
+    this.#changeListeners.push(listener);
+  }
+
+  /** A namespace that could not be listed in time has been listed after all: plans were made without its contents. */
+  onLateListing(listener: (namespace: string) => void): void {
+    this.#lateListeners.push(listener);
   }
 
   /** Begins to watch a namespace. Idempotent. */
   add(namespace: string): void {
     if (this.#namespaces.has(namespace)) return;
     const informers = { Secret: this.#informer('Secret', namespace), ConfigMap: this.#informer('ConfigMap', namespace) };
-    // They only reject when they are stopped, which is when nobody cares any more.
+    // They only reject when they are stopped: the listing doesn't matter any more.
     const listed = Promise.allSettled([informers.Secret.synced(), informers.ConfigMap.synced()]);
     const entry: Entry = { informers, listed, state: 'listing' };
     this.#namespaces.set(namespace, entry);
@@ -69,7 +77,7 @@ export class NamespaceInformers {
     await entry.listed;
     const late = entry.state === 'late';
     entry.state = 'listed';
-    if (late && this.#namespaces.get(namespace) === entry) this.#options.onLateListing(namespace);
+    if (late && this.#namespaces.get(namespace) === entry) for (const listener of this.#lateListeners) listener(namespace);
   }
 
   /** Stops watching a namespace. Idempotent. */
@@ -82,7 +90,7 @@ export class NamespaceInformers {
   /**
    * Waits until what is in the namespace is known.
    *
-   * @returns false when it could not be listed in time, for want of a permission perhaps; only the first to ask waits for that
+   * @returns false when it could not be listed in time, for lack of a permission for example; only the first caller waits for that
    */
   async listed(namespace: string, signal: AbortSignal): Promise<boolean> {
     const entry = this.#namespaces.get(namespace);
@@ -96,46 +104,48 @@ export class NamespaceInformers {
         entry.state = 'late';
         this.#options.logger.warn(
           { namespace },
-          'the Secrets and ConfigMaps of an organisation cannot be listed; those that are named are read one by one',
+          'failed to list the Secrets and ConfigMaps of an organisation; reading those that are named one by one',
         );
       }
     }
     return entry?.state !== 'late';
   }
 
-  get(kind: KeyedKind, namespace: string, name: string): Stored<KubeObject> | undefined {
+  get(kind: DataKind, namespace: string, name: string): Stored<KubeObject> | undefined {
     return this.#namespaces.get(namespace)?.informers[kind].cache.get(`${namespace}/${name}`);
   }
 
   /** Resolves once the cache has seen that state; at once where the namespace isn't or can't be watched. */
-  async waitFor(kind: KeyedKind, namespace: string, resourceVersion: string, signal: AbortSignal): Promise<void> {
+  async waitFor(kind: DataKind, namespace: string, resourceVersion: string, signal: AbortSignal): Promise<void> {
     const entry = this.#namespaces.get(namespace);
     if (entry?.state === 'listed') await entry.informers[kind].cache.waitFor(resourceVersion, signal);
   }
 
-  get namespaces(): readonly string[] {
+  get names(): readonly string[] {
     return [...this.#namespaces.keys()];
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.namespaces.map((namespace) => this.remove(namespace)));
+    await Promise.all(this.names.map((namespace) => this.remove(namespace)));
   }
 
-  #informer(kind: KeyedKind, namespace: string): Informer<KubeObject> {
-    const { transport, logger, registry, onChange } = this.#options;
+  #informer(kind: DataKind, namespace: string): Informer<KubeObject> {
+    const { transport, logger, registry } = this.#options;
     const client = new ResourceClient<KubeObject>({
       transport,
-      descriptor: keyedDescriptors[kind],
+      descriptor: DATA_DESCRIPTORS[kind],
       fieldManager: FIELD_MANAGER,
       metadataOnly: true,
     });
     const informer = createInformer<KubeObject>({ client, namespace, transform: slim, logger, registry });
-    informer.onChange((change) => onChange(kind, change));
+    informer.onChange(({ object }) => {
+      for (const listener of this.#changeListeners) listener(kind, object);
+    });
     return informer;
   }
 }
 
-/** What is looked at: identity, version and owners. Labels and annotations of strangers' objects need no room. */
+/** Identity, version and owners. Labels and annotations of other people's objects would only take memory. */
 function slim(object: Stored<KubeObject>): Stored<KubeObject> {
   const { name, namespace, uid, resourceVersion, creationTimestamp, deletionTimestamp, ownerReferences } = object.metadata;
   return {

@@ -8,7 +8,7 @@ export class PendingWrites<T extends KubeObject> {
   readonly #written = new Map<string, Stored<T>>();
 
   /** The answer to a write. */
-  note(object: Stored<T>): void {
+  record(object: Stored<T>): void {
     this.#written.set(keyOf(object), object);
   }
 

@@ -2,10 +2,10 @@ import { systemClock, type Clock, type Timer } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { StoreError, type Store } from '../../store/index.ts';
 
-/** What a call led to that Postgres could not be asked for. */
+/** Postgres could not be asked. */
 export interface Unavailable {
   readonly state: 'unavailable';
-  /** What is wrong and what to do, in words that don't change from try to try. */
+  /** What failed and what to do, in words that don't change from attempt to attempt. */
   readonly why: string;
 }
 
@@ -13,16 +13,14 @@ export interface PostgresOutageOptions {
   readonly store: Pick<Store, 'health'>;
   readonly clock?: Clock;
   readonly logger: Logger;
-  /** Postgres is back: look again at what waited. */
-  readonly onRecovered: () => void;
 }
 
-/** Between two looks whether Postgres is back, in milliseconds. */
+/** Between two probes whether Postgres is back, in milliseconds. */
 const PROBE_MS = 1_000;
 
 /**
- * Whether Postgres can be used, as everybody in this process has found out together. While it is away nobody queues up
- * before it: one probe finds out when it is back.
+ * Whether Postgres can be used, shared by all reconcilers of this process. While it is away they don't call it: plans keep what is
+ * in use and wait, and one probe finds out when it is back.
  */
 export class PostgresOutage {
   readonly #options: PostgresOutageOptions;
@@ -30,10 +28,16 @@ export class PostgresOutage {
   #why: string | undefined;
   #probe: Timer | undefined;
   #closed = false;
+  #onRecovered: () => void = () => undefined;
 
   constructor(options: PostgresOutageOptions) {
     this.#options = options;
     this.#clock = options.clock ?? systemClock;
+  }
+
+  /** Sets what to do when Postgres is back. */
+  onRecovered(listener: () => void): void {
+    this.#onRecovered = listener;
   }
 
   /** Why it can't be used now; `undefined` while it can. */
@@ -42,9 +46,9 @@ export class PostgresOutage {
   }
 
   /**
-   * Makes an attempt, unless an outage is known of.
+   * Calls Postgres, unless an outage is known.
    *
-   * @throws what `attempt` throws, where that is a trouble of this one call
+   * @throws what `attempt` throws, where only this call failed
    */
   async guard<T>(attempt: () => Promise<T>): Promise<T | Unavailable> {
     if (this.#why !== undefined) return { state: 'unavailable', why: this.#why };
@@ -53,7 +57,7 @@ export class PostgresOutage {
     } catch (error) {
       const why = outageOf(error);
       if (why === undefined) throw error;
-      this.#began(why, error);
+      this.#begin(why, error);
       return { state: 'unavailable', why };
     }
   }
@@ -63,28 +67,28 @@ export class PostgresOutage {
     this.#probe?.cancel();
   }
 
-  #began(why: string, error: unknown): void {
+  #begin(why: string, error: unknown): void {
     if (this.#why === undefined)
-      this.#options.logger.warn({ cause: messageOf(error) }, 'Postgres cannot be used; what is in use stays in use, changes wait');
+      this.#options.logger.warn({ cause: messageOf(error) }, 'Postgres is unavailable; keeping what is in use, changes wait');
     this.#why = why;
-    if (this.#probe === undefined && !this.#closed) this.#probe = this.#clock.after(PROBE_MS, () => void this.#look());
+    if (this.#probe === undefined && !this.#closed) this.#probe = this.#clock.after(PROBE_MS, () => void this.#check());
   }
 
-  async #look(): Promise<void> {
+  async #check(): Promise<void> {
     try {
       await this.#options.store.health();
       this.#probe = undefined;
       this.#why = undefined;
       this.#options.logger.info('Postgres is back');
-      this.#options.onRecovered();
+      this.#onRecovered();
     } catch (error) {
       this.#why = outageOf(error) ?? this.#why;
-      this.#probe = this.#closed ? undefined : this.#clock.after(PROBE_MS, () => void this.#look());
+      this.#probe = this.#closed ? undefined : this.#clock.after(PROBE_MS, () => void this.#check());
     }
   }
 }
 
-/** What keeps Postgres from being used at all; `undefined` for a trouble of this one call. */
+/** What keeps Postgres from being used at all; `undefined` where only this call failed. */
 function outageOf(error: unknown): string | undefined {
   if (!(error instanceof StoreError)) return undefined;
   switch (error.kind) {

@@ -1,4 +1,4 @@
-/** One reconcile: what it did, its span, and the one line that tells of it. */
+/** What one reconcile did: its span and its line in the log. */
 import { traceOf } from '../../crds/trace-annotation.ts';
 import { KubeError } from '../../kube/index.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -6,10 +6,10 @@ import type { Logger } from '../../platform/logging.ts';
 import { startSpan, type Span } from '../../platform/telemetry/tracing.ts';
 import type { Managed } from '../status/common.ts';
 
-/** `unsettled`: the world gave an answer that may not last, and the object is looked at again soon. */
+/** `unsettled`: what was read may not last, and the reconcile is repeated soon. */
 export type Outcome = 'unchanged' | 'changed' | 'unsettled' | 'failed';
 
-export interface PassOptions {
+export interface ReconcileTraceOptions {
   readonly kind: string;
   /** `namespace/name` */
   readonly key: string;
@@ -17,8 +17,8 @@ export interface PassOptions {
   readonly logger: Logger;
 }
 
-export class Pass {
-  readonly #options: PassOptions;
+export class ReconcileTrace {
+  readonly #options: ReconcileTraceOptions;
   readonly #startedAt: number;
   readonly #begin: number;
   readonly #changes: string[] = [];
@@ -27,24 +27,24 @@ export class Pass {
   #span: Span | undefined;
   #requeueAfterMs: number | undefined;
 
-  constructor(options: PassOptions) {
+  constructor(options: ReconcileTraceOptions) {
     this.#options = options;
     this.#startedAt = options.clock.now();
     this.#begin = options.clock.monotonic();
   }
 
   /**
-   * The object as it is looked at. A generation that hasn't been acted upon is a part of the trace in which it was written; a later look at
-   * it makes a trace of its own, if there turns out to be something to do.
+   * The object that is reconciled. A generation that hasn't been acted upon belongs to the trace in which it was written; a later reconcile
+   * starts a trace of its own, if there turns out to be something to do.
    */
-  sees(object: Managed): void {
+  observe(object: Managed): void {
     this.#object = object;
     this.#generation = object.metadata.generation ?? 0;
     if (this.#span === undefined && this.#cause !== undefined && this.#isNew) this.#open();
   }
 
   /** Runs a step of the plan as a span of its own. */
-  async does<T>(step: string, work: () => Promise<T>): Promise<T> {
+  async step<T>(step: string, work: () => Promise<T>): Promise<T> {
     const parent = this.#span ?? this.#open();
     const span = parent.run(() => startSpan({ name: step }));
     try {
@@ -57,13 +57,12 @@ export class Pass {
     }
   }
 
-  /** Something is no longer as it was. */
   changed(what: string): void {
     this.#changes.push(what);
   }
 
-  /** Looking, in the course of the trace if there is one by now. */
-  looks<T>(work: () => T): T {
+  /** Runs `work` within the span, if there is one by now. */
+  inSpan<T>(work: () => T): T {
     return this.#span === undefined ? work() : this.#span.run(work);
   }
 
@@ -75,7 +74,7 @@ export class Pass {
     this.#requeueAfterMs = afterMs;
   }
 
-  /** Once: the line and the end of the span. @returns how long it took, in milliseconds */
+  /** Writes the line and ends the span; call it once. @returns how long the reconcile took, in milliseconds */
   end(outcome: Outcome, error?: unknown): number {
     const { key, kind, clock, logger } = this.#options;
     const durationMs = clock.monotonic() - this.#begin;
@@ -131,12 +130,12 @@ export class Pass {
   }
 }
 
-/** At rest nothing is said: a look that changes nothing, or that waits for something, is told of at `debug`. */
+/** At rest nothing is logged: a reconcile that changes nothing, or that waits for something, is a line at `debug`. */
 function levelOf(outcome: Outcome, error: unknown): 'debug' | 'info' | 'warn' | 'error' {
   if (outcome === 'changed') return 'info';
   if (outcome !== 'failed') return 'debug';
   if (!(error instanceof KubeError)) return 'error';
-  // A stale read, an object that has gone, a namespace on its way out: the next pass settles it.
+  // A stale read, an object that has gone, a namespace that is being deleted: the next reconcile settles it.
   const ordinary = error.code === 404 || error.code === 409 || error.causes.some((cause) => cause.reason === 'NamespaceTerminating');
   return ordinary ? 'debug' : 'warn';
 }

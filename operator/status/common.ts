@@ -50,6 +50,12 @@ export function suspendedStatus<S extends CommonStatus>(object: Managed & { read
   };
 }
 
+/** Somebody asked for a reconcile, and the status doesn't confirm it yet. */
+export function isReconcileRequested({ metadata, status }: Managed): boolean {
+  const requested = metadata.annotations?.[wellKnown.reconcileRequestedAt];
+  return requested !== undefined && requested !== status?.lastHandledReconcileAt;
+}
+
 export function isSuspended(object: Managed): boolean {
   return object.spec.suspend === true;
 }

@@ -4,7 +4,7 @@ import { toolProblems } from '../../crds/limits.ts';
 import { toolCredentials, toolReferences } from '../references/references-of.ts';
 import { notAnOrganization, unresolved } from '../references/unresolved.ts';
 import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
-import type { Plan } from '../runtime/plan.ts';
+import type { Plan } from '../runtime/reconciler.ts';
 import { commonFields, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
 import { summarize } from '../status/conditions.ts';
 import type { Problem } from '../status/reasons.ts';

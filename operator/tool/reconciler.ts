@@ -1,14 +1,13 @@
 import type { Tool, ToolStatus } from '../../crds/index.ts';
+import { COMMON_STATUS_FIELDS, planFromReferences, type Reconciler } from '../runtime/reconciler.ts';
 import type { SnapshotReader } from '../runtime/snapshot-reader.ts';
-import type { Reconciler } from '../runtime/controller.ts';
-import { nothingToDo, observing } from '../runtime/simple-logic.ts';
 import { planTool } from './plan.ts';
 
 export function toolReconciler(snapshots: SnapshotReader): Reconciler<Tool, never, ToolStatus> {
   return {
     kind: 'Tool',
-    statusFields: ['observedGeneration', 'conditions', 'lastHandledReconcileAt', 'type', 'functionName', 'attachedTo'],
-    decide: observing<Tool, never, ToolStatus>(snapshots, planTool),
-    apply: nothingToDo,
+    statusFields: [...COMMON_STATUS_FIELDS, 'type', 'functionName', 'attachedTo'],
+    plan: (tool, { now, signal }) => planFromReferences(snapshots, tool, { plan: (snapshot) => planTool(tool, snapshot, now), signal }),
+    apply: (action) => Promise.reject(new Error(`a Tool has no action ${JSON.stringify(action)}`)),
   };
 }

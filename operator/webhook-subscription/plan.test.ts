@@ -3,10 +3,10 @@ import { describe, expect, it } from 'vitest';
 import type { WebhookSubscription } from '../../crds/index.ts';
 import { storedObject } from '../../test/support/simulated-operator.ts';
 import { eventNames } from '../../events/catalogue.ts';
-import { memorySnapshot, type KeyedEntry } from '../references/memory-snapshot.ts';
+import { memorySnapshot, type DataEntry } from '../references/memory-snapshot.ts';
 import { conditionOf } from '../status/conditions.ts';
 import { planWebhookSubscription } from './plan.ts';
-import { unfitKeys } from './signing-keys.ts';
+import { unusableKeys } from './signing-keys.ts';
 
 const now = Date.parse('2026-11-21T12:00:00Z');
 const goodKey = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
@@ -16,7 +16,7 @@ function subscriptionOf(spec: object, status?: object): WebhookSubscription {
   return { ...stored, ...(status && { status }) } as WebhookSubscription;
 }
 
-function secretOf(values: Readonly<Record<string, string>>, more: Partial<KeyedEntry> = {}): KeyedEntry {
+function secretOf(values: Readonly<Record<string, string>>, more: Partial<DataEntry> = {}): DataEntry {
   const data = Object.fromEntries(Object.entries(values).map(([key, value]) => [key, Buffer.from(value).toString('base64')]));
   return {
     namespace: 'acme',
@@ -24,14 +24,14 @@ function secretOf(values: Readonly<Record<string, string>>, more: Partial<KeyedE
     uid: 'uid-keys',
     resourceVersion: '5',
     keys: Object.keys(values),
-    unfit: unfitKeys(data),
+    unusable: unusableKeys(data),
     ...more,
   };
 }
 
 function planned(
   spec: object,
-  { secrets = [], status, addressProblem }: { secrets?: readonly KeyedEntry[]; status?: object; addressProblem?: string } = {},
+  { secrets = [], status, addressProblem }: { secrets?: readonly DataEntry[]; status?: object; addressProblem?: string } = {},
 ) {
   const subscription = subscriptionOf(spec, status);
   const snapshot = memorySnapshot({ organizations: ['acme'], subscriptions: [subscription], secrets });

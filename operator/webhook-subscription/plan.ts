@@ -1,8 +1,8 @@
 import { subscriptionNameOf, type WebhookSubscription, type WebhookSubscriptionStatus } from '../../crds/index.ts';
 import { generatedSigningSecret, SIGNING_KEY, webhookSubscriptionReferences } from '../references/references-of.ts';
 import { notAnOrganization, unresolved } from '../references/unresolved.ts';
-import { ownerAmong, type KeyedObject, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
-import type { Plan } from '../runtime/plan.ts';
+import { ownerAmong, type DataObject, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
+import type { Plan } from '../runtime/reconciler.ts';
 import { commonFields, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
 import { summarize } from '../status/conditions.ts';
 import type { Problem } from '../status/reasons.ts';
@@ -143,7 +143,7 @@ function planSigningSecret(subscription: WebhookSubscription, name: string, snap
 function planExpiry(
   subscription: WebhookSubscription,
   name: string,
-  found: Extract<KeyedObject, { readonly state: 'present' }>,
+  found: Extract<DataObject, { readonly state: 'present' }>,
   now: number,
 ): SigningPlan {
   if (!found.owners.includes(subscription.metadata.uid ?? '')) return nothingToGenerate;

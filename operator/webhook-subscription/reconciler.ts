@@ -1,12 +1,10 @@
 import type { WebhookSubscription, WebhookSubscriptionStatus } from '../../crds/index.ts';
-import type { SnapshotReader } from '../runtime/snapshot-reader.ts';
-import type { Reconciler } from '../runtime/controller.ts';
-import { namespaceOf } from '../runtime/snapshot-reader.ts';
-import { observing } from '../runtime/simple-logic.ts';
+import { COMMON_STATUS_FIELDS, planFromReferences, type Reconciler } from '../runtime/reconciler.ts';
+import { namespaceOf, type SnapshotReader } from '../runtime/snapshot-reader.ts';
 import { planWebhookSubscription, type SigningSecretAction, type SubscriptionPlanOptions } from './plan.ts';
 import type { SigningSecrets } from './signing-secret.ts';
 
-/** Longest wait for the informer to bring a Secret back that was just written, in milliseconds. */
+/** Longest wait for the informer to bring back a Secret that was just written, in milliseconds. */
 const READ_BACK_MS = 10_000;
 
 export function webhookSubscriptionReconciler(options: {
@@ -17,10 +15,12 @@ export function webhookSubscriptionReconciler(options: {
   const { snapshots, secrets, addressProblem } = options;
   return {
     kind: 'WebhookSubscription',
-    statusFields: ['observedGeneration', 'conditions', 'lastHandledReconcileAt', 'signingSecretRef'],
-    decide: observing<WebhookSubscription, SigningSecretAction, WebhookSubscriptionStatus>(snapshots, (subscription, snapshot, now) =>
-      planWebhookSubscription(subscription, snapshot, { now, addressProblem }),
-    ),
+    statusFields: [...COMMON_STATUS_FIELDS, 'signingSecretRef'],
+    plan: (subscription, { now, signal }) =>
+      planFromReferences(snapshots, subscription, {
+        plan: (snapshot) => planWebhookSubscription(subscription, snapshot, { now, addressProblem }),
+        signal,
+      }),
     async apply(action, subscription, { signal }) {
       const written =
         action.type === 'generateSigningSecret'

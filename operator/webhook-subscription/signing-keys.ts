@@ -1,10 +1,10 @@
 /** What the operator makes of the keys in a signing Secret: which can't be used, and which have had their time. */
 import { currentKeyName, previousKeyNames, readExpiry } from '../../webhooks/signing/signing-secret.ts';
 import { parseSigningKey } from '../../webhooks/signing/signing-keys.ts';
-import type { KeyedObject, UnfitKeys } from '../references/cluster-snapshot.ts';
+import type { DataObject, UnusableKeys } from '../references/cluster-snapshot.ts';
 import type { Problem } from '../status/reasons.ts';
 
-type Present = Extract<KeyedObject, { readonly state: 'present' }>;
+type Present = Extract<DataObject, { readonly state: 'present' }>;
 
 const keyNames: readonly string[] = [currentKeyName, ...previousKeyNames];
 
@@ -17,7 +17,7 @@ function isHeaderValue(text: string): boolean {
 }
 
 /** Judges the values of a Secret, in base64; keeps none. */
-export function unfitKeys(data: Readonly<Record<string, string>>): UnfitKeys {
+export function unusableKeys(data: Readonly<Record<string, string>>): UnusableKeys {
   const texts = Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('latin1')] as const);
   return {
     signing: new Set(texts.flatMap(([key, text]) => (keyNames.includes(key) && parseSigningKey(text) === undefined ? [key] : []))),
@@ -26,10 +26,10 @@ export function unfitKeys(data: Readonly<Record<string, string>>): UnfitKeys {
 }
 
 /** Names the Secret and the keys, never what is in them. */
-export function signingKeyProblems(namespace: string, name: string, secret: KeyedObject): readonly Problem[] {
+export function signingKeyProblems(namespace: string, name: string, secret: DataObject): readonly Problem[] {
   if (secret.state !== 'present') return [];
   return keyNames
-    .filter((key) => secret.keys.has(key) && secret.unfit?.signing.has(key))
+    .filter((key) => secret.keys.has(key) && secret.unusable?.signing.has(key))
     .map((key) => ({
       reason: 'SigningKeyInvalid',
       message: `key "${key}" of Secret ${namespace}/${name} is no signing key; write whsec_ followed by 24 to 64 random bytes in base64`,
@@ -37,8 +37,8 @@ export function signingKeyProblems(namespace: string, name: string, secret: Keye
 }
 
 /** Nothing can be sent without a key that signs; former ones only sign along. */
-export function cannotSign(secret: KeyedObject): boolean {
-  return secret.state === 'present' && secret.unfit?.signing.has(currentKeyName) === true;
+export function cannotSign(secret: DataObject): boolean {
+  return secret.state === 'present' && secret.unusable?.signing.has(currentKeyName) === true;
 }
 
 export interface Expiry {

@@ -2,9 +2,8 @@ import { wellKnown, type WebhookSubscription } from '../../crds/index.ts';
 import { KubeError, ResourceClient, type KubeObject, type Stored, type Transport } from '../../kube/index.ts';
 import { generateSigningKey } from '../../webhooks/signing/signing-keys.ts';
 import { SIGNING_KEY } from '../references/references-of.ts';
-import { FIELD_MANAGER } from '../caches.ts';
 import { namespaceOf } from '../runtime/snapshot-reader.ts';
-import { keyedDescriptors } from '../runtime/namespace-informers.ts';
+import { DATA_DESCRIPTORS, FIELD_MANAGER } from '../runtime/namespace-informers.ts';
 import type { SigningSecretAction } from './plan.ts';
 import { expiryWithout } from './signing-keys.ts';
 
@@ -22,7 +21,7 @@ export class SigningSecrets {
   constructor(options: { readonly transport: Transport }) {
     this.#client = new ResourceClient<Secret>({
       transport: options.transport,
-      descriptor: keyedDescriptors.Secret,
+      descriptor: DATA_DESCRIPTORS.Secret,
       fieldManager: FIELD_MANAGER,
     });
   }

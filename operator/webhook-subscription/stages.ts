@@ -27,13 +27,16 @@ export function addressProblems(
 }
 
 /** Values that come from Secrets; those in the spec have been looked at by the schema. */
-export function headerProblems(subscription: Pick<WebhookSubscription, 'spec' | 'metadata'>, snapshot: ClusterSnapshot): readonly Problem[] {
+export function headerProblems(
+  subscription: Pick<WebhookSubscription, 'spec' | 'metadata'>,
+  snapshot: ClusterSnapshot,
+): readonly Problem[] {
   const namespace = subscription.metadata.namespace ?? '';
   return (subscription.spec.headers ?? []).flatMap(({ name, valueFrom }): readonly Problem[] => {
     const ref = valueFrom?.secretKeyRef;
     if (ref === undefined) return [];
     const found = snapshot.secret(namespace, ref.name);
-    if (found.state !== 'present' || found.unfit?.header.has(ref.key) !== true) return [];
+    if (found.state !== 'present' || found.unusable?.header.has(ref.key) !== true) return [];
     return [
       {
         reason: 'HeaderValueInvalid',

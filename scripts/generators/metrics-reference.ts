@@ -8,7 +8,8 @@ import type { GeneratedFile } from '../../crds/generate.ts';
 import { createTransport, EventRecorder, type Transport } from '../../kube/index.ts';
 import { openKnowledge, type Knowledge } from '../../knowledge/open-knowledge.ts';
 import { parserMetrics } from '../../knowledge/parsing/parser-metrics.ts';
-import { Manager } from '../../operator/runtime/manager.ts';
+import { createManager } from '../../operator/create-manager.ts';
+import { createMetrics } from '../../operator/runtime/metrics.ts';
 import { CallLifecycle } from '../../voice/calls/lifecycle.ts';
 import { Reaper } from '../../voice/calls/reaper.ts';
 import { systemClock } from '../../platform/clock.ts';
@@ -105,7 +106,8 @@ interface Parts {
 const operatorRows = () =>
   rowsOf('operator', async ({ knowledge: { jobs }, ...parts }) => {
     const events = new EventRecorder({ transport: parts.transport, controller: 'reference', instance: 'reference' });
-    const manager = new Manager({ config, jobs, events, clock: systemClock, random: Math.random, ...parts });
+    const metrics = createMetrics(parts.registry);
+    const manager = createManager({ config, jobs, events, metrics, clock: systemClock, random: Math.random, ...parts });
     await manager.stop();
   });
 

@@ -25,10 +25,10 @@ import type { OwnershipFacts } from '../../operator/phone-number/ownership.ts';
 import { planPhoneNumber, type PhoneNumberAction, type Telephony } from '../../operator/phone-number/plan.ts';
 import type { SipThing } from '../../voice/calls/sip/trunks.ts';
 import type { NumberClaim, PhoneRoute } from '../../store/index.ts';
-import { memorySnapshot, type KeyedEntry } from '../../operator/references/memory-snapshot.ts';
+import { memorySnapshot, type DataEntry } from '../../operator/references/memory-snapshot.ts';
 import type { ParleyObject } from '../../operator/references/references-of.ts';
 import type { ClusterSnapshot } from '../../operator/references/cluster-snapshot.ts';
-import type { Plan } from '../../operator/runtime/plan.ts';
+import type { FinalizerAction, Plan } from '../../operator/runtime/reconciler.ts';
 import type { CollectionSpec } from '../../store/index.ts';
 import { planTool } from '../../operator/tool/plan.ts';
 import { NumberPool } from '../../platform/number-pool.ts';
@@ -39,7 +39,7 @@ const nativeNumbers = new NumberPool('');
 /** Something that arrives in the cluster: one of the five kinds, or a Secret or ConfigMap. */
 export type Thing =
   | { readonly type: 'object'; readonly object: ParleyObject }
-  | { readonly type: 'Secret' | 'ConfigMap'; readonly entry: KeyedEntry };
+  | { readonly type: 'Secret' | 'ConfigMap'; readonly entry: DataEntry };
 
 const definitions: Readonly<Record<string, KindDefinition>> = {
   Agent: agentKind,
@@ -211,7 +211,7 @@ export const things: fc.Arbitrary<readonly Thing[]> = fc.uniqueArray(
   { selector: idOf, maxLength: 16 },
 );
 
-type SimulatedAction = AgentAction | SigningSecretAction | KnowledgeBaseAction | PhoneNumberAction;
+type SimulatedAction = FinalizerAction | AgentAction | SigningSecretAction | KnowledgeBaseAction | PhoneNumberAction;
 
 export class SimulatedOperator {
   readonly objects = new Map<string, ParleyObject>();
@@ -296,7 +296,7 @@ export class SimulatedOperator {
 
   snapshot(): ClusterSnapshot {
     const of = <T>(kind: string): T[] => [...this.objects.values()].filter((object) => object.kind === kind) as T[];
-    const keyed = (type: string): KeyedEntry[] => [...this.#keyed.values()].flatMap((thing) => (thing.type === type ? [thing.entry] : []));
+    const keyed = (type: string): DataEntry[] => [...this.#keyed.values()].flatMap((thing) => (thing.type === type ? [thing.entry] : []));
     return memorySnapshot({
       organizations: ['acme', 'globex'],
       agents: of('Agent'),

@@ -1,7 +1,7 @@
 /** What a resource refers to and who refers to it, with the state of each end. Pure. */
 import type { Agent, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } from '../../../crds/index.ts';
 import { referencesOf, type ParleyObject, type Reference } from '../../../operator/references/references-of.ts';
-import type { KeyedObject, ClusterSnapshot } from '../../../operator/references/cluster-snapshot.ts';
+import type { DataObject, ClusterSnapshot } from '../../../operator/references/cluster-snapshot.ts';
 import { attachments, functionNameOf } from '../../../operator/tool/attachment.ts';
 import { reportResource } from '../status/resources.ts';
 
@@ -83,7 +83,7 @@ function relationOf(reference: Reference, namespace: string, snapshot: ClusterSn
 }
 
 /** Never a value: only whether there is one. */
-function keyedState(found: KeyedObject, key: string | undefined): Pick<Relation, 'state' | 'sound'> {
+function keyedState(found: DataObject, key: string | undefined): Pick<Relation, 'state' | 'sound'> {
   if (found.state === 'absent') return { state: 'does not exist', sound: false };
   // What may not be read is taken to be there, with no uid.
   if (found.state === 'forbidden' || found.uid === '') return { state: 'not known: you may not read it' };

@@ -1,0 +1,151 @@
+/** Wires the five kinds: what each reconciler needs, and which controllers the manager runs. */
+import type { Registry } from 'prom-client';
+
+import type { CommonStatus } from '../crds/index.ts';
+import type { Change, EventRecorder, Stored, Transport } from '../kube/index.ts';
+import type { JobStarter } from '../knowledge/jobs/job-starter.ts';
+import type { Clock } from '../platform/clock.ts';
+import type { Config } from '../platform/config.ts';
+import type { Logger } from '../platform/logging.ts';
+import { NumberAssignments } from '../platform/number-assignments.ts';
+import { NumberPool } from '../platform/number-pool.ts';
+import { numberReservationMs } from '../platform/number-reservation.ts';
+import type { Store } from '../store/index.ts';
+import { createAddressChecks } from '../voice/calls/address-checks.ts';
+import { mediaServerOf } from '../voice/calls/media-server.ts';
+import { createSipTrunks } from '../voice/calls/sip/trunks.ts';
+import { agentReconciler } from './agent/reconciler.ts';
+import { ServingRevisionCache } from './agent/serving-revision-cache.ts';
+import {
+  createClients,
+  createInformers,
+  createOrganizationInformer,
+  INDEXES,
+  lookupsOf,
+  type KindName,
+  type ObjectsByKind,
+} from './informers.ts';
+import { KnowledgeBaseCache } from './knowledge-base/knowledge-base-cache.ts';
+import { knowledgeBaseReconciler } from './knowledge-base/reconciler.ts';
+import { NumberClaimCache } from './phone-number/number-claim-cache.ts';
+import { NumberReservations } from './phone-number/number-reservations.ts';
+import { PhoneRouteCache } from './phone-number/phone-route-cache.ts';
+import { phoneNumberReconciler, type MediaServerClients } from './phone-number/reconciler.ts';
+import { TrunkCache } from './phone-number/trunk-cache.ts';
+import { TrunkPasswords } from './phone-number/trunk-password.ts';
+import { trunkSettingsOf } from './phone-number/trunk-settings.ts';
+import { Controller, type KindController, type Trigger } from './runtime/controller.ts';
+import { KeyReader } from './runtime/key-reader.ts';
+import { Manager } from './runtime/manager.ts';
+import type { OperatorMetrics } from './runtime/metrics.ts';
+import { NamespaceInformers } from './runtime/namespace-informers.ts';
+import { PostgresOutage } from './runtime/postgres-outage.ts';
+import type { Reconciler } from './runtime/reconciler.ts';
+import { SnapshotReader } from './runtime/snapshot-reader.ts';
+import { toolReconciler } from './tool/reconciler.ts';
+import { Triggers } from './triggers.ts';
+import { webhookSubscriptionReconciler } from './webhook-subscription/reconciler.ts';
+import { unusableKeys } from './webhook-subscription/signing-keys.ts';
+import { SigningSecrets } from './webhook-subscription/signing-secret.ts';
+
+export interface CreateManagerOptions {
+  readonly config: Config;
+  readonly transport: Transport;
+  readonly store: Pick<Store, 'agentRevisions' | 'knowledge' | 'phoneRoutes' | 'numberClaims' | 'health'>;
+  readonly jobs: Pick<JobStarter, 'ingest' | 'clearDocument' | 'clearCollection'>;
+  readonly events: Pick<EventRecorder, 'record'>;
+  readonly metrics: OperatorMetrics;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly registry: Registry;
+}
+
+export function createManager(options: CreateManagerOptions): Manager {
+  const { config, transport, store, jobs, events, metrics, clock, random, logger, registry } = options;
+  const namespace = config.PARLEY_NAMESPACE;
+  const deletionGraceMs = config.PARLEY_DELETION_GRACE_MS;
+
+  const clients = createClients(transport);
+  const informers = createInformers(clients, { logger, registry, namespace });
+  const organizations = createOrganizationInformer(transport, { logger, registry, namespace });
+  const namespaces = new NamespaceInformers({ transport, clock, logger, registry });
+  const outage = new PostgresOutage({ store, clock, logger });
+  const objects = lookupsOf(informers, organizations);
+  const addresses = createAddressChecks(config);
+  const reader = new KeyReader({ transport, clock, unusableKeys });
+  const snapshots = new SnapshotReader({ objects, namespaces, reader, addresses });
+  const triggers = new Triggers(informers);
+
+  const claims = new NumberClaimCache({ store, outage, reservedMs: numberReservationMs(config) });
+  const reservations = new NumberReservations({
+    informer: informers.PhoneNumber,
+    withNumber: (number) => informers.PhoneNumber.cache.byIndex(INDEXES.number, number),
+    claims,
+    isOrganization: (name) => objects.isOrganization(name),
+    namespace,
+    logger,
+  });
+
+  const agents = agentReconciler({ snapshots, revisions: new ServingRevisionCache({ store, outage }), deletionGraceMs });
+  const tools = toolReconciler(snapshots);
+  const phoneNumbers = phoneNumberReconciler({
+    snapshots,
+    informer: informers.PhoneNumber,
+    nativeNumbers: new NumberPool(config.PARLEY_NATIVE_NUMBERS),
+    claims,
+    reservations,
+    assignments: new NumberAssignments(config.PARLEY_NUMBER_ASSIGNMENTS),
+    routes: new PhoneRouteCache({ store, outage }),
+    passwords: new TrunkPasswords({ transport }),
+    deletionGraceMs,
+    mediaServer: mediaServerClients(options),
+  });
+  const knowledgeBases = knowledgeBaseReconciler({
+    snapshots,
+    cache: new KnowledgeBaseCache({ store, outage, jobs }),
+    changes: store.knowledge,
+    clock,
+    profiles: config.PARLEY_EMBEDDING_PROFILES,
+    store: config.VECTOR_STORE_URL.startsWith('milvus') ? 'milvus' : 'pgvector',
+    deletionGraceMs,
+  });
+  const subscriptions = webhookSubscriptionReconciler({
+    snapshots,
+    secrets: new SigningSecrets({ transport }),
+    addressProblem: (url) => addresses.web(url),
+  });
+
+  const shared = {
+    events,
+    isTerminating: (name: string) => organizations.cache.get(name)?.metadata.deletionTimestamp !== undefined,
+    metrics,
+    concurrency: config.PARLEY_RECONCILE_CONCURRENCY,
+    clock,
+    random,
+    logger,
+    registry,
+  };
+  const controller = <K extends KindName, A extends { readonly type: string }, S extends CommonStatus>(
+    kind: K,
+    reconciler: Reconciler<ObjectsByKind[K], A, S>,
+    dependents: (change: Change<Stored<ObjectsByKind[K]>>) => readonly Trigger[],
+  ): KindController => new Controller({ reconciler, informer: informers[kind], client: clients[kind], triggers: dependents, ...shared });
+  const controllers = [
+    controller('Agent', agents, (change) => triggers.onAgent(change)),
+    controller('Tool', tools, (change) => triggers.onTool(change)),
+    controller('PhoneNumber', phoneNumbers, (change) => triggers.onPhoneNumber(change)),
+    controller('KnowledgeBase', knowledgeBases, (change) => triggers.onKnowledgeBase(change)),
+    controller('WebhookSubscription', subscriptions, (change) => triggers.onSubscription(change)),
+  ];
+  return new Manager({ controllers, organizations, namespaces, outage, triggers, clock, logger });
+}
+
+/** Undefined where no media server is configured. */
+function mediaServerClients({ config, clock, logger }: CreateManagerOptions): MediaServerClients | undefined {
+  const mediaServer = mediaServerOf(config);
+  if (mediaServer === undefined) return undefined;
+  const trunks = createSipTrunks(mediaServer);
+  const cache = new TrunkCache({ trunks, clock, logger, pollMs: config.PARLEY_TRUNKS_LOOK_MS });
+  return { cache, trunks, settings: trunkSettingsOf(config) };
+}

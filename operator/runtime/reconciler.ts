@@ -1,0 +1,116 @@
+/** What the controller needs to know about a kind, and what a plan is. */
+import type { CommonStatus } from '../../crds/index.ts';
+import type { KubeObject, Stored } from '../../kube/index.ts';
+import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
+import { referencesOf, type ParleyObject } from '../references/references-of.ts';
+import { isDeleting, type Managed } from '../status/common.ts';
+import type { SnapshotReader } from './snapshot-reader.ts';
+
+/** Carried out by the controller, for every kind. */
+export type FinalizerAction = { readonly type: 'addFinalizer' } | { readonly type: 'dropFinalizer' };
+
+/**
+ * What an observation leads to. The actions come first; when they have been carried out the object is observed again, and
+ * the status is written once no action is left.
+ */
+export interface Plan<Action, Status> {
+  readonly actions: readonly Action[];
+  /** Absent where the object is being deleted and there is nothing to report. */
+  readonly status?: Status;
+  /** Reconcile again after this long even if nothing happens, in milliseconds. */
+  readonly requeueAfterMs?: number;
+  /** Worth an Event in addition to the transitions of `Ready`. */
+  readonly notices?: readonly Notice[];
+}
+
+export interface Notice {
+  readonly type: 'Normal' | 'Warning';
+  readonly reason: string;
+  readonly message: string;
+}
+
+export interface ReconcileContext {
+  /** Milliseconds since the epoch, the same throughout a reconcile. */
+  readonly now: number;
+  /** Aborts when leadership ends. */
+  readonly signal: AbortSignal;
+  /** Postgres is away: reconcile the object again as soon as it is back. */
+  readonly retryWhenPostgresIsBack: () => void;
+}
+
+export interface Applied<T extends KubeObject> {
+  /** The object after the action, where it changed. */
+  readonly object?: Stored<T>;
+  /** The action met something else than it was planned for: skip the remaining actions and plan again. */
+  readonly replan?: boolean;
+}
+
+/** The queue of a kind, as the kind itself may use it. */
+export interface KeyedQueue {
+  enqueue(key: string): void;
+  enqueueAll(): void;
+}
+
+/** What makes one kind different from the others. */
+export interface Reconciler<T extends Managed, Action extends { readonly type: string }, Status> {
+  readonly kind: string;
+  /** The status fields that a plan decides; other writers own the rest, which is neither compared nor written. */
+  readonly statusFields: readonly (keyof Status & string)[];
+  /** Observes and plans. */
+  plan(object: Stored<T>, context: ReconcileContext): Promise<Plan<Action | FinalizerAction, Status>>;
+  /** Carries out one action. */
+  apply(action: Action, object: Stored<T>, context: ReconcileContext): Promise<Applied<T>>;
+  /** This process leads from now on. Returns what to do when it leads no longer. */
+  lead?(queue: KeyedQueue): () => void | Promise<void>;
+  /** Another process may have written: forget what was read from Postgres. On taking the lead, and with every resync. */
+  refresh?(): void;
+  /** The object is gone. */
+  deleted?(object: Stored<T>): void;
+  /** Postgres is back, or an organisation is gone: objects may have gone without {@link deleted}. */
+  catchUp?(): void;
+}
+
+/** The reconcile ended without a result, because what it read may not last: nothing is concluded, and it is repeated soon. */
+export class UnsettledError extends Error {
+  override readonly name = 'UnsettledError';
+  /** When to reconcile again, in milliseconds. */
+  readonly retryAfterMs: number;
+
+  constructor(message: string, retryAfterMs: number) {
+    super(message);
+    this.retryAfterMs = retryAfterMs;
+  }
+}
+
+export const COMMON_STATUS_FIELDS = ['observedGeneration', 'conditions', 'lastHandledReconcileAt'] as const;
+
+/** A granted permission sends no event: reconcile again after this long, in milliseconds. */
+const FORBIDDEN_RECHECK_MS = 30_000;
+
+/**
+ * Requeues where no event will announce a change.
+ *
+ * @param afterMs - what the observation asks for
+ */
+export function recheck<A, S extends CommonStatus>(plan: Plan<A, S>, afterMs: number = Infinity): Plan<A, S> {
+  const forbidden = plan.status?.conditions?.some(
+    (condition) => condition.type === 'ResolvedRefs' && condition.reason === 'ReferenceForbidden',
+  );
+  const requeueAfterMs = Math.min(plan.requeueAfterMs ?? Infinity, afterMs, forbidden === true ? FORBIDDEN_RECHECK_MS : Infinity);
+  return requeueAfterMs === Infinity ? plan : { ...plan, requeueAfterMs };
+}
+
+/**
+ * Takes a snapshot of everything the object refers to, and plans.
+ *
+ * @param text - whether the plan reads the texts of ConfigMaps, too
+ */
+export async function planFromReferences<T extends Managed & ParleyObject, A, S extends CommonStatus>(
+  snapshots: SnapshotReader,
+  object: Stored<T>,
+  { plan, text = false, signal }: { plan: (snapshot: ClusterSnapshot) => Plan<A, S>; text?: boolean; signal: AbortSignal },
+): Promise<Plan<A, S>> {
+  const wanted = isDeleting(object) ? [] : referencesOf(object).map((reference) => ({ reference, text }));
+  const { snapshot, recheckAfterMs } = await snapshots.observe(object.metadata.namespace ?? '', () => wanted, signal);
+  return recheck(plan(snapshot), recheckAfterMs);
+}
