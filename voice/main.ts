@@ -13,13 +13,13 @@ import { openStore } from '../store/index.ts';
 import { AcceptedJobs } from './accepted-jobs.ts';
 import { CallLifecycle } from './calls/lifecycle.ts';
 import { mediaServerOf } from './calls/media-server.ts';
-import { createCredentials } from './calls/providers/index.ts';
+import { createKeyReader } from './calls/provider-access/index.ts';
 import { drainCalls } from './drain.ts';
 import { lazyTransport } from './job/lazy-transport.ts';
 import { patchAgentServer } from './livekit-patches/index.ts';
 import { MediaServerReadiness } from './media-server-readiness.ts';
 import { liveCallsGauge, waitingRecordingsGauge } from './metrics.ts';
-import { deskVariable, openCredentialDesk } from './providers/credential-desk.ts';
+import { KEY_CACHE_VARIABLE, serveKeyCache } from './providers/key-cache.ts';
 import { createRecordings, ensureSpool, keepRecordings, prepareEncoder, spoolFolderOf } from './recording/index.ts';
 
 /** For a busy machine to start a process with all that a call needs, in milliseconds. */
@@ -52,9 +52,9 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
   role.onStop('storage', () => storage.close());
   const cluster = lazyTransport(config, logger);
   role.onStop('kubernetes', () => cluster.close());
-  const desk = await openCredentialDesk({ credentials: createCredentials({ transport: cluster, clock }) });
-  role.onStop('credentials', () => desk.close());
-  process.env[deskVariable] = desk.path;
+  const keyCache = await serveKeyCache(createKeyReader({ transport: cluster, clock }));
+  role.onStop('key cache', () => keyCache.close());
+  process.env[KEY_CACHE_VARIABLE] = keyCache.path;
   const spool = spoolFolderOf(config);
   const { calls } = store.calls;
   const recordings = createRecordings({ storage, calls, lifecycle: new CallLifecycle({ calls, clock }), clock, logger, spool });
@@ -89,7 +89,7 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
       shutdownProcessTimeout: CLOSING_MS,
       maxRetry: Number.POSITIVE_INFINITY,
       // The library's HTTP server describes the worker to anyone who asks: on a socket in the private folder, not on a port.
-      port: join(dirname(desk.path), 'agent-server') as unknown as number,
+      port: join(dirname(keyCache.path), 'agent-server') as unknown as number,
       logLevel: 'warn',
     }),
   );

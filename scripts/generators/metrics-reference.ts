@@ -175,8 +175,8 @@ const workerRows = () =>
     createOutcomeMetrics(registry);
     const lifecycle = new CallLifecycle({ calls: store.calls.calls, clock: systemClock });
     void new Reaper({ store: store.calls, lifecycle, clock: systemClock, random: Math.random, logger, registry });
-    const credentials = { read: () => Promise.reject(new Error('nobody asks')) };
-    createAnalysisActivities({ store, credentials, defaults: [], egress, clock: systemClock, logger, registry });
+    const keys = { read: () => Promise.reject(new Error('nobody asks')) };
+    createAnalysisActivities({ store, keys, defaults: [], egress, clock: systemClock, logger, registry });
     createIngestionActivities({ ...knowledge, egress, parsers: { parse: () => ({}) as never }, registry });
     await directory.stop();
     egress.close();

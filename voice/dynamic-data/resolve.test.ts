@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { CredentialError } from '../calls/providers/index.ts';
+import { ProviderKeyError } from '../calls/provider-access/index.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { createEgress } from '../../platform/egress/egress.ts';
 import { Servers } from '../../platform/egress/testing/servers.ts';
@@ -47,7 +47,7 @@ function resolve({ lookups, given = {}, cache = memory, org = 'acme', secret }: 
     given,
     egress,
     cache,
-    credentials: { read: async (_org, { name, key }) => secret ?? Promise.reject(new CredentialError('missing', `no ${name}/${key}`)) },
+    keys: { read: async (_org, { name, key }) => secret ?? Promise.reject(new ProviderKeyError('missing', `no ${name}/${key}`)) },
     clock: systemClock,
     logger,
   });

@@ -2,7 +2,7 @@
  * What a call knows before it begins: what it was given, and what its agent looks up. The lookups run side by side and none of them can
  * keep the call waiting for longer than its own timeout, or from beginning: what couldn't be looked up isn't there.
  */
-import { CredentialError, type Credentials } from '../calls/providers/index.ts';
+import { ProviderKeyError, type KeyReader } from '../calls/provider-access/index.ts';
 import { fillTemplate, textOf, type DynamicData } from '../calls/template.ts';
 import { PathError, valueAt } from '../../crds/json-path.ts';
 import type { Clock } from '../../platform/clock.ts';
@@ -27,7 +27,7 @@ export interface ResolveOptions {
   readonly given: DynamicData;
   readonly egress: Egress;
   readonly cache: DynamicDataCache;
-  readonly credentials: Pick<Credentials, 'read'>;
+  readonly keys: Pick<KeyReader, 'read'>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -70,14 +70,14 @@ export async function resolveDynamicData(options: ResolveOptions): Promise<Resol
 
 async function answerTo(
   lookup: Lookup,
-  { org, given, egress, cache, credentials, clock, logger }: ResolveOptions,
+  { org, given, egress, cache, keys, clock, logger }: ResolveOptions,
 ): Promise<JsonValue | undefined> {
   const begin = clock.monotonic();
   const timeoutMs = timeoutOf(lookup);
   const late = new AbortController();
   const timer = clock.after(timeoutMs, () => late.abort(new LookupFailed('timeout', `it took longer than ${timeoutMs} ms`)));
   const work = async (): Promise<{ answer: JsonValue; cached: boolean }> => {
-    const prepared = await prepare(lookup, given, (ref) => credentials.read(org, ref));
+    const prepared = await prepare(lookup, given, (ref) => keys.read(org, ref));
     const key = lookup.cache === true ? cacheKey(prepared) : undefined;
     const known = key === undefined ? undefined : await kept(cache, org, key, logger);
     if (known !== undefined) return { answer: known, cached: true };
@@ -106,7 +106,7 @@ async function answerTo(
 function reasonOf(error: unknown): string {
   if (error instanceof LookupFailed) return error.reason;
   if (error instanceof EgressError) return error.kind;
-  return error instanceof CredentialError ? 'credentials' : 'internal';
+  return error instanceof ProviderKeyError ? 'credentials' : 'internal';
 }
 
 const oneLine = (text: string): string => text.replaceAll(/\s+/g, ' ').trim();

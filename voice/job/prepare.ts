@@ -45,7 +45,7 @@ export interface PreparedCall {
 /** @throws PreparationFailed */
 export async function prepareCall(options: PrepareOptions): Promise<PreparedCall> {
   const { services, call, logger, over } = options;
-  const { store, egress, credentials, clock } = services;
+  const { store, egress, keys, clock } = services;
   const config = await revisionOf(services, call);
   const { agent } = config;
   const [{ data, contexts }, providers] = await Promise.all([
@@ -55,7 +55,7 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
       given: call.dynamicData,
       egress,
       cache: store.dynamicDataCache,
-      credentials,
+      keys,
       clock,
       logger,
     }),
@@ -81,7 +81,7 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
         data,
         host,
         egress,
-        credentials,
+        keys,
         search: services.search,
         clock,
         logger,
@@ -106,9 +106,9 @@ async function revisionOf({ store }: Services, { org, agentUid, agentName, revis
 }
 
 async function providersOf(services: Services, call: CallRecord, agent: AgentRevisionConfig['agent'], logger: Logger): Promise<Providers> {
-  const { credentials, egress, providerDefaults } = services;
+  const { keys, egress, providerDefaults } = services;
   try {
-    return await createProviders({ org: call.org, agent, credentials, egress, defaults: providerDefaults, logger });
+    return await createProviders({ org: call.org, agent, keys, egress, defaults: providerDefaults, logger });
   } catch (error) {
     if (!(error instanceof ProviderFailure)) throw error;
     const { part, provider, kind, status } = error;

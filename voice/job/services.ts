@@ -11,8 +11,8 @@ import { egressOf } from '../../platform/egress/egress-of.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { openStore, type Store } from '../../store/index.ts';
-import { credentialsFromDesk, deskVariable } from '../providers/credential-desk.ts';
-import { createCredentials, type Credentials, type ProviderDefaults } from '../providers/index.ts';
+import { keysFromCache, KEY_CACHE_VARIABLE } from '../providers/key-cache.ts';
+import { createKeyReader, type KeyReader, type ProviderDefaults } from '../providers/index.ts';
 import { createRecordings, spoolFolderOf, type Recordings } from '../recording/index.ts';
 import { createToolServices, type ToolServices } from '../tools/index.ts';
 import { lazyTransport } from './lazy-transport.ts';
@@ -22,7 +22,7 @@ export interface Services {
   readonly store: Store;
   readonly lifecycle: CallLifecycle;
   readonly recordings: Recordings;
-  readonly credentials: Credentials;
+  readonly keys: KeyReader;
   readonly providerDefaults: ProviderDefaults;
   readonly egress: Egress;
   readonly search: Pick<Search, 'search'>;
@@ -48,14 +48,14 @@ export function openServices(config: Config, logger: Logger): Services {
   const searching = openSearch({ config, store, logger, registry });
   const tools = createToolServices({ config, clock });
   const cluster = lazyTransport(config, logger);
-  const own = createCredentials({ transport: cluster, clock });
-  const desk = process.env[deskVariable];
+  const own = createKeyReader({ transport: cluster, clock });
+  const keyCache = process.env[KEY_CACHE_VARIABLE];
   return {
     config,
     store,
     lifecycle,
     recordings: createRecordings({ storage, calls: store.calls.calls, lifecycle, clock, logger, spool: spoolFolderOf(config) }),
-    credentials: desk === undefined ? own : credentialsFromDesk({ path: desk, otherwise: own }),
+    keys: keyCache === undefined ? own : keysFromCache({ path: keyCache, fallback: own }),
     providerDefaults: config.PARLEY_PROVIDERS,
     egress,
     search: searching.search,

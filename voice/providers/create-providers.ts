@@ -1,30 +1,29 @@
-/** What a call listens, thinks and speaks with, from the settings of its agent. */
-import type { llm, stt, tts } from '@livekit/agents';
+/** The LLM, STT and TTS of a call, from the settings of its agent. */
+import type { llm as llms, stt as stts, tts as ttss } from '@livekit/agents';
 
 import {
   createProviderFetch,
   llmEndpointOf,
   sttEndpointOf,
   ttsEndpointOf,
-  type Credentials,
+  type KeyReader,
   type ProviderDefaults,
   type ProviderEndpoint,
-} from '../calls/providers/index.ts';
+} from '../calls/provider-access/index.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
-import { hearingProtocolOf } from './hearing-protocols.ts';
-import { LanguageModel } from './language-model.ts';
-import { Listener } from './listener.ts';
-import { Speaker } from './speaker.ts';
-import { speechProtocolOf } from './speech-protocols.ts';
+import { LanguageModel } from './llm/language-model.ts';
+import { sttProtocolOf, ttsProtocolOf } from './provider-table.ts';
+import { SttAdapter } from './stt/stt-adapter.ts';
+import { TtsAdapter } from './tts/tts-adapter.ts';
 
 export interface Providers {
-  readonly llm: llm.LLM;
-  readonly stt: stt.STT;
-  readonly tts: tts.TTS;
-  /** Ends what is under way. */
+  readonly llm: llms.LLM;
+  readonly stt: stts.STT;
+  readonly tts: ttss.TTS;
+  /** Aborts what is under way. */
   close(): Promise<void>;
 }
 
@@ -32,7 +31,7 @@ export interface CreateProvidersOptions {
   /** The organisation in whose namespace the keys are. */
   readonly org: string;
   readonly agent: AgentRevisionConfig['agent'];
-  readonly credentials: Credentials;
+  readonly keys: KeyReader;
   /** Guards every address that the agent names; what the operator has set needs no guard. */
   readonly egress: Egress;
   readonly defaults: ProviderDefaults;
@@ -48,50 +47,39 @@ export interface CreateProvidersOptions {
  */
 export async function createProviders(options: CreateProvidersOptions): Promise<Providers> {
   const { agent, egress, logger, clock = systemClock } = options;
-  const [heard, thought, said] = await Promise.all([
+  const { language } = agent;
+  const [sttEndpoint, llmEndpoint, ttsEndpoint] = await Promise.all([
     sttEndpointOf({ ...options, stt: agent.speechToText }),
     llmEndpointOf({ ...options, llm: agent.llm }),
     ttsEndpointOf({ ...options, tts: agent.textToSpeech }),
   ]);
-  const { language } = agent;
   const fetchOf = (endpoint: ProviderEndpoint) => createProviderFetch({ endpoint, egress, clock });
-  const listener = new Listener({
-    provider: heard.provider,
-    protocol: hearingProtocolOf({ endpoint: heard, language }),
-    language,
-    fetch: fetchOf(heard),
-    clock,
-  });
+  const adapter = (endpoint: ProviderEndpoint) => ({ provider: endpoint.provider, language, fetch: fetchOf(endpoint), clock });
   const { temperature, maxTokens } = agent.llm;
-  const model = new LanguageModel({ endpoint: thought, temperature, maxTokens, fetch: fetchOf(thought) });
-  const speech = speechProtocolOf({ endpoint: said, language, temperature: agent.textToSpeech.temperature });
-  const speaker = new Speaker({
-    provider: said.provider,
-    protocol: speech,
-    language,
-    fetch: fetchOf(said),
-    clock,
-  });
+  const llm = new LanguageModel({ endpoint: llmEndpoint, temperature, maxTokens, fetch: fetchOf(llmEndpoint) });
+  const stt = new SttAdapter({ ...adapter(sttEndpoint), protocol: sttProtocolOf({ endpoint: sttEndpoint, language }) });
+  const ttsProtocol = ttsProtocolOf({ endpoint: ttsEndpoint, language, temperature: agent.textToSpeech.temperature });
+  const tts = new TtsAdapter({ ...adapter(ttsEndpoint), protocol: ttsProtocol });
   logger.debug(
     {
-      stt: { provider: heard.provider, model: listener.model },
-      llm: { provider: thought.provider, model: model.model },
-      tts: { provider: said.provider, model: speaker.model },
+      stt: { provider: stt.provider, model: stt.model },
+      llm: { provider: llm.provider, model: llm.model },
+      tts: { provider: tts.provider, model: tts.model },
     },
     'the providers of the call',
   );
-  model.prewarm();
+  llm.prewarm();
   const closing = new AbortController();
-  const { origin } = new URL(speech.requestFor('').url);
-  // Only for the connection: what is answered doesn't matter, and what can't be reached is found out when it is needed.
-  fetchOf(said)(origin, { method: 'HEAD', signal: closing.signal }).catch(() => undefined);
+  const { origin } = new URL(ttsProtocol.requestFor('').url);
+  // Only to open the connection: the status doesn't matter, and an unreachable provider shows when it is needed.
+  fetchOf(ttsEndpoint)(origin, { method: 'HEAD', signal: closing.signal }).catch(() => undefined);
   return {
-    llm: model,
-    stt: listener,
-    tts: speaker,
+    llm,
+    stt,
+    tts,
     async close() {
       closing.abort();
-      await Promise.all([model.aclose(), listener.close(), speaker.close()]);
+      await Promise.all([llm.aclose(), stt.close(), tts.close()]);
     },
   };
 }

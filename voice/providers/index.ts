@@ -1,11 +1,11 @@
 /** Language models and speech: what `createProviders` makes of an agent's settings, and how it can fail. */
 export {
-  createCredentials,
+  createKeyReader,
   ProviderFailure,
-  type Credentials,
+  type KeyReader,
   type ProviderDefaults,
   type ProviderFailureKind,
   type ProviderPart,
-} from '../calls/providers/index.ts';
+} from '../calls/provider-access/index.ts';
 export { createProviders, type CreateProvidersOptions, type Providers } from './create-providers.ts';
-export { providerFailureOf } from './failure-of.ts';
+export { providerFailureOf } from './provider-errors.ts';

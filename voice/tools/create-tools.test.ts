@@ -1,7 +1,7 @@
 import { llm, type voice } from '@livekit/agents';
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import { CredentialError } from '../calls/providers/index.ts';
+import { ProviderKeyError } from '../calls/provider-access/index.ts';
 import type { RevisionTool } from '../../crds/agent-revision.ts';
 import { SearchUnavailable, type Search, type SearchHit, type SearchRequest } from '../../knowledge/search/search.ts';
 import { systemClock } from '../../platform/clock.ts';
@@ -36,7 +36,7 @@ function toolsFor(tools: readonly RevisionTool[], more: Partial<CreateToolsOptio
     data: { name: 'Ada', desk: '+15550100' },
     host,
     egress: createEgress(),
-    credentials: { read: async (org, { name, key }) => `${org}/${name}/${key}` },
+    keys: { read: async (org, { name, key }) => `${org}/${name}/${key}` },
     mailer,
     calendar,
     clock: systemClock,
@@ -142,8 +142,8 @@ describe('send_email', () => {
   });
 
   it('says nothing of a Secret that is not there', async () => {
-    const credentials = { read: () => Promise.reject(new CredentialError('missing', 'Secret acme/s does not exist')) };
-    expect(JSON.stringify(await toolsFor([aTool('send_email', spec)], { credentials }).call('send_email', mail))).not.toContain('acme');
+    const keys = { read: () => Promise.reject(new ProviderKeyError('missing', 'Secret acme/s does not exist')) };
+    expect(JSON.stringify(await toolsFor([aTool('send_email', spec)], { keys }).call('send_email', mail))).not.toContain('acme');
   });
 });
 

@@ -7,7 +7,7 @@ import type { Search } from '../../knowledge/search/search.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';
-import type { Credentials } from '../calls/providers/index.ts';
+import type { KeyReader } from '../calls/provider-access/index.ts';
 import { createBookCalendar } from './builtin/book-calendar.ts';
 import { createCheckAvailability } from './builtin/check-calendar-availability.ts';
 import { createEndCall } from './builtin/end-call.ts';
@@ -29,7 +29,7 @@ export interface CreateToolsOptions {
   readonly data: DynamicData;
   readonly host: ToolHost;
   readonly egress: Egress;
-  readonly credentials: Pick<Credentials, 'read'>;
+  readonly keys: Pick<KeyReader, 'read'>;
   /** Without it an agent's knowledge base isn't offered. */
   readonly search?: Pick<Search, 'search'> | undefined;
   readonly mailer: Mailer;
@@ -60,8 +60,8 @@ export function createTools(options: CreateToolsOptions): readonly llm.FunctionT
 
 /** Undefined for a variant that this version doesn't know. */
 function definitionOf({ functionName, spec }: RevisionTool, options: CreateToolsOptions): ToolDefinition | undefined {
-  const { org, data, host, egress, credentials, mailer, calendar, clock } = options;
-  const readSecret = (ref: { readonly name: string; readonly key: string }) => credentials.read(org, ref);
+  const { org, data, host, egress, keys, mailer, calendar, clock } = options;
+  const readSecret = (ref: { readonly name: string; readonly key: string }) => keys.read(org, ref);
   const messages = spec.messages ?? noMessages;
   const description = spec.description === undefined ? undefined : fillTemplate(spec.description, data);
   const common = { name: functionName, description, messages, data, readSecret, clock };

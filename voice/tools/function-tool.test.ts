@@ -1,7 +1,7 @@
 import { llm } from '@livekit/agents';
 import { beforeEach, describe, expect, it } from 'vitest';
 
-import { CredentialError } from '../calls/providers/index.ts';
+import { ProviderKeyError } from '../calls/provider-access/index.ts';
 import { createLogger } from '../../platform/logging.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { runTool, toFunctionTool } from './function-tool.ts';
@@ -93,7 +93,7 @@ describe('the messages of a tool', () => {
 describe('a tool that breaks', () => {
   it.each([
     [new Error('ECONNREFUSED 10.0.0.7 key=abc'), 'internal'],
-    [new CredentialError('missing', 'Secret acme/tool-x has no key "k"'), 'credentials'],
+    [new ProviderKeyError('missing', 'Secret acme/tool-x has no key "k"'), 'credentials'],
   ])('has failed, and the model is not told why: %s', async (error, detail) => {
     const { tool, reject } = pending();
     const done = runTool(tool, {}, options());

@@ -6,7 +6,7 @@
  */
 import { llm } from '@livekit/agents';
 
-import { CredentialError } from '../calls/providers/index.ts';
+import { ProviderKeyError } from '../calls/provider-access/index.ts';
 import { type DynamicData, fillTemplate } from '../calls/template.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
@@ -74,7 +74,7 @@ export async function runTool(definition: ToolDefinition, args: Arguments, optio
 
 /** The model can't correct it, and the details are not the user's. */
 function faultOf(err: unknown, tool: string, logger: Logger): ToolResult {
-  if (err instanceof CredentialError) {
+  if (err instanceof ProviderKeyError) {
     logger.warn({ tool, reason: err.reason }, `a tool has no credentials: ${err.message}`);
     return failure('The tool does not work at the moment: it is not set up completely.', {}, 'credentials');
   }

@@ -5,7 +5,7 @@ import { analyseCall, failedOutcome, questionsOf } from '../../voice/calls/analy
 import { Model } from '../../voice/calls/analysis/model.ts';
 import type { AnalysisJob } from '../../voice/calls/analysis/names.ts';
 import { talkingAgentOf } from '../../voice/calls/lifecycle.ts';
-import { llmEndpointOf, ProviderFailure, type Credentials, type ProviderDefaults } from '../../voice/calls/providers/index.ts';
+import { llmEndpointOf, ProviderFailure, type KeyReader, type ProviderDefaults } from '../../voice/calls/provider-access/index.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
@@ -17,7 +17,7 @@ import { modelFailure, type AnalysisActivities, type AnalysisEnd } from './types
 
 export interface AnalysisActivityDependencies {
   readonly store: Pick<Store, 'calls' | 'agentRevisions'>;
-  readonly credentials: Credentials;
+  readonly keys: KeyReader;
   readonly defaults: ProviderDefaults;
   readonly egress: Pick<Egress, 'dispatcher'>;
   readonly clock: Clock;
@@ -44,7 +44,7 @@ const codes = {
 } as const satisfies Readonly<Record<ProviderFailure['kind'], string>>;
 
 export function createAnalysisActivities(dependencies: AnalysisActivityDependencies): AnalysisActivities {
-  const { store, credentials, defaults, egress, clock, logger, registry } = dependencies;
+  const { store, keys, defaults, egress, clock, logger, registry } = dependencies;
   const model = new Model({ egress, clock });
   const analysed = new Counter({
     name: 'parley_call_analyses_total',
@@ -82,7 +82,7 @@ export function createAnalysisActivities(dependencies: AnalysisActivityDependenc
         const outcome = await analyseCall({
           questions: questionsOf(revision.config),
           messages,
-          endpoint: () => llmEndpointOf({ org: call.org, llm, credentials, defaults }),
+          endpoint: () => llmEndpointOf({ org: call.org, llm, keys, defaults }),
           model,
           signal: context.cancellationSignal,
         });

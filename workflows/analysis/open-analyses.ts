@@ -3,7 +3,7 @@ import type { Registry } from 'prom-client';
 
 import { createAnalysisJobs } from '../../voice/calls/analysis/jobs.ts';
 import { keepStartingAnalyses } from '../../voice/calls/analysis/starter.ts';
-import { createCredentials, CredentialError, type Credentials } from '../../voice/calls/providers/index.ts';
+import { createKeyReader, ProviderKeyError, type KeyReader } from '../../voice/calls/provider-access/index.ts';
 import { createTransport, kubeConfigOf } from '../../kube/index.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Config } from '../../platform/config.ts';
@@ -39,13 +39,13 @@ export interface OpenAnalysesOptions {
  */
 export function openAnalyses({ config, store, egress, knowsCluster, clock, logger, registry }: OpenAnalysesOptions): Analyses {
   const transport = knowsCluster ? createTransport({ kubeConfig: kubeConfigOf(config), logger }) : undefined;
-  const credentials = transport === undefined ? noCredentials : createCredentials({ transport, clock });
+  const keys = transport === undefined ? noKeys : createKeyReader({ transport, clock });
   const jobs = createAnalysisJobs({
     ...temporalOf(config),
     taskQueue: config.TEMPORAL_TASK_QUEUE,
   });
   return {
-    activities: createAnalysisActivities({ store, credentials, defaults: config.PARLEY_PROVIDERS, egress, clock, logger, registry }),
+    activities: createAnalysisActivities({ store, keys, defaults: config.PARLEY_PROVIDERS, egress, clock, logger, registry }),
     run: (signal) => keepStartingAnalyses({ analyses: store.calls.analyses, jobs, clock, random: Math.random, logger }, signal),
     async close() {
       await Promise.all([jobs.close(), transport?.close()]);
@@ -54,9 +54,9 @@ export function openAnalyses({ config, store, egress, knowsCluster, clock, logge
 }
 
 /** Another worker may know more: it is tried again there. */
-const noCredentials: Credentials = {
+const noKeys: KeyReader = {
   read(org, { name }) {
     const message = `Secret ${org}/${name} can't be read: KUBECONFIG is not set for this worker`;
-    return Promise.reject(new CredentialError('unavailable', message));
+    return Promise.reject(new ProviderKeyError('unavailable', message));
   },
 };

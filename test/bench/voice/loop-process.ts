@@ -92,8 +92,8 @@ process.stdout.write(JSON.stringify(results), () => process.exit());
 async function serve({ caller, baseURL }: CallPlan): Promise<CallResult> {
   const { agent } = benchAgent(baseURL);
   const settings = conversationSettingsOf(agent);
-  const credentials = { read: () => Promise.reject(new Error('there are no Secrets here')) };
-  const providers = await createProviders({ org: 'bench', agent, credentials, egress, defaults: [], logger });
+  const keys = { read: () => Promise.reject(new Error('there are no Secrets here')) };
+  const providers = await createProviders({ org: 'bench', agent, keys, egress, defaults: [], logger });
   const sound = new CallerSound(USER_SAMPLE_RATE, USER_FRAME_MS);
   const input = new MemoryInput();
   const output = new MemoryOutput((samples) => sound.heard(samples));

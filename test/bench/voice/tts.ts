@@ -36,7 +36,7 @@ export async function benchTts({ rounds }: { readonly rounds: number }): Promise
       speechToText: settings,
       textToSpeech: settings,
     },
-    credentials: { read: async () => 'none' },
+    keys: { read: async () => 'none' },
     egress,
     defaults: [{ name: 'openai', baseURL: server.url }],
     logger: pino({ level: 'silent' }),

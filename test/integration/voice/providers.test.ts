@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 
-import { CredentialError, type Credentials } from '../../../voice/calls/providers/index.ts';
+import { ProviderKeyError, type KeyReader } from '../../../voice/calls/provider-access/index.ts';
 import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
 import {
   createProviders,
@@ -45,7 +45,7 @@ afterEach(async () => {
 afterAll(() => server.close());
 
 type Agent = CreateProvidersOptions['agent'];
-const credentials: Credentials = { read: async () => key };
+const keys: KeyReader = { read: async () => key };
 const ref = { name: 'keys', key: 'api-key' };
 
 interface Change {
@@ -67,7 +67,7 @@ async function providersOf({ options, ...change }: Change = {}): Promise<Provide
   const providers = await createProviders({
     org: 'acme',
     agent,
-    credentials,
+    keys,
     egress,
     defaults: [{ name: 'openai', baseURL: server.url }],
     logger: pino({ level: 'silent' }),
@@ -479,7 +479,7 @@ describe('where they are reached', () => {
     ['a region that nobody named', { speechToText: { provider: 'azure' } }, { part: 'stt', kind: 'refused', provider: 'azure' }],
     [
       'a Secret that is missing',
-      { options: { credentials: { read: async () => Promise.reject(new CredentialError('missing', 'Secret acme/keys does not exist')) } } },
+      { options: { keys: { read: async () => Promise.reject(new ProviderKeyError('missing', 'Secret acme/keys does not exist')) } } },
       { kind: 'refused', provider: 'openai', message: expect.stringContaining('Secret acme/keys does not exist') },
     ],
     [

@@ -1,7 +1,7 @@
 /** Asks a model that speaks OpenAI's `/chat/completions`, without a conversation: one request, one answer. */
 import type { Clock } from '../../../platform/clock.ts';
 import type { Egress } from '../../../platform/egress/egress.ts';
-import { createProviderFetch, ProviderFailure, type llmEndpointOf } from '../providers/index.ts';
+import { createProviderFetch, ProviderFailure, type llmEndpointOf } from '../provider-access/index.ts';
 import { completionText } from './completion.ts';
 import type { ChatMessage } from './questions.ts';
 

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
-import { wavHeader, wavOf } from '../../platform/wav.ts';
-import { SoundReader } from './sound-reader.ts';
+import { wavHeader, wavOf } from '../../../platform/wav.ts';
+import { PcmReader } from './pcm-reader.ts';
 
 const rate = 24_000;
 const ramp = Int16Array.from({ length: 5_000 }, (_, index) => index * 3 - 7_000);
 const bytes = Buffer.from(ramp.buffer);
 
 function read(pieces: readonly Uint8Array[]): { readonly samples: readonly number[]; readonly rates: readonly number[] } {
-  const reader = new SoundReader(rate);
+  const reader = new PcmReader(rate);
   const frames = [...pieces.flatMap((piece) => reader.push(piece)), ...reader.end()];
   return { samples: frames.flatMap(({ data }) => [...data]), rates: [...new Set(frames.map(({ sampleRate }) => sampleRate))] };
 }
@@ -36,7 +36,7 @@ it('gives the same samples, however the bytes come', () => {
 });
 
 it('has a frame as soon as there are 20 ms', () => {
-  const reader = new SoundReader(rate);
+  const reader = new PcmReader(rate);
   expect(reader.push(bytes.subarray(0, 959))).toEqual([]);
   expect(reader.push(bytes.subarray(959, 960))).toHaveLength(1);
 });

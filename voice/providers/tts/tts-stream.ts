@@ -1,46 +1,42 @@
-/** What is said, sentence by sentence: each is asked for as soon as it is complete, the next one while the one before still comes. */
+/** Streams speech sentence by sentence: each is requested as soon as it is complete, the next while the one before still plays. */
 import { AsyncIterableQueue, shortuuid, tts, type APIConnectOptions } from '@livekit/agents';
 import { AudioFrame } from '@livekit/rtc-node';
 
-import { SentenceCutter } from './sentence-cutter.ts';
+import { SentenceSplitter } from './sentence-splitter.ts';
 
-/** What turns a sentence into sound. */
-export interface SpeaksSentences extends tts.TTS {
+export interface SentenceSynthesizer extends tts.TTS {
   /** @throws ProviderApiError, or the signal's reason */
   request(text: string, connOptions: APIConnectOptions, signal: AbortSignal): Promise<AsyncIterable<AudioFrame>>;
 }
 
-/** How many sentences are on their way at most: the one that is heard and the next. */
-const ahead = 2;
+/** At a time: for the sentence that is heard and the next. */
+const MAX_REQUESTS = 2;
 
-/** A sentence that is on its way. */
-interface Asked {
-  readonly frames: Promise<AsyncIterable<AudioFrame>>;
-}
+type Frames = Promise<AsyncIterable<AudioFrame>>;
 
-export class SpeechStream extends tts.SynthesizeStream {
-  override label = 'parley.SpeechStream';
-  readonly #speaker: SpeaksSentences;
-  readonly #cutter: SentenceCutter;
+export class TtsStream extends tts.SynthesizeStream {
+  override label = 'parley.TtsStream';
+  readonly #synthesizer: SentenceSynthesizer;
+  readonly #splitter: SentenceSplitter;
 
-  constructor(options: { readonly speaker: SpeaksSentences; readonly language: string; readonly connOptions: APIConnectOptions }) {
-    super(options.speaker, options.connOptions);
-    this.#speaker = options.speaker;
-    this.#cutter = new SentenceCutter(options.language);
+  constructor(options: { readonly synthesizer: SentenceSynthesizer; readonly language: string; readonly connOptions: APIConnectOptions }) {
+    super(options.synthesizer, options.connOptions);
+    this.#synthesizer = options.synthesizer;
+    this.#splitter = new SentenceSplitter(options.language);
   }
 
   protected override async run(): Promise<void> {
     const giveUp = new AbortController();
-    const requests = new AsyncIterableQueue<Asked>();
-    const slots = new Slots(ahead);
+    const requests = new AsyncIterableQueue<{ readonly frames: Frames }>();
+    const slots = new Slots(MAX_REQUESTS);
     const ask = async (): Promise<void> => {
       try {
         for await (const sentence of this.#sentences()) {
           await slots.take();
           if (giveUp.signal.aborted) return;
           this.markStarted();
-          const frames = this.#speaker.request(sentence, this.connOptions, AbortSignal.any([this.abortSignal, giveUp.signal]));
-          // It is looked at when its turn comes.
+          const frames = this.#synthesizer.request(sentence, this.connOptions, AbortSignal.any([this.abortSignal, giveUp.signal]));
+          // Handled when its turn comes.
           frames.catch(() => undefined);
           requests.put({ frames });
         }
@@ -61,12 +57,12 @@ export class SpeechStream extends tts.SynthesizeStream {
   async *#sentences(): AsyncGenerator<string, void> {
     for await (const text of this.input) {
       if (this.abortSignal.aborted) return;
-      yield* typeof text === 'string' ? this.#cutter.push(text) : this.#cutter.end();
+      yield* typeof text === 'string' ? this.#splitter.push(text) : this.#splitter.end();
     }
-    yield* this.#cutter.end();
+    yield* this.#splitter.end();
   }
 
-  async #hand(requests: AsyncIterable<Asked>, slots: Slots): Promise<void> {
+  async #hand(requests: AsyncIterable<{ readonly frames: Frames }>, slots: Slots): Promise<void> {
     const id = shortuuid('speech_');
     const put = (frame: AudioFrame, last: boolean): void => {
       if (!this.queue.closed) this.queue.put({ requestId: id, segmentId: id, frame, final: last });
@@ -81,7 +77,7 @@ export class SpeechStream extends tts.SynthesizeStream {
       slots.give();
     }
     if (rate === undefined || this.queue.closed) return;
-    // The last frame has to say so, and none is held back until it is known to be the last: a moment of silence says it.
+    // LiveKit wants the last frame marked, and no frame is held back to find out: 10 ms of silence end the stream.
     const silence = new Int16Array(rate / 100);
     put(new AudioFrame(silence, rate, 1, silence.length), true);
     this.queue.put(tts.SynthesizeStream.END_OF_STREAM);
@@ -109,27 +105,27 @@ class Slots {
   }
 }
 
-/** A text that is complete, in one request: what the session uses where it doesn't stream. */
-export class WholeSpeech extends tts.ChunkedStream {
-  override label = 'parley.WholeSpeech';
-  readonly #speaker: SpeaksSentences;
+/** A complete text in one request: what the session uses where it doesn't stream. */
+export class ChunkedTtsStream extends tts.ChunkedStream {
+  override label = 'parley.ChunkedTtsStream';
+  readonly #synthesizer: SentenceSynthesizer;
   readonly #connOptions: APIConnectOptions;
 
   constructor(options: {
-    readonly speaker: SpeaksSentences;
+    readonly synthesizer: SentenceSynthesizer;
     readonly text: string;
     readonly connOptions: APIConnectOptions;
     readonly signal: AbortSignal | undefined;
   }) {
-    super(options.text, options.speaker, options.connOptions, options.signal);
-    this.#speaker = options.speaker;
+    super(options.text, options.synthesizer, options.connOptions, options.signal);
+    this.#synthesizer = options.synthesizer;
     this.#connOptions = options.connOptions;
   }
 
   protected override async run(): Promise<void> {
     const id = shortuuid('speech_');
     try {
-      const frames = await this.#speaker.request(this.inputText, this.#connOptions, this.abortSignal);
+      const frames = await this.#synthesizer.request(this.inputText, this.#connOptions, this.abortSignal);
       for await (const frame of frames) {
         if (this.queue.closed) return;
         this.queue.put({ requestId: id, segmentId: id, frame, final: false });

@@ -1,11 +1,11 @@
-/** Makes frames of the bytes of a sound as they come, the first one as soon as there are 20 ms of it. */
+/** Turns streamed bytes into audio frames, the first as soon as there are 20 ms. */
 import { AudioFrame } from '@livekit/rtc-node';
 
 /** Length of a frame, in milliseconds. */
-const frameMs = 20;
+const FRAME_MS = 20;
 
 /** 16 bits, one channel; raw, or a WAV file, which some servers send whatever they are asked for. */
-export class SoundReader {
+export class PcmReader {
   #rate: number;
   #channels = 1;
   #head: Buffer | undefined = Buffer.alloc(0);
@@ -42,7 +42,7 @@ export class SoundReader {
   }
 
   #frames(bytes: Buffer): readonly AudioFrame[] {
-    const size = Math.round((this.#rate * frameMs) / 1000) * 2 * this.#channels;
+    const size = Math.round((this.#rate * FRAME_MS) / 1000) * 2 * this.#channels;
     const frames: AudioFrame[] = [];
     let at = 0;
     for (; at + size <= bytes.length; at += size) frames.push(this.#frame(bytes.subarray(at, at + size)));

@@ -4,14 +4,14 @@ import * as openai from '@livekit/agents-plugin-openai';
 import { OpenAI } from 'openai';
 
 import {
-  partNames,
+  PART_NAMES,
   ProviderFailure,
   type ProviderEndpoint,
   type ProviderFailureKind,
   type ProviderFetch,
-} from '../calls/providers/index.ts';
-import { watchAnswer } from './answer-watch.ts';
-import { ProviderApiError } from './provider-api-error.ts';
+} from '../../calls/provider-access/index.ts';
+import { watchCompletion } from './completion-watch.ts';
+import { ProviderApiError } from '../provider-errors.ts';
 
 export interface LanguageModelOptions {
   readonly endpoint: ProviderEndpoint & { readonly baseURL: string; readonly model: string };
@@ -32,12 +32,12 @@ export class LanguageModel extends llms.LLM {
     this.#options = options;
     this.#client = new OpenAI({
       baseURL: endpoint.baseURL,
-      // The client wants one; servers of one's own often don't.
+      // The client requires one; self-hosted servers often don't.
       apiKey: endpoint.apiKey ?? 'none',
       maxRetries: 0,
-      // It would print what it can't read.
+      // It would print answers that it can't parse.
       logLevel: 'off',
-      // The environment of the process is the operator's: nothing of it belongs to an agent's provider.
+      // Not from the environment: that is the operator's, not the agent's provider's.
       organization: null,
       project: null,
       ...(endpoint.provider === 'azure_openai' && endpoint.apiKey !== undefined && { defaultHeaders: { 'api-key': endpoint.apiKey } }),
@@ -63,11 +63,11 @@ export class LanguageModel extends llms.LLM {
     toolChoice,
     parallelToolCalls,
     extraKwargs,
-  }: ChatOptions): AnswerStream {
+  }: ChatOptions): CompletionStream {
     const { endpoint, temperature, maxTokens } = this.#options;
     const tools = llms.toToolContext(toolCtx);
     const effort = endpoint.provider === 'openai' ? openai.defaultReasoningEffort(endpoint.model) : undefined;
-    return new AnswerStream(this, {
+    return new CompletionStream(this, {
       endpoint,
       client: this.#client,
       fetch: this.#options.fetch,
@@ -75,7 +75,7 @@ export class LanguageModel extends llms.LLM {
       toolCtx: tools,
       connOptions,
       modelOptions: {
-        // 0, too: it is the provider's default that is unpredictable.
+        // Always sent, 0 too: providers' defaults differ.
         temperature,
         ...(maxTokens !== undefined && { [limitName(endpoint)]: maxTokens }),
         ...(effort !== undefined && { reasoning_effort: effort }),
@@ -86,7 +86,7 @@ export class LanguageModel extends llms.LLM {
     });
   }
 
-  /** Opens the connection, and the shortest thing there is to ask for. */
+  /** Opens the connection with the cheapest request there is. */
   protected override async _prewarmImpl(signal: AbortSignal): Promise<void> {
     const { endpoint, fetch } = this.#options;
     const headers = endpoint.apiKey === undefined ? {} : { authorization: `Bearer ${endpoint.apiKey}` };
@@ -101,7 +101,7 @@ const hasTools = (tools: llms.ToolContext | undefined): boolean => Object.keys(t
 const limitName = ({ provider }: ProviderEndpoint): string =>
   provider === 'openai' || provider === 'azure_openai' ? 'max_completion_tokens' : 'max_tokens';
 
-interface AnswerOptions {
+interface CompletionOptions {
   readonly endpoint: LanguageModelOptions['endpoint'];
   readonly client: OpenAI;
   readonly fetch: ProviderFetch;
@@ -111,25 +111,25 @@ interface AnswerOptions {
   readonly modelOptions: Record<string, unknown>;
 }
 
-/** What the client and LiveKit say of themselves and of the call to everybody: nobody's business but their makers'. */
-const ownHeaders = /^x-(livekit|stainless)-/i;
+/** With these the client and LiveKit describe themselves and the call to every provider. */
+const TELEMETRY_HEADERS = /^x-(livekit|stainless)-/i;
 
-/** One answer; what goes wrong with it is told by the HTTP layer, for the client above hides it. */
-class AnswerStream extends openai.LLMStream {
+/** One completion. Failures come from the HTTP layer below: the client above hides them. */
+class CompletionStream extends openai.LLMStream {
   readonly #endpoint: LanguageModelOptions['endpoint'];
   readonly #seen: { failure?: ProviderFailure };
 
-  constructor(model: LanguageModel, { endpoint, client, fetch, toolCtx, ...options }: AnswerOptions) {
+  constructor(model: LanguageModel, { endpoint, client, fetch, toolCtx, ...options }: CompletionOptions) {
     const seen: { failure?: ProviderFailure } = {};
     const onFailure = (failure: ProviderFailure): void => void (seen.failure ??= failure);
     const own = client.withOptions({
       fetch: async (url, init) => {
-        const headers = Object.fromEntries([...new Headers(init?.headers)].filter(([name]) => !ownHeaders.test(name)));
+        const headers = Object.fromEntries([...new Headers(init?.headers)].filter(([name]) => !TELEMETRY_HEADERS.test(name)));
         if (endpoint.apiKey === undefined) delete headers['authorization'];
         const { method = 'POST', body, signal = null } = init ?? {};
         if (typeof url !== 'string' || typeof body !== 'string') throw new TypeError('not a request of a chat');
         const response = await fetch(url, { method, headers, body, signal, onFailure });
-        return watchAnswer(response, {
+        return watchCompletion(response, {
           onFailure,
           empty: () => failureOf(endpoint, 'payload', 'sent something that is no answer: check its address'),
           cutOff: () => failureOf(endpoint, 'connection_lost', 'ended in the middle of an answer'),
@@ -153,7 +153,7 @@ class AnswerStream extends openai.LLMStream {
     try {
       await super.run();
     } catch (error) {
-      // It knows whether something of the answer has been used already.
+      // The plugin knows whether part of the answer has been used already.
       const retryable = isAPIError(error) && error.retryable;
       throw new ProviderApiError(this.#seen.failure ?? this.#unseen(error), { retryable });
     }
@@ -175,5 +175,5 @@ function failureOf(
   message: string,
   more: { readonly slow?: boolean } = {},
 ): ProviderFailure {
-  return new ProviderFailure({ part: 'llm', kind, provider, message: `${provider} (${partNames.llm}) ${message}`, ...more });
+  return new ProviderFailure({ part: 'llm', kind, provider, message: `${provider} (${PART_NAMES.llm}) ${message}`, ...more });
 }

@@ -1,11 +1,11 @@
-/** Cuts text that comes in pieces into sentences, each as soon as it is known to be complete: what is spoken is asked for sentence by sentence. */
+/** Splits streamed text into sentences, each as soon as it is known to be complete. */
 
 /** Shorter ones go with the next: "Mr." is no sentence, and many short requests sound choppy. In characters. */
-const shortest = 20;
+const MIN_LENGTH = 20;
 /** A sentence is cut where it may be when it gets longer than this. */
-const longest = 400;
+const MAX_LENGTH = 400;
 
-export class SentenceCutter {
+export class SentenceSplitter {
   readonly #segmenter: Intl.Segmenter;
   #text = '';
 
@@ -33,7 +33,7 @@ export class SentenceCutter {
     let sentence = '';
     for (const part of parts) {
       sentence += part;
-      if (widthOf(sentence.trim()) < shortest) continue;
+      if (widthOf(sentence.trim()) < MIN_LENGTH) continue;
       sentences.push(sentence);
       sentence = '';
     }
@@ -42,9 +42,9 @@ export class SentenceCutter {
       sentences.push(rest);
       rest = '';
     }
-    while (rest.length > longest) {
-      const at = Math.max(rest.lastIndexOf(', ', longest), rest.lastIndexOf('; ', longest), 0) || rest.lastIndexOf(' ', longest);
-      const cut = at > 0 ? at + 1 : longest;
+    while (rest.length > MAX_LENGTH) {
+      const at = Math.max(rest.lastIndexOf(', ', MAX_LENGTH), rest.lastIndexOf('; ', MAX_LENGTH), 0) || rest.lastIndexOf(' ', MAX_LENGTH);
+      const cut = at > 0 ? at + 1 : MAX_LENGTH;
       sentences.push(rest.slice(0, cut));
       rest = rest.slice(cut);
     }

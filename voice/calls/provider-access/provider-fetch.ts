@@ -7,7 +7,7 @@ import { Agent, fetch, type Dispatcher, type RequestInit, type Response as Answe
 import { systemClock, type Clock, type Timer } from '../../../platform/clock.ts';
 import type { Egress } from '../../../platform/egress/egress.ts';
 import { EgressError } from '../../../platform/egress/egress-error.ts';
-import { partNames, type ProviderEndpoint } from './endpoint.ts';
+import { PART_NAMES, type ProviderEndpoint } from './endpoint.ts';
 import { ProviderFailure, type ProviderFailureKind } from './provider-failure.ts';
 
 export interface ProviderFetchOptions {
@@ -135,7 +135,7 @@ interface Failures {
 const passing = new Set([408, 409, 425, 429]);
 
 function failuresOf({ part, provider }: ProviderFetchOptions['endpoint']): Failures {
-  const who = `${provider} (${partNames[part]})`;
+  const who = `${provider} (${PART_NAMES[part]})`;
   const failure = (kind: ProviderFailureKind, message: string, more: { status?: number; slow?: boolean } = {}): ProviderFailure =>
     new ProviderFailure({ part, kind, provider, message: `${who} ${message}`, ...more });
   return {

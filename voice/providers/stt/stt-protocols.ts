@@ -1,53 +1,32 @@
-/** How each provider is given what the user said, a turn at a time, and where its answer has the words. */
+/** What each provider's STT is sent for one turn of the user, and where its response has the transcript. */
 import { FormData } from 'undici';
 
-import { keyOf, type ProviderEndpoint } from '../calls/providers/index.ts';
-import { azureAddress } from './speech-protocols.ts';
-import { baseLanguage, unknownService } from './speech-service.ts';
+import { keyOf, type ProviderEndpoint } from '../../calls/provider-access/index.ts';
+import { azureAddressMissing, baseLanguage, isOpenAi } from '../protocol-support.ts';
 
-export interface HearingRequest {
+export interface SttRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: FormData | Uint8Array | string;
 }
 
-export interface HearingProtocol {
+export interface SttProtocol {
   readonly model: string;
   /** @param wav 16 bits, one channel */
-  requestFor(wav: Uint8Array): HearingRequest;
-  /** @returns undefined where the answer is none */
+  requestFor(wav: Uint8Array): SttRequest;
+  /** @returns undefined for a response that is no transcript */
   textOf(answer: unknown): string | undefined;
 }
 
-export interface HearingSettings {
+export interface SttSettings {
   readonly endpoint: ProviderEndpoint;
   /** BCP 47. */
   readonly language: string;
 }
 
-/** @throws ProviderFailure `refused` */
-export function hearingProtocolOf(settings: HearingSettings): HearingProtocol {
-  const { endpoint } = settings;
-  if (endpoint.protocol === 'openai') return openAi(settings);
-  switch (endpoint.provider) {
-    case 'deepgram':
-      return deepgram(settings);
-    case 'elevenlabs':
-      return elevenLabs(settings);
-    case 'cartesia':
-      return cartesia(settings);
-    case 'azure':
-      return azure(settings);
-    case 'google':
-      return google(settings);
-    default:
-      throw unknownService(endpoint, 'stt');
-  }
-}
-
 const asText = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** Looks into an answer of which nothing is known. */
+/** A member of an unknown value. */
 function at(value: unknown, ...path: readonly (string | number)[]): unknown {
   let current = value;
   for (const step of path) {
@@ -64,9 +43,9 @@ function formOf(wav: Uint8Array, fields: Readonly<Record<string, string>>): Form
   return form;
 }
 
-function openAi({ endpoint, language }: HearingSettings): HearingProtocol {
+export function openAi({ endpoint, language }: SttSettings): SttProtocol {
   const { baseURL = '', apiKey } = endpoint;
-  const official = new URL(baseURL).host === 'api.openai.com';
+  const official = isOpenAi(baseURL);
   if (official) keyOf(endpoint);
   const model = endpoint.model ?? (official ? 'gpt-4o-mini-transcribe' : 'whisper-1');
   return {
@@ -81,7 +60,7 @@ function openAi({ endpoint, language }: HearingSettings): HearingProtocol {
 }
 
 /** https://developers.deepgram.com/reference/speech-to-text-api/listen */
-function deepgram({ endpoint, language }: HearingSettings): HearingProtocol {
+export function deepgram({ endpoint, language }: SttSettings): SttProtocol {
   const { baseURL = 'https://api.deepgram.com/v1', model = 'nova-3' } = endpoint;
   const headers = { authorization: `Token ${keyOf(endpoint)}`, 'content-type': 'audio/wav' };
   const query = new URLSearchParams({ model, language, smart_format: 'true' }).toString();
@@ -93,7 +72,7 @@ function deepgram({ endpoint, language }: HearingSettings): HearingProtocol {
 }
 
 /** https://elevenlabs.io/docs/api-reference/speech-to-text/convert */
-function elevenLabs({ endpoint, language }: HearingSettings): HearingProtocol {
+export function elevenLabs({ endpoint, language }: SttSettings): SttProtocol {
   const { baseURL = 'https://api.elevenlabs.io/v1', model = 'scribe_v1' } = endpoint;
   const headers = { 'xi-api-key': keyOf(endpoint) };
   const fields = { model_id: model, language_code: baseLanguage(language), tag_audio_events: 'false' };
@@ -105,7 +84,7 @@ function elevenLabs({ endpoint, language }: HearingSettings): HearingProtocol {
 }
 
 /** https://docs.cartesia.ai/api-reference/stt/transcribe */
-function cartesia({ endpoint, language }: HearingSettings): HearingProtocol {
+export function cartesia({ endpoint, language }: SttSettings): SttProtocol {
   const { baseURL = 'https://api.cartesia.ai', model = 'ink-whisper' } = endpoint;
   const headers = { authorization: `Bearer ${keyOf(endpoint)}`, 'cartesia-version': '2025-04-16' };
   return {
@@ -115,28 +94,28 @@ function cartesia({ endpoint, language }: HearingSettings): HearingProtocol {
   };
 }
 
-/** https://learn.microsoft.com/azure/ai-services/speech-service/rest-speech-to-text-short: at most 60 s of sound. */
-function azure({ endpoint, language }: HearingSettings): HearingProtocol {
+/** https://learn.microsoft.com/azure/ai-services/speech-service/rest-speech-to-text-short: at most 60 s of audio. */
+export function azure({ endpoint, language }: SttSettings): SttProtocol {
   const { baseURL } = endpoint;
-  if (baseURL === undefined) throw azureAddress(endpoint, 'https://westeurope.stt.speech.microsoft.com', 'speechToText');
+  if (baseURL === undefined) throw azureAddressMissing(endpoint, 'https://westeurope.stt.speech.microsoft.com', 'speechToText');
   const headers = { 'ocp-apim-subscription-key': keyOf(endpoint), 'content-type': 'audio/wav', accept: 'application/json' };
   const query = new URLSearchParams({ language, format: 'simple' }).toString();
   return {
     model: 'azure',
     requestFor: (wav) => ({ url: `${baseURL}/speech/recognition/conversation/cognitiveservices/v1?${query}`, headers, body: wav }),
-    // Without any words there is no text: that is no failure.
+    // No words recognised: no text, and no failure.
     textOf: (answer) => asText(at(answer, 'DisplayText')) ?? (asText(at(answer, 'RecognitionStatus')) === undefined ? undefined : ''),
   };
 }
 
-/** https://cloud.google.com/speech-to-text/docs/reference/rest/v1/speech/recognize: with an API key; at most 60 s of sound. */
-function google({ endpoint, language }: HearingSettings): HearingProtocol {
+/** https://cloud.google.com/speech-to-text/docs/reference/rest/v1/speech/recognize: with an API key; at most 60 s of audio. */
+export function google({ endpoint, language }: SttSettings): SttProtocol {
   const { baseURL = 'https://speech.googleapis.com/v1', model = 'latest_long' } = endpoint;
   const headers = { 'x-goog-api-key': keyOf(endpoint), 'content-type': 'application/json' };
   const config = { languageCode: language, model, enableAutomaticPunctuation: true };
   return {
     model,
-    // A WAV file says itself how it is made.
+    // The encoding is in the WAV header.
     requestFor: (wav) => ({
       url: `${baseURL}/speech:recognize`,
       headers,

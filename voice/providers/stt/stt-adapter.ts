@@ -1,32 +1,32 @@
-/** Understands what the user says, a turn at a time: the session cuts them out, and each is sent when it is over. */
+/** STT through any provider's HTTP API, one request for each turn: the session's VAD cuts the turns out. */
 import { mergeFrames, normalizeLanguage, stt, type AudioBuffer } from '@livekit/agents';
 
-import { partNames, ProviderFailure, type ProviderFetch } from '../calls/providers/index.ts';
-import { sleep, type Clock } from '../../platform/clock.ts';
-import { wavOf } from '../../platform/wav.ts';
-import type { HearingProtocol } from './hearing-protocols.ts';
-import { ProviderApiError } from './provider-api-error.ts';
+import { PART_NAMES, ProviderFailure, type ProviderFetch } from '../../calls/provider-access/index.ts';
+import { sleep, type Clock } from '../../../platform/clock.ts';
+import { wavOf } from '../../../platform/wav.ts';
+import { ProviderApiError } from '../provider-errors.ts';
+import type { SttProtocol } from './stt-protocols.ts';
 
-export interface ListenerOptions {
+export interface SttAdapterOptions {
   readonly provider: string;
-  readonly protocol: HearingProtocol;
+  readonly protocol: SttProtocol;
   /** BCP 47. */
   readonly language: string;
   readonly fetch: ProviderFetch;
   readonly clock: Clock;
 }
 
-/** Waits between attempts, in milliseconds: the user is waiting, too. */
-const retriesMs = [100, 500] as const;
-/** Speech shorter than this is none, in seconds; some providers refuse it. */
-const shortest = 0.1;
+/** Between attempts, in milliseconds: short, for the user waits. */
+const RETRY_DELAYS_MS = [100, 500] as const;
+/** In seconds; some providers refuse shorter audio. */
+const MIN_SPEECH_SECONDS = 0.1;
 
-export class Listener extends stt.STT {
-  override label = 'parley.Listener';
-  readonly #options: ListenerOptions;
+export class SttAdapter extends stt.STT {
+  override label = 'parley.SttAdapter';
+  readonly #options: SttAdapterOptions;
   readonly #closing = new AbortController();
 
-  constructor(options: ListenerOptions) {
+  constructor(options: SttAdapterOptions) {
     super({ streaming: false, interimResults: false, alignedTranscript: false });
     this.#options = options;
   }
@@ -39,20 +39,19 @@ export class Listener extends stt.STT {
     return this.#options.provider;
   }
 
-  /** The session puts a detector of speech before it, which cuts the turns. */
   override stream(): stt.SpeechStream {
-    throw new Error('this provider understands whole turns: put a StreamAdapter before it');
+    throw new Error('SttAdapter takes whole turns and cannot stream: wrap it in a StreamAdapter');
   }
 
   override async close(): Promise<void> {
-    this.#closing.abort(new Error('the listener is closed'));
+    this.#closing.abort(new Error('the STT adapter is closed'));
   }
 
   /** @throws ProviderApiError after three attempts */
   protected override async _recognize(buffer: AudioBuffer, signal?: AbortSignal): Promise<stt.SpeechEvent> {
     const frame = mergeFrames(buffer);
     const text =
-      frame.samplesPerChannel / frame.sampleRate < shortest
+      frame.samplesPerChannel / frame.sampleRate < MIN_SPEECH_SECONDS
         ? ''
         : await this.#textOf(wavOf({ samples: frame.data, sampleRate: frame.sampleRate, channels: frame.channels }), signal);
     const language = normalizeLanguage(this.#options.language);
@@ -70,7 +69,7 @@ export class Listener extends stt.STT {
       } catch (error) {
         either.throwIfAborted();
         if (!(error instanceof ProviderFailure)) throw error;
-        const wait = retriesMs[attempt];
+        const wait = RETRY_DELAYS_MS[attempt];
         const failure = new ProviderApiError(error);
         if (wait === undefined || !failure.retryable) throw new ProviderApiError(error, { retryable: false });
         await sleep(this.#options.clock, wait, either);
@@ -90,7 +89,7 @@ export class Listener extends stt.STT {
       text = undefined;
     }
     if (text !== undefined) return text;
-    const message = `${provider} (${partNames.stt}) sent something that is no transcript: check its address`;
+    const message = `${provider} (${PART_NAMES.stt}) sent something that is no transcript: check its address`;
     throw new ProviderFailure({ part: 'stt', kind: 'payload', provider, message });
   }
 }

@@ -1,15 +1,15 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 
-import { SentenceCutter } from './sentence-cutter.ts';
+import { SentenceSplitter } from './sentence-splitter.ts';
 
 const cut = (language: string, pieces: readonly string[]): readonly string[] => {
-  const cutter = new SentenceCutter(language);
+  const cutter = new SentenceSplitter(language);
   return [...pieces.flatMap((piece) => cutter.push(piece)), ...cutter.end()];
 };
 
 it('gives a sentence away when the next one begins, not before', () => {
-  const cutter = new SentenceCutter('en-US');
+  const cutter = new SentenceSplitter('en-US');
   expect(cutter.push('Your bicycle is ready for you.')).toEqual([]);
   expect(cutter.push(' Come')).toEqual(['Your bicycle is ready for you.']);
   expect(cutter.end()).toEqual(['Come']);

@@ -1,10 +1,10 @@
 /**
- * Whether an answer of a language model is one, and complete. Client libraries take a web page for an answer without words, and one that was cut off
- * between two events for one that has ended: the caller would hear nothing, or half a sentence, and nobody would know why.
+ * Checks that a streamed completion is one, and complete. Client libraries take an HTML page for an answer without words, and a stream that was cut
+ * off between two events for a complete one: the caller would hear nothing, or half a sentence, and no log would say why.
  */
-import type { ProviderFailure } from '../calls/providers/index.ts';
+import type { ProviderFailure } from '../../calls/provider-access/index.ts';
 
-export interface AnswerWatchOptions {
+export interface CompletionWatchOptions {
   /** What to fail with when there was no event at all. */
   readonly empty: () => ProviderFailure;
   /** What to fail with when the last event is missing. */
@@ -12,12 +12,12 @@ export interface AnswerWatchOptions {
   readonly onFailure: (failure: ProviderFailure) => void;
 }
 
-const event = /(^|\n)data:/;
-const last = /(^|\n)data: ?\[DONE\]|"finish_reason" ?: ?"/;
+const EVENT = /(^|\n)data:/;
+const LAST_EVENT = /(^|\n)data: ?\[DONE\]|"finish_reason" ?: ?"/;
 /** Longer than anything that is looked for. */
-const carried = 32;
+const TAIL_LENGTH = 32;
 
-export function watchAnswer(response: Response, { empty, cutOff, onFailure }: AnswerWatchOptions): Response {
+export function watchCompletion(response: Response, { empty, cutOff, onFailure }: CompletionWatchOptions): Response {
   const decoder = new TextDecoder();
   let tail = '\n';
   let events = false;
@@ -25,9 +25,9 @@ export function watchAnswer(response: Response, { empty, cutOff, onFailure }: An
   const watch = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       const text = tail + decoder.decode(chunk, { stream: true });
-      events ||= event.test(text);
-      complete ||= last.test(text);
-      tail = text.slice(-carried);
+      events ||= EVENT.test(text);
+      complete ||= LAST_EVENT.test(text);
+      tail = text.slice(-TAIL_LENGTH);
       controller.enqueue(chunk);
     },
     flush(controller) {

@@ -9,16 +9,16 @@ export interface SecretKeyRef {
   readonly key: string;
 }
 
-export interface Credentials {
+export interface KeyReader {
   /**
    * The value of one key of one Secret in the organisation's namespace, at most 60 s old; while the API server is away, at most
    * {@link keptMs}.
-   * @throws CredentialError
+   * @throws ProviderKeyError
    */
   read(org: string, ref: SecretKeyRef): Promise<string>;
 }
 
-export type CredentialErrorReason =
+export type ProviderKeyErrorReason =
   /** There is no such Secret, it lacks the key, or the value is empty or no text. */
   | 'missing'
   /** Parley may not read it. */
@@ -27,17 +27,17 @@ export type CredentialErrorReason =
   | 'unavailable';
 
 /** The message names the Secret and the key, and what to do; never a value. */
-export class CredentialError extends Error {
-  override readonly name = 'CredentialError';
-  readonly reason: CredentialErrorReason;
+export class ProviderKeyError extends Error {
+  override readonly name = 'ProviderKeyError';
+  readonly reason: ProviderKeyErrorReason;
 
-  constructor(reason: CredentialErrorReason, message: string, options?: ErrorOptions) {
+  constructor(reason: ProviderKeyErrorReason, message: string, options?: ErrorOptions) {
     super(message, options);
     this.reason = reason;
   }
 }
 
-export interface CredentialsOptions {
+export interface KeyReaderOptions {
   readonly transport: Pick<Transport, 'request'>;
   readonly clock: Clock;
 }
@@ -58,7 +58,7 @@ interface Entry {
 }
 
 /** Keeps nothing but what it was asked for, in memory. A missing Secret is asked for anew each time: it may just have been made. */
-export function createCredentials({ transport, clock }: CredentialsOptions): Credentials {
+export function createKeyReader({ transport, clock }: KeyReaderOptions): KeyReader {
   const known = new LruMap<string, Entry>(mostSecrets);
   const asking = new Map<string, Promise<Entry>>();
 
@@ -85,10 +85,10 @@ export function createCredentials({ transport, clock }: CredentialsOptions): Cre
         throw unavailable(org, name, error instanceof Error ? error.message : 'for an unknown reason', error);
       if (error.notFound) {
         known.delete(id);
-        throw new CredentialError('missing', `Secret ${org}/${name} does not exist: create it, or refer to another one`, { cause: error });
+        throw new ProviderKeyError('missing', `Secret ${org}/${name} does not exist: create it, or refer to another one`, { cause: error });
       }
       if (error.code === 401 || error.code === 403) {
-        throw new CredentialError(
+        throw new ProviderKeyError(
           'forbidden',
           `Parley may not read Secret ${org}/${name}: allow its service account to get Secrets in the namespace ${org}`,
           { cause: error },
@@ -106,16 +106,16 @@ export function createCredentials({ transport, clock }: CredentialsOptions): Cre
       const { data } = await entryOf(org, name);
       const encoded = data[key];
       if (encoded === undefined) {
-        throw new CredentialError('missing', `Secret ${org}/${name} has no key ${JSON.stringify(key)}: add it, or refer to another one`);
+        throw new ProviderKeyError('missing', `Secret ${org}/${name} has no key ${JSON.stringify(key)}: add it, or refer to another one`);
       }
       // A key that was put there with `echo` ends with a line break, which no provider wants and no header can carry.
       const value = Buffer.from(encoded, 'base64').toString('utf8').trim();
       if (value === '')
-        throw new CredentialError('missing', `key ${JSON.stringify(key)} of Secret ${org}/${name} is empty: put a value there`);
+        throw new ProviderKeyError('missing', `key ${JSON.stringify(key)} of Secret ${org}/${name} is empty: put a value there`);
       return value;
     },
   };
 }
 
-const unavailable = (org: string, name: string, why: string, cause: unknown): CredentialError =>
-  new CredentialError('unavailable', `Secret ${org}/${name} can't be read: ${why}`, { cause });
+const unavailable = (org: string, name: string, why: string, cause: unknown): ProviderKeyError =>
+  new ProviderKeyError('unavailable', `Secret ${org}/${name} can't be read: ${why}`, { cause });

@@ -1,9 +1,8 @@
-/** What each service is sent, word for word as its documentation has it. */
+/** What each provider is sent, as its documentation has it. */
 import { expect, it } from 'vitest';
 
-import type { ProviderEndpoint } from '../calls/providers/index.ts';
-import { hearingProtocolOf } from './hearing-protocols.ts';
-import { speechProtocolOf } from './speech-protocols.ts';
+import type { ProviderEndpoint } from '../calls/provider-access/index.ts';
+import { sttProtocolOf, ttsProtocolOf } from './provider-table.ts';
 
 const endpoint = (part: 'stt' | 'tts', provider: string, more: Partial<ProviderEndpoint> = {}): ProviderEndpoint => ({
   part,
@@ -14,10 +13,10 @@ const endpoint = (part: 'stt' | 'tts', provider: string, more: Partial<ProviderE
   ...(provider === 'openai' && { baseURL: 'https://api.openai.com/v1' }),
   ...more,
 });
-const speech = (provider: string, more?: Partial<ProviderEndpoint>) =>
-  speechProtocolOf({ endpoint: endpoint('tts', provider, more), language: 'de-AT', temperature: 0.2 }).requestFor('Grüß <Gott> & "hallo"');
-const hearing = (provider: string, more?: Partial<ProviderEndpoint>) =>
-  hearingProtocolOf({ endpoint: endpoint('stt', provider, more), language: 'de-AT' });
+const tts = (provider: string, more?: Partial<ProviderEndpoint>) =>
+  ttsProtocolOf({ endpoint: endpoint('tts', provider, more), language: 'de-AT', temperature: 0.2 }).requestFor('Grüß <Gott> & "hallo"');
+const stt = (provider: string, more?: Partial<ProviderEndpoint>) =>
+  sttProtocolOf({ endpoint: endpoint('stt', provider, more), language: 'de-AT' });
 
 it.each([
   [
@@ -50,8 +49,8 @@ it.each([
     { 'x-goog-api-key': 'k' },
     { voice: { languageCode: 'de-AT' }, audioConfig: { audioEncoding: 'LINEAR16', sampleRateHertz: 24_000 } },
   ],
-])('asks %s to speak', (provider, url, headers, body) => {
-  const request = speech(provider);
+])('asks %s for speech', (provider, url, headers, body) => {
+  const request = tts(provider);
   expect(request).toMatchObject({ url, headers });
   expect(JSON.parse(request.body)).toMatchObject(body);
   // Nothing that OpenAI would refuse.
@@ -59,8 +58,8 @@ it.each([
     expect(Object.keys(JSON.parse(request.body) as object).sort()).toEqual(['input', 'model', 'response_format', 'voice']);
 });
 
-it('asks azure to speak, in SSML that no text can break out of', () => {
-  const { url, headers, body } = speech('azure', { baseURL: 'https://westeurope.tts.speech.microsoft.com', voice: 'de-AT-IngridNeural' });
+it('asks azure for speech, in SSML that no text can break out of', () => {
+  const { url, headers, body } = tts('azure', { baseURL: 'https://westeurope.tts.speech.microsoft.com', voice: 'de-AT-IngridNeural' });
   expect(url).toBe('https://westeurope.tts.speech.microsoft.com/cognitiveservices/v1');
   expect(headers).toMatchObject({ 'ocp-apim-subscription-key': 'k', 'x-microsoft-outputformat': 'raw-24khz-16bit-mono-pcm' });
   expect(body).toBe(
@@ -82,15 +81,15 @@ it.each([
     'https://speech.googleapis.com/v1/speech:recognize',
     { results: [{ alternatives: [{ transcript: 'hal' }] }, { alternatives: [{ transcript: 'lo' }] }] },
   ],
-])('gives %s what was said, and finds the words in its answer', (provider, url, answer) => {
-  const protocol = hearing(provider);
+])('asks %s for a transcript, and finds it in the response', (provider, url, answer) => {
+  const protocol = stt(provider);
   expect(protocol.requestFor(new Uint8Array(50)).url).toBe(url);
   expect(protocol.textOf(answer)).toBe('hallo');
   for (const none of [null, [], 'hallo', 7]) expect(protocol.textOf(none) ?? '').toBe('');
 });
 
-it('gives azure what was said: nothing understood is no failure', () => {
-  const protocol = hearing('azure', { baseURL: 'https://westeurope.stt.speech.microsoft.com' });
+it('asks azure for a transcript: recognising nothing is no failure', () => {
+  const protocol = stt('azure', { baseURL: 'https://westeurope.stt.speech.microsoft.com' });
   expect(protocol.requestFor(new Uint8Array(50)).url).toBe(
     'https://westeurope.stt.speech.microsoft.com/speech/recognition/conversation/cognitiveservices/v1?language=de-AT&format=simple',
   );

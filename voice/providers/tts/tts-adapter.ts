@@ -1,35 +1,35 @@
 /**
- * Speech of a provider, whose sound is handed on as it arrives. LiveKit's own adapter for OpenAI's protocol waits for the whole answer first
+ * TTS through any provider's HTTP API, with the audio passed on as it arrives. LiveKit's plugin for OpenAI's protocol waits for the whole response
  * (`test/bench/voice/tts.ts` compares them).
  */
 import { DEFAULT_API_CONNECT_OPTIONS, tts, type APIConnectOptions } from '@livekit/agents';
 import type { AudioFrame } from '@livekit/rtc-node';
 
-import { partNames, ProviderFailure, type ProviderFetch } from '../calls/providers/index.ts';
-import { sleep, type Clock } from '../../platform/clock.ts';
-import { ProviderApiError } from './provider-api-error.ts';
-import { SoundReader } from './sound-reader.ts';
-import type { SpeechProtocol } from './speech-protocols.ts';
-import { SpeechStream, WholeSpeech, type SpeaksSentences } from './speech-stream.ts';
+import { PART_NAMES, ProviderFailure, type ProviderFetch } from '../../calls/provider-access/index.ts';
+import { sleep, type Clock } from '../../../platform/clock.ts';
+import { ProviderApiError } from '../provider-errors.ts';
+import { PcmReader } from './pcm-reader.ts';
+import type { TtsProtocol } from './tts-protocols.ts';
+import { ChunkedTtsStream, TtsStream, type SentenceSynthesizer } from './tts-stream.ts';
 
-export interface SpeakerOptions {
+export interface TtsAdapterOptions {
   readonly provider: string;
-  readonly protocol: SpeechProtocol;
+  readonly protocol: TtsProtocol;
   /** BCP 47. */
   readonly language: string;
   readonly fetch: ProviderFetch;
   readonly clock: Clock;
 }
 
-/** Wait before the second attempt, in milliseconds; after that as the session says. */
-const firstRetryMs = 100;
+/** Before the second attempt, in milliseconds; later ones wait as the session says. */
+const FIRST_RETRY_MS = 100;
 
-export class Speaker extends tts.TTS implements SpeaksSentences {
-  override label = 'parley.Speaker';
-  readonly #options: SpeakerOptions;
+export class TtsAdapter extends tts.TTS implements SentenceSynthesizer {
+  override label = 'parley.TtsAdapter';
+  readonly #options: TtsAdapterOptions;
   readonly #closing = new AbortController();
 
-  constructor(options: SpeakerOptions) {
+  constructor(options: TtsAdapterOptions) {
     super(options.protocol.sampleRate, 1, { streaming: true, alignedTranscript: false });
     this.#options = options;
   }
@@ -43,19 +43,18 @@ export class Speaker extends tts.TTS implements SpeaksSentences {
   }
 
   override synthesize(text: string, connOptions: APIConnectOptions = DEFAULT_API_CONNECT_OPTIONS, signal?: AbortSignal): tts.ChunkedStream {
-    return new WholeSpeech({ speaker: this, text, connOptions, signal });
+    return new ChunkedTtsStream({ synthesizer: this, text, connOptions, signal });
   }
 
   override stream({ connOptions = DEFAULT_API_CONNECT_OPTIONS }: { readonly connOptions?: APIConnectOptions } = {}): tts.SynthesizeStream {
-    return new SpeechStream({ speaker: this, language: this.#options.language, connOptions });
+    return new TtsStream({ synthesizer: this, language: this.#options.language, connOptions });
   }
 
-  /** Ends what is being spoken. */
   override async close(): Promise<void> {
-    this.#closing.abort(new Error('the speaker is closed'));
+    this.#closing.abort(new Error('the TTS adapter is closed'));
   }
 
-  /** Made again for a passing reason, as long as nothing of it has come. */
+  /** Retries transient failures, but only until the first audio has arrived. */
   async request(text: string, connOptions: APIConnectOptions, signal: AbortSignal): Promise<AsyncIterable<AudioFrame>> {
     const either = AbortSignal.any([signal, this.#closing.signal]);
     for (let attempt = 0; ; attempt += 1) {
@@ -68,7 +67,7 @@ export class Speaker extends tts.TTS implements SpeaksSentences {
         either.throwIfAborted();
         const failure = error instanceof ProviderFailure ? new ProviderApiError(error) : error;
         if (!(failure instanceof ProviderApiError) || !failure.retryable || attempt >= connOptions.maxRetry) throw final(failure);
-        await sleep(this.#options.clock, attempt === 0 ? firstRetryMs : connOptions.retryIntervalMs, either);
+        await sleep(this.#options.clock, attempt === 0 ? FIRST_RETRY_MS : connOptions.retryIntervalMs, either);
       }
     }
   }
@@ -85,7 +84,7 @@ export class Speaker extends tts.TTS implements SpeaksSentences {
   }
 
   async *#sound(response: Response): AsyncGenerator<AudioFrame, void> {
-    const reader = new SoundReader(this.#options.protocol.sampleRate);
+    const reader = new PcmReader(this.#options.protocol.sampleRate);
     try {
       for await (const chunk of this.#chunks(response)) yield* reader.push(chunk);
       yield* reader.end();
@@ -114,11 +113,11 @@ export class Speaker extends tts.TTS implements SpeaksSentences {
 
   #failure(message: string): ProviderFailure {
     const { provider } = this.#options;
-    return new ProviderFailure({ part: 'tts', kind: 'payload', provider, message: `${provider} (${partNames.tts}) ${message}` });
+    return new ProviderFailure({ part: 'tts', kind: 'payload', provider, message: `${provider} (${PART_NAMES.tts}) ${message}` });
   }
 }
 
-/** Nothing above may make it again: the words are gone from its input by then. */
+/** Nothing above may retry: the session has consumed the text by then. */
 const final = (error: unknown): unknown =>
   error instanceof ProviderApiError ? new ProviderApiError(error.failure, { retryable: false }) : error;
 

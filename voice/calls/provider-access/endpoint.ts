@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
 import type { Config } from '../../../platform/config.ts';
-import { CredentialError, type Credentials, type SecretKeyRef } from './credentials.ts';
+import { ProviderKeyError, type KeyReader, type SecretKeyRef } from './key-reader.ts';
 import { ProviderFailure, type ProviderPart } from './provider-failure.ts';
 
 /** What the operator has set for providers, see PARLEY_PROVIDERS. */
@@ -28,7 +28,7 @@ export interface ProviderEndpoint {
 
 export interface EndpointOptions {
   readonly org: string;
-  readonly credentials: Credentials;
+  readonly keys: KeyReader;
   readonly defaults: ProviderDefaults;
   /** Where `apiKeyEnv` of the defaults is looked up; the process's own by default. */
   readonly env?: Readonly<Record<string, string | undefined>>;
@@ -124,17 +124,17 @@ const preferred = (operators: string | undefined, agents: string | undefined, re
 const modelOf = (part: ProviderPart, entry: ProviderDefaults[number] | undefined): string | undefined =>
   ({ llm: entry?.llmModel, stt: entry?.sttModel, tts: entry?.ttsModel })[part];
 
-async function agentsKey(part: ProviderPart, provider: string, ref: SecretKeyRef, { org, credentials }: EndpointOptions): Promise<string> {
+async function agentsKey(part: ProviderPart, provider: string, ref: SecretKeyRef, { org, keys }: EndpointOptions): Promise<string> {
   try {
-    return await credentials.read(org, ref);
+    return await keys.read(org, ref);
   } catch (error) {
-    if (!(error instanceof CredentialError)) throw error;
+    if (!(error instanceof ProviderKeyError)) throw error;
     const kind = error.reason === 'unavailable' ? 'unreachable' : 'refused';
     throw new ProviderFailure({
       part,
       kind,
       provider,
-      message: `the key of ${provider} (${partNames[part]}) is missing: ${error.message}`,
+      message: `the key of ${provider} (${PART_NAMES[part]}) is missing: ${error.message}`,
       cause: error,
     });
   }
@@ -151,7 +151,7 @@ async function operatorsKey(
   const key = apiKeyEnv === undefined ? await contentOf(apiKeyFile) : env[apiKeyEnv]?.trim();
   if (key !== undefined && key !== '') return key;
   const where = apiKeyEnv === undefined ? `file ${apiKeyFile}, which can't be read or is empty` : `variable ${apiKeyEnv}, which is not set`;
-  const message = `the key of ${name} (${partNames[part]}) is to come from the ${where}: correct it, or PARLEY_PROVIDERS`;
+  const message = `the key of ${name} (${PART_NAMES[part]}) is to come from the ${where}: correct it, or PARLEY_PROVIDERS`;
   throw new ProviderFailure({ part, kind: 'refused', provider: name, message });
 }
 
@@ -165,7 +165,7 @@ const contentOf = (file: string | undefined): Promise<string | undefined> =>
       );
 
 /** For messages. */
-export const partNames: Readonly<Record<ProviderPart, string>> = { llm: 'language model', stt: 'speech to text', tts: 'text to speech' };
+export const PART_NAMES: Readonly<Record<ProviderPart, string>> = { llm: 'language model', stt: 'speech to text', tts: 'text to speech' };
 
 const agentFields: Readonly<Record<ProviderPart, string>> = { llm: 'llm', stt: 'speechToText', tts: 'textToSpeech' };
 
@@ -174,7 +174,7 @@ function withoutAddress({ part, provider }: ProviderEndpoint): ProviderFailure {
     part,
     kind: 'refused',
     provider,
-    message: `${provider} (${partNames[part]}) has no address of its own: set ${agentFields[part]}.baseURL, or an entry in PARLEY_PROVIDERS`,
+    message: `${provider} (${PART_NAMES[part]}) has no address of its own: set ${agentFields[part]}.baseURL, or an entry in PARLEY_PROVIDERS`,
   });
 }
 
@@ -185,6 +185,6 @@ export function keyOf({ part, provider, apiKey }: ProviderEndpoint): string {
     part,
     kind: 'refused',
     provider,
-    message: `${provider} (${partNames[part]}) needs a key: set ${agentFields[part]}.apiKeySecretRef, or a key for it in PARLEY_PROVIDERS`,
+    message: `${provider} (${PART_NAMES[part]}) needs a key: set ${agentFields[part]}.apiKeySecretRef, or a key for it in PARLEY_PROVIDERS`,
   });
 }

@@ -1,0 +1,13 @@
+/** Where LLM, STT and TTS providers are reached, with which key, and how a request to one fails: for calls and for their analysis. */
+export { createKeyReader, ProviderKeyError, type ProviderKeyErrorReason, type KeyReader, type SecretKeyRef } from './key-reader.ts';
+export {
+  keyOf,
+  llmEndpointOf,
+  PART_NAMES,
+  sttEndpointOf,
+  ttsEndpointOf,
+  type ProviderDefaults,
+  type ProviderEndpoint,
+} from './endpoint.ts';
+export { createProviderFetch, type ProviderFetch } from './provider-fetch.ts';
+export { ProviderFailure, type ProviderFailureKind, type ProviderPart } from './provider-failure.ts';

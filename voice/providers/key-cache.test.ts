@@ -1,0 +1,41 @@
+import { existsSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+import { afterEach, expect, it } from 'vitest';
+
+import { ProviderKeyError, type KeyReader } from '../calls/provider-access/index.ts';
+import { keysFromCache, serveKeyCache, type KeyCacheServer } from './key-cache.ts';
+
+const ref = { name: 'keys', key: 'llm' };
+const never: KeyReader = { read: () => Promise.reject(new Error('unexpected read')) };
+let cache: KeyCacheServer | undefined;
+
+afterEach(async () => {
+  await cache?.close();
+  cache = undefined;
+});
+
+it('serves what the role has read, to its own user alone', async () => {
+  cache = await serveKeyCache({ read: async (org, { name, key }) => `${org} ${name} ${key} ü` });
+  const keys = keysFromCache({ path: cache.path, fallback: never });
+  expect(await Promise.all([keys.read('acme', ref), keys.read('other', ref)])).toEqual(['acme keys llm ü', 'other keys llm ü']);
+  expect(statSync(dirname(cache.path)).mode & 0o077).toBe(0);
+});
+
+it('passes on why a key cannot be read', async () => {
+  const keys = { read: () => Promise.reject(new ProviderKeyError('missing', 'Secret acme/keys does not exist')) };
+  cache = await serveKeyCache(keys);
+  const error: unknown = await keysFromCache({ path: cache.path, fallback: never })
+    .read('acme', ref)
+    .catch((reason: unknown) => reason);
+  expect(error).toBeInstanceOf(ProviderKeyError);
+  expect(error).toMatchObject({ reason: 'missing', message: 'Secret acme/keys does not exist' });
+});
+
+it('falls back when the role is gone, and leaves no folder behind', async () => {
+  cache = await serveKeyCache(never);
+  const { path } = cache;
+  await cache.close();
+  expect(existsSync(dirname(path))).toBe(false);
+  expect(await keysFromCache({ path, fallback: { read: async () => 'by itself' } }).read('acme', ref)).toBe('by itself');
+});

@@ -1,0 +1,94 @@
+/**
+ * The voice role reads provider keys for its jobs and caches them: a job lives as long as one call, so without the role each call would ask the
+ * Kubernetes API again, and none could begin while that is away. Jobs ask over a Unix socket.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { ProviderKeyError, type KeyReader, type ProviderKeyErrorReason, type SecretKeyRef } from '../calls/provider-access/index.ts';
+
+/** Path of the role's socket, in the environment that its jobs inherit. */
+export const KEY_CACHE_VARIABLE = 'PARLEY_VOICE_KEY_CACHE';
+
+/** How long a job waits, in milliseconds: longer than the role waits for the Kubernetes API. */
+const TIMEOUT_MS = 10_000;
+/** Of a request. */
+const MAX_BYTES = 4_096;
+
+export interface KeyCacheServer {
+  /** Of the socket; its folder is closed to other users. */
+  readonly path: string;
+  close(): Promise<void>;
+}
+
+interface KeyRequest {
+  readonly org: string;
+  readonly ref: SecretKeyRef;
+}
+
+type KeyResponse = { readonly value: string } | { readonly reason: ProviderKeyErrorReason; readonly message: string };
+
+/** For the role. */
+export async function serveKeyCache(keys: KeyReader): Promise<KeyCacheServer> {
+  const folder = await mkdtemp(join(tmpdir(), 'parley-voice-'));
+  const path = join(folder, 'keys');
+  const server = createServer((incoming, response) => {
+    let text = '';
+    incoming.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+      if (text.length > MAX_BYTES) incoming.destroy();
+    });
+    incoming.on('error', () => undefined);
+    incoming.on('end', () => void readKey(keys, text).then((answer) => response.end(JSON.stringify(answer))));
+  });
+  await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve));
+  return {
+    path,
+    async close() {
+      await new Promise<void>((resolve) => server.close(() => resolve()).closeAllConnections());
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+async function readKey(keys: KeyReader, text: string): Promise<KeyResponse> {
+  try {
+    const { org, ref } = JSON.parse(text) as KeyRequest;
+    return { value: await keys.read(org, ref) };
+  } catch (error) {
+    if (error instanceof ProviderKeyError) return { reason: error.reason, message: error.message };
+    return { reason: 'unavailable', message: 'the voice role failed to read the Secret: see its log' };
+  }
+}
+
+/** For a job. @param options.fallback used when the role does not answer */
+export function keysFromCache({ path, fallback }: { readonly path: string; readonly fallback: KeyReader }): KeyReader {
+  return {
+    async read(org, ref) {
+      const answer = await ask(path, { org, ref }).catch(() => undefined);
+      if (answer === undefined) return fallback.read(org, ref);
+      if ('value' in answer) return answer.value;
+      throw new ProviderKeyError(answer.reason, answer.message);
+    },
+  };
+}
+
+function ask(path: string, question: KeyRequest): Promise<KeyResponse> {
+  return new Promise((resolve, reject) => {
+    const sent = request({ socketPath: path, method: 'POST', path: '/', agent: false, timeout: TIMEOUT_MS }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      response.on('error', reject).on('end', () => {
+        try {
+          resolve(JSON.parse(text) as KeyResponse);
+        } catch (error) {
+          reject(error);
+        }
+      });
+    });
+    sent.on('timeout', () => sent.destroy(new Error('no answer'))).on('error', reject);
+    sent.end(JSON.stringify(question));
+  });
+}

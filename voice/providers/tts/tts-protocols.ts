@@ -1,0 +1,153 @@
+/** What each provider's TTS is sent for one sentence, and how its response carries the audio. */
+import { keyOf, type ProviderEndpoint } from '../../calls/provider-access/index.ts';
+import { azureAddressMissing, baseLanguage, isOpenAi } from '../protocol-support.ts';
+
+export interface TtsRequest {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+export interface TtsProtocol {
+  readonly model: string;
+  /** In Hz, unless the response is a WAV file, which says so itself. */
+  readonly sampleRate: number;
+  /** `bytes`: 16-bit samples or a WAV file; `json`: the same as Base64 in a JSON field. */
+  readonly answer: 'bytes' | { readonly json: string };
+  requestFor(text: string): TtsRequest;
+}
+
+export interface TtsSettings {
+  readonly endpoint: ProviderEndpoint;
+  /** BCP 47. */
+  readonly language: string;
+  /** 0 … 2. */
+  readonly temperature: number;
+}
+
+const SAMPLE_RATE = 24_000;
+const JSON_HEADERS = { 'content-type': 'application/json' };
+
+export function openAi({ endpoint, language, temperature }: TtsSettings): TtsProtocol {
+  const { baseURL = '', apiKey } = endpoint;
+  const official = isOpenAi(baseURL);
+  if (official) keyOf(endpoint);
+  const model = endpoint.model ?? (official ? 'gpt-4o-mini-tts' : 'tts-1');
+  // OpenAI detects the language and refuses unknown fields; other servers use them or ignore them.
+  const more = official ? {} : { language, temperature };
+  return {
+    model,
+    sampleRate: SAMPLE_RATE,
+    answer: 'bytes',
+    requestFor: (text) => ({
+      url: `${baseURL}/audio/speech`,
+      headers: { ...JSON_HEADERS, ...(apiKey !== undefined && { authorization: `Bearer ${apiKey}` }) },
+      body: JSON.stringify({ input: text, model, voice: endpoint.voice ?? 'alloy', response_format: 'pcm', ...more }),
+    }),
+  };
+}
+
+/** https://elevenlabs.io/docs/api-reference/text-to-speech/stream */
+export function elevenLabs({ endpoint, language, temperature }: TtsSettings): TtsProtocol {
+  const { baseURL = 'https://api.elevenlabs.io/v1', voice = '21m00Tcm4TlvDq8ikWAM' } = endpoint;
+  const model = endpoint.model ?? 'eleven_flash_v2_5';
+  const headers = { ...JSON_HEADERS, 'xi-api-key': keyOf(endpoint) };
+  // Only these models take a language; for the others it is part of the voice.
+  const named = /flash_v2_5|turbo_v2_5|_v3/.test(model) ? { language_code: baseLanguage(language) } : {};
+  // ElevenLabs' opposite of a temperature.
+  const stability = Math.min(1, Math.max(0, 1 - temperature));
+  return {
+    model,
+    sampleRate: SAMPLE_RATE,
+    answer: 'bytes',
+    requestFor: (text) => ({
+      url: `${baseURL}/text-to-speech/${encodeURIComponent(voice)}/stream?output_format=pcm_24000`,
+      headers,
+      body: JSON.stringify({ text, model_id: model, ...named, voice_settings: { stability, similarity_boost: 0.75 } }),
+    }),
+  };
+}
+
+/** https://docs.cartesia.ai/api-reference/tts/bytes */
+export function cartesia({ endpoint, language }: TtsSettings): TtsProtocol {
+  const { baseURL = 'https://api.cartesia.ai', voice = 'f786b574-daa5-4673-aa0c-cbe3e8534c02' } = endpoint;
+  const model = endpoint.model ?? 'sonic-2';
+  const headers = { ...JSON_HEADERS, authorization: `Bearer ${keyOf(endpoint)}`, 'cartesia-version': '2025-04-16' };
+  const output = { container: 'raw', encoding: 'pcm_s16le', sample_rate: SAMPLE_RATE };
+  return {
+    model,
+    sampleRate: SAMPLE_RATE,
+    answer: 'bytes',
+    requestFor: (text) => ({
+      url: `${baseURL}/tts/bytes`,
+      headers,
+      body: JSON.stringify({
+        model_id: model,
+        transcript: text,
+        voice: { mode: 'id', id: voice },
+        language: baseLanguage(language),
+        output_format: output,
+      }),
+    }),
+  };
+}
+
+/** https://developers.deepgram.com/reference/text-to-speech-api: the model is the voice, and the language with it. */
+export function deepgram({ endpoint }: TtsSettings): TtsProtocol {
+  const { baseURL = 'https://api.deepgram.com/v1' } = endpoint;
+  const model = endpoint.model ?? endpoint.voice ?? 'aura-2-thalia-en';
+  const query = new URLSearchParams({ model, encoding: 'linear16', sample_rate: String(SAMPLE_RATE), container: 'none' }).toString();
+  const headers = { ...JSON_HEADERS, authorization: `Token ${keyOf(endpoint)}` };
+  return {
+    model,
+    sampleRate: SAMPLE_RATE,
+    answer: 'bytes',
+    requestFor: (text) => ({ url: `${baseURL}/speak?${query}`, headers, body: JSON.stringify({ text }) }),
+  };
+}
+
+/** https://learn.microsoft.com/azure/ai-services/speech-service/rest-text-to-speech */
+export function azure({ endpoint, language }: TtsSettings): TtsProtocol {
+  const { baseURL, voice = 'en-US-AvaMultilingualNeural' } = endpoint;
+  if (baseURL === undefined) throw azureAddressMissing(endpoint, 'https://westeurope.tts.speech.microsoft.com', 'textToSpeech');
+  const headers = {
+    'content-type': 'application/ssml+xml',
+    'x-microsoft-outputformat': 'raw-24khz-16bit-mono-pcm',
+    'ocp-apim-subscription-key': keyOf(endpoint),
+    'user-agent': 'parley',
+  };
+  return {
+    model: voice,
+    sampleRate: SAMPLE_RATE,
+    answer: 'bytes',
+    requestFor: (text) => ({
+      url: `${baseURL}/cognitiveservices/v1`,
+      headers,
+      body: `<speak version="1.0" xml:lang="${xml(language)}"><voice name="${xml(voice)}">${xml(text)}</voice></speak>`,
+    }),
+  };
+}
+
+/** https://cloud.google.com/text-to-speech/docs/reference/rest/v1/text/synthesize: with an API key. */
+export function google({ endpoint, language }: TtsSettings): TtsProtocol {
+  const { baseURL = 'https://texttospeech.googleapis.com/v1', voice } = endpoint;
+  const headers = { ...JSON_HEADERS, 'x-goog-api-key': keyOf(endpoint) };
+  const audioConfig = { audioEncoding: 'LINEAR16', sampleRateHertz: SAMPLE_RATE };
+  return {
+    model: voice ?? 'google',
+    sampleRate: SAMPLE_RATE,
+    answer: { json: 'audioContent' },
+    requestFor: (text) => ({
+      url: `${baseURL}/text:synthesize`,
+      headers,
+      body: JSON.stringify({
+        input: { text },
+        voice: { languageCode: language, ...(voice !== undefined && { name: voice }) },
+        audioConfig,
+      }),
+    }),
+  };
+}
+
+const XML_ENTITIES: Readonly<Record<string, string>> = { '<': '&lt;', '>': '&gt;', '&': '&amp;', '"': '&quot;', "'": '&apos;' };
+const xml = (text: string): string => text.replaceAll(/[<>&"']/g, (character) => XML_ENTITIES[character] ?? '');
