@@ -1,4 +1,4 @@
-/** Where a start tells how it goes: lines that stay, and one line that is overwritten while something takes long. */
+/** Where a start reports its progress: lines that stay, and one line that is overwritten while something takes long. */
 export interface Console {
   line(text: string): void;
   /** What is going on under `key` right now; undefined when it is over. */
@@ -7,88 +7,94 @@ export interface Console {
 }
 
 /** Without a terminal a status is a line of its own, and this often at most. */
-const plainIntervalMs = 10_000;
-const redrawMs = 100;
+const PLAIN_INTERVAL_MS = 10_000;
+const REDRAW_MS = 100;
 
 /** For a person at a terminal, or for a log. */
-export function streamConsole(stream: NodeJS.WriteStream, now: () => number = () => performance.now()): Console {
-  return stream.isTTY ? new TerminalConsole(stream, now) : new PlainConsole(stream, now);
+export function streamConsole(stream: NodeJS.WriteStream): Console {
+  return stream.isTTY ? terminalConsole(stream) : plainConsole(stream);
 }
 
-class TerminalConsole implements Console {
-  readonly #stream: NodeJS.WriteStream;
-  readonly #now: () => number;
-  readonly #statuses = new Map<string, string>();
-  #drawnAt = -Infinity;
-  #drawn = false;
-
-  constructor(stream: NodeJS.WriteStream, now: () => number) {
-    this.#stream = stream;
-    this.#now = now;
-  }
-
-  line(text: string): void {
-    this.#erase();
-    this.#stream.write(`${text}\n`);
-    this.#draw();
-  }
-
-  status(key: string, text: string | undefined): void {
-    if (text === undefined) this.#statuses.delete(key);
-    else this.#statuses.set(key, text);
-    if (this.#now() - this.#drawnAt < redrawMs && this.#statuses.size > 0) return;
-    this.#erase();
-    this.#draw();
-  }
-
-  close(): void {
-    this.#statuses.clear();
-    this.#erase();
-  }
-
-  #erase(): void {
-    if (this.#drawn) this.#stream.write('\r\u001B[2K');
-    this.#drawn = false;
-  }
-
-  #draw(): void {
-    const text = [...this.#statuses.values()].join('  ·  ');
+function terminalConsole(stream: NodeJS.WriteStream): Console {
+  const statuses = new Map<string, string>();
+  let drawnAt = -Infinity;
+  let drawn = false;
+  const erase = (): void => {
+    if (drawn) stream.write('\r\u001B[2K');
+    drawn = false;
+  };
+  const draw = (): void => {
+    const text = [...statuses.values()].join('  ·  ');
     if (text === '') return;
-    const width = Math.max(20, (this.#stream.columns || 80) - 1);
-    this.#stream.write(text.length > width ? `${text.slice(0, width - 1)}…` : text);
-    this.#drawn = true;
-    this.#drawnAt = this.#now();
-  }
+    const width = Math.max(20, (stream.columns || 80) - 1);
+    stream.write(text.length > width ? `${text.slice(0, width - 1)}…` : text);
+    drawn = true;
+    drawnAt = performance.now();
+  };
+  return {
+    line(text) {
+      erase();
+      stream.write(`${text}\n`);
+      draw();
+    },
+    status(key, text) {
+      if (text === undefined) statuses.delete(key);
+      else statuses.set(key, text);
+      if (performance.now() - drawnAt < REDRAW_MS && statuses.size > 0) return;
+      erase();
+      draw();
+    },
+    close() {
+      statuses.clear();
+      erase();
+    },
+  };
 }
 
-class PlainConsole implements Console {
-  readonly #stream: NodeJS.WriteStream;
-  readonly #now: () => number;
-  readonly #writtenAt = new Map<string, number>();
+function plainConsole(stream: NodeJS.WriteStream): Console {
+  const writtenAt = new Map<string, number>();
+  const line = (text: string): void => void stream.write(`${text}\n`);
+  return {
+    line,
+    status(key, text) {
+      const last = writtenAt.get(key);
+      if (text === undefined) writtenAt.delete(key);
+      // What is over within the first interval is not worth a line.
+      else if (last === undefined) writtenAt.set(key, performance.now());
+      else if (performance.now() - last >= PLAIN_INTERVAL_MS) {
+        writtenAt.set(key, performance.now());
+        line(text);
+      }
+    },
+    close: () => writtenAt.clear(),
+  };
+}
 
-  constructor(stream: NodeJS.WriteStream, now: () => number) {
-    this.#stream = stream;
-    this.#now = now;
-  }
+/** From a detached supervisor to the command that started it. */
+export type ParentMessage =
+  | { readonly kind: 'line'; readonly text: string }
+  | { readonly kind: 'status'; readonly key: string; readonly text?: string | undefined }
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'failed'; readonly text: string; readonly cure: string | undefined };
 
-  line(text: string): void {
-    this.#stream.write(`${text}\n`);
-  }
+/** Does nothing without a parent: the command that started this leaves as soon as it receives `ready`. */
+export function sendToParent(message: ParentMessage): void {
+  // The parent may be gone before this process knows it: without a callback the error would end the whole stack.
+  if (process.connected) process.send?.(message, () => undefined);
+}
 
-  status(key: string, text: string | undefined): void {
-    if (text === undefined) {
-      this.#writtenAt.delete(key);
-      return;
-    }
-    const last = this.#writtenAt.get(key);
-    // What is over within the first interval is not worth a line.
-    if (last === undefined) this.#writtenAt.set(key, this.#now());
-    if (last === undefined || this.#now() - last < plainIntervalMs) return;
-    this.#writtenAt.set(key, this.#now());
-    this.line(text);
-  }
-
-  close(): void {
-    this.#writtenAt.clear();
-  }
+/** Writes to the log of the stack and, while it listens, to the command that started it. */
+export function parentConsole(): Console {
+  const log = streamConsole(process.stdout);
+  return {
+    line(text) {
+      log.line(text);
+      sendToParent({ kind: 'line', text });
+    },
+    status(key, text) {
+      log.status(key, text);
+      sendToParent({ kind: 'status', key, text });
+    },
+    close: () => log.close(),
+  };
 }

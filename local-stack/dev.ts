@@ -1,15 +1,15 @@
-/** One local stack from start to stop, in the order that its user is told about. */
+/** One local stack from start to stop, in the order that its user sees. */
 import { existsSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 import { aborted } from '../platform/aborted.ts';
 import { maskUrl } from '../platform/masking.ts';
-import { migrate } from '../store/index.ts';
 import { UserError } from '../platform/user-error.ts';
+import { migrate } from '../store/index.ts';
 import { ensureApiKey } from './api-key.ts';
-import type { Console } from './console.ts';
-import { externalDatabase } from './database-url.ts';
-import { removeEnvFile, type StackEnv, writeEnvFile } from './env-file.ts';
+import { removePostgresData } from './components/postgres-installation.ts';
+import { networkIsolation } from './components/temporal.ts';
+import { externalDatabase, removeEnvFile, type StackEnv, writeEnvFile } from './env-file.ts';
 import {
   createOrganization,
   ensureDocuments,
@@ -17,86 +17,59 @@ import {
   firstCall,
   firstDelivery,
   resourcesReady,
-  type Start,
+  type StartContext,
 } from './first-start.ts';
-import { kubectlWith } from './kubectl.ts';
-import { createLayout, type Layout } from './layout.ts';
-import { endLeftovers } from './leftovers.ts';
-import { installDefinitions } from './manifests.ts';
-import { PartReporter } from './part-reporter.ts';
-import { removePostgresData } from './parts/postgres-home.ts';
+import type { Layout } from './layout.ts';
+import { installDefinitions, kubectlWith } from './manifests.ts';
 import { linkPrograms, prepareBinaries } from './prepare-binaries.ts';
+import type { BinaryName } from './programs.ts';
+import { ProgressReporter } from './progress-reporter.ts';
 import { repositoryRoot } from './repository.ts';
 import { choosePorts, type Ports, readSettings, writeSettings } from './settings.ts';
 import { binariesOf, describeStack, type Stack } from './stack.ts';
-import { StateFile } from './state.ts';
-import { PartFailure, Supervisor } from './supervisor.ts';
-import { networkIsolation } from './temporal/isolation.ts';
+import { ComponentFailedError, Supervisor } from './supervisor.ts';
+import { stopOrphans } from './watchdog.ts';
 
-export interface DevOptions {
-  readonly layout: Layout;
-  readonly env: NodeJS.ProcessEnv;
-  readonly console: Console;
-  /** Node and the entry of the `parley` command. */
-  readonly parley: readonly [file: string, ...args: string[]];
-  readonly org?: string;
+export interface DevOptions extends Pick<StartContext, 'layout' | 'env' | 'console' | 'parley' | 'call' | 'stop'> {
+  readonly org: string | undefined;
   readonly ports: Partial<Ports>;
-  /** Whether the example agent is called at its first start. */
-  readonly call: boolean;
-  /** Told when everything is ready. */
+  /** Called when everything is ready. */
   readonly onReady: (env: StackEnv) => void;
-  /** Aborts to stop the stack. */
-  readonly stop: AbortSignal;
-  /** Aborts to stop it at once. */
-  readonly hurry: AbortSignal;
+  /** Aborts to kill what does not stop by itself. */
+  readonly forceStop: AbortSignal;
 }
 
 /** Removes everything that a stack has kept. It must not run. */
 export function resetStack(layout: Layout): void {
   removePostgresData(layout.data);
-  for (const path of [
-    layout.data,
-    layout.run,
-    layout.secrets,
-    layout.logs,
-    layout.bin,
-    layout.settings,
-    layout.kubeconfig,
-    layout.envFile,
-  ]) {
-    rmSync(path, { recursive: true, force: true });
-  }
+  const { data, run, secrets, logs, bin, settings, kubeconfig, envFile } = layout;
+  for (const path of [data, run, secrets, logs, bin, settings, kubeconfig, envFile]) rmSync(path, { recursive: true, force: true });
 }
 
 /**
  * Runs until `stop` aborts, and leaves nothing running behind.
  *
- * @throws UserError when a part does not come up, naming it, its last log lines and what to do.
+ * @throws UserError when a component does not become ready, with its name, its last log lines and what to do.
  */
 export async function runStack(options: DevOptions): Promise<void> {
-  const { layout, console, stop } = options;
-  createLayout(layout);
+  const { layout, console, env, parley, stop } = options;
   // A stack that was killed could not remove it.
   removeEnvFile(layout.envFile);
-  const leftovers = await endLeftovers(layout.run);
-  if (leftovers.length > 0) console.line(`! ended what an earlier stack had left running: ${leftovers.join(', ')}`);
+  const orphans = await stopOrphans(layout.run);
+  if (orphans.length > 0) console.line(`! stopped orphaned processes of an earlier stack: ${orphans.join(', ')}`);
 
-  const settings = readSettings(layout.settings);
-  const org = options.org ?? settings.org ?? 'demo';
-  const ports = await choosePorts({ wanted: options.ports, remembered: settings.ports ?? {} });
-  const databaseUrl = externalDatabase(options.env);
-  const binaries = await prepareBinaries({
-    names: binariesOf(databaseUrl === undefined ? {} : { databaseUrl }),
-    env: options.env,
-    console,
-    signal: stop,
-  });
-  const binary = (name: Parameters<typeof binaries.get>[0]): string => binaries.get(name)!;
+  const known = readSettings(layout.settings);
+  const org = options.org ?? known.org ?? 'demo';
+  const ports = await choosePorts({ wanted: options.ports, remembered: known.ports ?? {} });
+  const settings = { ...known, ports, org };
+  const databaseUrl = externalDatabase(env);
+  const binaries = await prepareBinaries({ names: binariesOf(databaseUrl), env, console, signal: stop });
+  const binary = (name: BinaryName): string => binaries.get(name)!;
   const own = Object.fromEntries(
     ['parley', 'kubectl-parley', 'kubectl_complete-parley'].map((name) => [name, join(repositoryRoot(), 'bin', name)]),
   );
   linkPrograms(layout.bin, { kubectl: binary('kubectl'), temporal: binary('temporal'), ...own });
-  writeSettings(layout.settings, { ...settings, ports, org });
+  writeSettings(layout.settings, settings);
 
   const kubectl = kubectlWith({ binary: binary('kubectl'), kubeconfig: layout.kubeconfig });
   const isolation = await networkIsolation();
@@ -104,6 +77,10 @@ export async function runStack(options: DevOptions): Promise<void> {
     console.line(
       '! this system gives Temporal no network of its own: other accounts of this machine can reach its ports while the stack runs',
     );
+  const migrateDatabase = async (url: string): Promise<void> => {
+    const { applied } = await migrate({ databaseUrl: url });
+    if (applied.length > 0) console.line(`✓ database: ${applied.length} migration${applied.length === 1 ? '' : 's'} applied`);
+  };
   const stack = describeStack({
     isolation,
     layout,
@@ -111,34 +88,33 @@ export async function runStack(options: DevOptions): Promise<void> {
     org,
     binary,
     redisBinary: binaries.get('redis-server'),
-    sipBinary: sipService(options.env),
-    env: options.env,
-    parley: options.parley,
-    ...(databaseUrl === undefined ? {} : { databaseUrl }),
+    sipBinary: sipService(env),
+    env,
+    parley,
+    databaseUrl,
     installDefinitions: (signal) => installDefinitions(kubectl, signal),
-    migrate: (url) => migrateDatabase(url, console),
+    migrate: migrateDatabase,
     onDelivery: (line) => console.line(`→ ${line}`),
   });
   if (databaseUrl !== undefined) {
     console.line(`  Postgres: ${maskUrl(databaseUrl)}, from DATABASE_URL`);
-    await migrateDatabase(databaseUrl, console);
+    await migrateDatabase(databaseUrl);
   }
-  const reporter = new PartReporter(console, new StateFile(layout));
+  const reporter = new ProgressReporter(console, layout);
   const supervisor = new Supervisor({
-    parts: stack.parts,
+    components: stack.components,
     logDir: layout.logs,
     runDir: layout.run,
     ownedFiles: [layout.envFile],
-    onEvent: (event) => reporter.tell(event),
+    onEvent: (event) => reporter.report(event),
   });
   let failure: unknown;
   try {
-    const env = await bringUp({ ...options, settings: { ...settings, ports, org }, org, stack, supervisor, kubectl, ports });
-    reporter.startedUp();
+    const stackEnv = await bringUp({ ...options, settings, org, databaseUrl: stack.databaseUrl, kubectl }, stack, supervisor, ports);
     stop.throwIfAborted();
-    writeEnvFile(layout.envFile, env);
-    options.onReady(env);
-    // Keeps the process alive while all it does is to wait.
+    writeEnvFile(layout.envFile, stackEnv);
+    options.onReady(stackEnv);
+    // A timer keeps the process alive while it waits for nothing but the signal.
     const awake = setInterval(() => undefined, 1 << 30);
     await aborted(stop);
     clearInterval(awake);
@@ -147,42 +123,31 @@ export async function runStack(options: DevOptions): Promise<void> {
   }
   removeEnvFile(layout.envFile);
   reporter.stopping();
-  await supervisor.stop(options.hurry);
+  await supervisor.stop(options.forceStop);
   console.close();
-  if (failure !== undefined) throw explain(failure);
+  if (failure !== undefined) throw explained(failure);
 }
 
-interface BringUp extends Start {
-  readonly ports: Ports;
-  readonly stack: Stack;
-  readonly supervisor: Supervisor;
-}
-
-async function bringUp(options: BringUp): Promise<StackEnv> {
-  const { layout, org, stack, supervisor, console, ports } = options;
+async function bringUp(context: StartContext, stack: Stack, supervisor: Supervisor, ports: Ports): Promise<StackEnv> {
+  const { layout, org, console } = context;
+  const furnished = async (): Promise<readonly [apiKey: string, pageKey: string]> => {
+    const servers = stack.components.filter(({ name }) => name === 'kube-apiserver' || name === 'postgres');
+    await Promise.all(servers.map(({ name }) => supervisor.ready(name)));
+    await createOrganization(context);
+    const keys = { databaseUrl: stack.databaseUrl, org, file: join(layout.secrets, 'api-keys.json') };
+    const apiKey = await ensureApiKey({ ...keys, purpose: 'local stack' });
+    const pageKey = await ensureApiKey({ ...keys, purpose: 'call page' });
+    console.line(`✓ organisation ${org}`);
+    await ensureExamples(context);
+    return [apiKey, pageKey];
+  };
   const started = supervisor.start();
-  const [[apiKey, pageKey]] = await Promise.all([
-    (async () => {
-      await Promise.all(
-        ['kube-apiserver', ...(stack.parts.some(({ name }) => name === 'postgres') ? ['postgres'] : [])].map((name) =>
-          supervisor.ready(name),
-        ),
-      );
-      await createOrganization(options);
-      const keys = { databaseUrl: stack.databaseUrl, org, file: join(layout.secrets, 'api-keys.json') };
-      const key = await ensureApiKey({ ...keys, purpose: 'local stack' });
-      const talkingKey = await ensureApiKey({ ...keys, purpose: 'call page' });
-      console.line(`✓ organisation ${org}`);
-      await ensureExamples(options);
-      return [key, talkingKey] as const;
-    })(),
-    started,
-  ]);
-  await resourcesReady(options);
+  const [[apiKey, pageKey]] = await Promise.all([furnished(), started]);
+  await resourcesReady(context);
   const url = `http://127.0.0.1:${ports.api}`;
-  await ensureDocuments(options, { url, apiKey });
-  await firstDelivery(options, stack.receiverUrl);
-  await firstCall(options, { PARLEY_URL: url, PARLEY_API_KEY: apiKey, PARLEY_SPEECH_URL: stack.speechUrl });
+  await ensureDocuments(context, { url, apiKey });
+  await firstDelivery(context, stack.receiverUrl);
+  await firstCall(context, { PARLEY_URL: url, PARLEY_API_KEY: apiKey, PARLEY_SPEECH_URL: stack.speechUrl });
   return {
     PARLEY_URL: url,
     PARLEY_ORG: org,
@@ -201,23 +166,18 @@ async function bringUp(options: BringUp): Promise<StackEnv> {
   };
 }
 
-/** The person's own: there are no programs of it to download. @throws UserError when it isn't there */
+/** The person's own: no program of it can be downloaded. @throws UserError when the file is missing */
 function sipService({ LIVEKIT_SIP_BIN: program }: NodeJS.ProcessEnv): string | undefined {
   if (program === undefined || program === '') return undefined;
   if (!existsSync(program))
     throw new UserError(`LIVEKIT_SIP_BIN is ${program}, and there is no such file`, {
-      cure: 'name the program of livekit/sip (docs/calls/phone-numbers.md tells how it is built), or unset it',
+      cure: 'name the program of livekit/sip (docs/calls/phone-numbers.md shows how to build it), or unset it',
     });
   return resolve(program);
 }
 
-async function migrateDatabase(databaseUrl: string, console: Console): Promise<void> {
-  const { applied } = await migrate({ databaseUrl });
-  if (applied.length > 0) console.line(`✓ database: ${applied.length} migration${applied.length === 1 ? '' : 's'} applied`);
-}
-
-function explain(failure: unknown): unknown {
-  if (!(failure instanceof PartFailure)) return failure;
+function explained(failure: unknown): unknown {
+  if (!(failure instanceof ComponentFailedError)) return failure;
   const tail = failure.logTail.map((line) => `    ${line}`).join('\n');
   return new UserError(`${failure.message}${tail === '' ? '' : `; its last lines:\n${tail}`}`, {
     cure: `the whole log is ${failure.logFile}; \`parley doctor\` checks this machine, \`parley dev --reset\` begins with empty data`,

@@ -5,8 +5,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
-import { externalDatabase } from './database-url.ts';
-import { readEnvFile, removeEnvFile, shellExports, type StackEnv, writeEnvFile } from './env-file.ts';
+import { externalDatabase, readEnvFile, removeEnvFile, shellExports, type StackEnv, writeEnvFile } from './env-file.ts';
 
 let folder: string;
 beforeEach(() => {

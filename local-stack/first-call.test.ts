@@ -19,7 +19,7 @@ async function callWith(script: string): Promise<{ readonly well: boolean; reado
 
 const tell = (...told: readonly object[]): string => `for (const line of ${JSON.stringify(told)}) console.log(JSON.stringify(line));`;
 
-it('tells what was said, and where it can be heard', async () => {
+it('shows what was said, and where the recording is', async () => {
   const { well, lines } = await callWith(
     tell(
       { type: 'transcript', role: 'agent', text: 'Hello.', final: true },
@@ -32,7 +32,7 @@ it('tells what was said, and where it can be heard', async () => {
   expect(lines.slice(1)).toEqual(['    agent  Hello.', '    you    what are your opening hours', '    recording: /tmp/first-call.ogg']);
 });
 
-it('tells why it went wrong, and keeps nobody from anything', async () => {
+it('reports why it failed, and stops nothing', async () => {
   const refused = await callWith('console.error("parley: no call can be made: there is no media server\\n  → cure"); process.exit(1)');
   expect(refused.well).toBe(false);
   expect(refused.lines).toEqual([

@@ -2,17 +2,17 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 
-import type { Console } from './console.ts';
 import { duration } from './binaries/progress.ts';
+import type { Console } from './console.ts';
 
 /** A sentence that dev-speech understands, and answers briefly. */
-const question = 'hello can you hear me';
-/** The caller hangs up after so long, in seconds. */
-const longestSeconds = 40;
-/** Then the command is ended, in milliseconds: nobody waits longer for a tour. */
-const withinMs = 90_000;
+const QUESTION = 'hello can you hear me';
+/** The caller hangs up after this. */
+const MAX_SECONDS = 40;
+/** The command is killed after this. */
+const TIMEOUT_MS = 90_000;
 
-export interface FirstCallOptions {
+interface FirstCallOptions {
   readonly agent: string;
   /** How to run `parley`. */
   readonly parley: readonly [file: string, ...args: string[]];
@@ -25,7 +25,7 @@ export interface FirstCallOptions {
 }
 
 /** A line of `parley call --json`. */
-interface Told {
+interface CallEvent {
   readonly type?: string;
   readonly role?: 'agent' | 'user';
   readonly text?: string;
@@ -35,55 +35,54 @@ interface Told {
   readonly recording?: string | null;
 }
 
-/** Through the command itself, as a person would. What goes wrong is told, and keeps nobody from anything. @returns whether it went well */
+/** Through the command itself, as a person would. A failure is reported and stops nothing. @returns whether it went well */
 export async function makeFirstCall({ agent, parley: [file, ...args], env, record, console, stop }: FirstCallOptions): Promise<boolean> {
   const startedAt = performance.now();
   console.status('call', `  calling ${agent}`);
-  const flags = ['--say', question, '--json', '--record', record, '--max-seconds', String(longestSeconds)];
+  const flags = ['--say', QUESTION, '--json', '--record', record, '--max-seconds', String(MAX_SECONDS)];
   const child = spawn(file, [...args, 'call', agent, ...flags], {
     env,
     stdio: ['ignore', 'pipe', 'pipe'],
-    signal: AbortSignal.any([stop, AbortSignal.timeout(withinMs)]),
+    signal: AbortSignal.any([stop, AbortSignal.timeout(TIMEOUT_MS)]),
   });
-  let complaint = '';
-  child.stderr.on('data', (chunk: Buffer) => (complaint = (complaint + chunk.toString()).slice(-2_000)));
-  const said: string[] = [];
-  let result: Told | undefined;
-  const lines = createInterface({ input: child.stdout });
-  lines.on('line', (line) => {
-    const told = readLine(line);
-    if (told.type === 'transcript' && told.final === true) {
-      said.push(`    ${told.role === 'agent' ? 'agent' : 'you  '}  ${told.text?.trim() ?? ''}`);
-      console.status('call', `  calling ${agent}: ${told.text?.trim() ?? ''}`);
+  let problem = '';
+  child.stderr.on('data', (chunk: Buffer) => (problem = (problem + chunk.toString()).slice(-2_000)));
+  const transcript: string[] = [];
+  let result: CallEvent | undefined;
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const event = parseLine(line);
+    if (event.type === 'transcript' && event.final === true) {
+      transcript.push(`    ${event.role === 'agent' ? 'agent' : 'you  '}  ${event.text?.trim() ?? ''}`);
+      console.status('call', `  calling ${agent}: ${event.text?.trim() ?? ''}`);
     }
-    if (told.type === 'result') result = told;
+    if (event.type === 'result') result = event;
   });
   const code = await new Promise<number | null>((resolve) => {
     child.on('error', (error) => {
-      complaint ||= error.name === 'AbortError' ? `it had not ended after ${duration(withinMs)}` : error.message;
+      problem ||= error.name === 'AbortError' ? `it had not ended after ${duration(TIMEOUT_MS)}` : error.message;
       resolve(null);
     });
     child.on('close', resolve);
   });
   console.status('call', undefined);
   stop.throwIfAborted();
-  if (code === 0 && said.some((line) => line.startsWith('    agent'))) {
+  if (code === 0 && transcript.some((line) => line.startsWith('    agent'))) {
     console.line(`✓ a call to ${agent}, in ${duration(performance.now() - startedAt)}:`);
-    for (const line of said) console.line(line);
+    for (const line of transcript) console.line(line);
     console.line(`    recording: ${result?.recording ?? 'none'}`);
     return true;
   }
   const why =
-    result === undefined ? firstLine(complaint) : `it ended as ${result.status ?? 'nothing'}${result.reason ? `: ${result.reason}` : ''}`;
+    result === undefined ? firstLine(problem) : `it ended as ${result.status ?? 'nothing'}${result.reason ? `: ${result.reason}` : ''}`;
   console.line(
-    `! the first call to ${agent} went wrong (${why || 'nothing was said'}): \`parley call ${agent} --say "${question}"\` tries again`,
+    `! the first call to ${agent} failed (${why || 'nothing was said'}): \`parley call ${agent} --say "${QUESTION}"\` tries again`,
   );
   return false;
 }
 
-function readLine(line: string): Told {
+function parseLine(line: string): CallEvent {
   try {
-    return JSON.parse(line) as Told;
+    return JSON.parse(line) as CallEvent;
   } catch {
     return {};
   }

@@ -1,23 +1,22 @@
-/** What a stack is furnished with at its first start, and with what is new at later ones: what was changed or deleted since is the person's. */
+/** What a stack gets at its first start, and what is new at later ones. What was changed or deleted since belongs to the person. */
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
+import { addFiles } from '../api/client/add-documents.ts';
+import { createRestClient } from '../api/client/rest-client.ts';
 import { UserError } from '../platform/user-error.ts';
 import { duration } from './binaries/progress.ts';
+import { httpCheck } from './components/probes.ts';
 import type { Console } from './console.ts';
-import { findExampleDocuments, ingestExamples } from './example-documents.ts';
 import { makeFirstCall } from './first-call.ts';
-import type { Kubectl } from './kubectl.ts';
 import type { Layout } from './layout.ts';
-import { applyExamples, findExamples, resourceStates } from './manifests.ts';
-import { httpCheck } from './parts/http-check.ts';
+import { findExampleDocuments, findExamples, type Kubectl, resourceReadiness } from './manifests.ts';
 import { readSettings, type Settings, writeSettings } from './settings.ts';
-import type { Stack } from './stack.ts';
 
 /** The start of a stack, as these steps see it. */
-export interface Start {
+export interface StartContext {
   readonly layout: Layout;
   readonly env: NodeJS.ProcessEnv;
   readonly console: Console;
@@ -28,77 +27,89 @@ export interface Start {
   readonly call: boolean;
   /** What is known of earlier starts. */
   readonly settings: Settings;
-  readonly stack: Pick<Stack, 'databaseUrl'>;
+  readonly databaseUrl: string;
   readonly kubectl: Kubectl;
   /** Aborts to stop the stack. */
   readonly stop: AbortSignal;
 }
 
 /** The one among the examples that answers. */
-const exampleAgent = 'receptionist';
-/** How long the examples may take at their first start, in milliseconds. */
-const examplesReadyWithinMs = 180_000;
-/** How long the first delivery is waited for, in milliseconds. */
-const firstDeliveryWithinMs = 20_000;
-/** Later they are the person's, and may well be broken on purpose. */
-const resourcesReadyWithinMs = 10_000;
+const EXAMPLE_AGENT = 'receptionist';
+/** The one that the example documents go into. */
+const EXAMPLE_KNOWLEDGE_BASE = 'workshop-handbook';
+const EXAMPLES_READY_WITHIN_MS = 180_000;
+const FIRST_DELIVERY_WITHIN_MS = 20_000;
+/** At later starts the resources are the person's, and may well be broken on purpose. */
+const RESOURCES_READY_WITHIN_MS = 10_000;
 
 /** Through the command itself, so that a local organisation is made as any other. */
-export async function createOrganization(options: Start): Promise<void> {
-  const [file, ...args] = options.parley;
+export async function createOrganization({ parley, org, env, layout, databaseUrl, stop }: StartContext): Promise<void> {
+  const [file, ...args] = parley;
   try {
-    await promisify(execFile)(file, [...args, 'org', 'create', options.org], {
-      env: { ...options.env, KUBECONFIG: options.layout.kubeconfig, DATABASE_URL: options.stack.databaseUrl },
-      signal: options.stop,
+    await promisify(execFile)(file, [...args, 'org', 'create', org], {
+      env: { ...env, KUBECONFIG: layout.kubeconfig, DATABASE_URL: databaseUrl },
+      signal: stop,
       timeout: 60_000,
     });
   } catch (error) {
-    options.stop.throwIfAborted();
+    stop.throwIfAborted();
     const { stderr } = error as { stderr?: string };
-    throw new UserError(`the organisation ${options.org} could not be made: ${stderr?.trim() || (error as Error).message}`, {
-      cause: error,
-    });
+    throw new UserError(`failed to create the organisation ${org}: ${stderr?.trim() || (error as Error).message}`, { cause: error });
   }
 }
 
-export async function ensureExamples(options: Start): Promise<void> {
-  const { settings, org, kubectl, layout, console, stop } = options;
-  const examples = findExamples();
-  // Once: what was changed or deleted since is the person's own doing. Other examples or another organisation are new.
-  const mark = examples.digest === undefined ? undefined : `${org}:${examples.digest}`;
-  if (mark === undefined || settings.examples === mark) return;
+/** Applies the example resources once: other examples or another organisation are new. */
+export async function ensureExamples({ settings, org, kubectl, layout, console, stop }: StartContext): Promise<void> {
+  const { folder, digest } = findExamples();
+  const mark = `${org}:${digest}`;
+  if (digest === undefined || settings.examples === mark) return;
   try {
-    await applyExamples(kubectl, examples, org, stop);
+    await kubectl.run(['apply', '--server-side', `--namespace=${org}`, `--filename=${folder}`], stop);
   } catch (error) {
     stop.throwIfAborted();
     if (settings.examples === undefined) throw error;
-    // New examples over old ones that somebody has changed: theirs stand.
-    console.line(`! the examples of this version could not be applied over the present ones: ${(error as Error).message}`);
+    // New examples over old ones that a person has changed: the changed ones stay.
+    console.line(`! failed to apply the examples of this version over the present ones: ${(error as Error).message}`);
   }
   writeSettings(layout.settings, { ...settings, examples: mark });
 }
 
-/** Once, as the example resources: what was deleted since stays deleted. */
-export async function ensureDocuments(options: Start, api: { readonly url: string; readonly apiKey: string }): Promise<void> {
-  const { org, console, stop, layout } = options;
-  const documents = findExampleDocuments();
-  const mark = documents.digest === undefined ? undefined : `${org}:${documents.digest}`;
+/** Uploads the example documents once, as a client would: what was deleted since stays deleted. */
+export async function ensureDocuments(
+  { org, console, stop, layout }: StartContext,
+  api: { readonly url: string; readonly apiKey: string },
+): Promise<void> {
+  const { files, digest } = findExampleDocuments();
+  const mark = `${org}:${digest}`;
   const settings = readSettings(layout.settings);
-  if (mark === undefined || settings.documents === mark) return;
+  if (digest === undefined || settings.documents === mark) return;
+  const states = new Map<string, string>();
   try {
-    await ingestExamples(documents, { ...api, console, signal: stop });
+    const documents = await addFiles(createRestClient(api), {
+      knowledgeBase: EXAMPLE_KNOWLEDGE_BASE,
+      files,
+      signal: stop,
+      onState: ({ file, status, progress }) => {
+        states.set(basename(file), status === 'processing' ? (progress?.stage ?? 'queued') : status);
+        console.status('documents', `  documents: ${[...states].map(([name, state]) => `${name} ${state}`).join(', ')}`);
+      },
+    });
+    console.status('documents', undefined);
+    const failed = documents.filter(({ status }) => status === 'failed');
+    for (const { file, message } of failed) console.line(`! failed to ingest ${basename(file)}: ${message}`);
+    if (failed.length === 0) console.line(`✓ ${documents.length} documents in the knowledge base ${EXAMPLE_KNOWLEDGE_BASE}`);
   } catch (error) {
     stop.throwIfAborted();
-    // The example knowledge base may be gone by now: that is no reason not to run.
-    console.line(`! the example documents were not ingested: ${(error as Error).message}`);
+    // The person may have deleted the example knowledge base: that is no reason not to run.
+    console.line(`! failed to ingest the example documents: ${(error as Error).message}`);
   }
   writeSettings(layout.settings, { ...settings, documents: mark });
 }
 
-/** At the first start documents have been ingested, which the example subscriptions tell the receiver: it is part of what works. */
-export async function firstDelivery({ console, stop, settings }: Start, receiver: string): Promise<void> {
+/** At the first start the example subscriptions deliver the events of the example documents to the receiver. */
+export async function firstDelivery({ console, stop, settings }: StartContext, receiver: string): Promise<void> {
   if (settings.documents !== undefined) return;
-  for (const startedAt = performance.now(); performance.now() - startedAt < firstDeliveryWithinMs;) {
+  for (const startedAt = performance.now(); performance.now() - startedAt < FIRST_DELIVERY_WITHIN_MS;) {
     const { body } = await httpCheck({ url: receiver, signal: AbortSignal.any([stop, AbortSignal.timeout(5_000)]) });
     const { verified } = (JSON.parse(body) as { readonly received: { readonly verified: number } }).received;
     if (verified > 0) {
@@ -110,48 +121,39 @@ export async function firstDelivery({ console, stop, settings }: Start, receiver
   console.line('! no event has been delivered yet: `parley webhooks deliveries handbook-news` shows why');
 }
 
-/** At the first start of the examples their agent is called, once: it is part of what works. What goes wrong with it stops nothing. */
-export async function firstCall(options: Start, env: Readonly<Record<string, string>>): Promise<void> {
-  const { layout, org, console, stop, parley } = options;
+/** Calls the example agent once. A call that fails stops nothing. */
+export async function firstCall(context: StartContext, env: Readonly<Record<string, string>>): Promise<void> {
+  const { layout, org, console, stop, parley } = context;
   const settings = readSettings(layout.settings);
-  if (!options.call || settings.calledIn === org || settings.examples === undefined) return;
-  await makeFirstCall({
-    agent: exampleAgent,
-    parley,
-    env: { ...options.env, ...env },
-    record: join(layout.root, 'first-call.ogg'),
-    console,
-    stop,
-  });
+  if (!context.call || settings.calledIn === org || settings.examples === undefined) return;
+  const record = join(layout.root, 'first-call.ogg');
+  await makeFirstCall({ agent: EXAMPLE_AGENT, parley, env: { ...context.env, ...env }, record, console, stop });
   writeSettings(layout.settings, { ...settings, calledIn: org });
 }
 
-/** At the first start everything has to become Ready; later a resource that does not is only told about. */
-export async function resourcesReady(options: Start): Promise<void> {
-  const { kubectl, org, console, stop, settings } = options;
+/** At the first start everything has to become Ready; at later ones a resource that does not is only reported. */
+export async function resourcesReady({ kubectl, org, console, stop, settings, layout }: StartContext): Promise<void> {
   const first = settings.examples === undefined;
   const startedAt = performance.now();
   for (;;) {
-    const states = await resourceStates(kubectl, org, stop);
-    const waiting = states.filter(({ ready }) => !ready);
+    const resources = await resourceReadiness(kubectl, org, stop);
+    const waiting = resources.filter(({ ready }) => !ready);
     if (waiting.length === 0) {
       console.status('resources', undefined);
-      if (states.length > 0) console.line(`✓ ${states.length} resources Ready`);
+      if (resources.length > 0) console.line(`✓ ${resources.length} resources Ready`);
       return;
     }
-    if (performance.now() - startedAt > (first ? examplesReadyWithinMs : resourcesReadyWithinMs)) {
+    if (performance.now() - startedAt > (first ? EXAMPLES_READY_WITHIN_MS : RESOURCES_READY_WITHIN_MS)) {
       const lines = waiting.map(({ name, message }) => `    ${name}: ${message}`).join('\n');
       if (first)
-        throw new UserError(`the examples are not Ready after ${duration(examplesReadyWithinMs)}:\n${lines}`, {
-          cure: `look at ${join(options.layout.logs, 'operator.log')}`,
+        throw new UserError(`the examples are not Ready after ${duration(EXAMPLES_READY_WITHIN_MS)}:\n${lines}`, {
+          cure: `look at ${join(layout.logs, 'operator.log')}`,
         });
       console.line(`! not Ready, and left as they are:\n${lines}`);
       return;
     }
-    console.status(
-      'resources',
-      `  waiting for ${waiting.length} of ${states.length} resources: ${waiting.map(({ name }) => name).join(', ')}`,
-    );
+    const names = waiting.map(({ name }) => name).join(', ');
+    console.status('resources', `  waiting for ${waiting.length} of ${resources.length} resources: ${names}`);
     await pause(200, undefined, { signal: stop });
   }
 }

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, statSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
 import { UserError } from '../platform/user-error.ts';
@@ -56,5 +56,14 @@ function makeFolder(folder: string, mode: number): void {
       cure: `run the command in a folder that you may write to; ${dirname(folder)} is not one, or a file is in the way`,
       cause,
     });
+  }
+}
+
+/** The nearest `.parley` with a ready stack, from `folder` upwards, as git finds its own. */
+export function findLayout(folder: string): Layout | undefined {
+  for (let at = folder; ; at = dirname(at)) {
+    const layout = layoutOf(at);
+    if (existsSync(layout.envFile)) return layout;
+    if (dirname(at) === at) return undefined;
   }
 }

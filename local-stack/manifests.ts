@@ -1,56 +1,82 @@
+/** What a local stack applies with kubectl: resource definitions, the roles' permissions, the examples. */
+import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
+import { promisify } from 'node:util';
 
-import type { Kubectl } from './kubectl.ts';
 import { repositoryRoot } from './repository.ts';
 
-function yamlFiles(folder: string): readonly string[] {
+export interface Kubectl {
+  /** Runs kubectl and answers its standard output. @throws with what it wrote to standard error. */
+  run(args: readonly string[], signal?: AbortSignal): Promise<string>;
+}
+
+export function kubectlWith({ binary, kubeconfig }: { readonly binary: string; readonly kubeconfig: string }): Kubectl {
+  return {
+    async run(args, signal) {
+      try {
+        const { stdout } = await promisify(execFile)(binary, [`--kubeconfig=${kubeconfig}`, ...args], {
+          timeout: 120_000,
+          // A large JSON list is the answer to `get`; the default limit is 1 MB.
+          maxBuffer: 256 * 1024 * 1024,
+          signal,
+        });
+        return stdout;
+      } catch (error) {
+        signal?.throwIfAborted();
+        const { stderr } = error as { stderr?: string };
+        throw new Error(`kubectl ${args[0]}: ${stderr?.trim() || (error as Error).message}`, { cause: error });
+      }
+    },
+  };
+}
+
+function filesIn(folder: string, pattern: RegExp): readonly string[] {
   if (!existsSync(folder)) return [];
   return readdirSync(folder)
-    .filter((name) => /\.ya?ml$/.test(name))
+    .filter((name) => pattern.test(name))
     .sort()
     .map((name) => join(folder, name));
 }
 
+const MANIFEST = /\.ya?ml$/;
+
 /** Brings the resource definitions and the roles' permissions to this version, and waits until the server serves the kinds. */
 export async function installDefinitions(kubectl: Kubectl, signal: AbortSignal): Promise<void> {
-  const definitions = yamlFiles(join(repositoryRoot(), 'crds'));
-  const files = [...definitions, ...yamlFiles(join(repositoryRoot(), 'local-stack/rbac'))];
-  await kubectl.run(
-    ['apply', '--server-side', '--force-conflicts', '--field-manager=parley-cli', ...files.map((file) => `--filename=${file}`)],
-    { signal },
-  );
-  await kubectl.run(['wait', '--for=condition=Established', '--timeout=60s', ...definitions.map((file) => `--filename=${file}`)], {
-    signal,
-  });
+  const toFlags = (files: readonly string[]): readonly string[] => files.map((file) => `--filename=${file}`);
+  const definitions = toFlags(filesIn(join(repositoryRoot(), 'crds'), MANIFEST));
+  const permissions = toFlags(filesIn(join(repositoryRoot(), 'local-stack/rbac'), MANIFEST));
+  await kubectl.run(['apply', '--server-side', '--force-conflicts', '--field-manager=parley-cli', ...definitions, ...permissions], signal);
+  await kubectl.run(['wait', '--for=condition=Established', '--timeout=60s', ...definitions], signal);
 }
 
-export interface Examples {
+export interface ExampleFiles {
   readonly folder: string;
-  /** SHA-256 of their content; undefined when there are none. */
+  readonly files: readonly string[];
+  /** SHA-256 of their names and content; undefined when there are none. */
   readonly digest: string | undefined;
 }
 
-export function findExamples(): Examples {
-  const folder = join(repositoryRoot(), 'examples');
-  const files = yamlFiles(folder);
-  if (files.length === 0) return { folder, digest: undefined };
+/** The example resources. */
+export const findExamples = (): ExampleFiles => examplesIn('examples', MANIFEST, '/');
+
+/** The documents of the example knowledge base. */
+export const findExampleDocuments = (): ExampleFiles => examplesIn('examples/documents', /./, '');
+
+function examplesIn(path: string, pattern: RegExp, prefix: string): ExampleFiles {
+  const folder = join(repositoryRoot(), path);
+  const files = filesIn(folder, pattern);
   const hash = createHash('sha256');
-  for (const file of files) hash.update(file.slice(folder.length)).update(readFileSync(file));
-  return { folder, digest: hash.digest('hex') };
+  for (const file of files) hash.update(prefix + basename(file)).update(readFileSync(file));
+  return { folder, files, digest: files.length === 0 ? undefined : hash.digest('hex') };
 }
 
-export async function applyExamples(kubectl: Kubectl, examples: Examples, org: string, signal: AbortSignal): Promise<void> {
-  await kubectl.run(['apply', '--server-side', `--namespace=${org}`, `--filename=${examples.folder}`], { signal });
-}
-
-interface Listed {
+interface ResourceList {
   readonly items: readonly {
     readonly kind: string;
     readonly metadata: { readonly name: string; readonly generation?: number };
     readonly status?: {
-      readonly observedGeneration?: number;
       readonly conditions?: readonly {
         readonly type: string;
         readonly status: string;
@@ -62,7 +88,7 @@ interface Listed {
   }[];
 }
 
-export interface ResourceState {
+interface Readiness {
   /** `agent/reception`, as one types it. */
   readonly name: string;
   readonly ready: boolean;
@@ -70,15 +96,14 @@ export interface ResourceState {
 }
 
 /** Every Parley resource of the organisation, with what its Ready condition says of the present generation. */
-export async function resourceStates(kubectl: Kubectl, org: string, signal: AbortSignal): Promise<readonly ResourceState[]> {
-  const { items } = JSON.parse(await kubectl.run(['get', 'parley', `--namespace=${org}`, '--output=json'], { signal })) as Listed;
+export async function resourceReadiness(kubectl: Kubectl, org: string, signal: AbortSignal): Promise<readonly Readiness[]> {
+  const { items } = JSON.parse(await kubectl.run(['get', 'parley', `--namespace=${org}`, '--output=json'], signal)) as ResourceList;
   return items.map(({ kind, metadata, status }) => {
     const condition = status?.conditions?.find(({ type }) => type === 'Ready');
     const current = condition?.observedGeneration === undefined || condition.observedGeneration === metadata.generation;
-    const ready = condition?.status === 'True' && current;
     return {
       name: `${kind.toLowerCase()}/${metadata.name}`,
-      ready,
+      ready: condition?.status === 'True' && current,
       message:
         condition === undefined || !current ? 'not yet seen by the operator' : `${condition.reason ?? ''}: ${condition.message ?? ''}`,
     };

@@ -1,43 +1,38 @@
 import { mkdirSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { cacheFolder } from './binaries/cache.ts';
-import { type BinaryName, type BinarySpec, binarySpec } from './binaries/catalogue.ts';
-import { currentPlatform } from './binaries/platform.ts';
+import type { BinarySpec } from './binaries/binary-spec.ts';
 import { type BinaryProgress, BuildPlan, describeProgress, duration } from './binaries/progress.ts';
 import { resolveBinaries } from './binaries/resolve.ts';
 import type { Console } from './console.ts';
-import { repositoryRoot } from './repository.ts';
+import { type BinaryName, binarySpec } from './programs.ts';
 
-/** Finds or gets the programs, and tells how that goes. Optional ones that are not to be had are missing from the answer. */
+/** Finds or gets the programs, and reports the progress. The answer lacks optional ones that are not available. */
 export async function prepareBinaries(options: {
   readonly names: readonly BinaryName[];
   readonly env: NodeJS.ProcessEnv;
   readonly console: Console;
   readonly signal: AbortSignal;
-}): Promise<ReadonlyMap<BinaryName, string>> {
-  const { console } = options;
+}): Promise<ReadonlyMap<string, string>> {
+  const { console, env, signal } = options;
   const startedAt = performance.now();
   const plan = new BuildPlan();
-  const told = new Set<string>();
+  const reported = new Set<string>();
   const onProgress = (spec: BinarySpec, progress: BinaryProgress): void => {
-    if (progress.note !== undefined && progress.phase === 'waiting' && !told.has(progress.note)) {
-      told.add(progress.note);
-      console.line(`  ${spec.name}: ${progress.note}`);
+    const { phase, note, done = 0, total = 1 } = progress;
+    if (note !== undefined && phase === 'waiting' && !reported.has(note)) {
+      reported.add(note);
+      console.line(`  ${spec.name}: ${note}`);
     }
-    if (spec.go !== undefined && (progress.phase === 'queued' || progress.phase === 'listing' || progress.phase === 'building')) {
-      plan.update(spec.name, spec.go.seconds, progress.phase === 'building' ? (progress.done ?? 0) / (progress.total ?? 1) : 0);
-    }
-    if (progress.phase === 'queued') return;
-    const all = progress.phase === 'building' ? plan.describe() : '';
+    if (spec.go !== undefined && (phase === 'queued' || phase === 'listing' || phase === 'building'))
+      plan.update(spec.name, spec.go.seconds, phase === 'building' ? done / total : 0);
+    if (phase === 'queued') return;
+    const all = phase === 'building' ? plan.describe() : '';
     console.status(spec.name, `  ${spec.name} ${spec.version}: ${describeProgress(progress)}${all === '' ? '' : ` [${all}]`}`);
   };
   const found = await resolveBinaries(options.names.map(binarySpec), {
-    env: options.env,
-    cache: cacheFolder(options.env),
-    platform: currentPlatform(),
-    tools: join(repositoryRoot(), 'local-stack/modules'),
-    signal: options.signal,
+    env,
+    signal,
     onProgress,
     onMissing: (spec, reasons) => {
       console.status(spec.name, undefined);

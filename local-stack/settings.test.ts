@@ -15,7 +15,7 @@ async function taken(): Promise<number> {
   return (server.address() as { port: number }).port;
 }
 
-it('gives every part a port of its own', async () => {
+it('gives every component a port of its own', async () => {
   const ports = await choosePorts({ wanted: {}, remembered: {} });
   expect(new Set(Object.values(ports)).size).toBe(portNames.length);
 });

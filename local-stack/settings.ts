@@ -56,7 +56,7 @@ export function writeSettings(file: string, settings: Settings): void {
 }
 
 /**
- * A port for each part: the one asked for, else the one of the last start (so that kubeconfigs stay valid), else a free one.
+ * A port for each component: the one asked for, else the one of the last start (so that kubeconfigs stay valid), else a free one.
  *
  * @throws UserError when a port that was asked for is taken.
  */

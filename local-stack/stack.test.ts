@@ -29,7 +29,9 @@ const stackWith = (env: NodeJS.ProcessEnv, more: Partial<StackOptions> = {}) =>
     migrate: () => Promise.resolve(),
   });
 const storageOfRoles = (stack: ReturnType<typeof stackWith>): readonly unknown[] =>
-  stack.parts.filter(({ name }) => ['api', 'operator', 'worker'].includes(name)).map((part) => part.command().env?.['STORAGE_URL']);
+  stack.components
+    .filter(({ name }) => ['api', 'operator', 'worker'].includes(name))
+    .map((component) => component.command().env?.['STORAGE_URL']);
 
 it('keeps files in a bucket that the person names, and never in the folder of another stack', () => {
   const bucket = 's3://files/dev?endpoint=http://127.0.0.1:9000';
@@ -43,27 +45,27 @@ it('keeps files in a bucket that the person names, and never in the folder of an
 
 it('hands nothing of another stack on, for which the shell was set up', () => {
   const stack = stackWith(Object.fromEntries(stackVariables.map((name) => [name, 'of another stack'])));
-  const handedOn = stack.parts.map((part) => [
-    part.name,
-    Object.entries(part.command().env ?? {}).filter(([, value]) => value === 'of another stack'),
+  const handedOn = stack.components.map((component) => [
+    component.name,
+    Object.entries(component.command().env ?? {}).filter(([, value]) => value === 'of another stack'),
   ]);
-  expect(handedOn).toEqual(stack.parts.map(({ name }) => [name, []]));
+  expect(handedOn).toEqual(stack.components.map(({ name }) => [name, []]));
 });
 
 it('takes calls of telephones where the person has the service for them, and Redis', () => {
   const sipBinary = '/bin/livekit-sip';
-  const { parts, sipAddress } = stackWith({}, { sipBinary, redisBinary: '/bin/redis-server' });
-  expect(parts.find(({ name }) => name === 'livekit-sip')?.command().file).toBe(sipBinary);
+  const { components, sipAddress } = stackWith({}, { sipBinary, redisBinary: '/bin/redis-server' });
+  expect(components.find(({ name }) => name === 'livekit-sip')?.command().file).toBe(sipBinary);
   expect(sipAddress).toMatch(/^127\.0\.0\.1:\d+$/);
   for (const without of [{ sipBinary }, { redisBinary: '/bin/redis-server' }]) {
     const stack = stackWith({}, without);
-    expect(stack.parts.map(({ name }) => name)).not.toContain('livekit-sip');
+    expect(stack.components.map(({ name }) => name)).not.toContain('livekit-sip');
     expect(stack.sipAddress).toBeUndefined();
   }
 });
 
 it('lets calls be waited for as everywhere, but not by who stops the stack', () => {
-  const voice = stackWith({ PARLEY_VOICE_DRAIN_MS: '120000' }).parts.find(({ name }) => name === 'voice');
+  const voice = stackWith({ PARLEY_VOICE_DRAIN_MS: '120000' }).components.find(({ name }) => name === 'voice');
   expect(voice?.command().env?.['PARLEY_VOICE_DRAIN_MS']).toBe('120000');
   expect(voice?.stopSignal).toBe('SIGINT');
 });

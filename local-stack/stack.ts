@@ -1,41 +1,40 @@
-/** Which parts make up a stack, and what each needs of the others. */
+/** Which components make up a stack, and what each needs of the others. A new one is its file in components/ and its entry here. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
 import { mediaEventsPath } from '../api/media-events/routes.ts';
-import type { BinaryName } from './binaries/catalogue.ts';
 import { type StackEnv, stackVariables } from './env-file.ts';
 import type { Layout } from './layout.ts';
-import { type Credentials, ensureCredentials, type UserKey, users, writeKubeconfig } from './parts/credentials.ts';
-import { devProviders, devSpeechPart, devSpeechUrl } from './parts/dev-speech.ts';
-import { etcdPart } from './parts/etcd.ts';
-import { ensureMutualTls } from './parts/key-pairs.ts';
-import { apiserverCa, kubeApiserverPart } from './parts/kube-apiserver.ts';
-import { kubeControllerManagerPart } from './parts/kube-controller-manager.ts';
-import { livekitSipPart } from './parts/livekit-sip.ts';
-import { livekitAddress, livekitPart } from './parts/livekit.ts';
-import { postgresPart, postgresUrl } from './parts/postgres.ts';
-import { postgresHome } from './parts/postgres-home.ts';
-import { receiverHost, receiverPart, receiverUrl } from './parts/receiver.ts';
-import { redisAddress, redisPart } from './parts/redis.ts';
-import { rolePart } from './parts/role.ts';
-import { ensureSecret } from './parts/secret.ts';
-import { guardedTemporalPart } from './parts/temporal.ts';
+import { ensureCredentials, type UserKey, users, writeKubeconfig } from './components/credentials.ts';
+import { devProviders, devSpeechComponent, devSpeechUrl } from './components/dev-speech.ts';
+import { etcdComponent } from './components/etcd.ts';
+import { ensureMutualTls, ensureSecret } from './components/secrets.ts';
+import { apiserverCa, kubeApiserverComponent } from './components/kube-apiserver.ts';
+import { kubeControllerManagerComponent } from './components/kube-controller-manager.ts';
+import { livekitSipComponent } from './components/livekit-sip.ts';
+import { livekitAddress, livekitComponent } from './components/livekit.ts';
+import { postgresComponent, postgresUrl } from './components/postgres.ts';
+import { postgresInstallation } from './components/postgres-installation.ts';
+import { receiverHost, receiverComponent, receiverUrl } from './components/receiver.ts';
+import { redisAddress, redisComponent } from './components/redis.ts';
+import { roleComponent, type RoleName } from './components/role.ts';
+import { guardedTemporalComponent } from './components/temporal.ts';
+import type { BinaryName } from './programs.ts';
 import { type PortName, portNames, type Ports } from './settings.ts';
-import type { Part } from './supervisor.ts';
-import { UI_USER } from './temporal/doors.ts';
+import type { Component } from './supervisor.ts';
+import { UI_USER } from './components/temporal-proxies.ts';
 
 export interface StackOptions {
   readonly layout: Layout;
   readonly ports: Ports;
   readonly org: string;
   readonly binary: (name: BinaryName) => string;
-  /** Of Redis, which the stack starts without where it is not to be had: then phone numbers are connected to nothing. */
+  /** Of Redis, without which the stack starts where it is not available: then phone numbers are connected to nothing. */
   readonly redisBinary?: string | undefined;
-  /** Of LiveKit's SIP service, which is no part of the stack unless the person has it. */
+  /** Of LiveKit's SIP service, which runs only where the person has the program. */
   readonly sipBinary?: string | undefined;
   /** The person's own Postgres; without one the stack runs its own. */
-  readonly databaseUrl?: string;
+  readonly databaseUrl?: string | undefined;
   /** Flags of `unshare` that give Temporal a network of its own, where the system can. */
   readonly isolation?: readonly string[] | undefined;
   readonly env: NodeJS.ProcessEnv;
@@ -44,12 +43,12 @@ export interface StackOptions {
   /** Steps that lie between the servers and the roles. */
   readonly installDefinitions: (signal: AbortSignal) => Promise<void>;
   readonly migrate: (databaseUrl: string, signal: AbortSignal) => Promise<void>;
-  /** Told of each line that the receiver of deliveries prints. */
+  /** Receives each line that the receiver of deliveries prints. */
   readonly onDelivery?: (line: string) => void;
 }
 
 export interface Stack {
-  readonly parts: readonly Part[];
+  readonly components: readonly Component[];
   readonly databaseUrl: string;
   readonly storageUrl: string;
   readonly mediaServerUrl: string;
@@ -59,14 +58,12 @@ export interface Stack {
   readonly receiverUrl: string;
   readonly metricsToken: string;
   readonly temporal: Pick<StackEnv, `TEMPORAL_${string}` & keyof StackEnv>;
-  readonly server: string;
-  readonly credentials: Credentials;
 }
 
 /** Binaries that a stack needs; Postgres only where the person has not named a server. */
-export function binariesOf(options: { readonly databaseUrl?: string }): readonly BinaryName[] {
+export function binariesOf(databaseUrl: string | undefined): readonly BinaryName[] {
   const always = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kubectl', 'temporal', 'livekit-server', 'redis-server'] as const;
-  return options.databaseUrl === undefined ? [...always, 'postgres'] : always;
+  return databaseUrl === undefined ? [...always, 'postgres'] : always;
 }
 
 export function describeStack(options: StackOptions): Stack {
@@ -78,7 +75,7 @@ export function describeStack(options: StackOptions): Stack {
   const ownPostgres =
     options.databaseUrl === undefined
       ? {
-          home: postgresHome({ stateDir: layout.data, binary: binary('postgres') }),
+          installation: postgresInstallation({ stateDir: layout.data, binary: binary('postgres') }),
           port: ports.postgres,
           passwordFile: join(layout.secrets, 'postgres-password'),
         }
@@ -87,10 +84,9 @@ export function describeStack(options: StackOptions): Stack {
 
   const storageUrl = storageOf(options.env['STORAGE_URL']) ?? pathToFileURL(join(layout.data, 'files')).href;
 
-  const secretOf = (name: string): string => ensureSecret(layout.secrets, name);
-  const [receiverToken, speechToken, metricsToken, uiPassword] = ['receiver', 'dev-speech', 'metrics', 'temporal-ui'].map((name) =>
-    secretOf(`${name}-token`),
-  ) as [string, string, string, string];
+  const tokenOf = (name: string): string => ensureSecret(layout.secrets, `${name}-token`);
+  const [receiverToken, speechToken, metricsToken] = [tokenOf('receiver'), tokenOf('dev-speech'), tokenOf('metrics')];
+  const uiPassword = tokenOf('temporal-ui');
   const speechUrl = devSpeechUrl(ports['dev-speech'], speechToken);
   const etcd = { port: ports.etcd, tls: ensureMutualTls(layout.secrets, 'etcd') };
   const temporalTls = ensureMutualTls(layout.secrets, 'temporal');
@@ -108,7 +104,7 @@ export function describeStack(options: StackOptions): Stack {
     redis === undefined || options.sipBinary === undefined
       ? undefined
       : {
-          part: livekitSipPart({
+          component: livekitSipComponent({
             binary: options.sipBinary,
             folder: layout.secrets,
             mediaServer,
@@ -119,9 +115,9 @@ export function describeStack(options: StackOptions): Stack {
           address: `127.0.0.1:${ports['livekit-sip']}`,
         };
 
-  const servers: Part[] = [
-    etcdPart({ binary: binary('etcd'), dataDir: join(layout.data, 'etcd'), ...etcd, peerPort: ports['etcd-peer'] }),
-    kubeApiserverPart({
+  const servers: Component[] = [
+    etcdComponent({ binary: binary('etcd'), dataDir: join(layout.data, 'etcd'), ...etcd, peerPort: ports['etcd-peer'] }),
+    kubeApiserverComponent({
       binary: binary('kube-apiserver'),
       credentials,
       etcd,
@@ -141,12 +137,12 @@ export function describeStack(options: StackOptions): Stack {
         await options.installDefinitions(signal);
       },
     }),
-    kubeControllerManagerPart({
+    kubeControllerManagerComponent({
       binary: binary('kube-controller-manager'),
       kubeconfig: kubeconfigOf('controllerManager'),
       port: ports['kube-controller-manager'],
     }),
-    guardedTemporalPart({
+    guardedTemporalComponent({
       binary: binary('temporal'),
       databaseFile: join(layout.data, 'temporal.db'),
       port: ports.temporal,
@@ -158,8 +154,8 @@ export function describeStack(options: StackOptions): Stack {
       runDir: layout.run,
       isolation: options.isolation,
     }),
-    ...(redis === undefined ? [] : [redisPart(redis)]),
-    livekitPart({
+    ...(redis === undefined ? [] : [redisComponent(redis)]),
+    livekitComponent({
       binary: binary('livekit-server'),
       folder: layout.secrets,
       port: ports.livekit,
@@ -168,21 +164,21 @@ export function describeStack(options: StackOptions): Stack {
       eventUrls: [`http://127.0.0.1:${ports.api}${mediaEventsPath}`],
       roomsByJoining: telephones !== undefined,
     }),
-    ...(telephones === undefined ? [] : [telephones.part]),
+    ...(telephones === undefined ? [] : [telephones.component]),
   ];
   if (ownPostgres !== undefined) {
-    const part = postgresPart(ownPostgres);
+    const component = postgresComponent(ownPostgres);
     servers.push({
-      ...part,
+      ...component,
       afterReady: async (signal) => {
-        await part.afterReady?.(signal);
+        await component.afterReady?.(signal);
         await options.migrate(databaseUrl, signal);
       },
     });
   }
 
   const database = ownPostgres === undefined ? [] : ['postgres'];
-  const roleEnv = (role: 'operator' | 'api' | 'worker' | 'dispatcher' | 'voice'): NodeJS.ProcessEnv => ({
+  const roleEnv = (role: RoleName): NodeJS.ProcessEnv => ({
     ...withoutStackVariables(options.env),
     DATABASE_URL: databaseUrl,
     STORAGE_URL: storageUrl,
@@ -211,43 +207,25 @@ export function describeStack(options: StackOptions): Stack {
     LIVEKIT_API_SECRET: mediaServer.apiSecret,
   });
   const command = options.parley;
-  const roles: Part[] = [
-    rolePart({ role: 'operator', dependsOn: ['kube-apiserver', ...database], command, port: ports.operator, env: roleEnv('operator') }),
-    rolePart({ role: 'api', dependsOn: ['kube-apiserver', ...database], command, port: ports.api, env: roleEnv('api') }),
-    rolePart({
-      role: 'worker',
-      dependsOn: ['kube-apiserver', 'temporal', ...database],
-      command,
-      port: ports.worker,
-      env: roleEnv('worker'),
-    }),
-    rolePart({
-      role: 'dispatcher',
-      dependsOn: ['kube-apiserver', 'temporal', ...database],
-      command,
-      port: ports.dispatcher,
-      env: roleEnv('dispatcher'),
-    }),
-    rolePart({
-      role: 'voice',
-      dependsOn: ['livekit', 'kube-apiserver', ...database],
-      command,
-      port: ports.voice,
-      env: roleEnv('voice'),
-      // Whoever stops a stack wants it stopped; SIGTERM waits for calls.
-      stopSignal: 'SIGINT',
-    }),
+  const role = (name: RoleName, dependsOn: readonly string[]): Component =>
+    roleComponent({ role: name, dependsOn: [...dependsOn, ...database], command, port: ports[name], env: roleEnv(name) });
+  const roles: Component[] = [
+    role('operator', ['kube-apiserver']),
+    role('api', ['kube-apiserver']),
+    role('worker', ['kube-apiserver', 'temporal']),
+    role('dispatcher', ['kube-apiserver', 'temporal']),
+    role('voice', ['livekit', 'kube-apiserver']),
   ];
-  const receiver = receiverPart({
+  const receiver = receiverComponent({
     command,
     port: ports.receiver,
     token: receiverToken,
     env: { ...withoutStackVariables(options.env), KUBECONFIG: kubeconfigOf('admin') },
-    ...(options.onDelivery === undefined ? {} : { onDelivery: options.onDelivery }),
+    onDelivery: options.onDelivery,
   });
-  const devSpeech = devSpeechPart({ command, port: ports['dev-speech'], token: speechToken, env: withoutStackVariables(options.env) });
+  const devSpeech = devSpeechComponent({ command, port: ports['dev-speech'], token: speechToken, env: withoutStackVariables(options.env) });
   return {
-    parts: [...servers, devSpeech, ...roles, receiver],
+    components: [...servers, devSpeech, ...roles, receiver],
     databaseUrl,
     storageUrl,
     mediaServerUrl: mediaServer.url,
@@ -256,13 +234,11 @@ export function describeStack(options: StackOptions): Stack {
     receiverUrl: receiverUrl(ports.receiver, receiverToken),
     metricsToken,
     temporal: { ...temporal, TEMPORAL_UI: `http://${UI_USER}:${uiPassword}@127.0.0.1:${ports['temporal-ui']}` },
-    server,
-    credentials,
   };
 }
 
 /** What asks for credentials as part of the address that is called may be called: deliveries and speech are what it is for. */
-const callable: ReadonlySet<PortName> = new Set(['receiver', 'dev-speech']);
+const CALLABLE: ReadonlySet<PortName> = new Set(['receiver', 'dev-speech']);
 /** Temporal's server opens some that it chooses itself, of those that systems give away. */
 const GIVEN_AWAY = '32768-65535';
 
@@ -270,7 +246,7 @@ const GIVEN_AWAY = '32768-65535';
 function ownPorts({ ports, env, isolation }: StackOptions, databaseUrl: string): readonly string[] {
   const persons = [databaseUrl, env['VECTOR_STORE_URL']].flatMap((url) => URL.parse(url ?? '')?.port || []);
   return [
-    ...portNames.filter((name) => !callable.has(name)).map((name) => String(ports[name])),
+    ...portNames.filter((name) => !CALLABLE.has(name)).map((name) => String(ports[name])),
     ...persons,
     ...(isolation === undefined ? [GIVEN_AWAY] : []),
   ];
@@ -283,7 +259,7 @@ function storageOf(url: string | undefined): string | undefined {
 
 const listOf = (text: string | undefined): readonly string[] => (text === undefined || text.trim() === '' ? [] : [text]);
 
-/** What belongs to the address of a media server, and is not told to shells. */
+/** What belongs to the address of a media server, and is not in the environment of shells. */
 const mediaServerVariables = ['LIVEKIT_PUBLIC_URL', 'LIVEKIT_API_KEY', 'LIVEKIT_API_SECRET'] as const;
 
 /** A shell that is ready for one stack (`parley env`) may well start another. */

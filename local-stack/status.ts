@@ -2,29 +2,100 @@ import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 
 import { maskUrl } from '../platform/masking.ts';
-import { externalDatabase } from './database-url.ts';
-import { readEnvFile, type StackEnv } from './env-file.ts';
+import { httpCheck } from './components/probes.ts';
+import { clientTls, ensureMutualTls } from './components/secrets.ts';
+import { externalDatabase, readEnvFile, shellQuoted, type StackEnv } from './env-file.ts';
 import { type Layout, layoutOf } from './layout.ts';
-import { httpCheck } from './parts/http-check.ts';
-import { clientTls, ensureMutualTls } from './parts/key-pairs.ts';
-import { readSettings } from './settings.ts';
-import { readState } from './state.ts';
+import { readState } from './progress-reporter.ts';
 import { runningSupervisor } from './supervisor-lock.ts';
-import { tour } from './tour.ts';
 
-/** The addresses and commands of a running stack, with an agent that is there. */
-export function tourOf(env: StackEnv, layout: Layout): string {
-  // A password that the stack did not make up itself is not for the screen.
-  const shown =
-    externalDatabase({ DATABASE_URL: env.DATABASE_URL }) === undefined ? env : { ...env, DATABASE_URL: maskUrl(env.DATABASE_URL) };
-  const agent = firstAgent(env);
-  return tour(shown, {
-    envCommand: `cd ${quoted(join(layout.root, '..'))} && eval "$(${quoted(join(env.PARLEY_BIN, 'parley'))} env)"`,
-    ...(agent === undefined ? {} : { agent }),
-  });
+/** A process that is stopped or stuck still exists: whether it answers is another question. */
+const ANSWER_MS = 2_000;
+
+/** Exit code 0 when the stack is ready, 1 when it is not or there is none. */
+export async function showStatus(folder: string): Promise<void> {
+  const layout = layoutOf(folder);
+  const pid = await runningSupervisor(layout.supervisorPid);
+  if (pid === undefined) {
+    process.stdout.write('no stack runs in this folder\n  → parley dev\n');
+    process.exitCode = 1;
+    return;
+  }
+  const env = readEnvFile(layout.envFile);
+  process.stdout.write(
+    `The stack in ${join(layout.root, '..')} ${env === undefined ? 'is starting or stopping' : 'is up'} (process ${pid}).\n`,
+  );
+  const { components } = readState(layout);
+  const silent = await Promise.all(
+    components.map(
+      async ({ name, state, liveUrl }) => state === 'ready' && liveUrl !== undefined && !(await answers(name, liveUrl, layout)),
+    ),
+  );
+  for (const [index, { name, state, pid: componentPid, restarts }] of components.entries()) {
+    const shown = silent[index] ? `does not answer within ${ANSWER_MS / 1000} s` : state;
+    process.stdout.write(
+      `  ${shown === 'ready' ? '✓' : '!'} ${name.padEnd(24)}${shown}${componentPid === undefined ? '' : `, process ${componentPid}`}${restarts === 0 ? '' : `, restarted ${restarts}×`}\n`,
+    );
+  }
+  process.stdout.write(env === undefined ? '' : `\n${stackSummary(env, layout)}`);
+  process.exitCode = env === undefined || silent.includes(true) ? 1 : 0;
 }
 
-const quoted = (text: string): string => (/^[\w/.@%+=:,-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`);
+/** Whether a component gives any answer over HTTP, whatever it says. */
+async function answers(component: string, url: string, { secrets }: Layout): Promise<boolean> {
+  const tls = component === 'etcd' ? clientTls(ensureMutualTls(secrets, 'etcd')) : {};
+  return httpCheck({ url, ...tls, signal: AbortSignal.timeout(ANSWER_MS) }).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** The addresses of a running stack, and commands to try. Every line that starts with kubectl or curl works as printed. */
+export function stackSummary(env: StackEnv, layout: Layout): string {
+  const agent = firstAgent(env);
+  const auth = `-H "Authorization: Bearer $PARLEY_API_KEY"`;
+  // A password that the stack did not make up itself is not for the screen.
+  const database = externalDatabase({ DATABASE_URL: env.DATABASE_URL }) === undefined ? env.DATABASE_URL : maskUrl(env.DATABASE_URL);
+  const commands =
+    agent === undefined
+      ? [
+          'kubectl explain agent.spec',
+          `curl -s "$PARLEY_URL/v2/ai-agents" ${auth}`,
+          `curl -s "$PARLEY_URL/readyz"`,
+          `curl -s "$PARLEY_URL/healthz"`,
+        ]
+      : [
+          `kubectl describe agent ${agent}`,
+          `curl -s "$PARLEY_URL/v2/ai-agents" ${auth}`,
+          `curl -s "$PARLEY_URL/v2/ai-agents/${agent}" ${auth}`,
+          `curl -s -X PUT "$PARLEY_URL/v2/ai-agents/${agent}?dry_run=true&force=true" ${auth} -H "Content-Type: application/json" -d '{"welcome_message":"Good morning!"}'`,
+          'parley kb search workshop-handbook when does a chain have to be replaced',
+          `parley events emit --name CallHandler.CallEnded --agent ${agent}`,
+          'parley webhooks deliveries handbook-news',
+          `parley call ${agent} --say "what are your opening hours"`,
+        ];
+  return [
+    `  REST API      ${env.PARLEY_URL}`,
+    `  organisation  ${env.PARLEY_ORG}`,
+    `  API key       ${env.PARLEY_API_KEY}`,
+    `  kubeconfig    ${env.KUBECONFIG}`,
+    `  Postgres      ${database}`,
+    `  Temporal      ${env.TEMPORAL_ADDRESS}${env.TEMPORAL_UI === undefined ? '' : ` (${env.TEMPORAL_UI})`}`,
+    `  receiver      ${env.PARLEY_RECEIVER} (http://receiver.example/ in a subscription; verified deliveries are shown there)`,
+    `  media server  ${env.LIVEKIT_URL}`,
+    ...(env.PARLEY_SIP === undefined ? [] : [`  telephones    sip:<a number of yours>@${env.PARLEY_SIP}`]),
+    `  talk          ${env.PARLEY_CALL_URL}${agent === undefined ? '' : `&agent=${agent}`} in a browser, or \`parley call${agent === undefined ? '' : ` ${agent}`}\``,
+    '',
+    'In another shell:',
+    `  cd ${quoted(join(layout.root, '..'))} && eval "$(${quoted(join(env.PARLEY_BIN, 'parley'))} env)"`,
+    'then for instance',
+    ...['kubectl get parley', 'kubectl get agents -o wide', ...commands].map((command) => `  ${command}`),
+    `  curl -s "$PARLEY_RECEIVER"`,
+    '',
+  ].join('\n');
+}
+
+const quoted = (text: string): string => (/^[\w/.@%+=:,-]+$/.test(text) ? text : shellQuoted(text));
 
 function firstAgent(env: StackEnv): string | undefined {
   try {
@@ -42,62 +113,4 @@ function firstAgent(env: StackEnv): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** Exit code 0 when the stack is ready, 1 when it is not or there is none. */
-export async function showStatus(folder: string): Promise<void> {
-  const layout = layoutOf(folder);
-  const pid = await runningSupervisor(layout.supervisorPid);
-  if (pid === undefined) {
-    process.stdout.write('no stack runs in this folder\n  → parley dev\n');
-    process.exitCode = 1;
-    return;
-  }
-  const env = readEnvFile(layout.envFile);
-  process.stdout.write(
-    `The stack in ${join(layout.root, '..')} ${env === undefined ? 'is starting or stopping' : 'is up'} (process ${pid}).\n`,
-  );
-  const { ports = {} } = readSettings(layout.settings);
-  const { parts } = readState(layout);
-  const silent = await Promise.all(parts.map(async ({ name, state }) => state === 'ready' && (await isSilent(name, ports, layout))));
-  for (const [index, part] of parts.entries()) {
-    const mark = part.state === 'ready' && silent[index] !== true ? '✓' : '!';
-    const state = silent[index] === true ? `does not answer within ${ANSWER_MS / 1000} s` : part.state;
-    process.stdout.write(
-      `  ${mark} ${part.name.padEnd(24)}${state}${part.pid === undefined ? '' : `, process ${part.pid}`}${part.restarts === 0 ? '' : `, restarted ${part.restarts}×`}\n`,
-    );
-  }
-  process.stdout.write(env === undefined ? '' : `\n${tourOf(env, layout)}`);
-  process.exitCode = env === undefined || silent.includes(true) ? 1 : 0;
-}
-
-/** A process that is stopped or stuck still exists: whether it answers is another question. */
-const ANSWER_MS = 2_000;
-
-const livePaths: Partial<Readonly<Record<string, readonly ['http' | 'https', string]>>> = {
-  etcd: ['https', '/health'],
-  'kube-apiserver': ['https', '/livez'],
-  'kube-controller-manager': ['https', '/healthz'],
-  operator: ['http', '/healthz'],
-  api: ['http', '/healthz'],
-  worker: ['http', '/healthz'],
-  dispatcher: ['http', '/healthz'],
-  receiver: ['http', '/'],
-  voice: ['http', '/healthz'],
-  livekit: ['http', '/'],
-};
-
-/** True for a part that is asked over HTTP and gives no answer at all, whatever it would say. */
-async function isSilent(part: string, ports: Partial<Readonly<Record<string, number>>>, { secrets }: Layout): Promise<boolean> {
-  const [scheme, path] = livePaths[part] ?? [];
-  const port = ports[part];
-  if (scheme === undefined || port === undefined) return false;
-  return httpCheck({
-    url: `${scheme}://127.0.0.1:${port}${path}`,
-    ...(part === 'etcd' ? clientTls(ensureMutualTls(secrets, 'etcd')) : {}),
-    signal: AbortSignal.timeout(ANSWER_MS),
-  }).then(
-    () => false,
-    () => true,
-  );
 }

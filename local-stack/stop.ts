@@ -1,12 +1,12 @@
 import { UserError } from '../platform/user-error.ts';
 import { removeEnvFile } from './env-file.ts';
 import { layoutOf } from './layout.ts';
-import { endLeftovers } from './leftovers.ts';
 import { waitForExit } from './processes.ts';
 import { runningSupervisor } from './supervisor-lock.ts';
+import { stopOrphans } from './watchdog.ts';
 
 /** Longer than the roles' own limit for an orderly stop. */
-const stopWithinMs = 90_000;
+const STOP_WITHIN_MS = 90_000;
 
 /** Stops the stack of `folder`; also what a killed one has left running. Fine when there is none. */
 export async function stopStack(folder: string): Promise<void> {
@@ -14,18 +14,18 @@ export async function stopStack(folder: string): Promise<void> {
   const pid = await runningSupervisor(layout.supervisorPid);
   if (pid === undefined) {
     removeEnvFile(layout.envFile);
-    const ended = await endLeftovers(layout.run);
+    const ended = await stopOrphans(layout.run);
     process.stdout.write(
-      ended.length === 0 ? 'no stack runs in this folder\n' : `stopped what an earlier stack had left running: ${ended.join(', ')}\n`,
+      ended.length === 0 ? 'no stack runs in this folder\n' : `stopped orphaned processes of an earlier stack: ${ended.join(', ')}\n`,
     );
     return;
   }
   removeEnvFile(layout.envFile);
   process.kill(pid, 'SIGTERM');
-  // It leaves the folder before it ends, and until then it keeps the ports of Temporal's doors.
-  if (!(await waitForExit(pid, stopWithinMs))) {
-    throw new UserError(`the stack (process ${pid}) has not stopped within ${stopWithinMs / 1000} s`, {
-      cure: `kill -9 ${pid}; its parts end with it`,
+  // It releases the folder before it ends, and until then it keeps the ports in front of Temporal.
+  if (!(await waitForExit(pid, STOP_WITHIN_MS))) {
+    throw new UserError(`the stack (process ${pid}) has not stopped within ${STOP_WITHIN_MS / 1000} s`, {
+      cure: `kill -9 ${pid}; its components end with it`,
     });
   }
   process.stdout.write('stopped\n');

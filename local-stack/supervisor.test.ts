@@ -7,10 +7,10 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { eventually } from '../test/support/eventually.ts';
 import { settle } from '../test/support/fake-clock.ts';
 import { processAlive } from './processes.ts';
-import { type Part, type PartEvent, PartFailure, Supervisor } from './supervisor.ts';
+import { type Component, type ComponentEvent, ComponentFailedError, Supervisor } from './supervisor.ts';
 
 let folder: string;
-let events: PartEvent[];
+let events: ComponentEvent[];
 let supervisors: Supervisor[];
 
 beforeEach(() => {
@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 /** A process that says so in a file when it serves, and writes its name when it is told to stop. */
-function part(name: string, options: Partial<Part> & { readonly script?: string } = {}): Part {
+function part(name: string, options: Partial<Component> & { readonly script?: string } = {}): Component {
   const {
     script = `trap 'echo ${name} >> stopped; exit 0' TERM; echo up-${name}; touch serving-${name}; while :; do sleep 0.05; done`,
     ...rest
@@ -39,9 +39,9 @@ function part(name: string, options: Partial<Part> & { readonly script?: string 
   };
 }
 
-function supervise(...parts: readonly Part[]): Supervisor {
+function supervise(...components: readonly Component[]): Supervisor {
   const supervisor = new Supervisor({
-    parts,
+    components,
     logDir: join(folder, 'logs'),
     runDir: join(folder, 'run'),
     onEvent: (event) => events.push(event),
@@ -54,13 +54,13 @@ const pidFile = (name: string): number => Number(readFileSync(join(folder, 'run'
 const log = (name: string): string => readFileSync(join(folder, 'logs', `${name}.log`), 'utf8');
 
 describe('Supervisor', () => {
-  it('starts a part only when those it depends on are ready, and stops them the other way round', async () => {
+  it('starts a component only when those it depends on are ready, and stops them the other way round', async () => {
     const supervisor = supervise(part('last', { dependsOn: ['middle'] }), part('middle', { dependsOn: ['first'] }), part('first'));
     await supervisor.start();
-    const ready = events.filter(({ state }) => state === 'ready').map((event) => event.part);
+    const ready = events.filter(({ state }) => state === 'ready').map((event) => event.component);
     expect(ready).toEqual(['first', 'middle', 'last']);
-    expect(events.findIndex((event) => event.part === 'middle' && event.state === 'starting')).toBeGreaterThan(
-      events.findIndex((event) => event.part === 'first' && event.state === 'ready'),
+    expect(events.findIndex((event) => event.component === 'middle' && event.state === 'starting')).toBeGreaterThan(
+      events.findIndex((event) => event.component === 'first' && event.state === 'ready'),
     );
 
     await supervisor.stop();
@@ -68,7 +68,7 @@ describe('Supervisor', () => {
     expect(existsSync(join(folder, 'run/first.pid'))).toBe(false);
   });
 
-  it('starts a killed part again, with a new pid in its file and the log kept', async () => {
+  it('starts a killed component again, with a new pid in its file and the log kept', async () => {
     const supervisor = supervise(part('role'));
     await supervisor.start();
     const pids = [pidFile('role')];
@@ -87,7 +87,7 @@ describe('Supervisor', () => {
     expect(log('role')).toContain('was killed by SIGKILL; starting it again');
   });
 
-  it('waits longer each time a part dies young, and says how it died', async () => {
+  it('waits longer each time a component dies young, and says how it died', async () => {
     const supervisor = supervise(part('flaky', { script: 'touch serving-flaky; sleep 0.1; echo out of luck; exit 3' }));
     await supervisor.start();
     await eventually(() => {
@@ -96,26 +96,26 @@ describe('Supervisor', () => {
     expect(events.find(({ reason }) => reason !== undefined)?.reason).toBe('ended with exit code 3');
   });
 
-  it('fails the start with the last lines of a part that ends before it serves', async () => {
+  it('fails the start with the last lines of a component that ends before it serves', async () => {
     const supervisor = supervise(
       part('broken', { script: 'echo first; echo "the disk is full" >&2; exit 7' }),
       part('dependant', { dependsOn: ['broken'] }),
     );
     const failure = await supervisor.start().catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(PartFailure);
-    expect((failure as PartFailure).message).toBe('broken ended with exit code 7');
-    expect((failure as PartFailure).logTail).toEqual(['first', 'the disk is full']);
-    expect(events.some((event) => event.part === 'dependant' && event.state === 'starting')).toBe(false);
+    expect(failure).toBeInstanceOf(ComponentFailedError);
+    expect((failure as ComponentFailedError).message).toBe('broken ended with exit code 7');
+    expect((failure as ComponentFailedError).logTail).toEqual(['first', 'the disk is full']);
+    expect(events.some((event) => event.component === 'dependant' && event.state === 'starting')).toBe(false);
   });
 
-  it('fails the start of a part that never serves, and of one whose program is missing', async () => {
+  it('fails the start of a component that never serves, and of one whose program is missing', async () => {
     const silent = supervise(part('silent', { script: 'sleep 60', readyTimeoutMs: 300 }));
     await expect(silent.start()).rejects.toThrow('silent was not ready after 0 s');
     const missing = supervise(part('missing', { command: () => ({ file: join(folder, 'no-such-program'), args: [] }) }));
     await expect(missing.start()).rejects.toThrow(/missing could not be started \(.*ENOENT/);
   });
 
-  it('kills a part that ignores the stop signal', async () => {
+  it('kills a component that ignores the stop signal', async () => {
     const supervisor = supervise(
       part('deaf', { script: "trap '' TERM; touch serving-deaf; while :; do sleep 0.05; done", stopTimeoutMs: 200 }),
     );
@@ -125,7 +125,7 @@ describe('Supervisor', () => {
     expect(processAlive(pid)).toBe(false);
   });
 
-  it('does not start a part again that dies while the stack stops', async () => {
+  it('does not start a component again that dies while the stack stops', async () => {
     const supervisor = supervise(part('role'));
     await supervisor.start();
     const started = events.filter(({ state }) => state === 'starting').length;
@@ -154,7 +154,7 @@ describe('Supervisor', () => {
     await supervisor.start();
     process.kill(pidFile('server'), 'SIGKILL');
     await eventually(() => {
-      expect(events.filter((event) => event.part === 'server' && event.state === 'ready')).toHaveLength(2);
+      expect(events.filter((event) => event.component === 'server' && event.state === 'ready')).toHaveLength(2);
     });
     expect(order).toEqual(['prepared', 'furnished', 'client']);
   });

@@ -1,12 +1,12 @@
 /**
- * Starts the parts of a stack by their dependencies, watches over them and stops them in the opposite order.
+ * Starts the components of a stack by their dependencies, restarts those that end, and stops them in the opposite order.
  *
- *   waiting ──deps ready──▶ starting ──ready()──▶ ready ──exit──▶ starting (again)
- *                               │ exit, or too long                     │
- *                               ▼                                       ▼
- *                       first start: failed                    stop(): stopping ──▶ stopped
+ *   waiting ──dependencies ready──▶ preparing ──▶ starting ──check()──▶ ready ──exit──▶ starting (again)
+ *                                                    │ exit or timeout                    │
+ *                                                    ▼                                    ▼
+ *                                            first start: failed                 stop(): stopping ──▶ stopped
  *
- * A part that was ready and dies starts again at once; only one that dies young waits, longer each time.
+ * A component that was ready and ends starts again at once; only one that ends young waits, longer each time.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
@@ -15,10 +15,10 @@ import { createInterface } from 'node:readline';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { aborted } from '../platform/aborted.ts';
-import { PartLog } from './part-log.ts';
-import { ProcessLedger } from './process-ledger.ts';
+import { ComponentLog } from './component-log.ts';
+import { Watchdog } from './watchdog.ts';
 
-export interface PartCommand {
+export interface ComponentCommand {
   readonly file: string;
   readonly args: readonly string[];
   /** The command line that the process has once it has replaced itself, where it does. */
@@ -26,122 +26,122 @@ export interface PartCommand {
   readonly env?: NodeJS.ProcessEnv;
   readonly cwd?: string;
   /** Runs as this account instead of the current one; needs root. */
-  readonly account?: { readonly uid: number; readonly gid: number };
+  readonly account?: { readonly uid: number; readonly gid: number } | undefined;
 }
 
-/** One long-running process of a stack. */
-export interface Part {
+/** One long-running process of a stack: a server, or one of Parley's roles. */
+export interface Component {
   readonly name: string;
-  /** Names of parts that have to be ready before this one starts. */
+  /** Names of components that have to be ready before this one starts. */
   readonly dependsOn: readonly string[];
   /** Work before the first start, e.g. creating a data folder. */
   readonly prepare?: (signal: AbortSignal) => Promise<void>;
-  readonly command: () => PartCommand;
-  /** One look at whether it serves; throws or answers false while it does not. */
+  readonly command: () => ComponentCommand;
+  /** Probes whether it serves; throws or answers false while it does not. */
   readonly check: (signal: AbortSignal) => Promise<boolean | void>;
+  /** Answers over HTTP, whatever it says, while the process is neither stopped nor stuck. */
+  readonly liveUrl?: string;
   /** Work after the first time it is ready, before its dependants start. */
-  readonly afterReady?: (signal: AbortSignal) => Promise<void>;
-  /** Told of each line of standard output, which goes to the log as well. */
-  readonly onLine?: (line: string) => void;
+  readonly afterReady?: ((signal: AbortSignal) => Promise<void>) | undefined;
+  /** Receives each line of standard output, which goes to the log as well. */
+  readonly onLine?: ((line: string) => void) | undefined;
   /** Default SIGTERM. */
-  readonly stopSignal?: NodeJS.Signals;
+  readonly stopSignal?: NodeJS.Signals | undefined;
   /** Milliseconds between the stop signal and SIGKILL; default 15,000. */
   readonly stopTimeoutMs?: number;
   /** Milliseconds to the first readiness; default 90,000. */
   readonly readyTimeoutMs?: number;
 }
 
-export type PartState = 'waiting' | 'preparing' | 'starting' | 'ready' | 'stopping' | 'stopped' | 'failed';
+export type ComponentState = 'waiting' | 'preparing' | 'starting' | 'ready' | 'stopping' | 'stopped' | 'failed';
 
-export interface PartEvent {
-  readonly part: string;
-  readonly state: PartState;
-  readonly pid?: number;
+export interface ComponentEvent {
+  readonly component: string;
+  readonly state: ComponentState;
+  readonly pid: number | undefined;
   /** Milliseconds since the stack began to start. */
   readonly elapsedMs: number;
-  /** How often it was started again. */
   readonly restarts: number;
-  readonly reason?: string;
+  readonly liveUrl: string | undefined;
+  readonly reason: string | undefined;
 }
 
-/** A part did not become ready; `logTail` are the last lines it wrote. */
-export class PartFailure extends Error {
-  override readonly name = 'PartFailure';
-  readonly part: string;
+/** A component did not become ready; `logTail` are the last lines it wrote. */
+export class ComponentFailedError extends Error {
+  override readonly name = 'ComponentFailedError';
   readonly logFile: string;
   readonly logTail: readonly string[];
-  constructor(part: string, reason: string, log: { readonly file: string; readonly tail: readonly string[] }) {
-    super(`${part} ${reason}`);
-    this.part = part;
+  constructor(component: string, reason: string, log: ComponentLog) {
+    super(`${component} ${reason}`);
     this.logFile = log.file;
-    this.logTail = log.tail;
+    this.logTail = log.tail();
   }
 }
 
 export interface SupervisorOptions {
-  readonly parts: readonly Part[];
-  /** Folder for `<part>.log`. */
+  readonly components: readonly Component[];
+  /** Folder for `<component>.log`. */
   readonly logDir: string;
-  /** Folder for `<part>.pid`. */
+  /** Folder for `<component>.pid`. */
   readonly runDir: string;
   /** Files that must not outlive this process, however it ends. */
   readonly ownedFiles?: readonly string[];
-  readonly onEvent?: (event: PartEvent) => void;
+  readonly onEvent?: (event: ComponentEvent) => void;
 }
 
-interface Death {
+interface Exit {
   readonly reason: string;
-  /** By a signal, thus from outside: by a person, a test or the system, which is no sign of a fault in the part. */
+  /** By a signal, thus from outside: no sign of a fault in the component. */
   readonly killed: boolean;
 }
 
 /** What was written just before the end is often still in the pipe; a grandchild may hold it open for longer. */
-const lastWordsMs = 100;
-
-/** A part that lived this long is healthy: its next death is a new story. */
-const settledAfterMs = 5_000;
-const restartDelaysMs = [0, 100, 250, 500, 1_000, 2_000, 5_000, 10_000, 30_000];
-const checkIntervalMs = 50;
+const DRAIN_OUTPUT_MS = 100;
+/** A component that ran this long is healthy: its next exit counts as the first. */
+const HEALTHY_AFTER_MS = 5_000;
+const RESTART_DELAYS_MS = [0, 100, 250, 500, 1_000, 2_000, 5_000, 10_000, 30_000];
+const CHECK_INTERVAL_MS = 50;
+const READY_TIMEOUT_MS = 90_000;
+const STOP_TIMEOUT_MS = 15_000;
 
 interface Running {
-  readonly part: Part;
-  readonly log: PartLog;
-  state: PartState;
+  readonly component: Component;
+  readonly log: ComponentLog;
+  state: ComponentState;
   child: ChildProcess | undefined;
   restarts: number;
-  /** Deaths in a row without a settled life. */
-  youngDeaths: number;
+  /** Exits in a row before {@link HEALTHY_AFTER_MS}. */
+  earlyExits: number;
   readonly firstReady: PromiseWithResolvers<void>;
   /** Its work before the first start, while it goes on. */
   preparing: Promise<void> | undefined;
   /** How the current process ends, once it does. */
-  exit: Promise<Death>;
+  exit: Promise<Exit>;
 }
 
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #running = new Map<string, Running>();
   readonly #stopping = new AbortController();
-  readonly #ledger: ProcessLedger;
+  readonly #watchdog: Watchdog;
   #startedAt = 0;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
     mkdirSync(options.logDir, { recursive: true });
     mkdirSync(options.runDir, { recursive: true });
-    this.#ledger = new ProcessLedger(options.ownedFiles);
-    for (const part of options.parts) {
+    this.#watchdog = new Watchdog(options.ownedFiles);
+    for (const component of options.components) {
       const firstReady = Promise.withResolvers<void>();
-      // A failure is told by start(); a dependant that is not waiting yet must not make it an unhandled one.
+      // start() reports a failure; a dependant that does not wait yet must not make it an unhandled rejection.
       firstReady.promise.catch(() => undefined);
-      const log = new PartLog(join(options.logDir, `${part.name}.log`));
-      this.#running.set(part.name, {
-        part,
-        log,
+      this.#running.set(component.name, {
+        component,
+        log: new ComponentLog(join(options.logDir, `${component.name}.log`)),
         state: 'waiting',
         child: undefined,
         restarts: 0,
-        youngDeaths: 0,
+        earlyExits: 0,
         firstReady,
         preparing: undefined,
         exit: Promise.resolve({ reason: 'is not running', killed: false }),
@@ -149,218 +149,203 @@ export class Supervisor {
     }
   }
 
-  /** Starts every part, side by side where their dependencies allow. @throws PartFailure of the first that fails; the others keep running until stop(). */
+  /**
+   * Starts every component, in parallel where their dependencies allow.
+   *
+   * @throws ComponentFailedError of the first that fails; the others keep running until stop()
+   */
   async start(): Promise<void> {
     this.#startedAt = performance.now();
     for (const running of this.#running.values()) void this.#live(running);
     await Promise.all([...this.#running.values()].map((running) => running.firstReady.promise));
   }
 
-  /** Waits for one part's first readiness. */
+  /** Waits for one component's first readiness. */
   async ready(name: string): Promise<void> {
     await this.#get(name).firstReady.promise;
   }
 
-  /** The process id while the part runs. */
+  /** The process id while the component runs. */
   pid(name: string): number | undefined {
     return this.#get(name).child?.pid;
   }
 
-  state(name: string): PartState {
+  state(name: string): ComponentState {
     return this.#get(name).state;
   }
 
-  /** Stops the parts, dependants first. `hurry` aborts the waiting and kills them. */
-  async stop(hurry?: AbortSignal): Promise<void> {
+  /** Stops the components, dependants first. `force` aborts the waiting and kills them. */
+  async stop(force?: AbortSignal): Promise<void> {
     this.#stopping.abort(new Error('the stack is stopping'));
     const stopped = new Map<string, Promise<void>>();
     const stopOne = (name: string): Promise<void> => {
       const known = stopped.get(name);
       if (known !== undefined) return known;
-      const dependants = [...this.#running.values()].filter(({ part }) => part.dependsOn.includes(name)).map(({ part }) => part.name);
-      const promise = Promise.all(dependants.map(stopOne)).then(() => this.#stopPart(this.#get(name), hurry));
+      const dependants = this.#options.components.filter(({ dependsOn }) => dependsOn.includes(name));
+      const promise = Promise.all(dependants.map((dependant) => stopOne(dependant.name))).then(() =>
+        this.#stopComponent(this.#get(name), force),
+      );
       stopped.set(name, promise);
       return promise;
     };
     await Promise.all([...this.#running.keys()].map(stopOne));
-    this.#ledger.close();
+    this.#watchdog.close();
   }
 
   #get(name: string): Running {
     const running = this.#running.get(name);
-    if (running === undefined) throw new RangeError(`no part named ${name}`);
+    if (running === undefined) throw new RangeError(`no component named ${name}`);
     return running;
   }
 
-  #tell(running: Running, state: PartState, reason?: string): void {
+  #emit(running: Running, state: ComponentState, reason?: string): void {
+    const { component, restarts } = running;
     running.state = state;
-    const pid = running.child?.pid;
     this.#options.onEvent?.({
-      part: running.part.name,
+      component: component.name,
       state,
       elapsedMs: performance.now() - this.#startedAt,
-      restarts: running.restarts,
-      ...(pid === undefined ? {} : { pid }),
-      ...(reason === undefined ? {} : { reason }),
+      restarts,
+      liveUrl: component.liveUrl,
+      pid: running.child?.pid,
+      reason,
     });
   }
 
   async #live(running: Running): Promise<void> {
-    const { part, firstReady } = running;
-    const signal = this.#stopping.signal;
+    const { component, firstReady } = running;
+    const { signal } = this.#stopping;
     try {
-      await Promise.all(part.dependsOn.map((name) => this.ready(name)));
+      await Promise.all(component.dependsOn.map((name) => this.ready(name)));
       signal.throwIfAborted();
-      if (part.prepare !== undefined) {
-        this.#tell(running, 'preparing');
-        running.preparing = part.prepare(signal);
+      if (component.prepare !== undefined) {
+        this.#emit(running, 'preparing');
+        running.preparing = component.prepare(signal);
         await running.preparing;
-        // It may have heard nothing of the stop; what starts from here on would be ended by nobody.
+        // It may ignore the signal; a process that starts from here on would never be stopped.
         signal.throwIfAborted();
       }
-      await this.#firstLife(running);
+      await this.#firstRun(running);
     } catch (error) {
-      if (!signal.aborted) this.#tell(running, 'failed', error instanceof Error ? error.message : String(error));
+      if (!signal.aborted) this.#emit(running, 'failed', error instanceof Error ? error.message : String(error));
       firstReady.reject(error);
       return;
     }
     firstReady.resolve();
-    while (!signal.aborted) await this.#nextLife(running);
+    while (!signal.aborted) await this.#nextRun(running);
   }
 
-  /** Up to the first readiness: here a death is final, because somebody is waiting to be told. */
-  async #firstLife(running: Running): Promise<void> {
-    const { part } = running;
-    const exit = this.#spawn(running);
-    const outcome = await this.#servingOrGone(running, exit, AbortSignal.timeout(part.readyTimeoutMs ?? 90_000));
-    if (outcome !== 'serving') throw this.#failure(running, outcome);
-    await part.afterReady?.(this.#stopping.signal);
-    this.#tell(running, 'ready');
+  /** Up to the first readiness: here an exit is final, because the start waits for the outcome. */
+  async #firstRun(running: Running): Promise<void> {
+    const { name, afterReady, readyTimeoutMs = READY_TIMEOUT_MS } = running.component;
+    this.#spawn(running);
+    const outcome = await this.#readyOrExited(running, AbortSignal.timeout(readyTimeoutMs));
+    if (outcome === 'timeout')
+      throw new ComponentFailedError(name, `was not ready after ${Math.round(readyTimeoutMs / 1000)} s`, running.log);
+    if (outcome !== 'ready') throw new ComponentFailedError(name, outcome.reason, running.log);
+    await afterReady?.(this.#stopping.signal);
+    this.#emit(running, 'ready');
   }
 
-  async #nextLife(running: Running): Promise<void> {
-    const bornAt = performance.now();
+  async #nextRun(running: Running): Promise<void> {
+    const startedAt = performance.now();
     const { reason, killed } = await running.exit;
     if (this.#stopping.signal.aborted) return;
-    running.youngDeaths = killed || performance.now() - bornAt >= settledAfterMs ? 0 : running.youngDeaths + 1;
-    const delay = restartDelaysMs[Math.min(running.youngDeaths, restartDelaysMs.length - 1)] ?? 0;
+    running.earlyExits = killed || performance.now() - startedAt >= HEALTHY_AFTER_MS ? 0 : running.earlyExits + 1;
+    const delay = RESTART_DELAYS_MS[Math.min(running.earlyExits, RESTART_DELAYS_MS.length - 1)] ?? 0;
     running.restarts += 1;
     running.log.note(`${reason}; starting it again${delay > 0 ? ` in ${delay} ms` : ''}`);
-    this.#tell(running, 'starting', reason);
+    this.#emit(running, 'starting', reason);
     try {
       await pause(delay, undefined, { signal: this.#stopping.signal });
     } catch {
       return;
     }
-    const exit = this.#spawn(running);
-    const outcome = await this.#servingOrGone(running, exit);
-    if (outcome === 'serving') this.#tell(running, 'ready');
+    this.#spawn(running);
+    if ((await this.#readyOrExited(running)) === 'ready') this.#emit(running, 'ready');
   }
 
-  /** Starts the process; the promise tells how it ended. */
-  #spawn(running: Running): Promise<Death> {
-    const { part, log } = running;
-    const command = part.command();
-    const pidFile = join(this.#options.runDir, `${part.name}.pid`);
-    const child = spawn(command.file, command.args, {
-      env: command.env ?? process.env,
+  #spawn(running: Running): void {
+    const { component, log } = running;
+    const { file, args, becomes, env, cwd, account } = component.command();
+    const pidFile = join(this.#options.runDir, `${component.name}.pid`);
+    const child = spawn(file, args, {
+      env: env ?? process.env,
       stdio: ['ignore', 'pipe', 'pipe'],
-      // A group of its own: Ctrl-C in the terminal reaches the supervisor only, which then stops the parts in order.
+      // A group of its own: Ctrl-C in the terminal reaches the supervisor only, which then stops the components in order.
       detached: true,
-      ...(command.cwd === undefined ? {} : { cwd: command.cwd }),
-      ...(command.account === undefined ? {} : { uid: command.account.uid, gid: command.account.gid }),
+      cwd,
+      ...account,
     });
     running.child = child;
-    child.stdout.on('data', (chunk: Buffer) => log.write(chunk));
-    child.stderr.on('data', (chunk: Buffer) => log.write(chunk));
-    if (part.onLine !== undefined) createInterface({ input: child.stdout }).on('line', part.onLine);
+    for (const output of [child.stdout, child.stderr]) output.on('data', (chunk: Buffer) => log.write(chunk));
+    if (component.onLine !== undefined) createInterface({ input: child.stdout }).on('line', component.onLine);
     if (child.pid !== undefined) {
       writeFileSync(pidFile, `${child.pid}\n`);
-      // By this a later start knows the process again (leftovers.ts).
-      writeFileSync(
-        join(this.#options.runDir, `${part.name}.command`),
-        `${(command.becomes ?? [command.file, ...command.args]).join(' ')}\n`,
-        { mode: 0o600 },
-      );
-      this.#ledger.add(part.name, child.pid, part.stopSignal === 'SIGINT' ? 'INT' : 'KILL');
-      this.#tell(running, 'starting');
+      // By this a later start recognises the process (stopOrphans).
+      const commandFile = join(this.#options.runDir, `${component.name}.command`);
+      writeFileSync(commandFile, `${(becomes ?? [file, ...args]).join(' ')}\n`, { mode: 0o600 });
+      this.#watchdog.add(component.name, child.pid, component.stopSignal === 'SIGINT' ? 'INT' : 'KILL');
+      this.#emit(running, 'starting');
     }
     running.exit = new Promise((resolve) => {
       let over = false;
-      const ended = (death: Death): void => {
-        // Told twice where a pipe closes late: by then the pid file may be the next process's.
+      const ended = (exit: Exit): void => {
+        // Called twice where a pipe closes late: by then the pid file may be the next process's.
         if (over) return;
         over = true;
         if (running.child === child) running.child = undefined;
-        this.#ledger.remove(part.name);
+        this.#watchdog.remove(component.name);
         rmSync(pidFile, { force: true });
-        resolve(death);
+        resolve(exit);
       };
       child.on('error', (error) => ended({ reason: `could not be started (${error.message})`, killed: false }));
       child.on('exit', (code, signal) => {
-        const death =
+        const exit =
           signal === null ? { reason: `ended with exit code ${code}`, killed: false } : { reason: `was killed by ${signal}`, killed: true };
-        const late = setTimeout(ended, lastWordsMs, death);
+        const late = setTimeout(ended, DRAIN_OUTPUT_MS, exit);
         child.on('close', () => {
           clearTimeout(late);
-          ended(death);
+          ended(exit);
         });
       });
     });
-    return running.exit;
   }
 
-  /** 'serving', 'too late', or how the process ended. */
-  async #servingOrGone(running: Running, exit: Promise<Death>, limit?: AbortSignal): Promise<string> {
-    const gone = new AbortController();
-    void exit.then(() => gone.abort());
-    return Promise.race([
-      this.#untilServing(running, AbortSignal.any([gone.signal, this.#stopping.signal, ...(limit === undefined ? [] : [limit])])),
-      exit.then(({ reason }) => reason),
-    ]);
-  }
-
-  async #untilServing(running: Running, signal: AbortSignal): Promise<'serving' | 'too late'> {
-    while (!signal.aborted) {
-      try {
-        if ((await running.part.check(AbortSignal.any([signal, AbortSignal.timeout(5_000)]))) !== false) return 'serving';
-      } catch {
-        // Not yet.
+  async #readyOrExited({ component, exit }: Running, limit?: AbortSignal): Promise<'ready' | 'timeout' | Exit> {
+    const exited = new AbortController();
+    void exit.then(() => exited.abort());
+    const signal = AbortSignal.any([exited.signal, this.#stopping.signal, ...(limit === undefined ? [] : [limit])]);
+    const checked = async (): Promise<'ready' | 'timeout'> => {
+      while (!signal.aborted) {
+        try {
+          if ((await component.check(AbortSignal.any([signal, AbortSignal.timeout(5_000)]))) !== false) return 'ready';
+        } catch {
+          // Not yet.
+        }
+        await pause(CHECK_INTERVAL_MS);
       }
-      await pause(checkIntervalMs);
-    }
-    return 'too late';
+      return 'timeout';
+    };
+    return Promise.race([checked(), exit]);
   }
 
-  #failure(running: Running, outcome: string): PartFailure {
-    const reason = outcome === 'too late' ? `was not ready after ${Math.round((running.part.readyTimeoutMs ?? 90_000) / 1000)} s` : outcome;
-    return new PartFailure(running.part.name, reason, { file: running.log.file, tail: running.log.tail() });
-  }
-
-  async #stopPart(running: Running, hurry?: AbortSignal): Promise<void> {
-    const { part } = running;
+  async #stopComponent(running: Running, force?: AbortSignal): Promise<void> {
+    const { stopSignal = 'SIGTERM', stopTimeoutMs = STOP_TIMEOUT_MS } = running.component;
     if (running.preparing !== undefined)
-      await Promise.race([running.preparing.catch(() => undefined), ...(hurry === undefined ? [] : [aborted(hurry)])]);
+      await Promise.race([running.preparing.catch(() => undefined), ...(force === undefined ? [] : [aborted(force)])]);
     const { child } = running;
-    if (child === undefined || child.pid === undefined) {
-      running.log.close();
-      return;
+    if (child?.pid !== undefined) {
+      this.#emit(running, 'stopping');
+      const kill = (): void => void child.kill('SIGKILL');
+      child.kill(force?.aborted ? 'SIGKILL' : stopSignal);
+      force?.addEventListener('abort', kill, { once: true });
+      const timer = setTimeout(kill, stopTimeoutMs);
+      await running.exit;
+      clearTimeout(timer);
+      force?.removeEventListener('abort', kill);
+      this.#emit(running, 'stopped');
     }
-    this.#tell(running, 'stopping');
-    const exited = new Promise<void>((resolve) =>
-      child.exitCode !== null || child.signalCode !== null ? resolve() : child.once('exit', () => resolve()),
-    );
-    const kill = (): void => void child.kill('SIGKILL');
-    if (hurry?.aborted) kill();
-    else child.kill(part.stopSignal ?? 'SIGTERM');
-    hurry?.addEventListener('abort', kill, { once: true });
-    const timer = setTimeout(kill, part.stopTimeoutMs ?? 15_000);
-    await exited;
-    // Its pid file goes with its last words, which a grandchild may hold back for a moment.
-    await running.exit;
-    clearTimeout(timer);
-    hurry?.removeEventListener('abort', kill);
     running.log.close();
-    this.#tell(running, 'stopped');
   }
 }

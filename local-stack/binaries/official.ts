@@ -2,16 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
-import type { BinarySpec } from './catalogue.ts';
-import type { OfficialDownload } from './checksums.ts';
-import { download } from './download.ts';
-import type { BinaryProgress } from './progress.ts';
-import { unpackTar } from './unpack.ts';
-
-interface Fetching {
-  readonly onProgress?: (progress: BinaryProgress) => void;
-  readonly signal?: AbortSignal;
-}
+import type { BinarySpec, OfficialDownload } from './binary-spec.ts';
+import { download, unpackTar } from './download.ts';
+import type { Fetching } from './progress.ts';
 
 /** Release archives that several programs come out of, fetched once for all of them. */
 export class ReleaseArchives {
@@ -23,14 +16,14 @@ export class ReleaseArchives {
   }
 
   /** The path of the checked archive. */
-  get(release: OfficialDownload, options: Fetching): Promise<string> {
-    const known = this.#files.get(release.url);
+  get({ url, checksum }: OfficialDownload, fetching: Fetching): Promise<string> {
+    const known = this.#files.get(url);
     if (known !== undefined) return known;
     const file = join(this.#folder, `${this.#files.size}.tar.gz`);
     const fetched = mkdir(this.#folder, { recursive: true })
-      .then(() => download({ source: release.url, file, checksum: release.checksum, ...options }))
+      .then(() => download({ ...fetching, source: url, file, checksum }))
       .then(() => file);
-    this.#files.set(release.url, fetched);
+    this.#files.set(url, fetched);
     return fetched;
   }
 
@@ -41,20 +34,16 @@ export class ReleaseArchives {
   }
 }
 
+interface OfficialSource extends Fetching {
+  readonly spec: BinarySpec;
+  readonly release: OfficialDownload;
+  readonly archives: ReleaseArchives;
+  readonly folder: string;
+}
+
 /** Takes the program out of a release archive of the project itself, which was checked against the pinned sum. */
-export async function obtainOfficial(
-  options: {
-    readonly spec: BinarySpec;
-    readonly release: OfficialDownload;
-    readonly archives: ReleaseArchives;
-    readonly folder: string;
-  } & Fetching,
-): Promise<void> {
-  const { spec, release, folder, onProgress, signal } = options;
-  const archive = await options.archives.get(release, {
-    ...(onProgress === undefined ? {} : { onProgress }),
-    ...(signal === undefined ? {} : { signal }),
-  });
+export async function obtainOfficial({ spec, release, archives, folder, onProgress, signal }: OfficialSource): Promise<void> {
+  const archive = await archives.get(release, { onProgress, signal });
   onProgress?.({ phase: 'unpacking' });
   await unpackTar(archive, folder, [release.member]);
   const target = join(folder, spec.executable);

@@ -3,7 +3,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
-import type { BinarySpec } from './catalogue.ts';
+import type { BinarySpec } from './binary-spec.ts';
 
 const run = promisify(execFile);
 
@@ -29,7 +29,7 @@ export async function searchPath(spec: BinarySpec, env: NodeJS.ProcessEnv): Prom
     seen.add(real);
     const version = await versionOf(path, spec, env);
     if (version === undefined) {
-      refused.push(`${path} does not tell its version`);
+      refused.push(`${path} does not state its version`);
     } else if (!spec.accepted.check(version)) {
       refused.push(`${path} is ${version}; needed: ${spec.accepted.text}`);
     } else if (spec.companions === 'pgvector' && !(await hasPgvector(path))) {

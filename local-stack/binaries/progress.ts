@@ -5,11 +5,17 @@ export interface BinaryProgress {
   readonly phase: 'queued' | 'downloading' | 'unpacking' | 'listing' | 'building' | 'waiting';
   /** Bytes while downloading, packages while building. */
   readonly done?: number;
-  readonly total?: number;
+  readonly total?: number | undefined;
   readonly elapsedMs?: number;
-  readonly remainingMs?: number;
-  /** Said once, in words. */
+  readonly remainingMs?: number | undefined;
+  /** In words. */
   readonly note?: string;
+}
+
+/** What every source of a program is given besides the program. */
+export interface Fetching {
+  readonly onProgress?: ((progress: BinaryProgress) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** "2 min 05 s", "7 s". */

@@ -8,11 +8,12 @@ import { execFileSync } from 'node:child_process';
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { type BinarySpec, binarySpec } from './catalogue.ts';
+import { binarySpec } from '../programs.ts';
+import type { BinarySpec } from './binary-spec.ts';
 import type { BinaryProgress } from './progress.ts';
-import { resolveBinary, type ResolveOptions } from './resolve.ts';
+import { resolveBinary, type ResolveBinaryOptions } from './resolve.ts';
 
-const platform = { os: 'linux', arch: 'amd64' };
+const platform = 'linux-amd64';
 let folder: string;
 let servers: Server[];
 
@@ -38,8 +39,15 @@ const offline = (): BinarySpec => {
   return rest;
 };
 
-function options(spec: BinarySpec, env: NodeJS.ProcessEnv = {}, more: Partial<ResolveOptions> = {}): ResolveOptions {
-  return { spec, env: { PATH: '/usr/bin:/bin', ...env }, cache: join(folder, 'cache'), platform, tools: join(folder, 'tools'), ...more };
+function options(spec: BinarySpec, env: NodeJS.ProcessEnv = {}, more: Partial<ResolveBinaryOptions> = {}): ResolveBinaryOptions {
+  return {
+    spec,
+    env: { PATH: '/usr/bin:/bin', ...env },
+    cache: join(folder, 'cache'),
+    platform,
+    modules: join(folder, 'modules'),
+    ...more,
+  };
 }
 
 async function serve(files: Readonly<Record<string, Buffer>>): Promise<string> {
@@ -77,7 +85,7 @@ describe('PATH and KUBEBUILDER_ASSETS', () => {
 
   it.each([
     ['an older one', 'echo "etcd Version: 3.4.23"', /is 3\.4\.23; needed: 3\.6\.x/],
-    ['one that fails', 'exit 1', /does not tell its version/],
+    ['one that fails', 'exit 1', /does not state its version/],
   ])('passes over %s and says why', async (_, text, reason) => {
     script(join(folder, 'path/etcd'), text);
     await expect(resolveBinary(options(offline(), { PATH: `${folder}/path:/bin` }))).rejects.toThrow(reason);
@@ -116,9 +124,9 @@ describe('mirror and cache', () => {
 
   it('says what a mirror lacks', async () => {
     const mirror = mirrorFolder('x');
-    await expect(
-      resolveBinary(options(offline(), { PARLEY_BINARY_MIRROR: mirror }, { platform: { os: 'darwin', arch: 'arm64' } })),
-    ).rejects.toThrow('has no etcd 3.6.4 for darwin-arm64');
+    await expect(resolveBinary(options(offline(), { PARLEY_BINARY_MIRROR: mirror }, { platform: 'darwin-arm64' }))).rejects.toThrow(
+      'has no etcd 3.6.4 for darwin-arm64',
+    );
     await expect(resolveBinary(options(offline(), { PARLEY_BINARY_MIRROR: join(folder, 'nowhere') }))).rejects.toThrow(/nowhere: .*ENOENT/);
   });
 
@@ -165,7 +173,7 @@ describe('release and sources', () => {
       build) printf 'a/b\\nc\\n# not a package\\nd/e/v2\\n' >&2; while [ "$1" != -o ]; do shift; done; printf '#!/bin/sh\\necho built' > "$2"; chmod +x "$2" ;;
     esac`;
     script(join(folder, 'path/go'), go);
-    mkdirSync(join(folder, 'tools/kubernetes'), { recursive: true });
+    mkdirSync(join(folder, 'modules/kubernetes'), { recursive: true });
     const progress: BinaryProgress[] = [];
     const spec = { ...releaseOf('http://parley.invalid/etcd.tar.gz', archive()), go: binarySpec('etcd').go! };
     const found = await resolveBinary(

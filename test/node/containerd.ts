@@ -4,12 +4,12 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
-import type { Part } from '../../local-stack/supervisor.ts';
+import type { Component } from '../../local-stack/supervisor.ts';
 
 const pauseImage = 'parley.test/pause:1';
 
 /** The container runtime, with the bridge plugin for the pods' network. */
-export function containerdPart({ work, socket }: { readonly work: string; readonly socket: string }): Part {
+export function containerdPart({ work, socket }: { readonly work: string; readonly socket: string }): Component {
   const file = join(work, 'containerd.toml');
   const ctr = (...args: string[]) => promisify(execFile)('ctr', ['-a', socket, ...args], { timeout: 30_000 });
   return {

@@ -12,8 +12,8 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 import { cacheFolder } from '../../local-stack/binaries/cache.ts';
-import type { BinaryName } from '../../local-stack/binaries/catalogue.ts';
-import { type PartEvent, PartFailure, Supervisor } from '../../local-stack/supervisor.ts';
+import type { BinaryName } from '../../local-stack/programs.ts';
+import { type ComponentEvent, ComponentFailedError, Supervisor } from '../../local-stack/supervisor.ts';
 import { testBinary } from '../support/test-stack.ts';
 import { describeCluster } from './cluster.ts';
 import { importImage, importPauseImage } from './containerd.ts';
@@ -116,9 +116,9 @@ async function inside(work: string): Promise<void> {
   // That of the image: what a person has beside the cluster, and quick to start.
   const parley = [process.execPath, join(resolve(root, values.image), 'layers/app/opt/parley/dist/parley.mjs')] as const;
   const cluster = describeCluster({ work, binary, organization: ORGANIZATION });
-  const { parts, servers, loopback } = describeServers({ work, binary, parley, kubeconfig: cluster.memberKubeconfig });
+  const { components, servers, loopback } = describeServers({ work, binary, parley, kubeconfig: cluster.memberKubeconfig });
   const supervisor = new Supervisor({
-    parts: [...cluster.parts, ...parts],
+    components: [...cluster.components, ...components],
     logDir: join(work, '.parley/logs'),
     runDir: join(work, '.parley/run'),
     onEvent: (event) => tell(event),
@@ -157,7 +157,7 @@ async function inside(work: string): Promise<void> {
     if (values.keep && !stop.signal.aborted) await new Promise((done) => stop.signal.addEventListener('abort', done));
     process.exitCode = failed > 0 ? 1 : 0;
   } catch (error) {
-    if (error instanceof PartFailure) process.stderr.write(`${error.logTail.join('\n')}\n`);
+    if (error instanceof ComponentFailedError) process.stderr.write(`${error.logTail.join('\n')}\n`);
     throw error;
   } finally {
     await supervisor.stop();
@@ -166,9 +166,9 @@ async function inside(work: string): Promise<void> {
   process.exit();
 }
 
-function tell({ part, state, elapsedMs, reason }: PartEvent): void {
+function tell({ component, state, elapsedMs, reason }: ComponentEvent): void {
   if (state === 'ready' || state === 'failed')
-    process.stdout.write(`${(elapsedMs / 1000).toFixed(1).padStart(6)} s  ${part} ${state} ${reason ?? ''}\n`);
+    process.stdout.write(`${(elapsedMs / 1000).toFixed(1).padStart(6)} s  ${component} ${state} ${reason ?? ''}\n`);
 }
 
 /** The pods' groups outlive their processes; those that are gone already are no failure. */

@@ -4,17 +4,17 @@ import { join } from 'node:path';
 
 import { parse, stringify } from 'yaml';
 
-import { devProviders, devSpeechPart, devSpeechUrl } from '../../local-stack/parts/dev-speech.ts';
-import { livekitAddress, livekitPart } from '../../local-stack/parts/livekit.ts';
-import { postgresPart, postgresUrl } from '../../local-stack/parts/postgres.ts';
-import { postgresHome } from '../../local-stack/parts/postgres-home.ts';
-import { receiverHost, receiverPart, receiverUrl } from '../../local-stack/parts/receiver.ts';
-import { redisAddress, redisPart } from '../../local-stack/parts/redis.ts';
-import { ensureSecret } from '../../local-stack/parts/secret.ts';
-import { temporalPart } from '../../local-stack/parts/temporal.ts';
-import type { Part } from '../../local-stack/supervisor.ts';
+import { devProviders, devSpeechComponent, devSpeechUrl } from '../../local-stack/components/dev-speech.ts';
+import { livekitAddress, livekitComponent } from '../../local-stack/components/livekit.ts';
+import { postgresComponent, postgresUrl } from '../../local-stack/components/postgres.ts';
+import { postgresInstallation } from '../../local-stack/components/postgres-installation.ts';
+import { receiverHost, receiverComponent, receiverUrl } from '../../local-stack/components/receiver.ts';
+import { redisAddress, redisComponent } from '../../local-stack/components/redis.ts';
+import { temporalComponent } from '../../local-stack/components/temporal.ts';
+import type { Component } from '../../local-stack/supervisor.ts';
 import { NODE_ADDRESS, WORLD_ADDRESS } from './cluster.ts';
 import type { Servers } from './installation.ts';
+import { ensureSecret } from '../../local-stack/components/secrets.ts';
 
 const ports = {
   postgres: 5432,
@@ -33,7 +33,7 @@ export function describeServers(options: {
   /** Of somebody who may read the organisation's signing Secrets. */
   readonly kubeconfig: string;
 }): {
-  readonly parts: readonly Part[];
+  readonly components: readonly Component[];
   readonly servers: Servers;
   /** What listens at the loopback address alone, and where pods look for it. */ readonly loopback: readonly {
     readonly host: string;
@@ -42,7 +42,7 @@ export function describeServers(options: {
 } {
   const { work, binary } = options;
   const postgres = {
-    home: postgresHome({ stateDir: work, binary: binary('postgres') }),
+    installation: postgresInstallation({ stateDir: work, binary: binary('postgres') }),
     port: ports.postgres,
     passwordFile: join(work, 'postgres-password'),
     unsafeNoFsync: true,
@@ -58,13 +58,13 @@ export function describeServers(options: {
   const address = livekitAddress(livekit);
   const receiverToken = ensureSecret(work, 'receiver-token');
   return {
-    parts: [
-      postgresPart(postgres),
-      temporalPart({ binary: binary('temporal'), databaseFile: join(work, 'temporal.db'), port: ports.temporal }),
-      redisPart(redis),
-      atNodeAddress(livekitPart(livekit), join(work, 'livekit.yaml')),
-      devSpeechPart({ command: options.parley, port: ports.speech, env: process.env }),
-      receiverPart({
+    components: [
+      postgresComponent(postgres),
+      temporalComponent({ binary: binary('temporal'), databaseFile: join(work, 'temporal.db'), port: ports.temporal }),
+      redisComponent(redis),
+      atNodeAddress(livekitComponent(livekit), join(work, 'livekit.yaml')),
+      devSpeechComponent({ command: options.parley, port: ports.speech, env: process.env }),
+      receiverComponent({
         command: options.parley,
         port: ports.receiver,
         token: receiverToken,
@@ -90,11 +90,11 @@ export function describeServers(options: {
 }
 
 /** Media go straight from pod to server, at an address that both can reach. */
-function atNodeAddress(part: Part, configuration: string): Part {
+function atNodeAddress(component: Component, configuration: string): Component {
   return {
-    ...part,
+    ...component,
     prepare: async (signal) => {
-      await part.prepare?.(signal);
+      await component.prepare?.(signal);
       const config = parse(readFileSync(configuration, 'utf8')) as { rtc: object };
       const rtc = { ...config.rtc, node_ip: NODE_ADDRESS, enable_loopback_candidate: false, ips: { includes: [`${NODE_ADDRESS}/32`] } };
       writeFileSync(configuration, stringify({ ...config, bind_addresses: ['127.0.0.1', NODE_ADDRESS], rtc }), { mode: 0o600 });

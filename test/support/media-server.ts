@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import type { MediaServer } from '../../voice/calls/media-server.ts';
-import type { LivekitAddress } from '../../local-stack/parts/livekit.ts';
+import type { LivekitAddress } from '../../local-stack/components/livekit.ts';
 import { askForServer } from './servers.ts';
 
 /** A real LiveKit server, shared by all test files: use rooms of your own, and give your voice roles LIVEKIT_AGENT_NAME. */

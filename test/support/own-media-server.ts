@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { MediaServer } from '../../voice/calls/media-server.ts';
-import { livekitAddress, livekitPart, type LivekitOptions } from '../../local-stack/parts/livekit.ts';
+import { livekitAddress, livekitComponent, type LivekitOptions } from '../../local-stack/components/livekit.ts';
 import { freePorts } from '../../local-stack/ports.ts';
 import { Supervisor } from '../../local-stack/supervisor.ts';
 import { testBinary } from './test-stack.ts';
@@ -28,7 +28,7 @@ export async function ownMediaServer(): Promise<OwnMediaServer> {
     async start(options) {
       const binary = await testBinary('livekit-server');
       supervisor = new Supervisor({
-        parts: [livekitPart({ binary, folder, port, udpPort, ...options })],
+        components: [livekitComponent({ binary, folder, port, udpPort, ...options })],
         logDir: join(folder, 'logs'),
         runDir: join(folder, 'run'),
       });

@@ -5,12 +5,9 @@ import { join } from 'node:path';
 
 import { onTestFinished } from 'vitest';
 
-import { cacheFolder } from '../../local-stack/binaries/cache.ts';
-import { binarySpec } from '../../local-stack/binaries/catalogue.ts';
-import { currentPlatform } from '../../local-stack/binaries/platform.ts';
+import { binarySpec } from '../../local-stack/programs.ts';
 import { resolveBinary } from '../../local-stack/binaries/resolve.ts';
-import { temporalPart } from '../../local-stack/parts/temporal.ts';
-import { repositoryRoot } from '../../local-stack/repository.ts';
+import { temporalComponent } from '../../local-stack/components/temporal.ts';
 import { Supervisor } from '../../local-stack/supervisor.ts';
 import { freePort } from './free-port.ts';
 
@@ -31,10 +28,6 @@ export async function ownTemporal(): Promise<OwnTemporal> {
   const { path: binary } = await resolveBinary({
     spec: binarySpec('temporal'),
     env: process.env,
-    cache: cacheFolder(process.env),
-    platform: currentPlatform(),
-    tools: join(repositoryRoot(), 'local-stack/modules'),
-    onProgress: () => undefined,
   });
   const port = await freePort();
   const runDir = join(folder, 'run');
@@ -44,7 +37,7 @@ export async function ownTemporal(): Promise<OwnTemporal> {
     address: `127.0.0.1:${port}`,
     async start() {
       running = new Supervisor({
-        parts: [temporalPart({ binary, databaseFile: join(folder, 'temporal.db'), port })],
+        components: [temporalComponent({ binary, databaseFile: join(folder, 'temporal.db'), port })],
         logDir: join(folder, 'logs'),
         runDir,
       });

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { MediaServer } from '../../voice/calls/media-server.ts';
-import { livekitSipPart, rtpPorts } from '../../local-stack/parts/livekit-sip.ts';
-import { livekitAddress, livekitPart } from '../../local-stack/parts/livekit.ts';
-import { redisAddress, redisCommand, redisPart } from '../../local-stack/parts/redis.ts';
+import { livekitSipComponent, RTP_PORTS } from '../../local-stack/components/livekit-sip.ts';
+import { livekitAddress, livekitComponent } from '../../local-stack/components/livekit.ts';
+import { redisAddress, redisCommand, redisComponent } from '../../local-stack/components/redis.ts';
 import { freePorts } from '../../local-stack/ports.ts';
 import { Supervisor } from '../../local-stack/supervisor.ts';
 import { testBinary } from './test-stack.ts';
@@ -16,7 +16,7 @@ export interface SipMediaServer extends MediaServer {
   readonly sip: string;
   /** Forgets everything: trunks, rules, rooms. */
   flush(): Promise<void>;
-  pid(part: 'livekit' | 'redis'): number | undefined;
+  pid(component: 'livekit' | 'redis'): number | undefined;
   stop(): Promise<void>;
 }
 
@@ -29,16 +29,16 @@ export async function startSipMediaServer({
   sipService,
 }: { readonly withRedis?: boolean; readonly sipService?: string | undefined } = {}): Promise<SipMediaServer> {
   const folder = await mkdtemp(join(tmpdir(), 'parley-sip-'));
-  const [port = 0, udpPort = 0, redisPort = 0, sipPort = 0, ...rtp] = await freePorts(4 + (sipService === undefined ? 0 : rtpPorts));
+  const [port = 0, udpPort = 0, redisPort = 0, sipPort = 0, ...rtp] = await freePorts(4 + (sipService === undefined ? 0 : RTP_PORTS));
   const redis = withRedis ? { binary: await testBinary('redis-server'), port: redisPort, folder } : undefined;
   const options = { folder, port, udpPort, ...(redis && { redis: redisAddress(redis) }) };
   const address = livekitAddress({ folder, port });
   const gateway = { folder, mediaServer: address, redis: redisAddress({ folder, port: redisPort }), port: sipPort, rtpPort: rtp[0] ?? 0 };
   const supervisor = new Supervisor({
-    parts: [
-      ...(redis ? [redisPart(redis)] : []),
-      livekitPart({ binary: await testBinary('livekit-server'), roomsByJoining: sipService !== undefined, ...options }),
-      ...(sipService === undefined ? [] : [livekitSipPart({ binary: sipService, ...gateway })]),
+    components: [
+      ...(redis ? [redisComponent(redis)] : []),
+      livekitComponent({ binary: await testBinary('livekit-server'), roomsByJoining: sipService !== undefined, ...options }),
+      ...(sipService === undefined ? [] : [livekitSipComponent({ binary: sipService, ...gateway })]),
     ],
     logDir: join(folder, 'logs'),
     runDir: join(folder, 'run'),
@@ -53,7 +53,7 @@ export async function startSipMediaServer({
       const answer = await redisCommand({ folder, port: redisPort }, 'FLUSHALL');
       if (answer !== '+OK') throw new Error(`redis: ${answer}`);
     },
-    pid: (part) => supervisor.pid(part),
+    pid: (component) => supervisor.pid(component),
     async stop() {
       await supervisor.stop();
       await rm(folder, { recursive: true, force: true });

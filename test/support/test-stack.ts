@@ -6,26 +6,23 @@ import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { cacheFolder } from '../../local-stack/binaries/cache.ts';
-import { type BinaryName, binarySpec } from '../../local-stack/binaries/catalogue.ts';
-import { currentPlatform } from '../../local-stack/binaries/platform.ts';
+import { type BinaryName, binarySpec } from '../../local-stack/programs.ts';
 import { describeProgress } from '../../local-stack/binaries/progress.ts';
 import { resolveBinary } from '../../local-stack/binaries/resolve.ts';
-import { kubectlWith } from '../../local-stack/kubectl.ts';
+import { kubectlWith } from '../../local-stack/manifests.ts';
 import { installDefinitions } from '../../local-stack/manifests.ts';
-import { ensureCredentials, type UserKey, users, writeKubeconfig } from '../../local-stack/parts/credentials.ts';
-import { etcdPart } from '../../local-stack/parts/etcd.ts';
-import { ensureMutualTls } from '../../local-stack/parts/key-pairs.ts';
-import { apiserverCa, kubeApiserverPart } from '../../local-stack/parts/kube-apiserver.ts';
-import { kubeControllerManagerPart } from '../../local-stack/parts/kube-controller-manager.ts';
-import { livekitAddress, type LivekitAddress, livekitPart } from '../../local-stack/parts/livekit.ts';
-import { postgresPart, postgresUrl } from '../../local-stack/parts/postgres.ts';
-import { postgresHome, removePostgresData } from '../../local-stack/parts/postgres-home.ts';
-import { redisAddress, redisPart } from '../../local-stack/parts/redis.ts';
-import { temporalPart } from '../../local-stack/parts/temporal.ts';
+import { ensureCredentials, type UserKey, users, writeKubeconfig } from '../../local-stack/components/credentials.ts';
+import { etcdComponent } from '../../local-stack/components/etcd.ts';
+import { ensureMutualTls } from '../../local-stack/components/secrets.ts';
+import { apiserverCa, kubeApiserverComponent } from '../../local-stack/components/kube-apiserver.ts';
+import { kubeControllerManagerComponent } from '../../local-stack/components/kube-controller-manager.ts';
+import { livekitAddress, type LivekitAddress, livekitComponent } from '../../local-stack/components/livekit.ts';
+import { postgresComponent, postgresUrl } from '../../local-stack/components/postgres.ts';
+import { postgresInstallation, removePostgresData } from '../../local-stack/components/postgres-installation.ts';
+import { redisAddress, redisComponent } from '../../local-stack/components/redis.ts';
+import { temporalComponent } from '../../local-stack/components/temporal.ts';
 import { freePorts } from '../../local-stack/ports.ts';
-import { repositoryRoot } from '../../local-stack/repository.ts';
-import { type Part, PartFailure, Supervisor } from '../../local-stack/supervisor.ts';
+import { type Component, ComponentFailedError, Supervisor } from '../../local-stack/supervisor.ts';
 
 export interface ControlPlaneAddresses {
   /** Path of the administrator's kubeconfig. */
@@ -127,8 +124,8 @@ export class TestStack {
       kubectl,
     };
     await this.#run([
-      etcdPart({ binary: etcd, dataDir: join(kube, 'etcd'), ...etcdAt, peerPort, unsafeNoFsync: true }),
-      kubeApiserverPart({
+      etcdComponent({ binary: etcd, dataDir: join(kube, 'etcd'), ...etcdAt, peerPort, unsafeNoFsync: true }),
+      kubeApiserverComponent({
         binary: apiserver,
         credentials,
         etcd: etcdAt,
@@ -146,7 +143,7 @@ export class TestStack {
           await installManifests(addresses);
         },
       }),
-      kubeControllerManagerPart({ binary: controllerManager, kubeconfig: fileOf('controllerManager'), port: managerPort }),
+      kubeControllerManagerComponent({ binary: controllerManager, kubeconfig: fileOf('controllerManager'), port: managerPort }),
     ]);
     return addresses;
   }
@@ -155,19 +152,19 @@ export class TestStack {
     const folder = await this.#workFolder();
     const [port = 0] = await freePorts(1);
     const options = {
-      home: postgresHome({ stateDir: folder, binary: await testBinary('postgres') }),
+      installation: postgresInstallation({ stateDir: folder, binary: await testBinary('postgres') }),
       port,
       passwordFile: join(folder, 'kube', 'postgres-password'),
       unsafeNoFsync: !this.#durable,
     };
-    await this.#run([postgresPart(options)]);
+    await this.#run([postgresComponent(options)]);
     return postgresUrl(options);
   }
 
   async #startTemporal(): Promise<string> {
     const folder = await this.#workFolder();
     const [port = 0] = await freePorts(1);
-    await this.#run([temporalPart({ binary: await testBinary('temporal'), databaseFile: join(folder, 'temporal.db'), port })]);
+    await this.#run([temporalComponent({ binary: await testBinary('temporal'), databaseFile: join(folder, 'temporal.db'), port })]);
     return `127.0.0.1:${port}`;
   }
 
@@ -176,19 +173,19 @@ export class TestStack {
     const [port = 0, udpPort = 0, redisPort = 0] = await freePorts(3);
     const redis = { binary: await testBinary('redis-server'), port: redisPort, folder };
     const livekit = { binary: await testBinary('livekit-server'), folder, port, udpPort, redis: redisAddress(redis) };
-    await this.#run([redisPart(redis), livekitPart(livekit)]);
+    await this.#run([redisComponent(redis), livekitComponent(livekit)]);
     return livekitAddress({ folder, port });
   }
 
-  async #run(parts: readonly Part[]): Promise<void> {
+  async #run(components: readonly Component[]): Promise<void> {
     const folder = await this.#workFolder();
-    const supervisor = new Supervisor({ parts, logDir: join(folder, 'logs'), runDir: join(folder, 'run') });
+    const supervisor = new Supervisor({ components, logDir: join(folder, 'logs'), runDir: join(folder, 'run') });
     this.#supervisors.push(supervisor);
-    for (const { name } of parts) this.#byPart.set(name, supervisor);
+    for (const { name } of components) this.#byPart.set(name, supervisor);
     try {
       await supervisor.start();
     } catch (error) {
-      if (error instanceof PartFailure) error.message += `\n${error.logTail.join('\n')}`;
+      if (error instanceof ComponentFailedError) error.message += `\n${error.logTail.join('\n')}`;
       throw error;
     }
   }
@@ -198,9 +195,6 @@ export async function testBinary(name: BinaryName): Promise<string> {
   const { path } = await resolveBinary({
     spec: binarySpec(name),
     env: process.env,
-    cache: cacheFolder(process.env),
-    platform: currentPlatform(),
-    tools: join(repositoryRoot(), 'local-stack/modules'),
     onProgress: (progress) => process.stderr.write(`${name}: ${describeProgress(progress)}\n`),
   });
   return path;

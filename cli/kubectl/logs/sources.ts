@@ -5,9 +5,8 @@ import { createInterface } from 'node:readline';
 
 import type { Transport } from '../../../kube/index.ts';
 import { awakeClock, sleep } from '../../../platform/clock.ts';
-import { findLayout } from '../../../local-stack/find-layout.ts';
-import { layoutOf, type Layout } from '../../../local-stack/layout.ts';
-import { roleOf, roles, type Pod } from '../installation.ts';
+import { findLayout, type Layout, layoutOf } from '../../../local-stack/layout.ts';
+import { type Pod, roleOf, roles } from '../installation.ts';
 
 export interface ReadOptions {
   /** Milliseconds since the Unix epoch; everything that is there where absent. */
@@ -19,7 +18,7 @@ export interface ReadOptions {
 }
 
 export interface LogSource {
-  /** Tells it from the others: a pod, or a part of the stack. */
+  /** Tells it from the others: a pod, or a component of the stack. */
   readonly name: string;
   readonly role: string;
   /** Whether a crash of it has left lines of the process before. */

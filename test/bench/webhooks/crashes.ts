@@ -1,7 +1,7 @@
 /** Every process is killed again and again while events are written: whether all arrive everywhere, and how many twice. */
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { rolePart } from '../../../local-stack/parts/role.ts';
+import { roleComponent } from '../../../local-stack/components/role.ts';
 import { freePorts } from '../../../local-stack/ports.ts';
 import { Supervisor } from '../../../local-stack/supervisor.ts';
 import { bundle } from '../harness/bundle.ts';
@@ -37,7 +37,7 @@ async function startRoles(host: Host, site: Site): Promise<Roles> {
     PARLEY_API_PORT: String(apiPort),
   };
   const supervisor = new Supervisor({
-    parts: roles.map((role) => rolePart({ role, dependsOn: [], command: [process.execPath, bundle], port: ports[role], env })),
+    components: roles.map((role) => roleComponent({ role, dependsOn: [], command: [process.execPath, bundle], port: ports[role], env })),
     logDir: host.logDir,
     runDir: `${host.logDir}run`,
   });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { removePostgresData } from '../../../local-stack/parts/postgres-home.ts';
+import { removePostgresData } from '../../../local-stack/components/postgres-installation.ts';
 import { commandLine } from '../../../local-stack/processes.ts';
 import { eventually } from '../../support/eventually.ts';
 import { run, type Finished } from '../../support/run.ts';
@@ -119,7 +119,7 @@ describe('two stacks beside each other', () => {
   it.runIf(process.platform === 'linux')('answer nobody without credentials, and nothing but this machine', async () => {
     const root = Number(readFileSync(join(folders.left, '.parley/supervisor.pid'), 'utf8'));
     const sockets = listeningSockets(root);
-    // Each part has one at least, so that the list is the whole of them; Temporal's are in a network of their own where the system allows it.
+    // Each component has one at least, so that the list is the whole of them; Temporal's are in a network of their own where the system allows it.
     expect(new Set(sockets.map(({ pid }) => pid)).size).toBeGreaterThanOrEqual(allParts.length - 1);
     expect(sockets.filter(({ address }) => !address.startsWith('127.'))).toEqual([]);
     const ports = sockets.filter(({ protocol }) => protocol === 'tcp').map(({ port }) => port);
@@ -193,7 +193,7 @@ describe('two stacks beside each other', () => {
   });
 });
 
-it('a part that is there and does not answer is told apart from one that does', async () => {
+it('a component that is there and does not answer is told apart from one that does', async () => {
   const client = stackClient({ folder: folders.left, env: await readStackEnv(folders.left) });
   const worker = await client.pid('worker');
   process.kill(worker, 'SIGSTOP');
@@ -207,16 +207,16 @@ it('a part that is there and does not answer is told apart from one that does', 
   }
 });
 
-describe('parts that are killed', () => {
-  it.each(allParts)('%s is back with a new process, and its log is kept', async (part) => {
+describe('components that are killed', () => {
+  it.each(allParts)('%s is back with a new process, and its log is kept', async (component) => {
     const client = stackClient({ folder: folders.left, env: await readStackEnv(folders.left) });
-    const before = await client.pid(part);
+    const before = await client.pid(component);
     process.kill(before, 'SIGKILL');
     await eventually(async () => {
       const status = await dev(folders.left, 'status');
-      expect(status.stdout).toMatch(new RegExp(`✓ ${part} +ready, process (?!${before}\\b)\\d+, restarted \\d+×`));
+      expect(status.stdout).toMatch(new RegExp(`✓ ${component} +ready, process (?!${before}\\b)\\d+, restarted \\d+×`));
     });
-    expect(readFileSync(join(folders.left, '.parley/logs', `${part}.log`), 'utf8')).toContain('was killed by SIGKILL');
+    expect(readFileSync(join(folders.left, '.parley/logs', `${component}.log`), 'utf8')).toContain('was killed by SIGKILL');
   });
 
   it('leave a stack that works', async () => {

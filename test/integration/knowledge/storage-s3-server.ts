@@ -3,12 +3,9 @@ import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { cacheFolder } from '../../../local-stack/binaries/cache.ts';
-import { binarySpec } from '../../../local-stack/binaries/catalogue.ts';
-import { currentPlatform } from '../../../local-stack/binaries/platform.ts';
+import { binarySpec } from '../../../local-stack/programs.ts';
 import { describeProgress } from '../../../local-stack/binaries/progress.ts';
 import { resolveBinary } from '../../../local-stack/binaries/resolve.ts';
-import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { eventually } from '../../support/eventually.ts';
 import { freePort } from '../../support/free-port.ts';
 
@@ -20,9 +17,6 @@ export async function s3Program(): Promise<{ readonly path: string } | { readonl
     return await resolveBinary({
       spec: binarySpec('versitygw'),
       env: process.env,
-      cache: cacheFolder(process.env),
-      platform: currentPlatform(),
-      tools: join(repositoryRoot(), 'local-stack/modules'),
       onProgress: (progress) => process.stderr.write(`versitygw: ${describeProgress(progress)}\n`),
     });
   } catch (error) {

@@ -2,16 +2,13 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { cacheFolder } from '../../../local-stack/binaries/cache.ts';
-import { binarySpec, type BinaryName } from '../../../local-stack/binaries/catalogue.ts';
-import { currentPlatform } from '../../../local-stack/binaries/platform.ts';
+import { binarySpec, type BinaryName } from '../../../local-stack/programs.ts';
 import { resolveBinary } from '../../../local-stack/binaries/resolve.ts';
-import { ensureCredentials, users, writeKubeconfig } from '../../../local-stack/parts/credentials.ts';
-import { etcdPart } from '../../../local-stack/parts/etcd.ts';
-import { ensureMutualTls } from '../../../local-stack/parts/key-pairs.ts';
-import { apiserverCa, kubeApiserverPart } from '../../../local-stack/parts/kube-apiserver.ts';
+import { ensureCredentials, users, writeKubeconfig } from '../../../local-stack/components/credentials.ts';
+import { etcdComponent } from '../../../local-stack/components/etcd.ts';
+import { ensureMutualTls } from '../../../local-stack/components/secrets.ts';
+import { apiserverCa, kubeApiserverComponent } from '../../../local-stack/components/kube-apiserver.ts';
 import { freePorts } from '../../../local-stack/ports.ts';
-import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { Supervisor } from '../../../local-stack/supervisor.ts';
 import { eventually } from '../../support/eventually.ts';
 
@@ -31,9 +28,9 @@ export async function ownApiServer(): Promise<OwnApiServer> {
   const credentials = ensureCredentials(join(folder, 'kube', 'pki'));
   const etcdAt = { port: etcdPort, tls: ensureMutualTls(join(folder, 'kube', 'pki'), 'etcd') };
   const supervisor = new Supervisor({
-    parts: [
-      etcdPart({ binary: etcd, dataDir: join(folder, 'etcd'), ...etcdAt, peerPort, unsafeNoFsync: true }),
-      kubeApiserverPart({ binary: apiserver, credentials, etcd: etcdAt, port }),
+    components: [
+      etcdComponent({ binary: etcd, dataDir: join(folder, 'etcd'), ...etcdAt, peerPort, unsafeNoFsync: true }),
+      kubeApiserverComponent({ binary: apiserver, credentials, etcd: etcdAt, port }),
     ],
     logDir: join(folder, 'logs'),
     runDir: join(folder, 'run'),
@@ -76,10 +73,6 @@ async function binary(name: BinaryName): Promise<string> {
   const { path } = await resolveBinary({
     spec: binarySpec(name),
     env: process.env,
-    cache: cacheFolder(process.env),
-    platform: currentPlatform(),
-    tools: join(repositoryRoot(), 'local-stack/modules'),
-    onProgress: () => undefined,
   });
   return path;
 }

@@ -2,14 +2,11 @@ import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-import { cacheFolder } from '../../../local-stack/binaries/cache.ts';
-import { binarySpec } from '../../../local-stack/binaries/catalogue.ts';
-import { currentPlatform } from '../../../local-stack/binaries/platform.ts';
+import { binarySpec } from '../../../local-stack/programs.ts';
 import { resolveBinary } from '../../../local-stack/binaries/resolve.ts';
-import { postgresHome, removePostgresData } from '../../../local-stack/parts/postgres-home.ts';
-import { postgresPart, postgresUrl } from '../../../local-stack/parts/postgres.ts';
+import { postgresInstallation, removePostgresData } from '../../../local-stack/components/postgres-installation.ts';
+import { postgresComponent, postgresUrl } from '../../../local-stack/components/postgres.ts';
 import { freePorts } from '../../../local-stack/ports.ts';
-import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { Supervisor } from '../../../local-stack/supervisor.ts';
 
 export interface OwnPostgres {
@@ -26,14 +23,14 @@ export async function ownPostgres(): Promise<OwnPostgres> {
   const { path: binary } = await resolveBinary({
     spec: binarySpec('postgres'),
     env: process.env,
-    cache: cacheFolder(process.env),
-    platform: currentPlatform(),
-    tools: join(repositoryRoot(), 'local-stack/modules'),
-    onProgress: () => undefined,
   });
   const [port = 0] = await freePorts(1);
-  const options = { home: postgresHome({ stateDir: folder, binary }), port, passwordFile: join(folder, 'password') };
-  const supervisor = new Supervisor({ parts: [postgresPart(options)], logDir: join(folder, 'logs'), runDir: join(folder, 'run') });
+  const options = { installation: postgresInstallation({ stateDir: folder, binary }), port, passwordFile: join(folder, 'password') };
+  const supervisor = new Supervisor({
+    components: [postgresComponent(options)],
+    logDir: join(folder, 'logs'),
+    runDir: join(folder, 'run'),
+  });
   await supervisor.start();
   return {
     url: postgresUrl(options),

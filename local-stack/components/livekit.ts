@@ -1,0 +1,97 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { stringify } from 'yaml';
+
+import { type BinarySpec, downloads, sameMinor } from '../binaries/binary-spec.ts';
+import type { Component } from '../supervisor.ts';
+import { isOk } from './probes.ts';
+import type { RedisAddress } from './redis.ts';
+import { ensureSecret } from './secrets.ts';
+
+const version = '1.13.5';
+
+export const LIVEKIT_SERVER: BinarySpec = {
+  name: 'livekit-server',
+  version,
+  versionProbe: { args: ['--version'], pattern: /livekit-server version (\S+)/ },
+  accepted: sameMinor(version),
+  executable: 'livekit-server',
+  // From the release's checksums.txt, as several projects that pin it repeat it. There is none for macOS; it is built from source there.
+  official: downloads(
+    'sha256',
+    {
+      'linux-amd64': 'c020fac437b7cc9b776eef1ad5ea8af77be9acfa07602eca20a3a44930dfbc70',
+      'linux-arm64': '332015305518765fe05bad74fc3a9d9583e635e7dd130de3c4fc563d69c550f3',
+    },
+    (platform) => ({
+      url: `https://github.com/livekit/livekit/releases/download/v${version}/livekit_${version}_${platform.replace('-', '_')}.tar.gz`,
+      member: 'livekit-server',
+    }),
+  ),
+  go: { module: 'livekit', package: 'github.com/livekit/livekit-server/cmd/server', seconds: 120 },
+};
+
+export interface LivekitOptions {
+  readonly binary: string;
+  /** For its configuration and the secret of its key; readable by its owner only. */
+  readonly folder: string;
+  /** Signalling and API. */
+  readonly port: number;
+  /** Media. */
+  readonly udpPort: number;
+  /** Without one it keeps no trunks, and phone numbers are connected to nothing. */
+  readonly redis?: RedisAddress;
+  /** It makes rooms for whoever joins: LiveKit's SIP service has no other way to bring in a call. By default rooms are made by the api alone. */
+  readonly roomsByJoining?: boolean;
+  /** Addresses that receive its webhooks about rooms. */
+  readonly eventUrls?: readonly string[];
+}
+
+export interface LivekitAddress {
+  readonly url: string;
+  readonly apiKey: string;
+  readonly apiSecret: string;
+}
+
+const API_KEY = 'parley';
+
+/** How to reach the server; the secret of its key is made at the first start. */
+export function livekitAddress({ folder, port }: Pick<LivekitOptions, 'folder' | 'port'>): LivekitAddress {
+  return { url: `ws://127.0.0.1:${port}`, apiKey: API_KEY, apiSecret: ensureSecret(folder, 'livekit-secret') };
+}
+
+/** The media server, for callers on this machine. */
+export function livekitComponent(options: LivekitOptions): Component {
+  const { apiSecret } = livekitAddress(options);
+  const configuration = join(options.folder, 'livekit.yaml');
+  const url = `http://127.0.0.1:${options.port}/`;
+  return {
+    name: 'livekit',
+    dependsOn: options.redis === undefined ? [] : ['redis'],
+    prepare: async () => {
+      const config = {
+        port: options.port,
+        bind_addresses: ['127.0.0.1'],
+        // One port for all media, on the loopback address alone. Over TCP the server would listen on all addresses, whatever its configuration says.
+        rtc: {
+          tcp_port: 0,
+          udp_port: options.udpPort,
+          ips: { includes: ['127.0.0.1/32'] },
+          use_external_ip: false,
+          node_ip: '127.0.0.1',
+          enable_loopback_candidate: true,
+        },
+        room: { auto_create: options.roomsByJoining === true },
+        keys: { [API_KEY]: apiSecret },
+        ...(options.eventUrls !== undefined && { webhook: { api_key: API_KEY, urls: [...options.eventUrls] } }),
+        ...(options.redis !== undefined && { redis: options.redis }),
+        logging: { level: 'info', json: true },
+      };
+      writeFileSync(configuration, stringify(config), { mode: 0o600 });
+    },
+    command: () => ({ file: options.binary, args: ['--config', configuration] }),
+    check: (signal) => isOk(url, signal),
+    liveUrl: url,
+  };
+}

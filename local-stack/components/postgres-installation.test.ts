@@ -1,0 +1,52 @@
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+
+import { postgresInstallation, removePostgresData } from './postgres-installation.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'parley-home-'));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+it('keeps the data in the stack and runs as the person, who is not root', () => {
+  expect(postgresInstallation({ stateDir: folder, binary: '/usr/bin/env', uid: 1000 })).toEqual({
+    dataDir: join(folder, 'postgres'),
+    binary: '/usr/bin/env',
+  });
+});
+
+describe.skipIf(process.getuid?.() !== 0)('for root', () => {
+  it('takes an account without rights, and keeps the data in the stack where that account can get there', () => {
+    chmodSync(folder, 0o755);
+    const home = postgresInstallation({ stateDir: folder, binary: '/usr/bin/env' });
+    expect(home.dataDir).toBe(join(folder, 'postgres'));
+    expect(home.account?.uid).toBeGreaterThan(0);
+  });
+
+  it('keeps the data outside a folder that only root may enter, finds them again, and removes them', () => {
+    const stateDir = join(folder, 'private', 'data');
+    mkdirSync(join(folder, 'private'), { mode: 0o700 });
+    const home = postgresInstallation({ stateDir, binary: '/usr/bin/env' });
+    expect(home.dataDir.startsWith(folder)).toBe(false);
+    mkdirSync(home.dataDir);
+    expect(postgresInstallation({ stateDir, binary: '/usr/bin/env' }).dataDir).toBe(home.dataDir);
+    removePostgresData(stateDir);
+    expect(existsSync(home.dataDir)).toBe(false);
+  });
+
+  it('copies an installation that the account can not run to where it can', () => {
+    chmodSync(folder, 0o700);
+    const name = `private-${process.pid}`;
+    mkdirSync(join(folder, name, 'bin'), { recursive: true });
+    writeFileSync(join(folder, name, 'bin/postgres'), '#!/bin/sh\n', { mode: 0o755 });
+    const { binary } = postgresInstallation({ stateDir: folder, binary: join(folder, name, 'bin/postgres') });
+    expect(binary.startsWith(folder)).toBe(false);
+    expect(statSync(binary).mode & 0o111).toBe(0o111);
+    rmSync(join(binary, '../..'), { recursive: true });
+    removePostgresData(folder);
+  });
+});

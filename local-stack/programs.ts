@@ -1,0 +1,93 @@
+/** The programs that the local stack runs, at the versions it was tested with, and those that only tests run. */
+import { type BinarySpec, downloads, sameMinor } from './binaries/binary-spec.ts';
+import { ETCD } from './components/etcd.ts';
+import { KUBE_APISERVER, kubernetesProgram } from './components/kube-apiserver.ts';
+import { KUBE_CONTROLLER_MANAGER } from './components/kube-controller-manager.ts';
+import { LIVEKIT_SERVER } from './components/livekit.ts';
+import { POSTGRES } from './components/postgres.ts';
+import { REDIS } from './components/redis.ts';
+import { TEMPORAL } from './components/temporal.ts';
+
+/** In the order in which they are built where none can be downloaded. */
+const stackPrograms = {
+  etcd: ETCD,
+  'kube-apiserver': KUBE_APISERVER,
+  'kube-controller-manager': KUBE_CONTROLLER_MANAGER,
+  kubectl: kubernetesProgram('kubectl', 20),
+  temporal: TEMPORAL,
+  'livekit-server': LIVEKIT_SERVER,
+  'redis-server': REDIS,
+  postgres: POSTGRES,
+};
+
+const helmVersion = '3.19.2';
+const kubeRouterVersion = '2.2.1';
+const versitygwVersion = '1.8.0';
+
+const testPrograms = {
+  kubelet: kubernetesProgram('kubelet', 90),
+  'kube-scheduler': kubernetesProgram('kube-scheduler', 20),
+  'kube-proxy': kubernetesProgram('kube-proxy', 30),
+  'kube-router': {
+    name: 'kube-router',
+    version: kubeRouterVersion,
+    versionProbe: { args: ['--version'], pattern: /version v(\d+(?:\.\d+)*)/ },
+    accepted: { text: '2.x', check: (version) => version.startsWith('2.') },
+    executable: 'kube-router',
+    go: {
+      module: 'kube-router',
+      package: 'github.com/cloudnativelabs/kube-router/v2/cmd/kube-router',
+      variables: { 'github.com/cloudnativelabs/kube-router/v2/pkg/version.Version': `v${kubeRouterVersion}` },
+      seconds: 60,
+    },
+  },
+  versitygw: {
+    name: 'versitygw',
+    version: versitygwVersion,
+    versionProbe: { args: ['--version'], pattern: /Version\s*:\s*v?(\S+)/ },
+    accepted: sameMinor(versitygwVersion),
+    executable: 'versitygw',
+    go: {
+      module: 'versitygw',
+      package: 'github.com/versity/versitygw/cmd/versitygw',
+      variables: { 'main.Version': versitygwVersion },
+      seconds: 60,
+    },
+  },
+  helm: {
+    name: 'helm',
+    version: helmVersion,
+    versionProbe: { args: ['version'], pattern: /Version:"v(\d+(?:\.\d+)*)/ },
+    // Helm 4 renders the same, but its command line is another.
+    accepted: { text: '3.14 or newer, before 4', check: (version) => /^3\.(1[4-9]|[2-9]\d)(\.|$)/.test(version) },
+    executable: 'helm',
+    // From the release's .sha256sum files, as projects that pin it repeat them. For macOS it is built from source.
+    official: downloads(
+      'sha256',
+      {
+        'linux-amd64': '2114c9dea2844dce6d0ee2d792a9aae846be8cf53d5b19dc2988b5a0e8fec26e',
+        'linux-arm64': '566e9f3a5a83a81e4b03503ae37e368edd52d699619e8a9bb1fdf21561ae0e88',
+      },
+      (platform) => ({ url: `https://get.helm.sh/helm-v${helmVersion}-${platform}.tar.gz`, member: `${platform}/helm` }),
+    ),
+    go: {
+      module: 'helm',
+      package: 'helm.sh/helm/v3/cmd/helm',
+      variables: {
+        'helm.sh/helm/v3/internal/version.version': `v${helmVersion}`,
+        // The version of Kubernetes that it renders for where it can't ask a server.
+        'helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor': '1',
+        'helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor': '34',
+      },
+      seconds: 60,
+    },
+  },
+} satisfies Readonly<Record<string, BinarySpec>>;
+
+export type BinaryName = keyof typeof stackPrograms | keyof typeof testPrograms;
+
+export const STACK_PROGRAMS: readonly BinarySpec[] = Object.values(stackPrograms);
+
+export function binarySpec(name: BinaryName): BinarySpec {
+  return { ...stackPrograms, ...testPrograms }[name];
+}
