@@ -46,7 +46,7 @@ export async function openUiProxy({ port, password, to }: ProxyOptions & { reado
       response.setHeader('www-authenticate', 'Basic realm="Temporal"');
       return refuse(response, 401, 'name and password are in TEMPORAL_UI: parley env');
     }
-    forward(incoming, response, target as RequestOptions);
+    forward(incoming, response, target);
   });
   await listen(server, port);
 }
