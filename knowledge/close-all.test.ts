@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { closeAll } from './close-all.ts';
+import { closeAll } from './open-search.ts';
 
 it('closes each, though one fails, and then says what it failed with', async () => {
   const closed: string[] = [];

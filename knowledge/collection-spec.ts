@@ -1,6 +1,6 @@
-import { wellKnown, type KnowledgeBase } from '../crds/index.ts';
+import { type KnowledgeBase, wellKnown } from '../crds/index.ts';
 import type { CollectionSpec } from '../store/index.ts';
-import type { EmbeddingProfile } from './embedding/profile.ts';
+import type { EmbeddingProfile } from './embedding/embedder.ts';
 
 /** What the collection of a KnowledgeBase resource is to be, whoever makes it first. */
 export function collectionSpecOf(

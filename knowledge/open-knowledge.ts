@@ -2,10 +2,9 @@
 import { systemClock } from '../platform/clock.ts';
 import type { Config } from '../platform/config.ts';
 import { temporalOf } from '../platform/temporal.ts';
-import { closeAll } from './close-all.ts';
 import type { IngestionDependencies } from './ingestion/dependencies.ts';
 import { createKnowledgeJobs, type KnowledgeJobs } from './jobs/jobs.ts';
-import { openSearch, type OpenSearchOptions } from './open-search.ts';
+import { closeAll, openSearch, type OpenSearchOptions } from './open-search.ts';
 import type { Search } from './search/search.ts';
 import { openFileStorage } from './storage/open-file-storage.ts';
 

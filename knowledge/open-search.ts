@@ -4,7 +4,6 @@ import type { Registry } from 'prom-client';
 import type { Config } from '../platform/config.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { Store } from '../store/index.ts';
-import { closeAll } from './close-all.ts';
 import { createEmbedders } from './embedding/create-embedders.ts';
 import { createSearch, type SearchDependencies } from './search/create-search.ts';
 import type { Search } from './search/search.ts';
@@ -41,4 +40,10 @@ export function openSearch({ config, store, logger, registry }: OpenSearchOption
     search: createSearch({ knowledge, vectors, embedderOf }),
     close: () => closeAll(embedders, vectors),
   };
+}
+
+/** Closes them side by side, each whatever becomes of the others. @throws what the first of them failed with, once all have ended */
+export async function closeAll(...opened: readonly { close(): Promise<void> | void }[]): Promise<void> {
+  const ended = await Promise.allSettled(opened.map(async (one) => one.close()));
+  for (const end of ended) if (end.status === 'rejected') throw end.reason;
 }

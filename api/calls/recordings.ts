@@ -3,10 +3,9 @@ import { Readable } from 'node:stream';
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-import type { FileStorage } from '../../knowledge/storage/file-storage.ts';
-import { StorageError } from '../../knowledge/storage/storage-error.ts';
+import { type FileStorage, StorageError } from '../../knowledge/storage/file-storage.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { isTerminal, type CallRecord, type CallRef, type CallStore } from '../../store/index.ts';
+import { type CallRecord, type CallRef, type CallStore, isTerminal } from '../../store/index.ts';
 import { ApiError } from '../http/api-error.ts';
 import { requestState } from '../http/request-state.ts';
 import type { SigningKeys } from '../signing/signing-keys.ts';

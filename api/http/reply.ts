@@ -2,12 +2,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { SearchUnavailable } from '../../knowledge/search/search.ts';
-import { StorageError } from '../../knowledge/storage/storage-error.ts';
 import { KubeError } from '../../kube/error.ts';
 import { StoreError } from '../../store/index.ts';
 import { ApiError, ValidationFailed } from './api-error.ts';
 import { requestState } from './request-state.ts';
 import { webhookFailure } from './webhook-failure.ts';
+import { StorageError } from '../../knowledge/storage/file-storage.ts';
 
 /** Seconds after which a client may try again when a server behind us is away. */
 const retryAfterSeconds = 5;

@@ -3,23 +3,23 @@ import { Readable } from 'node:stream';
 
 import type { FastifyRequest } from 'fastify';
 
-import { fileKey } from '../../knowledge/ingestion/object-keys.ts';
 import type { JobStarter } from '../../knowledge/jobs/job-starter.ts';
 import {
-  newDocumentId,
-  StoreError,
   type Collection,
   type DocumentRecord,
   type KnowledgeStore,
   type NewDocument,
+  newDocumentId,
   type StoredChunk,
+  StoreError,
 } from '../../store/index.ts';
 import { ApiError, ValidationFailed } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
-import { documentNotFound, knowledgeBaseNotFound, type BaseCollections } from './base-collections.ts';
+import { type BaseCollections, documentNotFound, knowledgeBaseNotFound } from './base-collections.ts';
 import { readMetadata } from './metadata.ts';
 import type { WebsiteSubmission } from './schema.ts';
 import { receiveUpload, type UploadStorage } from './upload.ts';
+import { fileKey } from '../../knowledge/ingestion/clear-document.ts';
 
 type Page = Awaited<ReturnType<KnowledgeStore['documents']['list']>>;
 export type DocumentPosition = NonNullable<Page['next']>;

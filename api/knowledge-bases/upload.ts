@@ -2,16 +2,15 @@
 import type { FastifyRequest } from 'fastify';
 import type { Readable } from 'node:stream';
 
-import type { FileStorage, StoredFile } from '../../knowledge/storage/file-storage.ts';
-import { StorageError } from '../../knowledge/storage/storage-error.ts';
+import { type FileStorage, StorageError, type StoredFile } from '../../knowledge/storage/file-storage.ts';
 import type { Scalar } from '../../knowledge/vector-stores/vector-store.ts';
 import { ApiError, ValidationFailed } from '../http/api-error.ts';
-import { BrokenJsonField, readForm, type FormPart } from '../http/forms.ts';
+import { BrokenJsonField, type FormPart, readForm } from '../http/forms.ts';
 import { requestState } from '../http/request-state.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import { unknownFields } from '../validation/unknown-fields.ts';
 import { unknownFieldWarnings } from '../validation/warning.ts';
-import { judgeFileName, type FileExtension } from './file-name.ts';
+import { type FileExtension, judgeFileName } from './file-name.ts';
 import { brokenMetadata, readMetadata } from './metadata.ts';
 import { fileExtensions, fileForm, maxFileBytes } from './schema.ts';
 

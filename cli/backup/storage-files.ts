@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
 import { type OpenedFileStorage, openFileStorage } from '../../knowledge/storage/open-file-storage.ts';
-import { StorageError } from '../../knowledge/storage/storage-error.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { type BackedUpFile, type BackupManifest, filesList, measure } from './manifest.ts';
+import { StorageError } from '../../knowledge/storage/file-storage.ts';
 
 /** Files at a time. */
 const atOnce = 4;

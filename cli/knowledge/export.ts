@@ -4,10 +4,10 @@ import { mkdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
-import { documentFolder } from '../../knowledge/ingestion/object-keys.ts';
 import type { DocumentRecord, StoredChunk } from '../../store/index.ts';
 import { writePrivately } from '../write-privately.ts';
 import type { OfflineBase } from './offline.ts';
+import { documentFolder } from '../../knowledge/ingestion/clear-document.ts';
 
 const PAGE = 200;
 /** What an organisation knows is for the owner's eyes only, as a backup is. */

@@ -2,9 +2,8 @@
 import type { Block, Place, TableBlock, TextBlock } from '../parsing/block.ts';
 import type { Chunk } from './chunk.ts';
 import { trim } from './graphemes.ts';
-import { indexedText } from './indexed-text.ts';
 import { splitText } from './split-text.ts';
-import { sheetChunks, tableParts, type TablePart } from './table-chunks.ts';
+import { sheetChunks, type TablePart, tableParts } from './table-chunks.ts';
 import { countTokens, countUpTo } from './tokens.ts';
 
 export interface ChunkOptions {
@@ -242,4 +241,23 @@ function commonPath(paths: readonly (readonly string[])[]): readonly string[] {
   const [first = [], ...others] = paths;
   const end = first.findIndex((heading, index) => others.some((other) => other[index] !== heading));
   return end < 0 ? first : first.slice(0, end);
+}
+
+/** A title is cut behind this many UTF-16 units, all of them together behind the other: they must not drown the text. */
+const longestPart = 120;
+const longestContext = 300;
+
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
+
+/** `title > heading > heading`, a line break, and the text. */
+function indexedText(context: readonly string[], text: string): string {
+  const parts = context.map((part) => cut(part.replaceAll(/\s+/g, ' ').trim(), longestPart)).filter((part) => part !== '');
+  // The innermost sections say most of the chunk.
+  while (parts.length > 1 && parts.join(' > ').length > longestContext) parts.splice(1, 1);
+  return parts.length === 0 ? text : `${parts.join(' > ')}\n${text}`;
+}
+
+function cut(text: string, length: number): string {
+  if (text.length <= length) return text;
+  return text.slice(0, graphemes.segment(text).containing(length)?.index ?? length);
 }

@@ -1,15 +1,13 @@
 /** The embedders of an installation: one for each profile that has vectors, shared by all who use it. */
-import type { Registry } from 'prom-client';
+import { Histogram, type Registry } from 'prom-client';
 import type { Dispatcher } from 'undici';
 
 import type { Clock } from '../../platform/clock.ts';
-import type { Embedder, EmbeddingKind } from './embedder.ts';
+import type { Embedder, EmbeddingKind, EmbeddingProfile } from './embedder.ts';
 import { CachedEmbedder, type EmbeddingCache, MemoryEmbeddingCache } from './embedding-cache.ts';
 import { EmbeddingError } from './embedding-error.ts';
 import { LocalEmbedder } from './local-embedder.ts';
-import { embeddingMetrics, type EmbeddingMetrics } from './embedding-metrics.ts';
-import { OpenAiEmbedder, type EmbeddingRequest } from './openai-embedder.ts';
-import type { EmbeddingProfile } from './profile.ts';
+import { type EmbeddingRequest, OpenAiEmbedder } from './openai-embedder.ts';
 
 export interface EmbeddersOptions {
   readonly profiles: readonly EmbeddingProfile[];
@@ -129,4 +127,19 @@ function createEmbedder(
 
 function misconfigured(message: string): EmbeddingError {
   return new EmbeddingError('misconfigured', message, { retryable: false });
+}
+
+/** @param profile name of the embedding profile */
+type EmbeddingMetrics = (profile: string, request: EmbeddingRequest) => void;
+
+function embeddingMetrics(registry: Registry | undefined): EmbeddingMetrics {
+  if (registry === undefined) return () => undefined;
+  const seconds = new Histogram({
+    name: 'parley_embedding_request_seconds',
+    help: 'Time for one request to an embedding server, by profile and kind (query or passage); the outcome is answered, too_large, cancelled or the code of the failure.',
+    labelNames: ['profile', 'kind', 'outcome'],
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers: [registry],
+  });
+  return (profile, { kind, outcome, seconds: took }) => seconds.observe({ profile, kind, outcome }, took);
 }

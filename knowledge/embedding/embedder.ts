@@ -1,3 +1,11 @@
+import type { Config } from '../../platform/config.ts';
+
+/** How texts become vectors; see PARLEY_EMBEDDING_PROFILES. */
+export type EmbeddingProfile = Config['PARLEY_EMBEDDING_PROFILES'][number];
+
+export type OpenAiProfile = Extract<EmbeddingProfile, { provider: 'openai_compatible' }>;
+export type LocalProfile = Extract<EmbeddingProfile, { provider: 'local' }>;
+
 /** What is embedded: some models want a different prefix for each. */
 export type EmbeddingKind = 'query' | 'passage';
 

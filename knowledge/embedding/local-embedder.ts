@@ -3,12 +3,11 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
 import { locateAsset } from '../../platform/assets.ts';
-import type { Embedder, EmbeddingKind } from './embedder.ts';
+import type { Embedder, EmbeddingKind, LocalProfile } from './embedder.ts';
 import { EmbeddingError } from './embedding-error.ts';
-import type { LocalAnswer, LocalModel, LocalRequest } from './local-messages.ts';
 import { inputsOf } from './passage-text.ts';
-import type { LocalProfile } from './profile.ts';
 import { checkedVector } from './response.ts';
+import type { LocalAnswer, LocalModel, LocalRequest } from './local-process.ts';
 
 /** Beside the code in `dist/`, where the build puts it. */
 const EMBEDDING_ENTRY = 'embedding-process.mjs';

@@ -7,7 +7,21 @@ import { createRequire } from 'node:module';
 import { basename, dirname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-import type { LocalAnswer, LocalModel, LocalRequest } from './local-messages.ts';
+/** How the process is told its model. */
+export interface LocalModel {
+  readonly path: string;
+  readonly quantized: boolean;
+}
+
+export interface LocalRequest {
+  readonly id: number;
+  readonly texts: readonly string[];
+}
+
+export type LocalAnswer =
+  | { readonly id: number; readonly vectors: readonly Float32Array[] }
+  /** Not a message of the library, which may quote a text. */
+  | { readonly id: number; readonly failure: 'library_missing' | 'model_missing' | 'failed' };
 
 /** The little that is used of the library, which is not among our dependencies. */
 interface Transformers {

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../platform/clock.ts';
 import { EmbeddingError } from './embedding-error.ts';
 import { OpenAiEmbedder, type OpenAiEmbedderOptions } from './openai-embedder.ts';
-import type { OpenAiProfile } from './profile.ts';
+import type { OpenAiProfile } from './embedder.ts';
 
 const key = 'sk-very-secret';
 const dimension = 3;

@@ -1,13 +1,13 @@
 /** Embeddings from any server that speaks OpenAI's `/embeddings`. */
-import { fetch, type Dispatcher, type Response } from 'undici';
+import { readFile } from 'node:fs/promises';
 
-import { sleep, systemClock, type Clock } from '../../platform/clock.ts';
-import { credentialOf } from './credential.ts';
-import type { Embedder, EmbeddingKind } from './embedder.ts';
+import { type Dispatcher, fetch, type Response } from 'undici';
+
+import { type Clock, sleep, systemClock } from '../../platform/clock.ts';
+import type { Embedder, EmbeddingKind, EmbeddingProfile, OpenAiProfile } from './embedder.ts';
 import { EmbeddingError, type EmbeddingErrorCode } from './embedding-error.ts';
 import { Gate } from './gate.ts';
 import { inputsOf } from './passage-text.ts';
-import type { OpenAiProfile } from './profile.ts';
 import { vectorsOf } from './response.ts';
 import { retryAfterMs } from './retry-after.ts';
 
@@ -268,4 +268,30 @@ function causeOf(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   const code = typeof cause === 'object' && cause !== null && 'code' in cause ? cause.code : undefined;
   return typeof code === 'string' ? code : 'connection failed';
+}
+
+/**
+ * Read anew for each request: a mounted Secret may change at any time.
+ * @returns undefined for a profile that names none
+ * @throws EmbeddingError `misconfigured` when what it names is missing or empty
+ */
+async function credentialOf(profile: EmbeddingProfile, env: Readonly<Record<string, string | undefined>>): Promise<string | undefined> {
+  if (profile.provider !== 'openai_compatible') return undefined;
+  const { name, apiKeyEnv, apiKeyFile } = profile;
+  if (apiKeyEnv !== undefined) {
+    const key = env[apiKeyEnv]?.trim() ?? '';
+    if (key === '') throw missing(`Embedding profile "${name}" takes its key from the variable ${apiKeyEnv}, which is not set.`);
+    return key;
+  }
+  if (apiKeyFile === undefined) return undefined;
+  const key = await readFile(apiKeyFile, 'utf8').then(
+    (text) => text.trim(),
+    () => '',
+  );
+  if (key === '') throw missing(`Embedding profile "${name}" takes its key from the file ${apiKeyFile}, which can't be read or is empty.`);
+  return key;
+}
+
+function missing(message: string): EmbeddingError {
+  return new EmbeddingError('misconfigured', message, { retryable: false });
 }

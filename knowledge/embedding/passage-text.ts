@@ -1,6 +1,5 @@
 /** What a model is given for a text: its prefix, and no more than it can take. */
-import type { EmbeddingKind } from './embedder.ts';
-import type { LocalProfile, OpenAiProfile } from './profile.ts';
+import type { EmbeddingKind, LocalProfile, OpenAiProfile } from './embedder.ts';
 
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 

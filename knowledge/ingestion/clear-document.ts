@@ -2,7 +2,6 @@
 import type { Collection } from '../../store/index.ts';
 import { collectionRef } from '../search/create-search.ts';
 import type { IngestionDependencies } from './dependencies.ts';
-import { documentFolder } from './object-keys.ts';
 
 export async function clearDocument(
   { collection, documentId }: { readonly collection: Collection; readonly documentId: string },
@@ -18,3 +17,12 @@ export async function clearDocument(
   while (await knowledge.documents.uncountMoreTerms({ org, id: documentId }));
   await knowledge.documents.remove({ org, id: documentId });
 }
+
+/** Everything of one document; ends with a slash. */
+export const documentFolder = (org: string, documentId: string): string => `${org}/${documentId}/`;
+
+/** The uploaded file itself. */
+export const fileKey = (org: string, documentId: string): string => `${documentFolder(org, documentId)}file`;
+
+/** What was read from one address of a website. */
+export const pageKey = (org: string, documentId: string, page: number): string => `${documentFolder(org, documentId)}page-${page}`;

@@ -5,7 +5,6 @@ import type { Collection, DocumentRecord, KnowledgeStore } from '../../store/ind
 import type { Embedder } from '../embedding/embedder.ts';
 import type { FileStorage } from '../storage/file-storage.ts';
 import type { VectorStore } from '../vector-stores/vector-store.ts';
-import { DocumentGone } from './document-gone.ts';
 
 export interface IngestionDependencies {
   readonly knowledge: KnowledgeStore;
@@ -38,4 +37,13 @@ export async function openDocument(
   if (document === undefined || collection === undefined || collection.deleted || document.status !== 'processing')
     throw new DocumentGone(job.documentId);
   return { document, collection };
+}
+
+/** The document or its knowledge base was deleted: whoever works on it stops, and there is nothing to tell anybody. */
+export class DocumentGone extends Error {
+  override readonly name = 'DocumentGone';
+
+  constructor(documentId: string) {
+    super(`document ${documentId} was deleted, or is at an end already`);
+  }
 }

@@ -1,5 +1,5 @@
 /** What subscribers are told of a document that has come to its end. */
-import type { EndedDocument, NewEvent } from '../../store/index.ts';
+import type { DocumentRecord, EndedDocument, NewEvent } from '../../store/index.ts';
 import { buildEvent } from '../../events/emit.ts';
 
 /** @param now milliseconds since the epoch */
@@ -26,4 +26,19 @@ export function documentFailed(
     payload: { knowledge_base_id: knowledgeBase, document_id: id, status: 'failed', error: { code, message: message.slice(0, 4096) } },
     now,
   });
+}
+
+/** What a completed document says: how much there is, and what was left out. */
+export function completionMessage(document: Pick<DocumentRecord, 'chunkCount' | 'warnings' | 'pageOutcomes'>): string {
+  const failed = (document.pageOutcomes ?? []).filter(({ status }) => status === 'failed');
+  const warnings = [
+    ...(failed.length > 0
+      ? [
+          `${failed.length} of ${document.pageOutcomes?.length} addresses could not be read: ${failed.map(({ url, reason }) => `${url} (${reason})`).join(', ')}`,
+        ]
+      : []),
+    ...document.warnings,
+  ];
+  const done = `${document.chunkCount} ${document.chunkCount === 1 ? 'chunk' : 'chunks'} can be found`;
+  return warnings.length === 0 ? done : `${done}; ${warnings.join('; ')}`;
 }

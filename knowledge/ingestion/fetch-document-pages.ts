@@ -6,8 +6,8 @@ import type { PageOutcome } from '../../store/index.ts';
 import { fetchPages } from '../websites/fetch-pages.ts';
 import type { FetchedPage } from '../websites/page.ts';
 import type { IngestionDependencies, Step } from './dependencies.ts';
-import { pageKey } from './object-keys.ts';
 import { requireAPage } from './read-pages.ts';
+import { pageKey } from './clear-document.ts';
 
 export interface FetchingDependencies extends Pick<IngestionDependencies, 'knowledge' | 'storage'> {
   readonly egress: Egress;

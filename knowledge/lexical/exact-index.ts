@@ -1,7 +1,6 @@
 /** Passages in memory, ranked by going through all of them: what tests and benchmarks compare stores with. */
-import type { SparseVector } from './sparse-vector.ts';
 import { termsOf } from './terms.ts';
-import { dimensionsOf, documentVector, queryVector } from './vectors.ts';
+import { dimensionsOf, documentVector, queryVector, type SparseVector } from './vectors.ts';
 
 export interface Passage {
   readonly id: string;

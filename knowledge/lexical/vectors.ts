@@ -3,7 +3,6 @@
  * store that can take an inner product ranks alike.
  */
 import { dimensionOf } from './dimension.ts';
-import type { SparseVector } from './sparse-vector.ts';
 import { stopDimensions } from './stop-words.ts';
 
 /** How soon further occurrences of a term stop counting. */
@@ -84,4 +83,12 @@ function toVector(counts: ReadonlyMap<number, number>, weigh: (dimension: number
     indices: entries.map(([dimension]) => dimension),
     values: entries.map(([dimension, frequency]) => weigh(dimension, frequency)),
   };
+}
+
+/** A vector that is zero nearly everywhere. */
+export interface SparseVector {
+  /** Dimensions, ascending, each once: 1 … 999,999,999. */
+  readonly indices: readonly number[];
+  /** One for each index, finite and above zero. */
+  readonly values: readonly number[];
 }

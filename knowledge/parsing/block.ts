@@ -1,4 +1,30 @@
 /** What parsing makes of every kind of file: a sequence of blocks, which the chunker packs. */
+import type { ParserTask } from './messages.ts';
+
+/** Where parsers put what they find: cleans it, counts it, and sends it on in batches. */
+export interface Sink {
+  /** Blocks whose text is empty once cleaned are dropped. */
+  add(block: Block): void;
+  /** For a person, at most a hundred. */
+  warn(warning: string): void;
+  progress(done: number, total: number): void;
+}
+
+export interface ParserInput extends ParserTask {
+  readonly content: Buffer;
+}
+
+/** What a parser knows when it has put all blocks into the sink. */
+interface ParserResult {
+  readonly title?: string;
+  readonly pages?: number;
+}
+
+/**
+ * One for each kind of file, each a module of its own that is loaded when it is needed.
+ * @throws IngestionFailure with the reason; whatever else it throws means that the file is damaged
+ */
+export type Parser = (input: ParserInput, sink: Sink) => Promise<ParserResult> | ParserResult;
 
 /** Where a block stands, as far as its kind of file knows places. */
 export interface Place {

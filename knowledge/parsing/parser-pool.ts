@@ -2,16 +2,15 @@ import { createReadStream } from 'node:fs';
 
 import type { Registry } from 'prom-client';
 
-import { systemClock, type Clock } from '../../platform/clock.ts';
+import { type Clock, systemClock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { IngestionFailure } from '../ingestion-failure.ts';
 import type { Block, ParsedDocument } from './block.ts';
-import { failureOf } from './child-end.ts';
-import { defaultLimits, processorTimeMs, sharedParserBytes, type ParserLimits } from './limits.ts';
+import { defaultLimits, type ParserLimits, processorTimeMs, sharedParserBytes } from './limits.ts';
 import { MemoryBudget } from './memory-budget.ts';
 import type { ParsedExtension, ParseProgress } from './messages.ts';
 import { parserMetrics } from './parser-metrics.ts';
-import { ParserProcess } from './parser-process.ts';
+import { failureOf, ParserProcess } from './parser-process.ts';
 import { Slots } from './slots.ts';
 
 export interface ParserPoolOptions {

@@ -1,16 +1,16 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { finished, type Readable, type Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { readFile, writeFile } from 'node:fs/promises';
 
 import { locateAsset } from '../../platform/assets.ts';
 import type { Clock, Timer } from '../../platform/clock.ts';
 import { assetFolders } from './assets.ts';
 import { heapMegabytes } from './limits.ts';
 import type { ChildMessage, ParserTask } from './messages.ts';
-import { preferForOutOfMemory, processorMs, residentBytes } from './process-memory.ts';
-import { jsonLines } from './json-lines.ts';
+import { IngestionFailure } from '../ingestion-failure.ts';
 
 /** Beside the code in `dist/`, where the build puts the child's entry. */
 export const PARSER_ENTRY = 'parser-process.mjs';
@@ -199,4 +199,86 @@ function readable(bundled: string | undefined): readonly string[] {
   const sources = fileURLToPath(new URL('../../', import.meta.url));
   const paths = ['knowledge', 'platform', 'package.json', 'node_modules'].map((name) => sources + name);
   return [...new Set([...paths, ...paths.map((path) => realpathSync(path)), ...assetFolders()])];
+}
+
+/** Two batches of blocks fit many times; whoever sends more in one line means harm. */
+const longestLine = 16_000_000;
+
+/** One value a line. Reads on only when asked to. @throws Error when a line is too long or no JSON */
+async function* jsonLines(stream: Readable): AsyncGenerator {
+  let open: Buffer[] = [];
+  let openBytes = 0;
+  for await (const part of stream as AsyncIterable<Buffer>) {
+    let from = 0;
+    for (let end = part.indexOf(0x0a); end >= 0; end = part.indexOf(0x0a, from)) {
+      yield JSON.parse(Buffer.concat([...open, part.subarray(from, end)]).toString());
+      open = [];
+      openBytes = 0;
+      from = end + 1;
+    }
+    if (from < part.length) {
+      open.push(part.subarray(from));
+      openBytes += part.length - from;
+    }
+    if (openBytes > longestLine) throw new Error('a parser sent a line without an end');
+  }
+}
+
+/** Bytes of memory that a process holds at the moment; undefined once it has gone. */
+async function residentBytes(pid: number): Promise<number | undefined> {
+  const kilobytes = process.platform === 'linux' ? await fromProc(pid) : await fromPs(pid);
+  return Number.isFinite(kilobytes) && kilobytes > 0 ? kilobytes * 1024 : undefined;
+}
+
+/** Pages differ in size between machines, so the line in kB is read, not the one in pages. */
+async function fromProc(pid: number): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'latin1').catch(() => '');
+  return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]);
+}
+
+function fromPs(pid: number): Promise<number> {
+  return new Promise((resolve) => {
+    execFile('ps', ['-o', 'rss=', '-p', String(pid)], (error, stdout) => resolve(error === null ? Number(stdout.trim()) : Number.NaN));
+  });
+}
+
+/** The kernel counts processor time for others in hundredths of a second. */
+const tickMs = 10;
+
+/** Processor time that a process has taken, in milliseconds; undefined once it has gone, and outside Linux. @see proc_pid_stat(5) */
+async function processorMs(pid: number): Promise<number | undefined> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => '');
+  // The second field, the name, may hold blanks and brackets.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  const ticks = Number(fields[11]) + Number(fields[12]);
+  return Number.isFinite(ticks) ? ticks * tickMs : undefined;
+}
+
+/** Has the kernel end this process before any other when memory runs out. Where that isn't possible, nothing happens. */
+async function preferForOutOfMemory(pid: number): Promise<void> {
+  await writeFile(`/proc/${pid}/oom_score_adj`, '1000').catch(() => undefined);
+}
+
+/**
+ * What it means that a child ended without a word. Time, memory and a crash are the document's doing; a child that was asked to stop or
+ * never started is not, and the file may be tried again.
+ */
+export function failureOf(end: ChildEnd): Error {
+  if (end.endedFor === 'crowd')
+    return new Error('the files that are read at the same time take too much memory together; it may be tried again');
+  if (end.endedFor === 'memory' || end.heapFull || (end.endedFor === undefined && end.signal === 'SIGKILL'))
+    return new IngestionFailure('parse_memory', 'The file takes too much memory to be read. Split it into several files, or save it anew.');
+  if (end.endedFor === 'time' || end.signal === 'SIGXCPU')
+    return new IngestionFailure(
+      'parse_timeout',
+      'The file takes longer to be read than a file of its size may. Split it into several files, take out long runs of markup, or save it anew.',
+    );
+  const crashed =
+    end.code !== null ? end.code > 128 : ['SIGSEGV', 'SIGBUS', 'SIGILL', 'SIGABRT', 'SIGFPE', 'SIGTRAP'].includes(end.signal ?? '');
+  if (crashed)
+    return new IngestionFailure(
+      'corrupt_file',
+      'The parser broke down on this file. Open it where it was made, save it again, and upload that.',
+    );
+  return new Error(`a parser ended before it had read its file (code ${end.code}, signal ${end.signal}); it may be tried again`);
 }

@@ -1,16 +1,15 @@
 /** How a search runs: Postgres says how rare the terms are, the vector store ranks, Postgres decides what may be shown. */
-import { StoreError, type Collection, type KnowledgeStore } from '../../store/index.ts';
+import { type Collection, type KnowledgeStore, StoreError } from '../../store/index.ts';
 import type { FoundChunk, Prepared } from '../../store/knowledge/lookup.ts';
 import type { Embedder } from '../embedding/embedder.ts';
 import { EmbeddingError } from '../embedding/embedding-error.ts';
 import { termsOf } from '../lexical/terms.ts';
 import { dimensionsOf, queryVector, relevance } from '../lexical/vectors.ts';
-import { VectorStoreError } from '../vector-stores/vector-store-error.ts';
-import type { CollectionRef, VectorHit, VectorQuery, VectorStore } from '../vector-stores/vector-store.ts';
+import { type CollectionRef, type VectorHit, type VectorQuery, type VectorStore, VectorStoreError } from '../vector-stores/vector-store.ts';
 import { placeOf } from './chunk-metadata.ts';
 import { KnownCollections } from './known-collections.ts';
-import { bestReciprocalRank } from './reciprocal-rank.ts';
-import { SearchUnavailable, type Search, type SearchHit, type SearchRequest } from './search.ts';
+import { type Search, type SearchHit, type SearchRequest, SearchUnavailable } from './search.ts';
+import { bestReciprocalRank } from '../vector-stores/fuse-rankings.ts';
 
 export interface SearchDependencies {
   readonly knowledge: Pick<KnowledgeStore, 'collections' | 'lookup'>;

@@ -6,10 +6,8 @@ import { dirname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 
-import type { FileStorage, ReadOptions, StoredFile } from './file-storage.ts';
-import { checkKey, checkPrefix } from './keys.ts';
+import { checkKey, checkPrefix, type FileStorage, type ReadOptions, StorageError, type StoredFile } from './file-storage.ts';
 import { Meter } from './meter.ts';
-import { StorageError } from './storage-error.ts';
 
 /** No key begins with a dot. */
 const incoming = '.incoming';

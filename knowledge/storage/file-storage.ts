@@ -1,6 +1,29 @@
 /** Where uploaded files live: a directory or a bucket. Keys are ours (`<org>/<document id>`), never a client's file name. */
 import type { Readable } from 'node:stream';
 
+type StorageErrorKind =
+  /** The storage can't be reached or is out of order: try again. */
+  | 'unavailable'
+  | 'not_found'
+  | 'too_large'
+  /** It answered, and won't: wrong credentials, no such bucket, a read-only folder, a bad key. Trying again changes nothing. */
+  | 'refused';
+
+export class StorageError extends Error {
+  override readonly name = 'StorageError';
+  readonly kind: StorageErrorKind;
+
+  /** @param message names the storage or the key, and what to do */
+  constructor(kind: StorageErrorKind, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.kind = kind;
+  }
+
+  get retryable(): boolean {
+    return this.kind === 'unavailable';
+  }
+}
+
 export interface StoredFile {
   readonly bytes: number;
   /** Lower-case hex. */
@@ -26,4 +49,22 @@ export interface FileStorage {
   /** Keys with this prefix, ascending, behind `after`. */
   list(prefix: string, page: { readonly after?: string; readonly limit: number }): Promise<readonly string[]>;
   health(): Promise<void>;
+}
+
+const segment = /^[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
+
+/**
+ * Keys are made by Parley, of ids: letters, digits, `.`, `_`, `-`, and `/` between segments, none of which begins with a
+ * dot. So a key can't leave its folder, meet a temporary file or need quoting anywhere, even if an id came from outside.
+ *
+ * @throws StorageError `refused`
+ */
+export function checkKey(key: string): void {
+  if (key.length <= 512 && key.split('/').every((part) => segment.test(part))) return;
+  throw new StorageError('refused', `${JSON.stringify(key.slice(0, 100))} is no storage key`);
+}
+
+/** The beginning of a key, which may end in the middle of a segment or with a slash; `''` is all. @throws StorageError `refused` */
+export function checkPrefix(prefix: string): void {
+  if (prefix !== '') checkKey(prefix.endsWith('/') ? prefix.slice(0, -1) : prefix);
 }

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { addAbortSignal, type Readable } from 'node:stream';
 
-import type { StoredFile } from './file-storage.ts';
-import { StorageError } from './storage-error.ts';
+import { StorageError, type StoredFile } from './file-storage.ts';
 
 /** Content on its way into the storage: counted, hashed and bounded as it flows. */
 export class Meter {

@@ -37,7 +37,7 @@ export function openFileStorage(options: {
     prefix: path === '' ? '' : `${path}/`,
     ...(options.credentials === undefined ? {} : { credentials: options.credentials }),
   };
-  return openedWhenUsed(async () => (await import('./open-s3-storage.ts')).openS3Storage(s3));
+  return openedWhenUsed(async () => (await import('./s3-storage.ts')).openS3Storage(s3));
 }
 
 /** The client of S3 is a fifth of what a role loads at its start. */

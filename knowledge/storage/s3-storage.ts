@@ -1,13 +1,12 @@
 /** Files in a bucket of S3, or of a server that speaks its protocol. */
 import { Readable } from 'node:stream';
 
-import { DeleteObjectCommand, GetObjectCommand, ListObjectsV2Command, type S3Client } from '@aws-sdk/client-s3';
+import { DeleteObjectCommand, GetObjectCommand, ListObjectsV2Command, S3Client } from '@aws-sdk/client-s3';
 import { Upload } from '@aws-sdk/lib-storage';
 
-import type { FileStorage, ReadOptions, StoredFile } from './file-storage.ts';
-import { checkKey, checkPrefix } from './keys.ts';
+import { checkKey, checkPrefix, type FileStorage, type ReadOptions, StorageError, type StoredFile } from './file-storage.ts';
 import { Meter } from './meter.ts';
-import { s3Failure } from './s3-failure.ts';
+import type { OpenedFileStorage } from './open-file-storage.ts';
 
 /** What is in memory of one file: at most three parts. */
 const partBytes = 8 * 1024 * 1024;
@@ -130,4 +129,73 @@ export class S3Storage implements FileStorage {
   #failure(error: unknown, key: string): unknown {
     return s3Failure(error, { bucket: this.#bucket, key });
   }
+}
+
+/** What S3 and the client for it throw, as far as it is looked at. */
+interface S3Complaint {
+  readonly name?: string;
+  readonly message?: string;
+  readonly code?: unknown;
+  readonly $metadata?: { readonly httpStatusCode?: number };
+}
+
+/** Answers with a status below 500 that nevertheless pass. */
+const passing = new Set([
+  'RequestTimeout',
+  'SlowDown',
+  'Throttling',
+  'TooManyRequests',
+  'OperationAborted',
+  'ServiceUnavailable',
+  'InternalError',
+]);
+
+/** Puts a failure of the S3 client into the vocabulary of {@link StorageError}. */
+function s3Failure(error: unknown, at: { readonly bucket: string; readonly key: string }): unknown {
+  if (error instanceof StorageError || !(error instanceof Error)) return error;
+  const complaint = error as S3Complaint;
+  const status = complaint.$metadata?.httpStatusCode;
+  const name = complaint.name ?? '';
+  const failure = (kind: StorageError['kind'], message: string): StorageError => new StorageError(kind, message, { cause: error });
+  if (name === 'NoSuchBucket') return failure('refused', `there is no bucket ${at.bucket}: create it, or correct STORAGE_URL`);
+  if (name === 'NoSuchKey' || name === 'NotFound') return failure('not_found', `there is no file ${at.key} in the storage`);
+  if (name === 'EntityTooLarge') return failure('too_large', `the storage takes no file as long as ${at.key}`);
+  if (name === 'CredentialsProviderError') {
+    return failure(
+      'refused',
+      `there are no credentials for the bucket ${at.bucket}: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give the pod a role`,
+    );
+  }
+  const refused = status !== undefined && status >= 400 && status < 500 && status !== 408 && status !== 429 && !passing.has(name);
+  const detail = `${name === 'Error' ? '' : `${name}: `}${error.message}`;
+  if (refused) return failure('refused', `the bucket ${at.bucket} refused the request (${detail}): check credentials and permissions`);
+  return failure('unavailable', `the bucket ${at.bucket} can't be reached (${detail})`);
+}
+
+export interface S3StorageOptions {
+  readonly bucket: string;
+  /** Empty, or with a slash at its end. */
+  readonly prefix: string;
+  readonly endpoint?: string;
+  readonly region?: string;
+  readonly forcePathStyle?: boolean;
+  readonly credentials?: { readonly accessKeyId: string; readonly secretAccessKey: string };
+}
+
+/** A bucket, with connections of its own; nothing is asked of it yet. */
+export function openS3Storage(options: S3StorageOptions): OpenedFileStorage {
+  const { bucket, prefix, endpoint, region, forcePathStyle, credentials } = options;
+  const client = new S3Client({
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(region === undefined ? {} : { region }),
+    ...(credentials === undefined ? {} : { credentials }),
+    forcePathStyle: forcePathStyle ?? false,
+    maxAttempts: 3,
+    // In milliseconds: until connected, until the head of the answer, without a byte.
+    requestHandler: { connectionTimeout: 5000, requestTimeout: 60_000, throwOnRequestTimeout: true, socketTimeout: 60_000 },
+    // Not every server that speaks the protocol knows the checksums that the client would add by itself.
+    requestChecksumCalculation: 'WHEN_REQUIRED',
+    responseChecksumValidation: 'WHEN_REQUIRED',
+  });
+  return Object.assign(new S3Storage({ client, bucket, prefix }), { close: () => client.destroy() });
 }

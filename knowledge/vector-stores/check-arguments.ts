@@ -1,6 +1,5 @@
 /** What every store refuses alike, so that what one takes the other takes too. */
-import { VectorStoreError } from './vector-store-error.ts';
-import type { CollectionRef, EqualityFilter, VectorQuery, VectorRecord } from './vector-store.ts';
+import { type CollectionRef, type EqualityFilter, type VectorQuery, type VectorRecord, VectorStoreError } from './vector-store.ts';
 
 /** Dimensions of a dense vector at most. */
 export const mostDimensions = 16_000;

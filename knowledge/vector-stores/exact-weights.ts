@@ -2,8 +2,8 @@
  * Vectors as small integers. An inner product of them that stays below 2^24 comes out the same in single precision, whatever the
  * order in which a store adds it up and however it vectorises: so that all stores rank alike to the last tie.
  */
-import type { SparseVector } from '../lexical/sparse-vector.ts';
-import { VectorStoreError } from './vector-store-error.ts';
+import type { SparseVector } from '../lexical/vectors.ts';
+import { VectorStoreError } from './vector-store.ts';
 
 /** A sparse vector in whole units. */
 export interface SparseUnits {

@@ -1,5 +1,10 @@
-import { reciprocalRankConstant } from '../search/reciprocal-rank.ts';
 import type { VectorHit } from './vector-store.ts';
+
+/** Source: Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion", SIGIR 2009, which also found the constant. */
+const reciprocalRankConstant = 60;
+
+/** What is first in both of two rankings. */
+export const bestReciprocalRank = 2 / (reciprocalRankConstant + 1);
 
 /** How many hits of each ranking are fused into `topK`. */
 export function candidatesFor(topK: number): number {

@@ -1,12 +1,10 @@
 /** The vector store that the configuration names. */
-import type { Registry } from 'prom-client';
+import { Histogram, type Registry } from 'prom-client';
 
 import type { Logger } from '../../platform/logging.ts';
-import { instrumentStore } from './instrumented-store.ts';
-import { storeOpenedWhenUsed } from './opened-when-used.ts';
-import { PgvectorStore, type PgvectorDatabase } from './pgvector/pgvector-store.ts';
-import { VectorStoreError } from './vector-store-error.ts';
-import type { VectorStore } from './vector-store.ts';
+import { type PgvectorDatabase, PgvectorStore } from './pgvector/pgvector-store.ts';
+import { type VectorStore, VectorStoreError } from './vector-store.ts';
+import { lazily } from '../../platform/lazily.ts';
 
 export interface VectorStoreOptions {
   /** `pgvector:` (also when absent), `milvus://host:port` or `milvus+tls://user:password@host:port`, with `/database` behind it for another than the default one. */
@@ -23,11 +21,11 @@ export interface VectorStoreOptions {
  * @throws VectorStoreError `refused` when the address names no store that there is
  */
 export function createVectorStore(options: VectorStoreOptions): VectorStore {
-  const store = open(options);
+  const store = openStore(options);
   return options.registry === undefined ? store : instrumentStore(store, options.registry);
 }
 
-function open({ url = 'pgvector:', database }: VectorStoreOptions): VectorStore {
+function openStore({ url = 'pgvector:', database }: VectorStoreOptions): VectorStore {
   if (url === 'pgvector:') return new PgvectorStore(database);
   const address = URL.canParse(url) ? new URL(url) : undefined;
   if (address === undefined || !(address.protocol in schemes) || address.hostname === '') {
@@ -45,3 +43,62 @@ function open({ url = 'pgvector:', database }: VectorStoreOptions): VectorStore 
 }
 
 const schemes = { 'milvus:': true, 'milvus+tls:': true };
+
+/** A store whose code is loaded by the first one who uses it: the client of Milvus is a fifth of what each process of a call would load. */
+function storeOpenedWhenUsed(name: VectorStore['name'], open: () => Promise<VectorStore>): VectorStore {
+  const store = lazily(open);
+  return {
+    name,
+    upsert: async (...of) => (await store.get()).upsert(...of),
+    search: async (...of) => (await store.get()).search(...of),
+    count: async (...of) => (await store.get()).count(...of),
+    deleteDocument: async (...of) => (await store.get()).deleteDocument(...of),
+    deleteCollection: async (...of) => (await store.get()).deleteCollection(...of),
+    documentIds: async (...of) => (await store.get()).documentIds(...of),
+    health: async () => (await store.get()).health(),
+    close: () => store.close((opened) => opened.close()),
+  };
+}
+
+/** Measures every call of a store, failed ones too. */
+function instrumentStore(store: VectorStore, registry: Registry): VectorStore {
+  const seconds = histogram(registry);
+  const measured = async <T>(operation: string, work: () => Promise<T>): Promise<T> => {
+    const end = seconds.startTimer({ store: store.name, operation });
+    try {
+      const result = await work();
+      end({ outcome: 'ok' });
+      return result;
+    } catch (error) {
+      end({ outcome: 'error' });
+      throw error;
+    }
+  };
+  return {
+    name: store.name,
+    upsert: (collection, records, signal) => measured('upsert', () => store.upsert(collection, records, signal)),
+    search: (collection, query, signal) => measured('search', () => store.search(collection, query, signal)),
+    count: (collection, documentId) => measured('count', () => store.count(collection, documentId)),
+    deleteDocument: (collection, documentId) => measured('delete_document', () => store.deleteDocument(collection, documentId)),
+    deleteCollection: (collection) => measured('delete_collection', () => store.deleteCollection(collection)),
+    documentIds: (collection, page) => measured('document_ids', () => store.documentIds(collection, page)),
+    health: () => measured('health', () => store.health()),
+    close: () => store.close(),
+  };
+}
+
+const name = 'parley_vector_store_seconds';
+
+function histogram(registry: Registry): Histogram<'store' | 'operation' | 'outcome'> {
+  const registered = registry.getSingleMetric(name);
+  if (registered instanceof Histogram) return registered;
+  const made = new Histogram({
+    name,
+    help: 'Time of a call to the vector store, in seconds.',
+    labelNames: ['store', 'operation', 'outcome'],
+    buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
+    registers: [],
+  });
+  registry.registerMetric(made);
+  return made;
+}

@@ -3,8 +3,7 @@ import { type Clock, sleep } from '../../platform/clock.ts';
 import type { Egress, EgressResponse } from '../../platform/egress/egress.ts';
 import { EgressError, type EgressErrorKind } from '../../platform/egress/egress-error.ts';
 import type { HostTurns } from './host-turns.ts';
-import { type FetchedPage, PageFailure, type PageFailureCode, type PageResult } from './page.ts';
-import { acceptedTypes, pageType } from './page-type.ts';
+import { acceptedTypes, type FetchedPage, PageFailure, type PageFailureCode, type PageResult, pageType } from './page.ts';
 import { retryAfterMs } from './retry-after.ts';
 import type { RobotsCache } from './robots-cache.ts';
 

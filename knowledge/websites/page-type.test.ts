@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { pageType } from './page-type.ts';
+import { pageType } from './page.ts';
 
 const typeOf = (body: string): string => {
   try {

@@ -5,15 +5,14 @@ import { Readable } from 'node:stream';
 
 import type { CallLifecycle } from '../calls/lifecycle.ts';
 import { recordingKey } from '../calls/names.ts';
-import type { FileStorage } from '../../knowledge/storage/file-storage.ts';
-import { StorageError } from '../../knowledge/storage/storage-error.ts';
+import { type FileStorage, StorageError } from '../../knowledge/storage/file-storage.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
-import { isTerminal, type CallRef, type CallStore } from '../../store/index.ts';
-import { recordInto, type RecordedJob } from '../livekit-patches/index.ts';
+import { type CallRef, type CallStore, isTerminal } from '../../store/index.ts';
+import { type RecordedJob, recordInto } from '../livekit-patches/index.ts';
 import { cutOpus, EmptyRecording } from './ogg/cut-opus.ts';
 import { processIdentity } from './process-identity.ts';
-import { Spool, type RecordingFacts, type SpooledRecording } from './spool.ts';
+import { type RecordingFacts, Spool, type SpooledRecording } from './spool.ts';
 
 /** `kept`: it is safe in the spool, and the role brings it to the storage. `none`: nothing was recorded. */
 export type Saved = 'saved' | 'kept' | 'none';

@@ -3,11 +3,9 @@ import { ApplicationFailure, Context } from '@temporalio/activity';
 import { Counter, Histogram, type Registry } from 'prom-client';
 
 import { EmbeddingError } from '../../knowledge/embedding/embedding-error.ts';
-import type { IngestionDependencies, Step } from '../../knowledge/ingestion/dependencies.ts';
+import { DocumentGone, type IngestionDependencies, type Step } from '../../knowledge/ingestion/dependencies.ts';
 import { openDocument } from '../../knowledge/ingestion/dependencies.ts';
-import { completionMessage } from '../../knowledge/ingestion/completion-message.ts';
-import { documentCompleted, documentFailed } from '../../knowledge/ingestion/document-events.ts';
-import { DocumentGone } from '../../knowledge/ingestion/document-gone.ts';
+import { completionMessage, documentCompleted, documentFailed } from '../../knowledge/ingestion/document-events.ts';
 import { fetchDocumentPages, type FetchingDependencies } from '../../knowledge/ingestion/fetch-document-pages.ts';
 import { indexDocument } from '../../knowledge/ingestion/index-document.ts';
 import { needsReweighing } from '../../knowledge/ingestion/reweighing.ts';

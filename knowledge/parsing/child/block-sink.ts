@@ -1,7 +1,10 @@
 import { writeSync } from 'node:fs';
+import dgram from 'node:dgram';
+import dns from 'node:dns';
+import net from 'node:net';
 
 import { IngestionFailure } from '../../ingestion-failure.ts';
-import type { Block, TableBlock, TextBlock } from '../block.ts';
+import type { Block, Sink, TableBlock, TextBlock } from '../block.ts';
 import type { ParserLimits } from '../limits.ts';
 import type { ChildMessage } from '../messages.ts';
 import { cleanText, oneLine, tidyLines } from '../text/clean.ts';
@@ -12,15 +15,6 @@ const batchBytes = 64_000;
 const cellCharacters = 33_000;
 /** A longer paragraph comes as several blocks, so that no message is much longer than a batch. */
 const blockCharacters = 32_000;
-
-/** Where parsers put what they find: cleans it, counts it, and sends it on in batches. */
-export interface Sink {
-  /** Blocks whose text is empty once cleaned are dropped. */
-  add(block: Block): void;
-  /** For a person, at most a hundred. */
-  warn(warning: string): void;
-  progress(done: number, total: number): void;
-}
 
 export class BlockSink implements Sink {
   readonly #limits: ParserLimits;
@@ -139,4 +133,16 @@ export function lineWriter(fd: number): (message: ChildMessage) => void {
     const line = Buffer.from(`${JSON.stringify(message)}\n`);
     for (let at = 0; at < line.length;) at += writeSync(fd, line, at);
   };
+}
+
+export function sealNetwork(): void {
+  const refuse = (): never => {
+    throw new Error('a parser has no network');
+  };
+  Object.assign(net.Socket.prototype, { connect: refuse });
+  Object.assign(net.Server.prototype, { listen: refuse });
+  Object.assign(dgram.Socket.prototype, { bind: refuse, send: refuse, connect: refuse });
+  Object.assign(dns, { lookup: refuse, resolve: refuse });
+  Object.assign(dns.promises, { lookup: refuse, resolve: refuse });
+  Object.assign(globalThis, { fetch: refuse, WebSocket: undefined, EventSource: undefined });
 }

@@ -1,7 +1,6 @@
 /** A child that reads one file and ends. Started and watched by ParserProcess. */
 import { asFailure, parse } from './parse.ts';
-import { lineWriter } from './block-sink.ts';
-import { sealNetwork } from './seal.ts';
+import { lineWriter, sealNetwork } from './block-sink.ts';
 import type { ParserTask } from '../messages.ts';
 
 const send = lineWriter(3);

@@ -1,8 +1,8 @@
 import { IngestionFailure } from '../../ingestion-failure.ts';
-import type { ParsedExtension, ChildMessage } from '../messages.ts';
+import type { ChildMessage, ParsedExtension } from '../messages.ts';
 import { checkSignature } from '../signature.ts';
 import { BlockSink } from './block-sink.ts';
-import type { Parser, ParserInput } from './parser.ts';
+import type { Parser, ParserInput } from '../block.ts';
 
 const parsers: Readonly<Record<ParsedExtension, () => Promise<Parser>>> = {
   pdf: async () => (await import('../formats/pdf/pdf.ts')).parsePdf,

@@ -1,14 +1,14 @@
 import mammoth from 'mammoth';
+import { Parser as XmlParser } from 'htmlparser2';
 
 import { IngestionFailure } from '../../ingestion-failure.ts';
-import { checkNesting, openArchive, type Archive } from '../archive/archive.ts';
+import { type Archive, checkNesting, openArchive } from '../archive/archive.ts';
 import { nestedTooDeep } from '../archive/scan-xml.ts';
-import type { Parser } from '../child/parser.ts';
 import { docxLimits } from '../limits.ts';
 import { oneLine } from '../text/clean.ts';
 import { legacyFontName, legacyFontWarning } from '../text/legacy-bangla.ts';
 import { addHtmlBlocks } from './html-blocks.ts';
-import { elementText, paragraphTexts } from './xml-text.ts';
+import type { Parser } from '../block.ts';
 
 const MAIN = 'word/document.xml';
 
@@ -86,4 +86,53 @@ function linksElsewhere(archive: Archive): boolean {
 function runningTexts(archive: Archive): ReadonlySet<string> {
   const parts = [...archive.parts].filter(([name]) => /^word\/(?:header|footer)\d*\.xml$/u.test(name)).map(([, part]) => part);
   return new Set(parts.flatMap((part) => paragraphTexts(part).map(oneLine)).filter((text) => /\p{L}{2}/u.test(text)));
+}
+
+/** The text of each paragraph of a WordprocessingML part. */
+function paragraphTexts(part: Buffer): readonly string[] {
+  const paragraphs: string[] = [];
+  let text = '';
+  let inText = false;
+  const parser = new XmlParser(
+    {
+      onopentagname: (name) => {
+        if (local(name) === 'tab' || local(name) === 'br') text += ' ';
+        inText = local(name) === 't';
+      },
+      ontext: (piece) => (text += inText ? piece : ''),
+      onclosetag: (name) => {
+        inText = false;
+        if (local(name) !== 'p') return;
+        paragraphs.push(text);
+        text = '';
+      },
+    },
+    { xmlMode: true, decodeEntities: true },
+  );
+  parser.end(part.toString());
+  return paragraphs;
+}
+
+/** The text of the first element with this local name, or nothing. */
+function elementText(part: Buffer | undefined, name: string): string {
+  let text = '';
+  let state: 'before' | 'inside' | 'after' = 'before';
+  const parser = new XmlParser(
+    {
+      onopentagname: (tag) => {
+        if (state === 'before' && local(tag) === name) state = 'inside';
+      },
+      ontext: (piece) => (text += state === 'inside' ? piece : ''),
+      onclosetag: (tag) => {
+        if (state === 'inside' && local(tag) === name) state = 'after';
+      },
+    },
+    { xmlMode: true, decodeEntities: true },
+  );
+  parser.end(part?.toString() ?? '');
+  return text;
+}
+
+function local(name: string): string {
+  return name.slice(name.indexOf(':') + 1);
 }

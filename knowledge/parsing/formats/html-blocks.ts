@@ -1,7 +1,6 @@
 import { Parser as HtmlParser } from 'htmlparser2';
 
-import type { Sink } from '../child/block-sink.ts';
-import type { TextBlock } from '../block.ts';
+import type { Sink, TextBlock } from '../block.ts';
 import { oneLine } from '../text/clean.ts';
 import { Outline } from '../text/outline.ts';
 import { TableBuilder } from './html-table.ts';

@@ -1,15 +1,15 @@
 import { Readability } from '@mozilla/readability';
-import { load, type CheerioAPI } from 'cheerio';
+import { type CheerioAPI, load } from 'cheerio';
 import { Parser as HtmlParser } from 'htmlparser2';
 import { parseHTML } from 'linkedom';
 
 import { IngestionFailure } from '../../ingestion-failure.ts';
 import { nestedTooDeep } from '../archive/scan-xml.ts';
-import type { Parser } from '../child/parser.ts';
 import { htmlBytes, nestingLimit } from '../limits.ts';
 import { oneLine } from '../text/clean.ts';
 import { decodeText } from '../text/decode.ts';
 import { addHtmlBlocks } from './html-blocks.ts';
+import type { Parser } from '../block.ts';
 
 /** Below this share of the page's own text, the article that was found is not the page. */
 const leastShare = 0.5;

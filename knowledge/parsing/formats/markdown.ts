@@ -5,12 +5,11 @@ import remarkParse from 'remark-parse';
 import { unified } from 'unified';
 import { parse as parseYaml } from 'yaml';
 
-import type { Sink } from '../child/block-sink.ts';
-import type { Parser } from '../child/parser.ts';
 import { decodeText } from '../text/decode.ts';
 import { legacyFontWarning, looksLikeLegacyBangla } from '../text/legacy-bangla.ts';
 import { Outline } from '../text/outline.ts';
 import { deepBracketsApart, markdownPieces } from './markdown-pieces.ts';
+import type { Parser, Sink } from '../block.ts';
 
 /** Rows in one table block. */
 const rowsPerBlock = 100;

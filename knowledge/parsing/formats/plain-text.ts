@@ -1,6 +1,6 @@
-import type { Parser } from '../child/parser.ts';
 import { decodeText } from '../text/decode.ts';
 import { legacyFontWarning, looksLikeLegacyBangla } from '../text/legacy-bangla.ts';
+import type { Parser } from '../block.ts';
 
 /** Paragraphs are what stands between empty lines. Nothing else is read into plain text. */
 export const parsePlainText: Parser = (input, sink) => {

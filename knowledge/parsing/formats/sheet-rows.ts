@@ -1,4 +1,4 @@
-import type { Sink } from '../child/block-sink.ts';
+import type { Sink } from '../block.ts';
 import { findHeader } from './table-header.ts';
 
 export interface SheetCell {

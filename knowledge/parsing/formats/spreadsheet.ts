@@ -3,10 +3,8 @@ import * as codepages from '@e965/xlsx/dist/cpexcel.full.mjs';
 
 import { IngestionFailure } from '../../ingestion-failure.ts';
 import { checkNesting, openArchive } from '../archive/archive.ts';
-import type { Sink } from '../child/block-sink.ts';
-import type { Parser, ParserInput } from '../child/parser.ts';
-import { formulasWithoutValue } from './formulas.ts';
 import { addSheet, type SheetCell, type SheetRow } from './sheet-rows.ts';
+import type { Parser, ParserInput, Sink } from '../block.ts';
 
 // Workbooks from before 1997 name a code page.
 XLSX.set_cptable(codepages);
@@ -127,4 +125,20 @@ function shownBy(cell: XLSX.CellObject, uses1904: boolean): string {
 
 function tooManyCells(limit: number): IngestionFailure {
   return new IngestionFailure('too_large', `The workbook has more than ${limit} cells. Split it into several files.`);
+}
+
+/** What may stand between a formula's end and its cell's when nobody has calculated it. */
+const noValue = /^\s*(?:<(?:\w+:)?v\s*\/>|<(?:\w+:)?v>\s*<\/(?:\w+:)?v>)?\s*<\/(?:\w+:)?c>/u;
+
+/** Formulas of a workbook whose value the program that wrote it did not store; only a spreadsheet program could tell it. */
+function formulasWithoutValue(parts: ReadonlyMap<string, Buffer>): number {
+  let count = 0;
+  for (const [name, part] of parts) {
+    if (!/^xl\/worksheets\/[^/]+\.xml$/iu.test(name)) continue;
+    for (let at = part.indexOf('f>'); at >= 0; at = part.indexOf('f>', at + 2)) {
+      const isEnd = part[at - 1] === 0x2f || part[at - 1] === 0x3a;
+      if (isEnd && noValue.test(part.toString('latin1', at + 2, at + 42))) count += 1;
+    }
+  }
+  return count;
 }

@@ -2,8 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 
-import { lineWriter } from '../child/block-sink.ts';
-import { sealNetwork } from '../child/seal.ts';
+import { lineWriter, sealNetwork } from '../child/block-sink.ts';
 
 sealNetwork();
 const attempts: Readonly<Record<string, () => unknown>> = {

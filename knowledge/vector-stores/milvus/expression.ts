@@ -1,8 +1,7 @@
 /** Milvus' filter expressions. Values are written into the text, because Milvus Lite has no templates for them. */
 import { createHash } from 'node:crypto';
 
-import { VectorStoreError } from '../vector-store-error.ts';
-import type { CollectionRef, Scalar, VectorQuery } from '../vector-store.ts';
+import { type CollectionRef, type Scalar, type VectorQuery, VectorStoreError } from '../vector-store.ts';
 
 /** A collection's name within Milvus, where those of all organisations stand side by side. */
 export function scopeOf({ org, collectionId }: Pick<CollectionRef, 'org' | 'collectionId'>): string {

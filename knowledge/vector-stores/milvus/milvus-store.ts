@@ -4,11 +4,17 @@ import { ConsistencyLevelEnum, MilvusClient, type RowData } from '@zilliz/milvus
 import { checkCollection, checkDocumentId, checkQuery, checkRecord } from '../check-arguments.ts';
 import { denseUnits, passageUnit, passageUnits, queryUnits } from '../exact-weights.ts';
 import { byRank, candidatesFor, fuseRankings } from '../fuse-rankings.ts';
-import { VectorStoreError } from '../vector-store-error.ts';
-import type { CollectionRef, VectorHit, VectorQuery, VectorRecord, VectorSpace, VectorStore } from '../vector-store.ts';
+import {
+  type CollectionRef,
+  type VectorHit,
+  type VectorQuery,
+  type VectorRecord,
+  type VectorSpace,
+  type VectorStore,
+  VectorStoreError,
+} from '../vector-store.ts';
 import { expressionOf, literal, scopeOf, tagOf } from './expression.ts';
-import { isLost, type MilvusStatus, requireSuccess, toMilvusError } from './milvus-error.ts';
-import { collectionName, collectionSchema, indexesOf, metric } from './schema.ts';
+import { collectionName, collectionSchema, indexesOf, isLost, metric, type MilvusStatus, requireSuccess, toMilvusError } from './schema.ts';
 
 export interface MilvusOptions {
   /** host:port. */

@@ -4,8 +4,14 @@ import { StoreError } from '../../../store/error.ts';
 import { checkCollection, checkDocumentId, checkQuery, checkRecord } from '../check-arguments.ts';
 import { denseUnits, passageUnits } from '../exact-weights.ts';
 import { candidatesFor, fuseRankings } from '../fuse-rankings.ts';
-import { VectorStoreError } from '../vector-store-error.ts';
-import type { CollectionRef, VectorHit, VectorQuery, VectorRecord, VectorStore } from '../vector-store.ts';
+import {
+  type CollectionRef,
+  type VectorHit,
+  type VectorQuery,
+  type VectorRecord,
+  type VectorStore,
+  VectorStoreError,
+} from '../vector-store.ts';
 import { DenseTable } from './dense-table.ts';
 import { addPostings, blockOf, compactBlock, startOf } from './postings.ts';
 import { rankWords } from './rank-words.ts';

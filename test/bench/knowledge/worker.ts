@@ -5,17 +5,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 import { freePorts } from '../../../local-stack/ports.ts';
-import { fileKey } from '../../../knowledge/ingestion/object-keys.ts';
 import { SMALL_FILE_BYTES } from '../../../knowledge/jobs/names.ts';
 import { openKnowledge } from '../../../knowledge/open-knowledge.ts';
 import { loadConfig } from '../../../platform/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
-import { newDocumentId, type Collection, type DocumentRecord } from '../../../store/index.ts';
+import { type Collection, type DocumentRecord, newDocumentId } from '../../../store/index.ts';
 import { bundle, ensureBundle } from '../harness/bundle.ts';
 import { startChild } from '../harness/child.ts';
 import { Metrics } from '../harness/prometheus.ts';
 import type { Host } from './host.ts';
+import { fileKey } from '../../../knowledge/ingestion/clear-document.ts';
 
 const logDir = fileURLToPath(new URL('../.build/', import.meta.url));
 

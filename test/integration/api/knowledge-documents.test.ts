@@ -7,11 +7,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { workflowIds } from '../../../knowledge/jobs/names.ts';
-import { StorageError } from '../../../knowledge/storage/storage-error.ts';
 import { eventually } from '../../support/eventually.ts';
 import { unlimited } from '../../support/limits.ts';
-import { canary, organization, startFacade, type Answer, type Facade, type TestOrganization } from './facade.ts';
+import { type Answer, canary, type Facade, organization, startFacade, type TestOrganization } from './facade.ts';
 import { complete, knowledgeMeans, type KnowledgeMeans } from './knowledge-means.ts';
+import { StorageError } from '../../../knowledge/storage/file-storage.ts';
 
 const all = '/api/v1/knowledge-bases';
 let means: KnowledgeMeans;

@@ -7,19 +7,19 @@ import { pathToFileURL } from 'node:url';
 
 import { onTestFinished } from 'vitest';
 
-import { documentFolder, fileKey } from '../../../knowledge/ingestion/object-keys.ts';
 import { SMALL_FILE_BYTES } from '../../../knowledge/jobs/names.ts';
-import { openKnowledge, type Knowledge } from '../../../knowledge/open-knowledge.ts';
+import { type Knowledge, openKnowledge } from '../../../knowledge/open-knowledge.ts';
 import type { SearchHit } from '../../../knowledge/search/search.ts';
 import { loadConfig } from '../../../platform/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
-import { migrate, newDocumentId, openStore, type Collection, type DocumentRecord, type Store } from '../../../store/index.ts';
+import { type Collection, type DocumentRecord, migrate, newDocumentId, openStore, type Store } from '../../../store/index.ts';
 import { runWorker } from '../../../workflows/main.ts';
 import { eventually } from '../../support/eventually.ts';
 import { database } from '../../support/postgres.ts';
 import { temporalAddress } from '../../support/temporal.ts';
 import { sharedBundle, unique } from '../workflows/support.ts';
+import { documentFolder, fileKey } from '../../../knowledge/ingestion/clear-document.ts';
 
 export interface KnowledgeHarness {
   readonly env: Readonly<Record<string, string>>;

@@ -1,5 +1,5 @@
 import type { Paragraph } from './paragraphs.ts';
-import { roundedSize, usualSize } from './usual-size.ts';
+import { roundedSize, usualSize } from './page-lines.ts';
 
 /** How much larger than the body a heading is; how long it may be. */
 const larger = 1.12;

@@ -1,4 +1,5 @@
 import type { TextItem, TextMarkedContent } from 'pdfjs-dist/types/src/display/api.js';
+import type { PDFPageProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
 
 /** A piece of text on one baseline, in points from the page's upper left corner. */
 export interface Line {
@@ -99,4 +100,59 @@ function commonest(values: readonly number[]): number {
 
 function multiply([a = 1, b = 0, c = 0, d = 1, e = 0, f = 0]: Matrix, [g = 1, h = 0, i = 0, j = 1, k = 0, l = 0]: Matrix): Matrix {
   return [a * g + c * h, b * g + d * h, a * i + c * j, b * i + d * j, a * k + c * l + e, b * k + d * l + f];
+}
+
+/** Of any number of values: as arguments of `Math.min`, a hundred thousand would be too many. */
+export function smallest(values: readonly number[]): number {
+  return values.reduce((least, value) => Math.min(least, value), Number.POSITIVE_INFINITY);
+}
+
+export function largest(values: readonly number[]): number {
+  return values.reduce((most, value) => Math.max(most, value), Number.NEGATIVE_INFINITY);
+}
+
+/** The font height that most characters have: the body's. 0 when there are none. */
+export function usualSize(texts: readonly { readonly size: number; readonly text: string }[]): number {
+  const characters = new Map<number, number>();
+  for (const { size, text } of texts) characters.set(roundedSize(size), (characters.get(roundedSize(size)) ?? 0) + text.length);
+  return [...characters].sort((one, other) => other[1] - one[1])[0]?.[0] ?? 0;
+}
+
+/** To half a point: programs scale fonts a little. */
+export function roundedSize(size: number): number {
+  return Math.round(size * 2) / 2;
+}
+
+/** Pages that are read twice to learn of their fonts. Documents name theirs on the first ones. */
+const mostPages = 12;
+
+/** Which of a document's fonts are bold. pdf.js tells only of those whose page was laid out to be drawn. */
+export class BoldFonts {
+  readonly #known = new Map<string, boolean>();
+  #pages = 0;
+
+  isBold(font: string): boolean {
+    return this.#known.get(font) === true;
+  }
+
+  /** Looks at the fonts of a page, if any is new. Never fails: a page that can't be drawn may well be read. */
+  async learn(page: PDFPageProxy, items: readonly (TextItem | TextMarkedContent)[]): Promise<void> {
+    const fonts = new Set(items.flatMap((item) => ('str' in item && item.str.trim() !== '' ? [item.fontName] : [])));
+    const unknown = [...fonts].filter((font) => !this.#known.has(font));
+    if (unknown.length === 0 || this.#pages === mostPages) return;
+    this.#pages += 1;
+    for (const font of unknown) this.#known.set(font, false);
+    try {
+      await page.getOperatorList();
+      for (const font of unknown) if (page.commonObjs.has(font)) this.#known.set(font, isBoldFont(page.commonObjs.get(font)));
+    } catch {
+      // As if none was bold.
+    }
+  }
+}
+
+/** By its name, behind the tag of a part of a font: `ABCDEF+Calibri-Bold`; TeX's bold fonts are called CMBX10. */
+function isBoldFont(font: unknown): boolean {
+  const name = typeof font === 'object' && font !== null && 'name' in font ? font.name : undefined;
+  return typeof name === 'string' && /bold|black|heavy|demi|(?:^|\+)(?:cm|sf|ec)bx/iu.test(name);
 }

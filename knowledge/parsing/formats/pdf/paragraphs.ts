@@ -1,5 +1,4 @@
-import { largest } from './extent.ts';
-import type { Line } from './page-lines.ts';
+import { largest, type Line } from './page-lines.ts';
 import type { Region } from './reading-order.ts';
 
 /** Lines that are read as one. */

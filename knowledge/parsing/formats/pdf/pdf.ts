@@ -1,19 +1,17 @@
-import type { PDFDocumentProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import { getDocument, type PDFDocumentProxy, VerbosityLevel } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import * as worker from 'pdfjs-dist/legacy/build/pdf.worker.mjs';
 
 import { IngestionFailure } from '../../../ingestion-failure.ts';
-import type { Sink } from '../../child/block-sink.ts';
-import type { Parser } from '../../child/parser.ts';
 import { oneLine } from '../../text/clean.ts';
 import { legacyFontWarning, looksLikeLegacyBangla } from '../../text/legacy-bangla.ts';
 import { Outline } from '../../text/outline.ts';
-import { BoldFonts } from './bold-fonts.ts';
 import { bookmarkKey, Headings } from './headings.ts';
-import { openPdf } from './open.ts';
-import { pageLines, type Line } from './page-lines.ts';
-import { pageList } from './page-list.ts';
+import { BoldFonts, type Line, pageLines } from './page-lines.ts';
 import { paragraphsOf } from './paragraphs.ts';
 import { readingOrder } from './reading-order.ts';
-import { runningLines, type PageOfLines } from './running-lines.ts';
+import { type PageOfLines, runningLines } from './running-lines.ts';
+import type { Parser, Sink } from '../../block.ts';
+import { pdfAsset } from '../../assets.ts';
 
 interface Page extends PageOfLines {
   readonly turned: readonly Line[];
@@ -123,4 +121,49 @@ async function documentTitle(pdf: PDFDocumentProxy): Promise<string> {
   )
     ? ''
     : title;
+}
+
+/** Opens without a worker thread (this process is the worker), without fonts of the system, canvas, scripts or forms. */
+async function openPdf(content: Buffer): Promise<PDFDocumentProxy> {
+  // pdf.js takes its worker's code from here instead of loading a script.
+  Object.assign(globalThis, { pdfjsWorker: worker });
+  const task = getDocument({
+    data: new Uint8Array(content.buffer, content.byteOffset, content.byteLength),
+    cMapUrl: pdfAsset('cmaps'),
+    cMapPacked: true,
+    standardFontDataUrl: pdfAsset('standard_fonts'),
+    useSystemFonts: false,
+    useWorkerFetch: false,
+    useWasm: false,
+    disableFontFace: true,
+    // With their names, which say whether they are bold.
+    fontExtraProperties: true,
+    enableXfa: false,
+    isOffscreenCanvasSupported: false,
+    isImageDecoderSupported: false,
+    // A picture is never decoded for its text.
+    maxImageSize: 0,
+    verbosity: VerbosityLevel.ERRORS,
+  });
+  try {
+    return await task.promise;
+  } catch (error) {
+    if (error instanceof Error && error.name === 'PasswordException')
+      throw new IngestionFailure('password_protected', 'The PDF opens only with a password. Save it without one, and upload it again.', {
+        cause: error,
+      });
+    throw error;
+  }
+}
+
+/** `1, 3-7, 12`, as a person writes it; the first twenty runs. */
+function pageList(pages: readonly number[]): string {
+  const runs: { first: number; last: number }[] = [];
+  for (const page of pages) {
+    const run = runs.at(-1);
+    if (run?.last === page - 1) run.last = page;
+    else runs.push({ first: page, last: page });
+  }
+  const shown = runs.slice(0, 20).map(({ first, last }) => (first === last ? String(first) : `${first}-${last}`));
+  return shown.join(', ') + (runs.length > 20 ? ` and ${runs.length - 20} more places` : '');
 }

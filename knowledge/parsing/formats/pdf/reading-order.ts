@@ -1,5 +1,4 @@
-import { largest, smallest } from './extent.ts';
-import type { Line } from './page-lines.ts';
+import { largest, type Line, smallest } from './page-lines.ts';
 
 /** Pieces on each side that make a column; characters they have on average. Tables have shorter ones. */
 const leastPieces = 4;

@@ -1,6 +1,4 @@
-import { smallest } from './extent.ts';
-import type { Line } from './page-lines.ts';
-import { usualSize } from './usual-size.ts';
+import { type Line, smallest, usualSize } from './page-lines.ts';
 
 export interface PageOfLines {
   readonly number: number;
