@@ -5,7 +5,7 @@ import { createLogger } from '../platform/logging.ts';
 import { eventually } from '../test/support/eventually.ts';
 import { createInformer, type Change, type Informer, type InformerOptions } from './informer.ts';
 import { ResourceClient } from './resource-client.ts';
-import { startApiServerDouble, type ApiServerDouble } from './testing/index.ts';
+import { startApiServerDouble, type ApiServerDouble } from '../test/support/api-server-double/index.ts';
 import { createTransport, type Transport } from './transport.ts';
 import type { KubeObject, ResourceDescriptor, Stored } from './types.ts';
 

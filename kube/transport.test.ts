@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { KubeError } from './error.ts';
 import { ResourceClient } from './resource-client.ts';
-import { startApiServerDouble, type ApiServerDouble } from './testing/index.ts';
+import { startApiServerDouble, type ApiServerDouble } from '../test/support/api-server-double/index.ts';
 import { createTransport, loadKubeConfig, type Transport, type TransportOptions } from './transport.ts';
 import type { KubeObject } from './types.ts';
 

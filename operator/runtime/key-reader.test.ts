@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { createTransport, ResourceClient, type KubeObject, type Stored, type Transport } from '../../kube/index.ts';
-import { startApiServerDouble, type ApiServerDouble } from '../../kube/testing/index.ts';
+import { startApiServerDouble, type ApiServerDouble } from '../../test/support/api-server-double/index.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { unusableKeys } from '../webhook-subscription/signing-keys.ts';
 import { KeyReader, type DataFacts } from './key-reader.ts';

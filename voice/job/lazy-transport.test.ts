@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import { afterEach, beforeEach, expect, it } from 'vitest';
 
-import { startApiServerDouble, type ApiServerDouble } from '../../kube/testing/index.ts';
+import { startApiServerDouble, type ApiServerDouble } from '../../test/support/api-server-double/index.ts';
 import { createLogger } from '../../platform/logging.ts';
 import { lazyTransport } from './lazy-transport.ts';
 

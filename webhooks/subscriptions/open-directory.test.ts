@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
 import { agentKind, webhookSubscriptionKind, wellKnown } from '../../crds/index.ts';
 import { createTransport, ResourceClient, type KubeObject, type Stored, type Transport } from '../../kube/index.ts';
-import { startApiServerDouble, type ApiServerDouble } from '../../kube/testing/index.ts';
+import { startApiServerDouble, type ApiServerDouble } from '../../test/support/api-server-double/index.ts';
 import { createLogger } from '../../platform/logging.ts';
 import { eventually } from '../../test/support/eventually.ts';
 import { generateSigningKey } from '../signing/signing-keys.ts';

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 
 import { createTransport, ResourceClient, type Transport } from '../../../kube/index.ts';
-import { resourceOf, startApiServerDouble, type ApiServerDouble } from '../../../kube/testing/index.ts';
+import { resourceOf, startApiServerDouble, type ApiServerDouble } from '../../support/api-server-double/index.ts';
 import { agentDescriptor, agentWithCondition, benchAgent, type BenchAgent } from './agents.ts';
 import { StatusWatch } from './status-watch.ts';
 

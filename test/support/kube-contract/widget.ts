@@ -1,6 +1,6 @@
 /** A kind with one field for each rule. */
 import type { Condition, KubeObject, ResourceDescriptor } from '../../../kube/index.ts';
-import { resourceOf, type DoubleResource } from '../../../kube/testing/index.ts';
+import { resourceOf, type DoubleResource } from '../api-server-double/index.ts';
 
 export interface Widget extends KubeObject {
   readonly spec?: {

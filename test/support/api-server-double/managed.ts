@@ -1,6 +1,6 @@
 /** Who owns which field: server-side apply with its conflicts, and what an ordinary write takes from others. */
-import { fieldPathsOf } from '../fields.ts';
-import type { ManagedFieldsEntry } from '../types.ts';
+import { fieldPathsOf } from '../../../kube/fields.ts';
+import type { ManagedFieldsEntry } from '../../../kube/types.ts';
 import { fromFieldsV1, membersOf, toFieldsV1, type MemberOptions } from './members.ts';
 import { mergeApplied, removePath } from './merge.ts';
 import { Refusal } from './refusal.ts';

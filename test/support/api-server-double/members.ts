@@ -1,5 +1,5 @@
 /** Sets of fields as the server computes them from an object and its schema. Paths are JSON arrays of FieldsV1 members. */
-import { serializeElement, type FieldSet } from '../fields.ts';
+import { serializeElement, type FieldSet } from '../../../kube/fields.ts';
 import { fieldSchema, isAtomic, isObject, itemSchema, type Json, type JsonSchema } from './schema.ts';
 
 export type Path = readonly string[];

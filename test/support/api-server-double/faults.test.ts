@@ -1,10 +1,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 
-import { KubeError } from '../error.ts';
-import { ResourceClient } from '../resource-client.ts';
-import { createTransport, type Transport } from '../transport.ts';
-import type { KubeObject } from '../types.ts';
-import type { WatchEvent } from '../watch-stream.ts';
+import { KubeError } from '../../../kube/error.ts';
+import { ResourceClient } from '../../../kube/resource-client.ts';
+import { createTransport, type Transport } from '../../../kube/transport.ts';
+import type { KubeObject } from '../../../kube/types.ts';
+import type { WatchEvent } from '../../../kube/watch-stream.ts';
 import { startApiServerDouble, type ApiServerDouble, type ApiServerDoubleOptions } from './index.ts';
 
 const descriptor = { group: '', version: 'v1', kind: 'ConfigMap', plural: 'configmaps', namespaced: true };

@@ -1,7 +1,7 @@
 /** Create, apply, update, patch and delete: from a request to what is stored. */
 import { randomUUID } from 'node:crypto';
 
-import { apiVersionOf, type ManagedFieldsEntry } from '../types.ts';
+import { apiVersionOf, type ManagedFieldsEntry } from '../../../kube/types.ts';
 import { admit, decode } from './admission.ts';
 import { applyFields, updateFields, type Writer } from './managed.ts';
 import { mergePatch, sameJson, withDefaults } from './merge.ts';

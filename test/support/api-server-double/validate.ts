@@ -1,5 +1,5 @@
 /** What doesn't fit a schema, in the words of the API server. */
-import type { StatusCause } from '../error.ts';
+import type { StatusCause } from '../../../kube/error.ts';
 import { itemMember } from './members.ts';
 import { fieldSchema, isObject, itemSchema, type JsonSchema } from './schema.ts';
 

@@ -1,5 +1,5 @@
 /** Names and parts of objects, as requests and messages use them. */
-import { apiVersionOf, type ManagedFieldsEntry } from '../types.ts';
+import { apiVersionOf, type ManagedFieldsEntry } from '../../../kube/types.ts';
 import { stale } from './refusal.ts';
 import type { Served } from './resource.ts';
 import type { Json } from './schema.ts';

@@ -1,4 +1,4 @@
-import type { StatusCause } from '../error.ts';
+import type { StatusCause } from '../../../kube/error.ts';
 
 export interface RefusalOptions {
   readonly code: number;

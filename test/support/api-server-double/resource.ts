@@ -1,6 +1,6 @@
 /** What the double serves: kinds with their schemas. */
-import type { StatusCause } from '../error.ts';
-import type { ResourceDescriptor } from '../types.ts';
+import type { StatusCause } from '../../../kube/error.ts';
+import type { ResourceDescriptor } from '../../../kube/types.ts';
 import { objectSchema, type Json, type JsonSchema } from './schema.ts';
 
 export interface DoubleResource {

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 
 import { KubeConfig } from '@kubernetes/client-node';
 
-import { keyOf as objectKey, type KubeObject, type ResourceDescriptor, type Stored } from '../types.ts';
+import { keyOf as objectKey, type KubeObject, type ResourceDescriptor, type Stored } from '../../../kube/types.ts';
 import { builtIns } from './built-in.ts';
 import { Faults, type SeenRequest } from './faults.ts';
 import { Handler } from './handler.ts';
