@@ -1,4 +1,4 @@
-import type { Problem } from './limits.ts';
+import type { SpecProblem } from './limits.ts';
 
 /** Begins at the first brace of several: beginning at each, a long row of them would be read once for each. */
 const placeholder = /(?<!\{)\{+[^{}]*\}+/g;
@@ -7,7 +7,7 @@ const placeholder = /(?<!\{)\{+[^{}]*\}+/g;
  * An http(s) address that can be called: its host is one, once the placeholders in it are filled. Credentials are refused, because
  * specs are shown and kept in the clear. What follows the host may be anything.
  */
-export function httpAddress(address: string | undefined, path: string): readonly Problem[] {
+export function httpAddress(address: string | undefined, path: string): readonly SpecProblem[] {
   const authority = /^https?:\/\/([^/?#]*)/.exec(address ?? '')?.[1];
   // What has another beginning is refused by the resource's own schema.
   if (address === undefined || authority === undefined) return [];
@@ -52,7 +52,7 @@ export function closedHost(
   address: string,
   headers: readonly { readonly valueFrom?: unknown }[] | undefined,
   path: string,
-): readonly Problem[] {
+): readonly SpecProblem[] {
   const secret = (headers ?? []).some(({ valueFrom }) => valueFrom !== undefined);
   return secret && hasOpenHost(address) ? [{ path, message: openHostMessage }] : [];
 }

@@ -11,7 +11,7 @@ import { MAP_KEY_LENGTH } from './schema.ts';
 import type { ToolSpec } from './tool.ts';
 import { unstorable } from './unstorable.ts';
 
-export interface Problem {
+export interface SpecProblem {
   /** As the API server writes paths: `spec.dynamicData[0].body`. */
   readonly path: string;
   /** What is wrong and what is allowed; never holds a value that might be secret. */
@@ -27,7 +27,7 @@ const MAX_FREE_JSON_DEPTH = 32;
 export const llmProviders = ['openai', 'azure_openai', 'anthropic', 'google', 'groq', 'openai_compatible'] as const;
 export const speechProviders = ['deepgram', 'openai', 'azure', 'google', 'elevenlabs', 'cartesia', 'openai_compatible'] as const;
 
-export function agentProblems(spec: AgentSpec): readonly Problem[] {
+export function agentProblems(spec: AgentSpec): readonly SpecProblem[] {
   return [
     ...languageTag(spec.language, 'spec.language'),
     ...known(spec.llm.provider, llmProviders, 'spec.llm.provider'),
@@ -47,7 +47,7 @@ type Lookup = NonNullable<AgentSpec['dynamicData']>[number];
 /** Most characters of a value in a query. */
 export const LONGEST_QUERY_VALUE = 4096;
 
-function lookupProblems({ url, headers, query = {}, body, response = [] }: Lookup, path: string): readonly Problem[] {
+function lookupProblems({ url, headers, query = {}, body, response = [] }: Lookup, path: string): readonly SpecProblem[] {
   return [
     ...httpAddress(url, `${path}.url`),
     ...closedHost(url, headers, `${path}.url`),
@@ -60,7 +60,7 @@ function lookupProblems({ url, headers, query = {}, body, response = [] }: Looku
   ];
 }
 
-function queryParameter(name: string, value: unknown, path: string): readonly Problem[] {
+function queryParameter(name: string, value: unknown, path: string): readonly SpecProblem[] {
   if (Array.from(name).length > MAP_KEY_LENGTH) return [{ path, message: `keys may have at most ${MAP_KEY_LENGTH} characters` }];
   const at = `${path}.${name}`;
   if (typeof value === 'number' || typeof value === 'boolean') return [];
@@ -70,7 +70,7 @@ function queryParameter(name: string, value: unknown, path: string): readonly Pr
     : [{ path: at, message: `may have at most ${LONGEST_QUERY_VALUE} characters` }];
 }
 
-export function toolProblems(spec: ToolSpec): readonly Problem[] {
+export function toolProblems(spec: ToolSpec): readonly SpecProblem[] {
   const { custom } = spec;
   return [
     ...(custom === undefined ? [] : parameters(custom.function.parameters, 'spec.custom.function.parameters')),
@@ -86,12 +86,12 @@ export function toolProblems(spec: ToolSpec): readonly Problem[] {
   ];
 }
 
-export function knowledgeBaseProblems(spec: KnowledgeBaseSpec): readonly Problem[] {
+export function knowledgeBaseProblems(spec: KnowledgeBaseSpec): readonly SpecProblem[] {
   return [...languageTag(spec.documentLanguage, 'spec.documentLanguage'), ...unstorable(spec, 'spec')];
 }
 
 /** Size and depth of a free JSON value; absent is fine. */
-export function freeJson(value: unknown, path: string): readonly Problem[] {
+export function freeJson(value: unknown, path: string): readonly SpecProblem[] {
   if (value === undefined) return [];
   // Depth first: serialising something a million levels deep would overflow the stack.
   if (isDeeperThan(value, MAX_FREE_JSON_DEPTH)) return [{ path, message: `is nested more than ${MAX_FREE_JSON_DEPTH} levels deep` }];
@@ -101,7 +101,7 @@ export function freeJson(value: unknown, path: string): readonly Problem[] {
 }
 
 /** The JSON Schema of a function's arguments. Every provider wants an object at the top. */
-export function parameters(schema: Readonly<Record<string, unknown>> | undefined, path: string): readonly Problem[] {
+export function parameters(schema: Readonly<Record<string, unknown>> | undefined, path: string): readonly SpecProblem[] {
   if (schema === undefined) return [];
   const tooLarge = freeJson(schema, path);
   if (tooLarge.length > 0) return tooLarge;
@@ -113,7 +113,7 @@ export function parameters(schema: Readonly<Record<string, unknown>> | undefined
 }
 
 /** An IANA name such as `Europe/Berlin`. */
-export function timeZone(zone: string, path: string): readonly Problem[] {
+export function timeZone(zone: string, path: string): readonly SpecProblem[] {
   // Intl also takes offsets like +01:00, which know no daylight saving time.
   const sound = !/^[+-]/.test(zone) && succeeds(() => new Intl.DateTimeFormat('en', { timeZone: zone }));
   return sound ? [] : [{ path, message: `${JSON.stringify(zone)} is not an IANA time zone; use a name like Europe/Berlin or UTC` }];
@@ -123,12 +123,12 @@ export function timeZone(zone: string, path: string): readonly Problem[] {
 const plainTag = /^[a-z]{2,3}(-[A-Z]{2})?$/;
 
 /** A BCP 47 tag such as `pt-BR`. */
-export function languageTag(tag: string, path: string): readonly Problem[] {
+export function languageTag(tag: string, path: string): readonly SpecProblem[] {
   const sound = plainTag.test(tag) || succeeds(() => Intl.getCanonicalLocales(tag));
   return sound ? [] : [{ path, message: `${JSON.stringify(tag)} is not a BCP 47 language tag; use one like en-US or pt-BR` }];
 }
 
-function known(provider: string, all: readonly string[], path: string): readonly Problem[] {
+function known(provider: string, all: readonly string[], path: string): readonly SpecProblem[] {
   return all.includes(provider)
     ? []
     : [{ path, message: `${JSON.stringify(provider)} is not a known provider; use one of ${all.join(', ')}` }];

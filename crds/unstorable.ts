@@ -1,4 +1,4 @@
-import type { Problem } from './limits.ts';
+import type { SpecProblem } from './limits.ts';
 
 /** A person mends the first few; the rest shows once these are gone. */
 const PROBLEMS_SHOWN = 5;
@@ -7,8 +7,8 @@ const PROBLEMS_SHOWN = 5;
  * Where a value holds the character U+0000. Kubernetes takes it, Postgres does not, and neither do the providers.
  * Level by level, never recursing: what is looked at may be nested to any depth.
  */
-export function unstorable(value: unknown, path: string): readonly Problem[] {
-  const found: Problem[] = [];
+export function unstorable(value: unknown, path: string): readonly SpecProblem[] {
+  const found: SpecProblem[] = [];
   let level: readonly (readonly [path: string, value: unknown])[] = [[path, value]];
   while (level.length > 0 && found.length < PROBLEMS_SHOWN) {
     const below: [string, unknown][] = [];

@@ -30,7 +30,7 @@ const maxAgeMs = 5_000;
  * tokens and reads token files; what it keeps for too long (a token file for 60 s, an exec token until its stated
  * expiry) is forgotten by {@link refresh}, which a 401 calls.
  */
-export class Credentials {
+export class KubeCredentials {
   readonly #clock: Clock;
   #config: KubeConfig;
   #current: { readonly identity: Promise<Identity>; readonly at: number } | undefined;

@@ -18,8 +18,8 @@ export {
   type DeleteOptions,
   type ListOptions,
   type ObjectRef,
-  type Page,
-  type RequestOptions,
+  type ResourcePage,
+  type KubeRequestOptions,
   type ResourceClientOptions,
   type WatchOptions,
 } from './resource-client.ts';
@@ -32,7 +32,7 @@ export type { Cache, IndexFunction } from './cache.ts';
 export { withoutBookkeeping } from './transform.ts';
 export { compareResourceVersions } from './resource-version.ts';
 export { Pacer } from './pacer.ts';
-export { WorkQueue, type AddOptions, type RunOptions, type WorkQueueOptions } from './work-queue.ts';
+export { WorkQueue, type WorkQueueAddOptions, type WorkQueueRunOptions, type WorkQueueOptions } from './work-queue.ts';
 export type { Priority } from './key-queue.ts';
 export { backoffDelay, type BackoffOptions } from './backoff.ts';
 export { LeaderElector, LeadershipLost, type LeaderElectorOptions, type LeadOptions } from './lease.ts';

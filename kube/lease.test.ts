@@ -7,7 +7,7 @@ import { FakeClock, settle } from '../test/support/fake-clock.ts';
 import { KubeError } from './error.ts';
 import type { Lease, LeaseSpec } from './lease-record.ts';
 import { LeaderElector, LeadershipLost, type LeaderElectorOptions } from './lease.ts';
-import type { RequestOptions } from './resource-client.ts';
+import type { KubeRequestOptions } from './resource-client.ts';
 import type { Stored } from './types.ts';
 
 /** One Lease with the server's optimistic locking, reached through lines that can be cut or made to hang. */
@@ -24,9 +24,9 @@ class LeaseServer {
   line(): LeaderElectorOptions['client'] & { broken: 'no' | 'refusing' | 'hanging' | 'losing-answers' } {
     const line = {
       broken: 'no' as 'no' | 'refusing' | 'hanging' | 'losing-answers',
-      get: async (_ref: unknown, options: RequestOptions = {}) => this.#pass(line.broken, options, () => this.#get()),
-      create: async (lease: Lease, options: RequestOptions = {}) => this.#pass(line.broken, options, () => this.#create(lease)),
-      update: async (lease: Lease, options: RequestOptions = {}) => this.#pass(line.broken, options, () => this.#update(lease)),
+      get: async (_ref: unknown, options: KubeRequestOptions = {}) => this.#pass(line.broken, options, () => this.#get()),
+      create: async (lease: Lease, options: KubeRequestOptions = {}) => this.#pass(line.broken, options, () => this.#create(lease)),
+      update: async (lease: Lease, options: KubeRequestOptions = {}) => this.#pass(line.broken, options, () => this.#update(lease)),
     };
     return line;
   }
@@ -57,7 +57,7 @@ class LeaseServer {
 
   async #pass<T>(
     broken: 'no' | 'refusing' | 'hanging' | 'losing-answers',
-    { signal, timeoutMs = 30_000 }: RequestOptions,
+    { signal, timeoutMs = 30_000 }: KubeRequestOptions,
     work: () => T,
   ): Promise<T> {
     if (broken === 'refusing') throw new KubeError({ code: 503, reason: 'ServiceUnavailable', message: 'no' });

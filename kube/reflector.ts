@@ -6,7 +6,7 @@ import { KubeError } from './error.ts';
 import { OpenWatch } from './open-watch.ts';
 import { Pacer } from './pacer.ts';
 import { initialState, transition, type EventIn, type ReflectorState } from './reflector-state.ts';
-import type { Page, ResourceClient, WatchOptions } from './resource-client.ts';
+import type { ResourcePage, ResourceClient, WatchOptions } from './resource-client.ts';
 import { compareResourceVersions } from './resource-version.ts';
 import { keyOf, type KubeObject, type ObjectKey, type Stored } from './types.ts';
 import type { WatchEvent } from './watch-stream.ts';
@@ -128,7 +128,7 @@ export class Reflector<T extends KubeObject> {
   async #listPages(signal: AbortSignal): Promise<Listed<T>> {
     const pacer = new Pacer();
     const items: Stored<T>[] = [];
-    let page: Page<T> | undefined;
+    let page: ResourcePage<T> | undefined;
     do {
       const position = page?.continue === undefined ? {} : { continue: page.continue };
       page = await this.#options.client.list({ ...this.#scope(), ...position, limit: pageLimit, signal });

@@ -17,13 +17,13 @@ export interface ResourceClientOptions {
   readonly metadataOnly?: boolean;
 }
 
-export interface RequestOptions {
+export interface KubeRequestOptions {
   /** In milliseconds, retries included. Default: 30,000. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
 }
 
-export interface ListOptions extends RequestOptions {
+export interface ListOptions extends KubeRequestOptions {
   /** All namespaces where absent. */
   readonly namespace?: string;
   readonly labelSelector?: string;
@@ -38,7 +38,7 @@ export interface ListOptions extends RequestOptions {
   readonly resourceVersionMatch?: 'Exact' | 'NotOlderThan';
 }
 
-export interface Page<T extends KubeObject> {
+export interface ResourcePage<T extends KubeObject> {
   readonly items: readonly Stored<T>[];
   readonly resourceVersion: string;
   /** There is more: give it to the next `list`. */
@@ -62,14 +62,14 @@ export interface WatchOptions {
   readonly onBytes?: (bytes: number) => void;
 }
 
-export interface ApplyOptions extends RequestOptions {
+export interface ApplyOptions extends KubeRequestOptions {
   /** Take fields that other managers own. Default: false. */
   readonly force?: boolean;
   /** Change nothing, answer as if. Default: false. */
   readonly dryRun?: boolean;
 }
 
-export interface DeleteOptions extends RequestOptions {
+export interface DeleteOptions extends KubeRequestOptions {
   /** Delete only this very object: 409 for its namesake. */
   readonly uid?: string;
   /** Delete only this very state: 409 when it changed. */
@@ -103,7 +103,7 @@ export class ResourceClient<T extends KubeObject> {
     this.#apiVersion = apiVersionOf(options.descriptor);
   }
 
-  async get(ref: ObjectRef, options: RequestOptions = {}): Promise<Stored<T>> {
+  async get(ref: ObjectRef, options: KubeRequestOptions = {}): Promise<Stored<T>> {
     return this.#transport.request<Stored<T>>({
       method: 'GET',
       path: this.#path(ref.namespace, ref.name),
@@ -113,7 +113,7 @@ export class ResourceClient<T extends KubeObject> {
   }
 
   /** One page. The items carry `apiVersion` and `kind`, which the server leaves out of them. */
-  async list(options: ListOptions = {}): Promise<Page<T>> {
+  async list(options: ListOptions = {}): Promise<ResourcePage<T>> {
     const answer = await this.#transport.request<ListAnswer<T>>({
       method: 'GET',
       path: this.#path(options.namespace),
@@ -142,7 +142,7 @@ export class ResourceClient<T extends KubeObject> {
   }
 
   /** All pages, each of {@link ListOptions.limit} (default: 500) objects. A 410 `Expired` between two pages is the caller's: list again. */
-  async listAll(options: Omit<ListOptions, 'continue'> = {}): Promise<Page<T>> {
+  async listAll(options: Omit<ListOptions, 'continue'> = {}): Promise<ResourcePage<T>> {
     const items: Stored<T>[] = [];
     let page = await this.list({ limit: pageSize, ...options });
     items.push(...page.items);
@@ -191,7 +191,7 @@ export class ResourceClient<T extends KubeObject> {
   }
 
   /** Replaces the finalizers of the very state that was read: 409 (`error.staleConflict`) when it changed since. */
-  async patchFinalizers(stored: Stored<T>, finalizers: readonly string[], options: RequestOptions = {}): Promise<Stored<T>> {
+  async patchFinalizers(stored: Stored<T>, finalizers: readonly string[], options: KubeRequestOptions = {}): Promise<Stored<T>> {
     return this.mergePatch(stored, { metadata: { finalizers } }, options);
   }
 
@@ -202,7 +202,7 @@ export class ResourceClient<T extends KubeObject> {
   async mergePatch(
     { metadata: { namespace, name, uid, resourceVersion } }: Stored<T>,
     patch: { readonly metadata?: object; readonly data?: object },
-    options: RequestOptions = {},
+    options: KubeRequestOptions = {},
   ): Promise<Stored<T>> {
     return this.#write({
       method: 'PATCH',
@@ -215,7 +215,7 @@ export class ResourceClient<T extends KubeObject> {
   }
 
   /** 409 `AlreadyExists` when there is one. A later apply by the same manager conflicts with it: prefer {@link apply}. */
-  async create(object: T, options: RequestOptions & { readonly dryRun?: boolean } = {}): Promise<Stored<T>> {
+  async create(object: T, options: KubeRequestOptions & { readonly dryRun?: boolean } = {}): Promise<Stored<T>> {
     return this.#write({
       method: 'POST',
       path: this.#path(object.metadata.namespace),
@@ -226,7 +226,7 @@ export class ResourceClient<T extends KubeObject> {
   }
 
   /** Replaces the whole object; with `metadata.resourceVersion` only the very state that was read. */
-  async update(object: T, options: RequestOptions & { readonly dryRun?: boolean } = {}): Promise<Stored<T>> {
+  async update(object: T, options: KubeRequestOptions & { readonly dryRun?: boolean } = {}): Promise<Stored<T>> {
     return this.#write({
       method: 'PUT',
       path: this.#path(object.metadata.namespace, object.metadata.name),
@@ -304,7 +304,7 @@ function dryRun(options: { readonly dryRun?: boolean }): { readonly dryRun?: str
   return options.dryRun ? { dryRun: 'All' } : {};
 }
 
-function common(options: RequestOptions): Pick<KubeRequest, 'timeoutMs' | 'signal'> {
+function common(options: KubeRequestOptions): Pick<KubeRequest, 'timeoutMs' | 'signal'> {
   return {
     ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
     ...(options.signal === undefined ? {} : { signal: options.signal }),

@@ -5,7 +5,7 @@ import type { Dispatcher } from 'undici';
 import { sleep, systemClock, type Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logging.ts';
 import { connect, type Connections } from './connections.ts';
-import { Credentials, type Identity } from './credentials.ts';
+import { KubeCredentials, type Identity } from './credentials.ts';
 import { Deadline } from './deadline.ts';
 import { KubeError } from './error.ts';
 import type { KubeConfig } from './kube-config.ts';
@@ -87,7 +87,7 @@ class HttpTransport implements Transport {
   readonly #prefix: string;
   readonly #host: string;
   readonly #proxyUrl: string | undefined;
-  readonly #credentials: Credentials;
+  readonly #credentials: KubeCredentials;
   readonly #metrics: TransportMetrics;
   readonly #clock: Clock;
   readonly #random: () => number;
@@ -108,7 +108,7 @@ class HttpTransport implements Transport {
     this.#random = options.random ?? Math.random;
     this.#logger = options.logger;
     this.#metrics = transportMetrics(options.registry);
-    this.#credentials = new Credentials({ kubeConfig: options.kubeConfig, clock: this.#clock });
+    this.#credentials = new KubeCredentials({ kubeConfig: options.kubeConfig, clock: this.#clock });
   }
 
   async request<T>(request: KubeRequest): Promise<T> {

@@ -19,12 +19,12 @@ export interface WorkQueueOptions {
   readonly maxDelayMs?: number;
 }
 
-export interface AddOptions {
+export interface WorkQueueAddOptions {
   /** Default: `user`. */
   readonly priority?: Priority;
 }
 
-export interface RunOptions<K> {
+export interface WorkQueueRunOptions<K> {
   /** Keys handled at once, at least 1. */
   readonly concurrency: number;
   /**
@@ -89,7 +89,7 @@ export class WorkQueue<K extends string> {
   }
 
   /** The key is to be handled. Ignored after {@link shutDown}. */
-  add(key: K, options: AddOptions = {}): void {
+  add(key: K, options: WorkQueueAddOptions = {}): void {
     if (this.#shuttingDown) return;
     if (!this.#queue.add(key, options.priority ?? 'user', this.#clock.monotonic())) return;
     this.#metrics.added();
@@ -97,7 +97,7 @@ export class WorkQueue<K extends string> {
   }
 
   /** Adds the key once `ms` milliseconds have passed; asked twice, at the earlier of the two times. */
-  addAfter(key: K, ms: number, options: AddOptions = {}): void {
+  addAfter(key: K, ms: number, options: WorkQueueAddOptions = {}): void {
     if (this.#shuttingDown) return;
     if (!(ms > 0)) {
       this.add(key, options);
@@ -111,7 +111,7 @@ export class WorkQueue<K extends string> {
   }
 
   /** Adds the key after its backoff, which this lengthens. Without a priority it keeps the one it is handled under. */
-  addRateLimited(key: K, options: AddOptions = {}): void {
+  addRateLimited(key: K, options: WorkQueueAddOptions = {}): void {
     if (this.#shuttingDown) return;
     const work = this.#work.get(key);
     if (work) work.rateLimited = true;
@@ -125,7 +125,7 @@ export class WorkQueue<K extends string> {
   }
 
   /** Handles keys until the queue is shut down and empty, or `signal` aborts; resolves when no handler is in flight any more. */
-  async run(options: RunOptions<K>): Promise<void> {
+  async run(options: WorkQueueRunOptions<K>): Promise<void> {
     const { concurrency } = options;
     if (!Number.isInteger(concurrency) || concurrency < 1)
       throw new RangeError(`concurrency must be a whole number of at least 1, not ${concurrency}`);
@@ -162,7 +162,7 @@ export class WorkQueue<K extends string> {
     this.#wakeAll();
   }
 
-  async #worker(options: RunOptions<K>, signal: AbortSignal): Promise<void> {
+  async #worker(options: WorkQueueRunOptions<K>, signal: AbortSignal): Promise<void> {
     const pacer = new Pacer();
     while (!signal.aborted) {
       // With keys always at hand and handlers that never wait for I/O, nothing else would get its turn.
@@ -181,7 +181,7 @@ export class WorkQueue<K extends string> {
     if (this.depth > 0) this.#wakeOne();
   }
 
-  async #handle(key: K, options: RunOptions<K>, signal: AbortSignal): Promise<void> {
+  async #handle(key: K, options: WorkQueueRunOptions<K>, signal: AbortSignal): Promise<void> {
     const work: Work = { startedAt: this.#clock.monotonic(), rateLimited: false };
     this.#work.set(key, work);
     try {
@@ -200,7 +200,7 @@ export class WorkQueue<K extends string> {
     }
   }
 
-  #failed(key: K, error: unknown, work: Work, { onError }: RunOptions<K>): void {
+  #failed(key: K, error: unknown, work: Work, { onError }: WorkQueueRunOptions<K>): void {
     if (!work.rateLimited) this.addRateLimited(key);
     try {
       onError?.(error, key, this.failures(key));

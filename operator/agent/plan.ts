@@ -7,7 +7,7 @@ import { notAnOrganization } from '../references/unresolved.ts';
 import { promptText, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import type { FinalizerAction, Plan } from '../runtime/reconciler.ts';
 import { commonFields, hasFinalizer, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
-import { summarize, type Stage } from '../status/conditions.ts';
+import { summarize, type ConditionStage } from '../status/conditions.ts';
 import { planBlockedDeletion } from '../runtime/blocked-deletion.ts';
 import type { Problem } from '../status/reasons.ts';
 import { specProblems } from '../status/spec-problems.ts';
@@ -137,7 +137,7 @@ function synced(known: {
   readonly reduced: boolean;
   readonly rejected: string | undefined;
   readonly store: StoreView;
-}): Stage {
+}): ConditionStage {
   const good = { reason: 'RevisionServed', message: 'the revision is stored and serving' } as const;
   if (!known.sound) {
     return {

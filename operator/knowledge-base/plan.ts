@@ -8,7 +8,7 @@ import { notAnOrganization, unresolved } from '../references/unresolved.ts';
 import { displayNameOf, ownerAmong, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import type { FinalizerAction, Notice, Plan } from '../runtime/reconciler.ts';
 import { commonFields, hasFinalizer, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
-import { conditionOf, summarize, type Stage } from '../status/conditions.ts';
+import { conditionOf, summarize, type ConditionStage } from '../status/conditions.ts';
 import { planBlockedDeletion } from '../runtime/blocked-deletion.ts';
 import { sameJson } from '../status/equality.ts';
 import type { Problem } from '../status/reasons.ts';
@@ -17,7 +17,7 @@ import { accepted, resolvedRefs } from '../status/stages.ts';
 import { planSources, sourceProblems, type SourcesPlan, type SourceStatus, type Superfluous, type WantedDocument } from './sources.ts';
 import type { KnowledgeView } from './view.ts';
 
-export type EmbeddingProfile = Pick<Config['PARLEY_EMBEDDING_PROFILES'][number], 'name' | 'model' | 'dimension'>;
+export type ConfiguredProfile = Pick<Config['PARLEY_EMBEDDING_PROFILES'][number], 'name' | 'model' | 'dimension'>;
 
 export type KnowledgeBaseAction =
   | { readonly type: 'ensureCollection'; readonly spec: CollectionSpec }
@@ -31,7 +31,7 @@ export type KnowledgeBasePlan = Plan<KnowledgeBaseAction | FinalizerAction, Know
 export interface KnowledgeBasePlanOptions {
   /** Milliseconds since the epoch. */
   readonly now: number;
-  readonly profiles: readonly EmbeddingProfile[];
+  readonly profiles: readonly ConfiguredProfile[];
   /** Name of the vector store. */
   readonly store: string;
   /** How long a deletion waits for Postgres, in milliseconds. */
@@ -119,9 +119,9 @@ function actionsFor(
 const followed = ['uid', 'model', 'dimension', 'language', 'maxTokens', 'overlapTokens', 'workspace'] as const;
 
 /** @param spec - what the collection is to be; absent where the resource is not accepted */
-function synced(knowledgeBase: KnowledgeBase, spec: CollectionSpec | undefined, view: KnowledgeView): Stage {
+function synced(knowledgeBase: KnowledgeBase, spec: CollectionSpec | undefined, view: KnowledgeView): ConditionStage {
   const good = { reason: 'CollectionReady', message: 'documents can be taken on and found' } as const;
-  const stage = (problem: Problem): Stage => ({ type: 'Synced', good, problems: [problem] });
+  const stage = (problem: Problem): ConditionStage => ({ type: 'Synced', good, problems: [problem] });
   if (spec === undefined)
     return stage({ reason: 'CollectionWithheld', message: 'nothing is made or changed for it until the spec is accepted' });
   if (view.state === 'unavailable') {
@@ -183,7 +183,7 @@ function newlyFailed(knowledgeBase: KnowledgeBase, sources: readonly SourceStatu
   });
 }
 
-function unknownProfile(knowledgeBase: KnowledgeBase, profiles: readonly EmbeddingProfile[]): readonly Problem[] {
+function unknownProfile(knowledgeBase: KnowledgeBase, profiles: readonly ConfiguredProfile[]): readonly Problem[] {
   const { profile } = knowledgeBase.spec.embedding;
   if (profiles.some((candidate) => candidate.name === profile)) return [];
   const known =

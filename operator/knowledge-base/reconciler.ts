@@ -7,7 +7,7 @@ import { COMMON_STATUS_FIELDS, planFromReferences, type Applied, type Reconciler
 import { namespaceOf, type SnapshotReader } from '../runtime/snapshot-reader.ts';
 import { isDeleting, isReconcileRequested, isSuspended } from '../status/common.ts';
 import type { KnowledgeBaseCache } from './knowledge-base-cache.ts';
-import { planKnowledgeBase, type EmbeddingProfile, type KnowledgeBaseAction } from './plan.ts';
+import { planKnowledgeBase, type ConfiguredProfile, type KnowledgeBaseAction } from './plan.ts';
 import type { KnowledgeView } from './view.ts';
 
 export interface KnowledgeBaseReconcilerOptions {
@@ -16,7 +16,7 @@ export interface KnowledgeBaseReconcilerOptions {
   /** Notifies of what others change in Postgres. */
   readonly changes: Pick<Store['knowledge'], 'listen'>;
   readonly clock: Clock;
-  readonly profiles: readonly EmbeddingProfile[];
+  readonly profiles: readonly ConfiguredProfile[];
   /** Name of the vector store. */
   readonly store: string;
   readonly deletionGraceMs: number;

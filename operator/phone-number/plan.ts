@@ -8,7 +8,7 @@ import { notAnOrganization, unresolved } from '../references/unresolved.ts';
 import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import type { FinalizerAction, Plan } from '../runtime/reconciler.ts';
 import { commonFields, hasFinalizer, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
-import { conditionOf, summarize, type Stage } from '../status/conditions.ts';
+import { conditionOf, summarize, type ConditionStage } from '../status/conditions.ts';
 import { planBlockedDeletion } from '../runtime/blocked-deletion.ts';
 import { sameJson } from '../status/equality.ts';
 import type { Problem } from '../status/reasons.ts';
@@ -98,7 +98,7 @@ function undecidedBy(why: string): Problem {
 type Ids = Pick<PhoneNumberStatus, 'inboundTrunkID' | 'outboundTrunkID' | 'dispatchRuleID'>;
 
 interface Connection {
-  readonly stage: Stage;
+  readonly stage: ConditionStage;
   readonly actions: PhoneNumberPlan['actions'];
   readonly ids: Ids;
 }
@@ -193,7 +193,7 @@ export function attemptOf(action: PhoneNumberAction | FinalizerAction, digest: T
   return action.type === 'replace' ? `${action.id} ${digest(action.spec)}` : undefined;
 }
 
-function unreachable(phoneNumber: PhoneNumber, sip: Extract<SipView, { state: 'unavailable' }>): Stage {
+function unreachable(phoneNumber: PhoneNumber, sip: Extract<SipView, { state: 'unavailable' }>): ConditionStage {
   const reported = conditionOf(phoneNumber, 'Synced');
   // What was in step is believed to be so: nothing has been changed since.
   if (!sip.login && reported?.reason === good.reason && reported.observedGeneration === phoneNumber.metadata.generation)

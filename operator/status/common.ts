@@ -1,6 +1,6 @@
 import { wellKnown, type CommonStatus } from '../../crds/index.ts';
 import type { Condition, KubeObject } from '../../kube/types.ts';
-import { toConditions, type Verdict } from './conditions.ts';
+import { toConditions, type PlannedCondition } from './conditions.ts';
 
 /** What every kind's plan starts from. */
 export interface Managed extends KubeObject {
@@ -20,7 +20,7 @@ export interface CommonFields {
  *
  * @param now - milliseconds since the epoch
  */
-export function commonFields(object: Managed, verdicts: readonly Verdict[], now: number): CommonFields {
+export function commonFields(object: Managed, verdicts: readonly PlannedCondition[], now: number): CommonFields {
   const generation = object.metadata.generation ?? 0;
   const requested = object.metadata.annotations?.[wellKnown.reconcileRequestedAt]?.slice(0, 256);
   return {
@@ -37,7 +37,7 @@ export function commonFields(object: Managed, verdicts: readonly Verdict[], now:
  */
 export function suspendedStatus<S extends CommonStatus>(object: Managed & { readonly status?: S }, now: number): S {
   const generation = object.metadata.generation ?? 0;
-  const verdict: Verdict = {
+  const verdict: PlannedCondition = {
     type: 'Ready',
     status: 'Unknown',
     reason: 'Suspended',

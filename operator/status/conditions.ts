@@ -7,7 +7,7 @@ export function timestamp(ms: number): string {
 }
 
 /** A condition before it is compared with what the object already shows. */
-export interface Verdict {
+export interface PlannedCondition {
   readonly type: ConditionType;
   readonly status: 'True' | 'False' | 'Unknown';
   readonly reason: Reason;
@@ -15,7 +15,7 @@ export interface Verdict {
 }
 
 /** The outcome of one stage: the reason and message when all is well, and what is wrong otherwise. */
-export interface Stage {
+export interface ConditionStage {
   readonly type: 'Accepted' | 'ResolvedRefs' | 'Synced' | 'EndpointHealthy';
   readonly good: { readonly reason: Reason; readonly message: string };
   readonly problems: readonly Problem[];
@@ -33,7 +33,7 @@ function describe(problems: readonly Problem[]): string {
   return text.length > MESSAGE_LIMIT ? `${text.slice(0, MESSAGE_LIMIT - 1)}…` : text;
 }
 
-function verdictOf(stage: Stage): Verdict {
+function conditionFrom(stage: ConditionStage): PlannedCondition {
   const [first] = stage.problems;
   if (first === undefined) return { type: stage.type, status: 'True', ...stage.good };
   return { type: stage.type, status: 'False', reason: first.reason, message: describe(stage.problems) };
@@ -47,10 +47,10 @@ function verdictOf(stage: Stage): Verdict {
  * @param ready - `message` of a `Ready=True`; `aside` is added to the message of a `Ready=False`
  */
 export function summarize(
-  stages: readonly Stage[],
+  stages: readonly ConditionStage[],
   ready: { readonly message: string; readonly aside?: string | undefined },
-): readonly Verdict[] {
-  const verdicts = stages.map(verdictOf);
+): readonly PlannedCondition[] {
+  const verdicts = stages.map(conditionFrom);
   const failed = verdicts.find((verdict) => verdict.status !== 'True' && reasons[verdict.reason].blocks !== undefined);
   if (failed === undefined) return [{ type: 'Ready', status: 'True', reason: 'Available', message: ready.message }, ...verdicts];
   const message = ready.aside === undefined ? failed.message : `${failed.message} (${ready.aside})`;
@@ -58,7 +58,7 @@ export function summarize(
 }
 
 /** `Stalled` or `Reconciling`, for a failure. */
-function progress(failed: Pick<Verdict, 'reason' | 'message'>): Verdict {
+function progress(failed: Pick<PlannedCondition, 'reason' | 'message'>): PlannedCondition {
   return reasons[failed.reason].blocks === 'retry'
     ? { type: 'Reconciling', status: 'True', reason: 'Retrying', message: failed.message }
     : { type: 'Stalled', status: 'True', reason: failed.reason, message: failed.message };
@@ -71,7 +71,7 @@ function progress(failed: Pick<Verdict, 'reason' | 'message'>): Verdict {
  * @param now - milliseconds since the epoch
  */
 export function toConditions(
-  verdicts: readonly Verdict[],
+  verdicts: readonly PlannedCondition[],
   previous: readonly Condition[] | undefined,
   options: { readonly generation: number; readonly now: number },
 ): Condition[] {

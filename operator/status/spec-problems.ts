@@ -1,4 +1,4 @@
-import type { Problem as SpecProblem } from '../../crds/limits.ts';
+import type { SpecProblem } from '../../crds/limits.ts';
 import type { Problem, Reason } from './reasons.ts';
 
 /** The reason that goes with the last field of a path. */

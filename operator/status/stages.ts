@@ -1,16 +1,16 @@
 /** The two stages that every kind has. */
-import type { Stage } from './conditions.ts';
+import type { ConditionStage } from './conditions.ts';
 import type { Problem } from './reasons.ts';
 
-export function accepted(problems: readonly Problem[]): Stage {
+export function accepted(problems: readonly Problem[]): ConditionStage {
   return { type: 'Accepted', good: { reason: 'SpecAccepted', message: 'the spec is consistent' }, problems };
 }
 
-export function resolvedRefs(problems: readonly Problem[]): Stage {
+export function resolvedRefs(problems: readonly Problem[]): ConditionStage {
   return { type: 'ResolvedRefs', good: { reason: 'ReferencesResolved', message: 'everything the spec names exists' }, problems };
 }
 
 /** A `Synced` stage that can't be True yet, for a reason that the object is not to blame for. */
-export function notSynced(problem: Problem): Stage {
+export function notSynced(problem: Problem): ConditionStage {
   return { type: 'Synced', good: { reason: 'SpecAccepted', message: '' }, problems: [problem] };
 }

@@ -2,7 +2,7 @@
 import type { WebhookSubscription } from '../../crds/index.ts';
 import { eventNames } from '../../events/catalogue.ts';
 import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
-import type { Stage } from '../status/conditions.ts';
+import type { ConditionStage } from '../status/conditions.ts';
 import type { Problem, Reason } from '../status/reasons.ts';
 
 /** The schema takes any well-formed name, so that a manifest for a newer version can be applied to an older one. */
@@ -56,11 +56,14 @@ export const holdUp: ReadonlySet<string> = new Set<Reason>([
 ]);
 
 /** @param options.heldUp nothing can be sent until a Secret is put right */
-export function synced({ spec, status }: Pick<WebhookSubscription, 'spec' | 'status'>, { heldUp }: { readonly heldUp: boolean }): Stage {
+export function synced(
+  { spec, status }: Pick<WebhookSubscription, 'spec' | 'status'>,
+  { heldUp }: { readonly heldUp: boolean },
+): ConditionStage {
   const good = spec.active
     ? ({ reason: 'Delivering', message: 'events that match are delivered to the address' } as const)
     : ({ reason: 'DeliveryPaused', message: 'spec.active is false: events are recorded and nothing is sent' } as const);
-  const stage = (problems: readonly Problem[]): Stage => ({ type: 'Synced', good, problems });
+  const stage = (problems: readonly Problem[]): ConditionStage => ({ type: 'Synced', good, problems });
   const disabled = status?.autoDisabled;
   if (disabled !== undefined) {
     const cure = 'mend the endpoint, then change anything in the spec or set active to true over REST';
@@ -76,7 +79,7 @@ export function synced({ spec, status }: Pick<WebhookSubscription, 'spec' | 'sta
 }
 
 /** A paused subscription is sent nothing anyhow. Half open, the endpoint has taken a delivery and gets the next ones. */
-export function endpointHealthy({ spec, status, metadata }: WebhookSubscription): Stage {
+export function endpointHealthy({ spec, status, metadata }: WebhookSubscription): ConditionStage {
   const good = { reason: 'CircuitBreakerClosed', message: 'the endpoint is sent every delivery as soon as it is due' } as const;
   const { state, failingSince } = status?.circuitBreaker ?? {};
   if (!spec.active || state !== 'Open') return { type: 'EndpointHealthy', good, problems: [] };

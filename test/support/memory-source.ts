@@ -1,5 +1,5 @@
 import { KubeError } from '../../kube/error.ts';
-import type { ListOptions, Page, WatchOptions } from '../../kube/resource-client.ts';
+import type { ListOptions, ResourcePage, WatchOptions } from '../../kube/resource-client.ts';
 import { keyOf, type KubeObject, type Stored } from '../../kube/types.ts';
 import type { WatchEvent, WatchStream } from '../../kube/watch-stream.ts';
 
@@ -110,7 +110,7 @@ export class MemorySource {
     this.#failures.length = 0;
   }
 
-  async list(options: ListOptions = {}): Promise<Page<MemoryObject>> {
+  async list(options: ListOptions = {}): Promise<ResourcePage<MemoryObject>> {
     this.calls.push(options.continue === undefined ? 'list' : 'list more');
     this.#failIfPlanned();
     const { limit = 2, continue: token } = options;
