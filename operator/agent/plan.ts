@@ -7,7 +7,7 @@ import { notAnOrganization } from '../references/unresolved.ts';
 import { promptText, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import type { FinalizerAction, Plan } from '../runtime/reconciler.ts';
 import { commonFields, hasFinalizer, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
-import { summarize, type ConditionStage } from '../status/conditions.ts';
+import type { ConditionStage } from '../status/conditions.ts';
 import { planBlockedDeletion } from '../runtime/blocked-deletion.ts';
 import type { Problem } from '../status/reasons.ts';
 import { specProblems } from '../status/spec-problems.ts';
@@ -64,10 +64,8 @@ export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreV
   const namespace = agent.metadata.namespace ?? '';
   const serving = servingOf(agent, store);
   const foreign = notAnOrganization(namespace, snapshot);
-  if (foreign.length > 0) {
-    const verdicts = summarize([accepted(foreign)], { message: '' });
-    return { actions: [], status: { ...commonFields(agent, verdicts, options.now), ...servingFields(serving) } };
-  }
+  if (foreign.length > 0)
+    return { actions: [], status: { ...commonFields(agent, options.now, [accepted(foreign)]), ...servingFields(serving) } };
 
   const offered = offeredTools(namespace, agent.metadata.name, snapshot);
   const tools = withinLimits(offered);
@@ -81,22 +79,20 @@ export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreV
   const reduced = target.revision !== desired.revision;
   const rejected = store.state === 'known' && store.rejected?.revision === target.revision ? store.rejected.message : undefined;
   const references = [...essential, ...promptProblems(agent, snapshot), ...dispensable];
-  const verdicts = summarize(
-    [
-      // Where an address may not be called, nothing is delivered to it; calls don't wait for that.
-      accepted([...acceptance, ...forbiddenWebhook(agent, snapshot)]),
-      resolvedRefs(references),
-      synced({ sound, current, reduced, rejected, store }),
-    ],
-    {
-      message: 'new calls start with the revision that the spec asks for',
-      aside: serving === undefined ? undefined : asideOf({ sound, current, complete: dispensable.length === 0 }),
-    },
-  );
+  const stages = [
+    // A webhook address that may not be called doesn't keep calls from starting.
+    accepted([...acceptance, ...forbiddenWebhook(agent, snapshot)]),
+    resolvedRefs(references),
+    synced({ sound, current, reduced, rejected, store }),
+  ];
+  const ready = {
+    message: 'new calls start with the revision that the spec asks for',
+    aside: serving === undefined ? undefined : asideOf({ sound, current, complete: dispensable.length === 0 }),
+  };
   return {
     actions: sound && !current && rejected === undefined && store.state === 'known' ? putIntoService(agent, target) : [],
     status: {
-      ...commonFields(agent, verdicts, options.now),
+      ...commonFields(agent, options.now, stages, ready),
       desiredRevision: desired.revision,
       configHash: desired.configHash,
       ...servingFields(serving),

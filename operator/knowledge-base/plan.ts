@@ -4,11 +4,11 @@ import { collectionSpecOf } from '../../knowledge/collection-spec.ts';
 import type { Config } from '../../platform/config.ts';
 import type { CollectionSpec } from '../../store/index.ts';
 import { knowledgeBaseReferences } from '../references/references-of.ts';
-import { notAnOrganization, unresolved } from '../references/unresolved.ts';
-import { displayNameOf, ownerAmong, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
+import { displayNameTaken, notAnOrganization, unresolved } from '../references/unresolved.ts';
+import { displayNameOf, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import type { FinalizerAction, Notice, Plan } from '../runtime/reconciler.ts';
 import { commonFields, hasFinalizer, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
-import { conditionOf, summarize, type ConditionStage } from '../status/conditions.ts';
+import { conditionOf, type ConditionStage } from '../status/conditions.ts';
 import { planBlockedDeletion } from '../runtime/blocked-deletion.ts';
 import { sameJson } from '../status/equality.ts';
 import type { Problem } from '../status/reasons.ts';
@@ -56,16 +56,14 @@ export function planKnowledgeBase(
   const namespace = knowledgeBase.metadata.namespace ?? '';
   const contents = contentsOf(knowledgeBase, view, options);
   const foreign = notAnOrganization(namespace, snapshot);
-  if (foreign.length > 0) {
-    const verdicts = summarize([accepted(foreign)], { message: '' });
-    return { actions: [], status: { ...commonFields(knowledgeBase, verdicts, options.now), ...contents } };
-  }
+  if (foreign.length > 0) return { actions: [], status: { ...commonFields(knowledgeBase, options.now, [accepted(foreign)]), ...contents } };
 
   const profile = options.profiles.find((candidate) => candidate.name === knowledgeBase.spec.embedding.profile);
+  const displayName = displayNameOf(knowledgeBase);
   const acceptance = [
     ...specProblems(knowledgeBaseProblems(knowledgeBase.spec)),
     ...unknownProfile(knowledgeBase, options.profiles),
-    ...displayNameTaken(knowledgeBase, snapshot),
+    ...displayNameTaken(knowledgeBase, displayName, snapshot.knowledgeBasesNamed(namespace, displayName)),
   ];
   const spec = acceptance.length > 0 || profile === undefined ? undefined : collectionSpecOf(knowledgeBase, profile);
   const stage = synced(knowledgeBase, spec, view);
@@ -78,7 +76,7 @@ export function planKnowledgeBase(
     ...unresolved(namespace, knowledgeBaseReferences(knowledgeBase), snapshot),
     ...sourceProblems(knowledgeBase, snapshot),
   ];
-  const verdicts = summarize([accepted(acceptance), resolvedRefs(references), stage], { message: 'its documents can be found' });
+  const stages = [accepted(acceptance), resolvedRefs(references), stage];
   const actions = actionsFor(knowledgeBase, { spec, view, sources });
   return {
     actions,
@@ -86,7 +84,7 @@ export function planKnowledgeBase(
     notices: actions.length > 0 || sources === undefined ? [] : newlyFailed(knowledgeBase, sources.status),
     ...(sources !== undefined && sources.dueInMs !== Infinity && { requeueAfterMs: Math.min(sources.dueInMs, LONGEST_REQUEUE_MS) }),
     status: {
-      ...commonFields(knowledgeBase, verdicts, options.now),
+      ...commonFields(knowledgeBase, options.now, stages, { message: 'its documents can be found' }),
       ...(profile && { embedding: { model: profile.model, dimension: profile.dimension } }),
       ...contents,
       ...(sources && shownSources(sources.status)),
@@ -195,19 +193,6 @@ function unknownProfile(knowledgeBase: KnowledgeBase, profiles: readonly Configu
     {
       reason: 'UnknownEmbeddingProfile',
       message: `embedding profile "${profile}" is not configured (there is: ${known}); it cannot be changed in place, so make the knowledge base anew with one of these or add it to PARLEY_EMBEDDING_PROFILES`,
-    },
-  ];
-}
-
-function displayNameTaken(knowledgeBase: KnowledgeBase, snapshot: ClusterSnapshot): readonly Problem[] {
-  const displayName = displayNameOf(knowledgeBase);
-  const namespace = knowledgeBase.metadata.namespace ?? '';
-  const owner = ownerAmong(snapshot.knowledgeBasesNamed(namespace, displayName));
-  if (owner === undefined || owner.metadata.uid === knowledgeBase.metadata.uid) return [];
-  return [
-    {
-      reason: 'DisplayNameTaken',
-      message: `the older KnowledgeBase ${namespace}/${owner.metadata.name} is already called "${displayName}"; set another spec.displayName`,
     },
   ];
 }

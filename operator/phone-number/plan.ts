@@ -8,7 +8,7 @@ import { notAnOrganization, unresolved } from '../references/unresolved.ts';
 import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import type { FinalizerAction, Plan } from '../runtime/reconciler.ts';
 import { commonFields, hasFinalizer, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
-import { conditionOf, summarize, type ConditionStage } from '../status/conditions.ts';
+import { conditionOf, type ConditionStage } from '../status/conditions.ts';
 import { planBlockedDeletion } from '../runtime/blocked-deletion.ts';
 import { sameJson } from '../status/equality.ts';
 import type { Problem } from '../status/reasons.ts';
@@ -61,7 +61,7 @@ export function planPhoneNumber(phoneNumber: PhoneNumber, snapshot: ClusterSnaps
   const foreign = notAnOrganization(namespace, snapshot);
   if (foreign.length > 0) {
     const actions = telephony === undefined ? [] : withdrawal(phoneNumber, telephony);
-    return { actions, status: commonFields(phoneNumber, summarize([accepted(foreign)], { message: '' }), options.now) };
+    return { actions, status: commonFields(phoneNumber, options.now, [accepted(foreign)]) };
   }
 
   const owning = ownershipOf(phoneNumber, snapshot, options.ownership);
@@ -78,13 +78,13 @@ export function planPhoneNumber(phoneNumber: PhoneNumber, snapshot: ClusterSnaps
     problem === undefined
       ? connection(phoneNumber, snapshot, telephony, { ownership, withheld, references })
       : { stage: notSynced(problem), actions: [], ids: idsShown(phoneNumber, telephony?.sip) };
-  const verdicts = summarize([accepted([...ownership, ...undecided, ...termination]), resolvedRefs(references), stage], {
-    message: telephony === undefined ? 'the number is yours and everything it names exists' : 'the number is yours, and it is connected',
-  });
+  const stages = [accepted([...ownership, ...undecided, ...termination]), resolvedRefs(references), stage];
+  const message =
+    telephony === undefined ? 'the number is yours and everything it names exists' : 'the number is yours, and it is connected';
   return {
     actions,
     status: {
-      ...commonFields(phoneNumber, verdicts, options.now),
+      ...commonFields(phoneNumber, options.now, stages, { message }),
       provider: phoneNumberVariants.find((variant) => phoneNumber.spec[variant] !== undefined),
       ...ids,
     },

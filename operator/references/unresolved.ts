@@ -1,7 +1,8 @@
+import type { KubeObject } from '../../kube/types.ts';
 import { isDeleting } from '../status/common.ts';
 import type { Problem } from '../status/reasons.ts';
 import type { Reference } from './references-of.ts';
-import type { DataObject, ClusterSnapshot } from './cluster-snapshot.ts';
+import { ownerAmong, type ClusterSnapshot, type DataObject } from './cluster-snapshot.ts';
 
 /** What is wrong with each reference, in the order of the spec; empty when everything exists and can be used. */
 export function unresolved(namespace: string, references: readonly Reference[], snapshot: ClusterSnapshot): readonly Problem[] {
@@ -57,6 +58,19 @@ export function notAnOrganization(namespace: string, snapshot: ClusterSnapshot):
     {
       reason: 'NotAnOrganization',
       message: `namespace ${namespace} is not an organisation; run \`kubectl label namespace ${namespace} parley.dev/organization=true\` or create the object in one that is`,
+    },
+  ];
+}
+
+/** Of several objects of one kind and display name the oldest keeps it. */
+export function displayNameTaken(object: KubeObject, displayName: string, rivals: readonly KubeObject[]): readonly Problem[] {
+  const { namespace = '', uid } = object.metadata;
+  const owner = ownerAmong(rivals);
+  if (owner === undefined || owner.metadata.uid === uid) return [];
+  return [
+    {
+      reason: 'DisplayNameTaken',
+      message: `the older ${object.kind} ${namespace}/${owner.metadata.name} is already called "${displayName}"; set another spec.displayName`,
     },
   ];
 }

@@ -1,6 +1,6 @@
 import { wellKnown, type CommonStatus } from '../../crds/index.ts';
 import type { Condition, KubeObject } from '../../kube/types.ts';
-import { toConditions, type PlannedCondition } from './conditions.ts';
+import { summarize, toConditions, type ConditionStage, type PlannedCondition, type ReadyMessage } from './conditions.ts';
 
 /** What every kind's plan starts from. */
 export interface Managed extends KubeObject {
@@ -19,34 +19,40 @@ export interface CommonFields {
  * Builds the shared part of a status.
  *
  * @param now - milliseconds since the epoch
+ * @param ready - see {@link summarize}
  */
-export function commonFields(object: Managed, verdicts: readonly PlannedCondition[], now: number): CommonFields {
+export function commonFields(
+  object: Managed,
+  now: number,
+  stages: readonly ConditionStage[],
+  ready: ReadyMessage = { message: '' },
+): CommonFields {
   const generation = object.metadata.generation ?? 0;
   const requested = object.metadata.annotations?.[wellKnown.reconcileRequestedAt]?.slice(0, 256);
   return {
     observedGeneration: generation,
-    conditions: toConditions(verdicts, object.status?.conditions, { generation, now }),
+    conditions: toConditions(summarize(stages, ready), object.status?.conditions, { generation, now }),
     ...(requested === undefined ? {} : { lastHandledReconcileAt: requested }),
   };
 }
 
 /**
- * The status of a suspended object: `Ready=Unknown` and nothing else, for the other conditions would speak of a world
- * that is not being looked at. What is in use (a serving revision, an identifier) stays shown. As with Flux, a
- * requested reconcile is not taken notice of until the object goes on.
+ * The status of a suspended object: `Ready=Unknown` and nothing else, because the other conditions would describe a state
+ * that is not observed. What is in use (a serving revision, an identifier) stays in the status. As with Flux, a
+ * requested reconcile is ignored until the object is resumed.
  */
 export function suspendedStatus<S extends CommonStatus>(object: Managed & { readonly status?: S }, now: number): S {
   const generation = object.metadata.generation ?? 0;
-  const verdict: PlannedCondition = {
+  const condition: PlannedCondition = {
     type: 'Ready',
     status: 'Unknown',
     reason: 'Suspended',
-    message: 'spec.suspend is true, so changes are not acted upon; set it to false to go on',
+    message: 'spec.suspend is true, so changes are ignored; set it to false to resume',
   };
   return {
     ...(object.status ?? ({} as S)),
     observedGeneration: generation,
-    conditions: toConditions([verdict], object.status?.conditions, { generation, now }),
+    conditions: toConditions([condition], object.status?.conditions, { generation, now }),
   };
 }
 

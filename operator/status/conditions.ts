@@ -6,7 +6,7 @@ export function timestamp(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
-/** A condition before it is compared with what the object already shows. */
+/** A condition before it is compared with what the status has. */
 export interface PlannedCondition {
   readonly type: ConditionType;
   readonly status: 'True' | 'False' | 'Unknown';
@@ -14,16 +14,23 @@ export interface PlannedCondition {
   readonly message: string;
 }
 
-/** The outcome of one stage: the reason and message when all is well, and what is wrong otherwise. */
+/** The outcome of one stage: its problems, or the reason and message without any. */
 export interface ConditionStage {
   readonly type: 'Accepted' | 'ResolvedRefs' | 'Synced' | 'EndpointHealthy';
   readonly good: { readonly reason: Reason; readonly message: string };
   readonly problems: readonly Problem[];
 }
 
+export interface ReadyMessage {
+  /** Of a `Ready=True`. */
+  readonly message: string;
+  /** Added to the message of a `Ready=False`. */
+  readonly aside?: string | undefined;
+}
+
 /** Longest message of a condition, in characters; the API server allows 32,768. */
 const MESSAGE_LIMIT = 2_000;
-/** A person reads the first few; the rest shows once these are dealt with. */
+/** A person reads the first few; the others appear once these are solved. */
 const PROBLEMS_SHOWN = 5;
 
 function describe(problems: readonly Problem[]): string {
@@ -43,18 +50,13 @@ function conditionFrom(stage: ConditionStage): PlannedCondition {
  * Sums the stages up. The first stage that keeps the object from being ready gives `Ready` its reason and message;
  * whether a person is needed decides between `Stalled` and `Reconciling`, so that exactly one of the two accompanies
  * every `Ready=False`, and neither a `Ready=True`.
- *
- * @param ready - `message` of a `Ready=True`; `aside` is added to the message of a `Ready=False`
  */
-export function summarize(
-  stages: readonly ConditionStage[],
-  ready: { readonly message: string; readonly aside?: string | undefined },
-): readonly PlannedCondition[] {
-  const verdicts = stages.map(conditionFrom);
-  const failed = verdicts.find((verdict) => verdict.status !== 'True' && reasons[verdict.reason].blocks !== undefined);
-  if (failed === undefined) return [{ type: 'Ready', status: 'True', reason: 'Available', message: ready.message }, ...verdicts];
+export function summarize(stages: readonly ConditionStage[], ready: ReadyMessage): readonly PlannedCondition[] {
+  const conditions = stages.map(conditionFrom);
+  const failed = conditions.find(({ status, reason }) => status !== 'True' && reasons[reason].blocks !== undefined);
+  if (failed === undefined) return [{ type: 'Ready', status: 'True', reason: 'Available', message: ready.message }, ...conditions];
   const message = ready.aside === undefined ? failed.message : `${failed.message} (${ready.aside})`;
-  return [{ type: 'Ready', status: 'False', reason: failed.reason, message }, ...verdicts, progress(failed)];
+  return [{ type: 'Ready', status: 'False', reason: failed.reason, message }, ...conditions, progress(failed)];
 }
 
 /** `Stalled` or `Reconciling`, for a failure. */
@@ -65,18 +67,18 @@ function progress(failed: Pick<PlannedCondition, 'reason' | 'message'>): Planned
 }
 
 /**
- * Turns verdicts into conditions: each stamped with the generation, in a fixed order, keeping the transition time of a
+ * Completes planned conditions: stamped with the generation, in a fixed order, keeping the transition time of a
  * condition whose status did not change.
  *
  * @param now - milliseconds since the epoch
  */
 export function toConditions(
-  verdicts: readonly PlannedCondition[],
+  planned: readonly PlannedCondition[],
   previous: readonly Condition[] | undefined,
   options: { readonly generation: number; readonly now: number },
 ): Condition[] {
   const before = new Map((previous ?? []).map((condition) => [condition.type, condition]));
-  return [...verdicts]
+  return [...planned]
     .sort((a, b) => conditionTypes.indexOf(a.type) - conditionTypes.indexOf(b.type))
     .map(({ type, status, reason, message }) => {
       const old = before.get(type);

@@ -6,15 +6,14 @@ import { notAnOrganization, unresolved } from '../references/unresolved.ts';
 import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import type { Plan } from '../runtime/reconciler.ts';
 import { commonFields, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
-import { summarize } from '../status/conditions.ts';
 import type { Problem } from '../status/reasons.ts';
 import { specProblems } from '../status/spec-problems.ts';
 import { accepted, resolvedRefs } from '../status/stages.ts';
 import { attachments, functionNameConflicts, functionNameOf, isOffered, variantOf } from './attachment.ts';
 
 /**
- * A Tool has nothing outside the cluster, hence no `Synced`. Its agents look at the tool themselves (see
- * {@link usability}), never at its status: what they serve does not depend on who was reconciled first.
+ * A Tool has nothing outside the cluster, hence no `Synced`. Its agents check the tool themselves (see
+ * {@link usability}) and never read its status: what they serve does not depend on the order of reconciles.
  *
  * @param now - milliseconds since the epoch
  */
@@ -23,34 +22,32 @@ export function planTool(tool: Tool, snapshot: ClusterSnapshot, now: number): Pl
   if (isSuspended(tool)) return { actions: [], status: suspendedStatus(tool, now) };
   const namespace = tool.metadata.namespace ?? '';
   const foreign = notAnOrganization(namespace, snapshot);
-  if (foreign.length > 0) return { actions: [], status: commonFields(tool, summarize([accepted(foreign)], { message: '' }), now) };
+  if (foreign.length > 0) return { actions: [], status: commonFields(tool, now, [accepted(foreign)]) };
 
   const agents = attachments(tool).filter((agent) => {
     const found = snapshot.agent(namespace, agent);
     return found !== undefined && !isDeleting(found) && isOffered(tool, agent, snapshot);
   });
-  const verdicts = summarize(
-    [
-      accepted([...checkToolSpec(tool.spec), ...forbiddenTransfer(tool, snapshot), ...functionNameConflicts(tool, snapshot)]),
-      resolvedRefs(unresolved(namespace, toolReferences(tool), snapshot)),
-    ],
-    {
-      message:
-        agents.length === 0
-          ? 'usable; no agent is named in spec.agentRefs yet'
-          : `offered by ${agents.length === 1 ? '1 agent' : `${agents.length} agents`}`,
-    },
-  );
+  const stages = [
+    accepted([...checkToolSpec(tool.spec), ...forbiddenTransfer(tool, snapshot), ...functionNameConflicts(tool, snapshot)]),
+    resolvedRefs(unresolved(namespace, toolReferences(tool), snapshot)),
+  ];
+  const message =
+    agents.length === 0
+      ? 'usable; no agent is named in spec.agentRefs yet'
+      : `offered by ${agents.length === 1 ? '1 agent' : `${agents.length} agents`}`;
   return {
     actions: [],
-    status: { ...commonFields(tool, verdicts, now), type: variantOf(tool), functionName: functionNameOf(tool), attachedTo: agents },
+    status: {
+      ...commonFields(tool, now, stages, { message }),
+      type: variantOf(tool),
+      functionName: functionNameOf(tool),
+      attachedTo: agents,
+    },
   };
 }
 
-/**
- * Checking a JSON Schema takes milliseconds, and each agent asks about each of its tools. A spec is never changed in
- * place, so that what was found holds for as long as the object lives.
- */
+/** Checking a JSON Schema takes milliseconds, and each agent checks each of its tools. A spec is never changed in place. */
 const checked = new WeakMap<ToolSpec, readonly Problem[]>();
 
 export function checkToolSpec(spec: ToolSpec): readonly Problem[] {
@@ -62,14 +59,14 @@ export function checkToolSpec(spec: ToolSpec): readonly Problem[] {
   return problems;
 }
 
-/** Agents offer it all the same: a call that is to be handed there is refused, and the model learns why. */
+/** Agents offer the tool all the same: the transfer is refused during the call, and the model learns why. */
 function forbiddenTransfer({ spec }: Tool, { addresses }: ClusterSnapshot): readonly Problem[] {
   const to = spec.transferCall?.to ?? '';
   const message = isSip(to) ? addresses.sip(to) : undefined;
   return message === undefined ? [] : [{ reason: 'AddressForbidden', message: `spec.transferCall.to: ${message}` }];
 }
 
-/** What keeps a tool from being part of an agent, as the agent sees it: the other agents it names don't matter. */
+/** What keeps a tool from being part of an agent; the other agents that it names don't matter. */
 export function usability(tool: Tool, snapshot: ClusterSnapshot): readonly Problem[] {
   return [...checkToolSpec(tool.spec), ...unresolved(tool.metadata.namespace ?? '', toolCredentials(tool), snapshot)];
 }

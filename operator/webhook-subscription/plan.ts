@@ -1,13 +1,12 @@
 import { subscriptionNameOf, type WebhookSubscription, type WebhookSubscriptionStatus } from '../../crds/index.ts';
 import { generatedSigningSecret, SIGNING_KEY, webhookSubscriptionReferences } from '../references/references-of.ts';
-import { notAnOrganization, unresolved } from '../references/unresolved.ts';
-import { ownerAmong, type DataObject, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
+import { displayNameTaken, notAnOrganization, unresolved } from '../references/unresolved.ts';
+import type { ClusterSnapshot, DataObject } from '../references/cluster-snapshot.ts';
 import type { Plan } from '../runtime/reconciler.ts';
 import { commonFields, isDeleting, isSuspended, suspendedStatus } from '../status/common.ts';
-import { summarize } from '../status/conditions.ts';
 import type { Problem } from '../status/reasons.ts';
 import { accepted, resolvedRefs } from '../status/stages.ts';
-import { addressProblems, endpointHealthy, eventProblems, headerProblems, holdUp, synced } from './stages.ts';
+import { addressProblems, endpointHealthy, eventProblems, headerProblems, BLOCKING_REASONS, synced } from './stages.ts';
 import { cannotSign, expiryOf, signingKeyProblems } from './signing-keys.ts';
 
 interface SecretState {
@@ -48,7 +47,7 @@ export function planWebhookSubscription(
   if (isSuspended(subscription)) return { actions: [], status: suspendedStatus(subscription, now) };
   const namespace = subscription.metadata.namespace ?? '';
   const foreign = notAnOrganization(namespace, snapshot);
-  if (foreign.length > 0) return { actions: [], status: commonFields(subscription, summarize([accepted(foreign)], { message: '' }), now) };
+  if (foreign.length > 0) return { actions: [], status: commonFields(subscription, now, [accepted(foreign)]) };
 
   const generated = generatedSigningSecret(subscription);
   const own = subscription.spec.signing?.secretRef?.name;
@@ -61,29 +60,26 @@ export function planWebhookSubscription(
     ...headerProblems(subscription, snapshot),
   ];
   const keys = secret === undefined || signingName === undefined ? [] : signingKeyProblems(namespace, signingName, secret);
-  const heldUp = missing.some(({ reason }) => holdUp.has(reason)) || (secret !== undefined && cannotSign(secret));
-  const verdicts = summarize(
-    [
-      accepted([
-        ...displayNameTaken(subscription, snapshot),
-        ...eventProblems(subscription),
-        ...addressProblems(subscription, addressProblem),
-      ]),
-      resolvedRefs([...missing, ...keys]),
-      synced(subscription, { heldUp }),
-      endpointHealthy(subscription),
-    ],
-    {
-      message: subscription.spec.active
-        ? 'events that match are delivered'
-        : 'the spec is accepted; nothing is sent while spec.active is false',
-    },
-  );
+  const blocked = missing.some(({ reason }) => BLOCKING_REASONS.has(reason)) || (secret !== undefined && cannotSign(secret));
+  const displayName = subscriptionNameOf(subscription);
+  const stages = [
+    accepted([
+      ...displayNameTaken(subscription, displayName, snapshot.subscriptionsNamed(namespace, displayName)),
+      ...eventProblems(subscription),
+      ...addressProblems(subscription, addressProblem),
+    ]),
+    resolvedRefs([...missing, ...keys]),
+    synced(subscription, { blocked }),
+    endpointHealthy(subscription),
+  ];
+  const message = subscription.spec.active
+    ? 'events that match are delivered'
+    : 'the spec is accepted; nothing is sent while spec.active is false';
   return {
     actions: signing.actions,
     ...(signing.nextAt !== undefined && { requeueAfterMs: Math.min(signing.nextAt - now, LONGEST_REQUEUE_MS) }),
     status: {
-      ...commonFields(subscription, verdicts, now),
+      ...commonFields(subscription, now, stages, { message }),
       ...(signingName === undefined ? {} : { signingSecretRef: { name: signingName } }),
     },
   };
@@ -154,17 +150,4 @@ function planExpiry(
     problems: [],
     ...(next !== undefined && { nextAt: next }),
   };
-}
-
-function displayNameTaken(subscription: WebhookSubscription, snapshot: ClusterSnapshot): readonly Problem[] {
-  const displayName = subscriptionNameOf(subscription);
-  const namespace = subscription.metadata.namespace ?? '';
-  const owner = ownerAmong(snapshot.subscriptionsNamed(namespace, displayName));
-  if (owner === undefined || owner.metadata.uid === subscription.metadata.uid) return [];
-  return [
-    {
-      reason: 'DisplayNameTaken',
-      message: `the older WebhookSubscription ${namespace}/${owner.metadata.name} is already called "${displayName}"; set another spec.displayName`,
-    },
-  ];
 }

@@ -47,7 +47,7 @@ export function headerProblems(
 }
 
 /** What is wrong with the things that the spec names so that a delivery cannot even be attempted. */
-export const holdUp: ReadonlySet<string> = new Set<Reason>([
+export const BLOCKING_REASONS: ReadonlySet<string> = new Set<Reason>([
   'SecretNotFound',
   'SecretKeyNotFound',
   'SecretNotOwned',
@@ -55,10 +55,10 @@ export const holdUp: ReadonlySet<string> = new Set<Reason>([
   'HeaderValueInvalid',
 ]);
 
-/** @param options.heldUp nothing can be sent until a Secret is put right */
+/** @param options.blocked nothing can be sent until a Secret is put right */
 export function synced(
   { spec, status }: Pick<WebhookSubscription, 'spec' | 'status'>,
-  { heldUp }: { readonly heldUp: boolean },
+  { blocked }: { readonly blocked: boolean },
 ): ConditionStage {
   const good = spec.active
     ? ({ reason: 'Delivering', message: 'events that match are delivered to the address' } as const)
@@ -69,7 +69,7 @@ export function synced(
     const cure = 'mend the endpoint, then change anything in the spec or set active to true over REST';
     return stage([{ reason: 'AutoDisabled', message: `nothing is sent since ${disabled.since}: ${disabled.reason}; ${cure}` }]);
   }
-  if (!heldUp) return stage([]);
+  if (!blocked) return stage([]);
   return stage([
     {
       reason: 'DeliveryHeldUp',
