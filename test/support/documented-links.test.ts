@@ -5,7 +5,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { expect, it } from 'vitest';
 
 const root = resolve(import.meta.dirname, '../..');
-const pages = ['README.md', ...list('docs'), ...list('examples')];
+const pages = ['README.md', 'CONTRIBUTING.md', 'AGENTS.md', 'SECURITY.md', 'CHANGELOG.md', ...list('docs'), ...list('examples')];
 
 it.each(pages)('%s', (page) => {
   expect(linksOf(page).filter((link) => !leadsSomewhere(page, link))).toEqual([]);
