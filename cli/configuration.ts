@@ -1,4 +1,4 @@
-import { type ConfigEntry, configEntries, ConfigError, loadConfig } from '../platform/config.ts';
+import { type ConfigEntry, configEntries, ConfigError, loadConfig } from '../platform/config/config.ts';
 import { MASK, maskUrl } from '../platform/masking.ts';
 
 export interface DescribedVariable {

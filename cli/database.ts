@@ -1,5 +1,5 @@
 /** How commands reach Postgres, and how they speak of it when they don't. */
-import { loadConfig } from '../platform/config.ts';
+import { loadConfig } from '../platform/config/config.ts';
 import { maskUrl } from '../platform/masking.ts';
 import { openStore, StoreError, type Store } from '../store/index.ts';
 import { UserError } from '../platform/user-error.ts';

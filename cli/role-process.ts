@@ -1,4 +1,4 @@
-import { loadConfig } from '../platform/config.ts';
+import { loadConfig } from '../platform/config/config.ts';
 import { createLogger } from '../platform/logging.ts';
 import { createRegistry } from '../platform/metrics.ts';
 import type { RoleOptions } from '../platform/role.ts';

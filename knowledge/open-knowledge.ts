@@ -1,7 +1,7 @@
 /** The stores and services of knowledge bases, as the configuration names them: the same for every role. */
 import { systemClock } from '../platform/clock.ts';
-import type { Config } from '../platform/config.ts';
-import { temporalOf } from '../platform/temporal.ts';
+import type { Config } from '../platform/config/config.ts';
+import { temporalOf } from '../platform/temporal/access.ts';
 import type { IngestionDependencies } from './ingestion/dependencies.ts';
 import { createKnowledgeJobs, type KnowledgeJobs } from './jobs/jobs.ts';
 import { closeAll, openSearch, type OpenSearchOptions } from './open-search.ts';

@@ -1,7 +1,7 @@
 /** What a search in knowledge bases needs, as the configuration names it: the same for every role and for the processes of calls. */
 import type { Registry } from 'prom-client';
 
-import type { Config } from '../platform/config.ts';
+import type { Config } from '../platform/config/config.ts';
 import type { Logger } from '../platform/logging.ts';
 import type { Store } from '../store/index.ts';
 import { createEmbedders } from './embedding/create-embedders.ts';

@@ -1,6 +1,6 @@
 import { sleep, systemClock, type Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logging.ts';
-import { backoffDelay } from './backoff.ts';
+import { backoffDelay } from '../platform/backoff.ts';
 import { KubeError } from './error.ts';
 import { eventOf, seriesKey, type EventInput, type KubeEvent } from './event-record.ts';
 import { microTime } from './micro-time.ts';

@@ -23,6 +23,7 @@ export {
   type ResourceClientOptions,
   type WatchOptions,
 } from './resource-client.ts';
+export { SecretReader, type SecretReaderOptions, type SecretVersion } from './secret-reader.ts';
 export type { WatchEvent, WatchStream } from './watch-stream.ts';
 export { extractOwned, fieldPathsOf, ownedPaths, type DeepPartial, type Extracted, type OwnerSelector } from './extract.ts';
 export type { FieldSet } from './fields.ts';
@@ -34,7 +35,6 @@ export { compareResourceVersions } from './resource-version.ts';
 export { Pacer } from './pacer.ts';
 export { WorkQueue, type WorkQueueAddOptions, type WorkQueueRunOptions, type WorkQueueOptions } from './work-queue.ts';
 export type { Priority } from './key-queue.ts';
-export { backoffDelay, type BackoffOptions } from './backoff.ts';
 export { LeaderElector, LeadershipLost, type LeaderElectorOptions, type LeadOptions } from './lease.ts';
 export { leases, type Lease, type LeaseSpec } from './lease-record.ts';
 export { EventRecorder, type EventInput, type EventRecorderOptions, type EventType } from './events.ts';

@@ -1,4 +1,4 @@
-import { ConfigError, type Config } from '../platform/config.ts';
+import { ConfigError, type Config } from '../platform/config/config.ts';
 import { KubeError } from './error.ts';
 import { loadKubeConfig, type KubeConfig } from './kube-config.ts';
 

@@ -1,6 +1,6 @@
 import { sleep, systemClock, type Clock } from '../platform/clock.ts';
 import type { Logger } from '../platform/logging.ts';
-import { backoffDelay } from './backoff.ts';
+import { backoffDelay } from '../platform/backoff.ts';
 import type { CacheChange, WatchCache } from './cache.ts';
 import { KubeError } from './error.ts';
 import { OpenWatch } from './open-watch.ts';

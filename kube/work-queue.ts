@@ -1,7 +1,7 @@
 import type { Registry } from 'prom-client';
 
 import { systemClock, type Clock, type Timer } from '../platform/clock.ts';
-import { KeyedBackoff } from './backoff.ts';
+import { KeyedBackoff } from '../platform/backoff.ts';
 import { DelayHeap } from './delay-heap.ts';
 import { KeyQueue, type Priority } from './key-queue.ts';
 import { Pacer } from './pacer.ts';

@@ -4,7 +4,7 @@ import { createTransport, EventRecorder, kubeConfigOf, LeaderElector, leases, Re
 import { JobStarter } from '../knowledge/jobs/job-starter.ts';
 import { createKnowledgeJobs } from '../knowledge/jobs/jobs.ts';
 import { runRole, type RoleContext, type RoleOptions } from '../platform/role.ts';
-import { temporalOf } from '../platform/temporal.ts';
+import { temporalOf } from '../platform/temporal/access.ts';
 import { openStore } from '../store/index.ts';
 import { createManager } from './create-manager.ts';
 import { LEASE_NAME } from './lease-name.ts';

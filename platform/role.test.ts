@@ -3,7 +3,7 @@ import { Writable } from 'node:stream';
 import { Registry } from 'prom-client';
 import { expect, it } from 'vitest';
 
-import { loadConfig } from './config.ts';
+import { loadConfig } from './config/config.ts';
 import { createLogger } from './logging.ts';
 import { runRole, type RoleContext } from './role.ts';
 

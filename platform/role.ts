@@ -5,7 +5,7 @@ import { hostname } from 'node:os';
 import type { Registry } from 'prom-client';
 
 import { systemClock, type Clock } from './clock.ts';
-import { ConfigError, type Config } from './config.ts';
+import { ConfigError, type Config } from './config/config.ts';
 import { Readiness, startProbeServer } from './lifecycle.ts';
 import type { Logger } from './logging.ts';
 

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../platform/time.ts';
 import type { Database, Transaction } from './database.ts';
 import { StoreError } from './error.ts';
 
@@ -34,7 +35,6 @@ interface Row {
 
 /** In bytes of JSON: an agent at the limits of its schema with 64 tools stays below. */
 const LARGEST_CONFIG = 8 * 1024 * 1024;
-const DAY_MS = 86_400_000;
 
 export class AgentRevisions {
   readonly #database: Database;

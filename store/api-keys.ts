@@ -1,3 +1,4 @@
+import { DAY_MS } from '../platform/time.ts';
 import { uuidv7 } from '../platform/uuid.ts';
 import { generateApiKey } from './api-key-format.ts';
 import type { Database } from './database.ts';
@@ -46,7 +47,6 @@ export interface NewApiKey {
 /** Channel on which a revoked key's id is told to every process. */
 export const REVOKED_CHANNEL = 'parley_api_key_revoked';
 
-const DAY_MS = 86_400_000;
 const keyIdShape = /^key_[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 export interface ApiKeyRow {

@@ -6,7 +6,7 @@ import { AgentServer, initializeLogger, ServerOptions } from '@livekit/agents';
 
 import { openFileStorage } from '../knowledge/storage/open-file-storage.ts';
 import { locateAsset } from '../platform/assets.ts';
-import { ConfigError } from '../platform/config.ts';
+import { ConfigError } from '../platform/config/config.ts';
 import type { Logger } from '../platform/logging.ts';
 import { runRole, type RoleContext, type RoleOptions } from '../platform/role.ts';
 import { openStore } from '../store/index.ts';

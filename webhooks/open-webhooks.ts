@@ -3,11 +3,11 @@ import type { Registry } from 'prom-client';
 
 import { createTransport, kubeConfigOf, type Transport } from '../kube/index.ts';
 import { systemClock, type Clock } from '../platform/clock.ts';
-import { ConfigError, type Config } from '../platform/config.ts';
+import { ConfigError, type Config } from '../platform/config/config.ts';
 import type { Egress } from '../platform/egress/egress.ts';
 import { egressOf } from '../platform/egress/egress-of.ts';
 import type { Logger } from '../platform/logging.ts';
-import { temporalOf } from '../platform/temporal.ts';
+import { temporalOf } from '../platform/temporal/access.ts';
 import { openDispatchStore, type DispatchStore } from '../store/index.ts';
 import { createAttempt, type Attempt } from './attempt/attempt.ts';
 import { EndpointBook } from './dispatcher/endpoint-book.ts';

@@ -2,11 +2,12 @@
 import { Client } from '@temporalio/client';
 import { NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 
+import { backoffDelay } from '../platform/backoff.ts';
 import { sleep, type Clock } from '../platform/clock.ts';
 import type { Readiness } from '../platform/lifecycle.ts';
 import type { Logger } from '../platform/logging.ts';
-import { tracedActivities } from '../platform/telemetry/temporal-trace.ts';
-import type { Temporal } from '../platform/temporal.ts';
+import { tracedActivities } from '../platform/temporal/trace.ts';
+import type { Temporal } from '../platform/temporal/access.ts';
 
 export interface KeepWorkingOptions extends Temporal {
   /** One for each task queue; they share the connection. */
@@ -22,8 +23,7 @@ export interface KeepWorkingOptions extends Temporal {
 }
 
 const PART = 'temporal';
-const FIRST_RETRY_MS = 500;
-const LONGEST_RETRY_MS = 15_000;
+const RETRY = { baseMs: 500, maxMs: 15_000 };
 /** A worker that lived this long was healthy: its end is a new story. */
 const SETTLED_MS = 60_000;
 
@@ -38,8 +38,8 @@ export async function keepWorking(options: KeepWorkingOptions, signal: AbortSign
       await workOnce(options, signal);
     } catch (err) {
       if (clock.monotonic() - startedAt > SETTLED_MS) failures = 0;
-      const waitMs = Math.min(FIRST_RETRY_MS * 2 ** failures, LONGEST_RETRY_MS) * (0.5 + random() / 2);
       failures += 1;
+      const waitMs = backoffDelay(failures, { ...RETRY, random });
       readiness.notReady(PART, `${options.address}, namespace ${options.namespace}: ${err instanceof Error ? err.message : String(err)}`);
       logger.warn({ err, waitMs, address: options.address }, 'no work from Temporal; trying again');
       await sleep(clock, waitMs, signal).catch(() => undefined);

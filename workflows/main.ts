@@ -7,11 +7,11 @@ import { mediaServerOf } from '../voice/calls/media-server.ts';
 import { CallCaretaker } from '../voice/calls/caretaker.ts';
 import { Reaper } from '../voice/calls/reaper.ts';
 import { createRooms } from '../voice/calls/rooms.ts';
-import { sleep } from '../platform/clock.ts';
 import { egressOf } from '../platform/egress/egress-of.ts';
+import { every } from '../platform/every.ts';
 import { readyGauge } from '../platform/ready-gauge.ts';
 import { runRole, type RoleContext, type RoleOptions } from '../platform/role.ts';
-import { temporalOf } from '../platform/temporal.ts';
+import { temporalOf } from '../platform/temporal/access.ts';
 import { sweep } from '../knowledge/ingestion/sweep.ts';
 import { ingestionQueues } from '../knowledge/jobs/names.ts';
 import { openKnowledge, type Knowledge } from '../knowledge/open-knowledge.ts';
@@ -156,19 +156,16 @@ async function start(role: RoleContext, { scheduleId, bundle }: Pick<RunWorkerOp
 }
 
 /** Starts ingestions that were never started and, now and then, deletes files and vectors that no document owns. */
-async function keepSweeping(store: Store, knowledge: Knowledge, { clock, logger, stopping }: RoleContext): Promise<void> {
-  for (let round = 1; !stopping.aborted; round += 1) {
-    try {
-      for (let after = ''; ;) {
-        const names = (await store.organizations.list({ after, limit: 1_000 })).map(({ name }) => name);
-        await sweep(names, knowledge, { leftovers: round % LEFTOVERS_EVERY === 0, signal: stopping });
-        if (names.length < 1_000) break;
-        after = names.at(-1) ?? after;
-      }
-    } catch (error) {
-      logger.warn({ err: error }, 'sweep for lost work failed; retrying in the next round');
+function keepSweeping(store: Store, knowledge: Knowledge, { clock, logger, stopping: signal }: RoleContext): Promise<void> {
+  let round = 0;
+  const failure = 'sweep for lost work failed; retrying in the next round';
+  return every({ intervalMs: SWEEP_MS, random: Math.random, clock, logger, failure, signal }, async () => {
+    round += 1;
+    for (let after = ''; ;) {
+      const names = (await store.organizations.list({ after, limit: 1_000 })).map(({ name }) => name);
+      await sweep(names, knowledge, { leftovers: round % LEFTOVERS_EVERY === 0, signal });
+      if (names.length < 1_000) return;
+      after = names.at(-1) ?? after;
     }
-    // Replicas sweep at different times.
-    await sleep(clock, SWEEP_MS * (0.75 + Math.random() / 2), stopping).catch(() => undefined);
-  }
+  });
 }

@@ -1,7 +1,5 @@
-import type { Config } from '../../platform/config.ts';
-import { NumberAssignments } from '../../platform/number-assignments.ts';
-import { numberReservationMs } from '../../platform/number-reservation.ts';
-import { NumberPool } from '../../platform/number-pool.ts';
+import type { Config } from '../../platform/config/config.ts';
+import { NumberAssignments, numberReservationMs, NumberPool } from '../../platform/config/phone-numbers.ts';
 import type { Limits } from '../dependencies.ts';
 import type { Caller } from '../http/caller.ts';
 import type { RouteDescription } from '../http/route.ts';

@@ -3,7 +3,7 @@ import { Registry } from 'prom-client';
 import { KubeError } from '../../kube/error.ts';
 import type { Transport } from '../../kube/transport.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { loadConfig } from '../../platform/config.ts';
+import { loadConfig } from '../../platform/config/config.ts';
 import { Readiness } from '../../platform/lifecycle.ts';
 import { createLogger } from '../../platform/logging.ts';
 import { buildApi } from '../app.ts';

@@ -13,7 +13,7 @@ export function registerBackup(program: Command): void {
       const [{ makeBackup }, { databaseUrl }, { loadConfig }, { version }] = await Promise.all([
         import('../backup/make-backup.ts'),
         import('../database.ts'),
-        import('../../platform/config.ts'),
+        import('../../platform/config/config.ts'),
         import('../version.ts'),
       ]);
       const { env } = process;

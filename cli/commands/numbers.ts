@@ -11,8 +11,8 @@ export function registerNumbers(program: Command): void {
     .action(async (options: { readonly org?: string; readonly json?: true }) => {
       const [{ withStore }, { loadConfig }, { numberReservationMs }, { printJson, table }] = await Promise.all([
         import('../database.ts'),
-        import('../../platform/config.ts'),
-        import('../../platform/number-reservation.ts'),
+        import('../../platform/config/config.ts'),
+        import('../../platform/config/phone-numbers.ts'),
         import('../table.ts'),
       ]);
       const reservedMs = numberReservationMs(loadConfig(process.env));
@@ -39,8 +39,8 @@ export function registerNumbers(program: Command): void {
       const [{ withStore }, { UserError }, { loadConfig }, { numberReservationMs }] = await Promise.all([
         import('../database.ts'),
         import('../../platform/user-error.ts'),
-        import('../../platform/config.ts'),
-        import('../../platform/number-reservation.ts'),
+        import('../../platform/config/config.ts'),
+        import('../../platform/config/phone-numbers.ts'),
       ]);
       const reservedMs = numberReservationMs(loadConfig(process.env));
       await withStore(async ({ numberClaims }) => {

@@ -13,7 +13,7 @@ export function registerRestore(program: Command): void {
       const [{ restoreBackup }, { databaseUrl }, { loadConfig }] = await Promise.all([
         import('../backup/restore-backup.ts'),
         import('../database.ts'),
-        import('../../platform/config.ts'),
+        import('../../platform/config/config.ts'),
       ]);
       const { env } = process;
       const config = loadConfig(env);

@@ -2,8 +2,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 
-import { ConfigError, loadConfig, type Config } from '../../platform/config.ts';
-import { temporalOf } from '../../platform/temporal.ts';
+import { ConfigError, loadConfig, type Config } from '../../platform/config/config.ts';
+import { temporalOf } from '../../platform/temporal/access.ts';
 import type { CheckId } from './checks.ts';
 import { checkCluster } from './cluster.ts';
 import { checkClocks } from './clocks.ts';

@@ -2,8 +2,8 @@
 import { Readable } from 'node:stream';
 import { promises as dns } from 'node:dns';
 
-import type { Config } from '../../platform/config.ts';
-import type { Temporal } from '../../platform/temporal.ts';
+import type { Config } from '../../platform/config/config.ts';
+import type { Temporal } from '../../platform/temporal/access.ts';
 import { httpUrlOf, mediaServerOf } from '../../voice/calls/media-server.ts';
 import { searchAttributes } from '../../knowledge/jobs/names.ts';
 import { deliverySearchAttributes } from '../../webhooks/retries/names.ts';

@@ -1,6 +1,6 @@
 import { createTransport, KubeError, loadKubeConfig, type KubeConfig } from '../../kube/index.ts';
 import { LEASE_NAME } from '../../operator/lease-name.ts';
-import { loadConfig } from '../../platform/config.ts';
+import { loadConfig } from '../../platform/config/config.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { assess } from './assess.ts';
 import { gather } from './gather.ts';

@@ -1,6 +1,6 @@
 /** What commands do to knowledge bases behind the API's back: straight in Postgres, the storage and Temporal. */
 import { openKnowledge, type Knowledge } from '../../knowledge/open-knowledge.ts';
-import { loadConfig } from '../../platform/config.ts';
+import { loadConfig } from '../../platform/config/config.ts';
 import { createLogger } from '../../platform/logging.ts';
 import { createRegistry } from '../../platform/metrics.ts';
 import type { Collection, Store } from '../../store/index.ts';

@@ -5,10 +5,10 @@ import { kinds, wellKnown } from '../../crds/index.ts';
 import { KubeError, ResourceClient, type KubeObject, type Transport } from '../../kube/index.ts';
 import { openKnowledge } from '../../knowledge/open-knowledge.ts';
 import { collectionRef } from '../../knowledge/search/create-search.ts';
-import { loadConfig } from '../../platform/config.ts';
+import { loadConfig } from '../../platform/config/config.ts';
 import { createLogger } from '../../platform/logging.ts';
 import { createRegistry } from '../../platform/metrics.ts';
-import { temporalOf } from '../../platform/temporal.ts';
+import { temporalOf } from '../../platform/temporal/access.ts';
 import {
   countOrganizationRows,
   removeOrganizationRows,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { loadConfig } from '../../platform/config.ts';
+import { loadConfig } from '../../platform/config/config.ts';
 import { createEmbedders } from './create-embedders.ts';
 
 const server = { name: 'server', provider: 'openai_compatible', model: 'small', dimension: 3, baseURL: 'http://127.0.0.1:1/v1' };

@@ -1,4 +1,4 @@
-import type { Config } from '../../platform/config.ts';
+import type { Config } from '../../platform/config/config.ts';
 
 /** How texts become vectors; see PARLEY_EMBEDDING_PROFILES. */
 export type EmbeddingProfile = Config['PARLEY_EMBEDDING_PROFILES'][number];

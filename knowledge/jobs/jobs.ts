@@ -1,7 +1,7 @@
 /** Starting the long work of knowledge bases in Temporal. Every start is idempotent: what runs already is left running. */
 import { lazily } from '../../platform/lazily.ts';
 import type { Logger } from '../../platform/logging.ts';
-import type { Temporal } from '../../platform/temporal.ts';
+import type { Temporal } from '../../platform/temporal/access.ts';
 import type { CollectionJob, DocumentJob } from './names.ts';
 
 /** Temporal doesn't answer. Whoever sweeps up starts the work later: nothing is lost. */

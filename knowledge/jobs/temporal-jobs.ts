@@ -2,8 +2,8 @@
 import { Client, Connection, WorkflowIdConflictPolicy, WorkflowIdReusePolicy, type WorkflowStartOptions } from '@temporalio/client';
 import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
 
-import { ensureSearchAttributes } from '../../platform/search-attributes.ts';
-import { tracedStarts } from '../../platform/telemetry/temporal-trace.ts';
+import { ensureSearchAttributes } from '../../platform/temporal/search-attributes.ts';
+import { tracedStarts } from '../../platform/temporal/trace.ts';
 import { JobsUnavailable, type KnowledgeJobs, type KnowledgeJobsOptions } from './jobs.ts';
 import { ingestionQueues, searchAttributes, workflowIds, type CollectionJob } from './names.ts';
 

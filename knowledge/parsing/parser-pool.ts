@@ -11,7 +11,7 @@ import { MemoryBudget } from './memory-budget.ts';
 import type { ParsedExtension, ParseProgress } from './messages.ts';
 import { parserMetrics } from './parser-metrics.ts';
 import { failureOf, ParserProcess } from './parser-process.ts';
-import { Slots } from './slots.ts';
+import { Semaphore } from '../../platform/semaphore.ts';
 
 export interface ParserPoolOptions {
   /** Files that are read at the same time; others wait their turn, first come first served. */
@@ -80,7 +80,7 @@ class Pool implements ParserPool {
   readonly #limits: ParserLimits;
   readonly #logger: Logger | undefined;
   readonly #metrics: ReturnType<typeof parserMetrics>;
-  readonly #slots: Slots;
+  readonly #permits: Semaphore;
   readonly #running = new Set<ParserProcess>();
   readonly #memory: MemoryBudget;
   /** One that has started already and waits for its file. */
@@ -92,7 +92,7 @@ class Pool implements ParserPool {
     this.#limits = { ...defaultLimits, ...options.limits };
     this.#logger = options.logger;
     this.#metrics = parserMetrics(options.registry);
-    this.#slots = new Slots(options.size);
+    this.#permits = new Semaphore(options.size);
     this.#memory = new MemoryBudget(options.sharedBytes ?? sharedParserBytes);
     this.#spare = new ParserProcess({ clock: this.#clock });
   }
@@ -117,7 +117,7 @@ class Pool implements ParserPool {
     reject: (error: unknown) => void,
   ): AsyncGenerator<readonly Block[]> {
     let outcome = 'left';
-    const release = await this.#slots.take(request.signal);
+    const release = await this.#permits.acquire(request.signal);
     const started = this.#clock.monotonic();
     this.#metrics.running(1);
     try {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { loadConfig } from '../../platform/config.ts';
+import { loadConfig } from '../../platform/config/config.ts';
 import { devProviders, devSpeechUrl } from './dev-speech.ts';
 
 const providers = (own?: string) => loadConfig({ PARLEY_PROVIDERS: devProviders(devSpeechUrl(4100, 's3cret'), own) }).PARLEY_PROVIDERS;

@@ -1,7 +1,7 @@
 import type { KnowledgeBase, KnowledgeBaseStatus } from '../../crds/index.ts';
 import { knowledgeBaseProblems } from '../../crds/limits.ts';
 import { collectionSpecOf } from '../../knowledge/collection-spec.ts';
-import type { Config } from '../../platform/config.ts';
+import type { Config } from '../../platform/config/config.ts';
 import type { CollectionSpec } from '../../store/index.ts';
 import { knowledgeBaseReferences } from '../references/references-of.ts';
 import { displayNameTaken, notAnOrganization, unresolved } from '../references/unresolved.ts';

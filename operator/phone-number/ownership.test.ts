@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 
 import type { PhoneNumber } from '../../crds/index.ts';
-import { NumberAssignments } from '../../platform/number-assignments.ts';
+import { NumberAssignments } from '../../platform/config/phone-numbers.ts';
 import type { NumberClaim } from '../../store/index.ts';
 import { storedObject } from '../../test/support/simulated-operator.ts';
 import { memorySnapshot } from '../references/memory-snapshot.ts';

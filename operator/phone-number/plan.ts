@@ -1,7 +1,7 @@
 import type { SipKind, SipSpec } from '../../voice/calls/sip/trunk-specs.ts';
 import type { SipThing } from '../../voice/calls/sip/trunks.ts';
 import { phoneNumberVariants, type PhoneNumber, type PhoneNumberStatus } from '../../crds/index.ts';
-import type { NumberPool } from '../../platform/number-pool.ts';
+import type { NumberPool } from '../../platform/config/phone-numbers.ts';
 import type { PhoneRoute } from '../../store/index.ts';
 import { phoneNumberReferences } from '../references/references-of.ts';
 import { notAnOrganization, unresolved } from '../references/unresolved.ts';

@@ -1,8 +1,7 @@
 import type { SipTrunks } from '../../voice/calls/sip/trunks.ts';
 import type { PhoneNumber, PhoneNumberStatus } from '../../crds/index.ts';
 import { keyOf, type Informer, type Stored } from '../../kube/index.ts';
-import type { NumberAssignments } from '../../platform/number-assignments.ts';
-import type { NumberPool } from '../../platform/number-pool.ts';
+import type { NumberAssignments, NumberPool } from '../../platform/config/phone-numbers.ts';
 import type { NumberOwner } from '../../store/index.ts';
 import {
   COMMON_STATUS_FIELDS,

@@ -1,4 +1,4 @@
-import type { Config } from '../../platform/config.ts';
+import type { Config } from '../../platform/config/config.ts';
 import type { TrunkSettings } from './desired-trunks.ts';
 
 type Settings = Pick<

@@ -1,7 +1,7 @@
 /** The egress guard as the configuration says: the same rules for whatever calls an address that a user chose. */
 import type { Registry } from 'prom-client';
 
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Logger } from '../logging.ts';
 import { createEgress, type Egress } from './egress.ts';
 

@@ -1,5 +1,5 @@
 /** Every value of the chart. `config` and `secrets` come from the configuration of the roles, so that nothing is listed twice. */
-import { configEntries, type ConfigEntry } from '../../platform/config.ts';
+import { configEntries, type ConfigEntry } from '../../platform/config/config.ts';
 import { roleValues } from './chart-role-values.ts';
 import {
   choice,

@@ -5,7 +5,7 @@ import { chartSettings, chartValues } from './chart-values-definition.ts';
 import { type Fields, isGroup, type Json, type JsonSchema, schemaOf } from './chart-value.ts';
 import { code, table } from './markdown.ts';
 
-const source = 'scripts/generators/chart-values-definition.ts and platform/config.ts';
+const source = 'scripts/generators/chart-values-definition.ts and platform/config/config.ts';
 
 /** The chart's `values.yaml`, its schema, the defaults that templates look up, and the page that lists every value. */
 export function generateChartValues(): readonly GeneratedFile[] {

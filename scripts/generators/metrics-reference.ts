@@ -13,7 +13,7 @@ import { createMetrics } from '../../operator/runtime/metrics.ts';
 import { CallLifecycle } from '../../voice/calls/lifecycle.ts';
 import { Reaper } from '../../voice/calls/reaper.ts';
 import { systemClock } from '../../platform/clock.ts';
-import { loadConfig } from '../../platform/config.ts';
+import { loadConfig } from '../../platform/config/config.ts';
 import { createEgress } from '../../platform/egress/egress.ts';
 import { Readiness } from '../../platform/lifecycle.ts';
 import { createLogger, type Logger } from '../../platform/logging.ts';

@@ -1,7 +1,6 @@
 /** Vectors by the hash of what they were made of. */
+import { DAY_MS } from '../../platform/time.ts';
 import type { Database } from '../database.ts';
-
-const DAY_MS = 86_400_000;
 
 export class EmbeddingCacheRows {
   readonly #database: Database;

@@ -1,4 +1,5 @@
 /** What is known of the addresses that events are sent to. */
+import { HOUR_MS } from '../../platform/time.ts';
 import type { Transaction } from '../database.ts';
 import type { Statements } from './statements.ts';
 import type { AttemptResult, AttemptWindow, BreakerChange, BreakerState, Disabling, EndpointRecord, NewEvent } from './types.ts';
@@ -30,7 +31,7 @@ export const endpointColumns = `subscription_uid, org, breaker, probe_at, opened
 
 /** A success is written down when the last one that was is older than this, in milliseconds: nothing for most deliveries. */
 const SUCCESS_EVERY_MS = 10_000;
-const SLOT_MS = 12 * 3_600_000;
+const SLOT_MS = 12 * HOUR_MS;
 /** Attempts of a window that are looked at: what a busy endpoint did last says enough. */
 const WINDOW_ATTEMPTS = 1_000;
 

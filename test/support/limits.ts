@@ -1,6 +1,6 @@
 import type { Limits } from '../../api/dependencies.ts';
 import { limitsOf } from '../../api/limits/limit-class.ts';
-import { loadConfig } from '../../platform/config.ts';
+import { loadConfig } from '../../platform/config/config.ts';
 
 /** As shipped. */
 export const defaultLimits: Limits = limitsOf(loadConfig({}));

@@ -1,5 +1,5 @@
 import type { ApiDependencies } from '../../api/dependencies.ts';
-import { loadConfig } from '../../platform/config.ts';
+import { loadConfig } from '../../platform/config/config.ts';
 
 const unused = (): Promise<never> => Promise.reject(new Error('this facade was started without the means for documents and searches'));
 

@@ -24,14 +24,13 @@ import type { KnowledgeView, KnownCollection, SourceDocument } from '../../opera
 import type { OwnershipFacts } from '../../operator/phone-number/ownership.ts';
 import { planPhoneNumber, type PhoneNumberAction, type Telephony } from '../../operator/phone-number/plan.ts';
 import type { SipThing } from '../../voice/calls/sip/trunks.ts';
-import type { NumberClaim, PhoneRoute } from '../../store/index.ts';
+import type { NumberClaim, PhoneRoute, CollectionSpec } from '../../store/index.ts';
 import { memorySnapshot, type DataEntry } from '../../operator/references/memory-snapshot.ts';
 import type { ParleyObject } from '../../operator/references/references-of.ts';
 import type { ClusterSnapshot } from '../../operator/references/cluster-snapshot.ts';
 import type { FinalizerAction, Plan } from '../../operator/runtime/reconciler.ts';
-import type { CollectionSpec } from '../../store/index.ts';
 import { planTool } from '../../operator/tool/plan.ts';
-import { NumberPool } from '../../platform/number-pool.ts';
+import { NumberPool } from '../../platform/config/phone-numbers.ts';
 import { planWebhookSubscription, type SigningSecretAction } from '../../operator/webhook-subscription/plan.ts';
 
 const nativeNumbers = new NumberPool('');

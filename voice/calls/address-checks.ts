@@ -1,5 +1,5 @@
 /** What is said of an address when it is written: what the guards will say when it is called, as far as they can tell without DNS. */
-import type { Config } from '../../platform/config.ts';
+import type { Config } from '../../platform/config/config.ts';
 import { parseCidr } from '../../platform/egress/address.ts';
 import { createAddressPolicy } from '../../platform/egress/address-policy.ts';
 import { parseHosts } from '../../platform/egress/hosts.ts';

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { ConfigError } from '../../platform/config.ts';
+import { ConfigError } from '../../platform/config/config.ts';
 import { mediaServerOf } from './media-server.ts';
 
 const settings = { LIVEKIT_PUBLIC_URL: undefined, LIVEKIT_API_KEY: 'key', LIVEKIT_API_SECRET: 'x'.repeat(32), LIVEKIT_AGENT_NAME: 'here' };

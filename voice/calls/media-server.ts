@@ -1,5 +1,5 @@
 /** Where calls meet: a LiveKit server, and how to speak to it. */
-import { ConfigError, type Config } from '../../platform/config.ts';
+import { ConfigError, type Config } from '../../platform/config/config.ts';
 
 export interface MediaServer {
   /** For Parley itself: `ws:` or `wss:`. */

@@ -6,7 +6,7 @@ import { createRooms } from '../calls/rooms.ts';
 import { createSipGateway } from '../calls/sip/gateway.ts';
 import { guardedSipGateway } from '../calls/sip/guarded-gateway.ts';
 import { createSipGuard } from '../calls/sip/sip-guard.ts';
-import { ConfigError, loadConfig } from '../../platform/config.ts';
+import { ConfigError, loadConfig } from '../../platform/config/config.ts';
 import { createLogger } from '../../platform/logging.ts';
 import { loadTracing, openTracing } from '../../platform/telemetry/open-tracing.ts';
 import { InboundCalls, OutboundCalls } from '../phone/index.ts';

@@ -1,5 +1,5 @@
 import type { Transport } from '../../kube/index.ts';
-import type { Config } from '../../platform/config.ts';
+import type { Config } from '../../platform/config/config.ts';
 import { lazily } from '../../platform/lazily.ts';
 import type { Logger } from '../../platform/logging.ts';
 

@@ -6,7 +6,7 @@ import { openSearch } from '../../knowledge/open-search.ts';
 import type { Search } from '../../knowledge/search/search.ts';
 import { openFileStorage } from '../../knowledge/storage/open-file-storage.ts';
 import { systemClock, type Clock } from '../../platform/clock.ts';
-import { ConfigError, type Config } from '../../platform/config.ts';
+import { ConfigError, type Config } from '../../platform/config/config.ts';
 import { egressOf } from '../../platform/egress/egress-of.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import type { Logger } from '../../platform/logging.ts';

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 
 import { z } from 'zod';
 
-import type { Config } from '../../platform/config.ts';
+import type { Config } from '../../platform/config/config.ts';
 import { isAlive } from './process-identity.ts';
 
 /** What LiveKit's recorder calls its file. */

@@ -1,8 +1,8 @@
 /** The mail servers and the calendar that the operator has named. */
 import { createEgress } from '../../platform/egress/egress.ts';
-import type { Config } from '../../platform/config.ts';
+import type { Config } from '../../platform/config/config.ts';
 import type { Clock } from '../../platform/clock.ts';
-import { parseSmtpServers } from '../../platform/smtp-servers.ts';
+import { parseSmtpServers } from '../../platform/config/smtp-servers.ts';
 import { createCalCom } from './calendar/cal-com.ts';
 import type { Calendar } from './calendar/calendar.ts';
 import type { Mailer } from './mail/mailer.ts';

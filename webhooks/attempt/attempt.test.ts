@@ -70,6 +70,35 @@ it.each([true, false])(
   },
 );
 
+it.each([
+  [429, '5', 5_000],
+  [503, '5', 5_000],
+  [503, '7200', 3_600_000],
+  [500, '5', undefined],
+  [404, '5', undefined],
+  [200, '5', undefined],
+])('heeds Retry-After of 429 and 503 alone, up to an hour (%d, %s)', async (status, header, expected) => {
+  const egress: Egress = {
+    ...createEgress(),
+    request: async ({ url }) => ({
+      status,
+      url,
+      headers: { 'retry-after': header },
+      body: Buffer.alloc(0),
+      truncated: false,
+      address: '192.0.2.1',
+    }),
+  };
+  const endpoint = { url: 'https://hooks.example.com/', timeoutMs: 1000 };
+  const outcome = await createAttempt({ egress })({
+    endpoint,
+    credentials: { keys: [], headers: {} },
+    eventId: 'evt_0',
+    body: Buffer.from('{}'),
+  });
+  expect('retryAfterMs' in outcome ? outcome.retryAfterMs : undefined).toBe(expected);
+});
+
 describe('the trace of an event', () => {
   const trace = { traceparent: '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01', tracestate: 'vendor=1' };
 

@@ -11,7 +11,8 @@ import { type Clock, systemClock } from '../../platform/clock.ts';
 import type { Egress, EgressResponse } from '../../platform/egress/egress.ts';
 import { EgressError, type EgressErrorKind } from '../../platform/egress/egress-error.ts';
 import type { TraceContext } from '../../platform/telemetry/trace-context.ts';
-import { retryAfterMs } from '../retry/retry-after.ts';
+import { retryAfterMs } from '../../platform/retry-after.ts';
+import { HOUR_MS } from '../../platform/time.ts';
 import { sign } from '../signing/sign.ts';
 import type { Credentials } from '../subscriptions/credentials.ts';
 import type { Endpoint } from '../subscriptions/endpoint.ts';
@@ -40,6 +41,9 @@ export interface AttemptOptions {
 
 /** How much of an answer is waited for, in bytes. Its status decides; the rest only shows that the answer is sound. */
 const mostBodyBytes = 4096;
+
+/** Longest wait that an endpoint can ask for by `Retry-After`, in milliseconds. */
+const LONGEST_RETRY_AFTER_MS = HOUR_MS;
 
 /** Longest message of an outcome, in characters. */
 const longestMessage = 1024;
@@ -119,14 +123,14 @@ function judge(response: EgressResponse, now: number, timing: Timing): AttemptOu
   const { status, url } = response;
   if (status >= 200 && status < 300) return { ...timing, succeeded: true, statusCode: status };
   const host = URL.parse(url)?.host ?? '';
-  const retryAfter = retryAfterMs(status, response.headers['retry-after'], now);
+  const retryAfter = status === 429 || status === 503 ? retryAfterMs(response.headers['retry-after'], now) : undefined;
   return {
     ...timing,
     succeeded: false,
     ours: false,
     ...verdictOn(status, host),
     statusCode: status,
-    ...(retryAfter === undefined ? {} : { retryAfterMs: retryAfter }),
+    ...(retryAfter !== undefined && { retryAfterMs: Math.min(retryAfter, LONGEST_RETRY_AFTER_MS) }),
   };
 }
 

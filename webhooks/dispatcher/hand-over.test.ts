@@ -1,10 +1,11 @@
 import { expect, it } from 'vitest';
 
 import { createLogger } from '../../platform/logging.ts';
+import { TemporalUnavailableError } from '../../platform/temporal/unavailable-error.ts';
 import type { RetryToStart } from '../../store/webhooks/types.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { HandOver } from './hand-over.ts';
-import { RetriesUnavailable, type Retry } from './retry-starter.ts';
+import type { Retry } from './retry-starter.ts';
 
 const retry = (deliveryId: string, delayMs = 10_000): Retry => ({
   deliveryId,
@@ -38,7 +39,7 @@ function create() {
     },
     starter: {
       start: async (one) => {
-        if (state.away) throw new RetriesUnavailable('Temporal is away');
+        if (state.away) throw new TemporalUnavailableError('Temporal is away');
         state.started.push(one);
       },
       close: async () => undefined,

@@ -3,9 +3,10 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { traceContextOf } from '../../platform/telemetry/trace-context.ts';
 import { continueTrace } from '../../platform/telemetry/tracing.ts';
+import { TemporalUnavailableError } from '../../platform/temporal/unavailable-error.ts';
 import type { DispatchStore } from '../../store/webhooks/dispatch.ts';
 import { deliveryIdText } from '../../events/envelope.ts';
-import { RetriesUnavailable, type Retry, type RetryStarter } from './retry-starter.ts';
+import type { Retry, RetryStarter } from './retry-starter.ts';
 
 export interface HandOverOptions {
   readonly store: Pick<DispatchStore, 'retriesToStart' | 'markRetrying'>;
@@ -104,7 +105,7 @@ export class HandOver {
     } catch (err) {
       const reason = err instanceof Error ? err.message : String(err);
       if (clock.monotonic() >= this.#pausedUntil) logger.warn({ err }, 'retries are not handed over; they wait in Postgres');
-      if (!(err instanceof RetriesUnavailable))
+      if (!(err instanceof TemporalUnavailableError))
         logger.error({ err, delivery: deliveryIdText(retry.deliveryId) }, 'a retry was not taken on');
       this.#pausedUntil = clock.monotonic() + PAUSE_MS;
       onAvailability(reason);

@@ -20,13 +20,8 @@ export interface RetryStarter {
   /**
    * May be repeated: the row decides who may attempt, so that at worst a workflow is begun anew.
    *
-   * @throws RetriesUnavailable when nobody answers in time: the row says what is to be done, and a sweep starts it later
+   * @throws TemporalUnavailableError when Temporal does not answer in time: the row says what is to be done, and a sweep starts it later
    */
   start(retry: Retry): Promise<void>;
   close(): Promise<void>;
-}
-
-/** Temporal doesn't answer. Nothing is lost by that: the delivery waits in Postgres. */
-export class RetriesUnavailable extends Error {
-  override readonly name = 'RetriesUnavailable';
 }

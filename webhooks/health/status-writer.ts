@@ -4,7 +4,8 @@
  */
 import { API_VERSION, webhookSubscriptionKind, type WebhookSubscription, type WebhookSubscriptionStatus } from '../../crds/index.ts';
 import { KubeError, ResourceClient, type Transport } from '../../kube/index.ts';
-import { sleep, type Clock } from '../../platform/clock.ts';
+import type { Clock } from '../../platform/clock.ts';
+import { every } from '../../platform/every.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { DispatchStore, EndpointRecord } from '../../store/index.ts';
 import type { EndpointDirectory } from '../subscriptions/directory.ts';
@@ -29,6 +30,8 @@ const LOOK_MS = 2_000;
 /** Statuses that are written after one look, and at once. With many subscriptions they are written less often, and the API server stays free. */
 const LIMIT = 100;
 const AT_ONCE = 4;
+
+const FAILURE = 'failed to write the health of endpoints to the status of their subscriptions; trying again';
 
 export function statusClient(transport: Transport): ResourceClient<WebhookSubscription> {
   return new ResourceClient<WebhookSubscription>({
@@ -70,12 +73,8 @@ export class StatusWriter {
 
   /** Writes until the signal aborts. */
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, random } = this.#options;
-    while (!signal.aborted) {
-      await this.look(signal).catch((error: unknown) => this.#complain(error));
-      // Replicas don't look all at the same time.
-      await sleep(clock, LOOK_MS * (0.75 + random() / 2), signal).catch(() => undefined);
-    }
+    const { clock, random, logger } = this.#options;
+    await every({ intervalMs: LOOK_MS, random, clock, logger, failure: FAILURE, signal }, () => this.look(signal));
   }
 
   /** Writes what is due now. @throws StoreError */
@@ -118,7 +117,7 @@ export class StatusWriter {
   }
 
   #complain(err: unknown): void {
-    if (!this.#failing) this.#options.logger.warn({ err }, 'what became of deliveries does not show in the status of subscriptions');
+    if (!this.#failing) this.#options.logger.warn({ err }, FAILURE);
     this.#failing = true;
   }
 }

@@ -1,12 +1,10 @@
 /** Starts the workflows of retries in Temporal. */
-import { Client, Connection, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/client';
-import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
+import { WorkflowIdConflictPolicy } from '@temporalio/client';
 
 import type { Logger } from '../../platform/logging.ts';
-import { ensureSearchAttributes } from '../../platform/search-attributes.ts';
-import { tracedStarts } from '../../platform/telemetry/temporal-trace.ts';
-import type { Temporal } from '../../platform/temporal.ts';
-import { RetriesUnavailable, type Retry, type RetryStarter } from '../dispatcher/retry-starter.ts';
+import type { Temporal } from '../../platform/temporal/access.ts';
+import { WorkflowStarter } from '../../platform/temporal/workflow-starter.ts';
+import type { Retry, RetryStarter } from '../dispatcher/retry-starter.ts';
 import {
   type DeliveryJob,
   DELIVERY_WORKFLOW,
@@ -24,53 +22,25 @@ export interface TemporalStarterOptions extends Temporal {
   readonly timeoutMs?: number;
 }
 
-const organization = defineSearchAttributeKey(deliverySearchAttributes[0], SearchAttributeType.KEYWORD);
-const subscription = defineSearchAttributeKey(deliverySearchAttributes[1], SearchAttributeType.KEYWORD);
-
-/** Connects when it is first used. */
-export function createTemporalStarter(options: TemporalStarterOptions): RetryStarter {
-  const { logger, namespace, timeoutMs = 3_000 } = options;
-  const taskQueue = deliveryQueue(options.taskQueue);
-  const connection = Connection.lazy({ address: options.address, ...options.access, connectTimeout: timeoutMs });
-  const client = new Client({ connection, namespace, interceptors: { workflow: [tracedStarts] } });
-  let searchable: Promise<boolean> | undefined;
-
+export function createTemporalStarter({ taskQueue, ...options }: TemporalStarterOptions): RetryStarter {
+  const workflows = new WorkflowStarter({ ...options, searchAttributes: deliverySearchAttributes });
   return {
-    async start(retry) {
-      const workflowId = deliveryWorkflowId(retry);
-      // So short a wait no timer keeps: the activity waits by itself.
-      const startDelay = retry.delayMs < 2 * TIMER_LEAD_MS ? 0 : Math.round(retry.delayMs - TIMER_LEAD_MS);
-      try {
-        await connection.withDeadline(Date.now() + timeoutMs, async () => {
-          searchable ??= ensureSearchAttributes(connection, { namespace, names: deliverySearchAttributes, logger });
-          const typedSearchAttributes = (await searchable)
-            ? new TypedSearchAttributes([
-                { key: organization, value: retry.org },
-                { key: subscription, value: retry.subscriptionUid },
-              ])
-            : undefined;
-          await client.workflow.start(DELIVERY_WORKFLOW, {
-            workflowId,
-            taskQueue,
-            args: [{ deliveryId: retry.deliveryId, subscriptionUid: retry.subscriptionUid } satisfies DeliveryJob],
-            workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
-            workflowIdConflictPolicy: conflictPolicy(retry),
-            staticSummary: `dlv_${retry.deliveryId} of ${retry.org}`,
-            ...(startDelay > 0 && { startDelay }),
-            ...(typedSearchAttributes && { typedSearchAttributes }),
-            // Heeded by servers that know fairness: endpoints take turns.
-            priority: { fairnessKey: retry.subscriptionUid },
-          });
-        });
-      } catch (error) {
-        // Asked again next time: the server may be another one by then.
-        searchable = undefined;
-        throw new RetriesUnavailable(`Temporal did not take ${workflowId} on: ${error instanceof Error ? error.message : String(error)}`, {
-          cause: error,
-        });
-      }
+    start(retry) {
+      const { deliveryId, org, subscriptionUid, delayMs } = retry;
+      // A timer cannot keep so short a wait: the activity waits by itself.
+      const startDelay = delayMs < 2 * TIMER_LEAD_MS ? 0 : Math.round(delayMs - TIMER_LEAD_MS);
+      return workflows.start(DELIVERY_WORKFLOW, {
+        workflowId: deliveryWorkflowId(retry),
+        taskQueue: deliveryQueue(taskQueue),
+        args: [{ deliveryId, subscriptionUid } satisfies DeliveryJob],
+        workflowIdConflictPolicy: conflictPolicy(retry),
+        staticSummary: `dlv_${deliveryId} of ${org}`,
+        ...(startDelay > 0 && { startDelay }),
+        attributes: { ParleyOrganization: org, ParleySubscription: subscriptionUid },
+        fairnessKey: subscriptionUid,
+      });
     },
-    close: () => connection.close(),
+    close: () => workflows.close(),
   };
 }
 

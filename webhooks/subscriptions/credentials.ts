@@ -1,9 +1,11 @@
 /** What signs a delivery, and the headers that its owner adds to it. */
+import { wellKnown } from '../../crds/index.ts';
+import type { SecretVersion } from '../../kube/index.ts';
 import type { SigningKey } from '../signing/signing-keys.ts';
 import { currentKeyName, keysAt, readSigningSecret, type DatedKey } from '../signing/signing-secret.ts';
 import { CredentialsError } from './credentials-error.ts';
 import type { Endpoint } from './endpoint.ts';
-import { versionOf, type SecretValues } from './secret-values.ts';
+import { versionOf } from './secret-values.ts';
 
 export { CredentialsError };
 
@@ -33,7 +35,7 @@ export function secretsOf({ signingSecret, headers }: Endpoint): readonly string
  * @param secrets by name, every one that {@link secretsOf} names
  * @throws CredentialsError `missing` for a key that isn't there, `invalid` for a signing key that is none
  */
-export function makeCredentials(endpoint: Endpoint, secrets: ReadonlyMap<string, SecretValues>): CredentialSet {
+export function makeCredentials(endpoint: Endpoint, secrets: ReadonlyMap<string, SecretVersion>): CredentialSet {
   const { org, signingSecret } = endpoint;
   const keys = signingSecret === undefined ? [] : signingKeys(org, signingSecret, secrets);
   const headers = endpoint.headers.map((header): readonly [string, string] => {
@@ -50,9 +52,9 @@ export function makeCredentials(endpoint: Endpoint, secrets: ReadonlyMap<string,
   return { versions, keys, headers: Object.fromEntries(headers) };
 }
 
-function signingKeys(org: string, name: string, secrets: ReadonlyMap<string, SecretValues>): readonly DatedKey[] {
+function signingKeys(org: string, name: string, secrets: ReadonlyMap<string, SecretVersion>): readonly DatedKey[] {
   const secret = secrets.get(name);
-  const keys = readSigningSecret((key) => textOf(secret, key), secret?.signingExpiry);
+  const keys = readSigningSecret((key) => textOf(secret, key), secret?.annotations[wellKnown.signingExpiry]);
   if (keys !== undefined) return keys;
   const there = secret?.data[currentKeyName] !== undefined;
   throw new CredentialsError({
@@ -64,7 +66,7 @@ function signingKeys(org: string, name: string, secrets: ReadonlyMap<string, Sec
 }
 
 /** Without a line break at the end, which editors and `kubectl create secret --from-file` leave there. */
-function textOf(secret: SecretValues | undefined, key: string): string | undefined {
+function textOf(secret: SecretVersion | undefined, key: string): string | undefined {
   const value = secret?.data[key];
   return value === undefined
     ? undefined

@@ -9,6 +9,7 @@ import {
   type Informer,
   type KubeObject,
   type ResourceDescriptor,
+  type SecretVersion,
   type Stored,
   type Transport,
 } from '../../kube/index.ts';
@@ -19,7 +20,7 @@ import type { EndpointChange, EndpointDirectory, Watermark } from './directory.t
 import type { Endpoint, EventToMatch } from './endpoint.ts';
 import { endpointOfAgent, endpointOfSubscription } from './endpoint-of.ts';
 import { agentLookupKey, indexKeys, lookupKeys, matches } from './match.ts';
-import { versionOf, WatchedSecrets, type SecretValues } from './secret-values.ts';
+import { versionOf, WatchedSecrets } from './secret-values.ts';
 
 export interface EndpointDirectoryOptions {
   readonly transport: Transport;
@@ -120,7 +121,7 @@ class WatchedDirectory implements EndpointDirectory {
     if (known?.generation === generation && this.#current(org, known.set)) return credentialsAt(known.set, this.#clock.now());
     const names = secretsOf(endpoint);
     const secrets = await Promise.all(
-      names.map(async (name): Promise<[string, SecretValues]> => [
+      names.map(async (name): Promise<[string, SecretVersion]> => [
         name,
         this.#secrets.known(org, name) ?? (await this.#secrets.read(org, name)),
       ]),

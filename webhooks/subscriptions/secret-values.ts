@@ -10,9 +10,11 @@ import {
   createInformer,
   KubeError,
   ResourceClient,
+  SecretReader,
   type Informer,
   type KubeObject,
   type ResourceDescriptor,
+  type SecretVersion,
   type Stored,
   type Transport,
 } from '../../kube/index.ts';
@@ -21,22 +23,8 @@ import type { Logger } from '../../platform/logging.ts';
 import { LruMap } from '../../platform/lru.ts';
 import { CredentialsError } from './credentials-error.ts';
 
-/** One version of a Secret. */
-export interface SecretValues {
-  readonly uid: string;
-  readonly resourceVersion: string;
-  /** Base64, by key. */
-  readonly data: Readonly<Record<string, string>>;
-  /** Until when former signing keys sign, as the annotation says it. */
-  readonly signingExpiry?: string;
-}
-
-/** Tells one state of a Secret from every other, also of a namesake. */
-export const versionOf = ({ uid, resourceVersion }: SecretValues): string => `${uid}/${resourceVersion}`;
-
-interface Secret extends KubeObject {
-  readonly data?: Readonly<Record<string, string>>;
-}
+/** Distinguishes a version of a Secret from every other, also of a namesake. */
+export const versionOf = ({ uid, resourceVersion }: SecretVersion): string => `${uid}/${resourceVersion}`;
 
 export interface SecretValuesOptions {
   readonly transport: Transport;
@@ -68,25 +56,18 @@ interface Failure {
   readonly seenVersion: string | undefined;
 }
 
-interface Kept {
-  readonly values: SecretValues;
-  /** On the monotonic clock. */
-  readonly readAt: number;
-  /** Until then they do although there may be newer ones, on the monotonic clock: the API server can't be asked. */
-  readonly excusedUntil?: number;
-}
-
 export class WatchedSecrets {
   readonly #options: SecretValuesOptions;
-  readonly #client: ResourceClient<Secret>;
+  readonly #secrets: SecretReader;
   readonly #watches = new Map<string, { readonly informer: Informer<KubeObject>; users: number }>();
-  readonly #kept = new LruMap<string, Kept>(mostSecrets);
+  /** Until when a kept version counts although there may be a newer one, on the monotonic clock: the API server does not answer. */
+  readonly #excused = new LruMap<string, number>(mostSecrets);
   readonly #failed = new LruMap<string, Failure>(mostSecrets);
-  readonly #reading = new Map<string, Promise<SecretValues>>();
 
   constructor(options: SecretValuesOptions) {
     this.#options = options;
-    this.#client = new ResourceClient<Secret>({ transport: options.transport, descriptor, fieldManager });
+    const { transport, clock } = options;
+    this.#secrets = new SecretReader({ transport, clock, limit: mostSecrets, longestValue, annotations: [wellKnown.signingExpiry] });
   }
 
   /** Begins to watch the Secrets of an organisation, for one more user. */
@@ -120,67 +101,50 @@ export class WatchedSecrets {
     void watch.informer.stop();
   }
 
-  /** The values, where they are known to be the newest ones or nobody can say. */
-  known(org: string, name: string): SecretValues | undefined {
-    const kept = this.#kept.get(`${org}/${name}`);
+  /** The version that was read last, where it is known to be the newest one or a newer one cannot be read. */
+  known(org: string, name: string): SecretVersion | undefined {
+    const kept = this.#secrets.kept(org, name);
     if (kept === undefined) return undefined;
-    if (kept.excusedUntil !== undefined && this.#options.clock.monotonic() < kept.excusedUntil) return kept.values;
+    const now = this.#options.clock.monotonic();
+    if (now < (this.#excused.get(`${org}/${name}`) ?? -Infinity)) return kept;
     const informer = this.#watches.get(org)?.informer;
-    if (informer?.cache.synced !== true) {
-      return this.#options.clock.monotonic() - kept.readAt < unwatchedMs ? kept.values : undefined;
-    }
+    if (informer?.cache.synced !== true) return now - kept.readAt < unwatchedMs ? kept : undefined;
     const seen = this.#seen(org, name);
-    // What was read may be newer than what the watch has told, or what is there is so new that it has told nothing yet.
-    if (seen === undefined)
-      return compareResourceVersions(kept.values.resourceVersion, informer.cache.resourceVersion) > 0 ? kept.values : undefined;
-    return seen.uid === kept.values.uid && compareResourceVersions(kept.values.resourceVersion, seen.resourceVersion) >= 0
-      ? kept.values
-      : undefined;
+    // What was read may be newer than what the watch has shown, or so new that the watch has shown nothing of it yet.
+    const current =
+      seen === undefined
+        ? compareResourceVersions(kept.resourceVersion, informer.cache.resourceVersion) > 0
+        : seen.uid === kept.uid && compareResourceVersions(kept.resourceVersion, seen.resourceVersion) >= 0;
+    return current ? kept : undefined;
   }
 
   /**
-   * The newest values; those that are kept where the API server can't be asked.
+   * The newest version; the one that is kept where the API server does not answer.
    *
    * @throws CredentialsError
    */
-  async read(org: string, name: string): Promise<SecretValues> {
+  async read(org: string, name: string): Promise<SecretVersion> {
+    const { clock } = this.#options;
     const key = `${org}/${name}`;
     const failure = this.#failed.get(key);
     if (failure !== undefined) {
-      const recent =
-        this.#options.clock.monotonic() - failure.at < failureMs && failure.seenVersion === this.#seen(org, name)?.resourceVersion;
-      if (recent) throw failure.error;
+      if (clock.monotonic() - failure.at < failureMs && failure.seenVersion === this.#seen(org, name)?.resourceVersion) throw failure.error;
       this.#failed.delete(key);
     }
-    let reading = this.#reading.get(key);
-    if (reading === undefined) {
-      reading = this.#read(org, name).finally(() => this.#reading.delete(key));
-      this.#reading.set(key, reading);
-    }
-    return reading;
-  }
-
-  async #read(org: string, name: string): Promise<SecretValues> {
-    const key = `${org}/${name}`;
     try {
-      const secret = await this.#client.get({ namespace: org, name }, { timeoutMs: readTimeoutMs });
-      const values = valuesOf(secret);
-      this.#kept.set(key, { values, readAt: this.#options.clock.monotonic() });
-      return values;
+      const version = await this.#secrets.read(org, name, readTimeoutMs);
+      this.#excused.delete(key);
+      return version;
     } catch (error) {
       if (!(error instanceof KubeError)) throw error;
-      if (error.notFound) this.#kept.delete(key);
-      else if (error.code !== 403) {
-        const kept = this.#kept.get(key);
-        if (kept !== undefined) {
-          this.#kept.set(key, { ...kept, excusedUntil: this.#options.clock.monotonic() + excusedMs });
-          return kept.values;
-        }
+      const kept = error.code === 403 ? undefined : this.#secrets.kept(org, name);
+      if (kept !== undefined) {
+        this.#excused.set(key, clock.monotonic() + excusedMs);
+        return kept;
       }
-      const failure = unreadable(org, name, error);
-      const at = this.#options.clock.monotonic();
-      this.#failed.set(key, { error: failure, at, seenVersion: this.#seen(org, name)?.resourceVersion });
-      throw failure;
+      const unread = unreadable(org, name, error);
+      this.#failed.set(key, { error: unread, at: clock.monotonic(), seenVersion: this.#seen(org, name)?.resourceVersion });
+      throw unread;
     }
   }
 
@@ -204,13 +168,6 @@ export class WatchedSecrets {
     this.#watches.clear();
     await Promise.all(informers.map((informer) => informer.stop()));
   }
-}
-
-function valuesOf(secret: Stored<Secret>): SecretValues {
-  const { uid, resourceVersion, annotations } = secret.metadata;
-  const signingExpiry = annotations?.[wellKnown.signingExpiry];
-  const data = Object.fromEntries(Object.entries(secret.data ?? {}).filter(([, value]) => value.length <= longestValue));
-  return { uid, resourceVersion, data, ...(signingExpiry === undefined ? {} : { signingExpiry }) };
 }
 
 function unreadable(org: string, name: string, error: KubeError): CredentialsError {

@@ -1,9 +1,10 @@
 /** What the worker needs to retry deliveries. */
 import type { Registry } from 'prom-client';
 
-import { sleep, type Clock } from '../../platform/clock.ts';
-import type { Config } from '../../platform/config.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Config } from '../../platform/config/config.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
+import { every } from '../../platform/every.ts';
 import type { Readiness } from '../../platform/lifecycle.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { createOutcomeMetrics } from '../../webhooks/dispatcher/metrics.ts';
@@ -65,19 +66,12 @@ export function openDeliveries({ config, egress, readiness, clock, logger, regis
         if (signal.aborted) return;
         throw error;
       }
-      let failing = false;
-      while (!signal.aborted) {
-        try {
-          await book.refresh();
-          failing = false;
-          if (!ready) readiness.ready(PART);
-          ready = true;
-        } catch (err) {
-          if (!failing) logger.warn({ err }, 'what is wrong with endpoints was not read; what was known last goes on to count');
-          failing = true;
-        }
-        await sleep(clock, REFRESH_MS, signal).catch(() => undefined);
-      }
+      const failure = 'failed to refresh the health of endpoints; using the last known state';
+      await every({ intervalMs: REFRESH_MS, clock, logger, failure, signal }, async () => {
+        await book.refresh();
+        if (!ready) readiness.ready(PART);
+        ready = true;
+      });
     },
     close: () => webhooks.close(),
   };

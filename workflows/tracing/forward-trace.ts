@@ -4,7 +4,7 @@
  */
 import type { Headers, WorkflowInterceptorsFactory } from '@temporalio/workflow';
 
-/** As in `platform/telemetry/temporal-trace.ts`, which the sandbox can't load. */
+/** As in `platform/temporal/trace.ts`, which the sandbox can't load. */
 const TRACE_HEADER = '_tracer-data';
 
 export const interceptors: WorkflowInterceptorsFactory = () => {

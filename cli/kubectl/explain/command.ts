@@ -34,7 +34,7 @@ export function addExplain(plugin: Command, io: Io): void {
         import('../../explain/target.ts'),
         import('./gather.ts'),
         import('./print.ts'),
-        import('../../../platform/config.ts'),
+        import('../../../platform/config/config.ts'),
       ]);
       const target = parseTarget(name === undefined ? kind : `${kind}/${name}`);
       const { PARLEY_LEASE_NAMESPACE: leaseNamespace } = loadConfig({ PARLEY_LEASE_NAMESPACE: io.env['PARLEY_LEASE_NAMESPACE'] });

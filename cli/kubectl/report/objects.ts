@@ -1,6 +1,6 @@
 /** What of objects of Kubernetes goes into a report: their structure and state. Every value that somebody has chosen freely is masked. */
 import type { KubeObject } from '../../../kube/index.ts';
-import { configEntries } from '../../../platform/config.ts';
+import { configEntries } from '../../../platform/config/config.ts';
 import { MASK } from '../../../platform/masking.ts';
 import { addressPattern, maskAddress } from './address.ts';
 import type { Redactor } from './redactor.ts';

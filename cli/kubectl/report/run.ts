@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-import { loadConfig } from '../../../platform/config.ts';
+import { loadConfig } from '../../../platform/config/config.ts';
 import { UserError } from '../../../platform/user-error.ts';
 import { withConnection } from '../connection.ts';
 import { writePrivately } from '../../write-privately.ts';

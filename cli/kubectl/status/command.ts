@@ -32,7 +32,7 @@ export function addStatus(plugin: Command, io: Io): void {
       const [{ gatherStatus }, { printStatus }, { loadConfig }] = await Promise.all([
         import('./gather.ts'),
         import('./print.ts'),
-        import('../../../platform/config.ts'),
+        import('../../../platform/config/config.ts'),
       ]);
       const { PARLEY_LEASE_NAMESPACE: leaseNamespace } = loadConfig({ PARLEY_LEASE_NAMESPACE: io.env['PARLEY_LEASE_NAMESPACE'] });
       const report = await withConnection(flags, io, (connection) =>

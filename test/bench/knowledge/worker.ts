@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { freePorts } from '../../../local-stack/ports.ts';
 import { SMALL_FILE_BYTES } from '../../../knowledge/jobs/names.ts';
 import { openKnowledge } from '../../../knowledge/open-knowledge.ts';
-import { loadConfig } from '../../../platform/config.ts';
+import { loadConfig } from '../../../platform/config/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
 import { type Collection, type DocumentRecord, newDocumentId } from '../../../store/index.ts';

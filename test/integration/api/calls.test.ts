@@ -5,7 +5,7 @@ import type { MediaServer } from '../../../voice/calls/media-server.ts';
 import { roomOf } from '../../../voice/calls/names.ts';
 import { limitsOf } from '../../../api/limits/limit-class.ts';
 import { KubeError, type Transport } from '../../../kube/index.ts';
-import { loadConfig } from '../../../platform/config.ts';
+import { loadConfig } from '../../../platform/config/config.ts';
 import type { CallMessage } from '../../../store/index.ts';
 import { mediaUrl, realMediaServer, serveAgent, someMediaServer } from './calls-support.ts';
 import { organization, startFacade, type Facade, type TestOrganization } from './facade.ts';

@@ -14,7 +14,7 @@ import { SigningKeys } from '../../../api/signing/signing-keys.ts';
 import { createAddressChecks } from '../../../voice/calls/address-checks.ts';
 import { createTransport, loadKubeConfig, type Transport } from '../../../kube/index.ts';
 import { systemClock } from '../../../platform/clock.ts';
-import { loadConfig } from '../../../platform/config.ts';
+import { loadConfig } from '../../../platform/config/config.ts';
 import { Readiness } from '../../../platform/lifecycle.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { migrate, openStore, type Permission, type Store } from '../../../store/index.ts';

@@ -8,7 +8,7 @@ import { Client, Connection } from '@temporalio/client';
 
 import type { ApiDependencies } from '../../../api/dependencies.ts';
 import { openKnowledge, type Knowledge } from '../../../knowledge/open-knowledge.ts';
-import { loadConfig } from '../../../platform/config.ts';
+import { loadConfig } from '../../../platform/config/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
 import type { Store } from '../../../store/index.ts';

@@ -3,8 +3,7 @@ import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import type { PhoneNumber } from '../../../crds/index.ts';
-import { NumberAssignments } from '../../../platform/number-assignments.ts';
-import { NumberPool } from '../../../platform/number-pool.ts';
+import { NumberAssignments, NumberPool } from '../../../platform/config/phone-numbers.ts';
 import { aPhoneNumber, anAgentRequest } from '../../support/builders.ts';
 import { unlimited } from '../../support/limits.ts';
 import {

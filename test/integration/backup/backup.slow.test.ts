@@ -15,7 +15,7 @@ import { kinds } from '../../../crds/index.ts';
 import { runDispatcher } from '../../../webhooks/dispatcher/main.ts';
 import { openFileStorage } from '../../../knowledge/storage/open-file-storage.ts';
 import { runOperator } from '../../../operator/main.ts';
-import { loadConfig, type Config } from '../../../platform/config.ts';
+import { loadConfig, type Config } from '../../../platform/config/config.ts';
 import { createLogger, type Logger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
 import { migrate, openStore } from '../../../store/index.ts';

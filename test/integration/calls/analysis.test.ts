@@ -10,7 +10,7 @@ import { analysisWorkflowId } from '../../../voice/calls/analysis/names.ts';
 import type { AnalysisQuestion } from '../../../voice/calls/analysis/questions.ts';
 import { CallLifecycle } from '../../../voice/calls/lifecycle.ts';
 import { systemClock } from '../../../platform/clock.ts';
-import { loadConfig } from '../../../platform/config.ts';
+import { loadConfig } from '../../../platform/config/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
 import type { CallMessage, FinishReason } from '../../../store/index.ts';

@@ -19,7 +19,7 @@ import { runDispatcher } from '../../../webhooks/dispatcher/main.ts';
 import { createTransport, loadKubeConfig } from '../../../kube/index.ts';
 import { runOperator } from '../../../operator/main.ts';
 import { systemClock } from '../../../platform/clock.ts';
-import { loadConfig } from '../../../platform/config.ts';
+import { loadConfig } from '../../../platform/config/config.ts';
 import { Readiness } from '../../../platform/lifecycle.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { migrate, openStore, type Store } from '../../../store/index.ts';

@@ -8,7 +8,7 @@ import { stringify } from 'yaml';
 
 import { repositoryRoot } from '../../../local-stack/repository.ts';
 import { chartVariables } from '../../../scripts/generators/chart-values-definition.ts';
-import { configEntries, loadConfig } from '../../../platform/config.ts';
+import { configEntries, loadConfig } from '../../../platform/config/config.ts';
 import {
   chart,
   containerOf,

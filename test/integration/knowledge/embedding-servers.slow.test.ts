@@ -9,7 +9,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 
 import { openKnowledge } from '../../../knowledge/open-knowledge.ts';
 import { SearchUnavailable } from '../../../knowledge/search/search.ts';
-import { loadConfig } from '../../../platform/config.ts';
+import { loadConfig } from '../../../platform/config/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
 import { openStore, type Collection } from '../../../store/index.ts';

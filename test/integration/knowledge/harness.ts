@@ -10,7 +10,7 @@ import { onTestFinished } from 'vitest';
 import { SMALL_FILE_BYTES } from '../../../knowledge/jobs/names.ts';
 import { type Knowledge, openKnowledge } from '../../../knowledge/open-knowledge.ts';
 import type { SearchHit } from '../../../knowledge/search/search.ts';
-import { loadConfig } from '../../../platform/config.ts';
+import { loadConfig } from '../../../platform/config/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
 import { type Collection, type DocumentRecord, migrate, newDocumentId, openStore, type Store } from '../../../store/index.ts';

@@ -16,7 +16,7 @@ import {
   type Transport,
 } from '../../../kube/index.ts';
 import { runOperator } from '../../../operator/main.ts';
-import { loadConfig } from '../../../platform/config.ts';
+import { loadConfig } from '../../../platform/config/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
 import { migrate, openStore, type Store } from '../../../store/index.ts';

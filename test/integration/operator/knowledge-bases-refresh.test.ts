@@ -10,7 +10,7 @@ import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { openKnowledge, type Knowledge } from '../../../knowledge/open-knowledge.ts';
-import { loadConfig } from '../../../platform/config.ts';
+import { loadConfig } from '../../../platform/config/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
 import { aConfigMap, aKnowledgeBase, type Manifest } from '../../support/builders.ts';

@@ -9,7 +9,7 @@ import type { ApiDependencies } from '../../../api/dependencies.ts';
 import { runDispatcher } from '../../../webhooks/dispatcher/main.ts';
 import { openKnowledge } from '../../../knowledge/open-knowledge.ts';
 import { runOperator } from '../../../operator/main.ts';
-import { loadConfig } from '../../../platform/config.ts';
+import { loadConfig } from '../../../platform/config/config.ts';
 import { createLogger, type Logger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
 import type { Store } from '../../../store/index.ts';

@@ -11,7 +11,7 @@ import { onTestFinished } from 'vitest';
 import { webhookSubscriptionKind } from '../../../crds/index.ts';
 import { runDispatcher } from '../../../webhooks/dispatcher/main.ts';
 import { createTransport, loadKubeConfig, ResourceClient, type KubeObject, type Stored } from '../../../kube/index.ts';
-import { loadConfig } from '../../../platform/config.ts';
+import { loadConfig } from '../../../platform/config/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
 import { insertEvents, migrate, openStore, type Store } from '../../../store/index.ts';

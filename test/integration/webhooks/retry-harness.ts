@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 
 import { onTestFinished } from 'vitest';
 
-import { loadConfig } from '../../../platform/config.ts';
+import { loadConfig } from '../../../platform/config/config.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { createRegistry } from '../../../platform/metrics.ts';
 import { runWorker } from '../../../workflows/main.ts';

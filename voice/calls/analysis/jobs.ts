@@ -1,8 +1,8 @@
 /** Starting the analysis of a call in Temporal. Every start is idempotent: what runs already is left running. */
 import { Client, Connection, WorkflowIdConflictPolicy, WorkflowIdReusePolicy } from '@temporalio/client';
 
-import { tracedStarts } from '../../../platform/telemetry/temporal-trace.ts';
-import type { Temporal } from '../../../platform/temporal.ts';
+import { tracedStarts } from '../../../platform/temporal/trace.ts';
+import type { Temporal } from '../../../platform/temporal/access.ts';
 import { analysisQueue, analysisWorkflowId, type AnalysisJob } from './names.ts';
 
 export interface AnalysisJobs {

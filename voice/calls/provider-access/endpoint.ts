@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
-import type { Config } from '../../../platform/config.ts';
+import type { Config } from '../../../platform/config/config.ts';
 import { ProviderKeyError, type KeyReader, type SecretKeyRef } from './key-reader.ts';
 import { ProviderFailure, type ProviderPart } from './provider-failure.ts';
 

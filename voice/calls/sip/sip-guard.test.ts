@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
-import { loadConfig } from '../../../platform/config.ts';
+import { loadConfig } from '../../../platform/config/config.ts';
 import { DnsServer } from '../../../platform/egress/testing/dns-server.ts';
 import type { SipGateway } from './gateway.ts';
 import { guardedSipGateway } from './guarded-gateway.ts';

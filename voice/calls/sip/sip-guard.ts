@@ -3,7 +3,7 @@
  * is looked at when a call goes out, and not when an address is written: a name may lead elsewhere by then.
  */
 import { systemClock, type Clock } from '../../../platform/clock.ts';
-import type { Config } from '../../../platform/config.ts';
+import type { Config } from '../../../platform/config/config.ts';
 import { parseCidr } from '../../../platform/egress/address.ts';
 import { createAddressPolicy } from '../../../platform/egress/address-policy.ts';
 import { EgressError } from '../../../platform/egress/egress-error.ts';

@@ -3,7 +3,7 @@ import { networkInterfaces } from 'node:os';
 import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { afterEach, describe, expect, it } from 'vitest';
 
-import { parseSmtpServers } from '../../../platform/smtp-servers.ts';
+import { parseSmtpServers } from '../../../platform/config/smtp-servers.ts';
 import { selfSigned } from '../../../platform/self-signed.ts';
 import type { Mail } from './mailer.ts';
 import { createSmtpMailer } from './smtp-mailer.ts';

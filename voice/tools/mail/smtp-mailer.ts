@@ -1,7 +1,7 @@
 /** Sends through SMTP, always encrypted: the password of the account goes the same way. */
 import { createTransport } from 'nodemailer';
 
-import type { SmtpServer, SmtpServers } from '../../../platform/smtp-servers.ts';
+import type { SmtpServer, SmtpServers } from '../../../platform/config/smtp-servers.ts';
 import { Redaction } from '../http/redaction.ts';
 import { type Mail, MailFailure, type Mailer, type MailFailureKind } from './mailer.ts';
 import { isLoopback, smtpServerOf } from './smtp-servers.ts';

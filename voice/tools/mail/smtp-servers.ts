@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 
 import wellKnown from 'nodemailer/lib/well-known';
 
-import type { SmtpServer, SmtpServers } from '../../../platform/smtp-servers.ts';
+import type { SmtpServer, SmtpServers } from '../../../platform/config/smtp-servers.ts';
 
 /** @returns undefined for a domain that nobody knows the server of */
 export function smtpServerOf(address: string, servers: SmtpServers): SmtpServer | undefined {

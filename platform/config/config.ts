@@ -4,14 +4,14 @@
  */
 import { z } from 'zod';
 
-import { NumberAssignments } from './number-assignments.ts';
-import { commaList, flag, jsonList, milliseconds, port, readable } from './config-fields.ts';
-import { embeddingProfile, providerDefaults } from './config-profiles.ts';
-import { telemetryFields } from './config-telemetry.ts';
-import { parseCidr } from './egress/address.ts';
-import { parseHosts } from './egress/hosts.ts';
-import { parseDnsServer } from './egress/name-resolver.ts';
-import { defaultPorts, parseDeniedPorts, parsePorts } from './egress/ports.ts';
+import { NumberAssignments } from './phone-numbers.ts';
+import { commaList, flag, jsonList, milliseconds, port, readable } from './fields.ts';
+import { embeddingProfile, providerDefaults } from './profiles.ts';
+import { telemetryFields } from './telemetry.ts';
+import { parseCidr } from '../egress/address.ts';
+import { parseHosts } from '../egress/hosts.ts';
+import { parseDnsServer } from '../egress/name-resolver.ts';
+import { defaultPorts, parseDeniedPorts, parsePorts } from '../egress/ports.ts';
 import { parseSmtpServers } from './smtp-servers.ts';
 
 const schema = z.object({

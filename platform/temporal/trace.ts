@@ -7,8 +7,8 @@ import type { WorkflowClientInterceptor, WorkflowStartInput } from '@temporalio/
 import { defaultPayloadConverter, type Headers, type Payload } from '@temporalio/common';
 import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 
-import { traceContextOf, type TraceContext } from './trace-context.ts';
-import { inSpan, isTracing } from './tracing.ts';
+import { traceContextOf, type TraceContext } from '../telemetry/trace-context.ts';
+import { inSpan, isTracing } from '../telemetry/tracing.ts';
 
 /** Its value is an object with `traceparent` and, where there is one, `tracestate`. */
 export const TRACE_HEADER = '_tracer-data';

@@ -1,6 +1,6 @@
 import type { Connection } from '@temporalio/client';
 
-import type { Logger } from './logging.ts';
+import type { Logger } from '../logging.ts';
 
 /** `INDEXED_VALUE_TYPE_KEYWORD`. */
 const KEYWORD = 2;

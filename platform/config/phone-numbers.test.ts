@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 
 import { loadConfig } from './config.ts';
-import { NumberPool } from './number-pool.ts';
+import { NumberPool } from './phone-numbers.ts';
 
 describe('the pool of numbers', () => {
   it('has every number where nothing is said', () => {

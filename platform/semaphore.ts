@@ -1,14 +1,14 @@
-/** A number of places; who finds none free waits, first come first served. */
-export class Slots {
+/** At most `permits` holders at a time; the others wait, first come first served. */
+export class Semaphore {
   readonly #waiting: (() => void)[] = [];
   #free: number;
 
-  constructor(size: number) {
-    this.#free = size;
+  constructor(permits: number) {
+    this.#free = permits;
   }
 
-  /** @returns gives the place back; to be called once. @throws the signal's reason when it aborts while waiting */
-  async take(signal?: AbortSignal): Promise<() => void> {
+  /** @returns releases the permit; call it once. @throws the signal's reason when it aborts while waiting */
+  async acquire(signal?: AbortSignal): Promise<() => void> {
     signal?.throwIfAborted();
     if (this.#free > 0) this.#free -= 1;
     else await this.#wait(signal);
@@ -21,15 +21,15 @@ export class Slots {
 
   #wait(signal?: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
-      const turn = (): void => {
+      const granted = (): void => {
         signal?.removeEventListener('abort', leave);
         resolve();
       };
       const leave = (): void => {
-        this.#waiting.splice(this.#waiting.indexOf(turn), 1);
+        this.#waiting.splice(this.#waiting.indexOf(granted), 1);
         reject(signal?.reason);
       };
-      this.#waiting.push(turn);
+      this.#waiting.push(granted);
       signal?.addEventListener('abort', leave, { once: true });
     });
   }

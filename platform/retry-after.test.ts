@@ -11,23 +11,24 @@ it.each([
   [' 7 ', 7000],
   ['007', 7000],
   ['3600', 3_600_000],
-  ['3601', 3_600_000],
-  ['99999999999999999999999', 3_600_000],
+  ['3601', 3_601_000],
+  ['1.5', 1_500],
   ['Sun, 06 Nov 1994 08:49:37 GMT', 6750],
   ['Sunday, 06-Nov-94 08:49:37 GMT', 6750],
   ['Sun Nov  6 08:49:37 1994', 6750],
   ['Sun, 06 Nov 1994 08:49:29 GMT', 0],
-  ['Mon, 07 Nov 1994 08:49:37 GMT', 3_600_000],
+  ['Mon, 07 Nov 1994 08:49:37 GMT', 86_406_750],
 ])('reads %j', (header, expected) => {
-  expect(retryAfterMs(429, header, now)).toBe(expected);
-  expect(retryAfterMs(503, [header, '1'], now)).toBe(expected);
+  expect(retryAfterMs(header, now)).toBe(expected);
+  expect(retryAfterMs([header, '1'], now)).toBe(expected);
 });
 
 it.each([
   undefined,
+  null,
   '',
   '-5',
-  '1.5',
+  '1.',
   '5s',
   'soon',
   '1994-11-06T08:49:37Z',
@@ -36,16 +37,10 @@ it.each([
   '0x10',
   '1e3',
 ])('does not read %j', (header) => {
-  expect(retryAfterMs(503, header, now)).toBeUndefined();
+  expect(retryAfterMs(header, now)).toBeUndefined();
 });
 
-it('is heeded with 429 and 503 alone', () => {
-  for (let status = 100; status < 600; status += 1) {
-    expect(retryAfterMs(status, '5', now)).toBe(status === 429 || status === 503 ? 5000 : undefined);
-  }
-});
-
-it('is between nothing and an hour, whatever comes', () => {
+it('is never negative, whatever comes', () => {
   fc.assert(
     fc.property(
       fc.oneof(
@@ -54,10 +49,9 @@ it('is between nothing and an hour, whatever comes', () => {
         fc.date({ noInvalidDate: true }).map((date) => date.toUTCString()),
       ),
       (header) => {
-        const ms = retryAfterMs(503, header, now);
+        const ms = retryAfterMs(header, now);
         if (ms === undefined) return;
         expect(ms).toBeGreaterThanOrEqual(0);
-        expect(ms).toBeLessThanOrEqual(3_600_000);
       },
     ),
   );

@@ -1,3 +1,27 @@
+/** The variables about phone numbers, parsed: which ones the deployment has, whose they are, and how long they stay reserved. */
+import { DAY_MS } from '../time.ts';
+
+/** The phone numbers that a deployment gives out itself: `+15550100` is one, `+155501*` are all that begin so. */
+export class NumberPool {
+  readonly #single: ReadonlySet<string>;
+  readonly #beginnings: readonly string[];
+
+  /** @param text entries separated by commas; with none the pool has every number */
+  constructor(text: string) {
+    const entries = text
+      .split(',')
+      .map((entry) => entry.trim())
+      .filter((entry) => entry !== '');
+    this.#single = new Set(entries.filter((entry) => !entry.endsWith('*')));
+    this.#beginnings = entries.filter((entry) => entry.endsWith('*')).map((entry) => entry.slice(0, -1));
+  }
+
+  has(number: string): boolean {
+    if (this.#single.size === 0 && this.#beginnings.length === 0) return true;
+    return this.#single.has(number) || this.#beginnings.some((beginning) => number.startsWith(beginning));
+  }
+}
+
 /** Which organisations alone may have which phone numbers: `+4930*=acme` is all that begin so, `+12125550100=acme` one. */
 export class NumberAssignments {
   readonly #organizations = new Map<string, string[]>();
@@ -21,4 +45,9 @@ export class NumberAssignments {
     }
     return undefined;
   }
+}
+
+/** How long phone numbers stay reserved for their organisation, in milliseconds. */
+export function numberReservationMs({ PARLEY_NUMBER_RESERVATION_DAYS: days }: { readonly PARLEY_NUMBER_RESERVATION_DAYS: number }): number {
+  return days * DAY_MS;
 }

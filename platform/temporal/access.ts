@@ -1,7 +1,7 @@
 /** How the roles reach Temporal: address, namespace, and what they show there, by the variables that Temporal's own command reads. */
 import { readFileSync } from 'node:fs';
 
-import { ConfigError, type Config } from './config.ts';
+import { ConfigError, type Config } from '../config/config.ts';
 
 /** As clients and workers of Temporal take it. */
 export interface TemporalAccess {

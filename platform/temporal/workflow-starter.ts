@@ -1,0 +1,81 @@
+import { Client, Connection, WorkflowIdConflictPolicy, WorkflowIdReusePolicy, type WorkflowStartOptions } from '@temporalio/client';
+import { defineSearchAttributeKey, SearchAttributeType, TypedSearchAttributes } from '@temporalio/common';
+
+import type { Logger } from '../logging.ts';
+import type { Temporal } from './access.ts';
+import { ensureSearchAttributes } from './search-attributes.ts';
+import { tracedStarts } from './trace.ts';
+import { TemporalUnavailableError } from './unavailable-error.ts';
+
+export interface WorkflowStarterOptions extends Temporal {
+  /** Keyword search attributes of the workflows; added to the namespace where it lacks them. */
+  readonly searchAttributes?: readonly string[];
+  readonly logger: Logger;
+  /** Longest wait for Temporal, in milliseconds; 3,000 by default. */
+  readonly timeoutMs?: number;
+}
+
+export interface WorkflowStart extends Omit<WorkflowStartOptions, 'typedSearchAttributes' | 'searchAttributes' | 'priority' | 'args'> {
+  readonly args: unknown[];
+  /** By the name of the search attribute. */
+  readonly attributes?: Readonly<Record<string, string | undefined>>;
+  /** Servers that know fairness let these take turns. */
+  readonly fairnessKey: string;
+}
+
+/** Starts workflows. A workflow that runs already under the id is left running, unless `workflowIdConflictPolicy` says otherwise. */
+export class WorkflowStarter {
+  readonly client: Client;
+  readonly #options: WorkflowStarterOptions;
+  readonly #timeoutMs: number;
+  #searchable: Promise<boolean> | undefined;
+
+  /** Connects when it is first used. */
+  constructor(options: WorkflowStarterOptions) {
+    const { address, access, namespace, timeoutMs = 3_000 } = options;
+    this.#options = options;
+    this.#timeoutMs = timeoutMs;
+    const connection = Connection.lazy({ address, ...access, connectTimeout: timeoutMs });
+    this.client = new Client({ connection, namespace, interceptors: { workflow: [tracedStarts] } });
+  }
+
+  /** @throws TemporalUnavailableError */
+  async start(workflow: string, { attributes = {}, fairnessKey, ...options }: WorkflowStart): Promise<void> {
+    try {
+      await this.client.connection.withDeadline(Date.now() + this.#timeoutMs, async () => {
+        const typedSearchAttributes = (await this.#knowsAttributes()) ? typed(attributes) : undefined;
+        await this.client.workflow.start(workflow, {
+          workflowIdReusePolicy: WorkflowIdReusePolicy.ALLOW_DUPLICATE,
+          workflowIdConflictPolicy: WorkflowIdConflictPolicy.USE_EXISTING,
+          priority: { fairnessKey },
+          ...(typedSearchAttributes && { typedSearchAttributes }),
+          ...options,
+        });
+      });
+    } catch (error) {
+      // Checked again next time: the server may be another one by then.
+      this.#searchable = undefined;
+      const message = error instanceof Error ? error.message : String(error);
+      throw new TemporalUnavailableError(`Temporal did not start workflow ${options.workflowId}: ${message}`, { cause: error });
+    }
+  }
+
+  close(): Promise<void> {
+    return this.client.connection.close();
+  }
+
+  async #knowsAttributes(): Promise<boolean> {
+    const { searchAttributes: names = [], namespace, logger } = this.#options;
+    if (names.length === 0) return false;
+    this.#searchable ??= ensureSearchAttributes(this.client.connection as Connection, { namespace, names, logger });
+    return this.#searchable;
+  }
+}
+
+function typed(attributes: Readonly<Record<string, string | undefined>>): TypedSearchAttributes {
+  return new TypedSearchAttributes(
+    Object.entries(attributes).flatMap(([name, value]) =>
+      value === undefined ? [] : [{ key: defineSearchAttributeKey(name, SearchAttributeType.KEYWORD), value }],
+    ),
+  );
+}
