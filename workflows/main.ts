@@ -4,8 +4,8 @@ import type { WorkflowBundleOption } from '@temporalio/worker';
 import { analysisQueue } from '../voice/calls/analysis/names.ts';
 import { CallLifecycle } from '../voice/calls/lifecycle.ts';
 import { mediaServerOf } from '../voice/calls/media-server.ts';
-import { CallCaretaker } from '../voice/calls/caretaker.ts';
-import { Reaper } from '../voice/calls/reaper.ts';
+import { AgentRedispatcher } from '../voice/calls/agent-redispatcher.ts';
+import { StaleCallSweeper } from '../voice/calls/stale-call-sweeper.ts';
 import { createRooms } from '../voice/calls/rooms.ts';
 import { egressOf } from '../platform/egress/egress-of.ts';
 import { every } from '../platform/every.ts';
@@ -146,11 +146,11 @@ async function start(role: RoleContext, { scheduleId, bundle }: Pick<RunWorkerOp
   // Not workflows: calls also end while Temporal is unavailable.
   const rooms = mediaServer && createRooms(mediaServer, () => clock.now());
   const lifecycle = new CallLifecycle({ calls: store.calls.calls, clock });
-  const reaper = new Reaper({ store: store.calls, lifecycle, rooms, clock, random: Math.random, logger, registry });
-  role.background('reaper', reaper.run(stopping));
+  const sweeper = new StaleCallSweeper({ store: store.calls, lifecycle, rooms, clock, random: Math.random, logger, registry });
+  role.background('stale-call sweeper', sweeper.run(stopping));
   if (rooms !== undefined) {
-    const caretaker = new CallCaretaker({ store: store.calls, rooms, clock, random: Math.random, logger });
-    role.background('caretaker', caretaker.run(stopping));
+    const redispatcher = new AgentRedispatcher({ store: store.calls, rooms, clock, random: Math.random, logger });
+    role.background('agent redispatcher', redispatcher.run(stopping));
   }
   role.background('health', watchHealth({ check: () => store.health(), readiness, clock, logger }, stopping));
 }

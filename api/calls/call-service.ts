@@ -1,5 +1,5 @@
 /** Calls over REST: registered, looked at and listed. All of it lives in Postgres. */
-import { accessTokenOf, tokenTtlMs } from '../../voice/calls/access-token.ts';
+import { accessTokenOf, TOKEN_TTL_MS } from '../../voice/calls/access-token.ts';
 import { callSettingsOf, missingDynamicData } from '../../voice/calls/call-settings.ts';
 import type { CallLifecycle } from '../../voice/calls/lifecycle.ts';
 import type { MediaServer } from '../../voice/calls/media-server.ts';
@@ -76,7 +76,7 @@ export class CallService {
       workspace: settings.workspace,
       maxDurationMs: settings.maxDurationMs,
       room: roomOf(id),
-      tokenTtlMs,
+      tokenTtlMs: TOKEN_TTL_MS,
       metadata: body.metadata ?? {},
       dynamicData,
       createdBy: userId,

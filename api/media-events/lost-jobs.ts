@@ -12,7 +12,7 @@ import { isTerminal, type CallRecord, type CallStore } from '../../store/index.t
 const silentMs = 12_000;
 /** Looks at one call; each waits as long as it would take the job to be found silent. */
 const mostLooks = 5;
-/** Calls that are looked after at a time. Those beyond are left to the reaper. */
+/** Calls that are looked after at a time. Those beyond are left to the stale-call sweeper. */
 const mostSuspects = 1_000;
 
 export interface LostJobsOptions {

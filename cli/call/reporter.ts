@@ -1,6 +1,6 @@
 /** What a call tells the person at the terminal, or the script behind `--json`. */
 import type { SpokenLine } from '../../voice/calls/live-transcript.ts';
-import { latencyNames, latencyText, medianLatencies, type TurnLatencies } from '../../voice/calls/turn-latencies.ts';
+import { LATENCY_NAMES, latencyText, medianLatencies, type TurnLatencies } from '../../voice/calls/turn-latencies.ts';
 import { printable } from '../printable.ts';
 import { table } from '../table.ts';
 import type { CallView } from './call-api.ts';
@@ -90,10 +90,10 @@ export function textReporter({ out, err }: Streams): Reporter {
 
 function latencies(turns: readonly TurnLatencies[]): string {
   if (turns.length === 0) return '';
-  const names = Object.keys(latencyNames) as (keyof TurnLatencies)[];
+  const names = Object.keys(LATENCY_NAMES) as (keyof TurnLatencies)[];
   const row = (heading: string, turn: TurnLatencies): readonly string[] => [heading, ...names.map((name) => latencyText(turn[name]))];
   return `${table(
-    ['ANSWER', ...names.map((name) => latencyNames[name].toUpperCase())],
+    ['ANSWER', ...names.map((name) => LATENCY_NAMES[name].toUpperCase())],
     [...turns.map((turn, index) => row(String(index + 1), turn)), ...(turns.length > 1 ? [row('median', medianLatencies(turns))] : [])],
   )}\n`;
 }

@@ -1,5 +1,5 @@
 /** The trunks and rules that the media server has, listed as a whole at intervals. */
-import { SipRefusal } from '../../voice/calls/sip/sip-refusal.ts';
+import { SipError } from '../../voice/calls/sip/sip-error.ts';
 import type { Ownership, SipSpec } from '../../voice/calls/sip/trunk-specs.ts';
 import type { SipThing, SipTrunks } from '../../voice/calls/sip/trunks.ts';
 import type { Clock, Timer } from '../../platform/clock.ts';
@@ -126,7 +126,7 @@ export class TrunkCache {
       this.#refusals.delete(uid);
       return true;
     } catch (error) {
-      if (!(error instanceof SipRefusal)) throw error;
+      if (!(error instanceof SipError)) throw error;
       this.#waiting.add(uid);
       if (error.kind === 'refused') this.#refusals.set(uid, { attempt, message: error.message });
       // Whether it was done is unknown: list again.
@@ -147,7 +147,7 @@ export class TrunkCache {
     try {
       this.#replaceAll(await this.#options.trunks.list(), journal);
     } catch (error) {
-      if (!(error instanceof SipRefusal)) this.#options.logger.error({ err: error }, 'failed to list the trunks of the media server');
+      if (!(error instanceof SipError)) this.#options.logger.error({ err: error }, 'failed to list the trunks of the media server');
       this.#failed(error);
     } finally {
       this.#journal = undefined;
@@ -176,7 +176,7 @@ export class TrunkCache {
 
   #failed(error: unknown): void {
     const { logger, clock } = this.#options;
-    const refusal = error instanceof SipRefusal ? error : undefined;
+    const refusal = error instanceof SipError ? error : undefined;
     const before = this.#state;
     this.#failedAt = clock.monotonic();
     this.#state =

@@ -11,7 +11,7 @@ import { parserMetrics } from '../../knowledge/parsing/parser-metrics.ts';
 import { createManager } from '../../operator/create-manager.ts';
 import { createMetrics } from '../../operator/runtime/metrics.ts';
 import { CallLifecycle } from '../../voice/calls/lifecycle.ts';
-import { Reaper } from '../../voice/calls/reaper.ts';
+import { StaleCallSweeper } from '../../voice/calls/stale-call-sweeper.ts';
 import { systemClock } from '../../platform/clock.ts';
 import { loadConfig } from '../../platform/config/config.ts';
 import { createEgress } from '../../platform/egress/egress.ts';
@@ -174,7 +174,7 @@ const workerRows = () =>
     createHousekeepingActivities({ store, keep: { eventsKeepDays: 30, bodiesKeepDays: 7 }, registry });
     createOutcomeMetrics(registry);
     const lifecycle = new CallLifecycle({ calls: store.calls.calls, clock: systemClock });
-    void new Reaper({ store: store.calls, lifecycle, clock: systemClock, random: Math.random, logger, registry });
+    void new StaleCallSweeper({ store: store.calls, lifecycle, clock: systemClock, random: Math.random, logger, registry });
     const keys = { read: () => Promise.reject(new Error('nobody asks')) };
     createAnalysisActivities({ store, keys, defaults: [], egress, clock: systemClock, logger, registry });
     createIngestionActivities({ ...knowledge, egress, parsers: { parse: () => ({}) as never }, registry });

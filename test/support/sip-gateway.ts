@@ -9,7 +9,7 @@ import { randomUUID } from 'node:crypto';
 import { AccessToken, JobRestartPolicy, RoomAgentDispatch, RoomConfiguration, RoomServiceClient } from 'livekit-server-sdk';
 
 import type { MediaServer } from '../../voice/calls/media-server.ts';
-import { inboundDispatchMetadata } from '../../voice/calls/sip/dispatch.ts';
+import { INBOUND_DISPATCH_METADATA } from '../../voice/calls/sip/dispatch.ts';
 import { TestCaller } from './test-caller.ts';
 
 /** What the media server is asked to dial, as its protocol has it. */
@@ -107,7 +107,11 @@ export async function startSipGateway(real: MediaServer): Promise<SipGatewayDoub
         'sip.callStatus': 'ringing',
       };
       const agents = [
-        new RoomAgentDispatch({ agentName: real.agentName, metadata: inboundDispatchMetadata, restartPolicy: JobRestartPolicy.JRP_NEVER }),
+        new RoomAgentDispatch({
+          agentName: real.agentName,
+          metadata: INBOUND_DISPATCH_METADATA,
+          restartPolicy: JobRestartPolicy.JRP_NEVER,
+        }),
       ];
       const config = new RoomConfiguration({ emptyTimeout: 20, departureTimeout: 20, agents });
       return Object.assign(await phone(roomName, `sip_${from}`, attributes, config), { roomName });

@@ -5,7 +5,7 @@ import type { MediaServer } from './media-server.ts';
 import { roomOf, userIdentityOf } from './names.ts';
 
 /** How long a token opens the room of its call, in milliseconds. Who is in the room stays. */
-export const tokenTtlMs = 600_000;
+export const TOKEN_TTL_MS = 600_000;
 
 export interface TokenOptions {
   readonly callId: string;

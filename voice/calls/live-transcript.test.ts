@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { followTranscript, transcriptTopic, type SpokenLine, type TextStream } from './live-transcript.ts';
+import { followTranscript, TRANSCRIPT_TOPIC, type SpokenLine, type TextStream } from './live-transcript.ts';
 
 const userIdentity = 'user-call_1';
 
@@ -8,7 +8,7 @@ function room() {
   const lines: SpokenLine[] = [];
   let tell: ((stream: TextStream, from: { readonly identity: string }) => void) | undefined;
   followTranscript(
-    { registerTextStreamHandler: (topic, handler) => (expect(topic).toBe(transcriptTopic), (tell = handler)) },
+    { registerTextStreamHandler: (topic, handler) => (expect(topic).toBe(TRANSCRIPT_TOPIC), (tell = handler)) },
     { userIdentity, onLine: (line) => lines.push(line) },
   );
   const say = async (identity: string, attributes: Record<string, string>, chunks: readonly string[], broken = false): Promise<void> => {

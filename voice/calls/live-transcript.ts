@@ -4,7 +4,7 @@
  * Knows no client library, so that browsers and terminals read it alike.
  */
 
-export const transcriptTopic = 'lk.transcription';
+export const TRANSCRIPT_TOPIC = 'lk.transcription';
 
 const segmentAttribute = 'lk.segment_id';
 const finalAttribute = 'lk.transcription_final';
@@ -36,7 +36,7 @@ export interface FollowOptions {
 /** Tells of every line, each time it grows and once when it is final. A stream that breaks off leaves its line as it stands, final. */
 export function followTranscript(source: TranscriptSource, { userIdentity, onLine }: FollowOptions): void {
   let unnamed = 0;
-  source.registerTextStreamHandler(transcriptTopic, (stream, from) => {
+  source.registerTextStreamHandler(TRANSCRIPT_TOPIC, (stream, from) => {
     const { [segmentAttribute]: segment, [finalAttribute]: isFinal } = stream.info.attributes ?? {};
     unnamed += segment === undefined ? 1 : 0;
     const line = { id: segment ?? `line ${unnamed}`, role: from.identity === userIdentity ? ('user' as const) : ('agent' as const) };

@@ -5,22 +5,22 @@ import type { MediaServer } from './media-server.ts';
 import { dispatchMetadata } from './names.ts';
 
 /** How long an empty room waits for its user, in seconds. */
-export const emptyRoomSeconds = 300;
+export const EMPTY_ROOM_SECONDS = 300;
 /** How long a room is kept that everybody has left, such as for a user whose connection broke, in seconds. */
 const departureSeconds = 20;
 
 /** A second job would know nothing of what was said: a call whose job is lost is over. */
-export const restartPolicy = JobRestartPolicy.JRP_NEVER;
+export const RESTART_POLICY = JobRestartPolicy.JRP_NEVER;
 
 /** @param metadata participants can read it */
 export function agentDispatch(agentName: string, metadata: string): RoomAgentDispatch {
-  return new RoomAgentDispatch({ agentName, metadata, restartPolicy });
+  return new RoomAgentDispatch({ agentName, metadata, restartPolicy: RESTART_POLICY });
 }
 
 /** For the room of a call, which an agent is called into. */
 export function roomOptionsOf({ agentName }: Pick<MediaServer, 'agentName'>, callId: string) {
   return {
-    emptyTimeout: emptyRoomSeconds,
+    emptyTimeout: EMPTY_ROOM_SECONDS,
     departureTimeout: departureSeconds,
     agents: [agentDispatch(agentName, dispatchMetadata(callId))],
   };

@@ -3,7 +3,7 @@ import { AgentDispatchClient, RoomServiceClient, TwirpError, type AgentDispatch,
 
 import { httpUrlOf, type MediaServer } from './media-server.ts';
 import { dispatchMetadata, roomOf } from './names.ts';
-import { restartPolicy, roomOptionsOf } from './room-options.ts';
+import { RESTART_POLICY, roomOptionsOf } from './room-options.ts';
 
 /** Longest time for one request, in seconds. */
 const timeoutSeconds = 5;
@@ -79,7 +79,7 @@ export function createRooms(server: MediaServer, now: () => number = Date.now): 
       return old.filter((_room, index) => alone[index]).map(({ name }) => name);
     },
     async callAgent(room, callId) {
-      await dispatches.createDispatch(room, agentName, { metadata: dispatchMetadata(callId), restartPolicy });
+      await dispatches.createDispatch(room, agentName, { metadata: dispatchMetadata(callId), restartPolicy: RESTART_POLICY });
     },
   };
 }

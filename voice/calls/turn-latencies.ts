@@ -10,7 +10,7 @@ export interface TurnLatencies {
 }
 
 /** In the order in which they pass. */
-export const latencyNames = {
+export const LATENCY_NAMES = {
   eou: 'end of turn',
   stt: 'speech to text',
   llm_ttft: 'first token',

@@ -7,7 +7,7 @@ import { isBodyless, type LookupMethod } from '../../crds/http-method.ts';
 import { millisecondsOf } from '../../crds/duration.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
 import { fillAddress, withQuery } from '../tools/http/address.ts';
-import { readAnswer, mostAnswerBytes } from '../tools/http/answer.ts';
+import { readAnswer, MAX_ANSWER_BYTES } from '../tools/http/answer.ts';
 import { readHeaders, withDefaults, type ReadSecret } from '../tools/http/headers.ts';
 import type { Redaction } from '../tools/http/redaction.ts';
 import type { JsonValue } from '../tools/tool-result.ts';
@@ -15,8 +15,8 @@ import type { JsonValue } from '../tools/tool-result.ts';
 export type Lookup = NonNullable<AgentSpec['dynamicData']>[number];
 
 /** Why there is no answer. The message holds no values. */
-export class LookupFailed extends Error {
-  override readonly name = 'LookupFailed';
+export class LookupError extends Error {
+  override readonly name = 'LookupError';
   /** For whoever counts: `incomplete_address`, `http_404`, `too_large`, `invalid_json`, `unreadable`. */
   readonly reason: string;
 
@@ -43,11 +43,11 @@ export interface PreparedLookup {
   readonly redaction: Redaction;
 }
 
-/** Rejects with what `readSecret` rejects with. @throws LookupFailed for an address that lacks a value */
+/** Rejects with what `readSecret` rejects with. @throws LookupError for an address that lacks a value */
 export async function prepare(lookup: Lookup, data: DynamicData, readSecret: ReadSecret): Promise<PreparedLookup> {
   const { url, method = 'GET', headers: specs = [], query = {}, body } = lookup;
   const address = fillAddress(url, { data, headers: specs });
-  if ('problem' in address) throw new LookupFailed('incomplete_address', address.problem);
+  if ('problem' in address) throw new LookupError('incomplete_address', address.problem);
   const { headers, redaction } = await readHeaders(specs, data, readSecret);
   const filled = Object.entries(query).map(([name, value]) => [name, typeof value === 'string' ? fillTemplate(value, data) : value]);
   const sends = !isBodyless(method);
@@ -76,24 +76,24 @@ export function cacheKey({ request }: PreparedLookup): string {
     .digest('hex');
 }
 
-/** @returns the answer without the secrets that were sent. @throws LookupFailed, EgressError, or the signal's reason */
+/** @returns the answer without the secrets that were sent. @throws LookupError, EgressError, or the signal's reason */
 export async function ask(
   egress: Egress,
   { request, redaction }: PreparedLookup,
   { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
 ): Promise<JsonValue> {
-  const response = await egress.request({ ...request, timeoutMs, signal, maxBodyBytes: mostAnswerBytes, overflow: 'truncate' });
+  const response = await egress.request({ ...request, timeoutMs, signal, maxBodyBytes: MAX_ANSWER_BYTES, overflow: 'truncate' });
   const host = URL.parse(response.url)?.host ?? '';
   const { status } = response;
   if (status < 200 || status >= 300) {
     const redirect = status >= 300 && status < 400 ? ': redirects are not followed' : '';
-    throw new LookupFailed(`http_${status}`, `${host} answered ${status}${redirect}`);
+    throw new LookupError(`http_${status}`, `${host} answered ${status}${redirect}`);
   }
   const answer = await readAnswer(response, redaction);
   if (answer.kind === 'json') return answer.value;
   // The answer to HEAD never has content, and that to OPTIONS rarely.
   if (answer.kind === 'none' && (request.method === 'HEAD' || request.method === 'OPTIONS')) return {};
-  if (answer.kind === 'text' && answer.cut) throw new LookupFailed('too_large', `the answer of ${host} is longer than 64 KiB`);
-  if (answer.kind === 'unreadable') throw new LookupFailed('unreadable', `the answer of ${host} can't be read: ${answer.why}`);
-  throw new LookupFailed('invalid_json', `the answer of ${host} is no JSON object or list`);
+  if (answer.kind === 'text' && answer.cut) throw new LookupError('too_large', `the answer of ${host} is longer than 64 KiB`);
+  if (answer.kind === 'unreadable') throw new LookupError('unreadable', `the answer of ${host} can't be read: ${answer.why}`);
+  throw new LookupError('invalid_json', `the answer of ${host} is no JSON object or list`);
 }

@@ -12,7 +12,7 @@ import type { Logger } from '../../platform/logging.ts';
 import { parseJson } from '../tools/http/json.ts';
 import type { JsonValue } from '../tools/tool-result.ts';
 import { untilAborted } from '../tools/until-aborted.ts';
-import { ask, cacheKey, LookupFailed, prepare, timeoutOf, type Lookup } from './lookup.ts';
+import { ask, cacheKey, LookupError, prepare, timeoutOf, type Lookup } from './lookup.ts';
 
 /** Where answers are kept for the calls to come: Postgres. */
 export interface DynamicDataCache {
@@ -75,7 +75,7 @@ async function answerTo(
   const begin = clock.monotonic();
   const timeoutMs = timeoutOf(lookup);
   const late = new AbortController();
-  const timer = clock.after(timeoutMs, () => late.abort(new LookupFailed('timeout', `it took longer than ${timeoutMs} ms`)));
+  const timer = clock.after(timeoutMs, () => late.abort(new LookupError('timeout', `it took longer than ${timeoutMs} ms`)));
   const work = async (): Promise<{ answer: JsonValue; cached: boolean }> => {
     const prepared = await prepare(lookup, given, (ref) => keys.read(org, ref));
     const key = lookup.cache === true ? cacheKey(prepared) : undefined;
@@ -104,7 +104,7 @@ async function answerTo(
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof LookupFailed) return error.reason;
+  if (error instanceof LookupError) return error.reason;
   if (error instanceof EgressError) return error.kind;
   return error instanceof ProviderKeyError ? 'credentials' : 'internal';
 }

@@ -1,19 +1,19 @@
-/** The end of a call: hanging up, writing down what was, and the one line that tells it. */
+/** The last two states of a call: it is hung up, and recorded in the database, the storage and the log. */
 import { sleep } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { isTerminal, type CallRecord } from '../../store/index.ts';
 import type { Rooms } from '../calls/rooms.ts';
+import type { EndReason, Finish } from '../finish-reason.ts';
 import type { Transfers } from '../phone/index.ts';
 import type { OpenRecording, Saved } from '../recording/index.ts';
-import type { ConversationFigures } from '../session/statistics.ts';
 import type { LogWriter } from '../session/log-writer.ts';
-import type { End, EndReason } from './ending.ts';
+import type { ConversationFigures } from '../session/statistics.ts';
 import { persist } from './persist.ts';
 import type { PreparedCall } from './prepare.ts';
 import type { Services } from './services.ts';
 
-/** How long its parts may take, in milliseconds. */
-const patience = { session: 5_000, transcript: 30_000, state: 60_000 } as const;
+/** Longest waits, in milliseconds. */
+const TIMEOUTS = { session: 5_000, transcript: 30_000, state: 60_000 } as const;
 
 export interface CallEndOptions {
   readonly services: Pick<Services, 'store' | 'lifecycle' | 'clock'>;
@@ -22,12 +22,17 @@ export interface CallEndOptions {
   readonly stop: AbortSignal;
 }
 
-/** What is left of a call that was served. */
 export interface ServedCall {
   readonly call: CallRecord;
   readonly log: Logger;
   readonly writer: LogWriter;
   readonly recording: OpenRecording | undefined;
+}
+
+export interface EndedCall {
+  readonly finish: Finish;
+  readonly prepared: PreparedCall | undefined;
+  readonly transfers: Transfers;
 }
 
 export class CallEnd {
@@ -37,38 +42,22 @@ export class CallEnd {
     this.#options = options;
   }
 
-  /** Hangs up, and writes down what was. */
-  async finish(options: {
-    readonly serving: ServedCall;
-    readonly end: End;
-    /** When the call was over, by the monotonic clock. */
-    readonly over: number;
-    readonly starting: Promise<void>;
-    readonly prepared: PreparedCall | undefined;
-    readonly transfers: Transfers;
-  }): Promise<void> {
-    const { serving, end, over, starting, prepared, transfers } = options;
-    const { call, writer, recording, log } = serving;
-    const { clock } = this.#options.services;
+  // -- end
+
+  /** @returns while the room is being closed: nothing waits for that */
+  async hangUp({ call, log }: ServedCall, { finish, prepared, transfers }: EndedCall): Promise<{ readonly roomClosed: Promise<void> }> {
     await this.#closeSession(prepared, log);
-    // Two who were connected go on without the agent, and so does a call that another job has.
-    const goesOn = transfers.connected || (end.reason === 'elsewhere' && (await this.#goesOn(call)));
-    const closing = goesOn ? undefined : this.closeRoom(call.room, log);
-    const lost = await writer.close({ withinMs: patience.transcript });
-    const saved = (await recording?.save()) ?? 'none';
-    await starting;
-    const ended = await this.#end(serving, {
-      reason: end.reason,
-      agoMs: () => clock.monotonic() - over,
-      transferredTo: transfers.transferredTo,
-    });
-    await closing;
-    await prepared?.providers.close().catch((err: unknown) => log.warn({ err }, 'the providers could not be closed'));
-    this.#tell(serving, { ended, lost, saved, figures: prepared?.conversation.figures() });
-    if (!transfers.connected) return;
-    await transfers.attend({ longestMs: call.maxDurationMs, stop: this.#options.stop });
-    // Whoever talks goes on while the process stops.
-    if (!this.#options.stop.aborted) await this.closeRoom(call.room, log);
+    // Two people who were connected go on without the agent, and so does a call that another job serves.
+    const goesOn = transfers.connected || (finish.reason === 'elsewhere' && (await this.#goesOn(call)));
+    return { roomClosed: goesOn ? Promise.resolve() : this.closeRoom(call.room, log) };
+  }
+
+  async #closeSession(prepared: PreparedCall | undefined, log: Logger): Promise<void> {
+    if (prepared === undefined) return;
+    const enough = new AbortController();
+    const closed = prepared.conversation.close().catch((err: unknown) => log.warn({ err }, 'failed to close the session'));
+    await Promise.race([closed, sleep(this.#options.services.clock, TIMEOUTS.session, enough.signal).catch(() => undefined)]);
+    enough.abort();
   }
 
   async #goesOn({ org, id }: CallRecord): Promise<boolean> {
@@ -76,71 +65,84 @@ export class CallEnd {
     return now !== undefined && !isTerminal(now.status);
   }
 
-  async #closeSession(prepared: PreparedCall | undefined, log: Logger): Promise<void> {
-    const { clock } = this.#options.services;
-    if (prepared === undefined) return;
-    const enough = new AbortController();
-    const closed = prepared.conversation.close().catch((err: unknown) => log.warn({ err }, 'the session could not be closed orderly'));
-    await Promise.race([closed, sleep(clock, patience.session, enough.signal).catch(() => undefined)]);
-    enough.abort();
+  /** Never fails: a room closes by itself once everybody has left. */
+  async closeRoom(room: string | undefined, log: Logger): Promise<void> {
+    if (room === undefined) return;
+    await this.#options.rooms.close(room).catch((err: unknown) => log.warn({ err, room }, 'failed to close the room of a call'));
   }
 
-  async #end(
+  // -- record
+
+  /** @param ended with when the call was over, by the monotonic clock, and the start that may still be being recorded */
+  async record(
+    serving: ServedCall,
+    ended: EndedCall & {
+      readonly over: number;
+      readonly starting: Promise<void>;
+      readonly closing: { readonly roomClosed: Promise<void> };
+    },
+  ): Promise<void> {
+    const { call, writer, recording, log } = serving;
+    const { finish, over, prepared, transfers } = ended;
+    const lost = await writer.close({ withinMs: TIMEOUTS.transcript });
+    const saved = (await recording?.save()) ?? 'none';
+    await ended.starting;
+    const record = await this.#recordEnd(serving, { reason: finish.reason, over, transferredTo: transfers.transferredTo });
+    await ended.closing.roomClosed;
+    await prepared?.providers.close().catch((err: unknown) => log.warn({ err }, 'failed to close the providers'));
+    logCall(serving, { record, lost, saved, figures: prepared?.conversation.figures() });
+    if (!transfers.connected) return;
+    const { stop } = this.#options;
+    await transfers.attend({ longestMs: call.maxDurationMs, stop });
+    // Two connected people go on while the process stops.
+    if (!stop.aborted) await this.closeRoom(call.room, log);
+  }
+
+  async #recordEnd(
     { call, log }: ServedCall,
-    {
-      reason,
-      agoMs,
-      transferredTo,
-    }: { readonly reason: EndReason; readonly agoMs: () => number; readonly transferredTo: string | undefined },
+    { reason, over, transferredTo }: { readonly reason: EndReason; readonly over: number; readonly transferredTo: string | undefined },
   ): Promise<CallRecord | undefined> {
     const { lifecycle, clock, store } = this.#options.services;
     const { org, id } = call;
     try {
       if (reason === 'elsewhere') return await store.calls.calls.get({ org, id });
-      const { call: ended } = await persist(() => lifecycle.end({ org, id, reason, endedAgoMs: agoMs(), transferredTo }), {
-        clock,
-        logger: log,
-        withinMs: patience.state,
-        what: 'the end of the call',
-      });
+      const end = () => lifecycle.end({ org, id, reason, endedAgoMs: clock.monotonic() - over, transferredTo });
+      const { call: ended } = await persist(end, { clock, logger: log, withinMs: TIMEOUTS.state, what: 'record the end of the call' });
       return ended;
     } catch (err) {
-      log.error({ err, reason }, 'the end of the call could not be written down: it ends as one whose job is lost');
+      log.error({ err, reason }, 'failed to record the end of the call; it ends as one whose job is lost');
       return undefined;
     }
   }
+}
 
-  /** One line for each call, with everything that is asked first when somebody complains. */
-  #tell(
-    { call, log }: ServedCall,
-    of: {
-      readonly ended: CallRecord | undefined;
-      readonly lost: number;
-      readonly saved: Saved;
-      readonly figures: ConversationFigures | undefined;
-    },
-  ): void {
-    const { ended, lost, saved, figures } = of;
-    const { startedAt, endedAt } = ended ?? call;
-    const line = {
-      agent: call.overrideAgentName ?? call.agentName,
-      revision: call.revision,
-      callType: call.callType,
-      status: ended?.status,
-      reason: ended?.finishReason,
-      durationMs: startedAt === null || endedAt === null ? 0 : endedAt.getTime() - startedAt.getTime(),
-      recording: saved,
-      ...figures,
-      ...(lost > 0 && { lost }),
-    };
-    if (ended?.status === 'ended') log.info(line, 'the call is over');
-    else log.warn(line, 'the call is over');
-  }
-
-  /** Says so when it can't: nobody is to wait for that. */
-  async closeRoom(room: string | undefined, log: Logger): Promise<void> {
-    if (room === undefined) return;
-    // It closes by itself when everybody has left.
-    await this.#options.rooms.close(room).catch((err: unknown) => log.warn({ err, room }, 'the room of a call could not be closed'));
-  }
+/** One line for each call, with everything that a complaint raises first (docs/operations/logs.md). */
+function logCall(
+  { call, log }: ServedCall,
+  {
+    record,
+    lost,
+    saved,
+    figures,
+  }: {
+    readonly record: CallRecord | undefined;
+    readonly lost: number;
+    readonly saved: Saved;
+    readonly figures: ConversationFigures | undefined;
+  },
+): void {
+  const { startedAt, endedAt } = record ?? call;
+  const line = {
+    agent: call.overrideAgentName ?? call.agentName,
+    revision: call.revision,
+    callType: call.callType,
+    status: record?.status,
+    reason: record?.finishReason,
+    durationMs: startedAt === null || endedAt === null ? 0 : endedAt.getTime() - startedAt.getTime(),
+    recording: saved,
+    ...figures,
+    ...(lost > 0 && { lost }),
+  };
+  if (record?.status === 'ended') log.info(line, 'the call is over');
+  else log.warn(line, 'the call is over');
 }

@@ -1,38 +1,55 @@
-/** One call, served by one process: from the dispatch to the end that is written down. */
+/**
+ * One call, served by one process:
+ *
+ *   pick up ──▶ prepare ──▶ converse ──▶ end ──▶ record
+ *
+ * | state | what happens | leads on when |
+ * |---|---|---|
+ * | pick up | finds the call that was dispatched, or registers one that comes in by phone | there is a call: prepare; there is none: its room is closed |
+ * | prepare | enters the room, reads revision, data and keys, dials an outbound call | both sides hear each other: converse |
+ * | converse | recording begins, the call is `started`, the welcome message is said | a finish reason is decided: end |
+ * | end | farewell, recording ends, session and room are closed | always: record |
+ * | record | transcript, recording and finish reason are stored, one line is logged | always: the job is over |
+ *
+ * From the pick-up on, anything may decide the finish reason; the first one counts (finish-reason.ts), and leads straight to the end:
+ *
+ * | what happens | finish reason |
+ * |---|---|
+ * | the user hangs up or is disconnected | `user_ended_call`, `user_connection_failure`, …: `finishReasonOfDisconnect` |
+ * | the user never comes; comes without a microphone | `user_connection_failure`; `no_audio_input` |
+ * | a dial fails; voicemail answers | `line_busy`, `no_answer`, `call_failed`, `carrier_error`; `no_answer` |
+ * | the agent calls `end_call`; hands the call over | `agent_ended_call`; `call_transferred` |
+ * | nobody says anything for too long; the longest duration is reached | `inactivity_timeout`; `maximum_duration_exceeded` |
+ * | a provider fails, before or during the conversation | `finishReasonOfProviderFailure` |
+ * | the process has to stop, the media server is lost, anything else fails | `native_platform_internal_error` |
+ * | the record says that the call is over or another job's | `elsewhere`: nothing is recorded |
+ */
 import { AutoSubscribe, type JobContext } from '@livekit/agents';
 
-import { callIdOfDispatch, userIdentityOf } from '../calls/names.ts';
-import type { Rooms } from '../calls/rooms.ts';
-import { isInboundDispatch } from '../calls/sip/dispatch.ts';
+import { millisecondsOf } from '../../crds/duration.ts';
 import { sleep } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { traceContextOf } from '../../platform/telemetry/trace-context.ts';
-import { inSpan, type Span } from '../../platform/telemetry/tracing.ts';
+import { inSpan } from '../../platform/telemetry/tracing.ts';
 import { isTerminal, type CallRecord } from '../../store/index.ts';
-import { millisecondsOf } from '../../crds/duration.ts';
+import { callIdOfDispatch, userIdentityOf } from '../calls/names.ts';
+import type { Rooms } from '../calls/rooms.ts';
+import { isInboundDispatch } from '../calls/sip/dispatch.ts';
 import type { SipGateway } from '../calls/sip/gateway.ts';
-import {
-  finishReasonOfPhoneLeaving,
-  listenForVoicemail,
-  sessionVoice,
-  Transfers,
-  type InboundCalls,
-  type OutboundCalls,
-} from '../phone/index.ts';
+import { FinishDecision, finishReasonOfDisconnect, type Finish } from '../finish-reason.ts';
+import { listenForVoicemail, sessionVoice, Transfers, type InboundCalls, type OutboundCalls } from '../phone/index.ts';
 import type { OpenRecording } from '../recording/index.ts';
 import { LogWriter } from '../session/log-writer.ts';
 import { playTones } from '../session/tones.ts';
 import { CallEnd, type ServedCall } from './call-end.ts';
-import { Ending, type End } from './ending.ts';
-import { finishReasonOfLeaving } from './finish-reason.ts';
-import { beat } from './heartbeat.ts';
+import { sendHeartbeats } from './heartbeat.ts';
 import { persist } from './persist.ts';
-import { prepareCall, PreparationFailed, type PreparedCall } from './prepare.ts';
+import { PreparationError, prepareCall, type PreparedCall } from './prepare.ts';
 import { RoomWatch } from './room-watch.ts';
 import type { Services } from './services.ts';
 
-/** How long the parts of a call may take, in milliseconds. */
-const patience = { farewell: 25_000, preparation: 5_000, start: 20_000 } as const;
+/** Longest waits, in milliseconds. */
+const TIMEOUTS = { farewell: 25_000, preparation: 5_000, start: 20_000 } as const;
 
 export interface CallJobOptions {
   readonly services: Services;
@@ -46,16 +63,24 @@ export interface CallJobOptions {
   readonly stop: AbortSignal;
 }
 
-/** A call, and who in its room is its user. */
-interface Leg {
+/** A call, and which participant of its room is the user. */
+interface PickedUp {
   readonly call: CallRecord;
   readonly userIdentity: string;
 }
 
-/** Of a call that is being served. */
-interface Serving extends Leg, ServedCall {
+interface Serving extends PickedUp, ServedCall {
   readonly jobId: string;
-  readonly ending: Ending;
+  readonly decision: FinishDecision;
+}
+
+/** What a call is held with; the preparation runs while the user comes. */
+interface Held {
+  readonly watch: RoomWatch;
+  readonly transfers: Transfers;
+  readonly preparing: Promise<PreparedCall>;
+  /** Resolves when the user can be heard, or is there and waits. */
+  readonly media: Promise<void>;
 }
 
 export class CallJob {
@@ -67,38 +92,36 @@ export class CallJob {
     this.#end = new CallEnd(options);
   }
 
-  /** Serves the call that the job is for. Returns when it is over, and the room is closed. */
+  /** Serves the call that the job is for. Returns when it is over and the room is closed. */
   async run(ctx: JobContext): Promise<void> {
-    const asCall = { name: 'call', kind: 'consumer' } as const;
-    if (isInboundDispatch(ctx.job.metadata))
-      await inSpan({ ...asCall, parent: 'none' }, async (span) => this.#take(ctx, await this.#pickUp(ctx), span));
-    else {
-      const leg = await this.#find(ctx);
-      await inSpan({ ...asCall, parent: traceContextOf(leg?.call.traceparent) ?? 'none' }, (span) => this.#take(ctx, leg, span));
-    }
+    const { logger } = this.#options.services;
+    const inbound = isInboundDispatch(ctx.job.metadata);
+    const found = inbound ? undefined : await this.#findDispatched(ctx);
+    const parent = traceContextOf(found?.call.traceparent) ?? 'none';
+    await inSpan({ name: 'call', kind: 'consumer', parent }, async (span) => {
+      const pickedUp = inbound ? await this.#registerInbound(ctx) : found;
+      if (pickedUp === undefined) {
+        logger.warn({ jobId: ctx.job.id, room: ctx.job.room?.name }, 'the job has no call to serve; closing its room');
+        await this.#end.closeRoom(ctx.job.room?.name, logger);
+        return;
+      }
+      const { org, id, callType, direction } = pickedUp.call;
+      span.set({ 'parley.org': org, 'parley.call': id, 'parley.call_type': callType, 'parley.direction': direction ?? undefined });
+      await this.#serve(ctx, pickedUp, logger.child({ callId: id, org }));
+    });
     ctx.shutdown('the call is over');
   }
 
-  async #take(ctx: JobContext, leg: Leg | undefined, span: Span): Promise<void> {
-    const { logger } = this.#options.services;
-    if (leg === undefined) {
-      logger.warn({ jobId: ctx.job.id, room: ctx.job.room?.name }, 'a job came for a call that is over, or that nobody takes');
-      await this.#end.closeRoom(ctx.job.room?.name, logger);
-      return;
-    }
-    const { org, id, callType, direction } = leg.call;
-    span.set({ 'parley.org': org, 'parley.call': id, 'parley.call_type': callType, 'parley.direction': direction ?? undefined });
-    await this.#serve(ctx, leg, logger.child({ callId: id, org }));
-  }
+  // -- pick up
 
-  /** A call that came in by phone has no record yet, and rings as long as nothing is published. */
-  async #pickUp(ctx: JobContext): Promise<Leg | undefined> {
+  /** A call that comes in by phone has no record yet, and rings until something is published in its room. */
+  async #registerInbound(ctx: JobContext): Promise<PickedUp | undefined> {
     await ctx.connect(undefined, AutoSubscribe.AUDIO_ONLY);
     const taken = await this.#options.phone.inbound.take(ctx.room, ctx.job.room?.name ?? '');
     return taken.outcome === 'call' ? { call: taken.call, userIdentity: taken.identity } : undefined;
   }
 
-  async #find(ctx: JobContext): Promise<Leg | undefined> {
+  async #findDispatched(ctx: JobContext): Promise<PickedUp | undefined> {
     const { clock, logger, store } = this.#options.services;
     const { calls } = store.calls;
     const id = callIdOfDispatch(ctx.job.metadata) ?? '';
@@ -107,54 +130,61 @@ export class CallJob {
         const org = await calls.organizationOf(id);
         return org === undefined ? undefined : calls.get({ org, id });
       },
-      { clock, logger, withinMs: patience.start, what: 'whose call it is' },
+      { clock, logger, withinMs: TIMEOUTS.start, what: 'find the call' },
     );
     if (call === undefined || isTerminal(call.status) || call.room !== ctx.job.room?.name) return undefined;
     return { call, userIdentity: userIdentityOf(call.id) };
   }
 
-  async #serve(ctx: JobContext, leg: Leg, log: Logger): Promise<void> {
-    const { call } = leg;
+  /** From here on the call has a job: it sends heartbeats, and stops with its process. */
+  async #serve(ctx: JobContext, pickedUp: PickedUp, log: Logger): Promise<void> {
+    const { call } = pickedUp;
     const { services, stop } = this.#options;
     const { store, clock } = services;
     const jobId = ctx.job.id;
-    const ending = new Ending();
-    const onStop = (): void => void ending.decide('native_platform_internal_error');
+    const decision = new FinishDecision();
+    const onStop = (): void => void decision.decide('native_platform_internal_error');
     stop.addEventListener('abort', onStop, { once: true });
     const beating = new AbortController();
-    const beats = beat({
-      calls: store.calls.calls,
-      call,
-      jobId,
-      signal: beating.signal,
-      onLost: () => ending.decide('elsewhere'),
-      clock,
-      logger: log,
-    });
+    const onLost = (): boolean => decision.decide('elsewhere');
+    const heartbeats = sendHeartbeats({ calls: store.calls.calls, call, jobId, signal: beating.signal, onLost, clock, logger: log });
     const writer = new LogWriter({ log: store.calls.log, call, clock, logger: log });
-    const serving: Serving = { ...leg, jobId, ending, log, writer, recording: await this.#openRecording(ctx, call, log) };
+    const serving: Serving = { ...pickedUp, jobId, decision, log, writer, recording: await this.#openRecording(ctx, call, log) };
     try {
-      await this.#converse(ctx, serving);
+      const held = this.#prepare(ctx, serving);
+      let starting: Promise<void> = Promise.resolve();
+      const beginning = this.#converse(ctx, serving, held, () => {
+        starting = this.#start(serving);
+      });
+      const finish = await decision.made();
+      const over = await this.#leave(serving, finish, held.watch);
+      // An unfinished preparation is left to itself after a while.
+      const begun = beginning.then(() => held.preparing).catch(() => undefined);
+      const prepared = (await Promise.race([begun, sleep(clock, TIMEOUTS.preparation)])) ?? undefined;
+      const { transfers } = held;
+      const closing = await this.#end.hangUp(serving, { finish, prepared, transfers });
+      await this.#end.record(serving, { finish, over, starting, closing, prepared, transfers });
     } finally {
       beating.abort();
       stop.removeEventListener('abort', onStop);
-      await beats;
+      await heartbeats;
     }
   }
 
-  async #converse(ctx: JobContext, serving: Serving): Promise<void> {
-    const { services } = this.#options;
-    const { call, userIdentity, ending, log, writer, recording } = serving;
-    let starting: Promise<void> = Promise.resolve();
+  // -- prepare
+
+  #prepare(ctx: JobContext, { call, userIdentity, decision, log, writer }: Serving): Held {
+    const { services, phone } = this.#options;
+    const { clock } = services;
     const media = Promise.withResolvers<void>();
     const watch = new RoomWatch({
       room: ctx.room,
       userIdentity,
-      clock: services.clock,
+      clock,
       onMedia: () => media.resolve(),
-      // Who is handed on leaves before anybody says that it is done.
-      onEnd: (reason) => void transfers.reasonOf(reason).then((known) => ending.decide(known)),
-      reasonOf: (left) => (call.callType === 'phone_call' ? finishReasonOfPhoneLeaving(left) : undefined) ?? finishReasonOfLeaving(left),
+      // A user who is transferred leaves before the transfer reports its outcome.
+      onEnd: (reason) => void transfers.reasonOf(reason).then((known) => decision.decide(known)),
+      reasonOf: (left) => finishReasonOfDisconnect(left, call.callType),
       ringing: call.direction === 'outbound',
     });
     const preparing = prepareCall({
@@ -164,132 +194,116 @@ export class CallJob {
       userIdentity,
       log: writer,
       logger: log,
-      over: ending.signal,
+      over: decision.signal,
       transfer: async (target) => {
         const outcome = await transfers.transfer(target);
-        if (outcome.outcome === 'done') ending.decide('call_transferred');
+        if (outcome.outcome === 'done') decision.decide('call_transferred');
         return outcome;
       },
-      onEnd: (reason, farewell) => ending.decide(reason, farewell),
+      onEnd: (reason, farewell) => decision.decide(reason, farewell),
     });
-    const onReady = (): void => {
-      recording?.begin();
-      starting = this.#start(serving);
-    };
     const transfers = new Transfers({
       room: ctx.room,
       call,
       userIdentity,
-      gateway: this.#options.phone.gateway,
+      gateway: phone.gateway,
       routes: services.store.phoneRoutes,
-      voice: sessionVoice({ session: async () => (await preparing).conversation.session, clock: services.clock, logger: log }),
-      over: ending.signal,
-      clock: services.clock,
+      voice: sessionVoice({ session: async () => (await preparing).conversation.session, clock, logger: log }),
+      over: decision.signal,
+      clock,
       logger: log,
     });
-    const beginning = this.#begin(ctx, { preparing, watch, media: media.promise, serving, onReady });
-    const end = await ending.decided();
-    watch.close();
-    await this.#farewell(end, watch);
-    recording?.end();
-    const over = services.clock.monotonic();
-    // What is still being prepared comes to its end by itself; a call that is over waits for it no longer than for anything else.
-    const begun = beginning.then(() => preparing).catch(() => undefined);
-    const prepared = await Promise.race([begun, sleep(services.clock, patience.preparation)]);
-    await this.#end.finish({ serving, end, over, starting, prepared: prepared ?? undefined, transfers });
+    return { watch, transfers, preparing, media: media.promise };
   }
 
-  /** Up to the welcome message. Never throws: what goes wrong is a reason for the end. */
-  async #begin(
-    ctx: JobContext,
-    options: {
-      readonly preparing: Promise<PreparedCall>;
-      readonly watch: RoomWatch;
-      readonly media: Promise<void>;
-      readonly serving: Serving;
-      /** Both can hear each other: this is where the call begins. */
-      readonly onReady: () => void;
-    },
-  ): Promise<void> {
-    const { preparing, watch, media, serving, onReady } = options;
-    const { ending, log } = serving;
-    // The room of a web call is made with the call, and its user comes later, and then hears what is wrong, if something is.
-    const userComes = (): Promise<unknown> =>
-      serving.call.callType === 'web_call' ? Promise.race([watch.come(), ending.decided()]) : Promise.resolve();
-    try {
-      const [, { conversation }] = await Promise.all([this.#enter(ctx, watch), preparing]);
-      await userComes();
-      if (ending.reason !== undefined) return;
-      await conversation.start();
-      if (serving.call.direction === 'outbound') await this.#dial(serving, watch);
-      await Promise.race([media, ending.decided()]);
-      if (ending.reason !== undefined) return;
-      onReady();
-      if (serving.call.direction === 'outbound') this.#judge(await preparing, serving);
-      conversation.begin();
-    } catch (err) {
-      await userComes();
-      const reason = err instanceof PreparationFailed ? err.reason : 'native_platform_internal_error';
-      const first = ending.decide(reason, () => playTones(ctx.room));
-      if (first) log.error({ err, reason }, 'the call could not be begun');
-    }
-  }
-
-  async #enter(ctx: JobContext, watch: RoomWatch): Promise<void> {
+  async #enterRoom(ctx: JobContext, watch: RoomWatch): Promise<void> {
     await ctx.connect(undefined, AutoSubscribe.AUDIO_ONLY);
     watch.entered();
   }
 
-  async #dial({ call, ending }: Serving, watch: RoomWatch): Promise<void> {
-    const dialled = await this.#options.phone.outbound.dial(call, { signal: ending.signal });
+  async #dial({ call, decision }: Serving, watch: RoomWatch): Promise<void> {
+    const dialled = await this.#options.phone.outbound.dial(call, { signal: decision.signal });
     if (dialled.outcome === 'answered') watch.answered();
-    else if (dialled.outcome === 'failed') ending.decide(dialled.reason);
+    else if (dialled.outcome === 'failed') decision.decide(dialled.reason);
   }
 
-  /** Nobody has answered where a tape has. */
-  #judge({ conversation, config }: PreparedCall, { userIdentity, ending, log }: Serving): void {
-    const stop = listenForVoicemail({
-      session: conversation.session,
-      identity: userIdentity,
-      timeoutMs: millisecondsOf(config.agent.call.voicemailDetectionTimeout),
-      onMachine: () => ending.decide('no_answer'),
-      logger: log,
-    });
-    ending.signal.addEventListener('abort', stop, { once: true });
+  // -- converse
+
+  /** Up to the welcome message. Never throws: a failure decides the finish reason. @param onStart both sides hear each other */
+  async #converse(ctx: JobContext, serving: Serving, { watch, preparing, media }: Held, onStart: () => void): Promise<void> {
+    const { call, decision, log, recording } = serving;
+    const outbound = call.direction === 'outbound';
+    // The room of a web call is made with the call: its user comes later, and then hears what is wrong, if anything is.
+    const userComes = async (): Promise<unknown> => call.callType === 'web_call' && Promise.race([watch.come(), decision.made()]);
+    try {
+      const [, { conversation, config }] = await Promise.all([this.#enterRoom(ctx, watch), preparing]);
+      await userComes();
+      if (decision.reason !== undefined) return;
+      await conversation.start();
+      if (outbound) await this.#dial(serving, watch);
+      await Promise.race([media, decision.made()]);
+      if (decision.reason !== undefined) return;
+      recording?.begin();
+      onStart();
+      if (outbound) {
+        const stopListening = listenForVoicemail({
+          session: conversation.session,
+          identity: serving.userIdentity,
+          timeoutMs: millisecondsOf(config.agent.call.voicemailDetectionTimeout),
+          onMachine: () => decision.decide('no_answer'),
+          logger: log,
+        });
+        decision.signal.addEventListener('abort', stopListening, { once: true });
+      }
+      conversation.begin();
+    } catch (err) {
+      await userComes();
+      const reason = err instanceof PreparationError ? err.reason : 'native_platform_internal_error';
+      const first = decision.decide(reason, () => playTones(ctx.room));
+      if (first) log.error({ err, reason }, 'failed to begin the call');
+    }
   }
 
-  async #start({ call, jobId, ending, log }: Serving): Promise<void> {
+  async #start({ call, jobId, decision, log }: Serving): Promise<void> {
     const { lifecycle, clock } = this.#options.services;
     try {
       const { changed, call: now } = await persist(() => lifecycle.start({ org: call.org, id: call.id, jobId }), {
         clock,
         logger: log,
-        withinMs: patience.start,
-        what: 'the beginning of the call',
+        withinMs: TIMEOUTS.start,
+        what: 'record the start of the call',
       });
       if (changed) log.info({ agent: call.overrideAgentName ?? call.agentName }, 'the call has begun');
-      else if (isTerminal(now.status)) ending.decide('elsewhere');
+      else if (isTerminal(now.status)) decision.decide('elsewhere');
     } catch (err) {
-      log.error({ err }, 'the beginning of the call could not be written down');
-      ending.decide('native_platform_internal_error');
+      log.error({ err }, 'failed to record the start of the call; ending it');
+      decision.decide('native_platform_internal_error');
     }
-  }
-
-  async #farewell({ farewell }: End, watch: RoomWatch): Promise<void> {
-    const { services, stop } = this.#options;
-    if (farewell === undefined || !watch.present || stop.aborted) return;
-    const said = farewell().catch((err: unknown) => services.logger.warn({ err }, 'the caller could not be told why the call ends'));
-    const enough = new AbortController();
-    await Promise.race([said, watch.gone(), sleep(services.clock, patience.farewell, enough.signal).catch(() => undefined)]);
-    enough.abort();
   }
 
   async #openRecording(ctx: JobContext, { org, id }: CallRecord, log: Logger): Promise<OpenRecording | undefined> {
     try {
       return await this.#options.services.recordings.open({ org, id, jobId: ctx.job.id }, ctx);
     } catch (err) {
-      log.error({ err }, 'the call is not recorded: there is no place for it');
+      log.error({ err }, 'cannot open a recording in the spool; the call is not recorded');
       return undefined;
     }
+  }
+
+  // -- end
+
+  /** Says the farewell, and ends the recording. @returns when the call was over, by the monotonic clock */
+  async #leave({ recording }: Serving, { farewell }: Finish, watch: RoomWatch): Promise<number> {
+    const { services, stop } = this.#options;
+    const { clock, logger } = services;
+    watch.close();
+    if (farewell !== undefined && watch.present && !stop.aborted) {
+      const said = farewell().catch((err: unknown) => logger.warn({ err }, 'failed to say why the call ends'));
+      const enough = new AbortController();
+      await Promise.race([said, watch.gone(), sleep(clock, TIMEOUTS.farewell, enough.signal).catch(() => undefined)]);
+      enough.abort();
+    }
+    recording?.end();
+    return clock.monotonic();
   }
 }

@@ -1,4 +1,4 @@
-/** What each job process runs. It is started by the agent server, with the environment of the role. */
+/** What each job process runs: the agent server starts it with the environment of the role. */
 import { defineAgent, type JobContext } from '@livekit/agents';
 
 import { mediaServerOf } from '../calls/media-server.ts';
@@ -13,16 +13,16 @@ import { InboundCalls, OutboundCalls } from '../phone/index.ts';
 import { patchSessions } from '../livekit-patches/index.ts';
 import { CallJob } from './call-job.ts';
 import { openServices } from './services.ts';
-import { stopOf } from './stop.ts';
+import { stopSignalOf } from './stop-signal.ts';
 
-// The process waits for its call: by then what traces need is there.
+// An idle process waits for its call: by then what traces need is loaded.
 loadTracing(process.env);
 patchSessions();
 
 export default defineAgent({
   async entry(ctx) {
     const left = Promise.withResolvers<void>();
-    // Without this the process would end fifteen seconds after the room is left, whatever is still being written down.
+    // Without this the process would end fifteen seconds after the room is left, whatever is still being recorded.
     ctx.addShutdownCallback(() => left.promise);
     try {
       await runCall(ctx);
@@ -35,7 +35,6 @@ export default defineAgent({
 async function runCall(ctx: JobContext): Promise<void> {
   const config = loadConfig(process.env);
   const logger = createLogger({ role: 'voice', level: config.PARLEY_LOG_LEVEL });
-  // What was opened last is closed first.
   await using opened = new AsyncDisposableStack();
   try {
     const mediaServer = mediaServerOf(config);
@@ -46,9 +45,9 @@ async function runCall(ctx: JobContext): Promise<void> {
     opened.defer(() => services.close());
     const gateway = guardedSipGateway(createSipGateway(mediaServer), createSipGuard(config));
     const phone = { inbound: new InboundCalls({ ...services, gateway }), outbound: new OutboundCalls({ ...services, gateway }), gateway };
-    await new CallJob({ services, phone, rooms: createRooms(mediaServer), stop: stopOf(process) }).run(ctx);
+    await new CallJob({ services, phone, rooms: createRooms(mediaServer), stop: stopSignalOf(process) }).run(ctx);
   } catch (err) {
-    logger.error({ err, jobId: ctx.job.id }, 'the job has failed');
+    logger.error({ err, jobId: ctx.job.id }, 'the job failed');
     throw err;
   }
 }

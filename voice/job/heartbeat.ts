@@ -1,10 +1,9 @@
-/** Tells that a call has a job: one that is silent for 30 s is ended. */
+/** Shows that a call has a live job: one without a heartbeat for 30 s is ended by the stale-call sweeper. */
 import { sleep, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { CallRef, CallStore } from '../../store/index.ts';
 
-/** In milliseconds. */
-const everyMs = 8_000;
+const INTERVAL_MS = 8_000;
 
 export interface HeartbeatOptions {
   readonly calls: Pick<CallStore['calls'], 'heartbeat'>;
@@ -18,7 +17,7 @@ export interface HeartbeatOptions {
 }
 
 /** Until the signal aborts, or the call is not this job's any more. */
-export async function beat({ calls, call, jobId, signal, onLost, clock, logger }: HeartbeatOptions): Promise<void> {
+export async function sendHeartbeats({ calls, call, jobId, signal, onLost, clock, logger }: HeartbeatOptions): Promise<void> {
   while (!signal.aborted) {
     try {
       if (!(await calls.heartbeat({ org: call.org, id: call.id, jobId })) && !signal.aborted) {
@@ -26,9 +25,9 @@ export async function beat({ calls, call, jobId, signal, onLost, clock, logger }
         return;
       }
     } catch (err) {
-      // The call goes on while Postgres is away for a moment; for longer, the reaper decides.
-      logger.warn({ err }, 'nobody could be told that the call goes on');
+      // The call goes on while Postgres is away for a moment; for longer, the sweeper ends it.
+      logger.warn({ err }, 'failed to send the heartbeat of the call; retrying');
     }
-    await sleep(clock, everyMs, signal).catch(() => undefined);
+    await sleep(clock, INTERVAL_MS, signal).catch(() => undefined);
   }
 }

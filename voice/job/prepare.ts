@@ -1,22 +1,22 @@
-/** Everything that has to be known before a call begins: its revision, its data, and what it listens, thinks and speaks with. */
+/** Everything that a call needs before it begins: its revision, its dynamic data, its providers and its session. */
 import type { Room } from '@livekit/rtc-node';
 
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { CallRecord, FinishReason } from '../../store/index.ts';
 import { resolveDynamicData } from '../dynamic-data/index.ts';
-import { createProviders, ProviderFailure, type Providers } from '../providers/index.ts';
+import { finishReasonOfProviderFailure } from '../finish-reason.ts';
+import { createProviders, ProviderError, type Providers } from '../providers/index.ts';
 import { Conversation, type ConversationOptions } from '../session/conversation.ts';
-import { reasonOfFailure } from '../session/failures.ts';
 import type { LogWriter } from '../session/log-writer.ts';
 import { instructionsOf, silenceReminderOf, welcomeOf } from '../session/prompt.ts';
 import { conversationSettingsOf } from '../session/settings.ts';
 import { createTools } from '../tools/index.ts';
 import type { Services } from './services.ts';
 
-/** The call can't be held, for this reason. */
-export class PreparationFailed extends Error {
-  override readonly name = 'PreparationFailed';
+/** The call cannot be held. */
+export class PreparationError extends Error {
+  override readonly name = 'PreparationError';
   readonly reason: FinishReason;
 
   constructor(reason: FinishReason, message: string, options?: ErrorOptions) {
@@ -42,7 +42,7 @@ export interface PreparedCall {
   readonly providers: Providers;
 }
 
-/** @throws PreparationFailed */
+/** @throws PreparationError */
 export async function prepareCall(options: PrepareOptions): Promise<PreparedCall> {
   const { services, call, logger, over } = options;
   const { store, egress, keys, clock } = services;
@@ -63,7 +63,7 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
   ]);
   store.calls.calls
     .keepDynamicData({ org: call.org, id: call.id, data })
-    .catch((err: unknown) => logger.warn({ err }, 'what was looked up could not be written into the call'));
+    .catch((err: unknown) => logger.warn({ err }, 'failed to store the dynamic data of the call'));
   const conversation = new Conversation({
     room: options.room,
     userIdentity: options.userIdentity,
@@ -97,11 +97,11 @@ export async function prepareCall(options: PrepareOptions): Promise<PreparedCall
   return { conversation, config, providers };
 }
 
-/** The one that the call was registered with, whatever serves now. */
+/** The revision that the call was registered with, whatever serves now. */
 async function revisionOf({ store }: Services, { org, agentUid, agentName, revision }: CallRecord): Promise<AgentRevisionConfig> {
   const stored = await store.agentRevisions.get({ org, agentUid, revision });
   if (stored === undefined)
-    throw new PreparationFailed('native_platform_internal_error', `agent ${agentName}: revision ${revision} is not in the database`);
+    throw new PreparationError('native_platform_internal_error', `agent ${agentName}: revision ${revision} is not in the database`);
   return stored.config as AgentRevisionConfig;
 }
 
@@ -110,10 +110,10 @@ async function providersOf(services: Services, call: CallRecord, agent: AgentRev
   try {
     return await createProviders({ org: call.org, agent, keys, egress, defaults: providerDefaults, logger });
   } catch (error) {
-    if (!(error instanceof ProviderFailure)) throw error;
+    if (!(error instanceof ProviderError)) throw error;
     const { part, provider, kind, status } = error;
-    const reason = reasonOfFailure(error, { answeredBefore: false });
+    const reason = finishReasonOfProviderFailure(error, { answeredBefore: false });
     logger.error({ part, provider, kind, status, reason, err: error }, 'a provider has failed');
-    throw new PreparationFailed(reason, error.message, { cause: error });
+    throw new PreparationError(reason, error.message, { cause: error });
   }
 }

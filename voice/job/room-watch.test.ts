@@ -4,7 +4,7 @@ import { ConnectionState, DisconnectReason, RoomEvent, TrackKind, type Room } fr
 import { beforeEach, describe, expect, it } from 'vitest';
 
 import { FakeClock } from '../../test/support/fake-clock.ts';
-import { finishReasonOfLeaving } from './finish-reason.ts';
+import { finishReasonOfDisconnect } from '../finish-reason.ts';
 import { RoomWatch } from './room-watch.ts';
 
 /** A room of LiveKit's, as far as it is watched. */
@@ -38,7 +38,7 @@ function watch(ringing = false): RoomWatch {
     clock,
     onMedia: () => told.push('media'),
     onEnd: (reason) => told.push(reason),
-    reasonOf: finishReasonOfLeaving,
+    reasonOf: (left) => finishReasonOfDisconnect(left, 'web_call'),
     ringing,
   });
 }

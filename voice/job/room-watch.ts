@@ -9,12 +9,12 @@ import {
   type Room,
 } from '@livekit/rtc-node';
 
-import { emptyRoomSeconds } from '../calls/room-options.ts';
+import { EMPTY_ROOM_SECONDS } from '../calls/room-options.ts';
 import type { Clock, Timer } from '../../platform/clock.ts';
 import type { FinishReason } from '../../store/index.ts';
 
 /** How long a room waits for a user, in milliseconds: as long as the media server keeps one that nobody has come into. */
-const absentMs = emptyRoomSeconds * 1_000;
+const absentMs = EMPTY_ROOM_SECONDS * 1_000;
 /** How long a user may take to allow the microphone, in milliseconds. */
 const withoutMicrophoneMs = 30_000;
 /** Who comes without a microphone is spoken to after this time, in milliseconds. */

@@ -7,7 +7,7 @@ import type { SipGateway } from '../calls/sip/gateway.ts';
 import { sleep, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { isTerminal, newCallId, type CallRecord, type FinishReason, type NewCall, type Store } from '../../store/index.ts';
-import { phoneLegOf, type PhoneLeg } from './leg.ts';
+import { sipParticipantOf, type SipParticipant } from './sip-participant.ts';
 
 /** The gateway is in the room before anybody is told of it: this is for slow networks, in milliseconds. */
 const callerWaitMs = 15_000;
@@ -53,13 +53,13 @@ export class InboundCalls {
     }
   }
 
-  async #caller(room: Room): Promise<PhoneLeg | undefined> {
+  async #caller(room: Room): Promise<SipParticipant | undefined> {
     const { clock } = this.#options;
     const over = new AbortController();
-    const { promise, resolve } = Promise.withResolvers<PhoneLeg | undefined>();
+    const { promise, resolve } = Promise.withResolvers<SipParticipant | undefined>();
     const look = (): void => {
       for (const participant of room.remoteParticipants.values()) {
-        const leg = phoneLegOf(participant);
+        const leg = sipParticipantOf(participant);
         if (leg !== undefined) resolve(leg);
       }
     };
@@ -78,7 +78,7 @@ export class InboundCalls {
     }
   }
 
-  async #register(leg: PhoneLeg, room: string): Promise<Extract<Inbound, { outcome: 'call' | 'refused' }>> {
+  async #register(leg: SipParticipant, room: string): Promise<Extract<Inbound, { outcome: 'call' | 'refused' }>> {
     const { store, lifecycle, logger } = this.#options;
     const route = await store.phoneRoutes.find(leg.ownNumber);
     const agentName = route?.inboundAgent ?? undefined;
@@ -119,7 +119,7 @@ export class InboundCalls {
     return { outcome: 'call', call: known, identity: leg.identity };
   }
 
-  async #turnAway(room: string, leg: PhoneLeg): Promise<void> {
+  async #turnAway(room: string, leg: SipParticipant): Promise<void> {
     await this.#options.gateway
       .hangUp(room, leg.identity)
       .catch((err: unknown) => this.#options.logger.warn({ err, room }, 'a caller could not be sent out; closing the room does it'));
@@ -127,6 +127,6 @@ export class InboundCalls {
 }
 
 /** What a call that came in by phone knows by itself: names that an agent may use, and may require. */
-function callerData({ ownNumber, otherNumber }: PhoneLeg): Readonly<Record<string, unknown>> {
+function callerData({ ownNumber, otherNumber }: SipParticipant): Readonly<Record<string, unknown>> {
   return { from_number: otherNumber, to_number: ownNumber };
 }

@@ -1,6 +1,5 @@
 /** What a call by phone has that a call from a browser hasn't. */
 export { InboundCalls } from './inbound.ts';
-export { finishReasonOfPhoneLeaving } from './leaving.ts';
 export { OutboundCalls } from './outbound.ts';
 export { Transfers } from './transfer/index.ts';
 export { sessionVoice } from './transfer/session-voice.ts';

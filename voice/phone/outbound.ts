@@ -1,6 +1,6 @@
 /** Calls that go out by phone: the job dials when everything is ready to speak. */
 import { userIdentityOf } from '../calls/names.ts';
-import type { DialFailure } from '../calls/sip/finish-reason.ts';
+import type { DialFailure } from '../calls/sip/gateway.ts';
 import type { SipGateway } from '../calls/sip/gateway.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { CallRecord, PhoneRoute, Store } from '../../store/index.ts';

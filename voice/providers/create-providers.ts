@@ -43,7 +43,7 @@ export interface CreateProvidersOptions {
 
 /**
  * Reads the keys, and opens the connections that the first words need.
- * @throws ProviderFailure where a provider can't be used as it is configured, or its key can't be read
+ * @throws ProviderError where a provider can't be used as it is configured, or its key can't be read
  */
 export async function createProviders(options: CreateProvidersOptions): Promise<Providers> {
   const { agent, egress, logger, clock = systemClock } = options;

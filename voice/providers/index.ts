@@ -1,10 +1,9 @@
 /** Language models and speech: what `createProviders` makes of an agent's settings, and how it can fail. */
 export {
   createKeyReader,
-  ProviderFailure,
+  ProviderError,
   type KeyReader,
   type ProviderDefaults,
-  type ProviderFailureKind,
   type ProviderPart,
 } from '../calls/provider-access/index.ts';
 export { createProviders, type CreateProvidersOptions, type Providers } from './create-providers.ts';

@@ -1,17 +1,17 @@
 /** How provider failures travel through LiveKit's sessions: into one as a {@link ProviderApiError}, out of one by {@link providerFailureOf}. */
 import { APIError, isAPIError } from '@livekit/agents';
 
-import { PART_NAMES, ProviderFailure, type ProviderFailureKind, type ProviderPart } from '../calls/provider-access/index.ts';
+import { PART_NAMES, ProviderError, type ProviderErrorKind, type ProviderPart } from '../calls/provider-access/index.ts';
 
 /** What the next attempt may well not meet again. */
-const TRANSIENT: ReadonlySet<ProviderFailureKind> = new Set(['connection_lost', 'runtime', 'unreachable', 'payload']);
+const TRANSIENT: ReadonlySet<ProviderErrorKind> = new Set(['connection_lost', 'runtime', 'unreachable', 'payload']);
 
 /** LiveKit's streams read from it whether to retry, and carry it to the session. */
 export class ProviderApiError extends APIError {
-  readonly failure: ProviderFailure;
+  readonly failure: ProviderError;
 
   /** @param options.retryable false where something has been said or heard already */
-  constructor(failure: ProviderFailure, { retryable = true }: { readonly retryable?: boolean } = {}) {
+  constructor(failure: ProviderError, { retryable = true }: { readonly retryable?: boolean } = {}) {
     super(failure.message, { retryable: retryable && !failure.slow && TRANSIENT.has(failure.kind) });
     this.name = 'ProviderApiError';
     this.failure = failure;
@@ -22,24 +22,24 @@ export class ProviderApiError extends APIError {
  * @param error an error event of LiveKit's, the error that it carries, or what was thrown
  * @returns without the message of a client library: those quote prompts and answers
  */
-export function providerFailureOf(error: unknown, part: ProviderPart): ProviderFailure {
+export function providerFailureOf(error: unknown, part: ProviderPart): ProviderError {
   for (let at = error; typeof at === 'object' && at !== null; at = causeOf(at)) {
-    if (at instanceof ProviderFailure) return at;
+    if (at instanceof ProviderError) return at;
     if (at instanceof ProviderApiError) return at.failure;
     if (isAPIError(at)) return ofLiveKit(at, part);
   }
   const name = error instanceof Error ? error.name : typeof error;
-  return new ProviderFailure({ part, kind: 'runtime', provider: 'unknown', message: `the ${PART_NAMES[part]} failed (${name})` });
+  return new ProviderError({ part, kind: 'runtime', provider: 'unknown', message: `the ${PART_NAMES[part]} failed (${name})` });
 }
 
 const causeOf = (at: object): unknown => ('error' in at ? at.error : 'cause' in at ? at.cause : undefined);
 
 /** Of a plugin that connects by itself. */
-function ofLiveKit(error: Error, part: ProviderPart): ProviderFailure {
+function ofLiveKit(error: Error, part: ProviderPart): ProviderError {
   const status = 'statusCode' in error && typeof error.statusCode === 'number' && error.statusCode >= 100 ? error.statusCode : undefined;
-  const kind: ProviderFailureKind = status === undefined || status >= 1000 ? 'unreachable' : isRefusal(status) ? 'refused' : 'runtime';
+  const kind: ProviderErrorKind = status === undefined || status >= 1000 ? 'unreachable' : isRefusal(status) ? 'refused' : 'runtime';
   const message = `the ${PART_NAMES[part]} failed (${status === undefined ? error.name : `status ${status}`})`;
-  return new ProviderFailure({ part, kind, provider: 'unknown', ...(status !== undefined && { status }), message });
+  return new ProviderError({ part, kind, provider: 'unknown', ...(status !== undefined && { status }), message });
 }
 
 const isRefusal = (status: number): boolean => status >= 400 && status < 500 && ![408, 409, 425, 429, 499].includes(status);

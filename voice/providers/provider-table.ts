@@ -5,7 +5,7 @@
  * 2. its protocol, a function in stt/stt-protocols.ts, tts/tts-protocols.ts or both;
  * 3. its row below, and its case in provider-table.test.ts.
  */
-import { PART_NAMES, ProviderFailure, type ProviderEndpoint } from '../calls/provider-access/index.ts';
+import { PART_NAMES, ProviderError, type ProviderEndpoint } from '../calls/provider-access/index.ts';
 import type { speechProviders } from '../../crds/limits.ts';
 import * as stt from './stt/stt-protocols.ts';
 import * as tts from './tts/tts-protocols.ts';
@@ -23,7 +23,7 @@ const PROVIDERS: Readonly<Record<Exclude<(typeof speechProviders)[number], 'open
   google: { stt: stt.google, tts: tts.google },
 };
 
-/** @throws ProviderFailure `refused` */
+/** @throws ProviderError `refused` */
 export function sttProtocolOf(settings: stt.SttSettings): stt.SttProtocol {
   const { endpoint } = settings;
   const create = endpoint.protocol === 'openai' ? stt.openAi : rowOf(endpoint)?.stt;
@@ -31,7 +31,7 @@ export function sttProtocolOf(settings: stt.SttSettings): stt.SttProtocol {
   return create(settings);
 }
 
-/** @throws ProviderFailure `refused` */
+/** @throws ProviderError `refused` */
 export function ttsProtocolOf(settings: tts.TtsSettings): tts.TtsProtocol {
   const { endpoint } = settings;
   const create = endpoint.protocol === 'openai' ? tts.openAi : rowOf(endpoint)?.tts;
@@ -42,7 +42,7 @@ export function ttsProtocolOf(settings: tts.TtsSettings): tts.TtsProtocol {
 const rowOf = ({ provider }: ProviderEndpoint): ProviderRow | undefined =>
   Object.hasOwn(PROVIDERS, provider) ? PROVIDERS[provider as keyof typeof PROVIDERS] : undefined;
 
-function unknownProvider({ part, provider }: ProviderEndpoint): ProviderFailure {
+function unknownProvider({ part, provider }: ProviderEndpoint): ProviderError {
   const message = `${provider} (${PART_NAMES[part]}) is not known here: use openai_compatible with its address, or an entry in PARLEY_PROVIDERS`;
-  return new ProviderFailure({ part, kind: 'refused', provider, message });
+  return new ProviderError({ part, kind: 'refused', provider, message });
 }

@@ -8,9 +8,9 @@ import { recordingKey } from '../calls/names.ts';
 import { type FileStorage, StorageError } from '../../knowledge/storage/file-storage.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
-import { type CallRef, type CallStore, isTerminal } from '../../store/index.ts';
-import { type RecordedJob, recordInto } from '../livekit-patches/index.ts';
-import { cutOpus, EmptyRecording } from './ogg/cut-opus.ts';
+import { isTerminal, type CallRef, type CallStore } from '../../store/index.ts';
+import { recordInto, type RecordedJob } from '../livekit-patches/index.ts';
+import { cutOpus, EmptyRecordingError } from './ogg/cut-opus.ts';
 import { processIdentity } from './process-identity.ts';
 import { type RecordingFacts, Spool, type SpooledRecording } from './spool.ts';
 
@@ -162,7 +162,7 @@ export class Recordings {
       });
       await lifecycle.addRecording({ org, id, key, bytes, durationMs });
     } catch (error) {
-      if (!(error instanceof EmptyRecording)) throw error;
+      if (!(error instanceof EmptyRecordingError)) throw error;
       await this.#spool.remove(recording);
       return 'none';
     }

@@ -3,7 +3,7 @@ import { stt, voice, type llm } from '@livekit/agents';
 import type { AudioFrame } from '@livekit/rtc-node';
 import { ReadableStream, TransformStream } from 'node:stream/web';
 
-import type { Synthesis } from './heard-part.ts';
+import type { Synthesis } from './played-text.ts';
 
 export interface CallAgentOptions {
   readonly instructions: string;

@@ -5,24 +5,24 @@ import type { Room } from '@livekit/rtc-node';
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { FinishReason } from '../../store/index.ts';
+import { finishReasonOfProviderFailure } from '../finish-reason.ts';
 import { joinRoom, MeasuredVad } from '../livekit-patches/index.ts';
-import { providerFailureOf, type ProviderFailure, type ProviderPart, type Providers } from '../providers/index.ts';
+import { providerFailureOf, type ProviderError, type ProviderPart, type Providers } from '../providers/index.ts';
 import type { KnowledgeSource, ToolHost, TransferOutcome, TransferTarget } from '../tools/tool-host.ts';
 import { Ambience } from './ambient/ambience.ts';
 import { CallAgent } from './call-agent.ts';
-import { reasonOfFailure } from './failures.ts';
 import { apologyIn } from './fixed-phrases.ts';
-import { heardPartOf, type Synthesis } from './heard-part.ts';
+import { playedTextOf, type Synthesis } from './played-text.ts';
 import { countsAsInterruption } from './interruption-rules.ts';
 import type { LogWriter } from './log-writer.ts';
 import { playTones } from './tones.ts';
 import type { ConversationSettings } from './settings.ts';
 import { SilenceTimer } from './silence-timer.ts';
 import { SpeechClock } from './speech-clock.ts';
-import { Spoken } from './spoken.ts';
+import { SpeechQueue } from './speech-queue.ts';
 import { Statistics, type ConversationFigures } from './statistics.ts';
 import { Transcript } from './transcript.ts';
-import { WatchedStt } from './watched-stt.ts';
+import { FailureReportingStt } from './failure-reporting-stt.ts';
 
 /** Longest time that a goodbye may take, in milliseconds: then it is cut off. */
 const longestGoodbyeMs = 20_000;
@@ -63,7 +63,7 @@ export class Conversation implements ToolHost {
   readonly #transcript: Transcript;
   readonly #speech: SpeechClock;
   readonly #statistics = new Statistics();
-  readonly #spoken: Spoken;
+  readonly #spoken: SpeechQueue;
   readonly #ambience: Ambience | undefined;
   #stopLongest: () => void = () => undefined;
   #agent: CallAgent | undefined;
@@ -86,11 +86,11 @@ export class Conversation implements ToolHost {
     this.#session = new voice.AgentSession({
       ...settings.session,
       vad: new MeasuredVad({ ...settings.vad, onSpoken: (ms) => this.#speech.userSpoke(ms) }),
-      stt: new WatchedStt({ inner: providers.stt, onFailure: (error) => this.#failed(error, 'stt') }),
+      stt: new FailureReportingStt({ inner: providers.stt, onFailure: (error) => this.#failed(error, 'stt') }),
       llm: providers.llm,
       tts: providers.tts,
     });
-    this.#spoken = new Spoken({ session: this.#session, clock });
+    this.#spoken = new SpeechQueue({ session: this.#session, clock });
     this.#listen();
   }
 
@@ -231,8 +231,8 @@ export class Conversation implements ToolHost {
 
   #failed(error: unknown, part: ProviderPart): void {
     if (this.#closed !== undefined) return;
-    const failure: ProviderFailure = providerFailureOf(error, part);
-    const reason = reasonOfFailure(failure, { answeredBefore: this.#statistics.modelAnswered });
+    const failure: ProviderError = providerFailureOf(error, part);
+    const reason = finishReasonOfProviderFailure(failure, { answeredBefore: this.#statistics.modelAnswered });
     const { provider, kind, status } = failure;
     this.#statistics.failed(failure);
     this.#options.logger.error({ part, provider, kind, status, reason, err: failure }, 'a provider has failed');
@@ -261,7 +261,7 @@ function heardText(
 ): string {
   const text = item.textContent ?? '';
   if (item.role !== 'assistant' || !item.interrupted || synthesis?.complete !== true || playback?.interrupted !== true) return text;
-  const heard = heardPartOf(synthesis, playback.playbackPosition);
+  const heard = playedTextOf(synthesis, playback.playbackPosition);
   item.content = [heard];
   return heard;
 }

@@ -6,7 +6,7 @@ import { millisecondsOf } from '../../crds/duration.ts';
 import type { InterruptionRules } from './interruption-rules.ts';
 
 /** Silero reports speech from this length on, in milliseconds; nothing shorter can interrupt. */
-export const shortestSpeechMs = 50;
+export const MIN_SPEECH_MS = 50;
 /** A pause inside a sentence is not its end: recognition waits this long for the next word, in milliseconds. */
 const longestPauseMs = 250;
 /** Below this, each consonant would end a sentence. */
@@ -43,7 +43,7 @@ export interface ConversationSettings {
 /** @param agent of a revision: its defaults are filled in */
 export function conversationSettingsOf(agent: AgentRevisionConfig['agent']): ConversationSettings {
   const { enabled, minWords, minSpeechDuration } = agent.interruptions;
-  const minSpeechMs = Math.max(shortestSpeechMs, millisecondsOf(minSpeechDuration));
+  const minSpeechMs = Math.max(MIN_SPEECH_MS, millisecondsOf(minSpeechDuration));
   const delayMs = millisecondsOf(agent.turnDetection.endOfSpeechDelay);
   const { source, volume } = agent.ambientSound;
   return {
@@ -76,7 +76,7 @@ export function conversationSettingsOf(agent: AgentRevisionConfig['agent']): Con
       },
     },
     // Recognition begins in the pause, so that it is done when the delay has passed.
-    vad: { minSpeechDuration: shortestSpeechMs, minSilenceDuration: Math.max(shortestPauseMs, Math.min(longestPauseMs, delayMs)) },
+    vad: { minSpeechDuration: MIN_SPEECH_MS, minSilenceDuration: Math.max(shortestPauseMs, Math.min(longestPauseMs, delayMs)) },
     interruptions: { enabled, minSpeechMs, minWords },
     endAfterSilenceMs: millisecondsOf(agent.call.endAfterSilence),
     maxDurationMs: millisecondsOf(agent.call.maxDuration),

@@ -1,7 +1,7 @@
 /** What a conversation was like, in figures. */
 import type { metrics } from '@livekit/agents';
 
-import type { ProviderFailure } from '../providers/index.ts';
+import type { ProviderError } from '../providers/index.ts';
 import type { Entry } from './transcript.ts';
 
 export interface ConversationFigures {
@@ -12,7 +12,7 @@ export interface ConversationFigures {
   readonly v2v: { readonly p50: number; readonly p95: number } | undefined;
   readonly promptTokens: number;
   readonly completionTokens: number;
-  /** Spoken by the agent. */
+  /** SpeechQueue by the agent. */
   readonly characters: number;
   /** `llm openai refused 401`: which, and how often. */
   readonly failures: Readonly<Record<string, number>>;
@@ -52,7 +52,7 @@ export class Statistics {
     }
   }
 
-  failed({ part, provider, kind, status }: ProviderFailure): void {
+  failed({ part, provider, kind, status }: ProviderError): void {
     const name = [part, provider, kind, status].filter((word) => word !== undefined).join(' ');
     this.#failures.set(name, (this.#failures.get(name) ?? 0) + 1);
   }

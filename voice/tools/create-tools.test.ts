@@ -9,7 +9,7 @@ import { createEgress } from '../../platform/egress/egress.ts';
 import { createLogger } from '../../platform/logging.ts';
 import type { Calendar } from './calendar/calendar.ts';
 import { createTools, type CreateToolsOptions } from './create-tools.ts';
-import { MailFailure, type Mail, type Mailer } from './mail/mailer.ts';
+import { MailError, type Mail, type Mailer } from './mail/mailer.ts';
 import { RecordingHost } from './testing/recording-host.ts';
 
 let host: RecordingHost;
@@ -134,7 +134,7 @@ describe('send_email', () => {
 
   it('tells the model what the mail server says', async () => {
     const refusing: Mailer = {
-      send: () => Promise.reject(new MailFailure('refused', 'mail.example does not take the password of desk@hotel.example (535)')),
+      send: () => Promise.reject(new MailError('refused', 'mail.example does not take the password of desk@hotel.example (535)')),
     };
     expect(await toolsFor([aTool('send_email', spec)], { mailer: refusing }).call('send_email', mail)).toEqual({
       error: 'The mail was not sent: mail.example does not take the password of desk@hotel.example (535).',

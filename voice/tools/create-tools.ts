@@ -19,7 +19,7 @@ import { createCustomTool } from './custom/custom-tool.ts';
 import { toFunctionTool } from './function-tool.ts';
 import type { Mailer } from './mail/mailer.ts';
 import type { ToolHost } from './tool-host.ts';
-import { noMessages, type ToolDefinition } from './tool-result.ts';
+import { NO_MESSAGES, type ToolDefinition } from './tool-result.ts';
 
 export interface CreateToolsOptions {
   readonly org: string;
@@ -62,7 +62,7 @@ export function createTools(options: CreateToolsOptions): readonly llm.FunctionT
 function definitionOf({ functionName, spec }: RevisionTool, options: CreateToolsOptions): ToolDefinition | undefined {
   const { org, data, host, egress, keys, mailer, calendar, clock } = options;
   const readSecret = (ref: { readonly name: string; readonly key: string }) => keys.read(org, ref);
-  const messages = spec.messages ?? noMessages;
+  const messages = spec.messages ?? NO_MESSAGES;
   const description = spec.description === undefined ? undefined : fillTemplate(spec.description, data);
   const common = { name: functionName, description, messages, data, readSecret, clock };
   if (spec.custom !== undefined)

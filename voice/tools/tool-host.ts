@@ -23,7 +23,7 @@ export interface TransferTarget {
 export type TransferOutcome = { readonly outcome: 'done' } | { readonly outcome: 'failed'; readonly message: string };
 
 export interface ToolHost {
-  /** Spoken after what is being spoken or waits to be, in the order of the calls. */
+  /** SpeechQueue after what is being spoken or waits to be, in the order of the calls. */
   say(text: string): void;
   /** Hangs up after what is being said. */
   end(): void;

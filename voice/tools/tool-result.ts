@@ -40,4 +40,4 @@ export function failure(error: string, more: { readonly [key: string]: JsonValue
   return { succeeded: false, forModel: { error, ...more }, detail: detail ?? error };
 }
 
-export const noMessages: ToolMessages = {};
+export const NO_MESSAGES: ToolMessages = {};

@@ -5,7 +5,7 @@ import { analyseCall, failedOutcome, questionsOf } from '../../voice/calls/analy
 import { Model } from '../../voice/calls/analysis/model.ts';
 import type { AnalysisJob } from '../../voice/calls/analysis/names.ts';
 import { talkingAgentOf } from '../../voice/calls/lifecycle.ts';
-import { llmEndpointOf, ProviderFailure, type KeyReader, type ProviderDefaults } from '../../voice/calls/provider-access/index.ts';
+import { llmEndpointOf, ProviderError, type KeyReader, type ProviderDefaults } from '../../voice/calls/provider-access/index.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import type { Clock } from '../../platform/clock.ts';
 import type { Egress } from '../../platform/egress/egress.ts';
@@ -41,7 +41,7 @@ const codes = {
   runtime: 'model_unavailable',
   unreachable: 'model_unavailable',
   payload: 'model_answer_unreadable',
-} as const satisfies Readonly<Record<ProviderFailure['kind'], string>>;
+} as const satisfies Readonly<Record<ProviderError['kind'], string>>;
 
 export function createAnalysisActivities(dependencies: AnalysisActivityDependencies): AnalysisActivities {
   const { store, keys, defaults, egress, clock, logger, registry } = dependencies;
@@ -121,7 +121,7 @@ function eventsOf(call: CallRecord, { items, error }: AnalysisOutcome, now: numb
 
 /** What is refused now is refused in an hour; all else is tried again. Messages of providers' failures hold nothing that is secret. */
 function inTemporalsWords(error: unknown, attempt: number): unknown {
-  if (!(error instanceof ProviderFailure)) return error;
+  if (!(error instanceof ProviderError)) return error;
   const { message, kind } = error;
   const nonRetryable = kind === 'refused' || (kind === 'payload' && attempt >= unreadableAttempts);
   return ApplicationFailure.create({ message, type: modelFailure, details: [codes[kind]], nonRetryable });

@@ -1,6 +1,6 @@
 /** The elements of the page, and what is shown in them. Text goes in as text, whoever has written it. */
 import type { SpokenLine } from '../../../voice/calls/live-transcript.ts';
-import { latencyNames, latencyText, medianLatencies, type TurnLatencies } from '../../../voice/calls/turn-latencies.ts';
+import { LATENCY_NAMES, latencyText, medianLatencies, type TurnLatencies } from '../../../voice/calls/turn-latencies.ts';
 import { endingText } from '../session/failure.ts';
 import { partsOf, statusText, type Phase } from '../session/phase.ts';
 import type { Agent, Call } from './rest.ts';
@@ -139,7 +139,7 @@ export function showSummary(call: Call): void {
 }
 
 function showLatencies(turns: readonly TurnLatencies[]): void {
-  const names = Object.keys(latencyNames) as (keyof TurnLatencies)[];
+  const names = Object.keys(LATENCY_NAMES) as (keyof TurnLatencies)[];
   const row = (heading: string, turn: TurnLatencies): HTMLElement => {
     const made = document.createElement('tr');
     const head = make('th', heading);
@@ -148,7 +148,7 @@ function showLatencies(turns: readonly TurnLatencies[]): void {
     return made;
   };
   const header = document.createElement('tr');
-  for (const text of ['', ...names.map((name) => latencyNames[name])]) {
+  for (const text of ['', ...names.map((name) => LATENCY_NAMES[name])]) {
     const head = make('th', text);
     head.setAttribute('scope', 'col');
     header.append(head);

@@ -1,4 +1,4 @@
-import { latencyNames, latencyText, medianLatencies, type TurnLatencies } from '../../../voice/calls/turn-latencies.ts';
+import { LATENCY_NAMES, latencyText, medianLatencies, type TurnLatencies } from '../../../voice/calls/turn-latencies.ts';
 import { table } from '../../table.ts';
 import { ageOf, span } from '../age.ts';
 import type { Style } from '../style.ts';
@@ -68,7 +68,9 @@ export function printCall(call: Call, { style, now }: { readonly style: Style; r
 function latencies(turns: readonly TurnLatencies[]): string | undefined {
   if (turns.length === 0) return undefined;
   const medians = medianLatencies(turns);
-  const each = (Object.keys(latencyNames) as (keyof TurnLatencies)[]).map((name) => `${latencyNames[name]} ${latencyText(medians[name])}`);
+  const each = (Object.keys(LATENCY_NAMES) as (keyof TurnLatencies)[]).map(
+    (name) => `${LATENCY_NAMES[name]} ${latencyText(medians[name])}`,
+  );
   return `${each.join(', ')} (medians of ${turns.length})`;
 }
 

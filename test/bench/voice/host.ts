@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 
-import { accessTokenOf, tokenTtlMs } from '../../../voice/calls/access-token.ts';
+import { accessTokenOf, TOKEN_TTL_MS } from '../../../voice/calls/access-token.ts';
 import type { MediaServer } from '../../../voice/calls/media-server.ts';
 import { roomOf } from '../../../voice/calls/names.ts';
 import { createRooms } from '../../../voice/calls/rooms.ts';
@@ -162,11 +162,11 @@ export async function startHost({ env, progress, fromSources }: HostOptions): Pr
       },
       async call(caller) {
         const id = newCallId();
-        const base = { org, id, room: roomOf(id), tokenTtlMs, maxDurationMs: 1_800_000 };
+        const base = { org, id, room: roomOf(id), TOKEN_TTL_MS, maxDurationMs: 1_800_000 };
         const agent = await serve(caller);
         await store.calls.calls.register({ ...base, ...agent, callType: 'web_call', agentName: caller, agentDisplayName: caller });
         await createRooms(mediaServer).open(id);
-        const token = await accessTokenOf(mediaServer, { callId: id, expiresAt: new Date(Date.now() + tokenTtlMs), now: Date.now() });
+        const token = await accessTokenOf(mediaServer, { callId: id, expiresAt: new Date(Date.now() + TOKEN_TTL_MS), now: Date.now() });
         return { id, caller, baseURL: baseOf(caller), room: { url: mediaServer.url, token } };
       },
       loopCall: (caller) => ({ caller, baseURL: baseOf(caller) }),

@@ -13,7 +13,7 @@ import { keepInterruptedAnswersQuiet } from '../../../voice/livekit-patches/inte
 import { MeasuredVad } from '../../../voice/livekit-patches/measured-vad.ts';
 import { conversationSettingsOf } from '../../../voice/session/settings.ts';
 import { USER_FRAME_MS, USER_SAMPLE_RATE } from '../../../voice/livekit-patches/room-audio.ts';
-import { WatchedStt } from '../../../voice/session/watched-stt.ts';
+import { FailureReportingStt } from '../../../voice/session/failure-reporting-stt.ts';
 import { benchAgent, welcome } from './agent.ts';
 import { CallerSound, now, repeatedly } from './caller.ts';
 import type { CallPlan, CallResult, Plan } from './plan.ts';
@@ -100,7 +100,7 @@ async function serve({ caller, baseURL }: CallPlan): Promise<CallResult> {
   const session = new voice.AgentSession({
     ...settings.session,
     vad: new MeasuredVad({ ...settings.vad, onSpoken: () => undefined }),
-    stt: new WatchedStt({ inner: providers.stt, onFailure: (error) => console.error(error) }),
+    stt: new FailureReportingStt({ inner: providers.stt, onFailure: (error) => console.error(error) }),
     llm: providers.llm,
     tts: providers.tts,
   });

@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { beforeAll, describe, expect, it } from 'vitest';
 
 import { CallLifecycle } from '../../../voice/calls/lifecycle.ts';
-import { Reaper } from '../../../voice/calls/reaper.ts';
+import { StaleCallSweeper } from '../../../voice/calls/stale-call-sweeper.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { createLogger } from '../../../platform/logging.ts';
 import { migrate, type Store } from '../../../store/index.ts';
@@ -79,9 +79,9 @@ describe('what happens to a call', () => {
   });
 });
 
-describe('the reaper', () => {
-  const reaperOf = (store: Store, lifecycle: CallLifecycle, closed: string[] = []): Reaper =>
-    new Reaper({
+describe('the stale-call sweeper', () => {
+  const sweeperOf = (store: Store, lifecycle: CallLifecycle, closed: string[] = []): StaleCallSweeper =>
+    new StaleCallSweeper({
       store: store.calls,
       lifecycle,
       rooms: { close: async (room) => void closed.push(room) },
@@ -105,8 +105,8 @@ describe('the reaper', () => {
     const silent = await made(`job_seen_at = now() - interval '31 s'`, true);
     const long = await made(`started_at = now() - interval '76 s'`, true);
     const closed: string[] = [];
-    const reapers = Array.from({ length: 3 }, () => reaperOf(store, lifecycle, closed));
-    const counts = await Promise.all(reapers.map((reaper) => reaper.once()));
+    const sweepers = Array.from({ length: 3 }, () => sweeperOf(store, lifecycle, closed));
+    const counts = await Promise.all(sweepers.map((sweeper) => sweeper.once()));
     expect(counts.reduce((sum, count) => sum + count)).toBe(3);
     const stateOf = async (ref: { org: string; id: string }) => {
       const call = await store.calls.calls.get(ref);

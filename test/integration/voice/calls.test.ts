@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { CallLifecycle } from '../../../voice/calls/lifecycle.ts';
 import { roomOf, userIdentityOf } from '../../../voice/calls/names.ts';
-import { Reaper } from '../../../voice/calls/reaper.ts';
+import { StaleCallSweeper } from '../../../voice/calls/stale-call-sweeper.ts';
 import { createRooms } from '../../../voice/calls/rooms.ts';
 import { systemClock } from '../../../platform/clock.ts';
 import { createLogger } from '../../../platform/logging.ts';
@@ -58,8 +58,8 @@ async function leaves(call: StagedCall): Promise<void> {
 }
 
 /** Every five seconds, as a worker has it, but with less patience. */
-function reaper(): Reaper {
-  return new Reaper({
+function sweeper(): StaleCallSweeper {
+  return new StaleCallSweeper({
     store: stage.store.calls,
     lifecycle: new CallLifecycle({ calls: stage.store.calls.calls, clock: systemClock }),
     rooms: createRooms(livekit.address),
@@ -160,12 +160,12 @@ describe('the voice role', () => {
     expect(over.endedAt!.getTime()).toBeLessThan(Date.parse(String(attempts.at(-1)!['time'])));
   });
 
-  it('leaves its call to the reaper when the job is killed', async () => {
+  it('leaves its call to the stale-call sweeper when the job is killed', async () => {
     const call = await ongoing();
     const pid = stage.role.process.pid!;
     for (const child of readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean))
       process.kill(Number(child), 'SIGKILL');
-    const judge = reaper();
+    const judge = sweeper();
     await eventually(async () => {
       await judge.once();
       expect((await call.record()).finishReason).toBe('native_platform_internal_error');

@@ -7,7 +7,7 @@ import { AccessToken } from 'livekit-server-sdk';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 import { mediaEventsPath } from '../../../api/media-events/routes.ts';
-import { accessTokenOf, tokenTtlMs } from '../../../voice/calls/access-token.ts';
+import { accessTokenOf, TOKEN_TTL_MS } from '../../../voice/calls/access-token.ts';
 import type { MediaServer } from '../../../voice/calls/media-server.ts';
 import { repositoryRoot } from '../../../local-stack/repository.ts';
 import type { CallRecord } from '../../../store/index.ts';
@@ -62,7 +62,7 @@ async function callWithAgent(): Promise<{ readonly id: string; readonly room: st
   const { id } = await registerCall(facade.store, org);
   const room = id.replace('_', '-');
   const user = new Room();
-  const token = await accessTokenOf(server, { callId: id, expiresAt: new Date(Date.now() + tokenTtlMs), now: Date.now() });
+  const token = await accessTokenOf(server, { callId: id, expiresAt: new Date(Date.now() + TOKEN_TTL_MS), now: Date.now() });
   await user.connect(server.url, token, { autoSubscribe: true, dynacast: false });
   const agent = await agentIn(room);
   await facade.store.calls.calls.start({ org, id, jobId: 'job', events: () => [] });
@@ -110,7 +110,7 @@ it.concurrent('leaves a call alone whose job still tells of itself, or whose age
 
 it.concurrent('sends out whoever comes into a room after the end of its call, where the media server makes one for them', async () => {
   const { id } = await registerCall(facade.store, org);
-  const token = await accessTokenOf(server, { callId: id, expiresAt: new Date(Date.now() + tokenTtlMs), now: Date.now() });
+  const token = await accessTokenOf(server, { callId: id, expiresAt: new Date(Date.now() + TOKEN_TTL_MS), now: Date.now() });
   await facade.store.calls.calls.end({ org, id, reason: 'user_connection_failure', events: () => [] });
   const user = new Room();
   // It may be sent out before it is in.

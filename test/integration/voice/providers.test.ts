@@ -9,7 +9,7 @@ import { ProviderKeyError, type KeyReader } from '../../../voice/calls/provider-
 import { createEgress, type Egress } from '../../../platform/egress/egress.ts';
 import {
   createProviders,
-  ProviderFailure,
+  ProviderError,
   providerFailureOf,
   type CreateProvidersOptions,
   type ProviderPart,
@@ -87,7 +87,7 @@ const asked = (): llm.ChatContext => {
 };
 
 /** The failure that the session is told of; it is told of each attempt, and of the last one as final. */
-function failureOf(part: ProviderPart, providers: Providers): Promise<ProviderFailure> {
+function failureOf(part: ProviderPart, providers: Providers): Promise<ProviderError> {
   return new Promise((resolve) => {
     const listen = (event: { readonly recoverable: boolean }): void => {
       if (!event.recoverable) resolve(providerFailureOf(event, part));
@@ -180,7 +180,7 @@ describe('a language model', () => {
     held.resolve();
   });
 
-  it.each<[string, ChatScript, Partial<ProviderFailure>, number]>([
+  it.each<[string, ChatScript, Partial<ProviderError>, number]>([
     ['refuses', { status: 401 }, { kind: 'refused', status: 401 }, 1],
     ['knows no such model', { status: 404 }, { kind: 'refused', status: 404 }, 1],
     ['redirects', { status: 302, raw: '', headers: { location: 'http://127.0.0.1:1/' } }, { kind: 'refused', status: 302 }, 1],
@@ -469,7 +469,7 @@ describe('where they are reached', () => {
     expect(server.requests('speech')[0]).toMatchObject({ model: 'my-mouth', voice: 'my-voice' });
   });
 
-  it.each<[string, Change, Partial<ProviderFailure>]>([
+  it.each<[string, Change, Partial<ProviderError>]>([
     [
       'a service without a key',
       { textToSpeech: { provider: 'cartesia', apiKeySecretRef: undefined } },
@@ -492,7 +492,7 @@ describe('where they are reached', () => {
     ],
   ])('refuses %s before anything is sent', async (_what, change, failure) => {
     const error = await caught(providersOf(change));
-    expect(error).toBeInstanceOf(ProviderFailure);
+    expect(error).toBeInstanceOf(ProviderError);
     expect(error).toMatchObject(failure);
   });
 

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 
 import { expect } from 'vitest';
 
-import { accessTokenOf, tokenTtlMs } from '../../../voice/calls/access-token.ts';
+import { accessTokenOf, TOKEN_TTL_MS } from '../../../voice/calls/access-token.ts';
 import { callSettingsOf } from '../../../voice/calls/call-settings.ts';
 import type { MediaServer } from '../../../voice/calls/media-server.ts';
 import { roomOf } from '../../../voice/calls/names.ts';
@@ -171,7 +171,7 @@ export async function openStage(change: NodeJS.ProcessEnv = {}, options: StageOp
         aCall(org, {
           id,
           room: roomOf(id),
-          tokenTtlMs,
+          tokenTtlMs: TOKEN_TTL_MS,
           agentUid,
           revision: wish.revision ?? revision,
           maxDurationMs: callSettingsOf(config).maxDurationMs,

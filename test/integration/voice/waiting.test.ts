@@ -4,7 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { dispose } from '@livekit/rtc-node';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
-import { CallCaretaker } from '../../../voice/calls/caretaker.ts';
+import { AgentRedispatcher } from '../../../voice/calls/agent-redispatcher.ts';
 import { createRooms } from '../../../voice/calls/rooms.ts';
 import { roomOf } from '../../../voice/calls/names.ts';
 import { systemClock } from '../../../platform/clock.ts';
@@ -23,8 +23,8 @@ afterAll(async () => {
 });
 
 const rooms = () => createRooms(stage.server);
-const caretaker = (): CallCaretaker =>
-  new CallCaretaker({
+const redispatcher = (): AgentRedispatcher =>
+  new AgentRedispatcher({
     store: stage.store.calls,
     rooms: rooms(),
     clock: systemClock,
@@ -40,10 +40,10 @@ it('are given an agent as soon as one is there, and no more than one', async () 
   // Longer than an agent that was called for takes to come.
   await delay(5_000);
   expect(await call.record()).toMatchObject({ status: 'registered', jobId: null });
-  const called = await Promise.all([caretaker().once(), caretaker().once()]);
+  const called = await Promise.all([redispatcher().once(), redispatcher().once()]);
   expect(called.reduce((sum, one) => sum + one)).toBe(1);
   await call.becomes({ status: 'ongoing' });
-  expect(await caretaker().once()).toBe(0);
+  expect(await redispatcher().once()).toBe(0);
   await call.caller.leave();
   await call.becomes({ status: 'ended', finishReason: 'user_ended_call' });
 });

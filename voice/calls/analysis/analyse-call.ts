@@ -9,7 +9,7 @@ import { transcriptText } from './transcript.ts';
 export interface AnalyseOptions {
   readonly questions: readonly AnalysisQuestion[];
   readonly messages: readonly Pick<CallMessage, 'role' | 'content'>[];
-  /** Looked up only when there is something to ask. @throws ProviderFailure */
+  /** Looked up only when there is something to ask. @throws ProviderError */
   readonly endpoint: () => Promise<ModelEndpoint>;
   readonly model: Pick<Model, 'ask'>;
   readonly signal: AbortSignal;
@@ -26,7 +26,7 @@ export function questionsOf(config: unknown): readonly AnalysisQuestion[] {
 /**
  * One request for everything, and one more for what could not be used of the answer.
  *
- * @throws ProviderFailure, or the signal's own reason
+ * @throws ProviderError, or the signal's own reason
  */
 export async function analyseCall({ questions, messages, endpoint, model, signal }: AnalyseOptions): Promise<AnalysisOutcome> {
   const transcript = transcriptText(messages);

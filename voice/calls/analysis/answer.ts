@@ -3,7 +3,7 @@ import type { AnalysisValue } from '../../../store/index.ts';
 import type { AnalysisQuestion } from './questions.ts';
 
 /** Characters of a text beyond this are cut off. */
-export const longestResult = 4_096;
+export const MAX_RESULT_LENGTH = 4_096;
 
 /** What became of a question: a value, null where the call says nothing of it, or why the answer is none. */
 export type Reading = { readonly result: AnalysisValue | null } | { readonly problem: string };
@@ -51,7 +51,7 @@ function storable(text: string): string {
   // oxlint-disable-next-line no-control-regex -- these are meant
   return text
     .replaceAll(/(?![\n\t])\p{Cc}/gu, '')
-    .slice(0, longestResult)
+    .slice(0, MAX_RESULT_LENGTH)
     .toWellFormed();
 }
 

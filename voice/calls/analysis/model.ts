@@ -1,7 +1,7 @@
 /** Asks a model that speaks OpenAI's `/chat/completions`, without a conversation: one request, one answer. */
 import type { Clock } from '../../../platform/clock.ts';
 import type { Egress } from '../../../platform/egress/egress.ts';
-import { createProviderFetch, ProviderFailure, type llmEndpointOf } from '../provider-access/index.ts';
+import { createProviderFetch, ProviderError, type llmEndpointOf } from '../provider-access/index.ts';
 import { completionText } from './completion.ts';
 import type { ChatMessage } from './questions.ts';
 
@@ -38,7 +38,7 @@ export class Model {
     this.#options = options;
   }
 
-  /** @throws ProviderFailure, or the signal's own reason */
+  /** @throws ProviderError, or the signal's own reason */
   async ask({ endpoint, messages, schema, signal }: Ask): Promise<string> {
     const { egress, clock } = this.#options;
     const fetch = createProviderFetch({ endpoint, egress, clock, headMs });
@@ -62,7 +62,7 @@ export class Model {
       try {
         return await send(form(schema));
       } catch (error) {
-        if (!(error instanceof ProviderFailure) || (error.status !== 400 && error.status !== 422)) throw error;
+        if (!(error instanceof ProviderError) || (error.status !== 400 && error.status !== 422)) throw error;
         refused = error;
       }
     }
@@ -83,5 +83,5 @@ async function bodyOf(response: Response, endpoint: ModelEndpoint): Promise<Buff
   return Buffer.concat(parts);
 }
 
-const unreadable = ({ part, provider }: ModelEndpoint, what: string): ProviderFailure =>
-  new ProviderFailure({ part, kind: 'payload', provider, message: `${provider} (language model) ${what}` });
+const unreadable = ({ part, provider }: ModelEndpoint, what: string): ProviderError =>
+  new ProviderError({ part, kind: 'payload', provider, message: `${provider} (language model) ${what}` });

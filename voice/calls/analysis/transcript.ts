@@ -2,7 +2,7 @@
 import type { CallMessage } from '../../../store/index.ts';
 
 /** In characters: about 50,000 tokens, which is some five hours of talk. */
-export const longestTranscript = 200_000;
+export const MAX_TRANSCRIPT_LENGTH = 200_000;
 
 /**
  * One line of JSON for each utterance. What is too long loses its middle: how a conversation begins and how it ends says most of it.
@@ -10,7 +10,10 @@ export const longestTranscript = 200_000;
  * @param limit in characters
  * @returns undefined where nothing was said
  */
-export function transcriptText(messages: readonly Pick<CallMessage, 'role' | 'content'>[], limit = longestTranscript): string | undefined {
+export function transcriptText(
+  messages: readonly Pick<CallMessage, 'role' | 'content'>[],
+  limit = MAX_TRANSCRIPT_LENGTH,
+): string | undefined {
   const lines = messages
     .filter(({ content }) => content.trim() !== '')
     .map(({ role, content }) => JSON.stringify({ speaker: role, said: shortened(content, limit / 4) }));

@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import type { AgentRevisionConfig } from '../../../crds/agent-revision.ts';
 import type { Config } from '../../../platform/config/config.ts';
 import { ProviderKeyError, type KeyReader, type SecretKeyRef } from './key-reader.ts';
-import { ProviderFailure, type ProviderPart } from './provider-failure.ts';
+import { ProviderError, type ProviderPart } from './provider-failure.ts';
 
 /** What the operator has set for providers, see PARLEY_PROVIDERS. */
 export type ProviderDefaults = Config['PARLEY_PROVIDERS'];
@@ -52,7 +52,7 @@ const openAiAddresses: Readonly<Record<string, string>> = {
   anthropic: 'https://api.anthropic.com/v1',
 };
 
-/** @throws ProviderFailure `refused` where it can't be used as it is configured */
+/** @throws ProviderError `refused` where it can't be used as it is configured */
 export async function llmEndpointOf({
   llm,
   ...options
@@ -67,7 +67,7 @@ export async function llmEndpointOf({
   return { ...endpoint, protocol: 'openai', baseURL: azure ? `${baseURL}/openai/v1` : baseURL, model: endpoint.model ?? llm.model };
 }
 
-/** @throws ProviderFailure `refused` */
+/** @throws ProviderError `refused` */
 export function sttEndpointOf({
   stt,
   ...options
@@ -75,7 +75,7 @@ export function sttEndpointOf({
   return speechEndpointOf('stt', stt, options);
 }
 
-/** @throws ProviderFailure `refused` */
+/** @throws ProviderError `refused` */
 export function ttsEndpointOf({
   tts,
   ...options
@@ -130,7 +130,7 @@ async function agentsKey(part: ProviderPart, provider: string, ref: SecretKeyRef
   } catch (error) {
     if (!(error instanceof ProviderKeyError)) throw error;
     const kind = error.reason === 'unavailable' ? 'unreachable' : 'refused';
-    throw new ProviderFailure({
+    throw new ProviderError({
       part,
       kind,
       provider,
@@ -152,7 +152,7 @@ async function operatorsKey(
   if (key !== undefined && key !== '') return key;
   const where = apiKeyEnv === undefined ? `file ${apiKeyFile}, which can't be read or is empty` : `variable ${apiKeyEnv}, which is not set`;
   const message = `the key of ${name} (${PART_NAMES[part]}) is to come from the ${where}: correct it, or PARLEY_PROVIDERS`;
-  throw new ProviderFailure({ part, kind: 'refused', provider: name, message });
+  throw new ProviderError({ part, kind: 'refused', provider: name, message });
 }
 
 /** Read for each call: a mounted Secret may change at any time. */
@@ -169,8 +169,8 @@ export const PART_NAMES: Readonly<Record<ProviderPart, string>> = { llm: 'langua
 
 const agentFields: Readonly<Record<ProviderPart, string>> = { llm: 'llm', stt: 'speechToText', tts: 'textToSpeech' };
 
-function withoutAddress({ part, provider }: ProviderEndpoint): ProviderFailure {
-  return new ProviderFailure({
+function withoutAddress({ part, provider }: ProviderEndpoint): ProviderError {
+  return new ProviderError({
     part,
     kind: 'refused',
     provider,
@@ -178,10 +178,10 @@ function withoutAddress({ part, provider }: ProviderEndpoint): ProviderFailure {
   });
 }
 
-/** @throws ProviderFailure `refused` without a key, for services that can't be used without one */
+/** @throws ProviderError `refused` without a key, for services that can't be used without one */
 export function keyOf({ part, provider, apiKey }: ProviderEndpoint): string {
   if (apiKey !== undefined) return apiKey;
-  throw new ProviderFailure({
+  throw new ProviderError({
     part,
     kind: 'refused',
     provider,

@@ -10,4 +10,4 @@ export {
   type ProviderEndpoint,
 } from './endpoint.ts';
 export { createProviderFetch, type ProviderFetch } from './provider-fetch.ts';
-export { ProviderFailure, type ProviderFailureKind, type ProviderPart } from './provider-failure.ts';
+export { ProviderError, type ProviderErrorKind, type ProviderPart } from './provider-failure.ts';

@@ -2,7 +2,7 @@
 
 export type ProviderPart = 'llm' | 'stt' | 'tts';
 
-export type ProviderFailureKind =
+export type ProviderErrorKind =
   /** It can't be used as it is configured: unknown, no key, or the provider says so (4xx but for 408, 409, 425 and 429). */
   | 'refused'
   /** The answer had begun, and broke off. */
@@ -15,10 +15,10 @@ export type ProviderFailureKind =
   | 'unreachable';
 
 /** The message names the part, the provider and what to do; never a key, nothing that was said and nothing that the provider answered. */
-export class ProviderFailure extends Error {
-  override readonly name = 'ProviderFailure';
+export class ProviderError extends Error {
+  override readonly name = 'ProviderError';
   readonly part: ProviderPart;
-  readonly kind: ProviderFailureKind;
+  readonly kind: ProviderErrorKind;
   /** As agents name it. */
   readonly provider: string;
   /** Of HTTP, where it came to an answer. */
@@ -28,7 +28,7 @@ export class ProviderFailure extends Error {
 
   constructor(options: {
     readonly part: ProviderPart;
-    readonly kind: ProviderFailureKind;
+    readonly kind: ProviderErrorKind;
     readonly provider: string;
     readonly status?: number;
     readonly slow?: boolean;

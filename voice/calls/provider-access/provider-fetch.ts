@@ -1,5 +1,5 @@
 /**
- * HTTP to providers. Whatever goes wrong ends as a {@link ProviderFailure} in some seconds: no connection, a status, an answer that stalls or
+ * HTTP to providers. Whatever goes wrong ends as a {@link ProviderError} in some seconds: no connection, a status, an answer that stalls or
  * breaks off. What a provider answers to a bad request is thrown away unread: it quotes prompts and keys, and client libraries log it.
  */
 import { Agent, fetch, type Dispatcher, type RequestInit, type Response as Answer } from 'undici';
@@ -8,7 +8,7 @@ import { systemClock, type Clock, type Timer } from '../../../platform/clock.ts'
 import type { Egress } from '../../../platform/egress/egress.ts';
 import { EgressError } from '../../../platform/egress/egress-error.ts';
 import { PART_NAMES, type ProviderEndpoint } from './endpoint.ts';
-import { ProviderFailure, type ProviderFailureKind } from './provider-failure.ts';
+import { ProviderError, type ProviderErrorKind } from './provider-failure.ts';
 
 export interface ProviderFetchOptions {
   readonly endpoint: Pick<ProviderEndpoint, 'part' | 'provider' | 'guarded'>;
@@ -24,10 +24,10 @@ export interface ProviderRequestInit extends Pick<RequestInit, 'method' | 'body'
   /** By lower-case name. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Told of the failure, too, for clients that hide it in one of their own. */
-  readonly onFailure?: (failure: ProviderFailure) => void;
+  readonly onFailure?: (failure: ProviderError) => void;
 }
 
-/** @throws ProviderFailure, or the signal's own reason; an answer that is returned has a status of 200 to 299 */
+/** @throws ProviderError, or the signal's own reason; an answer that is returned has a status of 200 to 299 */
 export type ProviderFetch = (url: string | URL, init?: ProviderRequestInit) => Promise<Response>;
 
 const headMs = 8_000;
@@ -50,7 +50,7 @@ export function createProviderFetch(options: ProviderFetchOptions): ProviderFetc
   const { endpoint, egress, clock = systemClock } = options;
   const failureOf = failuresOf(endpoint);
   return async (url, { onFailure, headers = {}, ...init } = {}) => {
-    const fail = (failure: ProviderFailure): ProviderFailure => {
+    const fail = (failure: ProviderError): ProviderError => {
       onFailure?.(failure);
       return failure;
     };
@@ -73,7 +73,7 @@ export function createProviderFetch(options: ProviderFetchOptions): ProviderFetc
       }
       return withWatchedBody(response, { clock, stallMs: options.stallMs ?? stallMs, signal, fail, failureOf });
     } catch (error) {
-      if (error instanceof ProviderFailure) throw error;
+      if (error instanceof ProviderError) throw error;
       signal?.throwIfAborted();
       throw fail(limit.signal.aborted ? failureOf.slow(options.headMs ?? headMs) : failureOf.connection(error));
     } finally {
@@ -86,7 +86,7 @@ interface Watch {
   readonly clock: Clock;
   readonly stallMs: number;
   readonly signal: AbortSignal | null | undefined;
-  readonly fail: (failure: ProviderFailure) => ProviderFailure;
+  readonly fail: (failure: ProviderError) => ProviderError;
   readonly failureOf: Failures;
 }
 
@@ -125,10 +125,10 @@ function withWatchedBody(response: Answer, { clock, stallMs: limitMs, signal, fa
 }
 
 interface Failures {
-  status(status: number): ProviderFailure;
-  slow(ms: number): ProviderFailure;
-  connection(error: unknown): ProviderFailure;
-  broken(how: string, more?: { readonly slow: boolean }): ProviderFailure;
+  status(status: number): ProviderError;
+  slow(ms: number): ProviderError;
+  connection(error: unknown): ProviderError;
+  broken(how: string, more?: { readonly slow: boolean }): ProviderError;
 }
 
 /** Refused now, but perhaps not in a moment. */
@@ -136,8 +136,8 @@ const passing = new Set([408, 409, 425, 429]);
 
 function failuresOf({ part, provider }: ProviderFetchOptions['endpoint']): Failures {
   const who = `${provider} (${PART_NAMES[part]})`;
-  const failure = (kind: ProviderFailureKind, message: string, more: { status?: number; slow?: boolean } = {}): ProviderFailure =>
-    new ProviderFailure({ part, kind, provider, message: `${who} ${message}`, ...more });
+  const failure = (kind: ProviderErrorKind, message: string, more: { status?: number; slow?: boolean } = {}): ProviderError =>
+    new ProviderError({ part, kind, provider, message: `${who} ${message}`, ...more });
   return {
     status(status) {
       if (status >= 500 || passing.has(status)) {

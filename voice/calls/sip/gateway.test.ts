@@ -1,7 +1,7 @@
 import { TwirpError } from 'livekit-server-sdk';
 import { expect, it } from 'vitest';
 
-import { dialFailureOf } from './gateway.ts';
+import { dialFailureOf, dialFailureOfStatus, type DialFailure } from './gateway.ts';
 
 const told = (code: string, meta?: Readonly<Record<string, string>>, message = 'as the media server says'): TwirpError =>
   new TwirpError('', message, 400, code, meta);
@@ -30,4 +30,15 @@ it.each([
   const { message, ...failure } = dialFailureOf(error);
   expect(failure).toEqual(expected);
   expect(message).not.toBe('');
+});
+
+const table: readonly (readonly [DialFailure, readonly (number | undefined)[]])[] = [
+  ['line_busy', [486, 600]],
+  ['no_answer', [408, 480]],
+  ['carrier_error', [401, 403, 407, 500, 502, 503, 504, 599, undefined, 0, 302]],
+  ['call_failed', [400, 402, 404, 406, 410, 484, 487, 488, 603, 604, 606]],
+];
+
+it.each(table.flatMap(([reason, statuses]) => statuses.map((status) => [status, reason] as const)))('SIP %s is %s', (status, reason) => {
+  expect(dialFailureOfStatus(status)).toBe(reason);
 });

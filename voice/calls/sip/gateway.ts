@@ -1,8 +1,11 @@
-/** The telephone side of the media server: dials, hands on, hangs up. */
+/** The media server's SIP API: dials, transfers, hangs up. */
 import { RoomServiceClient, SipCallError, SipClient, TwirpError } from 'livekit-server-sdk';
 
 import { httpUrlOf, type MediaServer } from '../media-server.ts';
-import { finishReasonOfSipStatus, type DialFailure } from './finish-reason.ts';
+import type { FinishReason } from '../../../store/index.ts';
+
+/** The finish reason of a call that was dialled and not answered. */
+export type DialFailure = Extract<FinishReason, 'line_busy' | 'no_answer' | 'call_failed' | 'carrier_error'>;
 
 export interface DialOptions {
   /** Of the number that calls. */
@@ -106,10 +109,29 @@ export function createSipGateway(server: Pick<MediaServer, 'url' | 'apiKey' | 'a
   };
 }
 
-/** What an attempt to dial has led to, from what the media server says of it. */
+/**
+ * | SIP status | reason |
+ * |---|---|
+ * | 486, 600 | `line_busy` |
+ * | 408, 480 | `no_answer` |
+ * | 401, 403, 407, 5xx | `carrier_error`: the trunk's fault, not the callee's |
+ * | every other 4xx and 6xx | `call_failed` |
+ * | none | `carrier_error` |
+ *
+ * @param status final, of the INVITE
+ */
+export function dialFailureOfStatus(status: number | undefined): DialFailure {
+  if (status === undefined || status < 400) return 'carrier_error';
+  if (status === 486 || status === 600) return 'line_busy';
+  if (status === 408 || status === 480) return 'no_answer';
+  if (status === 401 || status === 403 || status === 407 || (status >= 500 && status < 600)) return 'carrier_error';
+  return 'call_failed';
+}
+
+/** Why a dial failed, from the media server's error. */
 export function dialFailureOf(error: unknown): { readonly reason: DialFailure; readonly status?: number; readonly message: string } {
   const told = statusOf(error);
-  if (told.status !== undefined) return { reason: finishReasonOfSipStatus(told.status), ...told };
+  if (told.status !== undefined) return { reason: dialFailureOfStatus(told.status), ...told };
   return { reason: ranOut(error) ? 'no_answer' : 'carrier_error', ...told };
 }
 

@@ -8,8 +8,8 @@ import {
   SIPOutboundTrunkInfo,
 } from 'livekit-server-sdk';
 
-import { agentDispatch, restartPolicy } from '../room-options.ts';
-import { inboundDispatchMetadata, inboundRoomPrefix } from './dispatch.ts';
+import { agentDispatch, RESTART_POLICY } from '../room-options.ts';
+import { INBOUND_DISPATCH_METADATA, INBOUND_ROOM_PREFIX } from './dispatch.ts';
 
 /** Whose a thing is; stands in its metadata, and it is found by that. */
 export interface Ownership {
@@ -90,7 +90,7 @@ export function ruleInfo(
     trunkIds: [trunk],
     roomConfig: roomConfiguration(agentName),
     rule: new SIPDispatchRule({
-      rule: { case: 'dispatchRuleIndividual', value: new SIPDispatchRuleIndividual({ roomPrefix: inboundRoomPrefix }) },
+      rule: { case: 'dispatchRuleIndividual', value: new SIPDispatchRuleIndividual({ roomPrefix: INBOUND_ROOM_PREFIX }) },
     }),
   });
 }
@@ -121,7 +121,7 @@ export function roomConfiguration(agentName: string): RoomConfiguration {
   return new RoomConfiguration({
     emptyTimeout: emptySeconds,
     departureTimeout: emptySeconds,
-    agents: [agentDispatch(agentName, inboundDispatchMetadata)],
+    agents: [agentDispatch(agentName, INBOUND_DISPATCH_METADATA)],
   });
 }
 
@@ -149,13 +149,13 @@ export function ruleSpec(info: SIPDispatchRuleInfo, agentName: string): SipSpec 
   const [agent, ...others] = roomConfig?.agents ?? [];
   const sound =
     rule?.rule.case === 'dispatchRuleIndividual' &&
-    rule.rule.value.roomPrefix === inboundRoomPrefix &&
+    rule.rule.value.roomPrefix === INBOUND_ROOM_PREFIX &&
     rule.rule.value.pin === '' &&
     trunkIds.length === 1 &&
     others.length === 0 &&
     agent?.agentName === agentName &&
-    agent.metadata === inboundDispatchMetadata &&
-    agent.restartPolicy === restartPolicy &&
+    agent.metadata === INBOUND_DISPATCH_METADATA &&
+    agent.restartPolicy === RESTART_POLICY &&
     roomConfig?.emptyTimeout === emptySeconds;
   return sound ? { kind: 'rule', name, trunk: trunkIds[0] ?? '' } : undefined;
 }

@@ -4,8 +4,8 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { SipClient } from 'livekit-server-sdk';
 
 import { httpUrlOf, type MediaServer } from '../media-server.ts';
-import { inboundRoomPrefix } from './dispatch.ts';
-import { refusalOf, SipRefusal } from './sip-refusal.ts';
+import { INBOUND_ROOM_PREFIX } from './dispatch.ts';
+import { sipErrorOf, SipError } from './sip-error.ts';
 import {
   inboundInfo,
   inboundSpec,
@@ -43,7 +43,7 @@ export interface SipTrunks {
 /** Longest time for one request, in seconds. */
 const requestSeconds = 5;
 
-/** Each throws {@link SipRefusal}, and nothing else, within 5 s. */
+/** Each throws {@link SipError}, and nothing else, within 5 s. */
 export function createSipTrunks(server: Pick<MediaServer, 'url' | 'apiKey' | 'apiSecret' | 'agentName'>): SipTrunks {
   const { apiKey, apiSecret, agentName } = server;
   const client = new SipClient(httpUrlOf(server), apiKey, apiSecret, { requestTimeout: requestSeconds, failover: false });
@@ -95,7 +95,7 @@ export function createSipTrunks(server: Pick<MediaServer, 'url' | 'apiKey' | 'ap
           }
           default: {
             const { sipDispatchRuleId } = await client.createSipDispatchRule(
-              { type: 'individual', roomPrefix: inboundRoomPrefix },
+              { type: 'individual', roomPrefix: INBOUND_ROOM_PREFIX },
               { name: spec.name, metadata, trunkIds: [spec.trunk], roomConfig: roomConfiguration(agentName) },
             );
             return thing(sipDispatchRuleId, spec, owner);
@@ -123,7 +123,7 @@ export function createSipTrunks(server: Pick<MediaServer, 'url' | 'apiKey' | 'ap
       try {
         await asked(async () => (kind === 'rule' ? client.deleteSipDispatchRule(id) : client.deleteSipTrunk(id)));
       } catch (error) {
-        if (!(error instanceof SipRefusal && error.kind === 'gone')) throw error;
+        if (!(error instanceof SipError && error.kind === 'gone')) throw error;
       }
     },
   };
@@ -145,6 +145,6 @@ async function asked<T>(request: () => Promise<T>): Promise<T> {
   try {
     return await request();
   } catch (error) {
-    throw refusalOf(error, requestSeconds);
+    throw sipErrorOf(error, requestSeconds);
   }
 }

@@ -2,14 +2,14 @@
  * Checks that a streamed completion is one, and complete. Client libraries take an HTML page for an answer without words, and a stream that was cut
  * off between two events for a complete one: the caller would hear nothing, or half a sentence, and no log would say why.
  */
-import type { ProviderFailure } from '../../calls/provider-access/index.ts';
+import type { ProviderError } from '../../calls/provider-access/index.ts';
 
 export interface CompletionWatchOptions {
   /** What to fail with when there was no event at all. */
-  readonly empty: () => ProviderFailure;
+  readonly empty: () => ProviderError;
   /** What to fail with when the last event is missing. */
-  readonly cutOff: () => ProviderFailure;
-  readonly onFailure: (failure: ProviderFailure) => void;
+  readonly cutOff: () => ProviderError;
+  readonly onFailure: (failure: ProviderError) => void;
 }
 
 const EVENT = /(^|\n)data:/;

@@ -5,9 +5,9 @@ import { OpenAI } from 'openai';
 
 import {
   PART_NAMES,
-  ProviderFailure,
+  ProviderError,
   type ProviderEndpoint,
-  type ProviderFailureKind,
+  type ProviderErrorKind,
   type ProviderFetch,
 } from '../../calls/provider-access/index.ts';
 import { watchCompletion } from './completion-watch.ts';
@@ -117,11 +117,11 @@ const TELEMETRY_HEADERS = /^x-(livekit|stainless)-/i;
 /** One completion. Failures come from the HTTP layer below: the client above hides them. */
 class CompletionStream extends openai.LLMStream {
   readonly #endpoint: LanguageModelOptions['endpoint'];
-  readonly #seen: { failure?: ProviderFailure };
+  readonly #seen: { failure?: ProviderError };
 
   constructor(model: LanguageModel, { endpoint, client, fetch, toolCtx, ...options }: CompletionOptions) {
-    const seen: { failure?: ProviderFailure } = {};
-    const onFailure = (failure: ProviderFailure): void => void (seen.failure ??= failure);
+    const seen: { failure?: ProviderError } = {};
+    const onFailure = (failure: ProviderError): void => void (seen.failure ??= failure);
     const own = client.withOptions({
       fetch: async (url, init) => {
         const headers = Object.fromEntries([...new Headers(init?.headers)].filter(([name]) => !TELEMETRY_HEADERS.test(name)));
@@ -160,7 +160,7 @@ class CompletionStream extends openai.LLMStream {
   }
 
   /** An answer came, and could not be read. */
-  #unseen(error: unknown): ProviderFailure {
+  #unseen(error: unknown): ProviderError {
     if (error instanceof APITimeoutError) return failureOf(this.#endpoint, 'unreachable', 'did not answer in time', { slow: true });
     // The plugin's way to say that the provider put an error in place of an event.
     if (isAPIError(error) && 'statusCode' in error)
@@ -171,9 +171,9 @@ class CompletionStream extends openai.LLMStream {
 
 function failureOf(
   { provider }: ProviderEndpoint,
-  kind: ProviderFailureKind,
+  kind: ProviderErrorKind,
   message: string,
   more: { readonly slow?: boolean } = {},
-): ProviderFailure {
-  return new ProviderFailure({ part: 'llm', kind, provider, message: `${provider} (${PART_NAMES.llm}) ${message}`, ...more });
+): ProviderError {
+  return new ProviderError({ part: 'llm', kind, provider, message: `${provider} (${PART_NAMES.llm}) ${message}`, ...more });
 }

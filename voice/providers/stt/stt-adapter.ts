@@ -1,7 +1,7 @@
 /** STT through any provider's HTTP API, one request for each turn: the session's VAD cuts the turns out. */
 import { mergeFrames, normalizeLanguage, stt, type AudioBuffer } from '@livekit/agents';
 
-import { PART_NAMES, ProviderFailure, type ProviderFetch } from '../../calls/provider-access/index.ts';
+import { PART_NAMES, ProviderError, type ProviderFetch } from '../../calls/provider-access/index.ts';
 import { sleep, type Clock } from '../../../platform/clock.ts';
 import { wavOf } from '../../../platform/wav.ts';
 import { ProviderApiError } from '../provider-errors.ts';
@@ -68,7 +68,7 @@ export class SttAdapter extends stt.STT {
         return await this.#ask(wav, either);
       } catch (error) {
         either.throwIfAborted();
-        if (!(error instanceof ProviderFailure)) throw error;
+        if (!(error instanceof ProviderError)) throw error;
         const wait = RETRY_DELAYS_MS[attempt];
         const failure = new ProviderApiError(error);
         if (wait === undefined || !failure.retryable) throw new ProviderApiError(error, { retryable: false });
@@ -90,6 +90,6 @@ export class SttAdapter extends stt.STT {
     }
     if (text !== undefined) return text;
     const message = `${provider} (${PART_NAMES.stt}) sent something that is no transcript: check its address`;
-    throw new ProviderFailure({ part: 'stt', kind: 'payload', provider, message });
+    throw new ProviderError({ part: 'stt', kind: 'payload', provider, message });
   }
 }

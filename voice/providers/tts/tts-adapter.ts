@@ -5,7 +5,7 @@
 import { DEFAULT_API_CONNECT_OPTIONS, tts, type APIConnectOptions } from '@livekit/agents';
 import type { AudioFrame } from '@livekit/rtc-node';
 
-import { PART_NAMES, ProviderFailure, type ProviderFetch } from '../../calls/provider-access/index.ts';
+import { PART_NAMES, ProviderError, type ProviderFetch } from '../../calls/provider-access/index.ts';
 import { sleep, type Clock } from '../../../platform/clock.ts';
 import { ProviderApiError } from '../provider-errors.ts';
 import { PcmReader } from './pcm-reader.ts';
@@ -65,7 +65,7 @@ export class TtsAdapter extends tts.TTS implements SentenceSynthesizer {
         return joined(first.value, sound);
       } catch (error) {
         either.throwIfAborted();
-        const failure = error instanceof ProviderFailure ? new ProviderApiError(error) : error;
+        const failure = error instanceof ProviderError ? new ProviderApiError(error) : error;
         if (!(failure instanceof ProviderApiError) || !failure.retryable || attempt >= connOptions.maxRetry) throw final(failure);
         await sleep(this.#options.clock, attempt === 0 ? FIRST_RETRY_MS : connOptions.retryIntervalMs, either);
       }
@@ -111,9 +111,9 @@ export class TtsAdapter extends tts.TTS implements SentenceSynthesizer {
     yield Buffer.from(sound, 'base64');
   }
 
-  #failure(message: string): ProviderFailure {
+  #failure(message: string): ProviderError {
     const { provider } = this.#options;
-    return new ProviderFailure({ part: 'tts', kind: 'payload', provider, message: `${provider} (${PART_NAMES.tts}) ${message}` });
+    return new ProviderError({ part: 'tts', kind: 'payload', provider, message: `${provider} (${PART_NAMES.tts}) ${message}` });
   }
 }
 
@@ -126,6 +126,6 @@ async function* joined(first: AudioFrame, rest: AsyncIterable<AudioFrame>): Asyn
   try {
     yield* rest;
   } catch (error) {
-    throw error instanceof ProviderFailure ? new ProviderApiError(error, { retryable: false }) : error;
+    throw error instanceof ProviderError ? new ProviderApiError(error, { retryable: false }) : error;
   }
 }

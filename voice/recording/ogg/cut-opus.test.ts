@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 
 import { decodeOgg, encodeOgg } from '../../../test/support/ogg.ts';
 import { heardFrequency, loudness, tone } from '../../../test/support/tones.ts';
-import { cutOpus, EmptyRecording, opusSamples } from './cut-opus.ts';
+import { cutOpus, EmptyRecordingError, opusSamples } from './cut-opus.ts';
 
 const rate = 48_000;
 const seconds = 10;
@@ -96,7 +96,7 @@ describe('a recording that is cut', () => {
     ['that has nothing of the call', () => file, { fromMs: 60_000 }],
     ['of a call that took no time', () => file, { fromMs: 1_000, toMs: 1_000 }],
   ])('%s is none', async (_, bytes, window) => {
-    await expect(cut(bytes(), { fromMs: 0, ...window })).rejects.toThrow(EmptyRecording);
+    await expect(cut(bytes(), { fromMs: 0, ...window })).rejects.toThrow(EmptyRecordingError);
   });
 });
 

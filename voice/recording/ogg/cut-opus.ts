@@ -24,13 +24,13 @@ export interface CallWindow {
 }
 
 /** No sound in it: no page of Opus was finished. */
-export class EmptyRecording extends Error {
-  override readonly name = 'EmptyRecording';
+export class EmptyRecordingError extends Error {
+  override readonly name = 'EmptyRecordingError';
 }
 
 /**
  * @param options.onLength told the length in milliseconds, before the last page
- * @throws EmptyRecording when the file has no sound within the window
+ * @throws EmptyRecordingError when the file has no sound within the window
  */
 export async function* cutOpus(
   source: AsyncIterable<Uint8Array>,
@@ -39,7 +39,7 @@ export async function* cutOpus(
   const packets = readPackets(source);
   const head = (await packets.next()).value;
   const tags = (await packets.next()).value;
-  if (head === undefined || tags === undefined || !isOpusHead(head.bytes)) throw new EmptyRecording('the file is no recording');
+  if (head === undefined || tags === undefined || !isOpusHead(head.bytes)) throw new EmptyRecordingError('the file is no recording');
   const ownPreSkip = Buffer.from(head.bytes).readUInt16LE(10);
   // In samples of the stream as it is decoded, of which the first `ownPreSkip` stand for no sound.
   const from = Math.round(fromMs * samplesPerMs) + ownPreSkip;
@@ -74,7 +74,7 @@ export async function* cutOpus(
     yield* pages.add(bytes, samples);
   }
   const end = Math.min(written, (preSkip ?? 0) + length);
-  if (preSkip === undefined || end <= preSkip) throw new EmptyRecording('the recording has no sound in the time of the call');
+  if (preSkip === undefined || end <= preSkip) throw new EmptyRecordingError('the recording has no sound in the time of the call');
   onLength?.((end - preSkip) / samplesPerMs);
   yield pages.end(end);
 }

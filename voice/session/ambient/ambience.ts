@@ -3,13 +3,13 @@ import { voice } from '@livekit/agents';
 import { AudioFrame, type Room } from '@livekit/rtc-node';
 
 import type { ConversationSettings } from '../settings.ts';
-import { loopSampleRate, soundLoop } from './loops.ts';
+import { LOOP_SAMPLE_RATE, soundLoop } from './loops.ts';
 
 /** Of one frame, in milliseconds. */
 const frameMs = 100;
 /** The player mixes at this rate, and takes no other. */
 const playedSampleRate = 48_000;
-const finer = playedSampleRate / loopSampleRate;
+const finer = playedSampleRate / LOOP_SAMPLE_RATE;
 
 export class Ambience {
   readonly #player: voice.BackgroundAudioPlayer;
@@ -30,7 +30,7 @@ export class Ambience {
 
 /** A loop has whole frames: it goes on at its end as if there were none. */
 async function* endless(loop: Int16Array): AsyncGenerator<AudioFrame> {
-  const length = (loopSampleRate * frameMs) / 1000;
+  const length = (LOOP_SAMPLE_RATE * frameMs) / 1000;
   for (let from = 0; ; from = (from + length) % loop.length) {
     const samples = new Int16Array(length * finer);
     for (let i = 0; i < length; i += 1) {

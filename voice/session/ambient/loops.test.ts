@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { loopSampleRate, soundLoop, type Place } from './loops.ts';
+import { LOOP_SAMPLE_RATE, soundLoop, type Place } from './loops.ts';
 
 const places = [
   'office',
@@ -24,8 +24,8 @@ function characterOf(loop: Int16Array): readonly number[] {
     let low = 0;
     return rms(Int16Array.from(loop, (sample) => (low += pole * (sample - low))));
   });
-  const seconds = Array.from({ length: loop.length / loopSampleRate }, (_, i) =>
-    rms(loop.subarray(i * loopSampleRate, (i + 1) * loopSampleRate)),
+  const seconds = Array.from({ length: loop.length / LOOP_SAMPLE_RATE }, (_, i) =>
+    rms(loop.subarray(i * LOOP_SAMPLE_RATE, (i + 1) * LOOP_SAMPLE_RATE)),
   );
   const whole = rms(loop);
   return [...bands, ...seconds].map((level) => level / whole);
@@ -38,7 +38,7 @@ describe('background sounds', () => {
     expect(rms(loop)).toBeLessThan(1_500);
     const steps = Array.from({ length: loop.length - 1 }, (_, i) => Math.abs(loop[i + 1]! - loop[i]!));
     expect(Math.abs(loop[0]! - loop.at(-1)!)).toBeLessThanOrEqual(steps.reduce((most, step) => Math.max(most, step), 0));
-    expect(loop.length % (loopSampleRate / 10)).toBe(0);
+    expect(loop.length % (LOOP_SAMPLE_RATE / 10)).toBe(0);
   });
 
   it('are the same each time', () => {

@@ -5,7 +5,7 @@ import { hum, mixed, noise, placed, randomFrom, shaped, spread, swell, type Loop
 export type Place = Exclude<AmbientSound, 'none'>;
 
 /** Nothing in these places is brighter. */
-export const loopSampleRate = 16_000;
+export const LOOP_SAMPLE_RATE = 16_000;
 /** In seconds; long enough not to be noticed as a loop. */
 const loopSeconds = 12;
 /** How loud a place is at volume 1, as a share of full scale: well below speech. */
@@ -86,10 +86,10 @@ const places: Readonly<Record<Place, (loop: Loop) => Float32Array>> = {
     ]),
 };
 
-/** One round of a place, to be repeated without a pause: 16 bit, mono, {@link loopSampleRate}. */
+/** One round of a place, to be repeated without a pause: 16 bit, mono, {@link LOOP_SAMPLE_RATE}. */
 export function soundLoop(place: Place): Int16Array<ArrayBuffer> {
   const seed = Object.keys(places).indexOf(place) + 1;
-  const sound = places[place]({ sampleRate: loopSampleRate, length: loopSampleRate * loopSeconds, random: randomFrom(seed) });
+  const sound = places[place]({ sampleRate: LOOP_SAMPLE_RATE, length: LOOP_SAMPLE_RATE * loopSeconds, random: randomFrom(seed) });
   const samples = new Int16Array(sound.length);
   for (let i = 0; i < samples.length; i += 1) samples[i] = Math.round(32_767 * Math.tanh(loudness * sound[i]!));
   return samples;

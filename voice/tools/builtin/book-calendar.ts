@@ -1,6 +1,6 @@
 import { textOf } from '../../calls/template.ts';
 import { createArgumentCheck } from '../arguments.ts';
-import { CalendarFailure } from '../calendar/calendar.ts';
+import { CalendarError } from '../calendar/calendar.ts';
 import { failure, type ToolDefinition } from '../tool-result.ts';
 import type { CalendarToolOptions } from './check-calendar-availability.ts';
 import { dateIn, momentOf, wallTime } from './local-time.ts';
@@ -61,7 +61,7 @@ export function createBookCalendar(options: CalendarToolOptions): ToolDefinition
           detail: 'booked',
         };
       } catch (error) {
-        if (!(error instanceof CalendarFailure)) throw error;
+        if (!(error instanceof CalendarError)) throw error;
         const certain = error.kind !== 'unavailable';
         const outcome = certain
           ? 'Nothing was booked'

@@ -2,7 +2,7 @@ import { textOf } from '../../calls/template.ts';
 import type { ToolSpec } from '../../../crds/index.ts';
 import type { Clock } from '../../../platform/clock.ts';
 import { createArgumentCheck } from '../arguments.ts';
-import { type Calendar, CalendarFailure } from '../calendar/calendar.ts';
+import { type Calendar, CalendarError } from '../calendar/calendar.ts';
 import type { ReadSecret } from '../http/headers.ts';
 import { failure, type ToolDefinition, type ToolMessages } from '../tool-result.ts';
 import { dateIn, isDate, wallTime } from './local-time.ts';
@@ -71,7 +71,7 @@ export function createCheckAvailability(options: CalendarToolOptions): ToolDefin
           detail: `${free.length} slots`,
         };
       } catch (error) {
-        if (!(error instanceof CalendarFailure)) throw error;
+        if (!(error instanceof CalendarError)) throw error;
         return failure(`The free times are not known: ${error.message}.`, {}, error.kind);
       }
     },

@@ -1,4 +1,4 @@
-import { noMessages, type ToolDefinition } from '../tool-result.ts';
+import { NO_MESSAGES, type ToolDefinition } from '../tool-result.ts';
 import type { ToolHost } from '../tool-host.ts';
 
 /** Offered to every agent. What the model says along with it is still heard; it isn't asked again. */
@@ -8,7 +8,7 @@ export function createEndCall(host: ToolHost): ToolDefinition {
     description:
       'Ends the call. Use it when the user says goodbye or wants nothing more, and say goodbye in the same answer: nothing can be said after it.',
     parameters: { type: 'object', properties: {}, additionalProperties: false },
-    messages: noMessages,
+    messages: NO_MESSAGES,
     // Whatever comes along: the user is to be let go.
     refuse: () => undefined,
     async run() {

@@ -3,7 +3,7 @@ import { textOf } from '../../calls/template.ts';
 import { SearchUnavailable, type Search, type SearchHit } from '../../../knowledge/search/search.ts';
 import { createArgumentCheck } from '../arguments.ts';
 import type { ToolHost } from '../tool-host.ts';
-import { failure, noMessages, type JsonValue, type ToolDefinition } from '../tool-result.ts';
+import { failure, NO_MESSAGES, type JsonValue, type ToolDefinition } from '../tool-result.ts';
 import { untilAborted } from '../until-aborted.ts';
 
 export interface SearchToolOptions {
@@ -37,7 +37,7 @@ export function createSearchKnowledgeBase({ org, knowledgeBase, search, host }: 
     description:
       'Looks something up in the knowledge base. Use it before you answer a question about facts that you were not told; answer from what it finds, and say so when it finds nothing.',
     parameters,
-    messages: noMessages,
+    messages: NO_MESSAGES,
     refuse: createArgumentCheck(parameters),
     async run({ query }, signal) {
       const question = textOf(query).trim().slice(0, longestQuery);

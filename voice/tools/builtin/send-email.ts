@@ -2,7 +2,7 @@ import { textOf } from '../../calls/template.ts';
 import type { ToolSpec } from '../../../crds/index.ts';
 import { createArgumentCheck } from '../arguments.ts';
 import type { ReadSecret } from '../http/headers.ts';
-import { MailFailure, type Mailer } from '../mail/mailer.ts';
+import { MailError, type Mailer } from '../mail/mailer.ts';
 import { failure, type ToolDefinition, type ToolMessages } from '../tool-result.ts';
 
 export interface SendEmailOptions {
@@ -50,7 +50,7 @@ export function createSendEmail({ name, spec, description, messages, readSecret,
       try {
         await mailer.send(mail, signal);
       } catch (error) {
-        if (!(error instanceof MailFailure)) throw error;
+        if (!(error instanceof MailError)) throw error;
         return failure(`The mail was not sent: ${error.message}.`, {}, error.kind);
       }
       return { succeeded: true, forModel: { sent: true, to: mail.to }, detail: 'sent' };

@@ -7,7 +7,7 @@ import { EgressError } from '../../../platform/egress/egress-error.ts';
 import { isNestedDeeply, parseJson } from '../http/json.ts';
 import { Redaction } from '../http/redaction.ts';
 import { withQuery } from '../http/address.ts';
-import { type Calendar, type CalendarAccess, CalendarFailure, type Slot } from './calendar.ts';
+import { type Calendar, type CalendarAccess, CalendarError, type Slot } from './calendar.ts';
 
 export interface CalComOptions {
   /** Up to and with the version, as in `https://api.cal.com/v2`. */
@@ -51,14 +51,14 @@ export function createCalCom({ baseUrl, http, timeoutMs = 15_000 }: CalComOption
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof EgressError)) throw error;
-      throw new CalendarFailure('unavailable', `the calendar does not answer: ${redaction.text(error.message)}`);
+      throw new CalendarError('unavailable', `the calendar does not answer: ${redaction.text(error.message)}`);
     }
     const { status } = response;
     const answer = parseJson(response.body.toString('utf8'));
     if (status < 200 || status >= 300) throw refusal(status, answer, redaction);
     const data = answer === undefined || isNestedDeeply(answer) ? undefined : redaction.value(member(answer, 'data'));
     if (typeof data !== 'object' || data === null)
-      throw new CalendarFailure('unavailable', 'the calendar answered something that is not its usual answer', status);
+      throw new CalendarError('unavailable', 'the calendar answered something that is not its usual answer', status);
     return data as Record<string, unknown>;
   };
 
@@ -98,10 +98,7 @@ function eventTypeOf(eventType: number | string): { readonly id: number } | { re
   if (typeof eventType === 'number' || /^\d+$/.test(eventType)) return { id: Number(eventType) };
   const [owner = '', slug = ''] = eventType.split('/', 2);
   if (owner === '' || slug === '') {
-    throw new CalendarFailure(
-      'refused',
-      `"${eventType}" is no event type of Cal.com: its number is needed, or user/event as in its address`,
-    );
+    throw new CalendarError('refused', `"${eventType}" is no event type of Cal.com: its number is needed, or user/event as in its address`);
   }
   return { owner, slug };
 }
@@ -116,15 +113,15 @@ function slotOf(slot: unknown): readonly Slot[] {
   return typeof start === 'string' ? [{ start }] : [];
 }
 
-function refusal(status: number, answer: unknown, redaction: Redaction): CalendarFailure {
+function refusal(status: number, answer: unknown, redaction: Redaction): CalendarError {
   const error = member(answer, 'error');
   const said = [member(error, 'message'), member(answer, 'message'), error].find((value) => typeof value === 'string');
   const words = typeof said === 'string' ? `: ${redaction.text(said).slice(0, 300)}` : '';
   if (status === 401 || status === 403)
-    return new CalendarFailure('refused', `the calendar does not take the key that it was given (${status})`, status);
-  if (status === 404) return new CalendarFailure('refused', `the calendar does not know the event type (404)${words}`, status);
-  if (status === 429 || status >= 500) return new CalendarFailure('unavailable', `the calendar has trouble (${status})`, status);
-  return new CalendarFailure('rejected', `the calendar says no (${status})${words}`, status);
+    return new CalendarError('refused', `the calendar does not take the key that it was given (${status})`, status);
+  if (status === 404) return new CalendarError('refused', `the calendar does not know the event type (404)${words}`, status);
+  if (status === 429 || status >= 500) return new CalendarError('unavailable', `the calendar has trouble (${status})`, status);
+  return new CalendarError('rejected', `the calendar says no (${status})${words}`, status);
 }
 
 function member(value: unknown, key: string): unknown {

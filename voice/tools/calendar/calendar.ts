@@ -29,7 +29,7 @@ export interface Booking {
   readonly status: string;
 }
 
-export type CalendarFailureKind =
+export type CalendarErrorKind =
   /** It doesn't answer, or with an error of its own. */
   | 'unavailable'
   /** It doesn't take the key, or knows no such event type. */
@@ -38,13 +38,13 @@ export type CalendarFailureKind =
   | 'rejected';
 
 /** `message` is for the model: what the service says, without secrets. */
-export class CalendarFailure extends Error {
-  override readonly name = 'CalendarFailure';
-  readonly kind: CalendarFailureKind;
+export class CalendarError extends Error {
+  override readonly name = 'CalendarError';
+  readonly kind: CalendarErrorKind;
   /** Of the answer; undefined where none came. */
   readonly status: number | undefined;
 
-  constructor(kind: CalendarFailureKind, message: string, status?: number) {
+  constructor(kind: CalendarErrorKind, message: string, status?: number) {
     super(message);
     this.kind = kind;
     this.status = status;
@@ -54,9 +54,9 @@ export class CalendarFailure extends Error {
 export interface Calendar {
   /**
    * Free slots that begin within the days, in their order. Days are dates of the time zone, both included.
-   * @throws CalendarFailure
+   * @throws CalendarError
    */
   slots(access: CalendarAccess, days: { readonly from: string; readonly to: string }): Promise<readonly Slot[]>;
-  /** @throws CalendarFailure; a booking that may have been made in spite of it is `unavailable` */
+  /** @throws CalendarError; a booking that may have been made in spite of it is `unavailable` */
   book(access: CalendarAccess, booking: NewBooking): Promise<Booking>;
 }

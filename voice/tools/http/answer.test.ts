@@ -2,7 +2,7 @@ import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:
 
 import { describe, expect, it } from 'vitest';
 
-import { longestAnswer, mostAnswerBytes, readAnswer } from './answer.ts';
+import { MAX_ANSWER_LENGTH, MAX_ANSWER_BYTES, readAnswer } from './answer.ts';
 import { Redaction } from './redaction.ts';
 
 const none = new Redaction([]);
@@ -68,16 +68,16 @@ describe('readAnswer', () => {
       none,
     );
     expect(bomb).toMatchObject({ kind: 'text', cut: true });
-    expect((bomb as { text: string }).text.length).toBeLessThanOrEqual(longestAnswer);
+    expect((bomb as { text: string }).text.length).toBeLessThanOrEqual(MAX_ANSWER_LENGTH);
   });
 
   it('reads the beginning of a compressed answer that was cut off on the way', async () => {
     const noise = Array.from({ length: 40_000 }, (_, n) => Math.sin(n).toString(36)).join('');
-    const beginning = gzipSync(noise).subarray(0, mostAnswerBytes);
+    const beginning = gzipSync(noise).subarray(0, MAX_ANSWER_BYTES);
     const answer = await readAnswer(received(beginning, { 'content-type': 'text/plain', 'content-encoding': 'gzip' }, true), none);
     expect(answer).toMatchObject({ kind: 'text', cut: true });
     expect(noise.startsWith((answer as { text: string }).text)).toBe(true);
-    expect((answer as { text: string }).text.length).toBe(longestAnswer);
+    expect((answer as { text: string }).text.length).toBe(MAX_ANSWER_LENGTH);
   });
 
   it('counts what the model is told, with all that JSON adds to it', async () => {
@@ -88,8 +88,8 @@ describe('readAnswer', () => {
     ]) {
       expect(answer).toMatchObject({ kind: 'text', cut: true });
       const told = JSON.stringify((answer as { text: string }).text);
-      expect(Buffer.byteLength(told)).toBeLessThanOrEqual(longestAnswer + 2);
-      expect(Buffer.byteLength(told)).toBeGreaterThan(longestAnswer - 8);
+      expect(Buffer.byteLength(told)).toBeLessThanOrEqual(MAX_ANSWER_LENGTH + 2);
+      expect(Buffer.byteLength(told)).toBeGreaterThan(MAX_ANSWER_LENGTH - 8);
       expect(told).not.toMatch(/\\ud8/);
     }
     const longer = `[${'1e20,'.repeat(10_000)}1]`;
@@ -98,10 +98,10 @@ describe('readAnswer', () => {
 
   it('cuts between characters, and never in the middle of a secret', async () => {
     const umlauts = await readAnswer(received('ü'.repeat(40_000), { 'content-type': 'text/plain' }), none);
-    expect(umlauts).toEqual({ kind: 'text', text: 'ü'.repeat(longestAnswer / 2), cut: true, broken: false });
+    expect(umlauts).toEqual({ kind: 'text', text: 'ü'.repeat(MAX_ANSWER_LENGTH / 2), cut: true, broken: false });
     const secret = 'sk-0123456789abcdef';
     const redaction = new Redaction([secret]);
-    for (let before = longestAnswer - 30; before <= longestAnswer + 10; before += 1) {
+    for (let before = MAX_ANSWER_LENGTH - 30; before <= MAX_ANSWER_LENGTH + 10; before += 1) {
       const text = 'x'.repeat(before) + secret.repeat(3);
       for (const truncatedAt of [text.length, before + 5, before + secret.length - 1]) {
         const cut = truncatedAt < text.length;

@@ -8,10 +8,10 @@ import { isNestedDeeply, parseJson } from './json.ts';
 import type { Redaction } from './redaction.ts';
 
 /** Longest answer that reaches the model, in bytes of UTF-8, as JSON writes it: the model is told everything as JSON. */
-export const longestAnswer = 64 * 1024;
+export const MAX_ANSWER_LENGTH = 64 * 1024;
 
 /** How much of an answer is read, in bytes: a little more, for what lies across the border. */
-export const mostAnswerBytes = longestAnswer + 8 * 1024;
+export const MAX_ANSWER_BYTES = MAX_ANSWER_LENGTH + 8 * 1024;
 
 export type Answer =
   | { readonly kind: 'none' }
@@ -43,7 +43,7 @@ export async function readAnswer(received: Received, redaction: Redaction): Prom
   return { ...shorten(text, redaction, inflated.cut), broken: json.test(type) && value === undefined && !inflated.cut };
 }
 
-const fits = (value: JsonValue): boolean => Buffer.byteLength(JSON.stringify(value)) <= longestAnswer + quotes;
+const fits = (value: JsonValue): boolean => Buffer.byteLength(JSON.stringify(value)) <= MAX_ANSWER_LENGTH + quotes;
 const quotes = 2;
 
 /** Masked first and cut then; of what was cut off before, without the end, which may be the beginning of a secret. */
@@ -80,7 +80,7 @@ async function inflate(body: Buffer, coding: string, truncated: boolean): Promis
     for await (const chunk of Readable.from([body]).pipe(decoder) as AsyncIterable<Buffer>) {
       chunks.push(chunk);
       size += chunk.length;
-      if (size >= mostAnswerBytes) return { bytes: Buffer.concat(chunks).subarray(0, mostAnswerBytes), cut: true };
+      if (size >= MAX_ANSWER_BYTES) return { bytes: Buffer.concat(chunks).subarray(0, MAX_ANSWER_BYTES), cut: true };
     }
   } catch {
     return undefined;

@@ -3,7 +3,7 @@ import type { ToolMethod } from '../../../crds/http-method.ts';
 import type { Egress, EgressRequest } from '../../../platform/egress/egress.ts';
 import { EgressError } from '../../../platform/egress/egress-error.ts';
 import { failure, type JsonValue, type ToolResult } from '../tool-result.ts';
-import { type Answer, mostAnswerBytes, readAnswer } from './answer.ts';
+import { type Answer, MAX_ANSWER_BYTES, readAnswer } from './answer.ts';
 import type { Redaction } from './redaction.ts';
 
 export interface EndpointCall {
@@ -24,7 +24,7 @@ export async function callEndpoint(egress: Egress, { request, timeoutMs, redacti
     response = await egress.request({
       ...request,
       timeoutMs,
-      maxBodyBytes: mostAnswerBytes,
+      maxBodyBytes: MAX_ANSWER_BYTES,
       overflow: 'truncate',
       signal,
     });

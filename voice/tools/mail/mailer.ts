@@ -10,7 +10,7 @@ export interface Mail {
   readonly text: string;
 }
 
-export type MailFailureKind =
+export type MailErrorKind =
   /** Nobody knows the server of the sender's domain. */
   | 'no_server'
   /** The server doesn't take the account's password. */
@@ -21,17 +21,17 @@ export type MailFailureKind =
   | 'unreachable';
 
 /** `message` says what happened and what to do, without secrets. */
-export class MailFailure extends Error {
-  override readonly name = 'MailFailure';
-  readonly kind: MailFailureKind;
+export class MailError extends Error {
+  override readonly name = 'MailError';
+  readonly kind: MailErrorKind;
 
-  constructor(kind: MailFailureKind, message: string) {
+  constructor(kind: MailErrorKind, message: string) {
     super(message);
     this.kind = kind;
   }
 }
 
 export interface Mailer {
-  /** @throws MailFailure */
+  /** @throws MailError */
   send(mail: Mail, signal: AbortSignal): Promise<void>;
 }

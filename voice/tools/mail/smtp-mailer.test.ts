@@ -89,7 +89,7 @@ describe('the mailer', () => {
   it('tells a refused password, without it', async () => {
     const { port } = await startServer();
     const sent = through(`smtp://127.0.0.1:${port}`).send({ ...mail, password: 'wrong-pass' }, signal);
-    await expect(sent).rejects.toMatchObject({ name: 'MailFailure', kind: 'refused', message: expect.not.stringContaining('wrong-pass') });
+    await expect(sent).rejects.toMatchObject({ name: 'MailError', kind: 'refused', message: expect.not.stringContaining('wrong-pass') });
   });
 
   it('tells a refused recipient', async () => {

@@ -3,7 +3,7 @@ import { createTransport } from 'nodemailer';
 
 import type { SmtpServer, SmtpServers } from '../../../platform/config/smtp-servers.ts';
 import { Redaction } from '../http/redaction.ts';
-import { type Mail, MailFailure, type Mailer, type MailFailureKind } from './mailer.ts';
+import { type Mail, MailError, type Mailer, type MailErrorKind } from './mailer.ts';
 import { isLoopback, smtpServerOf } from './smtp-servers.ts';
 
 export interface SmtpMailerOptions {
@@ -20,7 +20,7 @@ export function createSmtpMailer({ servers, ca, timeoutMs = 20_000 }: SmtpMailer
       const server = smtpServerOf(mail.from, servers);
       if (server === undefined) {
         const domain = mail.from.slice(mail.from.lastIndexOf('@') + 1);
-        throw new MailFailure('no_server', `nobody knows the mail server of ${domain}: the operator can name it in PARLEY_SMTP_SERVERS`);
+        throw new MailError('no_server', `nobody knows the mail server of ${domain}: the operator can name it in PARLEY_SMTP_SERVERS`);
       }
       const limited = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
       const transport = createTransport({
@@ -46,7 +46,7 @@ export function createSmtpMailer({ servers, ca, timeoutMs = 20_000 }: SmtpMailer
         });
       } catch (error) {
         if (limited.aborted && !signal.aborted) {
-          throw new MailFailure('unreachable', `${server.host} did not take the mail within ${timeoutMs / 1000} seconds`);
+          throw new MailError('unreachable', `${server.host} did not take the mail within ${timeoutMs / 1000} seconds`);
         }
         throw failureOf(error, server, mail);
       } finally {
@@ -65,18 +65,18 @@ function encryption({ host, secure }: SmtpServer, ca: string | undefined) {
   };
 }
 
-const kinds: Readonly<Record<string, MailFailureKind>> = {
+const kinds: Readonly<Record<string, MailErrorKind>> = {
   EAUTH: 'refused',
   EENVELOPE: 'rejected',
   EMESSAGE: 'rejected',
   EDNS: 'unreachable',
 };
 
-function failureOf(error: unknown, { host }: SmtpServer, { from, password }: Mail): MailFailure {
+function failureOf(error: unknown, { host }: SmtpServer, { from, password }: Mail): MailError {
   const { code = '', responseCode, response } = error as { code?: string; responseCode?: number; response?: string };
   const kind = kinds[code] ?? 'unreachable';
   const said = response === undefined ? '' : `: ${new Redaction([password]).text(response).slice(0, 300)}`;
-  if (kind === 'refused') return new MailFailure(kind, `${host} does not take the password of ${from} (${responseCode ?? code})`);
-  if (kind === 'rejected') return new MailFailure(kind, `${host} does not take the mail (${responseCode ?? code})${said}`);
-  return new MailFailure(kind, `${host} could not be reached, or not safely (${code === '' ? 'no reason given' : code})${said}`);
+  if (kind === 'refused') return new MailError(kind, `${host} does not take the password of ${from} (${responseCode ?? code})`);
+  if (kind === 'rejected') return new MailError(kind, `${host} does not take the mail (${responseCode ?? code})${said}`);
+  return new MailError(kind, `${host} could not be reached, or not safely (${code === '' ? 'no reason given' : code})${said}`);
 }

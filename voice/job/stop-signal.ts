@@ -8,9 +8,9 @@ export interface ChildProcess {
 
 /**
  * Aborts when the agent server asks for it, which it does when it has waited long enough for its calls, and when the agent server
- * is gone: it would end the process some seconds later, and nothing would be written down.
+ * is gone: it would end the process some seconds later, and nothing would be recorded.
  */
-export function stopOf(child: ChildProcess): AbortSignal {
+export function stopSignalOf(child: ChildProcess): AbortSignal {
   const controller = new AbortController();
   child.on('message', (message) => {
     if ((message as { readonly case?: unknown } | null)?.case === 'shutdownRequest') controller.abort();

@@ -5,7 +5,7 @@ import type { Clock } from '../../platform/clock.ts';
 
 const events = voice.AgentSessionEventTypes;
 
-export class Spoken {
+export class SpeechQueue {
   readonly #session: voice.AgentSession;
   readonly #clock: Clock;
   /** What isn't said to its end yet. */

@@ -13,7 +13,7 @@ export interface Synthesis {
  * Whole words, as many as there was time for: each character takes as long as any other.
  * @param heardSeconds how much of the sound was played
  */
-export function heardPartOf({ text, seconds }: Synthesis, heardSeconds: number): string {
+export function playedTextOf({ text, seconds }: Synthesis, heardSeconds: number): string {
   if (seconds <= 0) return '';
   const share = Math.min(1, Math.max(0, heardSeconds / seconds));
   const length = Math.round(text.length * share);

@@ -2,40 +2,40 @@
 import { TwirpError } from 'livekit-server-sdk';
 
 /** A request that the media server didn't carry out. */
-export class SipRefusal extends Error {
-  override readonly name = 'SipRefusal';
+export class SipError extends Error {
+  override readonly name = 'SipError';
   /**
    * `refused`: what was asked for; `login`: the key of Parley; `without_redis`: it keeps no trunks;
    * `gone`: the thing isn't there any more; `unavailable`: everything else, and trying again may help.
    */
   readonly kind: 'refused' | 'login' | 'without_redis' | 'gone' | 'unavailable';
 
-  constructor(kind: SipRefusal['kind'], message: string, options?: ErrorOptions) {
+  constructor(kind: SipError['kind'], message: string, options?: ErrorOptions) {
     super(message, options);
     this.kind = kind;
   }
 }
 
 /** @param limitSeconds how long the request was given */
-export function refusalOf(error: unknown, limitSeconds: number): SipRefusal {
+export function sipErrorOf(error: unknown, limitSeconds: number): SipError {
   const options = { cause: error };
   if (!(error instanceof TwirpError)) {
     const late = error instanceof Error && error.name === 'TimeoutError';
-    return new SipRefusal('unavailable', late ? `it has not answered within ${limitSeconds} s` : 'it cannot be reached', options);
+    return new SipError('unavailable', late ? `it has not answered within ${limitSeconds} s` : 'it cannot be reached', options);
   }
   switch (error.code) {
     case 'not_found':
-      return new SipRefusal('gone', error.message, options);
+      return new SipError('gone', error.message, options);
     case 'unauthenticated':
     case 'permission_denied':
-      return new SipRefusal('login', 'it refuses LIVEKIT_API_KEY with LIVEKIT_API_SECRET', options);
+      return new SipError('login', 'it refuses LIVEKIT_API_KEY with LIVEKIT_API_SECRET', options);
     case 'invalid_argument':
     case 'already_exists':
     case 'failed_precondition':
-      return new SipRefusal('refused', error.message, options);
+      return new SipError('refused', error.message, options);
     default:
       return /sip not connected/i.test(error.message)
-        ? new SipRefusal('without_redis', 'it runs without Redis', options)
-        : new SipRefusal('unavailable', `it fails (${error.code ?? error.status})`, options);
+        ? new SipError('without_redis', 'it runs without Redis', options)
+        : new SipError('unavailable', `it fails (${error.code ?? error.status})`, options);
   }
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 
-import { heardPartOf } from './heard-part.ts';
+import { playedTextOf } from './played-text.ts';
 
 const story = { text: 'Once upon a time there was a telephone.', seconds: 8, complete: true };
 
@@ -12,9 +12,9 @@ it.each([
   [7.9, 'Once upon a time there was a telephone.'],
   [20, 'Once upon a time there was a telephone.'],
 ])('after %d of eight seconds: "%s"', (seconds, expected) => {
-  expect(heardPartOf(story, seconds)).toBe(expected);
+  expect(playedTextOf(story, seconds)).toBe(expected);
 });
 
 it('nothing is heard of what has no sound', () => {
-  expect(heardPartOf({ ...story, seconds: 0 }, 3)).toBe('');
+  expect(playedTextOf({ ...story, seconds: 0 }, 3)).toBe('');
 });

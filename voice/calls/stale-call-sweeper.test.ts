@@ -4,14 +4,14 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../platform/clock.ts';
 import { createLogger } from '../../platform/logging.ts';
 import { CallLifecycle } from './lifecycle.ts';
-import { Reaper } from './reaper.ts';
+import { StaleCallSweeper } from './stale-call-sweeper.ts';
 
 describe('the count of calls that nobody ended', () => {
   it('is there before the first one, so that an alert on its increase hears of that one', async () => {
     const registry = new Registry();
     const lifecycle = new CallLifecycle({ calls: {} as never, clock: systemClock });
     const logger = createLogger({ role: 'test', level: 'silent' });
-    void new Reaper({ store: { overdue: async () => [] }, lifecycle, clock: systemClock, random: Math.random, logger, registry });
+    void new StaleCallSweeper({ store: { overdue: async () => [] }, lifecycle, clock: systemClock, random: Math.random, logger, registry });
     const { values } = (await registry.getSingleMetric('parley_calls_reaped_total')?.get()) ?? { values: [] };
     expect(values.map(({ value, labels }) => [labels['reason'], value])).toEqual([
       ['user_connection_failure', 0],

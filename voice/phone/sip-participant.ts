@@ -4,7 +4,7 @@ import { ParticipantKind, type RemoteParticipant } from '@livekit/rtc-node';
 /** Longest call id that is kept. */
 const longestId = 256;
 
-export interface PhoneLeg {
+export interface SipParticipant {
   /** Of the participant. */
   readonly identity: string;
   /** What the two gateways call the call: the same after a repeated INVITE. */
@@ -19,7 +19,7 @@ export interface PhoneLeg {
 export type Described = Pick<RemoteParticipant, 'identity' | 'attributes' | 'kind'>;
 
 /** @returns undefined for who is no phone, and for a phone of which the gateway doesn't say what it called */
-export function phoneLegOf({ identity, attributes, kind }: Described): PhoneLeg | undefined {
+export function sipParticipantOf({ identity, attributes, kind }: Described): SipParticipant | undefined {
   if (kind !== ParticipantKind.SIP) return undefined;
   const ownNumber = asE164(attributes['sip.trunkPhoneNumber']);
   // The id of the INVITE, or, where the gateway doesn't pass it on, the one that the media server has given it.

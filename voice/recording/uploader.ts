@@ -8,13 +8,13 @@ const lookEveryMs = 10_000;
 /** A storage that is away is asked less and less often, down to this, in milliseconds. */
 const longestWaitMs = 60_000;
 
-export interface RecordingKeeper {
+export interface RecordingUploader {
   /** Stops looking, after one more look that takes `withinMs` at most: what is left then is the next start's. */
   close(options: { readonly withinMs: number }): Promise<void>;
 }
 
 /** Looks at once, and then again and again. */
-export function keepRecordings({
+export function uploadRecordings({
   recordings,
   clock,
   logger,
@@ -22,7 +22,7 @@ export function keepRecordings({
   readonly recordings: Pick<Recordings, 'recover'>;
   readonly clock: Clock;
   readonly logger: Logger;
-}): RecordingKeeper {
+}): RecordingUploader {
   const stopping = new AbortController();
   const look = async (signal: AbortSignal): Promise<boolean> => {
     try {

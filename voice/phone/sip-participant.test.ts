@@ -1,7 +1,7 @@
 import { ParticipantKind } from '@livekit/rtc-node';
 import { expect, it } from 'vitest';
 
-import { phoneLegOf } from './leg.ts';
+import { sipParticipantOf } from './sip-participant.ts';
 
 const attributes = {
   'sip.trunkPhoneNumber': '+15550100',
@@ -12,7 +12,7 @@ const attributes = {
 const participant = { identity: 'sip_+15550199', kind: ParticipantKind.SIP, attributes };
 
 it('says who calls whom', () => {
-  expect(phoneLegOf(participant)).toEqual({
+  expect(sipParticipantOf(participant)).toEqual({
     identity: 'sip_+15550199',
     sipCallId: 'full@host',
     ownNumber: '+15550100',
@@ -25,20 +25,20 @@ it.each([
   ['0015550100', '+15550100'],
   ['+1 (555) 01-00', '+15550100'],
 ])('our number may be written %s', (number, expected) => {
-  expect(phoneLegOf({ ...participant, attributes: { ...attributes, 'sip.trunkPhoneNumber': number } })?.ownNumber).toBe(expected);
+  expect(sipParticipantOf({ ...participant, attributes: { ...attributes, 'sip.trunkPhoneNumber': number } })?.ownNumber).toBe(expected);
 });
 
 it.each(['anonymous', '', 'sip:someone@example.com'])('a caller may hide, or have no number: %j', (other) => {
-  expect(phoneLegOf({ ...participant, attributes: { ...attributes, 'sip.phoneNumber': other } })?.otherNumber).toBe(other);
+  expect(sipParticipantOf({ ...participant, attributes: { ...attributes, 'sip.phoneNumber': other } })?.otherNumber).toBe(other);
 });
 
 it("takes the media server's own id where the gateway tells no other", () => {
   const { 'sip.callIDFull': _full, ...rest } = attributes;
-  expect(phoneLegOf({ ...participant, attributes: rest })?.sipCallId).toBe('SCL_1');
+  expect(sipParticipantOf({ ...participant, attributes: rest })?.sipCallId).toBe('SCL_1');
 });
 
 it('is nothing for a browser, or for a phone that called nobody knows what', () => {
-  expect(phoneLegOf({ ...participant, kind: ParticipantKind.STANDARD })).toBeUndefined();
-  expect(phoneLegOf({ ...participant, attributes: { ...attributes, 'sip.trunkPhoneNumber': 'reception' } })).toBeUndefined();
-  expect(phoneLegOf({ ...participant, attributes: { 'sip.trunkPhoneNumber': '+15550100' } })).toBeUndefined();
+  expect(sipParticipantOf({ ...participant, kind: ParticipantKind.STANDARD })).toBeUndefined();
+  expect(sipParticipantOf({ ...participant, attributes: { ...attributes, 'sip.trunkPhoneNumber': 'reception' } })).toBeUndefined();
+  expect(sipParticipantOf({ ...participant, attributes: { 'sip.trunkPhoneNumber': '+15550100' } })).toBeUndefined();
 });

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 
 import { expect, it } from 'vitest';
 
-import { stopOf } from './stop.ts';
+import { stopSignalOf } from './stop-signal.ts';
 
 it.each([
   ['message', { case: 'shutdownRequest' }, true],
@@ -11,7 +11,7 @@ it.each([
   ['disconnect', undefined, true],
 ])('%s %j: %s', (event, message, stops) => {
   const child = new EventEmitter();
-  const signal = stopOf(child);
+  const signal = stopSignalOf(child);
   child.emit(event, message);
   expect(signal.aborted).toBe(stops);
 });

@@ -1,18 +1,18 @@
 /** What understands the user, with its failures told: LiveKit logs them and goes on, as if nobody had spoken. */
 import { stt, type APIConnectOptions, type AudioBuffer } from '@livekit/agents';
 
-export interface WatchedSttOptions {
+export interface FailureReportingSttOptions {
   readonly inner: stt.STT;
   /** Something said was not understood, after all attempts; what was thrown. */
   readonly onFailure: (error: unknown) => void;
 }
 
-export class WatchedStt extends stt.STT {
+export class FailureReportingStt extends stt.STT {
   readonly label: string;
   readonly #inner: stt.STT;
   readonly #onFailure: (error: unknown) => void;
 
-  constructor({ inner, onFailure }: WatchedSttOptions) {
+  constructor({ inner, onFailure }: FailureReportingSttOptions) {
     super(inner.capabilities);
     this.label = inner.label;
     this.#inner = inner;

@@ -1,0 +1,94 @@
+/**
+ * Where the finish reason of a served call is chosen: {@link FinishDecision} keeps the first one, and the functions below derive those that follow
+ * from a disconnect or from a provider. The table in job/call-job.ts names them all.
+ *
+ * Calls that no job serves get theirs elsewhere: when a dial fails in calls/sip/gateway.ts, when an inbound call is refused in phone/inbound.ts,
+ * when the job is lost or the user never comes in calls/stale-call-sweeper.ts.
+ */
+import { DisconnectReason } from '@livekit/rtc-node';
+
+import type { CallRecord, FinishReason } from '../store/index.ts';
+import type { ProviderError, ProviderErrorKind } from './calls/provider-access/index.ts';
+
+/** `elsewhere`: the call was ended by others, and this job has nothing to record. */
+export type EndReason = FinishReason | 'elsewhere';
+
+export interface Finish {
+  readonly reason: EndReason;
+  /** What the caller still hears before hanging up; undefined for nothing. */
+  readonly farewell: (() => Promise<void>) | undefined;
+}
+
+/** Why a call ends: the first reason counts, from wherever it comes. */
+export class FinishDecision {
+  readonly #made = Promise.withResolvers<Finish>();
+  readonly #controller = new AbortController();
+  #finish: Finish | undefined;
+
+  /** @returns whether this is the reason */
+  decide(reason: EndReason, farewell?: () => Promise<void>): boolean {
+    if (this.#finish !== undefined) return false;
+    this.#finish = { reason, farewell };
+    this.#made.resolve(this.#finish);
+    this.#controller.abort();
+    return true;
+  }
+
+  /** Aborts as soon as there is a reason. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  get reason(): EndReason | undefined {
+    return this.#finish?.reason;
+  }
+
+  /** Resolves with the first reason. */
+  made(): Promise<Finish> {
+    return this.#made.promise;
+  }
+}
+
+/** @returns undefined when the call goes on: the same user has joined again, and this connection was replaced */
+export function finishReasonOfDisconnect(reason: DisconnectReason | undefined, callType: CallRecord['callType']): FinishReason | undefined {
+  switch (reason) {
+    // Of a phone call, a BYE.
+    case DisconnectReason.CLIENT_INITIATED:
+      return 'user_ended_call';
+    case DisconnectReason.USER_REJECTED:
+      return callType === 'phone_call' ? 'line_busy' : 'user_ended_call';
+    case DisconnectReason.DUPLICATE_IDENTITY:
+      return undefined;
+    // The room was closed or the server stopped: not the user's doing.
+    case DisconnectReason.ROOM_DELETED:
+    case DisconnectReason.ROOM_CLOSED:
+    case DisconnectReason.PARTICIPANT_REMOVED:
+    case DisconnectReason.SERVER_SHUTDOWN:
+      return 'native_platform_internal_error';
+    case DisconnectReason.USER_UNAVAILABLE:
+      return 'no_answer';
+    case DisconnectReason.SIP_TRUNK_FAILURE:
+      return 'carrier_error';
+    default:
+      return 'user_connection_failure';
+  }
+}
+
+const LLM_REASONS = {
+  refused: 'llm_websocket_runtime_error',
+  unreachable: 'llm_websocket_connection_lost',
+  connection_lost: 'llm_websocket_connection_lost',
+  runtime: 'llm_websocket_runtime_error',
+  payload: 'llm_websocket_payload_corruption',
+} as const satisfies Readonly<Record<ProviderErrorKind, FinishReason>>;
+
+/** @param options.answeredBefore whether the LLM has answered in this call: one that never worked is set up wrongly */
+export function finishReasonOfProviderFailure(
+  { part, kind }: Pick<ProviderError, 'part' | 'kind'>,
+  { answeredBefore }: { readonly answeredBefore: boolean },
+): FinishReason {
+  if (part === 'stt') return 'speech_recognition_error';
+  if (part === 'tts') return 'native_platform_internal_error';
+  if (!answeredBefore && (kind === 'refused' || kind === 'unreachable')) return 'llm_websocket_initialization_error';
+  return LLM_REASONS[kind];
+}
