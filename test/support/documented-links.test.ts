@@ -24,6 +24,13 @@ it('no page of docs/ is one that nothing leads to', () => {
   expect(alone).toEqual([]);
 });
 
+it('the files that CONTRIBUTING.md names exist', () => {
+  const text = readFileSync(join(root, 'CONTRIBUTING.md'), 'utf8');
+  const named = [...text.matchAll(/`([a-z-]+\/[\w./-]+\.(?:ts|sql))`/g)].map(([, path = '']) => path);
+  expect(named.length).toBeGreaterThan(50);
+  expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
+});
+
 function list(folder: string): readonly string[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.md'))
