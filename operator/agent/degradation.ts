@@ -1,4 +1,4 @@
-/** What an agent names and cannot have, and what it serves without. Pure. */
+/** Which references of an agent are missing, and how it serves without the optional ones. Pure. */
 import type { Agent, Tool } from '../../crds/index.ts';
 import { agentReferences, type Reference } from '../references/references-of.ts';
 import { unresolved } from '../references/unresolved.ts';
@@ -7,11 +7,11 @@ import type { Problem } from '../status/reasons.ts';
 import { usability } from '../tool/plan.ts';
 
 export interface Degradation {
-  /** Without these no call can be held: a provider's key, the system prompt. */
+  /** Problems without whose solution no call can start: a provider's key, the system prompt. */
   readonly essential: readonly Problem[];
-  /** Calls are poorer for lack of these: the knowledge base, a tool, the header of a lookup. */
-  readonly dispensable: readonly Problem[];
-  /** The agent and its tools as they are without what is lost. A lookup stays: one that fails keeps no call from beginning. */
+  /** Calls start all the same: the knowledge base, a tool, the header of a lookup. */
+  readonly optional: readonly Problem[];
+  /** The agent and its tools without what is missing. A lookup stays: one that fails keeps no call from starting. */
   readonly rest: { readonly agent: Agent; readonly tools: readonly Tool[] };
 }
 
@@ -23,9 +23,9 @@ export function degradationOf(agent: Agent, tools: readonly Tool[], snapshot: Cl
   const lostBase = missing(references.filter(({ kind }) => kind === 'KnowledgeBase')).length > 0;
   const { knowledgeBaseRef: _lost, ...others } = agent.spec;
   return {
-    essential: missing(references.filter((reference) => !isDispensable(reference))),
-    dispensable: [
-      ...missing(references.filter(isDispensable)),
+    essential: missing(references.filter((reference) => !isOptional(reference))),
+    optional: [
+      ...missing(references.filter(isOptional)),
       ...unusable.flatMap(({ tool, problems }) =>
         problems.map((problem): Problem => ({
           reason: 'ToolNotUsable',
@@ -40,6 +40,6 @@ export function degradationOf(agent: Agent, tools: readonly Tool[], snapshot: Cl
   };
 }
 
-function isDispensable({ kind, field }: Reference): boolean {
+function isOptional({ kind, field }: Reference): boolean {
   return kind === 'KnowledgeBase' || field.startsWith('spec.dynamicData');
 }

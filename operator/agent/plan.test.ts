@@ -173,7 +173,7 @@ describe('an agent that lacks something it can do without', () => {
     expect(conditionOf(result, 'Synced')).toMatchObject({ status: 'False', reason: 'RevisionReduced' });
     expect(conditionOf(result, 'Ready')).toMatchObject({
       reason: 'KnowledgeBaseNotFound',
-      message: expect.stringMatching(/\(calls go on without it\)$/),
+      message: expect.stringMatching(/\(calls continue without it\)$/),
     });
     expect(result.status?.desiredRevision).not.toBe(result.status?.servingRevision);
   });
@@ -201,7 +201,7 @@ describe('an agent that lacks something it can do without', () => {
     const result = plan(agentWith({ ...spec, knowledgeBaseRef: { name: 'faq' } }), {}, served);
     expect(result.actions).toEqual([]);
     expect(conditionOf(result, 'Synced')?.reason).toBe('RevisionWithheld');
-    expect(conditionOf(result, 'Ready')?.message).toContain('(calls go on with the last sound revision)');
+    expect(conditionOf(result, 'Ready')?.message).toContain('(calls continue with the last valid revision)');
   });
 });
 

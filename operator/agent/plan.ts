@@ -21,10 +21,10 @@ export type StoreView =
   | {
       readonly state: 'known';
       readonly serving?: Serving;
-      /** A revision that Postgres would not take, and why: trying again changes nothing. */
+      /** A revision that Postgres refused, and why: another attempt would fail the same way. */
       readonly rejected?: { readonly revision: string; readonly message: string };
     }
-  /** Neither read nor written: what the status says is believed until Postgres answers again. `why` says what is wrong and what to do. */
+  /** Neither read nor written: the status is trusted until Postgres answers again. `why` says what failed and what to do. */
   | { readonly state: 'unavailable'; readonly why: string };
 
 export interface Serving {
@@ -46,7 +46,7 @@ export interface AgentPlanOptions {
   readonly deletionGraceMs: number;
 }
 
-/** More functions than this no model is offered well; the providers' own limits are about there. */
+/** The providers' own limits are about as high. */
 export const TOOLS_LIMIT = 128;
 /** Most characters of JSON that the tools of one agent may have together: a quarter of a million tokens, which no model takes. */
 export const TOOLS_SIZE_LIMIT = 1024 * 1024;
@@ -54,9 +54,9 @@ export const TOOLS_SIZE_LIMIT = 1024 * 1024;
 const TOOL_NAMES_SHOWN = 64;
 
 /**
- * `desiredRevision` follows the spec at once, whatever is wrong with it; `servingRevision` only moves to a revision
- * that is sound and stored, so that a broken edit never takes a working agent off the air. An agent that has served goes on
- * without what it can do without; one that never has waits, so that things may be applied in any order.
+ * `desiredRevision` follows the spec at once, valid or not; `servingRevision` only moves to a revision that is valid and stored, so
+ * that a broken edit never takes a working agent out of service. An agent that has served continues without what is optional; one
+ * that never has waits, so that objects may be applied in any order.
  */
 export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreView, options: AgentPlanOptions): AgentPlan {
   if (isDeleting(agent)) return planDeletion(agent, store, options);
@@ -71,14 +71,14 @@ export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreV
   const tools = withinLimits(offered);
   const desired = compileRevision(agent, tools, snapshot);
   const acceptance = [...checkSpec(agent.spec), ...tooMany(offered.length, tools.length)];
-  const { essential, dispensable, rest } = degradationOf(agent, tools, snapshot);
+  const { essential, optional, rest } = degradationOf(agent, tools, snapshot);
   const blocking = [...acceptance, ...essential, ...promptProblems(agent, snapshot)];
-  const sound = blocking.length === 0 && (dispensable.length === 0 || serving !== undefined);
-  const target = sound && dispensable.length > 0 ? compileRevision(rest.agent, rest.tools, snapshot) : desired;
+  const sound = blocking.length === 0 && (optional.length === 0 || serving !== undefined);
+  const target = sound && optional.length > 0 ? compileRevision(rest.agent, rest.tools, snapshot) : desired;
   const current = serving?.revision === target.revision;
   const reduced = target.revision !== desired.revision;
   const rejected = store.state === 'known' && store.rejected?.revision === target.revision ? store.rejected.message : undefined;
-  const references = [...essential, ...promptProblems(agent, snapshot), ...dispensable];
+  const references = [...essential, ...promptProblems(agent, snapshot), ...optional];
   const stages = [
     // A webhook address that may not be called doesn't keep calls from starting.
     accepted([...acceptance, ...forbiddenWebhook(agent, snapshot)]),
@@ -87,7 +87,7 @@ export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreV
   ];
   const ready = {
     message: 'new calls start with the revision that the spec asks for',
-    aside: serving === undefined ? undefined : asideOf({ sound, current, complete: dispensable.length === 0 }),
+    aside: serving === undefined ? undefined : asideOf({ sound, current, complete: optional.length === 0 }),
   };
   return {
     actions: sound && !current && rejected === undefined && store.state === 'known' ? putIntoService(agent, target) : [],
@@ -106,7 +106,7 @@ export function planAgent(agent: Agent, snapshot: ClusterSnapshot, store: StoreV
   };
 }
 
-/** A spec is never changed in place, so that what was found holds for as long as the object lives. */
+/** A spec is never changed in place. */
 const checked = new WeakMap<AgentSpec, readonly Problem[]>();
 
 function checkSpec(spec: AgentSpec): readonly Problem[] {
@@ -115,10 +115,10 @@ function checkSpec(spec: AgentSpec): readonly Problem[] {
   return problems;
 }
 
-/** What calls do meanwhile, of an agent that has served. */
+/** What calls of an agent that has served do meanwhile. */
 function asideOf({ sound, current, complete }: { readonly sound: boolean; readonly current: boolean; readonly complete: boolean }) {
-  if (!current) return 'calls go on with the last sound revision';
-  return sound && !complete ? 'calls go on without it' : undefined;
+  if (!current) return 'calls continue with the last valid revision';
+  return sound && !complete ? 'calls continue without it' : undefined;
 }
 
 /** The finalizer comes first: a revision that is stored without one would outlive its agent. */
@@ -151,13 +151,13 @@ function synced(known: {
     return {
       type: 'Synced',
       good,
-      problems: [{ reason: 'RevisionReduced', message: 'new calls start with all that the spec asks for but what is missing' }],
+      problems: [{ reason: 'RevisionReduced', message: 'new calls start with everything that the spec asks for except what is missing' }],
     };
   if (known.current) return { type: 'Synced', good, problems: [] };
   if (known.rejected !== undefined) return { type: 'Synced', good, problems: [{ reason: 'RevisionRejected', message: known.rejected }] };
   const waiting: Problem =
     known.store.state === 'unavailable'
-      ? { reason: 'StoreUnavailable', message: `the revision cannot be stored: ${known.store.why}; the operator tries again by itself` }
+      ? { reason: 'StoreUnavailable', message: `the revision cannot be stored: ${known.store.why}; the operator retries` }
       : { reason: 'RevisionPending', message: 'the revision is being stored' };
   return { type: 'Synced', good, problems: [waiting] };
 }
@@ -178,7 +178,7 @@ function forbiddenWebhook({ spec }: Agent, { addresses }: ClusterSnapshot): read
   return message === undefined ? [] : [{ reason: 'AddressForbidden', message: `spec.webhookURL: ${message}` }];
 }
 
-/** Tools that lose their function name to another are among them: REST lists them too. */
+/** Includes tools that lose their function name to another: REST lists them, too. */
 function observedInputs(agent: Agent, snapshot: ClusterSnapshot): string {
   const { namespace = '', name } = agent.metadata;
   const base = agent.spec.knowledgeBaseRef && snapshot.knowledgeBase(namespace, agent.spec.knowledgeBaseRef.name);
@@ -188,7 +188,7 @@ function observedInputs(agent: Agent, snapshot: ClusterSnapshot): string {
   });
 }
 
-/** The first of them that one agent can have. Nothing is compiled beyond these, for tools attach themselves. */
+/** As many as one agent can have, in order. Tools attach themselves, so their number has no other bound. */
 export function withinLimits(offered: readonly Tool[]): readonly Tool[] {
   let size = 0;
   const first = offered.slice(0, TOOLS_LIMIT);
@@ -224,16 +224,14 @@ function promptProblems(agent: Agent, snapshot: ClusterSnapshot): readonly Probl
   return [];
 }
 
-/** Postgres gets the deletion first; when it can't be reached the object is let go after a bounded time. */
+/** Postgres gets the deletion first; while it is away, the deletion waits for a bounded time. */
 function planDeletion(agent: Agent, store: StoreView, options: AgentPlanOptions): AgentPlan {
   if (!hasFinalizer(agent)) return { actions: [] };
   if (store.state === 'known') return { actions: [{ type: 'retire' }, { type: 'dropFinalizer' }] };
   return planBlockedDeletion(agent, {
     ...options,
     why: store.why,
-    words: {
-      cannot: "the agent's revisions cannot be taken out of service",
-      left: "the agent's revisions left in Postgres",
-    },
+    blocked: "the agent's revisions cannot be taken out of service",
+    left: "the agent's revisions left in Postgres",
   });
 }

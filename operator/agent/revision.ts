@@ -3,7 +3,7 @@ import type { AgentRevisionConfig, RevisionTool } from '../../crds/agent-revisio
 import { wellKnown, type Agent, type Tool } from '../../crds/index.ts';
 import { agentReferences, toolCredentials, type Reference } from '../references/references-of.ts';
 import { promptText, compare, displayNameOf, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
-import { canonicalJson, lasting, sha256 } from '../runtime/canonical-json.ts';
+import { canonicalJson, memoizeCanonicalJson, sha256 } from '../runtime/canonical-json.ts';
 import { isDeleting } from '../status/common.ts';
 import { functionNameOf, variantOf } from '../tool/attachment.ts';
 
@@ -15,7 +15,7 @@ export interface CompiledRevision {
   readonly config: AgentRevisionConfig;
 }
 
-/** Always gives a revision, also when references are missing: it is the one that the spec asks for. */
+/** Compiles the revision that the spec asks for, also when references are missing. */
 export function compileRevision(agent: Agent, tools: readonly Tool[], snapshot: ClusterSnapshot): CompiledRevision {
   const namespace = agent.metadata.namespace ?? '';
   const { knowledgeBaseRef } = agent.spec;
@@ -39,24 +39,24 @@ export function compileRevision(agent: Agent, tools: readonly Tool[], snapshot: 
   return { revision: sha256(canonicalJson(config)), configHash: sha256(canonicalJson(unversioned)), config };
 }
 
-/** Lists that are maps have no order of their own: two owners may have appended in either order. */
+/** Lists of type map have no order: two owners may have appended in either order. */
 function byName<T extends { readonly name: string }>(list: readonly T[]): T[] {
   return [...list].sort((a, b) => compare(a.name, b.name));
 }
 
-/** The part of a document that a spec alone decides: made once, for specs are never changed in place. */
-function onceForEach<Owner extends { readonly spec: object }, Part extends object>(make: (owner: Owner) => Part) {
+/** Computes a part that depends on the spec alone once; a spec is never changed in place. */
+function oncePerSpec<Owner extends { readonly spec: object }, Part extends object>(make: (owner: Owner) => Part) {
   const made = new WeakMap<object, Part>();
   return (owner: Owner): Part => {
     const known = made.get(owner.spec);
     if (known !== undefined) return known;
-    const part = lasting(make(owner));
+    const part = memoizeCanonicalJson(make(owner));
     made.set(owner.spec, part);
     return part;
   };
 }
 
-const revisionAgent = onceForEach(({ spec }: Pick<Agent, 'spec'>): AgentRevisionConfig['agent'] => {
+const revisionAgent = oncePerSpec(({ spec }: Pick<Agent, 'spec'>): AgentRevisionConfig['agent'] => {
   const { suspend: _suspend, displayName: _displayName, knowledgeBaseRef: _base, llm, ...rest } = spec;
   const { systemPrompt: _inline, systemPromptFrom: _from, ...model } = llm;
   return {
@@ -67,7 +67,7 @@ const revisionAgent = onceForEach(({ spec }: Pick<Agent, 'spec'>): AgentRevision
   };
 });
 
-const revisionTool = onceForEach((tool: Tool): RevisionTool => {
+const revisionTool = oncePerSpec((tool: Tool): RevisionTool => {
   const { suspend: _suspend, agentRefs: _agentRefs, ...spec } = tool.spec;
   return { name: tool.metadata.name, type: variantOf(tool), functionName: functionNameOf(tool), spec };
 });

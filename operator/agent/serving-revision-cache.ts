@@ -19,8 +19,7 @@ export interface ServingRevisionCacheOptions {
 }
 
 /**
- * What Postgres serves, as this process knows it. Each agent is read once; after that only this process changes it,
- * for only the leader writes.
+ * Caches which revision Postgres serves for each agent, and writes through. Each agent is read once: only the leader writes.
  */
 export class ServingRevisionCache {
   readonly #options: ServingRevisionCacheOptions;
@@ -64,7 +63,7 @@ export class ServingRevisionCache {
     });
   }
 
-  /** No new call starts from the agent any more. */
+  /** Takes the agent out of service: no new call starts. */
   async retire(agent: AgentIdentity & { readonly agentName: string }): Promise<StoreView> {
     return this.#options.outage.guard<StoreView>(async () => {
       await this.#options.store.agentRevisions.retire(agent);
@@ -77,7 +76,7 @@ export class ServingRevisionCache {
     this.#entries.delete(agentUid);
   }
 
-  /** Another process may have led in between: nothing that was known counts any more. */
+  /** Another process may have led in between. */
   clear(): void {
     this.#entries.clear();
   }

@@ -22,15 +22,15 @@ const DONE = { state: 'known' } as const;
 type Done = typeof DONE | Unavailable;
 
 /**
- * What Postgres holds of each knowledge base, as this process knows it: read when it is first asked for, and again after
- * it was told that something changed. Others write there too: the worker, and the REST API.
+ * Caches what Postgres holds of each knowledge base, and writes through: read on first use, and again after {@link stale}. The worker
+ * and the REST API write there, too.
  */
 export class KnowledgeBaseCache {
   readonly #options: KnowledgeBaseCacheOptions;
   readonly #entries = new Map<string, { readonly uid: string; readonly known: Known }>();
-  /** Models that Postgres refused to mix. Lasts beyond a change of documents. */
+  /** Models that Postgres refused to mix; kept when documents change. */
   readonly #conflicts = new Map<string, NonNullable<Known['conflict']>>();
-  /** Reads under way; one that is told of a change meanwhile isn't kept. */
+  /** Reads under way; their results are not cached where the data changed meanwhile. */
   readonly #reading = new Map<string, symbol>();
 
   constructor(options: KnowledgeBaseCacheOptions) {
@@ -72,7 +72,7 @@ export class KnowledgeBaseCache {
     });
   }
 
-  /** Takes a document on; who is to ingest it is told in the background. */
+  /** Adds a document; its ingestion is started in the background. */
   async ingest(base: BaseIdentity, collectionId: string, wanted: WantedDocument): Promise<Done> {
     const { org } = base;
     return this.#change(base, async () => {
@@ -87,7 +87,7 @@ export class KnowledgeBaseCache {
     });
   }
 
-  /** Nothing of the document is found any more, or it is left alone because it has been completed. */
+  /** Removes a document, or keeps it because it has been completed. */
   async discard(
     base: BaseIdentity,
     collectionId: string,
@@ -102,7 +102,7 @@ export class KnowledgeBaseCache {
     return done.state === 'known' && !gone ? { state: 'kept' } : done;
   }
 
-  /** Nothing of the knowledge base is found any more. */
+  /** Removes all documents. */
   async deleteCollection(base: BaseIdentity): Promise<Done> {
     return this.#change(base, async () => {
       const ids = await this.#options.store.knowledge.collections.tombstone(base);
@@ -115,20 +115,19 @@ export class KnowledgeBaseCache {
     return this.#change(base, () => this.#options.store.knowledge.collections.release(base));
   }
 
-  /** Something changed there. */
+  /** Something changed in Postgres: read again. */
   stale(base: Pick<BaseIdentity, 'org' | 'name'>): void {
     const key = keyOf(base);
     this.#entries.delete(key);
     this.#reading.delete(key);
   }
 
-  /** Whatever is known of it doesn't count any more. */
+  /** Forgets refusals, too. */
   forget(base: Pick<BaseIdentity, 'org' | 'name'>): void {
     this.stale(base);
     this.#conflicts.delete(keyOf(base));
   }
 
-  /** Nothing that was known counts any more. */
   clear(): void {
     this.#entries.clear();
     this.#reading.clear();
@@ -169,7 +168,7 @@ export class KnowledgeBaseCache {
 
 function toSourceDocument(document: DocumentRecord): SourceDocument {
   const { id, status, errorCode } = document;
-  // How many chunks a sound document has is no news for its source.
+  // The message of a complete document only counts its chunks, which is irrelevant for its source.
   const incomplete = document.warnings.length > 0 || document.pageOutcomes?.some((page) => page.status === 'failed') === true;
   return {
     id,

@@ -175,7 +175,7 @@ describe('a source in a ConfigMap', () => {
     ]);
     const result = plan(policy, failed, texts('two'));
     expect(result.actions).toEqual([]);
-    const message = 'empty_document: there is no text in it; the former content stays in use; tried again when the source changes';
+    const message = 'empty_document: there is no text in it; the previous content stays in use; retried when the source changes';
     expect(result.status?.sources).toMatchObject([{ documentID: 'doc_1', state: 'failed', message }]);
     expect(result.notices).toEqual([{ type: 'Warning', reason: 'SourceFailed', message: `source "policy": ${message}` }]);
     expect(conditionOf(result, 'Ready')?.status).toBe('True');
@@ -252,7 +252,7 @@ describe('a source in a ConfigMap', () => {
     expect(result.status?.sources?.[0]).toMatchObject({
       documentID: 'doc_1',
       state: 'failed',
-      message: expect.stringMatching(/^ConfigMap acme\/gone does not exist.*the former content stays in use$/),
+      message: expect.stringMatching(/^ConfigMap acme\/gone does not exist.*the previous content stays in use$/),
     });
     expect(conditionOf(result, 'ResolvedRefs')?.reason).toBe('ConfigMapNotFound');
     expect(conditionOf(result, 'Synced')?.status).toBe('True');
@@ -308,7 +308,7 @@ describe('a website', () => {
     const failed = documentOf(first, 'doc_1', { status: 'failed', errorCode: 'empty_document', message: 'no text', progressAt: now });
     const result = plan(siteWith({ refreshInterval: '2m' }), holding([failed]));
     expect(result).toMatchObject({ actions: [], requeueAfterMs: 2 * minute });
-    expect(result.status?.sources?.[0]?.message).toBe('empty_document: no text; tried again at 2026-06-01T12:02:00Z');
+    expect(result.status?.sources?.[0]?.message).toBe('empty_document: no text; retried at 2026-06-01T12:02:00Z');
   });
 
   it('is read again when somebody asks for it, once', () => {
@@ -329,7 +329,7 @@ describe('a website', () => {
     const { message = '' } = status?.sources?.[0] ?? {};
     expect(message.length).toBeLessThanOrEqual(1024);
     expect(message.isWellFormed()).toBe(true);
-    expect(message).toContain('tried again at');
+    expect(message).toContain('retried at');
   });
 });
 

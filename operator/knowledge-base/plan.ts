@@ -23,7 +23,7 @@ export type KnowledgeBaseAction =
   | { readonly type: 'ensureCollection'; readonly spec: CollectionSpec }
   | { readonly type: 'ingest'; readonly collectionId: string; readonly document: WantedDocument }
   | ({ readonly type: 'discard'; readonly collectionId: string } & Superfluous)
-  /** The resource goes with everything in it, or leaves it behind for a later one of its name. */
+  /** The documents are deleted, or kept for a later knowledge base of this name. */
   | { readonly type: 'deleteCollection' | 'releaseCollection' };
 
 export type KnowledgeBasePlan = Plan<KnowledgeBaseAction | FinalizerAction, KnowledgeBaseStatus>;
@@ -38,12 +38,12 @@ export interface KnowledgeBasePlanOptions {
   readonly deletionGraceMs: number;
 }
 
-/** Longest wait until a source's time is looked at again, in milliseconds; a planner's pass costs nothing. */
+/** Longest wait until a source is checked again, in milliseconds; planning is cheap. */
 const LONGEST_REQUEUE_MS = 3_600_000;
 
 /**
- * A collection in Postgres follows the resource, and the documents of `spec.sources` follow what they name. What can't be
- * followed leaves in place what is there: documents are found whatever is wrong with an edit.
+ * A collection in Postgres follows the resource, and the documents of `spec.sources` follow what they name. An invalid edit changes
+ * nothing: the documents that exist are still found.
  */
 export function planKnowledgeBase(
   knowledgeBase: KnowledgeBase,
@@ -80,7 +80,7 @@ export function planKnowledgeBase(
   const actions = actionsFor(knowledgeBase, { spec, view, sources });
   return {
     actions,
-    // Said when nothing is left to do, so that it is said once.
+    // Only when no action is left, so that each is reported once.
     notices: actions.length > 0 || sources === undefined ? [] : newlyFailed(knowledgeBase, sources.status),
     ...(sources !== undefined && sources.dueInMs !== Infinity && { requeueAfterMs: Math.min(sources.dueInMs, LONGEST_REQUEUE_MS) }),
     status: {
@@ -103,7 +103,7 @@ function actionsFor(
   if (view.state !== 'known' || spec === undefined) return [];
   if (sources === undefined) {
     if (view.conflict !== undefined && sameJson(view.conflict.spec, spec)) return [];
-    // The finalizer comes first: a collection that is made without one would outlive its resource.
+    // The finalizer comes first: a collection without one would outlive its resource.
     return [...(hasFinalizer(knowledgeBase) ? [] : [{ type: 'addFinalizer' } as const]), { type: 'ensureCollection', spec }];
   }
   const collectionId = view.collection?.id ?? '';
@@ -116,12 +116,12 @@ function actionsFor(
 
 const followed = ['uid', 'model', 'dimension', 'language', 'maxTokens', 'overlapTokens', 'workspace'] as const;
 
-/** @param spec - what the collection is to be; absent where the resource is not accepted */
+/** @param spec - of the collection; absent where the resource is not accepted */
 function synced(knowledgeBase: KnowledgeBase, spec: CollectionSpec | undefined, view: KnowledgeView): ConditionStage {
-  const good = { reason: 'CollectionReady', message: 'documents can be taken on and found' } as const;
+  const good = { reason: 'CollectionReady', message: 'documents can be added and found' } as const;
   const stage = (problem: Problem): ConditionStage => ({ type: 'Synced', good, problems: [problem] });
   if (spec === undefined)
-    return stage({ reason: 'CollectionWithheld', message: 'nothing is made or changed for it until the spec is accepted' });
+    return stage({ reason: 'CollectionWithheld', message: 'the operator creates and changes nothing for it until the spec is accepted' });
   if (view.state === 'unavailable') {
     const reported = conditionOf(knowledgeBase, 'Synced');
     const believed =
@@ -131,7 +131,7 @@ function synced(knowledgeBase: KnowledgeBase, spec: CollectionSpec | undefined, 
     if (believed) return { type: 'Synced', good, problems: [] };
     return stage({
       reason: 'StoreUnavailable',
-      message: `the collection cannot be made or changed: ${view.why}; the operator tries again by itself`,
+      message: `the collection cannot be created or changed: ${view.why}; the operator retries`,
     });
   }
   const { collection, conflict } = view;
@@ -139,12 +139,12 @@ function synced(knowledgeBase: KnowledgeBase, spec: CollectionSpec | undefined, 
     return stage({ reason: 'EmbeddingModelMismatch', message: conflict.message });
   if (collection !== undefined && followed.every((field) => collection[field] === spec[field]))
     return { type: 'Synced', good, problems: [] };
-  return stage({ reason: 'CollectionPending', message: 'the collection is being made or changed' });
+  return stage({ reason: 'CollectionPending', message: 'the collection is being created or changed' });
 }
 
 type Contents = Pick<KnowledgeBaseStatus, 'embedding' | 'store' | 'documents' | 'chunks' | 'sources'>;
 
-/** What is in it, whatever the spec says; what was last seen while Postgres is away. */
+/** What the collection holds, whatever the spec says; while Postgres is away, what the status has. */
 function contentsOf(knowledgeBase: KnowledgeBase, view: KnowledgeView, { store }: KnowledgeBasePlanOptions): Contents {
   const { status } = knowledgeBase;
   const shown: Contents = status?.sources === undefined ? {} : { sources: status.sources };
@@ -192,12 +192,12 @@ function unknownProfile(knowledgeBase: KnowledgeBase, profiles: readonly Configu
   return [
     {
       reason: 'UnknownEmbeddingProfile',
-      message: `embedding profile "${profile}" is not configured (there is: ${known}); it cannot be changed in place, so make the knowledge base anew with one of these or add it to PARLEY_EMBEDDING_PROFILES`,
+      message: `embedding profile "${profile}" is not configured (configured: ${known}); it cannot be changed in place, so create the knowledge base again with one of these or add it to PARLEY_EMBEDDING_PROFILES`,
     },
   ];
 }
 
-/** Nothing of it is found from the first action on; what is left in the stores goes without the resource. */
+/** From the first action on none of its documents are found; the worker clears the stores afterwards. */
 function planDeletion(knowledgeBase: KnowledgeBase, view: KnowledgeView, options: KnowledgeBasePlanOptions): KnowledgeBasePlan {
   if (!hasFinalizer(knowledgeBase)) return { actions: [] };
   if (view.state === 'known') {
@@ -207,6 +207,7 @@ function planDeletion(knowledgeBase: KnowledgeBase, view: KnowledgeView, options
   return planBlockedDeletion(knowledgeBase, {
     ...options,
     why: view.why,
-    words: { cannot: 'its documents cannot be deleted or handed on', left: 'its documents left in Postgres as they are' },
+    blocked: 'its documents cannot be deleted or released',
+    left: 'its documents left in Postgres as they are',
   });
 }

@@ -14,7 +14,7 @@ export function printRevision({ content, attempt, request }: SourceRevision): st
   return `${content}.${attempt}.${request}`;
 }
 
-/** What isn't printed by {@link printRevision} is nobody's content. */
+/** A text that {@link printRevision} did not print matches no content. */
 export function parseRevision(text: string): SourceRevision {
   const [content = '', attempt, request = ''] = text.split('.');
   return { content, attempt: Number(attempt) || 0, request };

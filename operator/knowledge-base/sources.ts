@@ -1,6 +1,6 @@
 /**
- * What is to be done for the sources of a knowledge base. A new document is taken on beside the one that is served; the
- * ingestion replaces the older one in the transaction that completes the new one, so that a source is never without an answer.
+ * Plans the documents of a knowledge base's sources. A new document is added next to the one that is served; the ingestion replaces
+ * the older one in the transaction that completes the new one, so that a source always has an answer.
  */
 import { millisecondsOf } from '../../crds/duration.ts';
 import type { KnowledgeBase, KnowledgeBaseStatus } from '../../crds/index.ts';
@@ -18,7 +18,7 @@ import type { SourceDocument } from './view.ts';
 type Source = NonNullable<KnowledgeBase['spec']['sources']>[number];
 export type SourceStatus = NonNullable<KnowledgeBaseStatus['sources']>[number];
 
-/** A document to be taken on, but for where. */
+/** A document to add, without its collection. */
 export type WantedDocument = Pick<NewDocument, 'kind' | 'filename' | 'urls' | 'content' | 'bytes' | 'metadata'> & {
   readonly source: string;
   readonly sourceRevision: string;
@@ -28,8 +28,7 @@ export type WantedDocument = Pick<NewDocument, 'kind' | 'filename' | 'urls' | 'c
 export interface Superfluous {
   readonly documentId: string;
   /**
-   * It is only in the way of another one. Where it has been completed meanwhile it stays: it has replaced what was served
-   * before, and nothing else would be found.
+   * Keep it where it has been completed meanwhile: it has replaced what was served before, and nothing else would be found.
    */
   readonly unlessCompleted: boolean;
 }
@@ -42,8 +41,8 @@ export interface SourcesPlan {
   readonly dueInMs: number;
 }
 
-/** What another attempt at the same bytes doesn't mend. */
-const lasting: ReadonlySet<string | null> = new Set([
+/** Errors that another attempt with the same bytes would repeat. */
+const PERMANENT_ERRORS: ReadonlySet<string | null> = new Set([
   'unsupported_content',
   'too_large',
   'password_protected',
@@ -52,7 +51,7 @@ const lasting: ReadonlySet<string | null> = new Set([
   'no_text_layer',
 ]);
 
-/** After the first failure that may not last; doubled with each further one. */
+/** After the first temporary failure; doubled with each further one. */
 const FIRST_RETRY_MS = 5 * 60_000;
 const LONGEST_RETRY_MS = 6 * 3_600_000;
 /** Of `status.sources[].message`. */
@@ -105,7 +104,7 @@ function planSource(
   const shown = { name: source.name, ...(served && { documentID: served.id, lastRefreshedAt: timestamp(served.progressAt) }) };
   const problem = sourceProblem(knowledgeBase, source, snapshot);
   if (problem !== undefined) {
-    const message = clip(served === undefined ? problem : `${problem}; the former content stays in use`);
+    const message = clip(served === undefined ? problem : `${problem}; the previous content stays in use`);
     return { superfluous: [], status: { ...shown, state: 'failed', message }, dueAt: Infinity };
   }
 
@@ -118,7 +117,7 @@ function planSource(
   const dueAt = latest === undefined || latest.status === 'processing' ? Infinity : nextAttemptAt(source, latest, failures);
   if (latest !== undefined && !isDue(source, latest, { newest: documents.at(-1) === latest, request, dueAt, now })) {
     return {
-      // Those that are newer would replace it one day, though it is what the spec asks for.
+      // Newer ones would replace it when they complete, though it is what the spec asks for.
       superfluous: documents.filter(
         (document, index) => document !== latest && (document.status === 'failed' || index > documents.indexOf(latest)),
       ),
@@ -126,7 +125,7 @@ function planSource(
       dueAt,
     };
   }
-  // One at a time: of a text that changes every second each state would be read otherwise, and none would be finished in time.
+  // One at a time: of a text that changes every second, ingestion would start every state and complete none in time.
   const others = documents.filter(({ status }) => status === 'processing');
   const atWork = others.some(({ queued }) => !queued);
   return {
@@ -146,17 +145,17 @@ function isDue(
 ): boolean {
   if (latest.status === 'processing') return false;
   if (dueAt <= now) return true;
-  // Asked for: pages may have changed, and what failed may go well now. A text that was read is the same.
+  // On request: pages may have changed, and what failed may succeed now. A text that was read is the same.
   const asked = request !== '' && parseRevision(latest.revision).request !== request;
   if (latest.status === 'failed') return asked || !newest;
   return asked && source.website !== undefined;
 }
 
-/** Failures are tried again as the refreshes are, and by themselves where they may pass. */
+/** Failures are retried with the refreshes, temporary ones also after a backoff. */
 function nextAttemptAt(source: Source, latest: SourceDocument, failures: number): number {
   const interval = source.refreshInterval === undefined ? Infinity : millisecondsOf(source.refreshInterval);
   if (latest.status === 'completed') return source.website === undefined ? Infinity : latest.progressAt + interval;
-  const backoff = lasting.has(latest.errorCode) ? Infinity : Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS);
+  const backoff = PERMANENT_ERRORS.has(latest.errorCode) ? Infinity : Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LONGEST_RETRY_MS);
   return latest.progressAt + Math.min(interval, backoff);
 }
 
@@ -175,8 +174,8 @@ function messageOf(
   if (latest.status === 'processing' || latest.message === '') return {};
   if (latest.status === 'completed') return { message: clip(latest.message) };
   const until = [
-    ...(served === undefined ? [] : ['the former content stays in use']),
-    dueAt === Infinity ? 'tried again when the source changes' : `tried again at ${timestamp(dueAt)}`,
+    ...(served === undefined ? [] : ['the previous content stays in use']),
+    dueAt === Infinity ? 'retried when the source changes' : `retried at ${timestamp(dueAt)}`,
   ].join('; ');
   const what = `${latest.errorCode ?? 'failed'}: ${latest.message}`;
   return { message: `${clip(what, MESSAGE_LIMIT - until.length - 2)}; ${until}` };
@@ -186,7 +185,7 @@ function clip(text: string, limit = MESSAGE_LIMIT): string {
   return text.length <= limit ? text : `${text.slice(0, limit - 1)}…`.toWellFormed();
 }
 
-/** The document that the source stands for now, and a hash of everything that would make it another one. */
+/** The document of the source now, and a hash of everything that makes it what it is. */
 function contentOf(
   knowledgeBase: KnowledgeBase,
   source: Source,
@@ -214,13 +213,13 @@ function contentOf(
   };
 }
 
-/** Short, for it is repeated in each revision; empty where nobody asked. */
+/** Short, because each revision repeats it; empty without a request. */
 function requestMark({ metadata }: KnowledgeBase): string {
   const requested = metadata.annotations?.[wellKnown.reconcileRequestedAt];
   return requested === undefined ? '' : sha256(requested).slice(0, 12);
 }
 
-/** Why there is nothing to read. */
+/** Why the source cannot be read. */
 function sourceProblem(knowledgeBase: KnowledgeBase, source: Source, snapshot: ClusterSnapshot): string | undefined {
   const only = { spec: { ...knowledgeBase.spec, sources: [source] } };
   const [missing] = unresolved(knowledgeBase.metadata.namespace ?? '', knowledgeBaseReferences(only), snapshot);

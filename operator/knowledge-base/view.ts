@@ -5,17 +5,17 @@ import type { Unavailable } from '../runtime/postgres-outage.ts';
 export type KnowledgeView =
   | {
       readonly state: 'known';
-      /** Absent where there is none, or nobody has it. */
+      /** Absent where no collection exists, or it has been released. */
       readonly collection?: KnownCollection;
       readonly documents?: DocumentCounts;
       /** Chunks that can be found. */
       readonly chunks?: number;
       /** Of all sources, oldest first; those that are deleted are left out. */
       readonly sourceDocuments: readonly SourceDocument[];
-      /** What Postgres would not make a collection for, and why: trying again changes nothing. */
+      /** A collection that Postgres refused, and why: another attempt would fail the same way. */
       readonly conflict?: { readonly spec: CollectionSpec; readonly message: string };
     }
-  /** Neither read nor written: what the status says is believed until Postgres answers again. */
+  /** Neither read nor written: the status is trusted until Postgres answers again. */
   | Unavailable;
 
 export type KnownCollection = Omit<CollectionSpec, 'org' | 'name' | 'profile'> & { readonly id: string };
@@ -27,18 +27,18 @@ export interface DocumentCounts {
   readonly failed: number;
 }
 
-/** A document that was taken on for a source. */
+/** A document of a source. */
 export interface SourceDocument {
   readonly id: string;
   readonly source: string;
   /** See {@link sourceRevision}. */
   readonly revision: string;
   readonly status: 'processing' | 'completed' | 'failed';
-  /** It waits, and nothing has been done for it yet. */
+  /** Ingestion has not started. */
   readonly queued: boolean;
   readonly errorCode: string | null;
   /** Of a failure, or what a website lacks; empty otherwise. */
   readonly message: string;
-  /** When it last got anywhere, in milliseconds since the epoch: of one that is at its end, when that came. */
+  /** When its state last changed, in milliseconds since the epoch. */
   readonly progressAt: number;
 }

@@ -1,11 +1,11 @@
-/** What a number is to have at the media server. Pure. */
+/** The trunks and the rule that a number needs at the media server. Pure. */
 import { isIP } from 'node:net';
 
 import { terminationOf, type Termination } from '../../voice/calls/sip/termination.ts';
 import type { SipSpec } from '../../voice/calls/sip/trunk-specs.ts';
 import type { PhoneNumber } from '../../crds/index.ts';
 
-/** What the deployment says of trunks, beside the numbers themselves. */
+/** Settings of the deployment for trunks. */
 export interface TrunkSettings {
   /** Where calls of numbers without a login may come from: addresses and networks. Anywhere, where empty. */
   readonly allowedAddresses: readonly string[];
@@ -18,9 +18,9 @@ export interface DesiredTrunks {
   readonly inbound: Extract<SipSpec, { kind: 'inbound' }>;
   /** Absent where the number has nothing to call through. */
   readonly outbound?: Extract<SipSpec, { kind: 'outbound' }>;
-  /** The rule, once the trunk is there that it is for; absent where nobody answers. */
+  /** The rule for an existing inbound trunk; absent without an agent that answers. */
   readonly rule?: (inboundTrunk: string) => Extract<SipSpec, { kind: 'rule' }>;
-  /** Why the number can't call, though an agent is to. */
+  /** Why the number cannot call, although an agent is named for that. */
   readonly lacking?: string;
 }
 
@@ -32,7 +32,7 @@ export function desiredTrunks(phoneNumber: PhoneNumber, settings: TrunkSettings,
   const { number } = spec;
   const name = `${metadata.namespace ?? ''}/${metadata.name}`;
   const { termination, login, lacking } = terminationFor(phoneNumber, settings, password);
-  // Digest is asked for where the trunk has a login of its own; what a deployment logs in with is not for callers.
+  // Callers have to log in only where the trunk has a login of its own; the deployment's login is not for callers.
   const asksForLogin = login !== undefined && spec.native === undefined;
   return {
     inbound: {
@@ -57,14 +57,14 @@ export function desiredTrunks(phoneNumber: PhoneNumber, settings: TrunkSettings,
   };
 }
 
-interface Way {
+interface TerminationPlan {
   readonly termination?: Termination;
   readonly login?: { readonly username: string; readonly password: string };
   readonly lacking: string;
 }
 
-function terminationFor({ spec }: PhoneNumber, { native, carrier }: TrunkSettings, password: string | undefined): Way {
-  const way = (uri: string | undefined, username: string | undefined, secret: string | undefined, lacking: string): Way => {
+function terminationFor({ spec }: PhoneNumber, { native, carrier }: TrunkSettings, password: string | undefined): TerminationPlan {
+  const plan = (uri: string | undefined, username: string | undefined, secret: string | undefined, lacking: string): TerminationPlan => {
     const termination = uri === undefined ? undefined : terminationOf(uri);
     return {
       lacking,
@@ -74,17 +74,17 @@ function terminationFor({ spec }: PhoneNumber, { native, carrier }: TrunkSetting
   };
   if (spec.sip !== undefined) {
     const { terminationURI, username } = spec.sip;
-    return way(terminationURI, username, password, 'the number names no trunk to call through; set spec.sip.terminationURI');
+    return plan(terminationURI, username, password, 'the number names no trunk to call through; set spec.sip.terminationURI');
   }
   if (spec.carrier !== undefined) {
-    const lacking = 'the deployment names no way to its carrier; have PARLEY_CARRIER_TERMINATION_URI set for the operator';
-    return way(carrier?.uri, spec.carrier.accountSID, password, lacking);
+    const lacking = 'the deployment has no address of its carrier; have PARLEY_CARRIER_TERMINATION_URI set for the operator';
+    return plan(carrier?.uri, spec.carrier.accountSID, password, lacking);
   }
-  const lacking = 'the deployment names no way out for its own numbers; have PARLEY_NATIVE_TERMINATION_URI set for the operator';
-  return way(native?.uri, native?.username, native?.password, lacking);
+  const lacking = 'the deployment has no trunk for calls from its own numbers; have PARLEY_NATIVE_TERMINATION_URI set for the operator';
+  return plan(native?.uri, native?.username, native?.password, lacking);
 }
 
-/** An address that the trunk is known by is one that its calls come from; a name may stand for any. */
+/** A trunk's calls come from its own IP address; a host name may stand for any. */
 function allowedFor(termination: Termination | undefined, { allowedAddresses }: TrunkSettings): readonly string[] {
   if (allowedAddresses.length === 0) return [];
   const host = termination?.address.replace(/:\d+$/, '').replace(/^\[|\]$/g, '') ?? '';

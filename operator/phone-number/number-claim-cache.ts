@@ -1,4 +1,4 @@
-/** Claims of numbers in Postgres, with those that this process knows to hold: only the leader claims. */
+/** Reads and writes claims of numbers in Postgres; caches which ones are held, because only the leader claims. */
 import type { NumberOwner, Store } from '../../store/index.ts';
 import type { PostgresOutage, Unavailable } from '../runtime/postgres-outage.ts';
 import type { ClaimView } from './ownership.ts';
@@ -28,7 +28,7 @@ export class NumberClaimCache {
     });
   }
 
-  /** @returns whether the number is its own; otherwise the next view tells why not */
+  /** @returns whether the owner has the number now; otherwise the next view says why not */
   async claim(owner: NumberOwner, assignees: readonly string[] | undefined): Promise<boolean> {
     const { store, outage, reservedMs } = this.#options;
     const claimed = await outage.guard(async () => store.numberClaims.claim(owner, { reservedMs, assignees }));
@@ -47,7 +47,7 @@ export class NumberClaimCache {
     return 'state' in released ? [] : released;
   }
 
-  /** Nothing that was known counts any more: somebody else may have written. */
+  /** Another process may have written. */
   clear(): void {
     this.#held.clear();
   }

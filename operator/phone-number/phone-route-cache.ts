@@ -40,7 +40,7 @@ export class PhoneRouteCache {
     });
   }
 
-  /** Nothing that was known counts any more: somebody else may have written. */
+  /** Another process may have written. */
   clear(): void {
     this.#written.clear();
   }

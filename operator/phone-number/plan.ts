@@ -25,14 +25,14 @@ export type PhoneNumberAction =
   | { readonly type: 'writeRoute'; readonly route: PhoneRoute }
   | { readonly type: 'removeRoute' };
 
-/** The media server and Postgres, as far as they are known. */
+/** What the media server and Postgres have. */
 export interface Telephony {
   readonly sip: SipView;
   readonly route: RouteView;
   readonly settings: TrunkSettings;
-  /** What stands behind the Secret that the spec names. */
+  /** From the Secret that the spec names. */
   readonly password: string | undefined;
-  /** Tells two specs apart without telling what is in them. */
+  /** Tells two specs apart without revealing their content. */
   readonly digest: (spec: SipSpec) => string;
 }
 
@@ -50,8 +50,8 @@ export interface PhoneNumberPlanOptions {
 export type PhoneNumberPlan = Plan<PhoneNumberAction | FinalizerAction, PhoneNumberStatus>;
 
 /**
- * The media server has what an accepted number is to have, and calls find it in Postgres. What can't be followed leaves in place
- * what is there. Without a media server `Ready` follows the spec and its references alone.
+ * The media server gets the trunks of an accepted number, and calls find its route in Postgres. An invalid edit changes neither.
+ * Without a media server `Ready` follows the spec and its references alone.
  */
 export function planPhoneNumber(phoneNumber: PhoneNumber, snapshot: ClusterSnapshot, options: PhoneNumberPlanOptions): PhoneNumberPlan {
   if (isDeleting(phoneNumber)) return planDeletion(phoneNumber, options);
@@ -71,7 +71,7 @@ export function planPhoneNumber(phoneNumber: PhoneNumber, snapshot: ClusterSnaps
   const references = unresolved(namespace, phoneNumberReferences(phoneNumber), snapshot);
   const credentials = phoneNumberReferences(phoneNumber).filter(({ kind }) => kind === 'Secret');
   const withheld = [...termination, ...unresolved(namespace, credentials, snapshot)];
-  // Not accepted before it is known: that is what tells an owner from a rival while Postgres is away.
+  // Not accepted before it is known: the condition distinguishes owner from rival while Postgres is away.
   const undecided = owning.verdict === 'unknown' ? [undecidedBy(owning.why)] : [];
   const [problem] = ownership.length === 0 ? undecided : [];
   const { stage, actions, ids } =
@@ -92,7 +92,7 @@ export function planPhoneNumber(phoneNumber: PhoneNumber, snapshot: ClusterSnaps
 }
 
 function undecidedBy(why: string): Problem {
-  return { reason: 'StoreUnavailable', message: `whose the number is can't be found out: ${why}; the operator tries again by itself` };
+  return { reason: 'StoreUnavailable', message: `the owner of the number cannot be determined: ${why}; the operator retries` };
 }
 
 type Ids = Pick<PhoneNumberStatus, 'inboundTrunkID' | 'outboundTrunkID' | 'dispatchRuleID'>;
@@ -103,7 +103,7 @@ interface Connection {
   readonly ids: Ids;
 }
 
-const good = { reason: 'TrunksReady', message: 'the media server and calls know the number as it is' } as const;
+const good = { reason: 'TrunksReady', message: 'trunks, rule and route match the spec' } as const;
 
 function connection(
   phoneNumber: PhoneNumber,
@@ -128,14 +128,14 @@ function connection(
   const { sip, route } = telephony;
   if (ownership.length > 0)
     return stopped(
-      { reason: 'TrunksWithheld', message: 'the number is connected to nothing until the spec is accepted' },
+      { reason: 'TrunksWithheld', message: 'the number is not connected until the spec is accepted' },
       withdrawal(phoneNumber, telephony),
     );
-  // What has never been connected waits, so that things may be applied in any order.
+  // A number that was never connected waits, so that objects may be applied in any order.
   if ((withheld.length > 0 || references.length > 0) && !hasFinalizer(phoneNumber))
     return stopped({
       reason: 'TrunksWithheld',
-      message: 'the number is connected to nothing until the spec is accepted and everything it names exists',
+      message: 'the number is not connected until the spec is accepted and everything it names exists',
     });
   if (sip.state === 'unavailable') return { stage: unreachable(phoneNumber, sip), actions: [], ids };
 
@@ -153,7 +153,7 @@ function connection(
       ids: {},
     };
   }
-  // A slip in the address takes no number off the air, and without its password a trunk would be made that asks for none: the agents are followed.
+  // A wrong address doesn't disconnect the number, and without its password a trunk would ask for none: only the rule follows the spec.
   const trunks = trunkActions(phoneNumber, snapshot, { sip, desired, digest: telephony.digest }).filter(
     (action) => withheld.length === 0 || isOfRule(action),
   );
@@ -161,18 +161,18 @@ function connection(
     if (trunks.some((action) => attemptOf(action, telephony.digest) === sip.refused?.attempt && sip.refused !== undefined))
       return stopped({
         reason: 'TrunkRefused',
-        message: `the media server does not take the number: ${sip.refused?.message ?? ''}; remove there what is in the way, or correct the spec`,
+        message: `the media server refuses the number: ${sip.refused?.message ?? ''}; remove the conflicting trunk or rule there, or correct the spec`,
       });
-    return stopped({ reason: 'TrunksPending', message: 'the media server is being told of the number' }, [
+    return stopped({ reason: 'TrunksPending', message: 'trunks and rule are being created or changed at the media server' }, [
       ...(hasFinalizer(phoneNumber) ? [] : [{ type: 'addFinalizer' } as const]),
       ...trunks,
     ]);
   }
   const written = routing(phoneNumber, ids.outboundTrunkID, route);
   if (written.problem !== undefined) return stopped(written.problem, written.actions);
-  // Somebody took it away.
+  // Somebody removed the finalizer.
   if (!hasFinalizer(phoneNumber))
-    return stopped({ reason: 'TrunksPending', message: 'calls are being told of the number' }, [{ type: 'addFinalizer' }]);
+    return stopped({ reason: 'TrunksPending', message: 'the route of the number is being stored' }, [{ type: 'addFinalizer' }]);
   if (withheld.length > 0)
     return stopped({
       reason: 'TrunksWithheld',
@@ -187,7 +187,7 @@ function isOfRule(action: PhoneNumberAction | FinalizerAction): boolean {
   return (action.type === 'create' || action.type === 'replace') && action.spec.kind === 'rule';
 }
 
-/** Names an attempt, so that one that was refused is known again. */
+/** Identifies an attempt, to recognise one that was refused. */
 export function attemptOf(action: PhoneNumberAction | FinalizerAction, digest: Telephony['digest']): string | undefined {
   if (action.type === 'create') return digest(action.spec);
   return action.type === 'replace' ? `${action.id} ${digest(action.spec)}` : undefined;
@@ -195,12 +195,12 @@ export function attemptOf(action: PhoneNumberAction | FinalizerAction, digest: T
 
 function unreachable(phoneNumber: PhoneNumber, sip: Extract<SipView, { state: 'unavailable' }>): ConditionStage {
   const reported = conditionOf(phoneNumber, 'Synced');
-  // What was in step is believed to be so: nothing has been changed since.
+  // What was in sync is assumed to be so: the spec has not changed since.
   if (!sip.login && reported?.reason === good.reason && reported.observedGeneration === phoneNumber.metadata.generation)
     return { type: 'Synced', good, problems: [] };
   return notSynced({
     reason: sip.login ? 'MediaServerRefusesKey' : 'MediaServerUnavailable',
-    message: `the media server can't be told of the number: ${sip.why}${sip.login ? '; correct them' : '; the operator tries again by itself'}`,
+    message: `trunks cannot be changed at the media server: ${sip.why}${sip.login ? '; correct them' : '; the operator retries'}`,
   });
 }
 
@@ -215,7 +215,7 @@ function trunkActions(
 ): PhoneNumberPlan['actions'] {
   const { uid } = phoneNumber.metadata;
   const livesOn = new Set(snapshot.phoneNumbersWith(phoneNumber.spec.number).map((rival) => rival.metadata.uid));
-  // Left behind by an object that is gone: the number's, so that it is taken over instead of being in the way.
+  // Of objects that are gone: taken over instead of conflicting.
   const left = sip.others.filter((thing) => !livesOn.has(thing.uid));
   const keep = (kind: SipKind): SipThing | undefined => ofKind(sip.own, kind)[0] ?? ofKind(left, kind)[0];
   const bring = (spec: SipSpec): PhoneNumberPlan['actions'] => {
@@ -227,7 +227,7 @@ function trunkActions(
   const wanted: readonly (readonly [SipKind, PhoneNumberPlan['actions'] | undefined])[] = [
     ['inbound', bring(desired.inbound)],
     ['outbound', desired.outbound && bring(desired.outbound)],
-    // Made when its trunk is there.
+    // Created once its trunk exists.
     ['rule', desired.rule && (inbound === undefined ? [] : bring(desired.rule(inbound.id)))],
   ];
   const changes = wanted.flatMap(([, actions]) => actions ?? []);
@@ -235,7 +235,7 @@ function trunkActions(
     const kept = actions === undefined ? undefined : keep(kind)?.id;
     return [...ofKind(sip.own, kind), ...ofKind(left, kind)].filter(({ id }) => id !== kept);
   });
-  // What is in the way goes first; a rule goes before its trunk.
+  // Removals first, because they may conflict; a rule before its trunk.
   return [...removals(superfluous), ...changes];
 }
 
@@ -250,7 +250,7 @@ function removals(things: readonly SipThing[]): PhoneNumberPlan['actions'] {
   }));
 }
 
-/** Nothing is left of a number that the object has no say over. */
+/** Removes everything of a number that the object doesn't own. */
 function withdrawal(phoneNumber: PhoneNumber, { sip, route }: Telephony): PhoneNumberPlan['actions'] {
   if (!hasFinalizer(phoneNumber)) return [];
   if (sip.state === 'unavailable' || route.state === 'unavailable') return [];
@@ -279,16 +279,16 @@ function routing(
       actions: [],
       problem: {
         reason: 'StoreUnavailable',
-        message: `calls can't be told of the number: ${view.why}; the operator tries again by itself`,
+        message: `the route of the number cannot be stored: ${view.why}; the operator retries`,
       },
     };
   if (view.written !== undefined && sameJson(view.written, route)) return { actions: [] };
-  // The finalizer comes first: what is made without one would outlive its resource.
+  // The finalizer comes first: a route without one would outlive its resource.
   const actions = [...(finalized ? [] : [{ type: 'addFinalizer' } as const]), { type: 'writeRoute', route } as const];
-  return { actions, problem: { reason: 'TrunksPending', message: 'calls are being told of the number' } };
+  return { actions, problem: { reason: 'TrunksPending', message: 'the route of the number is being stored' } };
 }
 
-/** As they are there now, or as they were last seen. */
+/** As the media server has them, or as the status has them. */
 function idsShown({ status }: PhoneNumber, sip: SipView | undefined): Ids {
   if (sip?.state !== 'known') {
     const { inboundTrunkID, outboundTrunkID, dispatchRuleID } = status ?? {};
@@ -318,7 +318,7 @@ function unusableTermination({ spec }: PhoneNumber, { addresses }: ClusterSnapsh
   return message === undefined ? [] : [{ reason: 'AddressForbidden', message: `spec.sip.terminationURI: ${message}` }];
 }
 
-/** Nobody is called by it any more; what the media server has goes along, or stays where it is to. */
+/** Removes the route, and the trunks unless the policy retains them. */
 function planDeletion(phoneNumber: PhoneNumber, { telephony, now, deletionGraceMs }: PhoneNumberPlanOptions): PhoneNumberPlan {
   if (!hasFinalizer(phoneNumber)) return { actions: [] };
   const heldUp = (why: string): PhoneNumberPlan =>
@@ -326,7 +326,8 @@ function planDeletion(phoneNumber: PhoneNumber, { telephony, now, deletionGraceM
       now,
       deletionGraceMs,
       why,
-      words: { cannot: 'its trunks cannot be removed', left: 'its trunks left at the media server as they are' },
+      blocked: 'its trunks cannot be removed',
+      left: 'its trunks left at the media server as they are',
     });
   const keeps = phoneNumber.spec.deletionPolicy === 'Retain';
   if (telephony === undefined)

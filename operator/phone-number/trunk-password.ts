@@ -1,4 +1,4 @@
-/** Reads the password of a trunk when it is needed; kept nowhere. */
+/** Reads the password of a trunk whenever it is needed, and never stores it. */
 import type { PhoneNumber } from '../../crds/index.ts';
 import { KubeError, ResourceClient, type KubeObject, type Stored, type Transport } from '../../kube/index.ts';
 import { namespaceOf } from '../runtime/snapshot-reader.ts';
@@ -8,8 +8,7 @@ interface Secret extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** Longest time for one request, in milliseconds. */
-const requestMs = 5_000;
+const REQUEST_TIMEOUT_MS = 5_000;
 
 export class TrunkPasswords {
   readonly #client: ResourceClient<Secret>;
@@ -27,9 +26,12 @@ export class TrunkPasswords {
     const ref = sip?.passwordSecretRef ?? carrier?.authTokenSecretRef;
     if (ref === undefined) return undefined;
     try {
-      const { data } = await this.#client.get({ namespace: namespaceOf(phoneNumber), name: ref.name }, { signal, timeoutMs: requestMs });
+      const { data } = await this.#client.get(
+        { namespace: namespaceOf(phoneNumber), name: ref.name },
+        { signal, timeoutMs: REQUEST_TIMEOUT_MS },
+      );
       const value = data?.[ref.key];
-      // A file made by an editor ends with a line.
+      // Editors end a file with a line break.
       return value === undefined
         ? undefined
         : Buffer.from(value, 'base64')

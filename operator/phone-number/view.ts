@@ -1,4 +1,4 @@
-/** What is known of a number at the media server and in Postgres. */
+/** What the media server and Postgres have of a number. */
 import type { SipThing } from '../../voice/calls/sip/trunks.ts';
 import type { PhoneRoute } from '../../store/index.ts';
 import type { Unavailable } from '../runtime/postgres-outage.ts';
@@ -6,16 +6,16 @@ import type { Unavailable } from '../runtime/postgres-outage.ts';
 export type SipView =
   | {
       readonly state: 'known';
-      /** Its own, by its uid; oldest name first, so that everybody keeps the same one of two. */
+      /** Its own, by its uid; in a fixed order, so that of two the same one is always kept. */
       readonly own: readonly SipThing[];
       /** Of the same number, for objects that may be gone. */
       readonly others: readonly SipThing[];
-      /** What the media server would not make, and why: asking again changes nothing. */
+      /** What the media server refused, and why: another attempt would fail the same way. */
       readonly refused?: { readonly attempt: string; readonly message: string };
     }
-  /** It keeps no trunks at all. */
+  /** It runs without Redis and keeps no trunks. */
   | { readonly state: 'without_redis' }
-  /** What is there can't be known now; `login` needs a person. */
+  /** It cannot be read now; `login` needs a person. */
   | { readonly state: 'unavailable'; readonly why: string; readonly login: boolean };
 
 export type RouteView =

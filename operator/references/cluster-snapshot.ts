@@ -4,13 +4,13 @@ import type { Agent, KnowledgeBase, PhoneNumber, Tool, WebhookSubscription } fro
 import { isDeleting } from '../status/common.ts';
 
 export interface UnusableKeys {
-  /** Are called like signing keys, and are none. */
+  /** Have the name of a signing key, but no valid one. */
   readonly signing: ReadonlySet<string>;
   /** Can't be the value of a header. */
   readonly header: ReadonlySet<string>;
 }
 
-/** A Secret or ConfigMap as far as it is known: never its values. */
+/** A Secret or ConfigMap without its values. */
 export type DataObject =
   | { readonly state: 'absent' }
   | {
@@ -20,9 +20,9 @@ export type DataObject =
       readonly keys: ReadonlySet<string>;
       /** Uids of its owners. */
       readonly owners: readonly string[];
-      /** Keys of a Secret whose values can't be what the name says; judged when they were read. */
+      /** Keys of a Secret whose values cannot be used; checked when they were read. */
       readonly unusable?: UnusableKeys;
-      /** The annotation that says until when former signing keys are used, as it is written. */
+      /** The annotation with the expiry of previous signing keys, unparsed. */
       readonly signingExpiry?: string;
     }
   | { readonly state: 'forbidden' };
@@ -95,7 +95,7 @@ export function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Who owns what only one may have: the oldest that isn't on its way out. */
+/** The owner of what only one object may have: the oldest that isn't being deleted. */
 export function ownerAmong<T extends Aged & Parameters<typeof isDeleting>[0]>(rivals: readonly T[]): T | undefined {
   return rivals.filter((rival) => !isDeleting(rival)).sort(byAge)[0];
 }

@@ -1,4 +1,4 @@
-/** A world held in plain lists: for `parley explain`, which reads one namespace once, and for tests. */
+/** A snapshot of plain lists: for `parley explain`, which reads one namespace once, and for tests. */
 import type { AddressChecks } from '../../voice/calls/address-checks.ts';
 import {
   subscriptionNameOf,
@@ -45,7 +45,7 @@ export interface SnapshotContents {
   readonly addresses?: AddressChecks;
 }
 
-const anyAddress: AddressChecks = { web: () => undefined, sip: () => undefined };
+const ANY_ADDRESS: AddressChecks = { web: () => undefined, sip: () => undefined };
 
 export function memorySnapshot(contents: SnapshotContents): ClusterSnapshot {
   const {
@@ -85,7 +85,7 @@ export function memorySnapshot(contents: SnapshotContents): ClusterSnapshot {
       subscriptions.filter((item) => item.metadata.namespace === namespace && subscriptionNameOf(item) === name),
     secret: (namespace, name) => keyed('Secret', secrets, namespace, name),
     configMap: (namespace, name) => keyed('ConfigMap', configMaps, namespace, name),
-    addresses: contents.addresses ?? anyAddress,
+    addresses: contents.addresses ?? ANY_ADDRESS,
     configText: (namespace, name, key) => textOf(configMaps.find((item) => item.namespace === namespace && item.name === name)?.data, key),
   };
 }
@@ -98,7 +98,7 @@ function named<T extends { readonly metadata: { readonly namespace?: string; rea
   return list.find((item) => item.metadata.namespace === namespace && item.metadata.name === name);
 }
 
-/** The text of one key. A key that is there but not among `data` is binary, and so is what holds U+0000. */
+/** The text of an existing key. One that is not among `data` is binary, and so is a text with U+0000. */
 export function textOf(data: Readonly<Record<string, string>> | undefined, key: string): ConfigText {
   const text = data?.[key];
   if (text === undefined || text.includes('\0')) return { state: 'binary' };

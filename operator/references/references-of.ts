@@ -1,4 +1,4 @@
-/** What an object names in its own namespace. Pure, and the one place that knows where the kinds keep their references. */
+/** Which objects of its namespace an object refers to. Pure, and the only place that knows where specs hold references. */
 import { companionName, type Agent, type KnowledgeBase, type PhoneNumber, type Tool, type WebhookSubscription } from '../../crds/index.ts';
 
 export type ReferenceKind = 'Secret' | 'ConfigMap' | 'Agent' | 'KnowledgeBase';
@@ -49,7 +49,7 @@ export function agentReferences({ spec }: Pick<Agent, 'spec'>): readonly Referen
   ];
 }
 
-/** What a tool needs in order to run, without the agents it attaches itself to. */
+/** What a tool needs to run, without the agents it attaches itself to. */
 export function toolCredentials({ spec }: Pick<Tool, 'spec'>): readonly Reference[] {
   return [
     ...headers(spec.custom?.http.headers, 'spec.custom.http.headers'),

@@ -4,7 +4,7 @@ import type { Problem } from '../status/reasons.ts';
 import type { Reference } from './references-of.ts';
 import { ownerAmong, type ClusterSnapshot, type DataObject } from './cluster-snapshot.ts';
 
-/** What is wrong with each reference, in the order of the spec; empty when everything exists and can be used. */
+/** The problems of references, in the order of the spec; empty when everything exists and can be used. */
 export function unresolved(namespace: string, references: readonly Reference[], snapshot: ClusterSnapshot): readonly Problem[] {
   return references.flatMap((reference) => check(namespace, reference, snapshot) ?? []);
 }
@@ -51,7 +51,7 @@ function checkObject(
   return undefined;
 }
 
-/** The first thing to check of any object: outside an organisation nothing is acted upon. */
+/** The first check of any object: outside organisations the operator does nothing. */
 export function notAnOrganization(namespace: string, snapshot: ClusterSnapshot): readonly Problem[] {
   if (snapshot.isOrganization(namespace)) return [];
   return [

@@ -8,40 +8,38 @@ export interface BlockedDeletion {
   readonly now: number;
   /** How long a deletion waits, in milliseconds. */
   readonly deletionGraceMs: number;
-  /** What is in the way. */
+  /** What keeps the operator from completing it. */
   readonly why: string;
-  readonly words: {
-    /** `X cannot be taken out of service`. */
-    readonly cannot: string;
-    /** `let go with X`. */
-    readonly left: string;
-  };
+  /** `X cannot be deleted`, for the status. */
+  readonly blocked: string;
+  /** What a release without it leaves behind, for the Event. */
+  readonly left: string;
 }
 
 /** The deletion of an object while Postgres or the media server is away: it is released after a bounded time, or at once where its annotation says so. */
 export function planBlockedDeletion<S extends CommonStatus>(
   object: Managed & { readonly status?: S },
-  { now, deletionGraceMs, why, words }: BlockedDeletion,
+  { now, deletionGraceMs, why, blocked, left }: BlockedDeletion,
 ): Plan<FinalizerAction, S> {
-  const left = Date.parse(object.metadata.deletionTimestamp ?? '') + deletionGraceMs - now;
+  const leftMs = Date.parse(object.metadata.deletionTimestamp ?? '') + deletionGraceMs - now;
   const forced = object.metadata.annotations?.[wellKnown.forceRelease] === 'true';
-  if (forced || left <= 0) {
+  if (forced || leftMs <= 0) {
     return {
       actions: [{ type: 'dropFinalizer' }],
       notices: [
         {
           type: 'Warning',
           reason: 'Retained',
-          message: `let go ${forced ? `because of the annotation ${wellKnown.forceRelease}` : 'after the grace period'}, with ${words.left}: ${why}`,
+          message: `released ${forced ? `because of the annotation ${wellKnown.forceRelease}` : 'after the grace period'}, with ${left}: ${why}`,
         },
       ],
     };
   }
   const generation = object.metadata.generation ?? 0;
-  const message = `${words.cannot}: ${why}; lets go at ${timestamp(now + left)} in any case, or at once with the annotation ${wellKnown.forceRelease}=true`;
+  const message = `${blocked}: ${why}; the operator releases the object at ${timestamp(now + leftMs)} in any case, or at once with the annotation ${wellKnown.forceRelease}=true`;
   return {
     actions: [],
-    requeueAfterMs: left,
+    requeueAfterMs: leftMs,
     status: {
       ...(object.status ?? ({} as S)),
       observedGeneration: generation,

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
  */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null';
-  const known = texts.get(value);
+  const known = memoized.get(value);
   if (known !== undefined) return known;
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item ?? null)).join(',')}]`;
   const fields = Object.entries(value)
@@ -16,12 +16,12 @@ export function canonicalJson(value: unknown): string {
   return `{${fields.join(',')}}`;
 }
 
-/** Of the values that {@link lasting} was given. */
-const texts = new WeakMap<object, string>();
+/** Of the values that {@link memoizeCanonicalJson} was given. */
+const memoized = new WeakMap<object, string>();
 
-/** A value that is never changed in place: its canonical JSON is made once, and documents that hold many such values are put together quickly. */
-export function lasting<T extends object>(value: T): T {
-  texts.set(value, canonicalJson(value));
+/** Computes the canonical JSON of a value that is never changed in place only once. */
+export function memoizeCanonicalJson<T extends object>(value: T): T {
+  memoized.set(value, canonicalJson(value));
   return value;
 }
 

@@ -1,8 +1,8 @@
 import { compareResourceVersions, keyOf, type KubeObject, type Stored } from '../../kube/index.ts';
 
 /**
- * What this process has just written and the informer has not brought back yet. Without it a reconcile that follows
- * closely would compare with an old status and write the same thing twice.
+ * Objects that this process has written and the informer has not received yet. Without them the next reconcile would
+ * compare with an old status and write it twice.
  */
 export class PendingWrites<T extends KubeObject> {
   readonly #written = new Map<string, Stored<T>>();
@@ -25,8 +25,8 @@ export class PendingWrites<T extends KubeObject> {
   }
 
   /**
-   * Whether a watch event is no more than the echo of our own last write. An older state isn't: it may be somebody's
-   * change that came between our read and our write.
+   * Whether a watch event is the echo of our own last write. An older state isn't: it may be another client's change
+   * between our read and our write.
    */
   isEcho(object: Stored<T>): boolean {
     const written = this.#written.get(keyOf(object));

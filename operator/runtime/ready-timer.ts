@@ -2,7 +2,7 @@ import type { Clock } from '../../platform/clock.ts';
 import type { Managed } from '../status/common.ts';
 import { conditionOf } from '../status/conditions.ts';
 
-/** Measures from the first sight of a generation until its status says it is ready. */
+/** Measures from the first event of a generation until its status says it is ready. */
 export class ReadyTimer {
   readonly #clock: Clock;
   readonly #seen = new Map<string, { readonly generation: number; readonly at: number }>();
@@ -11,7 +11,7 @@ export class ReadyTimer {
     this.#clock = clock;
   }
 
-  /** An object came by in a watch: a new generation starts the time; one that another process has dealt with ends it. */
+  /** A watch event: a new generation starts the timer; one that another process has made ready ends it. */
   saw(key: string, object: Managed): void {
     const generation = object.metadata.generation ?? 0;
     if (object.status?.observedGeneration === generation) {

@@ -15,8 +15,8 @@ export interface ReasonDefinition {
   /** What a person does about it; absent where nothing needs doing. */
   readonly cure?: string;
   /**
-   * `person`: nothing gets better until somebody changes something, so `Stalled` is set.
-   * `retry`: tried again unattended, so `Reconciling` is set.
+   * `person`: a person has to change something, so `Stalled` is set.
+   * `retry`: the operator retries, so `Reconciling` is set.
    * Absent: does not keep the object from being ready.
    */
   readonly blocks?: 'person' | 'retry';
@@ -27,13 +27,13 @@ const table = {
   Suspended: {
     condition: 'Ready',
     status: 'Unknown',
-    meaning: '`spec.suspend` is true: changes are not acted upon, what was in use stays in use.',
-    cure: 'Set `spec.suspend` to false, or remove it, to go on.',
+    meaning: '`spec.suspend` is true: changes are ignored, what was in use stays in use.',
+    cure: 'Set `spec.suspend` to false, or remove it, to resume.',
   },
   Deleting: {
     condition: 'Ready',
     status: 'False',
-    meaning: 'The object is being deleted and what it stands for is being released.',
+    meaning: 'The object is being deleted, and the operator releases what belongs to it.',
     blocks: 'retry',
   },
 
@@ -41,7 +41,7 @@ const table = {
   NotAnOrganization: {
     condition: 'Accepted',
     status: 'False',
-    meaning: 'The namespace is not an organisation, so nothing in it is acted upon.',
+    meaning: 'The namespace is not an organisation, so the operator ignores its objects.',
     cure: 'Label the namespace `parley.dev/organization=true`, or create the object in a namespace that has the label.',
     blocks: 'person',
   },
@@ -70,7 +70,7 @@ const table = {
     condition: 'Accepted',
     status: 'False',
     meaning: "The parameters of a tool's function are not a valid JSON Schema.",
-    cure: 'Correct the schema at the place that the message names.',
+    cure: 'Correct the schema where the message says.',
     blocks: 'person',
   },
   InvalidSpec: {
@@ -143,14 +143,14 @@ const table = {
     condition: 'Accepted',
     status: 'False',
     meaning: '`spec.events` names an event that this version does not know. The events that it does know are delivered all the same.',
-    cure: 'Correct the name; the message lists those that there are.',
+    cure: 'Correct the name; the message lists the known ones.',
     blocks: 'person',
   },
   AddressForbidden: {
     condition: 'Accepted',
     status: 'False',
     meaning:
-      'An address may not be called: it is not on the public internet, has a port that is not allowed, or is no web or SIP address. An agent serves all the same, and a phone number goes on with the trunk it had.',
+      'An address may not be called: it is not on the public internet, has a port that is not allowed, or is not a web or SIP address. An agent serves all the same, and a phone number keeps its former trunk.',
     cure: 'Use an address that the message allows, or have the operator of the installation allow it (PARLEY_EGRESS_ALLOW_CIDRS, PARLEY_EGRESS_PORTS, PARLEY_SIP_ALLOW_CIDRS for SIP).',
     blocks: 'person',
   },
@@ -201,7 +201,7 @@ const table = {
   SourceNotText: {
     condition: 'ResolvedRefs',
     status: 'False',
-    meaning: 'What a source names in a ConfigMap is binary, or larger than 1 MiB. The other sources are read all the same.',
+    meaning: 'The ConfigMap key of a source is binary, or larger than 1 MiB. The other sources are read all the same.',
     cure: 'Keep text under `data`, or upload it as a document.',
     blocks: 'person',
   },
@@ -216,14 +216,14 @@ const table = {
     condition: 'ResolvedRefs',
     status: 'False',
     meaning:
-      'The KnowledgeBase that the spec names does not exist or is being deleted. An agent that has served goes on without it; a new one waits. Heals when it appears.',
+      'The KnowledgeBase that the spec names does not exist or is being deleted. An agent that has served continues without it; a new one waits. Heals when it appears.',
     cure: 'Create the KnowledgeBase in the same namespace, or change the reference.',
     blocks: 'person',
   },
   ToolNotUsable: {
     condition: 'ResolvedRefs',
     status: 'False',
-    meaning: 'A tool that attached itself to the agent is not usable. An agent that has served goes on without it; a new one waits.',
+    meaning: 'A tool that attached itself to the agent is not usable. An agent that has served continues without it; a new one waits.',
     cure: 'Correct the Tool that the message names, or detach it.',
     blocks: 'person',
   },
@@ -244,7 +244,7 @@ const table = {
   HeaderValueInvalid: {
     condition: 'ResolvedRefs',
     status: 'False',
-    meaning: 'What a Secret holds for a header cannot be sent as one. Deliveries wait.',
+    meaning: 'The value of a header in a Secret cannot be sent. Deliveries wait.',
     cure: 'Keep a single line of text without control characters in the Secret.',
     blocks: 'person',
   },
@@ -260,7 +260,7 @@ const table = {
     condition: 'Synced',
     status: 'False',
     meaning:
-      'The agent has served before and something that it can do without is missing: its knowledge base, or what a tool needs. New calls start with all that the spec asks for but that, and so do later edits.',
+      'The agent has served before and something optional is missing: its knowledge base, or what a tool needs. New calls start without it, and so do later edits.',
     cure: 'See the condition ResolvedRefs; `servingRevision` becomes `desiredRevision` once everything is there.',
     blocks: 'person',
   },
@@ -268,21 +268,21 @@ const table = {
     condition: 'Synced',
     status: 'False',
     meaning:
-      "The revision that the spec asks for is not put into service, because the spec is not accepted, or something is missing that no call can be held without: a provider's key, the system prompt, or anything at all of an agent that has never served. The last sound one keeps serving.",
+      "The revision that the spec asks for is not put into service, because the spec is not accepted, or something is missing that every call needs: a provider's key, the system prompt, or any reference of an agent that has never served. The last valid revision keeps serving.",
     cure: 'See the conditions Accepted and ResolvedRefs.',
     blocks: 'person',
   },
   RevisionRejected: {
     condition: 'Synced',
     status: 'False',
-    meaning: 'Postgres would not take the revision, because of its content. The last stored revision keeps serving.',
-    cure: 'Change what the message names, such as a character that cannot be stored or the sheer size.',
+    meaning: 'Postgres refused the revision because of its content. The last stored revision keeps serving.',
+    cure: 'Change what the message names, such as a character that cannot be stored, or the size.',
     blocks: 'person',
   },
   StoreUnavailable: {
     condition: 'Synced',
     status: 'False',
-    meaning: 'Postgres does not answer or cannot be used. What was stored before stays in use; the operator tries again by itself.',
+    meaning: 'Postgres does not answer or cannot be used. What was stored before stays in use; the operator retries.',
     cure: 'Restore Postgres (DATABASE_URL of the operator), or run `parley migrate` where the message says so.',
     blocks: 'retry',
   },
@@ -296,44 +296,45 @@ const table = {
     condition: 'Synced',
     status: 'False',
     meaning: 'The media server keeps no trunks, so the number is not connected to anything. Web calls work. Does not affect Ready.',
-    cure: 'Run LiveKit with Redis, and its SIP service beside it.',
+    cure: 'Run LiveKit with Redis, and with its SIP service.',
   },
   MediaServerUnavailable: {
     condition: 'Synced',
     status: 'False',
-    meaning: 'The media server does not answer. What was connected stays connected; the operator tries again by itself.',
+    meaning: 'The media server does not answer. What was connected stays connected; the operator retries.',
     cure: 'Restore the media server (LIVEKIT_URL of the operator).',
     blocks: 'retry',
   },
   MediaServerRefusesKey: {
     condition: 'Synced',
     status: 'False',
-    meaning: 'The media server does not let the operator make trunks.',
+    meaning: 'The media server does not let the operator create trunks.',
     cure: 'Set LIVEKIT_API_KEY and LIVEKIT_API_SECRET to a key of the media server.',
     blocks: 'person',
   },
   TrunksReady: {
     condition: 'Synced',
     status: 'True',
-    meaning: 'The media server has the trunks of the number, and calls know whose it is.',
+    meaning: 'The media server has the trunks of the number, and calls find its route.',
   },
   TrunksPending: {
     condition: 'Synced',
     status: 'False',
-    meaning: 'The trunks of the number are about to be made, or to be changed to what the spec says.',
+    meaning: 'The trunks of the number are about to be created, or changed to what the spec says.',
     blocks: 'retry',
   },
   TrunksWithheld: {
     condition: 'Synced',
     status: 'False',
     meaning:
-      'Nothing is made for the number until its spec is accepted and everything it names exists. Of one that has been connected, only the trunks wait, for a Secret; the agents that it names are followed.',
+      'The number is not connected until its spec is accepted and everything it names exists. Once it has been connected, only its trunks wait for a Secret; changes of its agents apply.',
     cure: 'See the conditions Accepted and ResolvedRefs.',
   },
   TrunkRefused: {
     condition: 'Synced',
     status: 'False',
-    meaning: 'The media server refuses to make a trunk or rule for the number, because of one that somebody else made there, for example.',
+    meaning:
+      'The media server refuses a trunk or rule of the number, for example because of a conflicting one that was created outside Parley.',
     cure: 'Remove at the media server what the message names, or correct the spec.',
     blocks: 'person',
   },
@@ -341,20 +342,21 @@ const table = {
     condition: 'Synced',
     status: 'False',
     meaning:
-      'An agent is to call from the number, and nothing says through which trunk. Calls to the number are taken. Does not affect Ready.',
-    cure: 'Set `spec.sip.terminationURI`; for native and carrier numbers, have the setting made that the message names.',
+      'An agent is to call from the number, and nothing says through which trunk. Calls to the number are answered. Does not affect Ready.',
+    cure: 'Set `spec.sip.terminationURI`; for native and carrier numbers, set what the message names.',
   },
   CollectionReady: { condition: 'Synced', status: 'True', meaning: 'Documents can be put into the knowledge base and found in it.' },
   CollectionPending: {
     condition: 'Synced',
     status: 'False',
-    meaning: 'The collection behind the knowledge base is about to be made, or to be changed to what the spec says.',
+    meaning: 'The collection behind the knowledge base is about to be created, or changed to what the spec says.',
     blocks: 'retry',
   },
   CollectionWithheld: {
     condition: 'Synced',
     status: 'False',
-    meaning: 'Nothing is made or changed for the knowledge base, because the spec is not accepted. What is in it can still be found.',
+    meaning:
+      'The operator creates and changes nothing for the knowledge base, because the spec is not accepted. Its documents can still be found.',
     cure: 'See the condition Accepted.',
     blocks: 'person',
   },
@@ -362,8 +364,8 @@ const table = {
     condition: 'Synced',
     status: 'False',
     meaning:
-      'The documents that are there were embedded with another model than the one that the embedding profile stands for now. Vectors of two models cannot be mixed, so nothing new is taken on.',
-    cure: 'Give the profile its former model again, or create a knowledge base of another name.',
+      'The existing documents were embedded with another model than the one that the embedding profile has now. Vectors of two models cannot be mixed, so no document is added.',
+    cure: 'Give the profile its former model again, or create a knowledge base with another name.',
     blocks: 'person',
   },
   Delivering: { condition: 'Synced', status: 'True', meaning: 'Events that match the subscription are delivered to its address.' },
@@ -371,12 +373,12 @@ const table = {
     condition: 'Synced',
     status: 'True',
     meaning: '`spec.active` is false: nothing is sent. Events are recorded meanwhile and can be redelivered; retries that were due wait.',
-    cure: 'Set `spec.active` to true, or remove it, to go on.',
+    cure: 'Set `spec.active` to true, or remove it, to resume.',
   },
   DeliveryHeldUp: {
     condition: 'Synced',
     status: 'False',
-    meaning: 'Deliveries wait, because a Secret that they need is missing or cannot be used. They go on by themselves once it can.',
+    meaning: 'Deliveries wait, because a Secret that they need is missing or cannot be used. They resume once it can.',
     cure: 'See the condition ResolvedRefs.',
     blocks: 'person',
   },
@@ -384,29 +386,29 @@ const table = {
     condition: 'Synced',
     status: 'False',
     meaning:
-      'Nothing is sent any more, because nothing but failures came back for days, or because the endpoint answered 410 Gone. `status.autoDisabled` says since when and why.',
-    cure: 'Mend the endpoint, then change anything in the spec, or set `active` to true over REST: either switches the subscription on again. What was not delivered can be recovered.',
+      'Nothing is sent any more, because every attempt failed for days, or because the endpoint answered 410 Gone. `status.autoDisabled` says since when and why.',
+    cure: 'Repair the endpoint, then change anything in the spec, or set `active` to true over REST: either switches the subscription on again. What was not delivered can be recovered.',
     blocks: 'person',
   },
 
   CircuitBreakerClosed: {
     condition: 'EndpointHealthy',
     status: 'True',
-    meaning: 'Deliveries are sent as soon as there are any: the endpoint takes them, or has not failed often enough to be left alone.',
+    meaning: 'Deliveries are sent as soon as they are due: the endpoint accepts them, or has not failed often enough to pause.',
   },
   CircuitBreakerOpen: {
     condition: 'EndpointHealthy',
     status: 'False',
     meaning:
-      'Nearly all attempts of a minute failed, so deliveries wait: one of them is tried now and then, after 5 minutes at most, and the others follow once one is taken. Nothing is lost meanwhile.',
-    cure: 'Mend the endpoint; `parley webhooks attempts` shows what it answered, and `parley webhooks test` sends an event at once.',
+      'Nearly all attempts of a minute failed, so deliveries wait: one of them is attempted from time to time, after 5 minutes at most, and the others follow once one succeeds. Nothing is lost meanwhile.',
+    cure: 'Repair the endpoint; `parley webhooks attempts` shows what it answered, and `parley webhooks test` sends an event at once.',
     blocks: 'retry',
   },
 
   Retrying: {
     condition: 'Reconciling',
     status: 'True',
-    meaning: 'The operator is still at work on this object and goes on by itself.',
+    meaning: 'The operator is still working on this object and retries.',
   },
 } as const satisfies Record<string, ReasonDefinition>;
 

@@ -10,7 +10,7 @@ export function resolvedRefs(problems: readonly Problem[]): ConditionStage {
   return { type: 'ResolvedRefs', good: { reason: 'ReferencesResolved', message: 'everything the spec names exists' }, problems };
 }
 
-/** A `Synced` stage that can't be True yet, for a reason that the object is not to blame for. */
+/** A `Synced` stage that isn't True. */
 export function notSynced(problem: Problem): ConditionStage {
   return { type: 'Synced', good: { reason: 'SpecAccepted', message: '' }, problems: [problem] };
 }

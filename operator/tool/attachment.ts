@@ -1,10 +1,10 @@
-/** Which tools an agent offers. One rule, read from both ends: by the agent that compiles, and by the tool that may lose. */
+/** Which tools an agent offers: one rule for the agent that compiles them and for the tool that may lose its name. */
 import { builtinFunctionNames, toolVariants, type Tool, type ToolVariant } from '../../crds/index.ts';
 import { compare, ownerAmong, type ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import { isDeleting } from '../status/common.ts';
 import type { Problem } from '../status/reasons.ts';
 
-/** The one variant that is set; the CRD sees to there being one. */
+/** The variant that is set; the CRD requires exactly one. */
 export function variantOf(tool: Pick<Tool, 'spec'>): ToolVariant {
   return toolVariants.find((variant) => tool.spec[variant] !== undefined) ?? 'custom';
 }
@@ -25,7 +25,7 @@ export function offeredTools(namespace: string, agent: string, snapshot: Cluster
   return [...rivals.entries()].sort(([a], [b]) => compare(a, b)).flatMap(([, tools]) => ownerAmong(tools) ?? []);
 }
 
-/** Whether the tool is among {@link offeredTools}, without looking for the others: a tool names many agents, and an agent has many tools. */
+/** Whether the tool is among {@link offeredTools}, without computing the others: a tool names many agents, and an agent has many tools. */
 export function isOffered(tool: Tool, agent: string, snapshot: ClusterSnapshot): boolean {
   const name = functionNameOf(tool);
   const rivals = snapshot

@@ -18,25 +18,24 @@ export type SigningSecretAction =
   | {
       readonly type: 'generateSigningSecret';
       readonly name: string;
-      /** The Secret is there and ours, only the key is missing: add it to this very state. Absent: create the Secret. */
+      /** The state of the existing Secret that lacks the key. Absent: create the Secret. */
       readonly extend?: SecretState;
     }
-  /** Former keys of a generated Secret have had their time. */
+  /** Previous keys of a generated Secret have expired. */
   | { readonly type: 'removeSigningKeys'; readonly name: string; readonly keys: readonly string[]; readonly from: SecretState };
 
 export interface SubscriptionPlanOptions {
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** What is wrong with an address as far as that can be seen without the network; undefined: nothing. */
+  /** Why an address may not be called, as far as known without the network; undefined where it may. */
   readonly addressProblem: (url: string) => string | undefined;
 }
 
-/** A timer can't be set for longer; a planner's pass costs nothing. */
+/** In milliseconds; planning is cheap. */
 const LONGEST_REQUEUE_MS = 3_600_000;
 
 /**
- * Nothing is kept in Postgres on behalf of the resource that a deletion would have to wait for: who delivers sees that it is
- * gone and ends what waited for it. So there is no finalizer.
+ * No finalizer: the dispatcher and the worker see that the resource is gone, and end the deliveries that waited for it.
  */
 export function planWebhookSubscription(
   subscription: WebhookSubscription,
@@ -51,7 +50,7 @@ export function planWebhookSubscription(
 
   const generated = generatedSigningSecret(subscription);
   const own = subscription.spec.signing?.secretRef?.name;
-  const signing = generated === undefined ? nothingToGenerate : planSigningSecret(subscription, generated, snapshot, now);
+  const signing = generated === undefined ? NO_SIGNING_ACTIONS : planSigningSecret(subscription, generated, snapshot, now);
   const signingName = generated ?? own;
   const secret = signingName === undefined ? undefined : snapshot.secret(namespace, signingName);
   const missing = [
@@ -88,16 +87,15 @@ export function planWebhookSubscription(
 interface SigningPlan {
   readonly actions: readonly SigningSecretAction[];
   readonly problems: readonly Problem[];
-  /** When the next former key has had its time, in milliseconds since the epoch. */
+  /** When the next previous key expires, in milliseconds since the epoch. */
   readonly nextAt?: number;
 }
 
-const nothingToGenerate: SigningPlan = { actions: [], problems: [] };
+const NO_SIGNING_ACTIONS: SigningPlan = { actions: [], problems: [] };
 
 /**
- * Generated once, and again only when somebody deleted it. A Secret of that name that belongs to something else is
- * left alone; one that belongs to this subscription but lacks the key (it also keeps header values that came over
- * REST) is given the key.
+ * Generated once, and again only when the Secret was deleted. A Secret of that name with another owner is left alone; one
+ * that belongs to this subscription but lacks the key (it also keeps header values set over REST) gets the key.
  */
 function planSigningSecret(subscription: WebhookSubscription, name: string, snapshot: ClusterSnapshot, now: number): SigningPlan {
   const namespace = subscription.metadata.namespace ?? '';
@@ -135,14 +133,14 @@ function planSigningSecret(subscription: WebhookSubscription, name: string, snap
   }
 }
 
-/** Only in a Secret that was generated for it: what people keep themselves is theirs to tidy up, and isn't used once its time is over. */
+/** Only in a Secret that was generated: expired keys in other Secrets are ignored, and left to their owners. */
 function planExpiry(
   subscription: WebhookSubscription,
   name: string,
   found: Extract<DataObject, { readonly state: 'present' }>,
   now: number,
 ): SigningPlan {
-  if (!found.owners.includes(subscription.metadata.uid ?? '')) return nothingToGenerate;
+  if (!found.owners.includes(subscription.metadata.uid ?? '')) return NO_SIGNING_ACTIONS;
   const { over, next } = expiryOf(found, now);
   const { uid, resourceVersion } = found;
   return {

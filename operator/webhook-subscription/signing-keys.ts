@@ -1,4 +1,4 @@
-/** What the operator makes of the keys in a signing Secret: which can't be used, and which have had their time. */
+/** Which keys in a signing Secret cannot be used, and which have expired. */
 import { currentKeyName, previousKeyNames, readExpiry } from '../../webhooks/signing/signing-secret.ts';
 import { parseSigningKey } from '../../webhooks/signing/signing-keys.ts';
 import type { DataObject, UnusableKeys } from '../references/cluster-snapshot.ts';
@@ -6,7 +6,7 @@ import type { Problem } from '../status/reasons.ts';
 
 type Present = Extract<DataObject, { readonly state: 'present' }>;
 
-const keyNames: readonly string[] = [currentKeyName, ...previousKeyNames];
+const KEY_NAMES: readonly string[] = [currentKeyName, ...previousKeyNames];
 
 /** In bytes; most servers take no more in all headers together. */
 const LONGEST_HEADER = 8_192;
@@ -16,11 +16,11 @@ function isHeaderValue(text: string): boolean {
   return text.length <= LONGEST_HEADER && /^[\t\x20-\x7e\x80-\xff]*$/.test(text);
 }
 
-/** Judges the values of a Secret, in base64; keeps none. */
+/** Checks the values of a Secret, in base64, and keeps none. */
 export function unusableKeys(data: Readonly<Record<string, string>>): UnusableKeys {
   const texts = Object.entries(data).map(([key, value]) => [key, Buffer.from(value, 'base64').toString('latin1')] as const);
   return {
-    signing: new Set(texts.flatMap(([key, text]) => (keyNames.includes(key) && parseSigningKey(text) === undefined ? [key] : []))),
+    signing: new Set(texts.flatMap(([key, text]) => (KEY_NAMES.includes(key) && parseSigningKey(text) === undefined ? [key] : []))),
     header: new Set(texts.flatMap(([key, text]) => (isHeaderValue(text) ? [] : [key]))),
   };
 }
@@ -28,27 +28,25 @@ export function unusableKeys(data: Readonly<Record<string, string>>): UnusableKe
 /** Names the Secret and the keys, never what is in them. */
 export function signingKeyProblems(namespace: string, name: string, secret: DataObject): readonly Problem[] {
   if (secret.state !== 'present') return [];
-  return keyNames
-    .filter((key) => secret.keys.has(key) && secret.unusable?.signing.has(key))
-    .map((key) => ({
-      reason: 'SigningKeyInvalid',
-      message: `key "${key}" of Secret ${namespace}/${name} is no signing key; write whsec_ followed by 24 to 64 random bytes in base64`,
-    }));
+  return KEY_NAMES.filter((key) => secret.keys.has(key) && secret.unusable?.signing.has(key)).map((key) => ({
+    reason: 'SigningKeyInvalid',
+    message: `key "${key}" of Secret ${namespace}/${name} is not a signing key; write whsec_ followed by 24 to 64 random bytes in base64`,
+  }));
 }
 
-/** Nothing can be sent without a key that signs; former ones only sign along. */
+/** The current key is required; previous ones only add signatures. */
 export function cannotSign(secret: DataObject): boolean {
   return secret.state === 'present' && secret.unusable?.signing.has(currentKeyName) === true;
 }
 
 export interface Expiry {
-  /** Keys whose time is over. */
+  /** Keys that have expired. */
   readonly over: readonly string[];
-  /** When the next one's will be, in milliseconds since the epoch. */
+  /** When the next one expires, in milliseconds since the epoch. */
   readonly next?: number;
 }
 
-/** Keys without a date, or with one that can't be read, stay until somebody takes them out. */
+/** Keys without a valid date never expire. */
 export function expiryOf({ keys, signingExpiry }: Pick<Present, 'keys' | 'signingExpiry'>, now: number): Expiry {
   const dates = readExpiry(signingExpiry);
   const timed = previousKeyNames.flatMap((key) => {
@@ -62,7 +60,7 @@ export function expiryOf({ keys, signingExpiry }: Pick<Present, 'keys' | 'signin
   };
 }
 
-/** The annotation without the keys that are taken out; undefined where nothing is left of it. */
+/** The annotation without the removed keys; undefined where none is left. */
 export function expiryWithout(text: string | undefined, removed: readonly string[]): string | undefined {
   const left = Object.entries(readExpiry(text)).filter(([key]) => !removed.includes(key));
   return left.length === 0 ? undefined : JSON.stringify(Object.fromEntries(left));

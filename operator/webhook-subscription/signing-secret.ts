@@ -14,7 +14,7 @@ interface Secret extends KubeObject {
   readonly data: Readonly<Record<string, string>>;
 }
 
-/** Writes generated signing keys; the one place where the operator has a value of a Secret in its hands. */
+/** Writes generated signing keys; together with trunk passwords the only place where the operator handles values of Secrets. */
 export class SigningSecrets {
   readonly #client: ResourceClient<Secret>;
 
@@ -61,15 +61,15 @@ export class SigningSecrets {
   }
 
   /**
-   * Takes keys out, whoever wrote them, at the very version that was looked at: by a merge patch, because an apply takes away nothing
-   * that another manager owns, and an update is what the operator may not do with Secrets.
+   * Removes keys, whoever wrote them, at exactly the version that was planned for: by a merge patch, because an apply doesn't remove
+   * what another manager owns, and the operator has no permission to update Secrets.
    *
    * @returns the resourceVersion from which on they are gone
    */
   async removeKeys(action: ActionOf<'removeSigningKeys'>, subscription: Stored<WebhookSubscription>, signal: AbortSignal): Promise<string> {
     const { name, keys, from } = action;
     const found = await this.#client.get({ namespace: namespaceOf(subscription), name }, { signal });
-    // Somebody was at it meanwhile, perhaps to rotate: the next look decides anew.
+    // Changed meanwhile, perhaps by a rotation: the next reconcile plans again.
     if (found.metadata.uid !== from.uid || found.metadata.resourceVersion !== from.resourceVersion) return found.metadata.resourceVersion;
     const left = expiryWithout(found.metadata.annotations?.[wellKnown.signingExpiry], keys);
     const updated = await this.#client.mergePatch(

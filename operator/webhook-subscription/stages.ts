@@ -1,11 +1,11 @@
-/** What the operator thinks of a subscription, beyond what the schema and CEL can say. */
+/** Checks and stages of a subscription, beyond schema and CEL. */
 import type { WebhookSubscription } from '../../crds/index.ts';
 import { eventNames } from '../../events/catalogue.ts';
 import type { ClusterSnapshot } from '../references/cluster-snapshot.ts';
 import type { ConditionStage } from '../status/conditions.ts';
 import type { Problem, Reason } from '../status/reasons.ts';
 
-/** The schema takes any well-formed name, so that a manifest for a newer version can be applied to an older one. */
+/** The schema accepts any well-formed name, so that a manifest for a newer version can be applied to an older one. */
 export function eventProblems({ spec }: Pick<WebhookSubscription, 'spec'>): readonly Problem[] {
   const known: ReadonlySet<string> = new Set(['*', ...eventNames]);
   const unknown = (spec.events ?? []).filter((name) => !known.has(name));
@@ -13,7 +13,7 @@ export function eventProblems({ spec }: Pick<WebhookSubscription, 'spec'>): read
   return [
     {
       reason: 'UnknownEvents',
-      message: `spec.events names ${unknown.map((name) => `"${name}"`).join(', ')}, which this version does not know; there are ${[...eventNames].sort().join(', ')}`,
+      message: `spec.events names ${unknown.map((name) => `"${name}"`).join(', ')}, which this version does not know; known events: ${[...eventNames].sort().join(', ')}`,
     },
   ];
 }
@@ -26,7 +26,7 @@ export function addressProblems(
   return message === undefined ? [] : [{ reason: 'AddressForbidden', message: `spec.url cannot be called: ${message}` }];
 }
 
-/** Values that come from Secrets; those in the spec have been looked at by the schema. */
+/** Checks values from Secrets; the schema checks those in the spec. */
 export function headerProblems(
   subscription: Pick<WebhookSubscription, 'spec' | 'metadata'>,
   snapshot: ClusterSnapshot,
@@ -46,7 +46,7 @@ export function headerProblems(
   });
 }
 
-/** What is wrong with the things that the spec names so that a delivery cannot even be attempted. */
+/** Problems with references that keep a delivery from being attempted. */
 export const BLOCKING_REASONS: ReadonlySet<string> = new Set<Reason>([
   'SecretNotFound',
   'SecretKeyNotFound',
@@ -55,7 +55,7 @@ export const BLOCKING_REASONS: ReadonlySet<string> = new Set<Reason>([
   'HeaderValueInvalid',
 ]);
 
-/** @param options.blocked nothing can be sent until a Secret is put right */
+/** @param options.blocked nothing can be sent until a Secret is corrected */
 export function synced(
   { spec, status }: Pick<WebhookSubscription, 'spec' | 'status'>,
   { blocked }: { readonly blocked: boolean },
@@ -66,24 +66,24 @@ export function synced(
   const stage = (problems: readonly Problem[]): ConditionStage => ({ type: 'Synced', good, problems });
   const disabled = status?.autoDisabled;
   if (disabled !== undefined) {
-    const cure = 'mend the endpoint, then change anything in the spec or set active to true over REST';
+    const cure = 'repair the endpoint, then change anything in the spec or set active to true over REST';
     return stage([{ reason: 'AutoDisabled', message: `nothing is sent since ${disabled.since}: ${disabled.reason}; ${cure}` }]);
   }
   if (!blocked) return stage([]);
   return stage([
     {
       reason: 'DeliveryHeldUp',
-      message: 'deliveries wait until every Secret that they need is there and can be used; see the condition ResolvedRefs',
+      message: 'deliveries wait until every Secret that they need exists and can be used; see the condition ResolvedRefs',
     },
   ]);
 }
 
-/** A paused subscription is sent nothing anyhow. Half open, the endpoint has taken a delivery and gets the next ones. */
+/** A paused subscription gets no deliveries anyway. Half open, the endpoint has accepted a delivery and gets the next ones. */
 export function endpointHealthy({ spec, status, metadata }: WebhookSubscription): ConditionStage {
-  const good = { reason: 'CircuitBreakerClosed', message: 'the endpoint is sent every delivery as soon as it is due' } as const;
+  const good = { reason: 'CircuitBreakerClosed', message: 'every delivery is sent as soon as it is due' } as const;
   const { state, failingSince } = status?.circuitBreaker ?? {};
   if (!spec.active || state !== 'Open') return { type: 'EndpointHealthy', good, problems: [] };
   const since = failingSince === undefined ? '' : ` since ${failingSince}`;
-  const message = `nearly all attempts at the endpoint have failed${since}: deliveries wait, and one is tried now and then; mend the endpoint and run \`parley webhooks test ${metadata.name}\` to send to it at once`;
+  const message = `nearly all attempts at the endpoint have failed${since}: deliveries wait, and one is attempted from time to time; repair the endpoint and run \`parley webhooks test ${metadata.name}\` to send to it at once`;
   return { type: 'EndpointHealthy', good, problems: [{ reason: 'CircuitBreakerOpen', message }] };
 }

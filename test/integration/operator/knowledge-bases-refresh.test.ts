@@ -111,7 +111,7 @@ it('keeps what it declares in step with its sources, and never without an answer
   await cluster.apply(base('edition 4'));
   const failed = await cluster.until('KnowledgeBase', org, 'handbook', (object) => sourceStates(object).includes('failed'));
   expect(sourceStates(failed)).toEqual(['completed', 'failed']);
-  expect(JSON.stringify(failed.status?.['sources'])).toContain('the former content stays in use');
+  expect(JSON.stringify(failed.status?.['sources'])).toContain('the previous content stays in use');
   expect(condition(failed, 'Ready')?.status).toBe('True');
   stop.abort();
   expect(await watching).toEqual([]);

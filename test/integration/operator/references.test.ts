@@ -158,7 +158,7 @@ describe('an organisation with all five kinds', () => {
       if (kind === 'KnowledgeBase') {
         // It talks without: new calls start with all the rest, later edits included.
         const lacking = await cluster.reason('Agent', org, 'reception', 'Synced', 'RevisionReduced');
-        expect(condition(lacking, 'Ready')?.message).toContain('(calls go on without it)');
+        expect(condition(lacking, 'Ready')?.message).toContain('(calls continue without it)');
         await cluster.apply(
           ...manifests.flatMap((manifest) =>
             manifest.kind === 'Agent' ? [{ ...manifest, spec: { ...manifest.spec, welcomeMessage: 'Edited' } }] : [],
