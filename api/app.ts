@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 
 import { CallLifecycle } from '../voice/calls/lifecycle.ts';
+import { agentResource, agentsOfKnowledgeBase } from './agents/agent-service.ts';
 import { registerAgents } from './agents/routes.ts';
 import { registerApiKeys } from './api-keys/routes.ts';
 import { registerCallPage } from './call-page/routes.ts';
@@ -8,44 +9,59 @@ import { registerCalls } from './calls/routes.ts';
 import type { ApiDependencies } from './dependencies.ts';
 import { registerDocs } from './docs/routes.ts';
 import { createServer } from './http/server.ts';
+import { knowledgeBaseResource } from './knowledge-bases/knowledge-base-service.ts';
 import { registerKnowledgeBases } from './knowledge-bases/routes.ts';
 import { registerMediaEvents } from './media-events/routes.ts';
 import { registerOpenApi } from './openapi/routes.ts';
+import { phoneNumberResource, phoneNumbersOfAgent } from './phone-numbers/phone-number-service.ts';
 import { registerPhoneNumbers } from './phone-numbers/routes.ts';
-import { createFoundation } from './resources/foundation.ts';
-import { Sweeper } from './resources/sweeper.ts';
+import { createContext, type KindContext } from './kinds/context.ts';
+import { Sweeper, sweptKind, type SweeperOptions } from './resources/sweeper.ts';
+import { toolResource, toolsOfAgent } from './tools/tool-writer.ts';
 import { registerTools } from './tools/routes.ts';
+import { subscriptionResource, subscriptionsOfAgent } from './webhooks/subscription-service.ts';
 import { registerWebhooks } from './webhooks/routes.ts';
 
 /** The facade, not yet listening. Its watch caches start with `ready()` and stop with `close()`. */
 export function buildApi(dependencies: ApiDependencies): FastifyInstance {
   const app = createServer(dependencies);
-  const foundation = createFoundation(dependencies);
-  registerAgents(app, foundation);
-  registerTools(app, foundation);
-  registerPhoneNumbers(app, foundation);
-  registerKnowledgeBases(app, foundation, dependencies);
-  registerWebhooks(app, foundation, dependencies);
-  registerCalls(app, foundation, dependencies);
-  registerApiKeys(app, dependencies, foundation.pageTokens);
+  const context = createContext(dependencies);
+  registerAgents(app, context, [phoneNumbersOfAgent(context), subscriptionsOfAgent(context), toolsOfAgent(context)]);
+  registerTools(app, context);
+  registerPhoneNumbers(app, context, dependencies);
+  registerKnowledgeBases(app, context, dependencies, [agentsOfKnowledgeBase(context)]);
+  registerWebhooks(app, context, dependencies);
+  registerCalls(app, context, dependencies);
+  registerApiKeys(app, dependencies, context.pageTokens);
   registerOpenApi(app);
   registerDocs(app);
   const { mediaServer, page } = dependencies.calls;
-  if (page) registerCallPage(app, dependencies.calls, foundation);
+  if (page) registerCallPage(app, dependencies.calls, context);
   if (mediaServer !== undefined) {
     const { calls } = dependencies.store.calls;
     registerMediaEvents(app, { ...dependencies, mediaServer, calls, lifecycle: new CallLifecycle({ calls, clock: dependencies.clock }) });
   }
-  const sweeper = new Sweeper({ foundation, organizations: dependencies.store.organizations });
+  const sweeper = createSweeper(context, dependencies.store.organizations);
   app.addHook('onReady', async () => {
-    foundation.contact.start();
-    foundation.views.start();
+    context.start();
     sweeper.start();
   });
   app.addHook('onClose', async () => {
     await sweeper.stop();
-    await foundation.views.stop();
-    await foundation.contact.stop();
+    await context.stop();
   });
   return app;
+}
+
+/** Finishes or cleans up what writes of any kind have left behind. */
+export function createSweeper(context: KindContext, organizations: SweeperOptions['organizations']): Sweeper {
+  const { agents, tools, phoneNumbers, knowledgeBases, webhookSubscriptions } = context.views;
+  const kinds = [
+    sweptKind(agents, agentResource),
+    sweptKind(tools, toolResource),
+    sweptKind(phoneNumbers, phoneNumberResource),
+    sweptKind(knowledgeBases, knowledgeBaseResource),
+    sweptKind(webhookSubscriptions, subscriptionResource),
+  ];
+  return new Sweeper({ context, organizations, kinds, parts: [tools.client] });
 }

@@ -53,7 +53,7 @@ export interface CallDependencies {
 }
 
 /** What every kind of resource needs. */
-export interface FoundationDependencies {
+export interface ResourceDependencies {
   readonly store: Pick<
     Store,
     | 'apiKeys'
@@ -85,7 +85,7 @@ export interface FoundationDependencies {
   readonly namespace?: string | undefined;
 }
 
-export interface ApiDependencies extends FoundationDependencies {
+export interface ApiDependencies extends ResourceDependencies {
   readonly knowledge: KnowledgeDependencies;
   readonly calls: CallDependencies;
 }

@@ -2,10 +2,10 @@ import type { Agent, Tool } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
 import { masked, type SecretReader } from '../codec/secrets.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
-import type { Foundation } from '../resources/foundation.ts';
+import type { KindContext } from '../kinds/context.ts';
 import { attachedToolToRest, toolSecretRefs } from '../tools/codec.ts';
 import type { AgentTools } from '../tools/agent-tools.ts';
-import type { AgentState } from '../state/resource-state.ts';
+import type { AgentState } from '../kinds/states.ts';
 import { agentSecretRefs, agentToRest, type AgentView } from './codec.ts';
 
 export type AgentAnswerBody = AgentView & { readonly state: AgentState };
@@ -18,28 +18,18 @@ export interface KnownParts {
 
 /** Turns agents into answers, with everything that stands elsewhere: long prompts, tools and, for who may see them, secrets. */
 export class AgentReader {
-  readonly #foundation: Foundation;
+  readonly #context: KindContext;
   readonly #tools: AgentTools;
   /** Answers about tools with their secrets masked: a cached tool never changes, and lists of agents show many. */
   readonly #shown = new WeakMap<Tool, Readonly<Record<string, unknown>>>();
 
-  constructor(foundation: Foundation, tools: AgentTools) {
-    this.#foundation = foundation;
+  constructor(context: KindContext, tools: AgentTools) {
+    this.#context = context;
     this.#tools = tools;
   }
 
-  /** For an answer: at least as new as what this replica has written. */
-  find(org: string, name: string): Promise<Stored<Agent> | undefined> {
-    return this.#foundation.views.agents.get(org, name);
-  }
-
-  /** For a write: as the API server has it now. */
-  stored(org: string, name: string): Promise<Stored<Agent> | undefined> {
-    return this.#foundation.views.agents.stored(org, name);
-  }
-
   async view(caller: Caller, agent: Stored<Agent>, known: KnownParts = {}): Promise<AgentAnswerBody> {
-    const { companions } = this.#foundation;
+    const { companions } = this.#context;
     const { org } = caller;
     const prompt = agent.spec.llm.systemPromptFrom?.configMapKeyRef;
     const attached = known.tools === undefined ? await this.#tools.attachedTo(org, agent.metadata.name) : [];
@@ -48,7 +38,7 @@ export class AgentReader {
       mayReadSecrets(caller)
         ? companions.secretsToShow(org, [...agentSecretRefs(agent.spec), ...attached.flatMap(({ spec }) => toolSecretRefs(spec))])
         : masked,
-      this.#foundation.states.agent(agent),
+      this.#context.states.agent(agent),
     ]);
     const tools = known.tools ?? attached.map((tool) => this.#show(tool, secrets));
     return { ...agentToRest(agent, { secrets, longPrompt, tools }), state };

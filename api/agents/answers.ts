@@ -1,8 +1,16 @@
 /** What the agents' routes answer, as the OpenAPI document says it and the tests check it. */
 import { z } from 'zod';
 
-import { agentState } from '../state/answers.ts';
+import { stateFields } from '../state/answers.ts';
 import { attachedTool } from '../tools/answers.ts';
+
+const agentState = z
+  .object({
+    ...stateFields,
+    serving_revision: z.string().optional().describe('The revision that new calls start with; absent where none has been sound yet.'),
+    desired_revision: z.string().optional().describe('The revision that the resource and all that it names ask for, as last reported.'),
+  })
+  .meta({ id: 'AgentState' });
 
 const stringMap = z.record(z.string(), z.string());
 

@@ -7,7 +7,7 @@ import { headersFromRest, headersToRest, looksSecret } from '../codec/headers.ts
 import { present } from '../codec/present.ts';
 import { masked, type SecretReader, type SecretWriter } from '../codec/secrets.ts';
 import { mask } from '../http/caller.ts';
-import { sameJson } from '../partial/json.ts';
+import { sameJson } from '../validation/same-json.ts';
 import type { ValidationIssue } from '../validation/issue.ts';
 import type { DynamicDataItem } from './schema.ts';
 

@@ -3,14 +3,18 @@ import type { FastifyInstance } from 'fastify';
 import { ApiError } from '../http/api-error.ts';
 import { ifMatch, sendEtag } from '../http/conditions.ts';
 import { addRoute } from '../http/route.ts';
-import type { Foundation } from '../resources/foundation.ts';
-import { isObjectName } from '../resources/names.ts';
+import type { KindContext } from '../kinds/context.ts';
+import type { FindUsers } from '../references/users.ts';
 import { listPage } from '../state/list-page.ts';
 import { AgentService } from './agent-service.ts';
 import { createAgent, deleteAgent, getAgent, listAgents, updateAgent } from './descriptions.ts';
 
-export function registerAgents(app: FastifyInstance, foundation: Foundation): void {
-  const agents = new AgentService(foundation);
+/** Long prompts that are read ahead at a time. */
+const PROMPTS_READ_AHEAD = 8;
+
+export function registerAgents(app: FastifyInstance, context: KindContext, users: readonly FindUsers[]): void {
+  const agents = new AgentService(context, users);
+  readPromptsAhead(context);
   const { reader } = agents;
 
   addRoute(app, createAgent, async ({ query, body, caller, reply }) => {
@@ -21,14 +25,14 @@ export function registerAgents(app: FastifyInstance, foundation: Foundation): vo
   });
 
   addRoute(app, listAgents, async ({ query, caller }) => {
-    const objects = await foundation.views.agents.find('namespace', caller.org);
-    const stateOf = foundation.states.agent.bind(foundation.states);
-    const { items, next_page_token } = await listPage(foundation.pageTokens, { list: `agents/${caller.org}`, objects, query, stateOf });
+    const objects = await context.views.agents.list(caller.org);
+    const stateOf = context.states.agent.bind(context.states);
+    const { items, next_page_token } = await listPage(context.pageTokens, { list: `agents/${caller.org}`, objects, query, stateOf });
     return { data: await Promise.all(items.map((agent) => reader.view(caller, agent))), next_page_token };
   });
 
   addRoute(app, getAgent, async ({ params: { agent_id: id }, caller, reply }) => {
-    const agent = isObjectName(id) ? await reader.find(caller.org, id) : undefined;
+    const agent = await context.views.agents.get(caller.org, id);
     if (agent === undefined) throw notFound();
     sendEtag(reply, agent.metadata.resourceVersion);
     return reader.view(caller, agent);
@@ -47,6 +51,18 @@ export function registerAgents(app: FastifyInstance, foundation: Foundation): vo
     const existed = await agents.delete(caller, params.agent_id, options);
     if (!existed) throw notFound();
     return { data: {}, message: query.dry_run ? 'The AI agent would be deleted' : 'The AI agent was deleted' };
+  });
+}
+
+/** Long prompts stand in ConfigMaps: they are read ahead, a few at a time, for the time when the API server is away. */
+function readPromptsAhead({ views, companions }: KindContext): void {
+  const lanes = Array.from({ length: PROMPTS_READ_AHEAD }, () => Promise.resolve());
+  let next = 0;
+  views.agents.onChange(({ metadata, spec }) => {
+    const ref = spec.llm.systemPromptFrom?.configMapKeyRef;
+    if (ref === undefined) return;
+    const lane = next++ % PROMPTS_READ_AHEAD;
+    lanes[lane] = (lanes[lane] ?? Promise.resolve()).then(() => companions.remember(metadata.namespace ?? '', ref));
   });
 }
 

@@ -6,7 +6,7 @@ import { dynamicDataToBring } from '../../voice/calls/call-settings.ts';
 import type { CallDependencies } from '../dependencies.ts';
 import { ApiError } from '../http/api-error.ts';
 import { addRoute, defineRoute } from '../http/route.ts';
-import type { Foundation } from '../resources/foundation.ts';
+import type { KindContext } from '../kinds/context.ts';
 import { CALL_PAGE_SCRIPT, callPageScript } from './bundle.ts';
 import { page, style } from './page.ts';
 
@@ -84,7 +84,7 @@ function originsOf(publicUrl: string): readonly string[] {
 export function registerCallPage(
   app: FastifyInstance,
   { mediaServer }: Pick<CallDependencies, 'mediaServer'>,
-  { views }: Pick<Foundation, 'views'>,
+  { views }: Pick<KindContext, 'views'>,
 ): void {
   const headers = callPageHeaders(mediaServer);
   let script: Promise<string> | undefined;
@@ -98,7 +98,7 @@ export function registerCallPage(
   );
 
   addRoute(app, listCallableAgents, async ({ caller: { org } }) => {
-    const agents = await views.agents.find('namespace', org);
+    const agents = await views.agents.list(org);
     return {
       data: agents.map(({ metadata, spec }) => ({
         ai_agent_id: metadata.name,

@@ -7,7 +7,7 @@ import type { ApiDependencies } from '../dependencies.ts';
 import type { Caller } from '../http/caller.ts';
 import type { Requirement } from '../http/permissions.ts';
 import { addRoute } from '../http/route.ts';
-import type { Foundation } from '../resources/foundation.ts';
+import type { KindContext } from '../kinds/context.ts';
 import { Analyses } from './analysis.ts';
 import { callNotFound, CallService } from './call-service.ts';
 import { callSummaryToRest, callToRest, type CallExtras } from './codec.ts';
@@ -28,10 +28,10 @@ import { ServedAgents } from './served-agents.ts';
 
 export function registerCalls(
   app: FastifyInstance,
-  foundation: Foundation,
+  context: KindContext,
   { store, clock, calls, signing }: Pick<ApiDependencies, 'store' | 'clock' | 'calls' | 'signing'>,
 ): void {
-  const agents = new ServedAgents({ foundation, revisions: store.agentRevisions });
+  const agents = new ServedAgents({ context, revisions: store.agentRevisions });
   const lifecycle = new CallLifecycle({ calls: store.calls.calls, clock });
   const rooms = calls.mediaServer && createRooms(calls.mediaServer);
   const outbound = new OutboundPhoneCalls({ agents, lifecycle, routes: store.phoneRoutes, rooms });
@@ -73,11 +73,11 @@ export function registerCalls(
 
   addRoute(app, listCalls, async ({ query, caller, timed }) => {
     const list = `calls/${caller.org}/${query.sort_direction}`;
-    const [after] = query.page_token === undefined ? [] : foundation.pageTokens.read(list, query.page_token);
+    const [after] = query.page_token === undefined ? [] : context.pageTokens.read(list, query.page_token);
     const { items, next, total } = await timed('db', () => service.list(caller.org, query, after));
     return {
       calls: await Promise.all(items.map(async (call) => callSummaryToRest(call, await extrasOf(call, caller)))),
-      next_page_token: next === undefined ? null : foundation.pageTokens.write(list, [next]),
+      next_page_token: next === undefined ? null : context.pageTokens.write(list, [next]),
       total_count: total,
     };
   });

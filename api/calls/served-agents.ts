@@ -2,7 +2,7 @@
 import type { AgentRevisions } from '../../store/agent-revisions.ts';
 import { sleep, type Clock } from '../../platform/clock.ts';
 import { ApiError } from '../http/api-error.ts';
-import type { Foundation } from '../resources/foundation.ts';
+import type { KindContext } from '../kinds/context.ts';
 import { isObjectName } from '../resources/names.ts';
 
 type Serving = NonNullable<Awaited<ReturnType<AgentRevisions['servingByName']>>>;
@@ -12,23 +12,23 @@ const settlingMs = 2_000;
 const lookEveryMs = 50;
 
 export class ServedAgents {
-  readonly #views: Foundation['views'];
-  readonly #states: Foundation['states'];
-  readonly #contact: Foundation['contact'];
+  readonly #views: KindContext['views'];
+  readonly #states: KindContext['states'];
+  readonly #availability: KindContext['availability'];
   readonly #revisions: Pick<AgentRevisions, 'servingByName'>;
   readonly #clock: Clock;
 
   constructor({
-    foundation,
+    context,
     revisions,
   }: {
-    readonly foundation: Pick<Foundation, 'views' | 'states' | 'contact' | 'clock'>;
+    readonly context: Pick<KindContext, 'views' | 'states' | 'availability' | 'clock'>;
     readonly revisions: Pick<AgentRevisions, 'servingByName'>;
   }) {
-    this.#views = foundation.views;
-    this.#states = foundation.states;
-    this.#contact = foundation.contact;
-    this.#clock = foundation.clock;
+    this.#views = context.views;
+    this.#states = context.states;
+    this.#availability = context.availability;
+    this.#clock = context.clock;
     this.#revisions = revisions;
   }
 
@@ -62,7 +62,7 @@ export class ServedAgents {
   /** An edit that this replica knows of counts for the next call: the operator is given a moment. What it doesn't take in changes nothing. */
   async #settled(org: string, name: string): Promise<void> {
     const giveUpAt = this.#clock.monotonic() + settlingMs;
-    while (!this.#contact.lost && this.#clock.monotonic() < giveUpAt) {
+    while (!this.#availability.lost && this.#clock.monotonic() < giveUpAt) {
       const agent = this.#views.agents.newest(org, name);
       if (agent === undefined || agent.spec.suspend === true) return;
       // Without a revision there is nothing to fall back to, and the wait comes later.

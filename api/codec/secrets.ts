@@ -36,7 +36,7 @@ export const plainId = (value: string): string => `=${value}`;
 export class SecretWriter {
   /** By key. */
   readonly pending = new Map<string, string>();
-  readonly #name: string;
+  readonly name: string;
   readonly #stored: ReadonlyMap<string, string>;
   readonly #randomId: () => string;
   /** The caller may read secrets, and so send them anywhere. */
@@ -55,7 +55,7 @@ export class SecretWriter {
     readonly mayMove: boolean;
     readonly randomId: () => string;
   }) {
-    this.#name = options.name;
+    this.name = options.name;
     this.mayMove = options.mayMove;
     this.#stored = options.stored ?? new Map();
     this.#randomId = options.randomId;
@@ -72,7 +72,7 @@ export class SecretWriter {
     }
     const key = `${keyText(purpose)}-${this.#randomId()}`;
     this.pending.set(key, value);
-    return { name: this.#name, key };
+    return { name: this.name, key };
   }
 
   /** The request holds the stored value `id`, a {@link refId} or {@link plainId}. */

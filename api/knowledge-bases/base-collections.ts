@@ -1,6 +1,6 @@
 /** Which collection in Postgres stands behind the knowledge base that a request names. */
 import { isObjectName } from '../resources/names.ts';
-import type { Foundation } from '../resources/foundation.ts';
+import type { KindContext } from '../kinds/context.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { KnowledgeBase } from '../../crds/index.ts';
 import { collectionSpecOf } from '../../knowledge/collection-spec.ts';
@@ -13,12 +13,12 @@ import type { ApiDependencies } from '../dependencies.ts';
  * One that was made a moment ago has no collection yet: its resource says what that is to be.
  */
 export class BaseCollections {
-  readonly #views: Pick<Foundation['views'], 'knowledgeBases'>;
+  readonly #views: Pick<KindContext['views'], 'knowledgeBases'>;
   readonly #collections: KnowledgeStore['collections'];
   readonly #profiles: ApiDependencies['knowledge']['profiles'];
 
   constructor(options: {
-    readonly views: Pick<Foundation['views'], 'knowledgeBases'>;
+    readonly views: Pick<KindContext['views'], 'knowledgeBases'>;
     readonly collections: KnowledgeStore['collections'];
     readonly profiles: ApiDependencies['knowledge']['profiles'];
   }) {

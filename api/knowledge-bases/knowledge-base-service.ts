@@ -1,105 +1,69 @@
 /** Making, changing and deleting knowledge bases. Deleting one takes all that was put into it along, at once. */
 import type { JobStarter } from '../../knowledge/jobs/job-starter.ts';
-import { API_VERSION, knowledgeBaseKind, wellKnown, type KnowledgeBase } from '../../crds/index.ts';
+import { knowledgeBaseKind, type KnowledgeBase } from '../../crds/index.ts';
 import type { KnowledgeStore } from '../../store/index.ts';
 import type { Stored } from '../../kube/types.ts';
 import { ApiError } from '../http/api-error.ts';
 import type { Caller } from '../http/caller.ts';
-import { shapeOf } from '../partial/shape.ts';
 import { orUndefined } from '../resources/companions.ts';
 import { cameFirst, isTaken, type FirstCome } from '../resources/first-come.ts';
-import { release, Users } from '../references/users.ts';
-import type { Foundation } from '../resources/foundation.ts';
-import { inRestWords } from '../resources/kube-failures.ts';
-import { isObjectName, randomId } from '../resources/names.ts';
-import { ResourceWriter, type WriteMode } from '../resources/resource-writer.ts';
+import { releaseFrom, type FindUsers } from '../references/users.ts';
+import type { KindContext } from '../kinds/context.ts';
+import { randomId } from '../resources/names.ts';
+import { ResourceWriter, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
+import type { View } from '../resources/view.ts';
 import { knowledgeBaseFromRest, nameOf } from './codec.ts';
 import { knowledgeBaseFieldNames } from './field-names.ts';
 import type { KnowledgeBaseCreate, KnowledgeBaseUpdate } from './schema.ts';
 
-export interface UpdateOptions extends WriteMode {
-  /** @throws ApiError `precondition_failed` when the request was made for another state. */
-  readonly requireState: (resourceVersion: string) => void;
+export const knowledgeBaseResource: ResourceKind<KnowledgeBase> = {
+  definition: knowledgeBaseKind,
+  fieldNames: knowledgeBaseFieldNames,
+  companionRefs: () => ({}),
+};
+
+export interface KnowledgeBaseServiceOptions {
+  readonly context: KindContext;
+  readonly collections: KnowledgeStore['collections'];
+  readonly starter: JobStarter;
+  /** What can use a knowledge base. */
+  readonly users: readonly FindUsers[];
 }
 
 export class KnowledgeBaseService {
-  readonly #foundation: Foundation;
-  readonly #collections: KnowledgeStore['collections'];
-  readonly #starter: JobStarter;
-  readonly #users: Users;
+  readonly #options: KnowledgeBaseServiceOptions;
+  readonly #view: View<KnowledgeBase>;
   readonly #writer: ResourceWriter<KnowledgeBase>;
 
-  constructor(options: {
-    readonly foundation: Foundation;
-    readonly collections: KnowledgeStore['collections'];
-    readonly starter: JobStarter;
-  }) {
-    this.#foundation = options.foundation;
-    this.#users = new Users(options.foundation);
-    this.#collections = options.collections;
-    this.#starter = options.starter;
-    this.#writer = new ResourceWriter({
-      foundation: options.foundation,
-      kind: 'KnowledgeBase',
-      client: options.foundation.clients.knowledgeBases,
-      view: options.foundation.views.knowledgeBases,
-      shape: shapeOf(knowledgeBaseKind.spec),
-      fieldNames: knowledgeBaseFieldNames,
-      secretRefs: () => [],
-    });
-  }
-
-  list(org: string): Promise<readonly Stored<KnowledgeBase>[]> {
-    return this.#foundation.views.knowledgeBases.find('namespace', org);
-  }
-
-  /** For an answer. @returns undefined when there is no such knowledge base */
-  async find(org: string, name: string): Promise<Stored<KnowledgeBase> | undefined> {
-    return isObjectName(name) ? this.#foundation.views.knowledgeBases.get(org, name) : undefined;
+  constructor(options: KnowledgeBaseServiceOptions) {
+    this.#options = options;
+    this.#view = options.context.views.knowledgeBases;
+    this.#writer = new ResourceWriter(options.context, knowledgeBaseResource, this.#view);
   }
 
   /** How many documents are in each, by the resource's name; what isn't in it has none. */
   totals(org: string, bases: readonly Stored<KnowledgeBase>[]): Promise<ReadonlyMap<string, number>> {
-    return this.#collections.documentTotals({ org, names: bases.map(({ metadata }) => metadata.name) });
+    return this.#options.collections.documentTotals({ org, names: bases.map(({ metadata }) => metadata.name) });
   }
 
   async create(caller: Caller, body: KnowledgeBaseCreate, mode: Pick<WriteMode, 'dryRun'>): Promise<Stored<KnowledgeBase>> {
-    const { org } = caller;
-    const claim = this.#claim(org, body.name);
+    const claim = this.#claim(caller.org, body.name);
     if (await isTaken(claim)) throw nameTaken(body.name);
-    const annotations = caller.userId === null ? undefined : { [wellKnown.createdBy]: caller.userId };
-    const metadata = { namespace: org, name: `kb-${randomId()}`, ...(annotations && { annotations }) };
     const spec = { ...knowledgeBaseFromRest(body, undefined), deletionPolicy: 'Delete' };
-    const object = { apiVersion: API_VERSION, kind: 'KnowledgeBase', metadata, spec } as unknown as KnowledgeBase;
-    return inRestWords(knowledgeBaseFieldNames, async () => {
-      const created = await this.#writer.create(object, new Map(), mode);
-      if (mode.dryRun) return created;
-      try {
-        if (!(await cameFirst(created, claim))) throw nameTaken(body.name);
-      } catch (error) {
-        await this.#writer.takeBack(created);
-        throw error;
-      }
-      return created;
-    });
+    const confirm = async (created: Stored<KnowledgeBase>): Promise<void> => {
+      if (!(await cameFirst(created, claim))) throw nameTaken(body.name);
+    };
+    return this.#writer.create(caller, `kb-${randomId()}`, { spec }, { ...mode, confirm });
   }
 
   /** @returns undefined when there is no such knowledge base */
-  async update(org: string, name: string, body: KnowledgeBaseUpdate, options: UpdateOptions): Promise<Stored<KnowledgeBase> | undefined> {
-    if (!isObjectName(name)) return undefined;
-    return inRestWords(knowledgeBaseFieldNames, () =>
-      this.#writer.update(
-        org,
-        name,
-        async (stored) => {
-          options.requireState(stored.metadata.resourceVersion);
-          if (body.name !== undefined && body.name !== nameOf(stored) && (await isTaken(this.#claim(org, body.name, name))))
-            throw nameTaken(body.name);
-          return { spec: knowledgeBaseFromRest(body, stored.spec) };
-        },
-        options,
-      ),
-    );
+  update(org: string, name: string, body: KnowledgeBaseUpdate, mode: WriteMode): Promise<Stored<KnowledgeBase> | undefined> {
+    const change = async (stored: Stored<KnowledgeBase>) => {
+      if (body.name !== undefined && body.name !== nameOf(stored) && (await isTaken(this.#claim(org, body.name, name))))
+        throw nameTaken(body.name);
+      return { spec: knowledgeBaseFromRest(body, stored.spec) };
+    };
+    return this.#writer.update(org, name, change, mode);
   }
 
   /**
@@ -107,42 +71,37 @@ export class KnowledgeBaseService {
    * @returns false when there is no such knowledge base
    * @throws ApiError `conflict` while an agent uses it, unless forced
    */
-  async delete(caller: Caller, name: string, options: UpdateOptions): Promise<boolean> {
+  delete(caller: Caller, name: string, mode: WriteMode): Promise<boolean> {
     const { org } = caller;
-    if (!isObjectName(name)) return false;
-    const { clients, views } = this.#foundation;
-    return inRestWords(knowledgeBaseFieldNames, () =>
-      this.#writer.exclusively(org, name, async () => {
-        const stored = await this.#writer.find(org, name);
-        if (stored === undefined) return false;
-        const { uid, resourceVersion } = stored.metadata;
-        options.requireState(resourceVersion);
-        await release(await this.#users.ofKnowledgeBase(org, name), 'the knowledge base', caller, options);
-        const deletion = { uid, resourceVersion, propagationPolicy: 'Background' } as const;
-        // What the API server would refuse must not cost the documents.
-        await clients.knowledgeBases.delete({ namespace: org, name }, { ...deletion, dryRun: true });
-        if (options.dryRun) return true;
-        await this.#tombstone(org, name, uid);
-        // The documents are gone, so the resource goes in whatever state it is by now.
-        await orUndefined(clients.knowledgeBases.delete({ namespace: org, name }, { uid, propagationPolicy: 'Background' }));
-        views.knowledgeBases.deleted(stored);
-        // Whoever saw the resource until just now may have put something in.
-        await this.#tombstone(org, name, uid);
-        return true;
-      }),
-    );
+    return this.#writer.exclusively(org, name, async () => {
+      const { client } = this.#view;
+      const stored = await this.#writer.find(org, name);
+      if (stored === undefined) return false;
+      const { uid, resourceVersion } = stored.metadata;
+      mode.requireState?.(resourceVersion);
+      await releaseFrom(this.#options.users, { what: 'the knowledge base', name }, caller, mode);
+      const deletion = { uid, propagationPolicy: 'Background' } as const;
+      // What the API server would refuse must not cost the documents.
+      await client.delete({ namespace: org, name }, { ...deletion, resourceVersion, dryRun: true });
+      if (mode.dryRun) return true;
+      await this.#tombstone(org, name, uid);
+      // The documents are gone, so the resource goes in whatever state it is by now.
+      await orUndefined(client.delete({ namespace: org, name }, deletion));
+      this.#view.deleted(stored);
+      // Whoever saw the resource until just now may have put something in.
+      await this.#tombstone(org, name, uid);
+      return true;
+    });
   }
 
   async #tombstone(org: string, knowledgeBase: string, uid: string): Promise<void> {
-    for (const collectionId of await this.#collections.tombstone({ org, uid }))
-      this.#starter.clearCollection({ org, knowledgeBase, collectionId });
+    for (const collectionId of await this.#options.collections.tombstone({ org, uid }))
+      this.#options.starter.clearCollection({ org, knowledgeBase, collectionId });
   }
 
   #claim(org: string, displayName: string, except?: string): FirstCome<KnowledgeBase> {
-    const { clients, views } = this.#foundation;
     return {
-      view: views.knowledgeBases,
-      client: clients.knowledgeBases,
+      view: this.#view,
       index: 'displayName',
       value: `${org}/${displayName}`,
       listed: { namespace: org },

@@ -5,7 +5,8 @@ import { JobStarter } from '../../knowledge/jobs/job-starter.ts';
 import { ifMatch, sendEtag } from '../http/conditions.ts';
 import { requestState } from '../http/request-state.ts';
 import { addRoute } from '../http/route.ts';
-import type { Foundation } from '../resources/foundation.ts';
+import type { KindContext } from '../kinds/context.ts';
+import type { FindUsers } from '../references/users.ts';
 import { listPage } from '../state/list-page.ts';
 import { stateOf } from '../state/resource-state.ts';
 import { BaseCollections, knowledgeBaseNotFound } from './base-collections.ts';
@@ -19,16 +20,17 @@ import { searchKnowledgeBase } from './search-descriptions.ts';
 
 export function registerKnowledgeBases(
   app: FastifyInstance,
-  foundation: Foundation,
+  context: KindContext,
   { store, knowledge, logger }: Pick<ApiDependencies, 'store' | 'knowledge' | 'logger'>,
+  users: readonly FindUsers[],
 ): void {
   const { collections } = store.knowledge;
   const starter = new JobStarter({ jobs: knowledge.jobs, logger });
-  const bases = new BaseCollections({ views: foundation.views, collections, profiles: knowledge.profiles });
-  const service = new KnowledgeBaseService({ foundation, collections, starter });
+  const bases = new BaseCollections({ views: context.views, collections, profiles: knowledge.profiles });
+  const service = new KnowledgeBaseService({ context, collections, starter, users });
   registerDocuments(app, {
     documents: new DocumentService({ bases, store: store.knowledge, files: knowledge.files, starter }),
-    pageTokens: foundation.pageTokens,
+    pageTokens: context.pageTokens,
   });
   app.addHook('onClose', () => starter.close());
 
@@ -39,14 +41,14 @@ export function registerKnowledgeBases(
   });
 
   addRoute(app, listKnowledgeBases, async ({ query, caller: { org }, timed }) => {
-    const objects = await service.list(org);
-    const { items, next_page_token } = await listPage(foundation.pageTokens, { list: `knowledge-bases/${org}`, objects, query, stateOf });
+    const objects = await context.views.knowledgeBases.list(org);
+    const { items, next_page_token } = await listPage(context.pageTokens, { list: `knowledge-bases/${org}`, objects, query, stateOf });
     const totals = await timed('db', () => service.totals(org, items));
     return { data: items.map((base) => knowledgeBaseToRest(base, totals.get(base.metadata.name) ?? 0)), next_page_token };
   });
 
   addRoute(app, getKnowledgeBase, async ({ params, caller: { org }, reply, timed }) => {
-    const base = await service.find(org, params.kb_id);
+    const base = await context.views.knowledgeBases.get(org, params.kb_id);
     if (base === undefined) throw knowledgeBaseNotFound();
     sendEtag(reply, base.metadata.resourceVersion);
     const totals = await timed('db', () => service.totals(org, [base]));

@@ -1,6 +1,6 @@
 /** The search's route. */
 import { defineRoute } from '../http/route.ts';
-import { searchPath } from '../limits/limit-class.ts';
+import { SEARCH_PATH } from '../limits/limit-class.ts';
 import { searchAnswer } from './answers.ts';
 import { tag } from './descriptions.ts';
 import { knowledgeBaseExample, searchExample } from './examples.ts';
@@ -10,7 +10,7 @@ const { id } = knowledgeBaseExample;
 
 export const searchKnowledgeBase = defineRoute({
   method: 'POST',
-  path: searchPath,
+  path: SEARCH_PATH,
   operationId: 'searchKnowledgeBase',
   tag,
   summary: 'Search a knowledge base',

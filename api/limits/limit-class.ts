@@ -1,15 +1,24 @@
 import type { Config } from '../../platform/config/config.ts';
 import { NumberAssignments, numberReservationMs, NumberPool } from '../../platform/config/phone-numbers.ts';
 import type { Limits } from '../dependencies.ts';
-import type { Caller } from '../http/caller.ts';
-import type { RouteDescription } from '../http/route.ts';
 import type { RateLimit } from './bucket.ts';
 
 /** Where knowledge bases are searched. */
-export const searchPath = '/api/v1/vector/search';
+export const SEARCH_PATH = '/api/v1/vector/search';
 
 /** Where calls are made. */
-const callCreationPaths: ReadonlySet<string> = new Set(['/v1/calls/create-web-call', '/v1/calls/dial-outbound-phone-call']);
+const CALL_CREATION_PATHS: ReadonlySet<string> = new Set(['/v1/calls/create-web-call', '/v1/calls/dial-outbound-phone-call']);
+
+export interface LimitedRoute {
+  readonly method: string;
+  readonly path: string;
+}
+
+/** Whose requests are counted. */
+export interface LimitedCaller {
+  readonly keyId: string;
+  readonly org: string;
+}
 
 /** A named limit: for whom requests are counted, which of them, and how many there may be. */
 export interface LimitClass {
@@ -19,11 +28,11 @@ export interface LimitClass {
   /** Whose requests add up. */
   readonly of: 'key' | 'organization';
   /** Which requests count; all where absent. */
-  readonly applies?: (route: Pick<RouteDescription, 'method' | 'path'>) => boolean;
+  readonly applies?: (route: LimitedRoute) => boolean;
 }
 
 /** Under which name the replicas add up. */
-export function subjectOf({ name, of }: LimitClass, caller: Pick<Caller, 'keyId' | 'org'>): string {
+export function subjectOf({ name, of }: LimitClass, caller: LimitedCaller): string {
   return `${name}:${of === 'key' ? caller.keyId : caller.org}`;
 }
 
@@ -44,13 +53,13 @@ export function limitsOf(config: Config): Limits {
       name: 'search',
       of: 'organization',
       limit: { perSecond: config.PARLEY_RATE_LIMIT_SEARCH_PER_SECOND, burst: config.PARLEY_RATE_LIMIT_SEARCH_BURST },
-      applies: ({ path }) => path === searchPath,
+      applies: ({ path }) => path === SEARCH_PATH,
     },
     {
       name: 'calls',
       of: 'organization',
       limit: { perSecond: config.PARLEY_RATE_LIMIT_CALLS_PER_SECOND, burst: config.PARLEY_RATE_LIMIT_CALLS_BURST },
-      applies: ({ path }) => callCreationPaths.has(path),
+      applies: ({ path }) => CALL_CREATION_PATHS.has(path),
     },
   ];
   return {

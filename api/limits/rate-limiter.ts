@@ -8,10 +8,8 @@ import type { Clock, Timer } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { LruMap } from '../../platform/lru.ts';
 import type { Store } from '../../store/index.ts';
-import type { Caller } from '../http/caller.ts';
-import type { RouteDescription } from '../http/route.ts';
 import { costMs, standing, type RateLimit, type Standing } from './bucket.ts';
-import { subjectOf, type LimitClass } from './limit-class.ts';
+import { subjectOf, type LimitClass, type LimitedCaller, type LimitedRoute } from './limit-class.ts';
 
 export interface RateLimiterOptions {
   readonly classes: readonly LimitClass[];
@@ -72,7 +70,7 @@ export class RateLimiter {
    * Counts one request where every limit allows it, and for none of them where one doesn't.
    * @param charged - `key` leaves out what the organisation's keys share
    */
-  take(caller: Pick<Caller, 'keyId' | 'org'>, route: Pick<RouteDescription, 'method' | 'path'>, charged: 'all' | 'key' = 'all'): Decision {
+  take(caller: LimitedCaller, route: LimitedRoute, charged: 'all' | 'key' = 'all'): Decision {
     const now = this.#options.clock.monotonic();
     const counted = this.#options.classes
       .filter((each) => (charged === 'all' || each.of === charged) && (each.applies === undefined || each.applies(route)))

@@ -14,7 +14,7 @@ import { field, formatPath, ownersOf, type Path } from './path.ts';
 import type { Shape } from './shape.ts';
 
 /** The field manager of everything that the facade applies. */
-export const manager = 'parley-api';
+export const MANAGER = 'parley-api';
 
 export interface Specified extends KubeObject {
   readonly spec: unknown;
@@ -43,7 +43,7 @@ export async function updatePartially<T extends Specified>(update: PartialUpdate
   const { stored, desired, shape } = update;
   const changes = changesBetween(shape, stored.spec, desired, [field('spec')]);
   if (changes.sets.length === 0 && changes.clears.length === 0) return stored;
-  const held = changes.clears.filter((path) => ownersOf(stored, path, manager).length > 0);
+  const held = changes.clears.filter((path) => ownersOf(stored, path, MANAGER).length > 0);
   const conflicts = update.force ? [] : held.flatMap((path) => conflictsAt(update, path));
   if (conflicts.length > 0) throw conflictError([...conflicts, ...(await conflictsOfSets(update, changes))]);
   const released = held.length === 0 ? stored : await release(update, held);
@@ -52,8 +52,8 @@ export async function updatePartially<T extends Specified>(update: PartialUpdate
 }
 
 function conflictsAt<T extends Specified>({ stored, nameOf }: PartialUpdate<T>, path: Path): readonly FieldConflict[] {
-  return ownersOf(stored, path, manager)
-    .filter((owner) => owner !== manager)
+  return ownersOf(stored, path, MANAGER)
+    .filter((owner) => owner !== MANAGER)
     .map((owner) => ({ field: nameOf(formatPath(path)), manager: owner }));
 }
 
@@ -87,7 +87,7 @@ async function applyOwned<T extends Specified>(
   changes: Changes,
   options: { readonly force: boolean; readonly dryRun: boolean },
 ): Promise<Stored<T>> {
-  const owned = extractOwned(from, { manager, operation: 'Apply' });
+  const owned = extractOwned(from, { manager: MANAGER, operation: 'Apply' });
   const { uid, resourceVersion } = from.metadata;
   const changed = applyChanges(owned, changes) as T & { spec?: unknown };
   const object = {
@@ -101,9 +101,9 @@ async function applyOwned<T extends Specified>(
     if (!(error instanceof KubeError) || !error.ownershipConflict) throw error;
     const conflicts = conflictsOf(error, nameOf);
     // What this facade once wrote in another way than by apply is its own.
-    if (conflicts.every((conflict) => conflict.manager === manager)) return client.apply(object, { ...options, force: true });
+    if (conflicts.every((conflict) => conflict.manager === MANAGER)) return client.apply(object, { ...options, force: true });
     throw conflictError(
-      conflicts.filter((conflict) => conflict.manager !== manager),
+      conflicts.filter((conflict) => conflict.manager !== MANAGER),
       error,
     );
   }

@@ -1,16 +1,23 @@
 /** Whose a number is when somebody asks for it over REST. The operator goes by the same claims in Postgres. */
 import { wellKnown, type PhoneNumber } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
+import type { ApiDependencies, Limits } from '../dependencies.ts';
 import { ApiError } from '../http/api-error.ts';
 import { orUndefined } from '../resources/companions.ts';
 import { cameFirst, isTaken, type FirstCome } from '../resources/first-come.ts';
-import type { Foundation } from '../resources/foundation.ts';
+import type { KindContext } from '../kinds/context.ts';
+
+export interface NumberOwnershipOptions {
+  readonly context: KindContext;
+  readonly claims: ApiDependencies['store']['numberClaims'];
+  readonly limits: Pick<Limits, 'nativeNumbers' | 'numberReservationMs' | 'numberAssignments'>;
+}
 
 export class NumberOwnership {
-  readonly #foundation: Foundation;
+  readonly #options: NumberOwnershipOptions;
 
-  constructor(foundation: Foundation) {
-    this.#foundation = foundation;
+  constructor(options: NumberOwnershipOptions) {
+    this.#options = options;
   }
 
   /**
@@ -18,16 +25,17 @@ export class NumberOwnership {
    * @throws ApiError `conflict` where it may not have the number
    */
   async requireFree(org: string, number: string): Promise<FirstCome<PhoneNumber>> {
-    const { clients, views, namespace: only, numberClaims, numberReservationMs: reservedMs } = this.#foundation;
-    const assignees = this.#foundation.numberAssignments.assigneesOf(number);
+    const { claims, limits } = this.#options;
+    const { clients, views, namespace: only } = this.#options.context;
+    const { numberReservationMs: reservedMs } = limits;
+    const assignees = limits.numberAssignments.assigneesOf(number);
     if (assignees !== undefined && !assignees.includes(org)) throw refused(number, 'is assigned to other organisations');
-    const claim = await numberClaims.get(number, { reservedMs });
+    const claim = await claims.get(number, { reservedMs });
     const binding = claim !== undefined && (assignees === undefined || assignees.includes(claim.org));
     if (binding && claim.org !== org && !claim.expired) throw refused(number, claim.reservedUntil);
     const since = binding && claim.org !== org ? (claim.reservedUntil?.getTime() ?? 0) : 0;
     const contest: FirstCome<PhoneNumber> = {
       view: views.phoneNumbers,
-      client: clients.phoneNumbers,
       index: 'number',
       value: number,
       listed: { fieldSelector: `spec.number=${number}`, ...(only !== undefined && { namespace: only }) },
@@ -46,12 +54,12 @@ export class NumberOwnership {
 
   /** @throws ApiError `conflict` where the number has gone to another object meanwhile */
   async claim(created: Stored<PhoneNumber>, contest: FirstCome<PhoneNumber>): Promise<void> {
-    const { numberClaims, numberAssignments, numberReservationMs: reservedMs } = this.#foundation;
+    const { claims, limits } = this.#options;
     const { number } = created.spec;
     const owner = { org: created.metadata.namespace ?? '', uid: created.metadata.uid, number };
     const first = await cameFirst(created, contest);
-    if (!first || !(await numberClaims.claim(owner, { reservedMs, assignees: numberAssignments.assigneesOf(number) })))
-      throw refused(number);
+    const assignees = limits.numberAssignments.assigneesOf(number);
+    if (!first || !(await claims.claim(owner, { reservedMs: limits.numberReservationMs, assignees }))) throw refused(number);
   }
 }
 

@@ -1,139 +1,113 @@
 /** Making, changing and deleting phone numbers. */
-import { API_VERSION, phoneNumberKind, wellKnown, type PhoneNumber, type PhoneNumberSpec } from '../../crds/index.ts';
+import { phoneNumberKind, type PhoneNumber, type PhoneNumberSpec } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
+import { requireCallable } from '../codec/address-issues.ts';
 import type { Draft } from '../codec/present.ts';
 import { masked } from '../codec/secrets.ts';
 import { ValidationFailed } from '../http/api-error.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
-import { shapeOf } from '../partial/shape.ts';
+import type { KindContext } from '../kinds/context.ts';
 import { unknownReferences } from '../references/unknown-references.ts';
-import type { Foundation } from '../resources/foundation.ts';
-import { inRestWords } from '../resources/kube-failures.ts';
-import { isObjectName, randomId } from '../resources/names.ts';
-import { ResourceWriter, type WriteMode } from '../resources/resource-writer.ts';
-import { requireCallable } from '../validation/address-issues.ts';
+import { usersAmong, type FindUsers } from '../references/users.ts';
+import { randomId } from '../resources/names.ts';
+import { ResourceWriter, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import { phoneNumberFromRest, phoneNumberSecretRefs, phoneNumberToRest } from './codec.ts';
 import { phoneNumberFieldNames } from './field-names.ts';
-import { NumberOwnership } from './number-ownership.ts';
+import { NumberOwnership, type NumberOwnershipOptions } from './number-ownership.ts';
 import type { PhoneNumberCreate, PhoneNumberUpdate } from './schema.ts';
 
-export interface UpdateOptions extends WriteMode {
-  /** @throws ApiError `precondition_failed` when the request was made for another state. */
-  readonly requireState: (resourceVersion: string) => void;
+export const phoneNumberResource: ResourceKind<PhoneNumber> = {
+  definition: phoneNumberKind,
+  fieldNames: phoneNumberFieldNames,
+  companionRefs: (spec) => ({ Secret: phoneNumberSecretRefs(spec) }),
+};
+
+/** Phone numbers that an agent answers or calls from. */
+export function phoneNumbersOfAgent(context: KindContext): FindUsers {
+  const { phoneNumbers } = context.views;
+  return usersAmong(new ResourceWriter(context, phoneNumberResource, phoneNumbers), {
+    noun: 'phone number',
+    permission: 'phone_numbers:write',
+    find: async (org, agent) =>
+      (await phoneNumbers.list(org)).filter(({ spec }) => spec.inboundAgentRef?.name === agent || spec.outboundAgentRef?.name === agent),
+    without: ({ inboundAgentRef, outboundAgentRef, ...rest }, agent) => ({
+      ...rest,
+      ...(inboundAgentRef && inboundAgentRef.name !== agent && { inboundAgentRef }),
+      ...(outboundAgentRef && outboundAgentRef.name !== agent && { outboundAgentRef }),
+    }),
+  });
 }
 
 export class PhoneNumberService {
-  readonly #foundation: Foundation;
+  readonly #context: KindContext;
+  readonly #limits: NumberOwnershipOptions['limits'];
   readonly #ownership: NumberOwnership;
   readonly #writer: ResourceWriter<PhoneNumber>;
 
-  constructor(foundation: Foundation) {
-    this.#foundation = foundation;
-    this.#ownership = new NumberOwnership(foundation);
-    this.#writer = new ResourceWriter({
-      foundation,
-      kind: 'PhoneNumber',
-      client: foundation.clients.phoneNumbers,
-      view: foundation.views.phoneNumbers,
-      shape: shapeOf(phoneNumberKind.spec),
-      fieldNames: phoneNumberFieldNames,
-      secretRefs: phoneNumberSecretRefs,
-    });
-  }
-
-  list(org: string): Promise<readonly Stored<PhoneNumber>[]> {
-    return this.#foundation.views.phoneNumbers.find('namespace', org);
-  }
-
-  /** For an answer. @returns undefined when there is no such phone number */
-  async find(org: string, name: string): Promise<Stored<PhoneNumber> | undefined> {
-    return isObjectName(name) ? this.#foundation.views.phoneNumbers.get(org, name) : undefined;
+  constructor(options: NumberOwnershipOptions) {
+    this.#context = options.context;
+    this.#limits = options.limits;
+    this.#ownership = new NumberOwnership(options);
+    this.#writer = new ResourceWriter(options.context, phoneNumberResource, options.context.views.phoneNumbers);
   }
 
   async create(caller: Caller, body: PhoneNumberCreate, mode: Pick<WriteMode, 'dryRun'>): Promise<Stored<PhoneNumber>> {
-    const { org } = caller;
     const name = `pn-${randomId()}`;
     const secrets = await this.#writer.secretWriter(caller, name, undefined);
     const found: ValidationIssue[] = [];
     const spec = { ...phoneNumberFromRest(body, undefined, { secrets, found }), deletionPolicy: 'Delete' as const };
-    if (body.provider === 'native' && !this.#foundation.nativeNumbers.has(body.phone_number))
+    if (body.provider === 'native' && !this.#limits.nativeNumbers.has(body.phone_number))
       found.push(
         issues.value(['body', 'phone_number'], 'this deployment has no such number of its own; use one of its pool, or another provider'),
       );
-    this.#requireCallable(spec, undefined, found);
-    found.push(...(await this.#unknownAgents(org, body, undefined)));
-    if (found.length > 0) throw new ValidationFailed(found);
-    const contest = await this.#ownership.requireFree(org, body.phone_number);
-    const annotations = caller.userId === null ? undefined : { [wellKnown.createdBy]: caller.userId };
-    const metadata = { namespace: org, name, ...(annotations && { annotations }) };
-    const object = { apiVersion: API_VERSION, kind: 'PhoneNumber', metadata, spec } as unknown as PhoneNumber;
-    return inRestWords(phoneNumberFieldNames, async () => {
-      const created = await this.#writer.create(object, secrets.pending, mode);
-      if (mode.dryRun) return created;
-      try {
-        await this.#ownership.claim(created, contest);
-      } catch (error) {
-        await this.#writer.takeBack(created);
-        throw error;
-      }
-      return created;
-    });
+    await this.#check(caller, body, spec, undefined, found);
+    const contest = await this.#ownership.requireFree(caller.org, body.phone_number);
+    const confirm = (created: Stored<PhoneNumber>) => this.#ownership.claim(created, contest);
+    return this.#writer.create(caller, name, { spec, companions: { Secret: secrets } }, { ...mode, confirm });
   }
 
   /** @returns undefined when there is no such phone number */
-  async update(caller: Caller, name: string, body: PhoneNumberUpdate, options: UpdateOptions): Promise<Stored<PhoneNumber> | undefined> {
-    const { org } = caller;
+  async update(caller: Caller, name: string, body: PhoneNumberUpdate, mode: WriteMode): Promise<Stored<PhoneNumber> | undefined> {
     const bringsSecrets = 'sip_trunk_password' in body || 'carrier_auth_token' in body;
-    return inRestWords(phoneNumberFieldNames, () =>
-      this.#writer.update(
-        org,
-        name,
-        async (stored) => {
-          options.requireState(stored.metadata.resourceVersion);
-          const secrets = await this.#writer.secretWriter(caller, name, bringsSecrets ? stored : undefined);
-          const found: ValidationIssue[] = [];
-          const spec = phoneNumberFromRest(body, stored.spec, { secrets, found });
-          this.#requireCallable(spec, stored.spec, found);
-          found.push(...(await this.#unknownAgents(org, body, stored.spec)));
-          if (found.length > 0) throw new ValidationFailed(found);
-          return { spec, secrets: secrets.pending };
-        },
-        options,
-      ),
-    );
+    const change = async (stored: Stored<PhoneNumber>) => {
+      const secrets = await this.#writer.secretWriter(caller, name, bringsSecrets ? stored : undefined);
+      const found: ValidationIssue[] = [];
+      const spec = phoneNumberFromRest(body, stored.spec, { secrets, found });
+      await this.#check(caller, body, spec, stored.spec, found);
+      return { spec, companions: { Secret: secrets } };
+    };
+    return this.#writer.update(caller.org, name, change, mode);
   }
 
   /** @returns false when there is no such phone number */
-  async delete(org: string, name: string, options: Pick<UpdateOptions, 'dryRun' | 'requireState'>): Promise<boolean> {
-    if (!isObjectName(name)) return false;
-    const decide = (stored: Stored<PhoneNumber>): boolean => {
-      options.requireState(stored.metadata.resourceVersion);
-      return true;
-    };
-    return inRestWords(phoneNumberFieldNames, () => this.#writer.delete(org, name, decide, options));
+  delete(org: string, name: string, mode: Pick<WriteMode, 'dryRun' | 'requireState'>): Promise<boolean> {
+    return this.#writer.delete(org, name, mode);
   }
 
   async view(caller: Caller, phoneNumber: Stored<PhoneNumber>): Promise<Readonly<Record<string, unknown>>> {
     const secrets = mayReadSecrets(caller)
-      ? await this.#foundation.companions.secretsToShow(caller.org, phoneNumberSecretRefs(phoneNumber.spec))
+      ? await this.#context.companions.secretsToShow(caller.org, phoneNumberSecretRefs(phoneNumber.spec))
       : masked;
-    return { ...phoneNumberToRest(phoneNumber, secrets), state: this.#foundation.states.phoneNumber(phoneNumber) };
+    return { ...phoneNumberToRest(phoneNumber, secrets), state: this.#context.states.phoneNumber(phoneNumber) };
   }
 
-  #requireCallable(spec: Draft<PhoneNumberSpec>, previous: PhoneNumberSpec | undefined, found: ValidationIssue[]): void {
-    const [value, before] = [spec.sip?.terminationURI, previous?.sip?.terminationURI];
-    requireCallable({ loc: ['body', 'sip_termination_uri'], value, before, check: this.#foundation.addresses.sip }, found);
-  }
-
-  #unknownAgents(
-    org: string,
+  /** @throws ValidationFailed with `found` and everything that only shows against what is stored */
+  async #check(
+    { org }: Caller,
     body: PhoneNumberCreate | PhoneNumberUpdate,
-    previous: Draft<PhoneNumberSpec> | undefined,
-  ): Promise<readonly ValidationIssue[]> {
-    return unknownReferences(this.#foundation.views.agents, org, 'AI agent', [
-      { loc: ['body', 'inbound_agent_id'], id: body.inbound_agent_id, before: [previous?.inboundAgentRef?.name] },
-      { loc: ['body', 'outbound_agent_id'], id: body.outbound_agent_id, before: [previous?.outboundAgentRef?.name] },
-    ]);
+    spec: Draft<PhoneNumberSpec>,
+    previous: PhoneNumberSpec | undefined,
+    found: ValidationIssue[],
+  ): Promise<void> {
+    const [value, before] = [spec.sip?.terminationURI, previous?.sip?.terminationURI];
+    requireCallable({ loc: ['body', 'sip_termination_uri'], value, before, check: this.#context.addresses.sip }, found);
+    found.push(
+      ...(await unknownReferences(this.#context.views.agents, org, 'AI agent', [
+        { loc: ['body', 'inbound_agent_id'], id: body.inbound_agent_id, before: [previous?.inboundAgentRef?.name] },
+        { loc: ['body', 'outbound_agent_id'], id: body.outbound_agent_id, before: [previous?.outboundAgentRef?.name] },
+      ])),
+    );
+    if (found.length > 0) throw new ValidationFailed(found);
   }
 }

@@ -1,19 +1,25 @@
 import type { FastifyInstance } from 'fastify';
 import type { z } from 'zod';
 
+import type { ApiDependencies } from '../dependencies.ts';
 import { ApiError } from '../http/api-error.ts';
 import { ifMatch, sendEtag, writeQuery } from '../http/conditions.ts';
 import { readRequest } from '../http/read-request.ts';
 import { addRoute } from '../http/route.ts';
-import type { Foundation } from '../resources/foundation.ts';
+import type { KindContext } from '../kinds/context.ts';
 import { listPage } from '../state/list-page.ts';
 import { providerOf } from './codec.ts';
 import { createPhoneNumber, deletePhoneNumber, getPhoneNumber, listPhoneNumbers, updatePhoneNumber } from './descriptions.ts';
 import { PhoneNumberService } from './phone-number-service.ts';
 import { phoneNumberUpdates, type PhoneNumberUpdate } from './schema.ts';
 
-export function registerPhoneNumbers(app: FastifyInstance, foundation: Foundation): void {
-  const phoneNumbers = new PhoneNumberService(foundation);
+export function registerPhoneNumbers(
+  app: FastifyInstance,
+  context: KindContext,
+  { store, limits }: Pick<ApiDependencies, 'store' | 'limits'>,
+): void {
+  const phoneNumbers = new PhoneNumberService({ context, claims: store.numberClaims, limits });
+  const view = context.views.phoneNumbers;
 
   addRoute(app, createPhoneNumber, async ({ query, body, caller, reply }) => {
     const phoneNumber = await phoneNumbers.create(caller, body, { dryRun: query.dry_run });
@@ -22,22 +28,22 @@ export function registerPhoneNumbers(app: FastifyInstance, foundation: Foundatio
   });
 
   addRoute(app, listPhoneNumbers, async ({ query, caller }) => {
-    const objects = await phoneNumbers.list(caller.org);
+    const objects = await view.list(caller.org);
     const list = `phone-numbers/${caller.org}`;
-    const stateOf = foundation.states.phoneNumber.bind(foundation.states);
-    const { items, next_page_token } = await listPage(foundation.pageTokens, { list, objects, query, stateOf });
+    const stateOf = context.states.phoneNumber.bind(context.states);
+    const { items, next_page_token } = await listPage(context.pageTokens, { list, objects, query, stateOf });
     return { data: await Promise.all(items.map((phoneNumber) => phoneNumbers.view(caller, phoneNumber))), next_page_token };
   });
 
   addRoute(app, getPhoneNumber, async ({ params, caller, reply }) => {
-    const phoneNumber = await phoneNumbers.find(caller.org, params.phone_number_id);
+    const phoneNumber = await view.get(caller.org, params.phone_number_id);
     if (phoneNumber === undefined) throw notFound();
     sendEtag(reply, phoneNumber.metadata.resourceVersion);
     return phoneNumbers.view(caller, phoneNumber);
   });
 
   addRoute(app, updatePhoneNumber, async ({ params: { phone_number_id: id }, caller, request, reply }) => {
-    const stored = await phoneNumbers.find(caller.org, id);
+    const stored = await view.get(caller.org, id);
     if (stored === undefined) throw notFound();
     const schema: z.ZodType<PhoneNumberUpdate> = phoneNumberUpdates[providerOf(stored.spec)];
     const { query, body } = readRequest(request, { query: writeQuery, body: schema });

@@ -1,7 +1,6 @@
 /** References to other resources, checked when they are written. */
 import type { KubeObject } from '../../kube/types.ts';
-import { isObjectName } from '../resources/names.ts';
-import type { View } from '../resources/views.ts';
+import type { View } from '../resources/view.ts';
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
 
 export interface NamedReference {
@@ -28,8 +27,7 @@ export async function unknownReferences<T extends KubeObject>(
   const found = await Promise.all(
     named.map(async ({ loc, id, before }) => {
       if (id === undefined || id === null || before.includes(id)) return [];
-      const there = isObjectName(id) && (await view.stored(org, id)) !== undefined;
-      return there ? [] : [issues.value(loc, `there is no ${noun} ${JSON.stringify(id)}`)];
+      return (await view.stored(org, id)) !== undefined ? [] : [issues.value(loc, `there is no ${noun} ${JSON.stringify(id)}`)];
     }),
   );
   return found.flat();

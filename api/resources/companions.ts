@@ -5,8 +5,8 @@ import type { Transport } from '../../kube/transport.ts';
 import type { KubeObject, OwnerReference, Stored } from '../../kube/types.ts';
 import type { Clock } from '../../platform/clock.ts';
 import { companionName, masked, ownCompanionName, refId, unmaskedReader, type KeyRef, type SecretReader } from '../codec/secrets.ts';
-import { isAway, type Contact } from './contact.ts';
-import type { Clients, ConfigMap, Secret } from './kinds.ts';
+import { isAway, type ApiServerAvailability } from './api-server-availability.ts';
+import type { ConfigMap, CoreClients, Secret } from './core-clients.ts';
 import { mergePatch } from './merge-patch.ts';
 import { ownerReferenceTo, stageMarks, stageOf, withoutMarks, type Stage } from './staging.ts';
 import { TextMemory } from './text-memory.ts';
@@ -62,6 +62,7 @@ export function companionWrites({ before, after, name, values, ...common }: Repl
 
 /** Values that are written and not yet in use. Exactly one of the two is called. */
 export interface StagedValues {
+  readonly kind: CompanionKind;
   /**
    * They are in use now: `owner` refers to them, and to the replaced ones no more.
    * @returns the resource version of the Secret or ConfigMap, where there was something to write
@@ -72,18 +73,23 @@ export interface StagedValues {
 }
 
 export class Companions {
-  readonly #clients: Clients;
+  readonly #clients: CoreClients;
   readonly #transport: Transport;
   readonly #clock: Clock;
-  readonly #contact: Contact;
+  readonly #availability: ApiServerAvailability;
   /** Long texts that were read, for the time when they can't be. Secrets are never kept. */
   readonly #texts = new TextMemory(rememberedCharacters);
 
-  constructor(options: { readonly clients: Clients; readonly transport: Transport; readonly clock: Clock; readonly contact: Contact }) {
+  constructor(options: {
+    readonly clients: CoreClients;
+    readonly transport: Transport;
+    readonly clock: Clock;
+    readonly availability: ApiServerAvailability;
+  }) {
     this.#clients = options.clients;
     this.#transport = options.transport;
     this.#clock = options.clock;
-    this.#contact = options.contact;
+    this.#availability = options.availability;
   }
 
   /** Values by {@link refId}; a missing object or key is left out. */
@@ -111,7 +117,7 @@ export class Companions {
       return await this.readSecrets(namespace, refs);
     } catch (error) {
       if (!isAway(error)) throw error;
-      this.#contact.answerFromMemory();
+      this.#availability.answerFromMemory();
       return undefined;
     }
   }
@@ -127,7 +133,7 @@ export class Companions {
     } catch (error) {
       const remembered = isAway(error) ? this.#texts.get(key) : undefined;
       if (remembered === undefined) throw error;
-      this.#contact.answerFromMemory();
+      this.#availability.answerFromMemory();
       return remembered;
     }
   }
@@ -147,7 +153,7 @@ export class Companions {
   }
 
   /** Checks with the server that the values could be written, and writes nothing. */
-  async rehearse(values: NewValues): Promise<void> {
+  async dryRun(values: NewValues): Promise<void> {
     await this.#write(values, true);
   }
 
@@ -155,9 +161,10 @@ export class Companions {
     const { kind, namespace, name } = values;
     const target = { descriptor: this.#client(kind).descriptor, namespace, name };
     const written = await this.#write(values, false);
-    if (written === undefined) return nothingStaged;
+    if (written === undefined) return { kind, commit: () => Promise.resolve(undefined), discard: () => Promise.resolve() };
     const { object, created } = written;
     return {
+      kind,
       commit: async (owner) => {
         const data = { data: withoutKeys(values.replaced) };
         const ownerReferences: readonly OwnerReference[] | undefined = created ? [ownerReferenceTo(owner)] : undefined;
@@ -233,8 +240,6 @@ function belongsTo(companion: Stored<KubeObject>, { kind, metadata }: Stored<Kub
 function withoutKeys(keys: readonly string[]): Readonly<Record<string, null>> {
   return Object.fromEntries(keys.map((key) => [key, null]));
 }
-
-const nothingStaged: StagedValues = { commit: () => Promise.resolve(undefined), discard: () => Promise.resolve() };
 
 /** Undefined for what isn't there. */
 export async function orUndefined<T>(request: Promise<T>): Promise<T | undefined> {

@@ -3,15 +3,14 @@
  * (resource versions count its writes), so that of any number of requests on any number of replicas exactly one is first.
  */
 import { compareResourceVersions } from '../../kube/resource-version.ts';
-import type { ListOptions, ResourceClient } from '../../kube/resource-client.ts';
+import type { ListOptions } from '../../kube/resource-client.ts';
 import type { KubeObject, Stored } from '../../kube/types.ts';
-import type { View, ViewIndex } from './views.ts';
+import type { View } from './view.ts';
 
 export interface FirstCome<T extends KubeObject> {
   readonly view: View<T>;
-  readonly client: ResourceClient<T>;
   /** Where the view finds the rivals. */
-  readonly index: ViewIndex;
+  readonly index: string;
   readonly value: string;
   /** How the API server finds them. */
   readonly listed: Pick<ListOptions, 'namespace' | 'fieldSelector'>;
@@ -36,7 +35,7 @@ export async function cameFirst<T extends KubeObject>(created: Stored<T>, claim:
   if (rivals?.length === 0) return true;
   // What was last written before was there before.
   if (rivals?.some(({ metadata }) => compareResourceVersions(metadata.resourceVersion, resourceVersion) < 0)) return false;
-  const { items } = await claim.client.listAll({ ...claim.listed, resourceVersion, resourceVersionMatch: 'Exact' });
+  const { items } = await claim.view.client.listAll({ ...claim.listed, resourceVersion, resourceVersionMatch: 'Exact' });
   const present = items.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
   return (await rivalsAmong(present, isOther)).length === 0;
 }

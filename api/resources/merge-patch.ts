@@ -1,6 +1,6 @@
 import type { Transport } from '../../kube/transport.ts';
 import { apiVersionOf, type KubeObject, type ResourceDescriptor, type Stored } from '../../kube/types.ts';
-import { manager } from '../partial/partial-update.ts';
+import { MANAGER } from '../partial/partial-update.ts';
 
 export interface MergePatchTarget {
   readonly descriptor: ResourceDescriptor;
@@ -22,7 +22,7 @@ export function mergePatch<T extends KubeObject>(
   return transport.request<Stored<T>>({
     method: 'PATCH',
     path: `${root}/${apiVersionOf(descriptor)}/namespaces/${encodeURIComponent(namespace)}/${descriptor.plural}/${encodeURIComponent(name)}`,
-    query: { fieldManager: manager, ...(options.dryRun && { dryRun: 'All' }) },
+    query: { fieldManager: MANAGER, ...(options.dryRun && { dryRun: 'All' }) },
     contentType: 'application/merge-patch+json',
     body: patch,
     idempotent: true,

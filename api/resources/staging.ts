@@ -15,7 +15,7 @@ export const stageAnnotation = 'parley.dev/stage';
 
 export interface Stage {
   /** The object for which this is. */
-  readonly for: { readonly kind: 'Agent' | 'Tool' | 'PhoneNumber' | 'KnowledgeBase' | 'WebhookSubscription'; readonly name: string };
+  readonly for: { readonly kind: string; readonly name: string };
   /** When, RFC 3339. */
   readonly at: string;
   /** Keys of a Secret or ConfigMap that come or go: the object's references say which of them stay. */

@@ -4,48 +4,70 @@ import type { ResourceClient } from '../../kube/resource-client.ts';
 import { KubeError } from '../../kube/error.ts';
 import type { Timer } from '../../platform/clock.ts';
 import type { Store } from '../../store/index.ts';
-import { agentSecretRefs } from '../agents/codec.ts';
 import type { KeyRef } from '../codec/secrets.ts';
-import { phoneNumberSecretRefs } from '../phone-numbers/codec.ts';
-import { toolSecretRefs } from '../tools/codec.ts';
-import { subscriptionSecretRefs } from '../webhooks/signing-secret.ts';
 import { orUndefined } from './companions.ts';
-import type { Foundation } from './foundation.ts';
-import type { ConfigMap, Secret } from './kinds.ts';
+import type { ResourceContext } from './context.ts';
+import type { ConfigMap, Secret } from './core-clients.ts';
+import type { Specified } from '../partial/partial-update.ts';
 import { mergePatch } from './merge-patch.ts';
-import { ownerReferenceTo, stagedLabel, stageOf, withoutMarks, type Stage } from './staging.ts';
+import type { ResourceKind } from './resource-writer.ts';
+import { ownerReferenceTo, stagedLabel, stageOf, withoutMarks } from './staging.ts';
+import type { View } from './view.ts';
 
 /** Between two rounds, in milliseconds. */
-const everyMs = 60_000;
+const SWEEP_INTERVAL_MS = 60_000;
 /** Longer than any request lasts, in milliseconds: what is marked longer has been left behind. */
-const abandonedAfterMs = 120_000;
+const ABANDONED_AFTER_MS = 120_000;
 
-const staged = `${stagedLabel}=true`;
+const STAGED = `${stagedLabel}=true`;
+
+/** A kind whose objects have companions. */
+export interface SweptKind {
+  readonly kind: string;
+  /** The object with the keys of Secrets and ConfigMaps that it refers to; undefined where it doesn't exist. */
+  readonly find: (namespace: string, name: string) => Promise<Owner | undefined>;
+}
+
+interface Owner {
+  readonly object: Stored<KubeObject>;
+  readonly refs: readonly KeyRef[];
+}
+
+export function sweptKind<T extends Specified>({ client }: Pick<View<T>, 'client'>, { companionRefs }: ResourceKind<T>): SweptKind {
+  return {
+    kind: client.descriptor.kind,
+    find: async (namespace, name) => {
+      const object = await orUndefined(client.get({ namespace, name }));
+      return object && { object, refs: Object.values(companionRefs(object.spec, name)).flat() };
+    },
+  };
+}
 
 export interface SweeperOptions {
-  readonly foundation: Foundation;
+  readonly context: ResourceContext;
+  readonly kinds: readonly SweptKind[];
+  /** Kinds of which an object can be staged for another one, next to Secrets and ConfigMaps. */
+  readonly parts: readonly ResourceClient<KubeObject>[];
   readonly organizations: Pick<Store['organizations'], 'list'>;
 }
 
 export class Sweeper {
-  readonly #foundation: Foundation;
-  readonly #organizations: SweeperOptions['organizations'];
+  readonly #options: SweeperOptions;
   #timer: Timer | undefined;
   #running: Promise<void> = Promise.resolve();
   #stopped = false;
   #mayListAll: boolean;
 
-  constructor({ foundation, organizations }: SweeperOptions) {
-    this.#foundation = foundation;
-    this.#organizations = organizations;
-    this.#mayListAll = foundation.namespace === undefined;
+  constructor(options: SweeperOptions) {
+    this.#options = options;
+    this.#mayListAll = options.context.namespace === undefined;
   }
 
   start(): void {
-    const { clock, logger, random } = this.#foundation;
-    this.#timer = clock.after(everyMs * (0.5 + random()), () => {
+    const { clock, logger, random } = this.#options.context;
+    this.#timer = clock.after(SWEEP_INTERVAL_MS * (0.5 + random()), () => {
       this.#running = this.sweep().catch((err: unknown) =>
-        logger.warn({ err }, 'could not look for unfinished writes; the next round does'),
+        logger.warn({ err }, 'failed to look for unfinished writes; retrying in the next round'),
       );
       void this.#running.then(() => (this.#stopped ? undefined : this.start()));
     });
@@ -59,8 +81,8 @@ export class Sweeper {
 
   /** One round over all organisations. */
   async sweep(): Promise<void> {
-    const { namespace } = this.#foundation;
-    const organizations = namespace === undefined ? (await this.#organizations.list()).map(({ name }) => name) : [namespace];
+    const { namespace } = this.#options.context;
+    const organizations = namespace === undefined ? (await this.#options.organizations.list()).map(({ name }) => name) : [namespace];
     for (const client of this.#clients()) {
       if (this.#stopped) return;
       await this.#settleAll(client, await this.#staged(client, organizations));
@@ -69,12 +91,12 @@ export class Sweeper {
 
   async sweepOrganization(org: string): Promise<void> {
     for (const client of this.#clients())
-      await this.#settleAll(client, (await client.listAll({ namespace: org, labelSelector: staged })).items);
+      await this.#settleAll(client, (await client.listAll({ namespace: org, labelSelector: STAGED })).items);
   }
 
   #clients(): readonly ResourceClient<KubeObject>[] {
-    const { secrets, configMaps, tools } = this.#foundation.clients;
-    return [secrets, configMaps, tools] as readonly ResourceClient<KubeObject>[];
+    const { secrets, configMaps } = this.#options.context.clients;
+    return [secrets, configMaps, ...this.#options.parts] as readonly ResourceClient<KubeObject>[];
   }
 
   /** With one question where that is allowed; where permissions are granted by namespace, with one for each organisation. */
@@ -82,7 +104,7 @@ export class Sweeper {
     const known = new Set(organizations);
     if (this.#mayListAll) {
       try {
-        const { items } = await client.listAll({ labelSelector: staged });
+        const { items } = await client.listAll({ labelSelector: STAGED });
         return items.filter(({ metadata }) => known.has(metadata.namespace ?? ''));
       } catch (error) {
         if (!isForbidden(error)) throw error;
@@ -93,11 +115,14 @@ export class Sweeper {
     const found: Stored<KubeObject>[] = [];
     for (const namespace of organizations) {
       try {
-        found.push(...(await client.listAll({ namespace, labelSelector: staged })).items);
+        found.push(...(await client.listAll({ namespace, labelSelector: STAGED })).items);
       } catch (error) {
         // An organisation whose namespace has not been granted (yet) must not keep the others from being looked after.
         if (!isForbidden(error)) throw error;
-        this.#foundation.logger.debug({ org: namespace, kind: client.descriptor.kind }, 'not allowed to look for unfinished writes');
+        this.#options.context.logger.debug(
+          { org: namespace, kind: client.descriptor.kind },
+          'not allowed to look for unfinished writes; skipping the organisation',
+        );
       }
     }
     return found;
@@ -111,16 +136,20 @@ export class Sweeper {
         // It changed meanwhile: somebody is at it.
         if (err instanceof KubeError && (err.staleConflict || err.notFound)) continue;
         const { namespace, name } = object.metadata;
-        this.#foundation.logger.warn({ err, org: namespace, kind: object.kind, name }, 'an unfinished write stays for the next round');
+        this.#options.context.logger.warn(
+          { err, org: namespace, kind: object.kind, name },
+          'failed to finish an unfinished write; retrying in the next round',
+        );
       }
     }
   }
 
   async #settle(client: ResourceClient<KubeObject>, object: Stored<KubeObject>): Promise<void> {
     const stage = stageOf(object);
-    if (stage === undefined || this.#foundation.clock.now() - Date.parse(stage.at) < abandonedAfterMs) return;
+    if (stage === undefined || this.#options.context.clock.now() - Date.parse(stage.at) < ABANDONED_AFTER_MS) return;
     const { namespace = '', name, uid, resourceVersion, ownerReferences = [] } = object.metadata;
-    const owner = await this.#owner(namespace, stage);
+    const swept = this.#options.kinds.find(({ kind }) => kind === stage.for.kind);
+    const owner = await swept?.find(namespace, stage.for.name);
     if (owner === undefined) {
       // With an owner reference the garbage collector sees to it.
       if (ownerReferences.length === 0) await client.delete({ namespace, name }, { uid, resourceVersion });
@@ -128,7 +157,7 @@ export class Sweeper {
     }
     const unused = stage.keys.filter((key) => !owner.refs.some((ref) => ref.name === name && ref.key === key));
     await mergePatch(
-      this.#foundation.transport,
+      this.#options.context.transport,
       { descriptor: client.descriptor, namespace, name },
       {
         metadata: {
@@ -140,34 +169,6 @@ export class Sweeper {
           ({ data: Object.fromEntries(unused.map((key) => [key, null])) } satisfies Partial<Record<keyof (Secret & ConfigMap), unknown>>)),
       },
     );
-  }
-
-  /** The object for which something was staged, and what it refers to. */
-  async #owner(
-    namespace: string,
-    { for: { kind, name } }: Stage,
-  ): Promise<{ readonly object: Stored<KubeObject>; readonly refs: readonly KeyRef[] } | undefined> {
-    const { clients } = this.#foundation;
-    if (kind === 'Tool') {
-      const tool = await orUndefined(clients.tools.get({ namespace, name }));
-      return tool && { object: tool, refs: toolSecretRefs(tool.spec) };
-    }
-    if (kind === 'PhoneNumber') {
-      const phoneNumber = await orUndefined(clients.phoneNumbers.get({ namespace, name }));
-      return phoneNumber && { object: phoneNumber, refs: phoneNumberSecretRefs(phoneNumber.spec) };
-    }
-    if (kind === 'KnowledgeBase') {
-      const knowledgeBase = await orUndefined(clients.knowledgeBases.get({ namespace, name }));
-      return knowledgeBase && { object: knowledgeBase, refs: [] };
-    }
-    if (kind === 'WebhookSubscription') {
-      const subscription = await orUndefined(clients.webhookSubscriptions.get({ namespace, name }));
-      return subscription && { object: subscription, refs: subscriptionSecretRefs(subscription.spec, name) };
-    }
-    const agent = await orUndefined(clients.agents.get({ namespace, name }));
-    if (agent === undefined) return undefined;
-    const prompt = agent.spec.llm.systemPromptFrom?.configMapKeyRef;
-    return { object: agent, refs: [...agentSecretRefs(agent.spec), ...(prompt ? [prompt] : [])] };
   }
 }
 

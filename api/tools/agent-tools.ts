@@ -7,11 +7,11 @@ import { companionName, masked, SecretWriter } from '../codec/secrets.ts';
 import { ApiError, ValidationFailed, type FieldConflict } from '../http/api-error.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import { restLoc } from '../partial/field-names.ts';
-import { sameJson } from '../partial/json.ts';
-import type { Foundation } from '../resources/foundation.ts';
+import { sameJson } from '../validation/same-json.ts';
+import type { KindContext } from '../kinds/context.ts';
 import { schemaIssues } from '../resources/kube-failures.ts';
 import { isObjectName, randomId } from '../resources/names.ts';
-import type { WriteMode } from '../resources/resource-writer.ts';
+import type { Parts, WriteMode } from '../resources/resource-writer.ts';
 import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
 import { attachedToolToRest, customToolFromRest, functionNameOf, shownOfBuiltin } from './codec.ts';
 import { toolFieldNames } from './field-names.ts';
@@ -27,7 +27,7 @@ type Step =
       readonly name: string;
       readonly item: InlineTool;
       readonly spec: Draft<ToolSpec>;
-      readonly secrets: ReadonlyMap<string, string>;
+      readonly secrets: SecretWriter;
     }
   | { readonly type: 'attach'; readonly index: number; readonly name: string; readonly item: InlineTool; readonly found: Stored<Tool> }
   | { readonly type: 'detach'; readonly name: string };
@@ -38,17 +38,17 @@ export interface ToolPlan {
 }
 
 export class AgentTools {
-  readonly #foundation: Foundation;
+  readonly #context: KindContext;
   readonly #writer: ToolWriter;
 
-  constructor(foundation: Foundation) {
-    this.#foundation = foundation;
-    this.#writer = new ToolWriter(foundation);
+  constructor(context: KindContext) {
+    this.#context = context;
+    this.#writer = new ToolWriter(context);
   }
 
   /** In the order of their creation. */
   async attachedTo(org: string, agentName: string): Promise<readonly Stored<Tool>[]> {
-    const tools = await this.#foundation.views.tools.find('agent', `${org}/${agentName}`);
+    const tools = await this.#context.views.tools.find('agent', `${org}/${agentName}`);
     return tools.toSorted((a, b) => (creationOrder(a) < creationOrder(b) ? -1 : 1));
   }
 
@@ -80,7 +80,8 @@ export class AgentTools {
         }
         const { spec, secrets } = await this.#change(caller, agentName, tool, item, index, found);
         const isOwn = (tool.spec.agentRefs ?? []).some((ref) => ref.name === agentName);
-        if (!isOwn && found.length === 0 && (secrets.size > 0 || !sameJson(spec, withAgent(tool.spec, agentName)))) throw notOwn(id);
+        if (!isOwn && found.length === 0 && ((secrets?.pending.size ?? 0) > 0 || !sameJson(spec, withAgent(tool.spec, agentName))))
+          throw notOwn(id);
         return { type: 'attach', index, name: id, item, found: tool };
       }),
     );
@@ -91,25 +92,21 @@ export class AgentTools {
     return { agentName, steps: [...kept, ...detached.map(({ metadata }) => ({ type: 'detach', name: metadata.name }) as const)] };
   }
 
-  /** Asks the server about every step and writes nothing. @returns the tools as they would be listed */
-  async rehearse(org: string, plan: ToolPlan, caller: Caller, force: boolean): Promise<readonly unknown[]> {
-    return this.#run(org, plan, caller, { dryRun: true, force }, undefined);
-  }
-
-  /** @param agent absent while it isn't there yet: tools that are made wait for {@link settle} */
-  async carryOut(org: string, plan: ToolPlan, caller: Caller, force: boolean, agent: Stored<KubeObject> | undefined): Promise<void> {
-    await this.#run(org, plan, caller, { dryRun: false, force }, agent);
-  }
-
-  async settle(org: string, plan: ToolPlan, agent: Stored<KubeObject>): Promise<void> {
-    const made = plan.steps.filter(({ type }) => type === 'create');
-    await Promise.all(made.map(({ name }) => this.#writer.settle(org, name, agent)));
-  }
-
-  /** Undoes {@link carryOut} of a plan for an agent that could not be made. */
-  async takeBack(org: string, plan: ToolPlan): Promise<void> {
-    const mode = { dryRun: false, force: false };
-    await Promise.allSettled(plan.steps.map((step) => this.#writer.detach(org, step.name, plan.agentName, mode)));
+  /** @param onDryRun gets the tools as they would be listed */
+  partsOf(caller: Caller, plan: ToolPlan, force: boolean, onDryRun: (tools: readonly unknown[]) => void): Parts {
+    const { org } = caller;
+    return {
+      dryRun: async () => onDryRun(await this.#run(plan, caller, { dryRun: true, force }, undefined)),
+      write: async (agent) => void (await this.#run(plan, caller, { dryRun: false, force }, agent)),
+      settle: async (agent) => {
+        const made = plan.steps.filter(({ type }) => type === 'create');
+        await Promise.all(made.map(({ name }) => this.#writer.settle(org, name, agent)));
+      },
+      takeBack: async () => {
+        const mode = { dryRun: false, force: false };
+        await Promise.allSettled(plan.steps.map((step) => this.#writer.detach(org, step.name, plan.agentName, mode)));
+      },
+    };
   }
 
   /** To be called before the agent is deleted: tools that others use as well don't go with it. */
@@ -126,7 +123,7 @@ export class AgentTools {
     );
     for (const result of results) {
       if (result.status === 'rejected')
-        this.#foundation.logger.info({ err: result.reason as unknown, org, agentName }, 'a tool keeps its reference to a deleted agent');
+        this.#context.logger.info({ err: result.reason as unknown, org, agentName }, 'a tool keeps its reference to a deleted agent');
     }
   }
 
@@ -138,7 +135,7 @@ export class AgentTools {
     });
     const spec = customToolFromRest(item, undefined, { secrets, loc: [...at, index], found });
     found.push(...problemsOf(spec, undefined, index));
-    return { type: 'create', index, name, item, spec: { ...spec, agentRefs: [{ name: agentName }] }, secrets: secrets.pending };
+    return { type: 'create', index, name, item, spec: { ...spec, agentRefs: [{ name: agentName }] }, secrets };
   }
 
   /** The tool as the item wants it: attached, and with the definition it brings. */
@@ -149,34 +146,33 @@ export class AgentTools {
     item: InlineTool,
     index: number,
     found: ValidationIssue[],
-  ): Promise<{ spec: Draft<ToolSpec>; secrets: ReadonlyMap<string, string> }> {
+  ): Promise<{ readonly spec: Draft<ToolSpec>; readonly secrets?: SecretWriter }> {
     const spec = withAgent(tool.spec, agentName);
     const brings = Object.entries(item).some(([name, value]) => name !== 'tool_id' && value !== undefined);
-    if (!brings) return { spec, secrets: new Map() };
+    if (!brings) return { spec };
     if (tool.spec.custom === undefined) {
       for (const part of ['function_tool', 'additional_tool_info'] as const)
         if ((item[part] ?? undefined) !== undefined)
           found.push(issues.value([...at, index, part], `${JSON.stringify(tool.metadata.name)} is a built-in tool: it has its own route`));
-      return { spec: shownOfBuiltin(item, spec), secrets: new Map() };
+      return { spec: shownOfBuiltin(item, spec) };
     }
     const secrets = await this.#writer.secretWriter(caller, tool.metadata.name, item.additional_tool_info?.api.headers ? tool : undefined);
     const changed = customToolFromRest(item, spec, { secrets, loc: [...at, index], found });
     found.push(...problemsOf(changed, tool.spec, index));
-    return { spec: changed, secrets: secrets.pending };
+    return { spec: changed, secrets };
   }
 
   async #run(
-    org: string,
     { agentName, steps }: ToolPlan,
     caller: Caller,
     mode: WriteMode,
     agent: Stored<KubeObject> | undefined,
   ): Promise<readonly unknown[]> {
-    const carryOut = (some: readonly Step[]): Promise<readonly (readonly unknown[])[]> =>
+    const runAll = (some: readonly Step[]): Promise<readonly (readonly unknown[])[]> =>
       Promise.all(
         some.map(async (step) => {
           try {
-            const tool = await this.#runStep(org, agentName, step, caller, mode, agent);
+            const tool = await this.#runStep(agentName, step, caller, mode, agent);
             return tool === undefined ? [] : [attachedToolToRest(tool, masked)];
           } catch (error) {
             throw inAgentsWords(error, step);
@@ -184,24 +180,22 @@ export class AgentTools {
         }),
       );
     // What comes before what goes: a process that dies in between leaves the agent with a tool too many, never with one too few.
-    const listed = await carryOut(steps.filter(({ type }) => type !== 'detach'));
-    await carryOut(steps.filter(({ type }) => type === 'detach'));
+    const listed = await runAll(steps.filter(({ type }) => type !== 'detach'));
+    await runAll(steps.filter(({ type }) => type === 'detach'));
     return listed.flat();
   }
 
   async #runStep(
-    org: string,
     agentName: string,
     step: Step,
     caller: Caller,
     mode: WriteMode,
     agent: Stored<KubeObject> | undefined,
   ): Promise<Stored<Tool> | undefined> {
+    const { org } = caller;
     if (step.type === 'create') {
-      return this.#writer.make(
-        { org, name: step.name, spec: step.spec, secrets: step.secrets, caller, madeWith: { agentName, ...(agent && { agent }) } },
-        mode,
-      );
+      const { name, spec, secrets } = step;
+      return this.#writer.make({ name, spec, secrets, caller, madeWith: { agentName, agent } }, mode);
     }
     if (step.type === 'detach') {
       await this.#writer.detach(org, step.name, agentName, mode);
@@ -213,9 +207,9 @@ export class AgentTools {
       async (stored) => {
         // The tool may have another state than the plan was made for, with a secret that must not move.
         const found: ValidationIssue[] = [];
-        const change = await this.#change(caller, agentName, stored, step.item, step.index, found);
+        const { spec, secrets } = await this.#change(caller, agentName, stored, step.item, step.index, found);
         if (found.length > 0) throw new ValidationFailed(found);
-        return change;
+        return { spec, ...(secrets && { companions: { Secret: secrets } }) };
       },
       mode,
     );

@@ -1,8 +1,17 @@
 /** What is answered of tools. */
 import { z } from 'zod';
 
-import { toolState } from '../state/answers.ts';
+import { stateFields } from '../state/answers.ts';
 import { parameterTypes } from '../../crds/tool.ts';
+
+const toolState = z
+  .object({
+    ...stateFields,
+    reason: stateFields.reason.describe(
+      `${stateFields.reason.description ?? ''} \`AgentNotReady\`: the tool is sound, and its agent does not offer it.`,
+    ),
+  })
+  .meta({ id: 'ToolState' });
 
 const message = z.string().optional();
 

@@ -7,7 +7,7 @@ import { ApiError, ValidationFailed } from '../http/api-error.ts';
 import { ifMatch, sendEtag, writeQuery } from '../http/conditions.ts';
 import { readRequest } from '../http/read-request.ts';
 import { addRoute } from '../http/route.ts';
-import type { Foundation } from '../resources/foundation.ts';
+import type { KindContext } from '../kinds/context.ts';
 import { listPage } from '../state/list-page.ts';
 import { issues } from '../validation/issue.ts';
 import { builtinToolFromRest, builtinToolToRest, builtinVariantOf } from './builtin-codec.ts';
@@ -55,13 +55,13 @@ const builtin: Family<BuiltinToolCreate, BuiltinToolUpdate> = {
   functionName: () => undefined,
 };
 
-export function registerTools(app: FastifyInstance, foundation: Foundation): void {
-  registerFamily(app, foundation, custom);
-  registerFamily(app, foundation, builtin);
+export function registerTools(app: FastifyInstance, context: KindContext): void {
+  registerFamily(app, context, custom);
+  registerFamily(app, context, builtin);
 }
 
-function registerFamily<C, U extends Named>(app: FastifyInstance, foundation: Foundation, family: Family<C, U>): void {
-  const tools = new ToolService(foundation, family);
+function registerFamily<C, U extends Named>(app: FastifyInstance, context: KindContext, family: Family<C, U>): void {
+  const tools = new ToolService(context, family);
   const { routes } = family;
 
   addRoute(app, routes.create, async ({ params, query, body, caller, reply }) => {
@@ -77,8 +77,8 @@ function registerFamily<C, U extends Named>(app: FastifyInstance, foundation: Fo
     const list = `${routes.list.path}/${caller.org}/${agent}`;
     const objects = await tools.list(caller.org, agent);
     if (objects === undefined) throw agentNotFound();
-    const stateOf = (tool: Stored<Tool>) => foundation.states.tool(tool, agent);
-    const { items, next_page_token } = await listPage(foundation.pageTokens, { list, objects, query, stateOf });
+    const stateOf = (tool: Stored<Tool>) => context.states.tool(tool, agent);
+    const { items, next_page_token } = await listPage(context.pageTokens, { list, objects, query, stateOf });
     return { data: await Promise.all(items.map((tool) => tools.view(caller, agent, tool))), next_page_token };
   });
 

@@ -8,14 +8,14 @@ import { masked, type SecretReader, type SecretWriter } from '../codec/secrets.t
 import { ApiError, ValidationFailed } from '../http/api-error.ts';
 import { mayReadSecrets, type Caller } from '../http/caller.ts';
 import { restLoc } from '../partial/field-names.ts';
-import { sameJson } from '../partial/json.ts';
+import { sameJson } from '../validation/same-json.ts';
 import { cameFirst, isTaken, type FirstCome } from '../resources/first-come.ts';
-import type { Foundation } from '../resources/foundation.ts';
-import { inRestWords, schemaIssues } from '../resources/kube-failures.ts';
+import type { KindContext } from '../kinds/context.ts';
+import { schemaIssues } from '../resources/kube-failures.ts';
 import { isObjectName, randomId } from '../resources/names.ts';
 import type { WriteMode } from '../resources/resource-writer.ts';
 import { writtenAt } from '../resources/written-at.ts';
-import { requireCallable } from '../validation/address-issues.ts';
+import { requireCallable } from '../codec/address-issues.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
 import { functionNameOf, toolSecretRefs, type ToolEncoding } from './codec.ts';
 import { toolFieldNames } from './field-names.ts';
@@ -38,26 +38,21 @@ export interface ToolFamily {
 
 export type Encode = (previous: ToolSpec | undefined, encoding: ToolEncoding) => Draft<ToolSpec>;
 
-export interface UpdateOptions extends WriteMode {
-  /** @throws ApiError `precondition_failed` when the request was made for another state. */
-  readonly requireState: (resourceVersion: string) => void;
-}
-
 export class ToolService {
-  readonly #foundation: Foundation;
+  readonly #context: KindContext;
   readonly #writer: ToolWriter;
   readonly #family: ToolFamily;
 
-  constructor(foundation: Foundation, family: ToolFamily) {
-    this.#foundation = foundation;
-    this.#writer = new ToolWriter(foundation);
+  constructor(context: KindContext, family: ToolFamily) {
+    this.#context = context;
+    this.#writer = new ToolWriter(context);
     this.#family = family;
   }
 
   /** @returns undefined when there is no such agent */
   async list(org: string, agentName: string): Promise<readonly Stored<Tool>[] | undefined> {
-    const { agents, tools } = this.#foundation.views;
-    if (!isObjectName(agentName) || (await agents.get(org, agentName)) === undefined) return undefined;
+    const { agents, tools } = this.#context.views;
+    if ((await agents.get(org, agentName)) === undefined) return undefined;
     const attached = await tools.find('agent', `${org}/${agentName}`);
     return attached.filter(({ spec }) => this.#family.includes(spec));
   }
@@ -79,7 +74,7 @@ export class ToolService {
     mode: WriteMode,
   ): Promise<Stored<Tool> | undefined> {
     const { org } = caller;
-    const agent = isObjectName(agentName) ? await this.#foundation.views.agents.stored(org, agentName) : undefined;
+    const agent = await this.#context.views.agents.stored(org, agentName);
     if (agent === undefined) return undefined;
     if (wanted !== undefined && !isObjectName(wanted)) throw new ValidationFailed([issues.value(['body', 'tool_id'], toolNameRule)]);
     const name = wanted ?? `tool-${randomId()}`;
@@ -87,20 +82,10 @@ export class ToolService {
     const spec = { ...this.#encode(encode, undefined, secrets), agentRefs: [{ name: agentName }] };
     const claims = this.#claims(org, [agentName], functionNameOf(spec));
     await requireFree(claims);
-    return inRestWords(toolFieldNames, async () => {
-      const created = await this.#writer.exclusively(org, name, async () => {
-        if (wanted !== undefined && (await this.#writer.find(org, name)) !== undefined) throw toolNameTaken(name);
-        return this.#writer.make({ org, name, spec, secrets: secrets.pending, caller, madeWith: { agentName, agent } }, mode);
-      });
-      if (!mode.dryRun) {
-        try {
-          await requireFirst(created, claims);
-        } catch (error) {
-          await this.#writer.takeBack(created);
-          throw error;
-        }
-      }
-      return created;
+    const confirm = (created: Stored<Tool>): Promise<void> => requireFirst(created, claims);
+    return this.#writer.exclusively(org, name, async () => {
+      if (wanted !== undefined && (await this.#writer.find(org, name)) !== undefined) throw toolNameTaken(name);
+      return this.#writer.make({ name, spec, secrets, caller, madeWith: { agentName, agent } }, { ...mode, confirm });
     });
   }
 
@@ -108,25 +93,18 @@ export class ToolService {
    * Changes a tool that {@link find} found.
    * @returns undefined when it is gone meanwhile, or the agent's no more
    */
-  async update(
-    caller: Caller,
-    agentName: string,
-    name: string,
-    change: ToolChange,
-    options: UpdateOptions,
-  ): Promise<Stored<Tool> | undefined> {
+  async update(caller: Caller, agentName: string, name: string, change: ToolChange, options: WriteMode): Promise<Stored<Tool> | undefined> {
     const { org } = caller;
     const { functionName } = change;
     const renames =
       functionName !== undefined &&
       (await this.#find(org, agentName, name, 'stored').then((stored) => stored && functionNameOf(stored.spec) !== functionName));
-    return inRestWords(toolFieldNames, async () => {
-      if (!renames || options.dryRun) return this.#updateOnce(caller, agentName, name, change, options);
-      // Whatever may be refused is, before the name is taken.
-      if ((await this.#updateOnce(caller, agentName, name, change, { ...options, dryRun: true })) === undefined) return undefined;
-      await this.#rename(org, name, functionName, options);
-      return this.#updateOnce(caller, agentName, name, change, { ...options, requireState: () => undefined });
-    });
+    if (!renames || options.dryRun) return this.#updateOnce(caller, agentName, name, change, options);
+    // Whatever may be refused is, before the name is taken.
+    if ((await this.#updateOnce(caller, agentName, name, change, { ...options, dryRun: true })) === undefined) return undefined;
+    await this.#rename(org, name, functionName, options);
+    const { requireState: _, ...again } = options;
+    return this.#updateOnce(caller, agentName, name, change, again);
   }
 
   async #updateOnce(
@@ -134,7 +112,7 @@ export class ToolService {
     agentName: string,
     name: string,
     { encode, bringsSecrets }: ToolChange,
-    options: UpdateOptions,
+    { requireState, ...mode }: WriteMode,
   ): Promise<Stored<Tool> | undefined> {
     const { org } = caller;
     let foreign = false;
@@ -144,26 +122,25 @@ export class ToolService {
       async (stored) => {
         foreign = !this.#belongs(stored, agentName);
         if (foreign) return { spec: stored.spec };
-        options.requireState(stored.metadata.resourceVersion);
+        requireState?.(stored.metadata.resourceVersion);
         const secrets = await this.#writer.secretWriter(caller, name, bringsSecrets ? stored : undefined);
         const spec = this.#encode(encode, stored.spec, secrets);
         if (functionNameOf(spec) !== functionNameOf(stored.spec)) await requireFree(this.#claimsOf(org, stored, functionNameOf(spec)));
-        return { spec, secrets: secrets.pending };
+        return { spec, companions: { Secret: secrets } };
       },
-      options,
+      mode,
     );
     return foreign ? undefined : updated;
   }
 
   /** In a write of its own, which can be taken back whole: of those who want a name at the same moment one gets it. */
-  async #rename(org: string, name: string, to: string, options: UpdateOptions): Promise<void> {
+  async #rename(org: string, name: string, to: string, options: WriteMode): Promise<void> {
     let before: string | undefined;
     let claims: readonly FirstCome<Tool>[] = [];
     const renamed = await this.#writer.update(
       org,
       name,
       async (stored) => {
-        options.requireState(stored.metadata.resourceVersion);
         before = functionNameOf(stored.spec);
         claims = this.#claimsOf(org, stored, to);
         await requireFree(claims);
@@ -178,7 +155,8 @@ export class ToolService {
       const back = async ({ spec }: Stored<Tool>) => ({
         spec: functionNameOf(spec) === to && before !== undefined ? withFunctionName(spec, before) : spec,
       });
-      await this.#writer.update(org, name, back, options);
+      const { requireState: _, ...again } = options;
+      await this.#writer.update(org, name, back, again);
       throw error;
     }
   }
@@ -187,32 +165,28 @@ export class ToolService {
    * Takes the tool from this agent; it goes altogether when no other agent uses it.
    * @returns false when there is no such tool of no such agent
    */
-  async delete(org: string, agentName: string, name: string, options: UpdateOptions): Promise<boolean> {
+  async delete(org: string, agentName: string, name: string, { requireState, ...mode }: WriteMode): Promise<boolean> {
     if ((await this.#find(org, agentName, name, 'stored')) === undefined) return false;
     let foreign = false;
     const mine = (tool: Stored<Tool>): boolean => {
       foreign = !this.#belongs(tool, agentName);
-      if (!foreign) options.requireState(tool.metadata.resourceVersion);
+      if (!foreign) requireState?.(tool.metadata.resourceVersion);
       return !foreign;
     };
     const goes = (tool: Stored<Tool>): boolean => mine(tool) && isLastAgent(tool, agentName);
-    return inRestWords(toolFieldNames, async () => {
-      if (await this.#writer.delete(org, name, goes, options)) return true;
-      return !foreign && (await this.#writer.letGo(org, name, agentName, options, mine)) !== undefined && !foreign;
-    });
+    if (await this.#writer.delete(org, name, mode, goes)) return true;
+    return !foreign && (await this.#writer.removeAgent(org, name, agentName, mode, mine)) !== undefined && !foreign;
   }
 
   /** @param agentName of the agent that it is looked at from */
   async view(caller: Caller, agentName: string, tool: Stored<Tool>): Promise<Readonly<Record<string, unknown>>> {
-    const secrets = mayReadSecrets(caller)
-      ? await this.#foundation.companions.secretsToShow(caller.org, toolSecretRefs(tool.spec))
-      : masked;
+    const secrets = mayReadSecrets(caller) ? await this.#context.companions.secretsToShow(caller.org, toolSecretRefs(tool.spec)) : masked;
     return {
       tool_id: tool.metadata.name,
       ...this.#family.toRest(tool.spec, secrets),
       created_at: tool.metadata.creationTimestamp,
       updated_at: writtenAt(tool),
-      state: await this.#foundation.states.tool(tool, agentName),
+      state: await this.#context.states.tool(tool, agentName),
     };
   }
 
@@ -221,8 +195,7 @@ export class ToolService {
   }
 
   async #find(org: string, agentName: string, name: string, from: 'get' | 'stored'): Promise<Stored<Tool> | undefined> {
-    const { agents, tools } = this.#foundation.views;
-    if (!isObjectName(agentName) || !isObjectName(name)) return undefined;
+    const { agents, tools } = this.#context.views;
     const [agent, tool] = await Promise.all([agents[from](org, agentName), tools[from](org, name)]);
     return agent !== undefined && tool !== undefined && this.#belongs(tool, agentName) ? tool : undefined;
   }
@@ -235,7 +208,7 @@ export class ToolService {
     const known = found.map(({ loc }) => loc);
     found.push(...problemsOf(spec, previous).filter(({ loc }) => !known.some((other) => sameJson(other, loc))));
     const [to, before] = [spec.transferCall?.to, previous?.transferCall?.to];
-    const { sip } = this.#foundation.addresses;
+    const { sip } = this.#context.addresses;
     requireCallable(
       { loc: ['body', 'transfer_to'], value: to, before, check: (address) => (isSip(address) ? sip(address) : undefined) },
       found,
@@ -256,8 +229,7 @@ export class ToolService {
   /** The function name is claimed at every agent that the tool attaches itself to. */
   #claims(org: string, agents: readonly string[], functionName: string | undefined, except?: string): readonly FirstCome<Tool>[] {
     return agents.map((agentName) => ({
-      view: this.#foundation.views.tools,
-      client: this.#foundation.clients.tools,
+      view: this.#context.views.tools,
       index: 'agent',
       value: `${org}/${agentName}`,
       listed: { namespace: org },

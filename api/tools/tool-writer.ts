@@ -1,15 +1,16 @@
 /** Writes of single tools, with their secrets: made, changed, attached to an agent and detached from it. */
-import { API_VERSION, toolKind, wellKnown, type Tool, type ToolSpec } from '../../crds/index.ts';
+import { toolKind, type Tool, type ToolSpec } from '../../crds/index.ts';
 import type { KubeObject, Stored } from '../../kube/types.ts';
 import type { Draft } from '../codec/present.ts';
+import type { SecretWriter } from '../codec/secrets.ts';
 import type { Caller } from '../http/caller.ts';
-import { manager } from '../partial/partial-update.ts';
+import { MANAGER } from '../partial/partial-update.ts';
 import { field, ownersOf } from '../partial/path.ts';
-import { shapeOf } from '../partial/shape.ts';
+import type { FindUsers } from '../references/users.ts';
 import { orUndefined } from '../resources/companions.ts';
-import type { Foundation } from '../resources/foundation.ts';
+import type { KindContext } from '../kinds/context.ts';
 import { mergePatch } from '../resources/merge-patch.ts';
-import { ResourceWriter, type WriteMode } from '../resources/resource-writer.ts';
+import { ResourceWriter, type CreationMode, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
 import { ownerReferenceTo, stageMarks, withoutMarks } from '../resources/staging.ts';
 import { toolSecretRefs } from './codec.ts';
 import { toolFieldNames } from './field-names.ts';
@@ -21,65 +22,56 @@ export const withAgentAnnotation = 'parley.dev/made-with-agent';
 export const toolNameRule =
   'a tool_id is a Kubernetes name: at most 253 lower-case letters, digits, "-" and ".", with a letter or digit at both ends';
 
-const shape = shapeOf(toolKind.spec);
+export const toolResource: ResourceKind<Tool> = {
+  definition: toolKind,
+  fieldNames: toolFieldNames,
+  companionRefs: (spec) => ({ Secret: toolSecretRefs(spec) }),
+};
+
+/** Tools that another field manager has attached to an agent; the others go with it or are detached by its deletion. */
+export function toolsOfAgent(context: KindContext): FindUsers {
+  const writer = new ToolWriter(context);
+  return async (org, agent) =>
+    (await context.views.tools.find('agent', `${org}/${agent}`))
+      .filter((tool) => isAttachedByOthers(tool, agent))
+      .map(({ metadata: { name } }) => ({ noun: 'tool', name, release: (mode) => writer.detach(org, name, agent, mode) }));
+}
 
 export interface NewTool {
-  readonly org: string;
   readonly name: string;
   readonly spec: Draft<ToolSpec>;
-  /** Values for its Secret, by key. */
-  readonly secrets: ReadonlyMap<string, string>;
+  readonly secrets: SecretWriter;
   readonly caller: Caller;
-  /** The agent it is a part of; absent while the agent itself isn't there yet: then the tool is marked as staged for it. */
-  readonly madeWith: { readonly agentName: string; readonly agent?: Stored<KubeObject> };
+  /** The agent it is a part of; absent while the agent itself doesn't exist yet: then the tool is marked as staged for it. */
+  readonly madeWith: { readonly agentName: string; readonly agent?: Stored<KubeObject> | undefined };
 }
 
 export class ToolWriter extends ResourceWriter<Tool> {
-  readonly #foundation: Foundation;
+  readonly #context: KindContext;
 
-  constructor(foundation: Foundation) {
-    super({
-      foundation,
-      kind: 'Tool',
-      client: foundation.clients.tools,
-      view: foundation.views.tools,
-      shape,
-      fieldNames: toolFieldNames,
-      secretRefs: toolSecretRefs,
-    });
-    this.#foundation = foundation;
+  constructor(context: KindContext) {
+    super(context, toolResource, context.views.tools);
+    this.#context = context;
   }
 
   /** Makes a tool as a part of an agent: see {@link NewTool.madeWith}. */
-  async make({ org, name, spec, secrets, caller, madeWith: { agent, agentName } }: NewTool, mode: WriteMode): Promise<Stored<Tool>> {
-    const marks =
+  make({ name, spec, secrets, caller, madeWith: { agent, agentName } }: NewTool, mode: CreationMode<Tool>): Promise<Stored<Tool>> {
+    const made = { [withAgentAnnotation]: 'true' };
+    const at = new Date(this.#context.clock.now()).toISOString();
+    const marks = stageMarks({ for: { kind: 'Agent', name: agentName }, at, keys: [] });
+    const metadata =
       agent === undefined
-        ? stageMarks({ for: { kind: 'Agent', name: agentName }, at: new Date(this.#foundation.clock.now()).toISOString(), keys: [] })
-        : undefined;
-    const annotations = {
-      ...(caller.userId !== null && { [wellKnown.createdBy]: caller.userId }),
-      [withAgentAnnotation]: 'true',
-      ...marks?.annotations,
-    };
-    const metadata = {
-      namespace: org,
-      name,
-      annotations,
-      ...(marks && { labels: marks.labels }),
-      ...(agent && { ownerReferences: [ownerReferenceTo(agent)] }),
-    };
-    return this.create({ apiVersion: API_VERSION, kind: 'Tool', metadata, spec } as unknown as Tool, secrets, mode);
+        ? { annotations: { ...made, ...marks.annotations }, labels: marks.labels }
+        : { annotations: made, ownerReferences: [ownerReferenceTo(agent)] };
+    return this.create(caller, name, { spec, metadata, companions: { Secret: secrets } }, mode);
   }
 
   /** The agent for which the tool was made is there: takes the marks off. */
   async settle(org: string, name: string, agent: Stored<KubeObject>): Promise<void> {
-    const { transport, clients, views } = this.#foundation;
-    const tool = await mergePatch<Tool>(
-      transport,
-      { descriptor: clients.tools.descriptor, namespace: org, name },
-      { metadata: { ...withoutMarks, ownerReferences: [ownerReferenceTo(agent)] } },
-    );
-    views.tools.wrote(tool);
+    const { transport, views } = this.#context;
+    const target = { descriptor: toolKind.descriptor, namespace: org, name };
+    const patch = { metadata: { ...withoutMarks, ownerReferences: [ownerReferenceTo(agent)] } };
+    views.tools.wrote(await mergePatch<Tool>(transport, target, patch));
   }
 
   /** To be called when an agent was added: a tool made with the body of one agent doesn't go with it any more. */
@@ -99,11 +91,11 @@ export class ToolWriter extends ResourceWriter<Tool> {
   async detach(org: string, name: string, agentName: string, mode: WriteMode): Promise<void> {
     const goes = (tool: Stored<Tool>): boolean =>
       tool.metadata.annotations?.[withAgentAnnotation] === 'true' && isLastAgent(tool, agentName) && (mode.force || !heldByOthers(tool));
-    if (!(await this.delete(org, name, goes, mode))) await this.letGo(org, name, agentName, mode);
+    if (!(await this.delete(org, name, mode, goes))) await this.removeAgent(org, name, agentName, mode);
   }
 
   /** Takes `agentName` out of the tool's agents while `decide` says so. @returns undefined where there is no such tool */
-  async letGo(
+  async removeAgent(
     org: string,
     name: string,
     agentName: string,
@@ -119,8 +111,8 @@ export class ToolWriter extends ResourceWriter<Tool> {
   /** The garbage collector takes it away with no agent any more. */
   async #disown({ metadata: { namespace = '', name, ownerReferences = [] } }: Stored<Tool>): Promise<void> {
     if (ownerReferences.length === 0) return;
-    const { transport, clients, views } = this.#foundation;
-    const target = { descriptor: clients.tools.descriptor, namespace, name };
+    const { transport, views } = this.#context;
+    const target = { descriptor: toolKind.descriptor, namespace, name };
     const tool = await orUndefined(mergePatch<Tool>(transport, target, { metadata: { ownerReferences: null } }));
     if (tool !== undefined) views.tools.wrote(tool);
   }
@@ -133,12 +125,12 @@ export function isLastAgent({ spec }: Stored<Tool>, agentName: string): boolean 
 
 /** Somebody else has a say in which agents have the tool: then it is theirs to let go of. */
 function heldByOthers(tool: Stored<Tool>): boolean {
-  return ownersOf(tool, [field('spec'), field('agentRefs')], manager).length > 0;
+  return ownersOf(tool, [field('spec'), field('agentRefs')], MANAGER).length > 0;
 }
 
 /** Another field manager has attached it to this agent. */
 export function isAttachedByOthers(tool: Stored<Tool>, agentName: string): boolean {
-  return ownersOf(tool, [field('spec'), field('agentRefs'), { type: 'key', key: { name: agentName } }], manager).length > 0;
+  return ownersOf(tool, [field('spec'), field('agentRefs'), { type: 'key', key: { name: agentName } }], MANAGER).length > 0;
 }
 
 export function withAgent(spec: ToolSpec, agentName: string): ToolSpec {

@@ -8,7 +8,7 @@ import type { ApiDependencies } from '../dependencies.ts';
 import type { Caller } from '../http/caller.ts';
 import { ifMatch, sendEtag } from '../http/conditions.ts';
 import { addRoute } from '../http/route.ts';
-import type { Foundation } from '../resources/foundation.ts';
+import type { KindContext } from '../kinds/context.ts';
 import { listPage } from '../state/list-page.ts';
 import { subscriptionToRest } from './codec.ts';
 import { registerDeliveries } from './delivery-routes.ts';
@@ -31,15 +31,15 @@ const hourMs = 3_600_000;
 
 export function registerWebhooks(
   app: FastifyInstance,
-  foundation: Foundation,
+  context: KindContext,
   { store, clock }: Pick<ApiDependencies, 'store' | 'clock'>,
 ): void {
   const { webhooks } = store;
-  const subscriptions = new SubscriptionService({ foundation, store: webhooks });
-  const signing = new SigningService({ foundation, store: webhooks, writer: subscriptions.writer });
+  const subscriptions = new SubscriptionService({ context, store: webhooks });
+  const signing = new SigningService({ context, store: webhooks, writer: subscriptions.writer });
   const deliveries = new DeliveryService({ store: webhooks, clock });
-  const stateOf = foundation.states.subscription.bind(foundation.states);
-  registerDeliveries(app, { subscriptions, deliveries, pageTokens: foundation.pageTokens });
+  const stateOf = context.states.subscription.bind(context.states);
+  registerDeliveries(app, { subscriptions, deliveries, pageTokens: context.pageTokens });
 
   const view = async (caller: Caller, subscription: Stored<WebhookSubscription>): Promise<Readonly<Record<string, unknown>>> => {
     const [disabled, headers] = await Promise.all([
@@ -66,8 +66,8 @@ export function registerWebhooks(
 
   addRoute(app, listSubscriptions, async ({ query, caller: { org }, timed }) => {
     const list = `webhook-subscriptions/${org}`;
-    const objects = await subscriptions.list(org);
-    const { items, next_page_token, total } = await listPage(foundation.pageTokens, { list, objects, query, stateOf });
+    const objects = await context.views.webhookSubscriptions.list(org);
+    const { items, next_page_token, total } = await listPage(context.pageTokens, { list, objects, query, stateOf });
     const disabled = await timed('db', () => deliveries.disabled(org, items));
     return {
       data: items.map((each) => subscriptionToRest(each, { disabled: disabled.has(each.metadata.uid), state: stateOf(each) })),

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { wellKnown } from '../../crds/index.ts';
 import { generateSigningKey } from '../../webhooks/signing/signing-keys.ts';
 import { keysAt, readSigningSecret } from '../../webhooks/signing/signing-secret.ts';
-import type { Secret } from '../resources/kinds.ts';
+import type { Secret } from '../resources/core-clients.ts';
 import { rotated } from './signing-secret.ts';
 
 const hour = 3_600_000;

@@ -4,7 +4,7 @@ import type { KubeObject } from '../../kube/types.ts';
 import { currentKeyName, previousKeyNames } from '../../webhooks/signing/signing-secret.ts';
 import { companionName, type KeyRef } from '../codec/secrets.ts';
 import type { Draft } from '../codec/present.ts';
-import type { Secret } from '../resources/kinds.ts';
+import type { Secret } from '../resources/core-clients.ts';
 import { headerRefs } from './header-values.ts';
 
 /** Where the keys of `signing: {}` are. */

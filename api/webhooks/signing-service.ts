@@ -6,13 +6,10 @@ import type { WebhookStore } from '../../store/index.ts';
 import { generateSigningKey } from '../../webhooks/signing/signing-keys.ts';
 import { ApiError } from '../http/api-error.ts';
 import { orUndefined } from '../resources/companions.ts';
-import type { Foundation } from '../resources/foundation.ts';
-import { inRestWords } from '../resources/kube-failures.ts';
-import type { Secret } from '../resources/kinds.ts';
+import type { KindContext } from '../kinds/context.ts';
+import type { Secret } from '../resources/core-clients.ts';
 import { mergePatch } from '../resources/merge-patch.ts';
-import { isObjectName } from '../resources/names.ts';
 import type { ResourceWriter } from '../resources/resource-writer.ts';
-import { webhookFieldNames } from './field-names.ts';
 import { rotated, signingSecretName, type Rotated } from './signing-secret.ts';
 import { subscriptionNotFound } from './subscription-service.ts';
 
@@ -22,43 +19,40 @@ export interface Rotation {
 }
 
 export class SigningService {
-  readonly #foundation: Foundation;
+  readonly #context: KindContext;
   readonly #store: Pick<WebhookStore, 'raiseWatermark'>;
   readonly #writer: ResourceWriter<WebhookSubscription>;
 
   constructor(options: {
-    readonly foundation: Foundation;
+    readonly context: KindContext;
     readonly store: Pick<WebhookStore, 'raiseWatermark'>;
     readonly writer: ResourceWriter<WebhookSubscription>;
   }) {
-    this.#foundation = options.foundation;
+    this.#context = options.context;
     this.#store = options.store;
     this.#writer = options.writer;
   }
 
   /** @throws ApiError `not_found`; `conflict` for a subscription that is unsigned, or signed with a Secret that a person keeps */
   async rotate(org: string, name: string, graceMs: number): Promise<Rotation> {
-    if (!isObjectName(name)) throw subscriptionNotFound();
     const secret = generateSigningKey();
-    return inRestWords(webhookFieldNames, () =>
-      // Of several rotations at once each replaces the secret of the one before: the write names the state that it was read in.
-      this.#writer.exclusively(org, name, async () => {
-        const subscription = await this.#writer.find(org, name);
-        if (subscription === undefined) throw subscriptionNotFound();
-        requireGenerated(subscription);
-        const found = await orUndefined(this.#foundation.clients.secrets.get({ namespace: org, name: signingSecretName(name) }));
-        if (found !== undefined) await this.#requireOwn(subscription);
-        const change = rotated(found, secret, { graceMs, now: this.#foundation.clock.now() });
-        const written = await this.#write(subscription, found, change);
-        await this.#store.raiseWatermark(org, { secrets: written.metadata.resourceVersion });
-        return { secret, previousExpiresAt: change.previousExpiresAt };
-      }),
-    );
+    // Of several rotations at once each replaces the secret of the one before: the write names the state that it was read in.
+    return this.#writer.exclusively(org, name, async () => {
+      const subscription = await this.#writer.find(org, name);
+      if (subscription === undefined) throw subscriptionNotFound();
+      requireGenerated(subscription);
+      const found = await orUndefined(this.#context.clients.secrets.get({ namespace: org, name: signingSecretName(name) }));
+      if (found !== undefined) await this.#requireOwn(subscription);
+      const change = rotated(found, secret, { graceMs, now: this.#context.clock.now() });
+      const written = await this.#write(subscription, found, change);
+      await this.#store.raiseWatermark(org, { secrets: written.metadata.resourceVersion });
+      return { secret, previousExpiresAt: change.previousExpiresAt };
+    });
   }
 
   async #requireOwn(subscription: Stored<WebhookSubscription>): Promise<void> {
     const name = signingSecretName(subscription.metadata.name);
-    if ((await this.#foundation.companions.nameFor('Secret', subscription)) === name) return;
+    if ((await this.#context.companions.nameFor('Secret', subscription)) === name) return;
     throw new ApiError('conflict', `the Secret ${name} belongs to something else: nothing is written to it`);
   }
 
@@ -69,7 +63,7 @@ export class SigningService {
     { data, annotations }: Rotated,
   ): Promise<Stored<Secret>> {
     const { namespace = '', name: id } = subscription.metadata;
-    const { clients, transport } = this.#foundation;
+    const { clients, transport } = this.#context;
     const target = { descriptor: clients.secrets.descriptor, namespace, name: signingSecretName(id) };
     if (found !== undefined) {
       return mergePatch<Secret>(transport, target, { data, metadata: { resourceVersion: found.metadata.resourceVersion, annotations } });

@@ -3,8 +3,8 @@ import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Registry } from 'prom-client';
 
-import { createFoundation } from '../../../api/resources/foundation.ts';
-import { Sweeper } from '../../../api/resources/sweeper.ts';
+import { createContext } from '../../../api/kinds/context.ts';
+import { createSweeper } from '../../../api/app.ts';
 import type { Agent, PhoneNumber, Tool, WebhookSubscription } from '../../../crds/index.ts';
 import { KubeError, type KubeRequest, type Transport } from '../../../kube/index.ts';
 import { systemClock } from '../../../platform/clock.ts';
@@ -76,7 +76,7 @@ afterAll(() => facade.close());
 async function sweep(org: string): Promise<void> {
   const clock = { ...systemClock, now: () => Date.now() + 180_000 };
   const common = { store: facade.store, transport: mortal, random: Math.random, registry: new Registry(), readiness: new Readiness() };
-  const foundation = createFoundation({
+  const context = createContext({
     ...common,
     clock,
     logger: createLogger({ role: 'test', level: 'silent' }),
@@ -84,8 +84,8 @@ async function sweep(org: string): Promise<void> {
     limits: unlimited,
     addresses: localAddresses,
   });
-  await new Sweeper({ foundation, organizations: facade.store.organizations }).sweepOrganization(org);
-  await foundation.views.stop();
+  await createSweeper(context, facade.store.organizations).sweepOrganization(org);
+  await context.stop();
 }
 
 /** Every secret value that stands anywhere, after checking that nothing is orphaned, marked or dangling. */

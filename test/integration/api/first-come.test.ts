@@ -4,7 +4,7 @@ import { Registry } from 'prom-client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 
 import { cameFirst, type FirstCome } from '../../../api/resources/first-come.ts';
-import { createFoundation, type Foundation } from '../../../api/resources/foundation.ts';
+import { createContext, type KindContext } from '../../../api/kinds/context.ts';
 import type { PhoneNumber } from '../../../crds/index.ts';
 import type { Stored } from '../../../kube/types.ts';
 import { systemClock } from '../../../platform/clock.ts';
@@ -16,13 +16,13 @@ import { unlimited } from '../../support/limits.ts';
 import { localAddresses, organization, startFacade, type Facade } from './facade.ts';
 
 let facade: Facade;
-let foundation: Foundation;
+let context: KindContext;
 let org: string;
 
 beforeAll(async () => {
   facade = await startFacade();
   org = (await organization(facade)).name;
-  foundation = createFoundation({
+  context = createContext({
     store: facade.store,
     transport: facade.transport,
     clock: systemClock,
@@ -34,19 +34,18 @@ beforeAll(async () => {
     limits: unlimited,
     addresses: localAddresses,
   });
-  foundation.views.start();
+  context.start();
 });
 afterAll(async () => {
-  await foundation.views.stop();
+  await context.stop();
   await facade.close();
 });
 
 const number = `+1${randomInt(1e12, 1e13)}`;
 const apply = (name: string, friendlyName: string): Promise<Stored<PhoneNumber>> =>
-  foundation.clients.phoneNumbers.apply(aPhoneNumber(name, number, org, { friendlyName }) as PhoneNumber);
+  context.views.phoneNumbers.client.apply(aPhoneNumber(name, number, org, { friendlyName }) as PhoneNumber);
 const claim = (): FirstCome<PhoneNumber> => ({
-  view: foundation.views.phoneNumbers,
-  client: foundation.clients.phoneNumbers,
+  view: context.views.phoneNumbers,
   index: 'number',
   value: number,
   listed: { fieldSelector: `spec.number=${number}` },
@@ -59,7 +58,7 @@ describe('who came first', () => {
     const younger = await apply('b', 'as made');
     expect([await cameFirst(older, claim()), await cameFirst(younger, claim())]).toEqual([true, false]);
     const touched = await apply('a', 'changed since');
-    await foundation.views.phoneNumbers.findSince(touched, 'number', number);
+    await context.views.phoneNumbers.findSince(touched, 'number', number);
     expect([await cameFirst(older, claim()), await cameFirst(younger, claim())]).toEqual([true, false]);
     await apply('b', 'changed too');
     expect([await cameFirst(older, claim()), await cameFirst(younger, claim())]).toEqual([true, false]);

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Client } from 'pg';
 
-import { createFoundation } from '../../../api/resources/foundation.ts';
-import { Sweeper } from '../../../api/resources/sweeper.ts';
+import { createContext } from '../../../api/kinds/context.ts';
+import { createSweeper } from '../../../api/app.ts';
 import { stageMarks } from '../../../api/resources/staging.ts';
 import type { Agent } from '../../../crds/index.ts';
 import { systemClock } from '../../../platform/clock.ts';
@@ -206,7 +206,7 @@ describe('secrets of an agent', () => {
 
 const sweep = async (minutesLater: number): Promise<void> => {
   const clock = { ...systemClock, now: () => Date.now() + minutesLater * 60_000 };
-  const foundation = createFoundation({
+  const context = createContext({
     store: facade.store,
     transport: facade.transport,
     clock,
@@ -218,8 +218,8 @@ const sweep = async (minutesLater: number): Promise<void> => {
     limits: unlimited,
     addresses: localAddresses,
   });
-  await new Sweeper({ foundation, organizations: facade.store.organizations }).sweep();
-  await foundation.views.stop();
+  await createSweeper(context, facade.store.organizations).sweep();
+  await context.stop();
 };
 const staged = (name: string, agent: string, keys: string[]) => ({
   apiVersion: 'v1',

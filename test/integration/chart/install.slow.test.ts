@@ -8,9 +8,9 @@ import { parse } from 'yaml';
 
 import { runApi } from '../../../api/main.ts';
 import { createAddressChecks } from '../../../voice/calls/address-checks.ts';
-import { createFoundation } from '../../../api/resources/foundation.ts';
+import { createContext } from '../../../api/kinds/context.ts';
 import { stageMarks } from '../../../api/resources/staging.ts';
-import { Sweeper } from '../../../api/resources/sweeper.ts';
+import { createSweeper } from '../../../api/app.ts';
 import { checkCluster } from '../../../cli/doctor/cluster.ts';
 import type { Finding } from '../../../cli/doctor/finding.ts';
 import type { Role } from '../../../cli/doctor/permissions.ts';
@@ -235,7 +235,7 @@ describe('permissions', () => {
     const logger = createLogger({ role: 'test', level: 'silent' });
     const kubeConfig = loadKubeConfig({ path: await cluster.kubeconfigOf(NAMESPACE, `${RELEASE}-api`) });
     const transport = createTransport({ kubeConfig, registry, logger });
-    const foundation = createFoundation({
+    const context = createContext({
       store,
       transport,
       logger,
@@ -248,7 +248,7 @@ describe('permissions', () => {
       addresses: createAddressChecks(loadConfig({})),
     });
     const organizations = { list: async () => ['stranger', 'globex'].map((name) => ({ name })) } as unknown as Store['organizations'];
-    await new Sweeper({ foundation, organizations }).sweep();
+    await createSweeper(context, organizations).sweep();
     await expect(cluster.kubectl(['get', 'secret', 'left-behind', '--namespace=globex'])).rejects.toThrow('NotFound');
     await transport.close();
   });

@@ -7,7 +7,7 @@ import { sleep, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { currentRequest } from '../http/request-state.ts';
 
-export interface ContactOptions {
+export interface AvailabilityOptions {
   readonly transport: Transport;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -27,9 +27,9 @@ const questions = 2;
  * The transport of the facade. While the API server is away it fails at once, so that nobody waits for nothing; what is under way when that
  * shows is cut. It is asked every second whether it is back.
  */
-export class Contact {
+export class ApiServerAvailability {
   readonly transport: Transport;
-  readonly #options: ContactOptions;
+  readonly #options: AvailabilityOptions;
   readonly #stop = new AbortController();
   readonly #regained = new Set<() => void>();
   readonly #answers = new Set<() => void>();
@@ -39,7 +39,7 @@ export class Contact {
   #lastAnswer: number | undefined;
   #running: Promise<void> | undefined;
 
-  constructor(options: ContactOptions) {
+  constructor(options: AvailabilityOptions) {
     this.#options = options;
     const { transport } = options;
     this.transport = {

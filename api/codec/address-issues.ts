@@ -1,5 +1,5 @@
-import { sameJson } from '../partial/json.ts';
-import { issues, type Loc, type ValidationIssue } from './issue.ts';
+import { sameJson } from '../validation/same-json.ts';
+import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
 
 /** An address of a spec, as it would be written. */
 export interface WrittenAddress {

@@ -1,24 +1,36 @@
-/** What the facade knows without asking: the watch caches of the kinds it lists, and how fresh they have to be. */
-import {
-  subscriptionNameOf,
-  type Agent,
-  type KnowledgeBase,
-  type PhoneNumber,
-  type Tool,
-  type WebhookSubscription,
-} from '../../crds/index.ts';
+/** What the facade knows of one kind without asking: a watch cache, and how fresh it has to be. */
+import type { Registry } from 'prom-client';
+
+import type { IndexFunction } from '../../kube/cache.ts';
 import { KubeError } from '../../kube/error.ts';
 import { createInformer, type Informer } from '../../kube/informer.ts';
 import type { ResourceClient } from '../../kube/resource-client.ts';
 import { withoutBookkeeping } from '../../kube/transform.ts';
 import { compareResourceVersions } from '../../kube/resource-version.ts';
 import { keyOf, type KubeObject, type Stored } from '../../kube/types.ts';
-import { sleep } from '../../platform/clock.ts';
-import type { FoundationDependencies } from '../dependencies.ts';
+import { sleep, type Clock } from '../../platform/clock.ts';
+import type { Readiness } from '../../platform/lifecycle.ts';
+import type { Logger } from '../../platform/logging.ts';
 import { currentRequest } from '../http/request-state.ts';
+import { isAway, type ApiServerAvailability } from './api-server-availability.ts';
 import { orUndefined } from './companions.ts';
-import { isAway, type Contact } from './contact.ts';
-import type { Clients } from './kinds.ts';
+import { isObjectName } from './names.ts';
+
+export interface ViewOptions<T extends KubeObject> {
+  readonly client: ResourceClient<T>;
+  /** What readiness calls it: `phone numbers`. */
+  readonly name: string;
+  /** Beside `namespace`, which every view has. */
+  readonly indexes?: Readonly<Record<string, IndexFunction<Stored<T>>>>;
+  readonly availability: ApiServerAvailability;
+  readonly readiness: Readiness;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+  readonly registry: Registry;
+  /** The only namespace to look at; all of them where undefined. */
+  readonly namespace?: string | undefined;
+}
 
 /** How long a deletion is remembered, in milliseconds: far longer than a watch lags behind. */
 const tombstoneMs = 60_000;
@@ -27,15 +39,21 @@ const recentObjects = 1000;
 /** Longest wait for the cache to catch up with a write of this process, in milliseconds. */
 const catchUpMs = 2_000;
 
-/** How objects are found. `agent`: tools by `namespace/agent name`. `number`: phone numbers of all organisations. `displayName`: by `namespace/name for people`. */
-export type ViewIndex = 'namespace' | 'agent' | 'number' | 'displayName';
+/** Partial updates start from what the facade owns; kubectl's copy of the object is of no use to them. */
+function withOwnership<T extends KubeObject>(object: Stored<T>): Stored<T> {
+  const lean = withoutBookkeeping(object);
+  const { managedFields } = object.metadata;
+  return managedFields === undefined ? lean : { ...lean, metadata: { ...lean.metadata, managedFields } };
+}
 
 /** A kind's objects by namespace: at least as new as everything this process has written, and there when the API server isn't. */
 export class View<T extends KubeObject> {
+  readonly client: ResourceClient<T>;
+  readonly #name: string;
   readonly #informer: Informer<T>;
-  readonly #client: ResourceClient<T>;
-  readonly #contact: Contact;
-  readonly #clock: FoundationDependencies['clock'];
+  readonly #availability: ApiServerAvailability;
+  readonly #readiness: Readiness;
+  readonly #clock: Clock;
   readonly #deleted = new Map<string, number>();
   /** Who waits for the deletion of an object to arrive, by key. */
   readonly #deletions = new Map<string, Set<(resourceVersion: string) => void>>();
@@ -45,32 +63,57 @@ export class View<T extends KubeObject> {
   /** When the cache was last known to miss nothing, on the monotonic clock. */
   #currentAt = 0;
 
-  constructor(options: {
-    readonly informer: Informer<T>;
-    readonly client: ResourceClient<T>;
-    readonly contact: Contact;
-    readonly clock: FoundationDependencies['clock'];
-  }) {
-    this.#informer = options.informer;
-    this.#client = options.client;
-    this.#contact = options.contact;
-    this.#clock = options.clock;
+  constructor({ client, name, indexes, availability, readiness, clock, random, logger, registry, namespace }: ViewOptions<T>) {
+    this.client = client;
+    this.#name = name;
+    this.#availability = availability;
+    this.#readiness = readiness;
+    this.#clock = clock;
+    this.#informer = createInformer<T>({
+      client,
+      transform: withOwnership,
+      indexes: { namespace: ({ metadata }) => [metadata.namespace ?? ''], ...indexes },
+      random,
+      logger,
+      registry,
+      ...(namespace !== undefined && { namespace }),
+    });
+    // A connection may be dead without knowing it, and the wait for another may be long by now.
+    this.#availability.onRegained(() => this.#informer.reconnect());
     // While the server answers and a watch is open the cache misses nothing: a watch has nothing to say where nothing changes.
-    this.#contact.onAnswer(() => {
+    this.#availability.onAnswer(() => {
       if (this.#informer.connected) this.#currentAt = this.#clock.monotonic();
     });
     this.#informer.onChange(({ type, object }) => {
       if (type !== 'deleted' && object.metadata.deletionTimestamp === undefined) return;
-      for (const tell of this.#deletions.get(keyOf(object)) ?? []) tell(object.metadata.resourceVersion);
+      for (const resolve of this.#deletions.get(keyOf(object)) ?? []) resolve(object.metadata.resourceVersion);
     });
+  }
+
+  start(): void {
+    this.#readiness.notReady(this.#name, 'the first listing is not complete');
+    this.#informer.start();
+    this.#informer.synced().then(
+      () => this.#readiness.ready(this.#name),
+      () => undefined,
+    );
+  }
+
+  stop(): Promise<void> {
+    return this.#informer.stop();
+  }
+
+  /** All objects of an organisation, as {@link find} answers them. */
+  list(org: string): Promise<readonly Stored<T>[]> {
+    return this.find('namespace', org);
   }
 
   /**
    * Objects of which `index` answers `value`, without those that are being deleted.
    * @throws KubeError when nothing is known because the API server has been away from the start
    */
-  async find(index: ViewIndex, value: string): Promise<readonly Stored<T>[]> {
-    if (!this.#informer.cache.synced && !this.#contact.lost)
+  async find(index: string, value: string): Promise<readonly Stored<T>[]> {
+    if (!this.#informer.cache.synced && !this.#availability.lost)
       await this.#informer.synced(AbortSignal.timeout(catchUpMs)).catch(() => undefined);
     await this.#caughtUp();
     if (!this.#upToDate) this.#answerFromMemory();
@@ -78,7 +121,7 @@ export class View<T extends KubeObject> {
   }
 
   /** As {@link find}, with everything that was there when `object` was written; undefined where the watch doesn't deliver that in time. */
-  async findSince(object: Stored<T>, index: ViewIndex, value: string): Promise<readonly Stored<T>[] | undefined> {
+  async findSince(object: Stored<T>, index: string, value: string): Promise<readonly Stored<T>[] | undefined> {
     try {
       await this.#informer.cache.waitFor(object.metadata.resourceVersion, AbortSignal.timeout(catchUpMs));
     } catch {
@@ -87,7 +130,7 @@ export class View<T extends KubeObject> {
     return this.#present(index, value);
   }
 
-  #present(index: ViewIndex, value: string): readonly Stored<T>[] {
+  #present(index: string, value: string): readonly Stored<T>[] {
     return this.#informer.cache
       .byIndex(index, value)
       .filter(({ metadata }) => metadata.deletionTimestamp === undefined && !this.#deleted.has(metadata.uid));
@@ -99,9 +142,10 @@ export class View<T extends KubeObject> {
    * @throws KubeError when the server is needed and doesn't answer
    */
   async get(namespace: string, name: string): Promise<Stored<T> | undefined> {
+    if (!isObjectName(name)) return undefined;
     const known = this.known(namespace, name);
     if (known !== undefined && this.#upToDate) return known;
-    if (this.#contact.lost && this.#informer.cache.synced) return this.#fromMemory(known);
+    if (this.#availability.lost && this.#informer.cache.synced) return this.#fromMemory(known);
     try {
       return await this.stored(namespace, name);
     } catch (error) {
@@ -117,7 +161,7 @@ export class View<T extends KubeObject> {
 
   /** One object as the server has it now, for a write that builds on it. Undefined for what is being deleted, too. */
   async stored(namespace: string, name: string): Promise<Stored<T> | undefined> {
-    return this.#alive(await orUndefined(this.#client.get({ namespace, name })));
+    return isObjectName(name) ? this.#alive(await orUndefined(this.client.get({ namespace, name }))) : undefined;
   }
 
   /** Calls `listener` for each object as it comes or changes. */
@@ -181,7 +225,7 @@ export class View<T extends KubeObject> {
 
   /** Changes arrive as they happen. */
   get #upToDate(): boolean {
-    return this.#informer.connected && !this.#contact.lost;
+    return this.#informer.connected && !this.#availability.lost;
   }
 
   #alive(object: Stored<T> | undefined): Stored<T> | undefined {
@@ -208,104 +252,4 @@ export class View<T extends KubeObject> {
     // A watch that lags this far is as good as down: what is there is the best there is.
     await this.#informer.cache.waitFor(this.#written, AbortSignal.timeout(catchUpMs)).catch(() => undefined);
   }
-}
-
-export interface Views {
-  readonly agents: View<Agent>;
-  /** Index `agent`: `namespace/agent name`. */
-  readonly tools: View<Tool>;
-  /** Index `number`: of all organisations. */
-  readonly phoneNumbers: View<PhoneNumber>;
-  /** Index `displayName`: `namespace/name for people`. */
-  readonly knowledgeBases: View<KnowledgeBase>;
-  /** Index `displayName`: `namespace/name for people`. */
-  readonly webhookSubscriptions: View<WebhookSubscription>;
-  start(): void;
-  stop(): Promise<void>;
-}
-
-/** Partial updates start from what the facade owns; kubectl's copy of the object is of no use to them. */
-function withOwnership<T extends KubeObject>(object: Stored<T>): Stored<T> {
-  const lean = withoutBookkeeping(object);
-  const { managedFields } = object.metadata;
-  return managedFields === undefined ? lean : { ...lean, metadata: { ...lean.metadata, managedFields } };
-}
-
-const byNamespace = ({ metadata }: KubeObject): readonly string[] => [metadata.namespace ?? ''];
-const byDisplayName = ({ metadata, spec }: KnowledgeBase): readonly string[] => [
-  `${metadata.namespace ?? ''}/${spec.displayName ?? metadata.name}`,
-];
-const bySubscriptionName = (subscription: WebhookSubscription): readonly string[] => [
-  `${subscription.metadata.namespace ?? ''}/${subscriptionNameOf(subscription)}`,
-];
-
-export function createViews(clients: Clients, contact: Contact, dependencies: FoundationDependencies): Views {
-  const { clock, random, logger, registry, readiness, namespace } = dependencies;
-  const common = { random, logger, registry, ...(namespace !== undefined && { namespace }) };
-  const agents = createInformer<Agent>({
-    client: clients.agents,
-    transform: withOwnership,
-    indexes: { namespace: byNamespace },
-    ...common,
-  });
-  const tools = createInformer<Tool>({
-    client: clients.tools,
-    transform: withOwnership,
-    indexes: {
-      namespace: byNamespace,
-      agent: ({ metadata, spec }) => (spec.agentRefs ?? []).map(({ name }) => `${metadata.namespace ?? ''}/${name}`),
-    },
-    ...common,
-  });
-  const phoneNumbers = createInformer<PhoneNumber>({
-    client: clients.phoneNumbers,
-    transform: withOwnership,
-    indexes: { namespace: byNamespace, number: ({ spec }) => [spec.number] },
-    ...common,
-  });
-  const knowledgeBases = createInformer<KnowledgeBase>({
-    client: clients.knowledgeBases,
-    transform: withOwnership,
-    indexes: { namespace: byNamespace, displayName: byDisplayName },
-    ...common,
-  });
-  const webhookSubscriptions = createInformer<WebhookSubscription>({
-    client: clients.webhookSubscriptions,
-    transform: withOwnership,
-    indexes: { namespace: byNamespace, displayName: bySubscriptionName },
-    ...common,
-  });
-  contact.onRegained(() => {
-    // A connection may be dead without knowing it, and the wait for another may be long by now.
-    agents.reconnect();
-    tools.reconnect();
-    phoneNumbers.reconnect();
-    knowledgeBases.reconnect();
-    webhookSubscriptions.reconnect();
-  });
-  const start = (name: string, informer: Pick<Informer<Agent>, 'start' | 'synced'>): void => {
-    readiness.notReady(name, 'the first listing is not complete');
-    informer.start();
-    informer.synced().then(
-      () => readiness.ready(name),
-      () => undefined,
-    );
-  };
-  return {
-    agents: new View({ informer: agents, client: clients.agents, contact, clock }),
-    tools: new View({ informer: tools, client: clients.tools, contact, clock }),
-    phoneNumbers: new View({ informer: phoneNumbers, client: clients.phoneNumbers, contact, clock }),
-    knowledgeBases: new View({ informer: knowledgeBases, client: clients.knowledgeBases, contact, clock }),
-    webhookSubscriptions: new View({ informer: webhookSubscriptions, client: clients.webhookSubscriptions, contact, clock }),
-    start() {
-      start('agents', agents);
-      start('tools', tools);
-      start('phone numbers', phoneNumbers);
-      start('knowledge bases', knowledgeBases);
-      start('webhook subscriptions', webhookSubscriptions);
-    },
-    async stop() {
-      await Promise.all([agents.stop(), tools.stop(), phoneNumbers.stop(), knowledgeBases.stop(), webhookSubscriptions.stop()]);
-    },
-  };
 }

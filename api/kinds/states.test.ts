@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { inputsDigest } from '../../crds/agent-inputs.ts';
 import type { Agent, Tool } from '../../crds/index.ts';
 import type { Stored } from '../../kube/types.ts';
-import { agentStateOf, stateNamingAgents, stateOf, toolStateOf } from './resource-state.ts';
+import { stateOf, stateWithReferences } from '../state/resource-state.ts';
+import { agentStateOf, toolStateOf } from './states.ts';
 
 const condition = (type: string, status: string, reason: string) => ({
   type,
@@ -56,9 +57,9 @@ describe('the state of a resource', () => {
 
   it('is not ready while an agent that it names is gone, and keeps the reason of what was not ready', () => {
     const isThere = (name: string): boolean => name === 'a';
-    expect(stateNamingAgents(anAgent(), ['a'], isThere)).toMatchObject({ ready: true });
-    expect(stateNamingAgents(anAgent(), ['a', 'b'], isThere)).toMatchObject({ ready: false, reason: 'Reconciling' });
-    expect(stateNamingAgents(anAgent({ ready: ['False', 'AgentNotFound'] }), ['b'], isThere)).toMatchObject({ reason: 'AgentNotFound' });
+    expect(stateWithReferences(anAgent(), ['a'], isThere)).toMatchObject({ ready: true });
+    expect(stateWithReferences(anAgent(), ['a', 'b'], isThere)).toMatchObject({ ready: false, reason: 'Reconciling' });
+    expect(stateWithReferences(anAgent({ ready: ['False', 'AgentNotFound'] }), ['b'], isThere)).toMatchObject({ reason: 'AgentNotFound' });
   });
 
   it('is not ready for what is being deleted', () => {

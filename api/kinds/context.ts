@@ -1,0 +1,76 @@
+/** The five kinds as the facade sees them: their watch caches, and their states. */
+import {
+  agentKind,
+  knowledgeBaseKind,
+  phoneNumberKind,
+  subscriptionNameOf,
+  toolKind,
+  webhookSubscriptionKind,
+  type Agent,
+  type KnowledgeBase,
+  type PhoneNumber,
+  type Tool,
+  type WebhookSubscription,
+} from '../../crds/index.ts';
+import type { KubeObject } from '../../kube/types.ts';
+import type { ResourceDependencies } from '../dependencies.ts';
+import { createResourceContext, type ResourceContext } from '../resources/context.ts';
+import { createClient } from '../resources/core-clients.ts';
+import { View, type ViewOptions } from '../resources/view.ts';
+import { States } from './states.ts';
+
+export interface Views {
+  readonly agents: View<Agent>;
+  /** Index `agent`: `namespace/agent name`. */
+  readonly tools: View<Tool>;
+  /** Index `number`: of all organisations. */
+  readonly phoneNumbers: View<PhoneNumber>;
+  /** Index `displayName`: `namespace/name for people`. */
+  readonly knowledgeBases: View<KnowledgeBase>;
+  /** Index `displayName`: `namespace/name for people`. */
+  readonly webhookSubscriptions: View<WebhookSubscription>;
+}
+
+export interface KindContext extends ResourceContext {
+  readonly views: Views;
+  readonly states: States;
+  /** Starts the watch caches, and the checks whether the API server answers. */
+  start(): void;
+  stop(): Promise<void>;
+}
+
+export function createContext(dependencies: ResourceDependencies): KindContext {
+  const context = createResourceContext(dependencies);
+  const { availability, transport } = context;
+  const view = <T extends KubeObject>(
+    { descriptor }: Pick<typeof agentKind, 'descriptor'>,
+    name: string,
+    indexes: NonNullable<ViewOptions<T>['indexes']> = {},
+  ): View<T> => new View<T>({ ...dependencies, client: createClient<T>(transport, descriptor), name, indexes, availability });
+  const views: Views = {
+    agents: view(agentKind, 'agents'),
+    tools: view(toolKind, 'tools', {
+      agent: ({ metadata, spec }) => (spec.agentRefs ?? []).map(({ name }) => `${metadata.namespace ?? ''}/${name}`),
+    }),
+    phoneNumbers: view(phoneNumberKind, 'phone numbers', { number: ({ spec }) => [spec.number] }),
+    knowledgeBases: view(knowledgeBaseKind, 'knowledge bases', {
+      displayName: ({ metadata, spec }) => [`${metadata.namespace ?? ''}/${spec.displayName ?? metadata.name}`],
+    }),
+    webhookSubscriptions: view(webhookSubscriptionKind, 'webhook subscriptions', {
+      displayName: (subscription) => [`${subscription.metadata.namespace ?? ''}/${subscriptionNameOf(subscription)}`],
+    }),
+  };
+  return {
+    ...context,
+    views,
+    states: new States(views),
+    start() {
+      availability.start();
+      for (const each of Object.values(views)) each.start();
+    },
+    async stop() {
+      await Promise.all(Object.values(views).map((each) => each.stop()));
+      await availability.stop();
+    },
+  };
+}

@@ -1,0 +1,93 @@
+/** The states of resources, from what this process knows of them and of what they depend on. */
+import { inputsDigest } from '../../crds/agent-inputs.ts';
+import type { Agent, PhoneNumber, Tool, WebhookSubscription } from '../../crds/index.ts';
+import type { Stored } from '../../kube/types.ts';
+import { conditionOf, RECONCILING, stateOf, stateWithReferences, type ResourceState } from '../state/resource-state.ts';
+import type { Views } from './context.ts';
+
+export interface AgentState extends ResourceState {
+  readonly serving_revision?: string;
+  readonly desired_revision?: string;
+}
+
+/** Beside the Agent itself, what its status has to have taken in. */
+export interface AgentInputs {
+  /** All that name the agent and are not being deleted. */
+  readonly tools: readonly Stored<Tool>[];
+  readonly knowledgeBaseUid: string | undefined;
+}
+
+/** Reasons of the agent's `Synced` with which new calls get every tool that is usable. */
+const SERVES_TOOLS: ReadonlySet<string> = new Set(['RevisionServed', 'RevisionReduced']);
+
+export class States {
+  readonly #views: Pick<Views, 'agents' | 'tools' | 'knowledgeBases'>;
+
+  constructor(views: Pick<Views, 'agents' | 'tools' | 'knowledgeBases'>) {
+    this.#views = views;
+  }
+
+  async agent(agent: Stored<Agent>): Promise<AgentState> {
+    return agentStateOf(agent, await this.#inputsOf(agent));
+  }
+
+  /** @param agentName of the agent that the tool is looked at from */
+  async tool(tool: Stored<Tool>, agentName: string): Promise<ResourceState> {
+    const agent = this.#views.agents.newest(tool.metadata.namespace ?? '', agentName);
+    if (agent === undefined) return { ready: false, reason: 'AgentNotReady', message: `the AI agent ${agentName} is not known here yet` };
+    return toolStateOf(tool, agent, await this.#inputsOf(agent));
+  }
+
+  phoneNumber(number: Stored<PhoneNumber>): ResourceState {
+    const { inboundAgentRef, outboundAgentRef } = number.spec;
+    return this.#naming(number, [inboundAgentRef, outboundAgentRef]);
+  }
+
+  subscription(subscription: Stored<WebhookSubscription>): ResourceState {
+    return this.#naming(subscription, subscription.spec.scope?.agentRefs ?? []);
+  }
+
+  #naming(object: Stored<PhoneNumber | WebhookSubscription>, refs: readonly ({ readonly name: string } | undefined)[]): ResourceState {
+    const names = refs.flatMap((ref) => (ref === undefined ? [] : [ref.name]));
+    return stateWithReferences(object, names, (name) => this.#views.agents.known(object.metadata.namespace ?? '', name) !== undefined);
+  }
+
+  async #inputsOf({ metadata, spec }: Stored<Agent>): Promise<AgentInputs> {
+    const { namespace: org = '', name } = metadata;
+    const tools = await this.#views.tools.find('agent', `${org}/${name}`);
+    const base = spec.knowledgeBaseRef && this.#views.knowledgeBases.known(org, spec.knowledgeBaseRef.name);
+    return { tools, knowledgeBaseUid: base?.metadata.uid };
+  }
+}
+
+/** A change of one of its tools, or of its knowledge base, counts as a change of the agent. */
+export function agentStateOf(agent: Stored<Agent>, inputs: AgentInputs): AgentState {
+  const { servingRevision, desiredRevision } = agent.status ?? {};
+  const reported = stateOf(agent);
+  return {
+    ...(isFollowed(agent) && !hasTakenIn(agent, inputs) ? RECONCILING : reported),
+    ...(servingRevision !== undefined && { serving_revision: servingRevision }),
+    ...(desiredRevision !== undefined && { desired_revision: desiredRevision }),
+  };
+}
+
+/** A tool is in use when the agent that it is looked at from offers it. */
+export function toolStateOf(tool: Stored<Tool>, agent: Stored<Agent>, inputs: AgentInputs): ResourceState {
+  const own = stateOf(tool);
+  if (!own.ready) return own;
+  const ready = conditionOf(agent.status, 'Ready');
+  if (ready === undefined) return RECONCILING;
+  // A suspended agent takes nothing in, however long one waits.
+  if (!SERVES_TOOLS.has(conditionOf(agent.status, 'Synced')?.reason ?? ''))
+    return { ready: false, reason: 'AgentNotReady', message: `the agent does not offer the tool as it is now: ${ready.message}` };
+  return hasTakenIn(agent, inputs) ? own : RECONCILING;
+}
+
+/** What is suspended, on its way out or in no organisation takes nothing in, however long one waits. */
+function isFollowed({ metadata, status }: Stored<Agent>): boolean {
+  return metadata.deletionTimestamp === undefined && conditionOf(status, 'Synced') !== undefined;
+}
+
+function hasTakenIn({ status }: Stored<Agent>, inputs: AgentInputs): boolean {
+  return status?.observedInputs === inputsDigest(inputs);
+}

@@ -1,0 +1,62 @@
+/** What writing and reading a resource takes, whatever its kind. */
+import type { AddressChecks } from '../../voice/calls/address-checks.ts';
+import type { Transport } from '../../kube/transport.ts';
+import type { Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logging.ts';
+import type { ResourceDependencies } from '../dependencies.ts';
+import { PageTokens } from '../pagination/page-token.ts';
+import { ApiServerAvailability } from './api-server-availability.ts';
+import { Companions } from './companions.ts';
+import { createCoreClients, type CoreClients } from './core-clients.ts';
+
+export interface ResourceContext {
+  readonly clients: CoreClients;
+  readonly transport: Transport;
+  readonly availability: ApiServerAvailability;
+  readonly companions: Companions;
+  readonly mutex: KeyedMutex;
+  readonly pageTokens: PageTokens;
+  readonly addresses: AddressChecks;
+  /** The only namespace that is looked at, if it is one only. */
+  readonly namespace: string | undefined;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+}
+
+export function createResourceContext(dependencies: ResourceDependencies): ResourceContext {
+  const { clock, random, logger, addresses, namespace } = dependencies;
+  const availability = new ApiServerAvailability(dependencies);
+  const { transport } = availability;
+  const clients = createCoreClients(transport);
+  return {
+    clients,
+    transport,
+    availability,
+    companions: new Companions({ clients, transport, clock, availability }),
+    mutex: new KeyedMutex(),
+    pageTokens: new PageTokens(dependencies.signing),
+    addresses,
+    namespace,
+    clock,
+    random,
+    logger,
+  };
+}
+
+/** Runs one task at a time for each key, in the order of arrival: spares writers of one object on this replica each other's conflicts. */
+export class KeyedMutex {
+  readonly #tails = new Map<string, Promise<unknown>>();
+
+  async run<T>(key: string, task: () => Promise<T>): Promise<T> {
+    const before = this.#tails.get(key) ?? Promise.resolve();
+    const mine = before.then(task, task);
+    const tail = mine.catch(() => undefined);
+    this.#tails.set(key, tail);
+    try {
+      return await mine;
+    } finally {
+      if (this.#tails.get(key) === tail) this.#tails.delete(key);
+    }
+  }
+}
