@@ -15,8 +15,8 @@ import {
 import { agentFromRest } from '../agents/codec.ts';
 import { agentUpdate } from '../agents/schema.ts';
 import { mask } from '../http/caller.ts';
-import { phoneNumberFromRest, providerOf } from '../phone-numbers/codec.ts';
-import { phoneNumberUpdates } from '../phone-numbers/schema.ts';
+import { phoneNumberFromRest, providerOf } from '../phone-numbers/fields.ts';
+import { phoneNumberUpdates } from '../phone-numbers/fields.ts';
 import { builtinToolFromRest, builtinVariantOf } from '../tools/builtin-codec.ts';
 import { builtinToolUpdates, type BuiltinToolUpdate } from '../tools/builtin-schema.ts';
 import { customToolFromRest } from '../tools/codec.ts';
@@ -188,7 +188,7 @@ const phoneNumbers: Kind<PhoneNumberSpec> = {
       phoneNumberUpdates[variant],
       (body as Readonly<Record<string, object>>)[variant] ?? {},
     );
-    return sound && phoneNumberFromRest(sound, previous, { secrets, found });
+    return sound && phoneNumberFromRest(sound, previous, { secrets, loc: ['body'], found });
   },
   sendings({ sip, carrier }, valueOf) {
     const { terminationURI: uri = '', username, passwordSecretRef: password } = sip ?? {};

@@ -5,8 +5,7 @@ import { deleted, listOf } from '../codec/answers.ts';
 import { dryRunQuery, writeQuery } from '../http/conditions.ts';
 import { defineRoute } from '../http/route.ts';
 import { resourcePage } from '../state/answers.ts';
-import { phoneNumberAnswer } from './answers.ts';
-import { phoneNumberCreate, phoneNumberUpdates } from './schema.ts';
+import { phoneNumberAnswer, phoneNumberCreate, phoneNumberUpdates } from './fields.ts';
 
 const tag = 'Phone numbers';
 const params = { phone_number_id: 'The `_id`: the name of the PhoneNumber resource.' };

@@ -12,10 +12,15 @@ import { usersAmong, type FindUsers } from '../references/users.ts';
 import { randomId } from '../resources/names.ts';
 import { ResourceWriter, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
-import { phoneNumberFromRest, phoneNumberSecretRefs, phoneNumberToRest } from './codec.ts';
-import { phoneNumberFieldNames } from './field-names.ts';
+import {
+  phoneNumberFieldNames,
+  phoneNumberFromRest,
+  phoneNumberSecretRefs,
+  phoneNumberToRest,
+  type PhoneNumberCreate,
+  type PhoneNumberUpdate,
+} from './fields.ts';
 import { NumberOwnership, type NumberOwnershipOptions } from './number-ownership.ts';
-import type { PhoneNumberCreate, PhoneNumberUpdate } from './schema.ts';
 
 export const phoneNumberResource: ResourceKind<PhoneNumber> = {
   definition: phoneNumberKind,
@@ -56,7 +61,7 @@ export class PhoneNumberService {
     const name = `pn-${randomId()}`;
     const secrets = await this.#writer.secretWriter(caller, name, undefined);
     const found: ValidationIssue[] = [];
-    const spec = { ...phoneNumberFromRest(body, undefined, { secrets, found }), deletionPolicy: 'Delete' as const };
+    const spec = { ...phoneNumberFromRest(body, undefined, { secrets, loc: ['body'], found }), deletionPolicy: 'Delete' as const };
     if (body.provider === 'native' && !this.#limits.nativeNumbers.has(body.phone_number))
       found.push(
         issues.value(['body', 'phone_number'], 'this deployment has no such number of its own; use one of its pool, or another provider'),
@@ -73,7 +78,7 @@ export class PhoneNumberService {
     const change = async (stored: Stored<PhoneNumber>) => {
       const secrets = await this.#writer.secretWriter(caller, name, bringsSecrets ? stored : undefined);
       const found: ValidationIssue[] = [];
-      const spec = phoneNumberFromRest(body, stored.spec, { secrets, found });
+      const spec = phoneNumberFromRest(body, stored.spec, { secrets, loc: ['body'], found });
       await this.#check(caller, body, spec, stored.spec, found);
       return { spec, companions: { Secret: secrets } };
     };
@@ -89,7 +94,7 @@ export class PhoneNumberService {
     const secrets = mayReadSecrets(caller)
       ? await this.#context.companions.secretsToShow(caller.org, phoneNumberSecretRefs(phoneNumber.spec))
       : masked;
-    return { ...phoneNumberToRest(phoneNumber, secrets), state: this.#context.states.phoneNumber(phoneNumber) };
+    return phoneNumberToRest(phoneNumber, { secrets, state: this.#context.states.phoneNumber(phoneNumber) });
   }
 
   /** @throws ValidationFailed with `found` and everything that only shows against what is stored */

@@ -8,10 +8,9 @@ import { readRequest } from '../http/read-request.ts';
 import { addRoute } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { listPage } from '../state/list-page.ts';
-import { providerOf } from './codec.ts';
 import { createPhoneNumber, deletePhoneNumber, getPhoneNumber, listPhoneNumbers, updatePhoneNumber } from './descriptions.ts';
 import { PhoneNumberService } from './phone-number-service.ts';
-import { phoneNumberUpdates, type PhoneNumberUpdate } from './schema.ts';
+import { phoneNumberUpdates, providerOf, type PhoneNumberUpdate } from './fields.ts';
 
 export function registerPhoneNumbers(
   app: FastifyInstance,

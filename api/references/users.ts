@@ -20,7 +20,7 @@ export interface User {
 /** Finds the objects of one kind that name the object `name`. */
 export type FindUsers = (org: string, name: string) => Promise<readonly User[]>;
 
-export interface UsersAmong<T extends Specified> extends Pick<User, 'noun' | 'permission'> {
+export interface UsersAmong<T extends Specified> extends Required<Pick<User, 'noun' | 'permission'>> {
   /** The objects that name `name`. */
   readonly find: (org: string, name: string) => Promise<readonly Stored<T>[]>;
   /** The spec without the reference. */
@@ -32,7 +32,7 @@ export function usersAmong<T extends Specified>(writer: ResourceWriter<T>, { nou
   return async (org, name) =>
     (await find(org, name)).map(({ metadata }) => ({
       noun,
-      ...(permission && { permission }),
+      permission,
       name: metadata.name,
       release: (mode) => writer.update(org, metadata.name, async ({ spec }) => ({ spec: without(spec, name) }), mode),
     }));

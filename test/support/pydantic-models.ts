@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 import { knowledgeBaseCreate, knowledgeBaseUpdate, searchRequest, websiteSubmission } from '../../api/knowledge-bases/schema.ts';
-import { phoneNumberCreate, phoneNumberUpdates } from '../../api/phone-numbers/schema.ts';
+import { phoneNumberCreate, phoneNumberUpdates } from '../../api/phone-numbers/fields.ts';
 import { builtinTool, builtinToolUpdates } from '../../api/tools/builtin-schema.ts';
 import { customTool, customToolUpdate } from '../../api/tools/schema.ts';
 import type { ValidationIssue } from '../../api/validation/issue.ts';

@@ -3,10 +3,17 @@ import { describe, expect, it } from 'vitest';
 import type { z } from 'zod';
 
 import { phoneNumberKind, type PhoneNumber, type PhoneNumberSpec } from '../../crds/index.ts';
-import { masked, refId, SecretWriter, unmaskedReader } from '../codec/secrets.ts';
+import { masked, refId, SecretWriter, unmaskedReader, type SecretReader } from '../codec/secrets.ts';
+import type { Encoding } from '../codec/fields.ts';
 import { validate } from '../validation/validate.ts';
-import { phoneNumberFromRest, phoneNumberToRest, providerOf, type PhoneNumberEncoding } from './codec.ts';
-import { phoneNumberCreate, phoneNumberUpdates, type PhoneNumberUpdate } from './schema.ts';
+import {
+  phoneNumberFromRest,
+  phoneNumberToRest,
+  providerOf,
+  phoneNumberCreate,
+  phoneNumberUpdates,
+  type PhoneNumberUpdate,
+} from './fields.ts';
 
 const trunk = fc.constantFrom('trunk.example.com', 'sip:desk@trunk.example.com:5061;transport=tls', 'sips:[2606:4700::1111]');
 const text = fc.oneof(fc.constant(''), fc.string({ maxLength: 12, unit: 'grapheme' }));
@@ -47,9 +54,16 @@ const storedNumber = (stored: PhoneNumberSpec): PhoneNumber => ({
   spec: stored,
 });
 
-function encoding(stored: ReadonlyMap<string, string> = new Map()): PhoneNumberEncoding {
+const state = { ready: true, reason: 'Available', message: '' };
+const shown = (stored: PhoneNumberSpec, secrets: SecretReader) => phoneNumberToRest(storedNumber(stored), { secrets, state });
+
+function encoding(stored: ReadonlyMap<string, string> = new Map()): Encoding {
   let count = 0;
-  return { secrets: new SecretWriter({ name: 'phonenumber-p', stored, mayMove: false, randomId: () => `r${(count += 1)}` }), found: [] };
+  return {
+    secrets: new SecretWriter({ name: 'phonenumber-p', stored, mayMove: false, randomId: () => `r${(count += 1)}` }),
+    loc: ['body'],
+    found: [],
+  };
 }
 
 function parsed<T>(schema: z.ZodType<T>, body: unknown): T {
@@ -68,11 +82,7 @@ describe('a phone number: resource → REST → resource', () => {
     );
     fc.assert(
       fc.property(spec, (stored) => {
-        for (const body of [
-          phoneNumberToRest(storedNumber(stored), masked),
-          phoneNumberToRest(storedNumber(stored), unmaskedReader(values)),
-          {},
-        ]) {
+        for (const body of [shown(stored, masked), shown(stored, unmaskedReader(values)), {}]) {
           const context = encoding(values);
           expect(phoneNumberFromRest(update(stored, body), stored, context)).toEqual(stored);
           expect([context.found, [...context.secrets.pending]]).toEqual([[], []]);
@@ -107,9 +117,7 @@ describe('a phone number: REST → resource → REST', () => {
         const context = encoding();
         const draft = phoneNumberFromRest(parsed(phoneNumberCreate, sent), undefined, context);
         const values = new Map([...context.secrets.pending].map(([key, value]) => [refId({ name: 'phonenumber-p', key }), value]));
-        expect(phoneNumberToRest(storedNumber(phoneNumberKind.spec.parse(draft)), unmaskedReader(values))).toMatchObject(
-          JSON.parse(JSON.stringify(sent)) as object,
-        );
+        expect(shown(phoneNumberKind.spec.parse(draft), unmaskedReader(values))).toMatchObject(JSON.parse(JSON.stringify(sent)) as object);
         expect(context.secrets.pending.size).toBe(['sip_trunk_password', 'carrier_auth_token'].filter((name) => name in sent).length);
       }),
       { numRuns: 500 },
@@ -134,8 +142,8 @@ describe('a phone number: REST → resource → REST', () => {
         const context = encoding(known);
         const after = phoneNumberKind.spec.parse(phoneNumberFromRest(update(stored, sent), stored, context));
         const values = [...context.secrets.pending].map(([key, value]) => [refId({ name: 'phonenumber-p', key }), value] as const);
-        expect(phoneNumberToRest(storedNumber(after), unmaskedReader(new Map([...known, ...values])))).toEqual({
-          ...phoneNumberToRest(storedNumber(stored), unmaskedReader(known)),
+        expect(shown(after, unmaskedReader(new Map([...known, ...values])))).toEqual({
+          ...shown(stored, unmaskedReader(known)),
           ...(JSON.parse(JSON.stringify(sent)) as object),
         });
         expect([after.suspend, after.deletionPolicy]).toEqual([stored.suspend, stored.deletionPolicy]);
@@ -147,13 +155,13 @@ describe('a phone number: REST → resource → REST', () => {
   it('loses what is null, whatever is stored', () => {
     fc.assert(
       fc.property(spec, (stored) => {
-        const clearable = Object.entries(phoneNumberToRest(storedNumber(stored), masked)).filter(
-          ([name]) => !['_id', 'provider', 'phone_number', 'sip_infra_region'].includes(name),
+        const clearable = Object.entries(shown(stored, masked)).filter(
+          ([name]) => !['_id', 'state', 'provider', 'phone_number', 'sip_infra_region'].includes(name),
         );
         const none = Object.fromEntries(clearable.map(([name]) => [name, null]));
         const draft = phoneNumberFromRest(update(stored, none), stored, encoding());
         const after = phoneNumberKind.spec.parse(draft);
-        expect(phoneNumberToRest(storedNumber(after), masked)).toEqual({ ...phoneNumberToRest(storedNumber(stored), masked), ...none });
+        expect(shown(after, masked)).toEqual({ ...shown(stored, masked), ...none });
         expect(after.deletionPolicy).toBe(stored.deletionPolicy);
       }),
       { numRuns: 300 },

@@ -1,0 +1,240 @@
+/**
+ * The REST fields of a kind, each described once: its schemas, where it stands in the spec, and how its value is read and written. Bodies,
+ * answers, names in failures, references to Secrets and both codecs are derived from such a table. Its order is that of bodies and answers.
+ */
+import { z } from 'zod';
+
+import type { FieldNames } from '../partial/field-names.ts';
+import { isObject, sameJson } from '../validation/same-json.ts';
+import { issues, type Loc, type ValidationIssue } from '../validation/issue.ts';
+import type { Draft } from './present.ts';
+import { movedSecrets, type Origin, type SecretUse } from './secret-origins.ts';
+import { refId, type KeyRef, type SecretReader, type SecretWriter } from './secrets.ts';
+
+export interface Reading {
+  readonly secrets: SecretReader;
+}
+
+export interface Encoding {
+  readonly secrets: SecretWriter;
+  /** Where the object stands in the request. */
+  readonly loc: Loc;
+  /** Failures are added here. */
+  readonly found: ValidationIssue[];
+}
+
+/** How a value of the spec reads in REST, and the other way round. Neither is called for a value that isn't there. */
+export interface Conversion {
+  read(stored: unknown, reading: Reading): unknown;
+  /** @param at the name of the field in the request, and the value that is stored */
+  write(sent: unknown, at: { readonly name: string; readonly stored: unknown }, encoding: Encoding): unknown;
+  /** Ends of paths below the field's own, with their names: `.name` of a reference is called as the reference is. */
+  readonly below?: Readonly<Record<string, string>>;
+  /** The value is a reference to a key of a Secret. */
+  readonly isSecret?: true;
+}
+
+export interface Field {
+  /** In the spec: `sip.terminationURI`. Absent where the spec has no such field. */
+  readonly path?: string;
+  /** Other paths of the spec that have the same name in REST. */
+  readonly also?: readonly string[];
+  /** In a body that makes an object; absent where none has it. */
+  readonly create?: z.ZodType;
+  /** In a body that changes one; as in `create` where absent. */
+  readonly update?: z.ZodType;
+  /** In an answer, which has null for an unset value where the schema allows it, and leaves it out elsewhere. */
+  readonly answer?: z.ZodType;
+  /** The value is the same on both sides where absent. */
+  readonly as?: Conversion;
+  /** Answered where nothing is stored. */
+  readonly empty?: unknown;
+  /** Written where nothing is stored or sent, though the API server fills it in: that would have no owner. */
+  readonly default?: unknown;
+  /** Why it can't change once the object exists. */
+  readonly fixed?: string;
+  /** Where a secret is sent, by the names of the fields that decide it. */
+  sentTo?(spec: unknown): Origin | undefined;
+  /** Instead of `path` and `as`: the answered value. */
+  read?(object: unknown, reading: unknown): unknown;
+  /** Instead of `path` and `as`: the spec with what was sent, which is undefined where nothing was and null where it is to be cleared. */
+  write?(sent: unknown, spec: unknown, encoding: unknown): unknown;
+}
+
+/** Fields in an object of their own. */
+export interface Group extends Pick<Field, 'path' | 'also' | 'create' | 'update' | 'answer'> {
+  readonly fields: Fields;
+}
+
+export type Fields = Readonly<Record<string, Field | Group>>;
+
+/** Gives the compiler the exact type of a field. */
+export function field<const F extends Field>(description: F): F {
+  return description;
+}
+
+type Shape<F, Part extends string> = {
+  -readonly [K in keyof F as F[K] extends Readonly<Record<Part, z.ZodType>> ? K : never]: F[K] extends Readonly<Record<Part, infer S>>
+    ? S
+    : never;
+};
+type UpdateShape<F> = {
+  -readonly [K in keyof F as F[K] extends { readonly update: z.ZodType } | { readonly create: z.ZodType } ? K : never]: F[K] extends {
+    readonly update: infer S;
+  }
+    ? S
+    : F[K] extends { readonly create: infer S }
+      ? S
+      : never;
+};
+
+function shapeBy(fields: Fields, schemaOf: (each: Field | Group) => z.ZodType | undefined): object {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, each]) => {
+      const schema = schemaOf(each);
+      return schema === undefined ? [] : [[name, schema]];
+    }),
+  );
+}
+
+export function createShape<F extends Fields>(fields: F): Shape<F, 'create'> {
+  return shapeBy(fields, ({ create }) => create) as Shape<F, 'create'>;
+}
+
+export function updateShape<F extends Fields>(fields: F): UpdateShape<F> {
+  return shapeBy(fields, ({ create, update }) => update ?? create) as UpdateShape<F>;
+}
+
+export function answerShape<F extends Fields>(fields: F): Shape<F, 'answer'> {
+  return shapeBy(fields, ({ answer }) => answer) as Shape<F, 'answer'>;
+}
+
+/** @param path of the object in the spec that the group stands for, where there is one */
+export function group<const F extends Fields>(fields: F, path?: string) {
+  return {
+    fields,
+    ...(path !== undefined && { path }),
+    create: z.object(createShape(fields)),
+    update: z.object(updateShape(fields)).optional(),
+    answer: z.object(answerShape(fields)),
+  };
+}
+
+interface Leaf {
+  readonly name: string;
+  readonly field: Field;
+}
+
+function leaves(fields: Fields, prefix = ''): readonly Leaf[] {
+  return Object.entries(fields).flatMap(([name, each]): readonly Leaf[] =>
+    'fields' in each ? leaves(each.fields, `${prefix}${name}.`) : [{ name: prefix + name, field: each }],
+  );
+}
+
+/** From paths of the spec to names in REST. */
+export function fieldNamesOf(fields: Fields, prefix = ''): FieldNames {
+  const names = Object.entries(fields).flatMap(([key, each]) => {
+    const name = prefix + key;
+    const paths = [...(each.path === undefined ? [] : [each.path]), ...(each.also ?? [])];
+    const below = 'fields' in each ? {} : (each.as?.below ?? {});
+    return [
+      ...paths.flatMap((path) => [
+        [path, name] as const,
+        ...Object.entries(below).map(([end, rest]) => [path + end, name + rest] as const),
+      ]),
+      ...('fields' in each ? Object.entries(fieldNamesOf(each.fields, `${name}.`)) : []),
+    ];
+  });
+  return Object.fromEntries(names);
+}
+
+/** The fields of an answer, as far as something is stored. */
+export function readFields<R extends Reading>(
+  fields: Fields,
+  object: { readonly spec: unknown },
+  reading: R,
+): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, each]) => {
+      if (each.answer === undefined) return [];
+      const value = 'fields' in each ? readFields(each.fields, object, reading) : readField(each, object, reading);
+      const answered = value ?? (each.answer instanceof z.ZodNullable ? null : undefined);
+      return answered === undefined ? [] : [[name, answered]];
+    }),
+  );
+}
+
+function readField(each: Field, object: { readonly spec: unknown }, reading: Reading): unknown {
+  if (each.read !== undefined) return each.read(object, reading);
+  const stored = each.path === undefined ? undefined : valueAt(object.spec, each.path);
+  if (stored === undefined) return each.empty;
+  return each.as === undefined ? stored : each.as.read(stored, reading);
+}
+
+/**
+ * The whole spec as a request wants it: absent in the request keeps a value, `null` clears it. Failures are added to `encoding.found`.
+ * @param previous the stored spec, of which everything that the request doesn't name is kept
+ */
+export function writeFields<S>(fields: Fields, body: object, previous: S | undefined, encoding: Encoding): Draft<S> {
+  let spec: unknown = previous;
+  for (const { name, field: each } of leaves(fields)) {
+    const sent = sentAt(body, name);
+    if (each.write !== undefined) spec = each.write(sent, spec, encoding);
+    else if (each.path !== undefined) spec = withValueAt(spec, previous, each.path, written(each, name, sent, previous, encoding));
+  }
+  const desired = (spec ?? {}) as Draft<S>;
+  if (previous !== undefined)
+    encoding.found.push(...movedSecrets(secretUses(fields, previous, encoding), secretUses(fields, desired, encoding), encoding.secrets));
+  return desired;
+}
+
+function written(each: Field, name: string, sent: unknown, previous: unknown, encoding: Encoding): unknown {
+  const { path = '', fixed, as } = each;
+  const stored = valueAt(previous, path);
+  if (fixed !== undefined && previous !== undefined) {
+    if (sent !== undefined && !sameJson(sent, stored)) encoding.found.push(issues.value([...encoding.loc, ...name.split('.')], fixed));
+    return stored ?? each.default;
+  }
+  if (sent === undefined) return stored ?? each.default;
+  if (sent === null) return each.default;
+  return (as === undefined ? sent : as.write(sent, { name, stored }, encoding)) ?? each.default;
+}
+
+/** Every Secret key that the fields of a spec, or of the draft of one, refer to. */
+export function secretRefsOf(fields: Fields, spec: unknown): readonly KeyRef[] {
+  return leaves(fields).flatMap(({ field: { path, as } }) => {
+    const ref = as?.isSecret && path !== undefined ? valueAt(spec, path) : undefined;
+    return ref === undefined ? [] : [ref as KeyRef];
+  });
+}
+
+function secretUses(fields: Fields, spec: unknown, { loc }: Encoding): readonly SecretUse[] {
+  return leaves(fields).flatMap(({ name, field: each }) => {
+    const ref = each.sentTo === undefined ? undefined : (valueAt(spec, each.path ?? '') as KeyRef | undefined);
+    return ref === undefined ? [] : [{ id: refId(ref), loc: [...loc, ...name.split('.')], origin: each.sentTo?.(spec) }];
+  });
+}
+
+export function valueAt(object: unknown, path: string): unknown {
+  return path
+    .split('.')
+    .reduce<unknown>((value, name) => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined), object);
+}
+
+/** Null for all fields of a group that is null. */
+function sentAt(body: unknown, name: string): unknown {
+  return name.split('.').reduce<unknown>((value, key) => (isObject(value) ? value[key] : value), body);
+}
+
+/** An object that loses its last field goes too, unless it was stored empty: an empty one and none read the same. */
+function withValueAt(target: unknown, previous: unknown, path: string, value: unknown): unknown {
+  const [name = '', ...rest] = path.split('.');
+  const object = isObject(target) ? target : {};
+  const before = Object.hasOwn(object, name) ? object[name] : undefined;
+  const stored = isObject(previous) ? previous[name] : undefined;
+  const after = rest.length === 0 ? value : withValueAt(before, stored, rest.join('.'), value);
+  if (after !== undefined) return { ...object, [name]: after };
+  const { [name]: _, ...others } = object;
+  const stays = Object.keys(others).length > 0 || (isObject(previous) && Object.keys(previous).length === 0);
+  return stays ? others : undefined;
+}
