@@ -1,5 +1,7 @@
 /** How values of specs read in REST, and the other way round. */
+import { millisecondsOf } from '../../crds/duration.ts';
 import { mask } from '../http/caller.ts';
+import { durationOfMilliseconds } from './duration.ts';
 import type { Conversion } from './fields.ts';
 import { unchangedNothing } from './headers.ts';
 import type { KeyRef } from './secrets.ts';
@@ -10,6 +12,37 @@ export const reference: Conversion = {
   write: (name) => ({ name }),
   below: { '.name': '' },
 };
+
+/** A name for people; without one an object is called by its `metadata.name`. */
+export const displayName: Conversion = {
+  read: (stored) => stored,
+  write: (sent, { stored }, { objectName }) => (stored === undefined && sent === objectName ? undefined : sent),
+};
+
+/** Whole milliseconds, of a duration as it was typed as long as it means the same here. */
+export const milliseconds: Conversion = {
+  read: (duration: string) => Math.round(millisecondsOf(duration)),
+  write: (sent: number, { stored }) =>
+    typeof stored === 'string' && Math.round(millisecondsOf(stored)) === sent ? stored : durationOfMilliseconds(sent),
+};
+
+/** An empty list or map means what an absent one means: it stays as it was written. */
+export function unlessEmpty<T extends object>(value: T, stored: unknown): T | undefined {
+  if (Object.keys(value).length > 0) return value;
+  return isEmpty(stored) ? (stored as T) : undefined;
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+}
+
+/** A choice with other words in REST. */
+export function choice(words: Readonly<Record<string, string>>): Conversion {
+  return {
+    read: (stored) => Object.keys(words).find((word) => words[word] === stored),
+    write: (sent: string) => words[sent],
+  };
+}
 
 /** A value that is kept in a Secret. */
 export const secret: Conversion = {

@@ -21,6 +21,8 @@ export interface Encoding {
   readonly loc: Loc;
   /** Failures are added here. */
   readonly found: ValidationIssue[];
+  /** `metadata.name`: what an object without a name of its own is called. */
+  readonly objectName?: string | undefined;
 }
 
 /** How a value of the spec reads in REST, and the other way round. Neither is called for a value that isn't there. */
@@ -58,7 +60,10 @@ export interface Field {
   /** Instead of `path` and `as`: the answered value. */
   read?(object: unknown, reading: unknown): unknown;
   /** Instead of `path` and `as`: the spec with what was sent, which is undefined where nothing was and null where it is to be cleared. */
-  write?(sent: unknown, spec: unknown, encoding: unknown): unknown;
+  write?(sent: unknown, spec: unknown, encoding: unknown, body: unknown): unknown;
+  /** Where the value holds several secrets: the references to them, and where each is sent. */
+  refs?(spec: unknown): readonly KeyRef[];
+  uses?(spec: unknown, encoding: unknown): readonly SecretUse[];
 }
 
 /** Fields in an object of their own. */
@@ -109,6 +114,11 @@ export function answerShape<F extends Fields>(fields: F): Shape<F, 'answer'> {
   return shapeBy(fields, ({ answer }) => answer) as Shape<F, 'answer'>;
 }
 
+/** With the fields named by `order` before the others. */
+export function inOrder<S extends object>(shape: S, order: readonly (keyof S)[]): S {
+  return { ...Object.fromEntries(order.map((name) => [name, shape[name]])), ...shape };
+}
+
 /** @param path of the object in the spec that the group stands for, where there is one */
 export function group<const F extends Fields>(fields: F, path?: string) {
   return {
@@ -132,28 +142,25 @@ function leaves(fields: Fields, prefix = ''): readonly Leaf[] {
 }
 
 /** From paths of the spec to names in REST. */
-export function fieldNamesOf(fields: Fields, prefix = ''): FieldNames {
-  const names = Object.entries(fields).flatMap(([key, each]) => {
+export function fieldNamesOf(fields: Fields): FieldNames {
+  return Object.fromEntries(namesOf(fields, ''));
+}
+
+function* namesOf(fields: Fields, prefix: string): Generator<readonly [path: string, name: string]> {
+  for (const [key, each] of Object.entries(fields)) {
     const name = prefix + key;
-    const paths = [...(each.path === undefined ? [] : [each.path]), ...(each.also ?? [])];
     const below = 'fields' in each ? {} : (each.as?.below ?? {});
-    return [
-      ...paths.flatMap((path) => [
-        [path, name] as const,
-        ...Object.entries(below).map(([end, rest]) => [path + end, name + rest] as const),
-      ]),
-      ...('fields' in each ? Object.entries(fieldNamesOf(each.fields, `${name}.`)) : []),
-    ];
-  });
-  return Object.fromEntries(names);
+    for (const path of [each.path, ...(each.also ?? [])]) {
+      if (path === undefined) continue;
+      yield [path, name];
+      for (const [end, rest] of Object.entries(below)) yield [path + end, name + rest];
+    }
+    if ('fields' in each) yield* namesOf(each.fields, `${name}.`);
+  }
 }
 
 /** The fields of an answer, as far as something is stored. */
-export function readFields<R extends Reading>(
-  fields: Fields,
-  object: { readonly spec: unknown },
-  reading: R,
-): Readonly<Record<string, unknown>> {
+export function readFields(fields: Fields, object: { readonly spec: unknown }, reading: Reading): Readonly<Record<string, unknown>> {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, each]) => {
       if (each.answer === undefined) return [];
@@ -179,7 +186,7 @@ export function writeFields<S>(fields: Fields, body: object, previous: S | undef
   let spec: unknown = previous;
   for (const { name, field: each } of leaves(fields)) {
     const sent = sentAt(body, name);
-    if (each.write !== undefined) spec = each.write(sent, spec, encoding);
+    if (each.write !== undefined) spec = each.write(sent, spec, encoding, body);
     else if (each.path !== undefined) spec = withValueAt(spec, previous, each.path, written(each, name, sent, previous, encoding));
   }
   const desired = (spec ?? {}) as Draft<S>;
@@ -202,16 +209,18 @@ function written(each: Field, name: string, sent: unknown, previous: unknown, en
 
 /** Every Secret key that the fields of a spec, or of the draft of one, refer to. */
 export function secretRefsOf(fields: Fields, spec: unknown): readonly KeyRef[] {
-  return leaves(fields).flatMap(({ field: { path, as } }) => {
-    const ref = as?.isSecret && path !== undefined ? valueAt(spec, path) : undefined;
+  return leaves(fields).flatMap(({ field: each }) => {
+    if (each.refs !== undefined) return each.refs(spec);
+    const ref = each.as?.isSecret && each.path !== undefined ? valueAt(spec, each.path) : undefined;
     return ref === undefined ? [] : [ref as KeyRef];
   });
 }
 
-function secretUses(fields: Fields, spec: unknown, { loc }: Encoding): readonly SecretUse[] {
+function secretUses(fields: Fields, spec: unknown, encoding: Encoding): readonly SecretUse[] {
   return leaves(fields).flatMap(({ name, field: each }) => {
+    if (each.uses !== undefined) return each.uses(spec, encoding);
     const ref = each.sentTo === undefined ? undefined : (valueAt(spec, each.path ?? '') as KeyRef | undefined);
-    return ref === undefined ? [] : [{ id: refId(ref), loc: [...loc, ...name.split('.')], origin: each.sentTo?.(spec) }];
+    return ref === undefined ? [] : [{ id: refId(ref), loc: [...encoding.loc, ...name.split('.')], origin: each.sentTo?.(spec) }];
   });
 }
 

@@ -23,8 +23,7 @@ import { customToolFromRest } from '../tools/codec.ts';
 import { customToolUpdate, inlineTool } from '../tools/schema.ts';
 import type { ValidationIssue } from '../validation/issue.ts';
 import { validate } from '../validation/validate.ts';
-import { subscriptionFromRest } from '../webhooks/codec.ts';
-import { subscriptionUpdate } from '../webhooks/schema.ts';
+import { subscriptionFromRest, subscriptionUpdate } from '../webhooks/fields.ts';
 import { movedSecrets, type SecretUse } from './secret-origins.ts';
 import { refId, SecretWriter, type KeyRef } from './secrets.ts';
 
@@ -210,7 +209,7 @@ const subscriptions: Kind<WebhookSubscriptionSpec> = {
   encode(body, spec, secrets, found) {
     const sound = read(subscriptionUpdate, body);
     const stored = { apiVersion: 'parley.dev/v1alpha1', kind: 'WebhookSubscription', metadata, spec };
-    return sound && subscriptionFromRest(sound, stored, { secrets, eventNames: new Set(), found });
+    return sound && subscriptionFromRest(sound, stored, { loc: ['body'], secrets, eventNames: new Set(), found });
   },
   sendings: ({ url: address, headers: list = [] }, valueOf) =>
     headersTo(

@@ -1,56 +1,10 @@
-/** What is answered of webhook subscriptions, their deliveries, and events. */
+/** What is answered of deliveries, signing secrets and events. */
 import { z } from 'zod';
 
-import { resourceState } from '../state/answers.ts';
-import { deliveryStatuses, retryStrategies } from './schema.ts';
+import { deliveryStatuses } from './schema.ts';
 
 const time = z.iso.datetime();
 const count = () => z.int().min(0);
-
-const fields = {
-  id: z.string(),
-  organization_id: z.string(),
-  scope: z.enum(['ORGANIZATION', 'WORKSPACE', 'AGENT']).describe('Whose events it gets: all, or those of what the lists name.'),
-  created_user_id: z.string().optional().describe('Who made it; absent where no user is known.'),
-  name: z.string(),
-  url: z.string(),
-  events: z.array(z.string()).describe('Empty or `["*"]`: all.'),
-  active: z.boolean().describe('false: paused, or disabled because nothing but failures came back.'),
-};
-const tail = {
-  description: z.string().optional().describe('Omitted when unset.'),
-  agent_ids: z.array(z.string()).optional().describe('With the scope `AGENT`.'),
-  workspace_ids: z.array(z.string()).optional().describe('With the scope `WORKSPACE`.'),
-  request_timeout_ms: count(),
-  retry_policy: z
-    .object({ retryStrategy: z.enum(retryStrategies), maxRetryAttempts: count(), maxRetryDelayMs: count() })
-    .meta({ id: 'WebhookRetryPolicy' }),
-  signing_enabled: z.boolean(),
-  state: resourceState,
-  created_at: time,
-  updated_at: time,
-};
-const headers = z
-  .record(z.string(), z.string())
-  .optional()
-  .describe('Omitted when unset. Values that may not be seen, or can not be read just now, are `"********"`.');
-const secret = z
-  .string()
-  .regex(/^whsec_/)
-  .optional()
-  .describe('The signing secret. Only here and now: it is never answered again.');
-
-export const subscriptionItem = z.object({ ...fields, ...tail }).meta({ id: 'WebhookSubscriptionItem' });
-export const subscriptionAnswer = z.object({ ...fields, headers, ...tail }).meta({ id: 'WebhookSubscription' });
-export const subscriptionWithSecret = z.object({ ...fields, headers, ...tail, secret }).meta({ id: 'WebhookSubscriptionWithSecret' });
-
-export const subscriptionList = z
-  .object({
-    data: z.array(subscriptionItem),
-    next_page_token: z.string().nullable().describe('For `page_token` of the next page; null on the last one.'),
-    total_count: count().describe('Of all pages.'),
-  })
-  .meta({ id: 'WebhookSubscriptionList' });
 
 export const rotationAnswer = z
   .object({

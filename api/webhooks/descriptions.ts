@@ -5,9 +5,10 @@ import { deleted } from '../codec/answers.ts';
 import { dryRunQuery, writeQuery } from '../http/conditions.ts';
 import { defineRoute } from '../http/route.ts';
 import { webhookRoot } from '../http/webhook-failure.ts';
-import { eventTypeList, rotationAnswer, subscriptionAnswer, subscriptionList, subscriptionWithSecret, testAnswer } from './answers.ts';
+import { eventTypeList, rotationAnswer, testAnswer } from './answers.ts';
 import { createdExample, rotationExample, subscriptionExample, subscriptionWithHeadersExample, testExample } from './examples.ts';
-import { rotation, subscriptionCreate, subscriptionPage, subscriptionUpdate } from './schema.ts';
+import { subscriptionAnswer, subscriptionCreate, subscriptionList, subscriptionUpdate, subscriptionWithSecret } from './fields.ts';
+import { rotation, subscriptionPage } from './schema.ts';
 
 export const tag = 'Webhooks';
 export const subscriptionParams = { subscription_id: 'The `id`: the name of the WebhookSubscription resource.' };

@@ -10,7 +10,7 @@ import { ifMatch, sendEtag } from '../http/conditions.ts';
 import { addRoute } from '../http/route.ts';
 import type { KindContext } from '../kinds/context.ts';
 import { listPage } from '../state/list-page.ts';
-import { subscriptionToRest } from './codec.ts';
+import { subscriptionToRest } from './fields.ts';
 import { registerDeliveries } from './delivery-routes.ts';
 import { DeliveryService } from './delivery-service.ts';
 import {

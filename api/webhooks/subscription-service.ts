@@ -17,10 +17,8 @@ import type { KindContext } from '../kinds/context.ts';
 import { randomId } from '../resources/names.ts';
 import { ResourceWriter, type Change, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
 import { issues, type ValidationIssue } from '../validation/issue.ts';
-import { subscriptionFromRest } from './codec.ts';
-import { webhookFieldNames } from './field-names.ts';
+import { subscriptionFromRest, webhookFieldNames, type SubscriptionCreate, type SubscriptionUpdate } from './fields.ts';
 import { headerRefs, shownHeaders } from './header-values.ts';
-import type { SubscriptionCreate, SubscriptionUpdate } from './schema.ts';
 import { signingSecretName, subscriptionSecretRefs } from './signing-secret.ts';
 
 export const subscriptionResource: ResourceKind<WebhookSubscription> = {
@@ -55,7 +53,7 @@ export interface SubscriptionServiceOptions {
   readonly store: Pick<WebhookStore, 'raiseWatermark' | 'enable'>;
 }
 
-const knownEvents: ReadonlySet<string> = new Set(eventNames);
+const KNOWN_EVENTS: ReadonlySet<string> = new Set(eventNames);
 
 export class SubscriptionService {
   readonly writer: ResourceWriter<WebhookSubscription>;
@@ -90,7 +88,7 @@ export class SubscriptionService {
     const name = `whs-${randomId()}`;
     const secrets = await this.writer.secretWriter(caller, name, undefined);
     const found: ValidationIssue[] = [];
-    const spec = subscriptionFromRest(body, undefined, { secrets, eventNames: knownEvents, found });
+    const spec = subscriptionFromRest(body, undefined, { secrets, eventNames: KNOWN_EVENTS, loc: ['body'], found });
     found.push(...textIssues(spec), ...this.#addressIssues(body.url), ...(await this.#unknownAgents(org, body, undefined)));
     if (found.length > 0) throw new ValidationFailed(found);
     const claim = this.#claim(org, body.name);
@@ -119,7 +117,7 @@ export class SubscriptionService {
       nameBefore = subscriptionNameOf(stored);
       const secrets = await this.writer.secretWriter(caller, name, bringsSecrets ? stored : undefined);
       const found: ValidationIssue[] = [];
-      const spec = subscriptionFromRest(body, stored, { secrets, eventNames: knownEvents, found });
+      const spec = subscriptionFromRest(body, stored, { secrets, eventNames: KNOWN_EVENTS, loc: ['body'], found });
       found.push(...textIssues(spec));
       // What was allowed when it was written stays until somebody changes it.
       if (body.url !== stored.spec.url) found.push(...this.#addressIssues(body.url));

@@ -7,9 +7,16 @@ import type { Stored } from '../../kube/types.ts';
 import { eventNames } from '../../events/catalogue.ts';
 import { refId, SecretWriter } from '../codec/secrets.ts';
 import { validate } from '../validation/validate.ts';
-import { subscriptionFromRest, subscriptionToRest, type SubscriptionEncoding } from './codec.ts';
+import {
+  subscriptionCreate,
+  subscriptionFromRest,
+  subscriptionToRest,
+  subscriptionUpdate,
+  type SubscriptionCreate,
+  type SubscriptionEncoding,
+  type SubscriptionUpdate,
+} from './fields.ts';
 import { shownHeaders } from './header-values.ts';
-import { subscriptionCreate, subscriptionUpdate, type SubscriptionCreate, type SubscriptionUpdate } from './schema.ts';
 
 const own = 'webhooksubscription-w';
 const text = fc.oneof(fc.constant(''), fc.string({ maxLength: 12, unit: 'grapheme' }));
@@ -67,6 +74,7 @@ function encoding(stored: ReadonlyMap<string, string> = new Map()): Subscription
   return {
     secrets: new SecretWriter({ name: own, stored, mayMove: false, randomId: () => `r${(count += 1)}` }),
     eventNames: new Set(eventNames),
+    loc: ['body'],
     found: [],
   };
 }
