@@ -1678,6 +1678,7 @@ export interface components {
       phone_number: string;
       state: components["schemas"]["ResourceState"];
       friendly_name: string | null;
+      call_label?: string;
       /** @description The agent that answers calls to this number. */
       inbound_agent_id: string | null;
       /** @description The agent that calls from this number. */
@@ -1697,6 +1698,7 @@ export interface components {
       phone_number: string;
       state: components["schemas"]["ResourceState"];
       friendly_name: string | null;
+      call_label?: string;
       /** @description The agent that answers calls to this number. */
       inbound_agent_id: string | null;
       /** @description The agent that calls from this number. */
@@ -1710,6 +1712,7 @@ export interface components {
       phone_number: string;
       state: components["schemas"]["ResourceState"];
       friendly_name: string | null;
+      call_label?: string;
       /** @description The agent that answers calls to this number. */
       inbound_agent_id: string | null;
       /** @description The agent that calls from this number. */
@@ -1728,6 +1731,7 @@ export interface components {
       provider?: "sip";
       phone_number: string;
       friendly_name?: string | null;
+      call_label?: string | null;
       inbound_agent_id?: string | null;
       outbound_agent_id?: string | null;
       sip_termination_uri?: string | null;
@@ -1739,6 +1743,7 @@ export interface components {
       provider: "native";
       phone_number: string;
       friendly_name?: string | null;
+      call_label?: string | null;
       inbound_agent_id?: string | null;
       outbound_agent_id?: string | null;
     }) | ({
@@ -1746,6 +1751,7 @@ export interface components {
       provider: "carrier";
       phone_number: string;
       friendly_name?: string | null;
+      call_label?: string | null;
       inbound_agent_id?: string | null;
       outbound_agent_id?: string | null;
       carrier_account_sid: string;
@@ -1761,6 +1767,7 @@ export interface components {
       provider?: "sip";
       phone_number?: string;
       friendly_name?: string | null;
+      call_label?: string | null;
       inbound_agent_id?: string | null;
       outbound_agent_id?: string | null;
       sip_termination_uri?: string | null;
@@ -1773,6 +1780,7 @@ export interface components {
       provider?: "native";
       phone_number?: string;
       friendly_name?: string | null;
+      call_label?: string | null;
       inbound_agent_id?: string | null;
       outbound_agent_id?: string | null;
     }) | ({
@@ -1780,6 +1788,7 @@ export interface components {
       provider?: "carrier";
       phone_number?: string;
       friendly_name?: string | null;
+      call_label?: string | null;
       inbound_agent_id?: string | null;
       outbound_agent_id?: string | null;
       carrier_account_sid?: string | null;
