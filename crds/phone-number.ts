@@ -16,7 +16,6 @@ const spec = cel(
       .regex(/^\+[1-9]\d{1,14}$/)
       .describe('E.164; unique in the deployment: it belongs to the organisation that used it first, and there to the oldest object.'),
     friendlyName: text(200).optional().describe('A label for people.'),
-    callLabel: text(64).optional().describe('Shown with each call of this number.'),
     inboundAgentRef: localRef().optional().describe('The Agent that answers calls to this number.'),
     outboundAgentRef: localRef().optional().describe('The Agent that calls from this number.'),
     sip: z

@@ -11,7 +11,6 @@ import {
   phoneNumberToRest,
   providerOf,
   phoneNumberCreate,
-  phoneNumberFieldNames,
   phoneNumberUpdates,
   type PhoneNumberUpdate,
 } from './fields.ts';
@@ -168,12 +167,4 @@ describe('a phone number: REST → resource → REST', () => {
       { numRuns: 300 },
     );
   });
-});
-
-it('has a label for its calls, which failures name as REST does', () => {
-  const stored = phoneNumberKind.spec.parse({ number: '+15550100', native: {} });
-  const labelled = phoneNumberFromRest(update(stored, { call_label: 'front desk' }), stored, encoding());
-  expect(labelled).toEqual({ ...stored, callLabel: 'front desk' });
-  expect(shown(phoneNumberKind.spec.parse(labelled), masked)).toMatchObject({ call_label: 'front desk' });
-  expect(phoneNumberFieldNames['callLabel']).toBe('call_label');
 });

@@ -50,7 +50,6 @@ const common = {
   }),
   state: field({ answer: resourceState, read: (_: PhoneNumber, { state }: PhoneNumberReading) => state }),
   friendly_name: field({ path: 'friendlyName', create: text(200).nullish(), answer }),
-  call_label: field({ path: 'callLabel', create: text(64).nullish(), answer: z.string().optional() }),
   inbound_agent_id: field({
     path: 'inboundAgentRef',
     as: reference,

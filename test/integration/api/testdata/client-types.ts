@@ -1678,7 +1678,6 @@ export interface components {
       phone_number: string;
       state: components["schemas"]["ResourceState"];
       friendly_name: string | null;
-      call_label?: string;
       /** @description The agent that answers calls to this number. */
       inbound_agent_id: string | null;
       /** @description The agent that calls from this number. */
@@ -1698,7 +1697,6 @@ export interface components {
       phone_number: string;
       state: components["schemas"]["ResourceState"];
       friendly_name: string | null;
-      call_label?: string;
       /** @description The agent that answers calls to this number. */
       inbound_agent_id: string | null;
       /** @description The agent that calls from this number. */
@@ -1712,7 +1710,6 @@ export interface components {
       phone_number: string;
       state: components["schemas"]["ResourceState"];
       friendly_name: string | null;
-      call_label?: string;
       /** @description The agent that answers calls to this number. */
       inbound_agent_id: string | null;
       /** @description The agent that calls from this number. */
@@ -1731,7 +1728,6 @@ export interface components {
       provider?: "sip";
       phone_number: string;
       friendly_name?: string | null;
-      call_label?: string | null;
       inbound_agent_id?: string | null;
       outbound_agent_id?: string | null;
       sip_termination_uri?: string | null;
@@ -1743,7 +1739,6 @@ export interface components {
       provider: "native";
       phone_number: string;
       friendly_name?: string | null;
-      call_label?: string | null;
       inbound_agent_id?: string | null;
       outbound_agent_id?: string | null;
     }) | ({
@@ -1751,7 +1746,6 @@ export interface components {
       provider: "carrier";
       phone_number: string;
       friendly_name?: string | null;
-      call_label?: string | null;
       inbound_agent_id?: string | null;
       outbound_agent_id?: string | null;
       carrier_account_sid: string;
@@ -1767,7 +1761,6 @@ export interface components {
       provider?: "sip";
       phone_number?: string;
       friendly_name?: string | null;
-      call_label?: string | null;
       inbound_agent_id?: string | null;
       outbound_agent_id?: string | null;
       sip_termination_uri?: string | null;
@@ -1780,7 +1773,6 @@ export interface components {
       provider?: "native";
       phone_number?: string;
       friendly_name?: string | null;
-      call_label?: string | null;
       inbound_agent_id?: string | null;
       outbound_agent_id?: string | null;
     }) | ({
@@ -1788,7 +1780,6 @@ export interface components {
       provider?: "carrier";
       phone_number?: string;
       friendly_name?: string | null;
-      call_label?: string | null;
       inbound_agent_id?: string | null;
       outbound_agent_id?: string | null;
       carrier_account_sid?: string | null;
