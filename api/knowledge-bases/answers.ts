@@ -1,31 +1,10 @@
-/** What is answered of knowledge bases, their documents, and searches. */
+/** What is answered of documents and searches. */
 import { z } from 'zod';
 
-import { resourceState } from '../state/answers.ts';
 import { ingestionFailureCodes } from '../../knowledge/ingestion-failure.ts';
 
 const time = z.iso.datetime();
 const count = () => z.int().min(0);
-
-export const knowledgeBaseAnswer = z
-  .object({
-    id: z.string(),
-    organization_id: z.string(),
-    user_id: z.string().nullable().describe('Who made it; null where it was not made here.'),
-    name: z.string(),
-    description: z.string().nullable(),
-    document_language: z.string(),
-    total_documents: count(),
-    status: z
-      .enum(['pending', 'ready', 'failed'])
-      .describe(
-        'Of the resource: `pending` until it is looked at for the first time, `failed` while a person has to mend something (its conditions say what). Documents are taken in every state.',
-      ),
-    state: resourceState,
-    created_at: time,
-    updated_at: time,
-  })
-  .meta({ id: 'KnowledgeBase' });
 
 const documentStatus = z.enum(['processing', 'completed', 'failed']);
 

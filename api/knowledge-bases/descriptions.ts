@@ -5,9 +5,8 @@ import { deleted, listOf } from '../codec/answers.ts';
 import { deletionQuery, dryRunQuery, writeQuery } from '../http/conditions.ts';
 import { defineRoute } from '../http/route.ts';
 import { resourcePage } from '../state/answers.ts';
-import { knowledgeBaseAnswer } from './answers.ts';
 import { knowledgeBaseExample } from './examples.ts';
-import { knowledgeBaseCreate, knowledgeBaseUpdate } from './schema.ts';
+import { knowledgeBaseAnswer, knowledgeBaseCreate, knowledgeBaseUpdate } from './fields.ts';
 
 export const tag = 'Knowledge bases';
 export const baseParams = { kb_id: 'The `id`: the name of the KnowledgeBase resource.' };

@@ -12,9 +12,7 @@ import type { KindContext } from '../kinds/context.ts';
 import { randomId } from '../resources/names.ts';
 import { ResourceWriter, type ResourceKind, type WriteMode } from '../resources/resource-writer.ts';
 import type { View } from '../resources/view.ts';
-import { knowledgeBaseFromRest, nameOf } from './codec.ts';
-import { knowledgeBaseFieldNames } from './field-names.ts';
-import type { KnowledgeBaseCreate, KnowledgeBaseUpdate } from './schema.ts';
+import { knowledgeBaseFieldNames, knowledgeBaseFromRest, nameOf, type KnowledgeBaseCreate, type KnowledgeBaseUpdate } from './fields.ts';
 
 export const knowledgeBaseResource: ResourceKind<KnowledgeBase> = {
   definition: knowledgeBaseKind,

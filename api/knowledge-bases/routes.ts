@@ -10,7 +10,7 @@ import type { FindUsers } from '../references/users.ts';
 import { listPage } from '../state/list-page.ts';
 import { stateOf } from '../state/resource-state.ts';
 import { BaseCollections, knowledgeBaseNotFound } from './base-collections.ts';
-import { knowledgeBaseToRest } from './codec.ts';
+import { knowledgeBaseToRest } from './fields.ts';
 import { createKnowledgeBase, deleteKnowledgeBase, getKnowledgeBase, listKnowledgeBases, updateKnowledgeBase } from './descriptions.ts';
 import { registerDocuments } from './document-routes.ts';
 import { DocumentService } from './document-service.ts';

@@ -1,36 +1,9 @@
-/** Bodies of the knowledge bases' routes. */
+/** Bodies of the routes of documents and searches. */
 import { z } from 'zod';
 
 import { longestFilterValue, mostFilterFields } from '../../knowledge/search-filter.ts';
 import { issues } from '../validation/issue.ts';
 import { withRule } from '../validation/validate.ts';
-
-const name = z.string().min(1).max(200).describe('Unique in the organisation.');
-const description = z.string().max(1500).describe('What is in it, for people and for the model.');
-const documentLanguage = z
-  .string()
-  .max(35)
-  .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/)
-  .describe('BCP 47 tag of the language that most of its documents are in.');
-
-export const knowledgeBaseCreate = z.object({
-  name,
-  description: description.nullish(),
-  document_language: documentLanguage
-    .nullish()
-    .describe('BCP 47 tag of the language that most of its documents are in; `en` where absent.'),
-});
-
-export type KnowledgeBaseCreate = z.output<typeof knowledgeBaseCreate>;
-
-/** Absent fields keep their value, `null` brings back the default. */
-export const knowledgeBaseUpdate = z.object({
-  name: name.optional(),
-  description: description.nullish(),
-  document_language: documentLanguage.nullish(),
-});
-
-export type KnowledgeBaseUpdate = z.output<typeof knowledgeBaseUpdate>;
 
 /** Extensions of the files that are read, without the dot. */
 export const fileExtensions = ['pdf', 'docx', 'txt', 'md', 'xlsx', 'xls'] as const;

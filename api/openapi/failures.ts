@@ -59,6 +59,9 @@ function plain(error: ErrorCode, description: string, text: string, headers?: re
   return { description, schema: errorBody, example: { error, message: text }, ...(headers && { headers }) };
 }
 
+/** Of every route, and said before more where uploads are possible. */
+const BODY_TOO_LARGE = 'The body has more than 1 MiB or 20,000 values (texts, numbers, objects …)';
+
 const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
 
 /** `validation` is the 422, which has no code. */
@@ -114,7 +117,7 @@ const failures: Readonly<Record<FailureName, Failure>> = {
   ),
   payload_too_large: plain(
     'payload_too_large',
-    'The body has more than 1 MiB or 20,000 values (texts, numbers, objects …), or an uploaded file more than 50 MB.',
+    `${BODY_TOO_LARGE}, or an uploaded file more than 50 MB.`,
     'the request body is too large: at most 1 MiB is read',
   ),
   unsupported_media_type: plain(
@@ -183,7 +186,7 @@ const webhookFailures: Readonly<Record<WebhookFailureCode, Failure>> = {
   method_not_allowed: inWebhookGroup('method_not_allowed', failures.method_not_allowed.description, {
     text: 'PATCH is not possible here: use GET, POST',
   }),
-  request_timeout: inWebhookGroup('request_timeout', failures.request_timeout.description, { text: 'the body took too long to arrive' }),
+  request_timeout: inWebhookGroup('request_timeout', failures.request_timeout.description),
   conflict: inWebhookGroup(
     'conflict',
     'The name is in use, the subscription is paused or unsigned, or another owner of a field is in the way. Nothing was written.',
@@ -192,39 +195,27 @@ const webhookFailures: Readonly<Record<WebhookFailureCode, Failure>> = {
       details: { conflicts: [{ field: 'url', manager: 'kubectl' }] },
     },
   ),
-  precondition_failed: inWebhookGroup('precondition_failed', failures.precondition_failed.description, {
-    text: 'the object has changed: its ETag is "1234" now',
-  }),
-  payload_too_large: inWebhookGroup('payload_too_large', 'The body has more than 1 MiB or 20,000 values (texts, numbers, objects …).', {
-    text: 'the request body is too large: at most 1 MiB is read',
-  }),
-  unsupported_media_type: inWebhookGroup('unsupported_media_type', 'The body is no JSON by its `Content-Type`.', {
-    text: 'send the body as application/json',
-  }),
-  rate_limited: inWebhookGroup('rate_limited', failures.rate_limited.description, {
-    text: 'this API key has made too many requests: 60 a second and 120 at once are possible; see the header Retry-After',
-  }),
-  internal_error: inWebhookGroup('internal_error', failures.internal_error.description, {
-    text: 'something went wrong on our side; the trace id in the header x-trace-id leads to the log line',
-  }),
-  unavailable: inWebhookGroup('unavailable', failures.unavailable.description, {
-    text: 'the Kubernetes API is not available; try again',
-  }),
+  precondition_failed: inWebhookGroup('precondition_failed', failures.precondition_failed.description),
+  payload_too_large: inWebhookGroup('payload_too_large', `${BODY_TOO_LARGE}.`),
+  unsupported_media_type: inWebhookGroup('unsupported_media_type', 'The body is no JSON by its `Content-Type`.'),
+  rate_limited: inWebhookGroup('rate_limited', failures.rate_limited.description),
+  internal_error: inWebhookGroup('internal_error', failures.internal_error.description),
+  unavailable: inWebhookGroup('unavailable', failures.unavailable.description),
 };
 
 function inWebhookGroup(
   code: WebhookFailureCode,
   description: string,
-  { text, details = {} }: { readonly text: string; readonly details?: object },
+  { text, details = {} }: { readonly text?: string; readonly details?: object } = {},
 ): Failure {
-  const { headers } = failures[code];
+  const { headers, example } = failures[code];
   return {
     description,
     schema: webhookFailure,
     example: {
       status: errorStatus[code],
       type: webhookFailureTypes[code],
-      message: text,
+      message: text ?? (example as { readonly message: string }).message,
       details,
       timestamp: '2026-11-21T09:00:00.000Z',
       path: `${webhookRoot}/subscription`,

@@ -1,7 +1,8 @@
 /** The models of api/validation/testdata in zod, and what the facade's validator answers for them. */
 import { z } from 'zod';
 
-import { knowledgeBaseCreate, knowledgeBaseUpdate, searchRequest, websiteSubmission } from '../../api/knowledge-bases/schema.ts';
+import { knowledgeBaseCreate, knowledgeBaseUpdate } from '../../api/knowledge-bases/fields.ts';
+import { searchRequest, websiteSubmission } from '../../api/knowledge-bases/schema.ts';
 import { phoneNumberCreate, phoneNumberUpdates } from '../../api/phone-numbers/fields.ts';
 import { builtinTool, builtinToolUpdates } from '../../api/tools/builtin-schema.ts';
 import { customTool, customToolUpdate } from '../../api/tools/schema.ts';

@@ -1,0 +1,97 @@
+/** Knowledge bases in REST: every field. Pure. */
+import { z } from 'zod';
+
+import { wellKnown, type KnowledgeBase, type KnowledgeBaseSpec } from '../../crds/index.ts';
+import type { Stored } from '../../kube/types.ts';
+import { answerShape, createShape, field, fieldNamesOf, readFields, updateShape, writeFields, type Reading } from '../codec/fields.ts';
+import type { Draft } from '../codec/present.ts';
+import { masked, SecretWriter } from '../codec/secrets.ts';
+import { writtenAt } from '../resources/written-at.ts';
+import { resourceState } from '../state/answers.ts';
+import { stateOf } from '../state/resource-state.ts';
+
+type Base = Stored<KnowledgeBase>;
+
+interface KnowledgeBaseReading extends Reading {
+  readonly totalDocuments: number;
+}
+
+const name = z.string().min(1).max(200).describe('Unique in the organisation.');
+const documentLanguage = z
+  .string()
+  .max(35)
+  .regex(/^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/)
+  .describe('BCP 47 tag of the language that most of its documents are in.');
+
+export function nameOf({ metadata, spec }: Pick<Base, 'metadata' | 'spec'>): string {
+  return spec.displayName ?? metadata.name;
+}
+
+function statusOf({ status }: Stored<KnowledgeBase>): 'pending' | 'ready' | 'failed' {
+  const isTrue = (type: string): boolean => (status?.conditions ?? []).some((each) => each.type === type && each.status === 'True');
+  if (isTrue('Ready')) return 'ready';
+  return isTrue('Stalled') ? 'failed' : 'pending';
+}
+
+const fields = {
+  id: field({ answer: z.string(), read: ({ metadata }: Base) => metadata.name }),
+  organization_id: field({ answer: z.string(), read: ({ metadata }: Base) => metadata.namespace ?? '' }),
+  user_id: field({
+    answer: z.string().nullable().describe('Who made it; null where it was not made here.'),
+    read: ({ metadata }: Base) => metadata.annotations?.[wellKnown.createdBy],
+  }),
+  name: field({ path: 'displayName', create: name, update: name.optional(), answer: z.string(), read: nameOf }),
+  description: field({
+    path: 'description',
+    create: z.string().max(1500).describe('What is in it, for people and for the model.').nullish(),
+    answer: z.string().nullable(),
+  }),
+  document_language: field({
+    path: 'documentLanguage',
+    create: documentLanguage.nullish().describe('BCP 47 tag of the language that most of its documents are in; `en` where absent.'),
+    update: documentLanguage.nullish(),
+    answer: z.string(),
+    default: 'en',
+  }),
+  total_documents: field({ answer: z.int().min(0), read: (_: Base, { totalDocuments }: KnowledgeBaseReading) => totalDocuments }),
+  status: field({
+    answer: z
+      .enum(['pending', 'ready', 'failed'])
+      .describe(
+        'Of the resource: `pending` until it is looked at for the first time, `failed` while a person has to mend something (its conditions say what). Documents are taken in every state.',
+      ),
+    read: statusOf,
+  }),
+  state: field({ answer: resourceState, read: (base: Base) => stateOf(base) }),
+  created_at: field({ answer: z.iso.datetime(), read: ({ metadata }: Base) => metadata.creationTimestamp }),
+  updated_at: field({ answer: z.iso.datetime(), read: writtenAt }),
+} as const;
+
+export const knowledgeBaseCreate = z.object(createShape(fields));
+
+export type KnowledgeBaseCreate = z.output<typeof knowledgeBaseCreate>;
+
+/** Absent fields keep their value, `null` brings back the default. */
+export const knowledgeBaseUpdate = z.object(updateShape(fields));
+
+export type KnowledgeBaseUpdate = z.output<typeof knowledgeBaseUpdate>;
+
+export const knowledgeBaseAnswer = z.object(answerShape(fields)).meta({ id: 'KnowledgeBase' });
+
+/** Paths of a KnowledgeBase's spec in REST's words. */
+export const knowledgeBaseFieldNames = fieldNamesOf(fields);
+
+export function knowledgeBaseToRest(base: Base, totalDocuments: number): Readonly<Record<string, unknown>> {
+  const reading: KnowledgeBaseReading = { secrets: masked, totalDocuments };
+  return readFields(fields, base, reading);
+}
+
+/** @see writeFields */
+export function knowledgeBaseFromRest(
+  body: KnowledgeBaseCreate | KnowledgeBaseUpdate,
+  previous: KnowledgeBaseSpec | undefined,
+): Draft<KnowledgeBaseSpec> {
+  // A knowledge base has no secrets, and no field of it can fail.
+  const secrets = new SecretWriter({ name: '', mayMove: false, randomId: () => '' });
+  return writeFields(fields, body, previous, { secrets, loc: ['body'], found: [] });
+}
