@@ -13,12 +13,6 @@ export const reference: Conversion = {
   below: { '.name': '' },
 };
 
-/** A name for people; without one an object is called by its `metadata.name`. */
-export const displayName: Conversion = {
-  read: (stored) => stored,
-  write: (sent, { stored }, { objectName }) => (stored === undefined && sent === objectName ? undefined : sent),
-};
-
 /** Whole milliseconds, of a duration as it was typed as long as it means the same here. */
 export const milliseconds: Conversion = {
   read: (duration: string) => Math.round(millisecondsOf(duration)),

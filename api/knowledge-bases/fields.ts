@@ -16,7 +16,7 @@ interface KnowledgeBaseReading extends Reading {
   readonly totalDocuments: number;
 }
 
-const name = z.string().min(1).max(200).describe('Unique in the organisation.');
+const nameSchema = z.string().min(1).max(200).describe('Unique in the organisation.');
 const documentLanguage = z
   .string()
   .max(35)
@@ -40,7 +40,7 @@ const fields = {
     answer: z.string().nullable().describe('Who made it; null where it was not made here.'),
     read: ({ metadata }: Base) => metadata.annotations?.[wellKnown.createdBy],
   }),
-  name: field({ path: 'displayName', create: name, update: name.optional(), answer: z.string(), read: nameOf }),
+  name: field({ path: 'displayName', create: nameSchema, update: nameSchema.optional(), answer: z.string(), read: nameOf }),
   description: field({
     path: 'description',
     create: z.string().max(1500).describe('What is in it, for people and for the model.').nullish(),

@@ -66,7 +66,7 @@ const headerValue = z
 
 const reservedName = `this name is reserved: it can be none of ${reservedHeaders.join(', ')}, nor begin with ${reservedHeaderPrefixes.join(' or ')}`;
 
-const headers = withRule(
+const headerSchema = withRule(
   z
     .record(
       z
@@ -91,8 +91,8 @@ const headers = withRule(
 );
 
 const count = () => z.int().min(0);
-const name = z.string().min(1).max(200).regex(/\S/).trim().describe('Unique in the organisation. Spaces around it are dropped.');
-const url = z
+const nameSchema = z.string().min(1).max(200).regex(/\S/).trim().describe('Unique in the organisation. Spaces around it are dropped.');
+const urlSchema = z
   .string()
   .max(2048)
   .regex(/^https?:\/\/.*/)
@@ -149,12 +149,12 @@ const fields = {
       // Sent back as it is shown, it stays as it was written: with spaces around it, or absent.
       write: (sent, { stored }, { objectName }) => (sent === ((stored as string | undefined)?.trim() || objectName) ? stored : sent),
     },
-    create: name,
-    update: name.optional(),
+    create: nameSchema,
+    update: nameSchema.optional(),
     answer: z.string(),
     read: (subscription: Subscription) => subscriptionNameOf(subscription),
   }),
-  url: field({ path: 'url', create: url, update: url.optional(), answer: z.string() }),
+  url: field({ path: 'url', create: urlSchema, update: urlSchema.optional(), answer: z.string() }),
   enable_signed_webhooks: field({
     path: 'signing',
     also: ['signing.secretRef'],
@@ -202,7 +202,7 @@ const fields = {
       },
       below: { '.*': '' },
     },
-    create: headers.nullish(),
+    create: headerSchema.nullish(),
     answer: z
       .record(z.string(), z.string())
       .optional()
@@ -252,7 +252,7 @@ const fields = {
     read: ({ spec }: Subscription) => scopeOf(spec.scope),
     write: (_, spec: Draft<Spec> | undefined, { found }: SubscriptionEncoding, body: SentScope) => {
       const { scope: before, ...others } = spec ?? {};
-      const scope = scopeFromRest(body, before as Spec['scope'], found);
+      const scope = scopeFromRest(body, before, found);
       return scope === undefined ? others : { ...others, scope };
     },
   }),
