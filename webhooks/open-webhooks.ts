@@ -10,18 +10,17 @@ import type { Logger } from '../platform/logging.ts';
 import { temporalOf } from '../platform/temporal/access.ts';
 import { openDispatchStore, type DispatchStore } from '../store/index.ts';
 import { createAttempt, type Attempt } from './attempt/attempt.ts';
-import { EndpointBook } from './dispatcher/endpoint-book.ts';
-import { createRecordAttempts, type RecordAttempts } from './dispatcher/record-attempts.ts';
-import type { RetryStarter } from './dispatcher/retry-starter.ts';
-import { createTemporalStarter } from './retries/temporal-starter.ts';
+import { EndpointHealthCache } from './endpoint-health/endpoint-health-cache.ts';
+import { createRecordAttempts, type RecordAttempts } from './attempt/record-attempts.ts';
+import { createRetryStarter, type RetryStarter } from './temporal-retries/retry-starter.ts';
 import type { EndpointDirectory } from './subscriptions/directory.ts';
 import { createEndpointDirectory } from './subscriptions/open-directory.ts';
 
 export interface Webhooks {
   readonly store: DispatchStore;
   readonly directory: EndpointDirectory;
-  /** What is wrong with which endpoint. Nobody reads it anew by itself: call `refresh` now and then. */
-  readonly book: EndpointBook;
+  /** Which endpoints are parked or switched off. Does not refresh itself: call `refresh` regularly. */
+  readonly health: EndpointHealthCache;
   readonly attempt: Attempt;
   readonly recordAttempts: RecordAttempts;
   readonly starter: RetryStarter;
@@ -37,8 +36,6 @@ export interface OpenWebhooksOptions {
   readonly egress?: Egress;
   /** Whether another pool of the process has the metrics of the store already; default false. */
   readonly storeMeasured?: boolean;
-  /** Told when an endpoint may be called again that was left alone or switched off. */
-  readonly onCleared?: (uid: string) => void;
   readonly logger: Logger;
   readonly registry: Registry;
   readonly clock?: Clock;
@@ -66,9 +63,9 @@ export function openWebhooks(options: OpenWebhooksOptions): Webhooks {
   });
   const directory = createEndpointDirectory({ transport, logger, registry, clock, namespace: config.PARLEY_NAMESPACE });
   const egress = options.egress ?? egressOf(config, { logger, registry });
-  const book = new EndpointBook({ store, onCleared: (uid) => options.onCleared?.(uid) });
-  const recordAttempts = createRecordAttempts({ store, directory, book, clock, logger });
-  const starter = createTemporalStarter({
+  const health = new EndpointHealthCache({ store });
+  const recordAttempts = createRecordAttempts({ store, directory, health, clock, logger });
+  const starter = createRetryStarter({
     ...temporalOf(config),
     taskQueue: config.TEMPORAL_TASK_QUEUE,
     logger,
@@ -76,7 +73,7 @@ export function openWebhooks(options: OpenWebhooksOptions): Webhooks {
   return {
     store,
     directory,
-    book,
+    health,
     attempt: createAttempt({ egress, clock }),
     recordAttempts,
     starter,

@@ -17,7 +17,7 @@ import { ingestionQueues } from '../knowledge/jobs/names.ts';
 import { openKnowledge, type Knowledge } from '../knowledge/open-knowledge.ts';
 import { createParserPool } from '../knowledge/parsing/index.ts';
 import { openStore, watchHealth, type Store } from '../store/index.ts';
-import { deliveryQueue } from '../webhooks/retries/names.ts';
+import { deliveryQueue } from '../webhooks/temporal-retries/names.ts';
 import { openAnalyses } from './analysis/open-analyses.ts';
 import { workflowBundle } from './bundle.ts';
 import { createClearingActivities } from './clearing/activities.ts';

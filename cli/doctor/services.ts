@@ -6,7 +6,7 @@ import type { Config } from '../../platform/config/config.ts';
 import type { Temporal } from '../../platform/temporal/access.ts';
 import { httpUrlOf, mediaServerOf } from '../../voice/calls/media-server.ts';
 import { searchAttributes } from '../../knowledge/jobs/names.ts';
-import { deliverySearchAttributes } from '../../webhooks/retries/names.ts';
+import { deliverySearchAttributes } from '../../webhooks/temporal-retries/names.ts';
 import { type Finding, findingsOf } from './finding.ts';
 import { reachable } from './reachable.ts';
 

@@ -19,7 +19,7 @@ import { Readiness } from '../../platform/lifecycle.ts';
 import { createLogger, type Logger } from '../../platform/logging.ts';
 import { readyGauge } from '../../platform/ready-gauge.ts';
 import { openDispatchStore, openStore, type Store } from '../../store/index.ts';
-import { createDeliveryMetrics, createOutcomeMetrics } from '../../webhooks/dispatcher/metrics.ts';
+import { createDeliveryMetrics, createOutcomeMetrics, observeDispatcher } from '../../webhooks/metrics.ts';
 import { createEndpointDirectory } from '../../webhooks/subscriptions/open-directory.ts';
 import { createAnalysisActivities } from '../../workflows/analysis/activities.ts';
 import { createHousekeepingActivities } from '../../workflows/housekeeping/activities.ts';
@@ -150,7 +150,8 @@ async function dispatcherRows(): Promise<readonly (readonly string[])[]> {
   const directory = createEndpointDirectory({ transport, logger, registry });
   const egress = createEgress({ registry, logger });
   registry.registerMetric(readyGauge('dispatcher', new Readiness()));
-  createDeliveryMetrics(registry, {
+  createDeliveryMetrics(registry);
+  observeDispatcher(registry, {
     inFlight: () => 0,
     claimed: () => 0,
     unrecorded: () => 0,

@@ -26,9 +26,9 @@ describe('a batcher', () => {
       batches.push(batch);
       if (batches.length === 1) await gate.promise;
     }, 3);
-    one.add(1);
+    void one.add(1);
     await new Promise((resolve) => setImmediate(resolve));
-    for (const item of [2, 3, 4, 5]) one.add(item);
+    for (const item of [2, 3, 4, 5]) void one.add(item);
     expect(one.size).toBe(5);
     gate.resolve();
     await one.idle();
@@ -44,8 +44,8 @@ describe('a batcher', () => {
       if (away >= 0) throw 'away';
       written.push(...batch);
     });
-    one.add(1);
-    one.add(2);
+    void one.add(1);
+    void one.add(2);
     const idle = one.idle();
     await clock.advanceUntil(() => one.size === 0, { stepMs: 10 });
     await idle;
@@ -59,7 +59,7 @@ describe('a batcher', () => {
       if (batch.includes(13)) throw new Error('not this one');
       written.push(...batch);
     });
-    for (let item = 0; item < 40; item += 1) one.add(item);
+    for (let item = 0; item < 40; item += 1) void one.add(item);
     await one.idle();
     expect(refused).toEqual([13]);
     expect(written.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 40 }, (_, index) => index).filter((item) => item !== 13));

@@ -1,4 +1,5 @@
 /** Writes what comes in one after another, in batches: as many as have come while the last batch was written. */
+import { backoffDelay } from '../../platform/backoff.ts';
 import { sleep, type Clock } from '../../platform/clock.ts';
 
 export interface BatcherOptions<T> {
@@ -13,12 +14,16 @@ export interface BatcherOptions<T> {
   readonly clock: Clock;
 }
 
-const FIRST_WAIT_MS = 50;
-const LONGEST_WAIT_MS = 2_000;
+interface Entry<T> {
+  readonly item: T;
+  readonly settled: () => void;
+}
+
+const RETRY = { baseMs: 50, maxMs: 2_000, jitter: 0 };
 
 export class Batcher<T> {
   readonly #options: BatcherOptions<T>;
-  #waiting: T[] = [];
+  #waiting: Entry<T>[] = [];
   #writing = 0;
   #running: Promise<void> | undefined;
 
@@ -31,9 +36,12 @@ export class Batcher<T> {
     return this.#waiting.length + this.#writing;
   }
 
-  add(item: T): void {
-    this.#waiting.push(item);
+  /** Resolves once the item is written, or refused. */
+  add(item: T): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#waiting.push({ item, settled: resolve });
     this.#running ??= this.#run().finally(() => (this.#running = undefined));
+    return promise;
   }
 
   /** Resolves once all is written that came before it does. */
@@ -56,17 +64,19 @@ export class Batcher<T> {
   }
 
   /** One item that can't be written keeps none of the others from it: the batch is halved until it stands alone. */
-  async #write(batch: readonly T[]): Promise<void> {
+  async #write(batch: readonly Entry<T>[]): Promise<void> {
     const { write, isTemporary, onDelay, onRefused, clock } = this.#options;
-    for (let failures = 0; ; failures += 1) {
+    for (let failures = 1; ; failures += 1) {
       try {
-        await write(batch);
+        await write(batch.map(({ item }) => item));
+        for (const { settled } of batch) settled();
         return;
       } catch (error) {
         if (!isTemporary(error)) {
           const [only] = batch;
           if (batch.length === 1 && only !== undefined) {
-            onRefused(only, error);
+            onRefused(only.item, error);
+            only.settled();
             return;
           }
           const middle = Math.ceil(batch.length / 2);
@@ -74,7 +84,7 @@ export class Batcher<T> {
           await this.#write(batch.slice(middle));
           return;
         }
-        const waitMs = Math.min(FIRST_WAIT_MS * 2 ** Math.min(failures, 10), LONGEST_WAIT_MS);
+        const waitMs = backoffDelay(failures, RETRY);
         onDelay(error, waitMs);
         await sleep(clock, waitMs);
       }

@@ -1,217 +1,150 @@
-/** Sends events to their endpoints: relays, fetches, attempts, writes down, and hands over what has to wait. */
+/**
+ * The way of an event to its endpoints. Each step hands to the next one:
+ *
+ * 1. `events/emit.ts` writes an event with a row in the outbox, in the transaction of the change that it reports.
+ * 2. `../relay/relay.ts` takes it out of the outbox and makes a delivery for each endpoint that it matches (`../relay/plan-deliveries.ts`).
+ * 3. `claimer.ts` claims due deliveries for endpoints that have room in `endpoint-queues.ts`; the relay claims what it makes where there is room.
+ * 4. `attempter.ts` sends each one (`../attempt/attempt.ts`).
+ * 5. `recorder.ts` records the attempt and what follows from it (`../attempt/attempt-result.ts`, `../attempt/retry-policy.ts`), which may
+ *    park the endpoint (`../endpoint-health/park-failing-endpoints.ts`) or switch it off (`../endpoint-health/auto-disable.ts`).
+ * 6. `hand-over.ts` starts a workflow for the retries (`../temporal-retries/`): from then on they are the worker's.
+ *
+ * `sweeper.ts` looks regularly for what no step reports: rows that another process left, parked endpoints to probe, changed subscriptions.
+ */
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
-import { StoreError } from '../../store/error.ts';
 import type { DispatchStore } from '../../store/webhooks/dispatch.ts';
-import type { AttemptResult, ClaimedDelivery, NewDelivery } from '../../store/webhooks/types.ts';
+import type { ClaimedDelivery, NewDelivery } from '../../store/webhooks/types.ts';
 import type { Attempt } from '../attempt/attempt.ts';
-import { deliveryIdText } from '../../events/envelope.ts';
-import { isTest } from '../relay/decide.ts';
+import type { RecordAttempts } from '../attempt/record-attempts.ts';
+import type { EndpointGate, EndpointHealthCache } from '../endpoint-health/endpoint-health-cache.ts';
+import type { DeliveryMetrics } from '../metrics.ts';
+import { isTest } from '../relay/plan-deliveries.ts';
 import { Relay } from '../relay/relay.ts';
 import type { EndpointDirectory } from '../subscriptions/directory.ts';
-import { Batcher } from './batcher.ts';
-import { Deliverer, type Attempted, type HandBack } from './deliverer.ts';
-import { logAttempt, timeOfEvent } from './attempt-line.ts';
-import type { EndpointBook, Gate } from './endpoint-book.ts';
-import { Fetcher } from './fetcher.ts';
+import type { RetryStarter } from '../temporal-retries/retry-starter.ts';
+import { Attempter } from './attempter.ts';
+import { Claimer } from './claimer.ts';
+import { EndpointQueues } from './endpoint-queues.ts';
+import { EndpointSlots } from './endpoint-slots.ts';
 import { HandOver } from './hand-over.ts';
-import { judge, SHORT_RETRY_MS } from './judge.ts';
-import type { DeliveryMetrics } from './metrics.ts';
-import type { RecordAttempts } from './record-attempts.ts';
-import type { RetryStarter } from './retry-starter.ts';
-import type { SlotsOptions } from './slots.ts';
+import { Recorder } from './recorder.ts';
+import { Sweeper } from './sweeper.ts';
 
 export interface DispatcherOptions {
   readonly store: DispatchStore;
   readonly directory: EndpointDirectory;
-  readonly book: EndpointBook;
+  readonly health: EndpointHealthCache;
   readonly attempt: Attempt;
   readonly recordAttempts: RecordAttempts;
   readonly starter: RetryStarter;
+  /** Called with the reason why retries cannot be handed over, and with undefined once they can. */
   readonly onRetriesAvailable: (reason: string | undefined) => void;
   readonly metrics: DeliveryMetrics;
-  readonly slots?: SlotsOptions;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
 }
 
-/** Attempts in one transaction. */
-const RECORD_BATCH = 256;
-/** How long a delivery waits that was handed back without an attempt, by why it was, in milliseconds. */
-const handBackDelayMs: Readonly<Record<HandBack, number>> = {
-  stopping: 0,
-  late: 0,
-  closed_endpoint: 0,
-  unknown_endpoint: 2_000,
-  credentials: 5_000,
-  local: 1_000,
-  blocked: 0,
-};
+/** Deliveries that this process holds at most. */
+const MOST_HELD = 1_024;
 
-/** Retries of these get no workflow: they wait, or end. One that is merely left alone gets its deliveries back from a workflow that got lost. */
-const holdsBack: ReadonlySet<Gate> = new Set<Gate>(['paused', 'disabled']);
-
-interface Ended extends Attempted {
-  readonly result: AttemptResult;
-}
+/** Retries of these get no workflow: they wait, or end. A parked endpoint gets its deliveries back from a workflow that got lost. */
+const HOLDS_BACK: ReadonlySet<EndpointGate> = new Set<EndpointGate>(['paused', 'disabled']);
 
 export class Dispatcher {
-  readonly deliverer: Deliverer;
-  readonly fetcher: Fetcher;
-  readonly handOver: HandOver;
-  readonly #options: DispatcherOptions;
-  /** Holds ids and numbers only: looking through each line for secrets would cost more than all the rest of it. */
-  readonly #lines: Logger;
+  readonly #slots = new EndpointSlots();
+  readonly #queues: EndpointQueues;
+  readonly #retries: HandOver;
+  readonly #recorder: Recorder;
+  readonly #attempter: Attempter;
+  readonly #claimer: Claimer;
   readonly #relay: Relay;
-  readonly #recorder: Batcher<Ended>;
-  readonly #returns: Batcher<{ readonly id: string; readonly delayMs: number }>;
+  readonly #sweeper: Sweeper;
 
   constructor(options: DispatcherOptions) {
-    this.#options = options;
-    this.#lines = options.logger.child({}, { redact: [] });
-    const { store, directory, book, attempt, starter, onRetriesAvailable, slots, clock, logger, metrics } = options;
-    this.deliverer = new Deliverer({
-      directory,
-      book,
-      attempt,
-      onAttempted: (attempted) => this.#attempted(attempted),
-      onHandedBack: (delivery, why) => this.#handedBack(delivery, why),
-      unrecorded: () => this.#recorder.size,
-      onRoom: () => this.fetcher.wake(),
-      ...(slots === undefined ? {} : { slots }),
-      clock,
-      logger,
-    });
-    this.fetcher = new Fetcher({ store, deliverer: this.deliverer, clock, logger });
-    this.handOver = new HandOver({
+    const { store, directory, health, attempt, recordAttempts, starter, onRetriesAvailable, metrics, clock, random, logger } = options;
+    const slots = this.#slots;
+    const { perEndpoint } = slots;
+    const admitted = (uid: string): number => health.admitted(directory.byUid(uid), perEndpoint);
+    const queues = new EndpointQueues({ clock, perEndpoint, mostHeld: MOST_HELD, admitted });
+    health.onCleared((uid) => queues.due([uid]));
+    // From the last step to the first: each knows the next one.
+    const retries = new HandOver({
       store,
       starter,
-      waiting: () => directory.list().flatMap((endpoint) => (holdsBack.has(book.gate(endpoint)) ? [endpoint.uid] : [])),
+      waiting: () => directory.list().flatMap((endpoint) => (HOLDS_BACK.has(health.gate(endpoint)) ? [endpoint.uid] : [])),
       onAvailability: onRetriesAvailable,
       clock,
       logger,
     });
-    const { lanes } = this.deliverer;
+    const recorder = new Recorder({ store, recordAttempts, health, retries, queues, metrics, clock, random, logger });
+    const attempter = new Attempter({ directory, health, attempt, queues, slots, recorder, clock, logger });
+    this.#queues = queues;
+    this.#retries = retries;
+    this.#recorder = recorder;
+    this.#attempter = attempter;
+    this.#claimer = new Claimer({ store, queues, attempter, clock, logger });
     this.#relay = new Relay({
       store,
       directory,
-      gate: (endpoint) => book.gate(endpoint),
-      // Where older ones wait, a new one waits behind them.
+      gate: (endpoint) => health.gate(endpoint),
+      // Where older deliveries wait, a new one waits behind them.
       reserve: ({ uid }, pastBreaker) =>
-        (pastBreaker || !lanes.isHot(uid)) && lanes.reserve(uid, { pastBreaker }) ? this.deliverer.leaseMs(uid) : undefined,
-      unreserve: (uid) => lanes.release(uid),
-      onClaimed: (deliveries) => this.#claimed(deliveries),
-      onLeft: (uids) => this.fetcher.due(uids),
+        (pastBreaker || !queues.isHot(uid)) && queues.reserve(uid, { pastBreaker }) ? attempter.leaseMs(uid) : undefined,
+      unreserve: (uid) => queues.release(uid),
+      onClaimed: (deliveries) => acceptNew(attempter, deliveries),
+      onLeft: (uids) => queues.due(uids),
       onRelayed: (events) => metrics.relayed(events),
       clock,
       logger,
     });
-    const isTemporary = (error: unknown): boolean =>
-      error instanceof StoreError && (error.retryable || error.kind === 'schema' || error.kind === 'refused');
-    this.#recorder = new Batcher<Ended>({
-      write: (batch) => this.#record(batch),
-      most: RECORD_BATCH,
-      isTemporary,
-      onDelay: (err, waitMs) => logger.warn({ err, waitMs, attempts: this.#recorder.size }, 'attempts are not written down yet'),
-      onRefused: ({ result }, err) => {
-        this.deliverer.forget(result.deliveryId);
-        logger.error({ err, delivery: deliveryIdText(result.deliveryId) }, 'an attempt could not be written down; it is made again');
-      },
-      clock,
-    });
-    this.#returns = new Batcher({
-      write: async (batch) => {
-        for (const [delayMs, same] of Map.groupBy(batch, (one) => one.delayMs)) {
-          await store.release(
-            same.map(({ id }) => id),
-            delayMs,
-          );
-        }
-        for (const { id } of batch) this.deliverer.forget(id);
-      },
-      most: RECORD_BATCH,
-      isTemporary,
-      onDelay: (err, waitMs) => logger.warn({ err, waitMs }, 'deliveries are not handed back yet'),
-      // Its lease runs out by itself.
-      onRefused: ({ id }, err) => {
-        this.deliverer.forget(id);
-        logger.error({ err, delivery: deliveryIdText(id) }, 'a delivery could not be handed back');
-      },
-      clock,
-    });
+    this.#sweeper = new Sweeper({ store, directory, health, queues, attempter, retries, clock, random, logger });
   }
 
-  /** Attempts that are not written down yet. */
+  /** Requests on their way. */
+  get inFlight(): number {
+    return this.#slots.total;
+  }
+
+  /** Attempts that are not recorded yet. */
   get unrecorded(): number {
     return this.#recorder.size;
   }
 
-  /** Everything this process has taken on. */
+  /** All deliveries that this process holds. */
   get held(): number {
-    return this.deliverer.lanes.held + this.#recorder.size;
+    return this.#queues.held + this.#recorder.size;
   }
 
   start(): void {
     this.#relay.start();
-    this.fetcher.start();
+    this.#claimer.start();
+    this.#sweeper.start();
   }
 
-  /** Takes nothing more, finishes what is on its way, writes it down, and hands the rest back. */
+  /** Claims nothing more, finishes what is on its way, records it, and hands the rest back. */
   async stop(): Promise<void> {
-    // What the first two still bring is handed back by the third.
-    await Promise.all([this.#relay.stop(), this.fetcher.stop(), this.deliverer.stop()]);
-    await Promise.all([this.#recorder.idle(), this.#returns.idle()]);
-    await this.handOver.stop();
+    const swept = this.#sweeper.stop();
+    // The attempter hands back what the others still bring.
+    await Promise.all([this.#relay.stop(), this.#claimer.stop(), this.#attempter.stop()]);
+    await this.#recorder.idle();
+    await this.#retries.stop();
+    await swept;
+    await this.#attempter.stop();
+    await this.#recorder.idle();
   }
+}
 
-  #claimed(deliveries: readonly NewDelivery[]): void {
-    const leases = new Map<string, number>();
-    const claimed = deliveries.map(({ id, planned: { event, subscriptionUid, leaseMs } }): ClaimedDelivery => {
-      leases.set(subscriptionUid, leaseMs ?? 0);
-      const { org, id: eventId, name: eventName, createdAt, body, traceparent } = event;
-      return { id, org, eventId, eventName, subscriptionUid, attempts: 0, seriesStart: 0, createdAt, body, traceparent };
-    });
-    const tests = new Set(deliveries.filter(({ planned }) => isTest(planned.event)).map(({ id }) => id));
-    const leaseMs = (uid: string): number => leases.get(uid) ?? 0;
-    for (const [probe, some] of Map.groupBy(claimed, ({ id }) => tests.has(id))) this.deliverer.accept(some, { leaseMs, probe });
-  }
+/** Deliveries that the relay claimed as it made them. */
+function acceptNew(attempter: Attempter, deliveries: readonly NewDelivery[]): void {
+  const leases = new Map(deliveries.map(({ planned: { subscriptionUid, leaseMs } }) => [subscriptionUid, leaseMs ?? 0]));
+  const leaseMs = (uid: string): number => leases.get(uid) ?? 0;
+  for (const [probe, some] of Map.groupBy(deliveries, ({ planned }) => isTest(planned.event)))
+    attempter.accept(some.map(claimedOf), { leaseMs, probe });
+}
 
-  #attempted(attempted: Attempted): void {
-    const { book, clock, random, metrics } = this.#options;
-    const { endpoint, outcome, delivery } = attempted;
-    const now = clock.now();
-    metrics.attempted(outcome.succeeded ? 'ok' : outcome.reason);
-    if (outcome.succeeded) metrics.received((outcome.startedAt + outcome.durationMs - timeOfEvent(delivery.eventId)) / 1000);
-    this.#recorder.add({ ...attempted, result: judge(attempted, { parked: book.gate(endpoint) === 'parked', now, random }) });
-  }
-
-  #handedBack({ id }: ClaimedDelivery, why: HandBack): void {
-    this.#options.metrics.postponed(why);
-    this.#returns.add({ id, delayMs: handBackDelayMs[why] });
-  }
-
-  async #record(batch: readonly Ended[]): Promise<void> {
-    const { recordAttempts, clock, metrics } = this.#options;
-    const { attempts } = await recordAttempts(batch.map(({ result }) => result));
-    const now = clock.now();
-    setImmediate(() => this.deliverer.wake());
-    batch.forEach((ended, index) => {
-      const { result, delivery } = ended;
-      const recorded = attempts[index];
-      this.deliverer.forget(delivery.id);
-      if (recorded === undefined) return;
-      const { state, number } = recorded;
-      logAttempt(this.#lines, ended, { state, attempt: number === 0 ? delivery.attempts + 1 : number, now });
-      if (state === 'succeeded' || state === 'failed' || state === 'skipped') metrics.finished(state);
-      else if (state === 'retry_pending' && 'delayMs' in result.next) {
-        const { org, eventId, subscriptionUid, traceparent } = delivery;
-        const { delayMs } = result.next;
-        this.handOver.add([{ deliveryId: delivery.id, org, eventId, subscriptionUid, traceparent, lost: false, delayMs }]);
-      } else if (state === 'pending' && 'delayMs' in result.next && result.next.delayMs < SHORT_RETRY_MS) {
-        // The database's clock decides: a moment later it is due there, too.
-        clock.after(result.next.delayMs + 2, () => this.fetcher.due([delivery.subscriptionUid]));
-      }
-    });
-  }
+function claimedOf({ id, planned: { event, subscriptionUid } }: NewDelivery): ClaimedDelivery {
+  const { org, id: eventId, name: eventName, createdAt, body, traceparent } = event;
+  return { id, org, eventId, eventName, subscriptionUid, attempts: 0, seriesStart: 0, createdAt, body, traceparent };
 }

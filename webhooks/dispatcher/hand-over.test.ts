@@ -5,7 +5,7 @@ import { TemporalUnavailableError } from '../../platform/temporal/unavailable-er
 import type { RetryToStart } from '../../store/webhooks/types.ts';
 import { FakeClock } from '../../test/support/fake-clock.ts';
 import { HandOver } from './hand-over.ts';
-import type { Retry } from './retry-starter.ts';
+import type { Retry } from '../temporal-retries/retry-starter.ts';
 
 const retry = (deliveryId: string, delayMs = 10_000): Retry => ({
   deliveryId,

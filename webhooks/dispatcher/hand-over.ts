@@ -1,12 +1,10 @@
-/** Hands retries over to workflows: at once where that works, and by a sweep where it didn't. */
+/** Hands retries over to Temporal workflows: at once, and by a sweep where that failed. */
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { traceContextOf } from '../../platform/telemetry/trace-context.ts';
 import { continueTrace } from '../../platform/telemetry/tracing.ts';
-import { TemporalUnavailableError } from '../../platform/temporal/unavailable-error.ts';
 import type { DispatchStore } from '../../store/webhooks/dispatch.ts';
-import { deliveryIdText } from '../../events/envelope.ts';
-import type { Retry, RetryStarter } from './retry-starter.ts';
+import type { Retry, RetryStarter } from '../temporal-retries/retry-starter.ts';
 
 export interface HandOverOptions {
   readonly store: Pick<DispatchStore, 'retriesToStart' | 'markRetrying'>;
@@ -104,9 +102,7 @@ export class HandOver {
       return true;
     } catch (err) {
       const reason = err instanceof Error ? err.message : String(err);
-      if (clock.monotonic() >= this.#pausedUntil) logger.warn({ err }, 'retries are not handed over; they wait in Postgres');
-      if (!(err instanceof TemporalUnavailableError))
-        logger.error({ err, delivery: deliveryIdText(retry.deliveryId) }, 'a retry was not taken on');
+      if (clock.monotonic() >= this.#pausedUntil) logger.warn({ err }, 'failed to hand retries over to Temporal; they wait in Postgres');
       this.#pausedUntil = clock.monotonic() + PAUSE_MS;
       onAvailability(reason);
       return false;
@@ -118,7 +114,7 @@ export class HandOver {
       await this.#options.store.markRetrying(ids);
     } catch (err) {
       // They stay as they are, and the sweep begins them again: that does nothing to a workflow that runs.
-      this.#options.logger.warn({ err, count: ids.length }, 'it was not written down that retries were handed over');
+      this.#options.logger.warn({ err, count: ids.length }, 'failed to record that retries were handed over; the sweep starts them again');
     }
   }
 }

@@ -1,20 +1,19 @@
-/** The role `dispatcher`: relays events and sends them to webhook subscriptions. */
+/** The role `dispatcher`: relays events and makes the first attempt at each delivery. `dispatcher.ts` lists the steps. */
 import { sleep } from '../../platform/clock.ts';
+import { every } from '../../platform/every.ts';
 import { readyGauge } from '../../platform/ready-gauge.ts';
 import { runRole, type RoleContext, type RoleOptions } from '../../platform/role.ts';
+import { HOUR_MS } from '../../platform/time.ts';
 import { watchHealth, type DeliveryCounts } from '../../store/index.ts';
-import { Caretaker } from './caretaker.ts';
 import { Dispatcher } from './dispatcher.ts';
-import { createDeliveryMetrics } from './metrics.ts';
-import { StatusWriter, statusClient } from '../health/status-writer.ts';
+import { createDeliveryMetrics, observeDispatcher } from '../metrics.ts';
+import { StatusWriter, statusClient } from '../endpoint-health/status-writer.ts';
 import { openWebhooks, type Webhooks } from '../open-webhooks.ts';
 
 /** Between two checks whether Postgres answers, in milliseconds. */
 const CHECK_MS = 5_000;
 /** One in so many checks counts the deliveries that wait. */
 const COUNT_EVERY = 3;
-/** Between two times that partitions for the days to come are created and old ones dropped. */
-const PARTITIONS_MS = 3_600_000;
 
 /**
  * Delivers until SIGTERM, SIGINT or `signal`. Postgres, the API server and Temporal may be unavailable at the start or later: the dispatcher is not
@@ -31,44 +30,35 @@ async function start(role: RoleContext): Promise<void> {
   readiness.notReady('postgres', 'not asked yet');
   readiness.notReady('subscriptions', 'the first listing from the API server is not complete');
 
-  let dispatcher: Dispatcher | undefined;
-  const webhooks = openWebhooks({
-    config,
-    applicationName: 'parley dispatcher',
-    onCleared: (uid) => dispatcher?.fetcher.due([uid]),
-    logger,
-    registry,
-    clock,
-  });
+  const webhooks = openWebhooks({ config, applicationName: 'parley dispatcher', logger, registry, clock });
   role.onStop('connections', () => webhooks.close());
-  const { store, directory, book, attempt, recordAttempts, starter, transport } = webhooks;
+  const { store, directory, health, attempt, recordAttempts, starter, transport } = webhooks;
   let counts: DeliveryCounts | undefined;
-  const metrics = createDeliveryMetrics(registry, {
-    inFlight: () => dispatcher?.deliverer.inFlight ?? 0,
-    claimed: () => dispatcher?.held ?? 0,
-    unrecorded: () => dispatcher?.unrecorded ?? 0,
-    counts: () => counts,
-    breakers: () => book.counts(),
-  });
-  dispatcher = new Dispatcher({
+  const dispatcher = new Dispatcher({
     store,
     directory,
-    book,
+    health,
     attempt,
     recordAttempts,
     starter,
     onRetriesAvailable: (reason) => (reason === undefined ? readiness.ready('temporal') : readiness.notReady('temporal', reason)),
-    metrics,
+    metrics: createDeliveryMetrics(registry),
     clock,
     random: Math.random,
     logger,
   });
-  const caretaker = new Caretaker({ store, directory, book, dispatcher, clock, random: Math.random, logger });
+  observeDispatcher(registry, {
+    inFlight: () => dispatcher.inFlight,
+    claimed: () => dispatcher.held,
+    unrecorded: () => dispatcher.unrecorded,
+    counts: () => counts,
+    breakers: () => health.counts(),
+  });
   registry.registerMetric(readyGauge('dispatcher', readiness));
   await role.serveProbes(config.PARLEY_DISPATCHER_PORT, { server: transport.server });
 
   directory.start();
-  const started = startOnceSubscriptionsAreKnown(role, { webhooks, dispatcher, caretaker });
+  const started = startOnceSubscriptionsAreKnown(role, webhooks, dispatcher);
   role.background('start', started);
   const statuses = new StatusWriter({ store, directory, client: statusClient(transport), clock, random: Math.random, logger });
   // The directory says which subscription a status belongs to.
@@ -90,9 +80,7 @@ async function start(role: RoleContext): Promise<void> {
   role.background('subscriptions', watchDirectory(directory, role));
   role.background('partitions', maintainPartitions(store, role));
   role.onStop('deliveries', async () => {
-    // Both take on nothing from now on, whatever the caretaker is still doing.
-    await Promise.all([dispatcher.stop(), started.then(() => caretaker.stop())]);
-    // Hands back what the caretaker brought last.
+    await started;
     await dispatcher.stop();
   });
 }
@@ -100,9 +88,9 @@ async function start(role: RoleContext): Promise<void> {
 /** Which subscriptions an event matches can be decided only once all of them are known. */
 async function startOnceSubscriptionsAreKnown(
   { clock, logger, stopping }: RoleContext,
-  parts: { readonly webhooks: Webhooks; readonly dispatcher: Dispatcher; readonly caretaker: Caretaker },
+  { directory, health }: Webhooks,
+  dispatcher: Dispatcher,
 ): Promise<void> {
-  const { directory, book } = parts.webhooks;
   try {
     await directory.synced(stopping);
   } catch (error) {
@@ -112,7 +100,7 @@ async function startOnceSubscriptionsAreKnown(
   // The health of endpoints has to be known before the first request, too.
   while (!stopping.aborted) {
     try {
-      await book.refresh();
+      await health.refresh();
       break;
     } catch {
       // `/readyz` shows the reason.
@@ -120,8 +108,7 @@ async function startOnceSubscriptionsAreKnown(
     }
   }
   if (stopping.aborted) return;
-  parts.dispatcher.start();
-  parts.caretaker.start();
+  dispatcher.start();
   logger.info({ endpoints: directory.list().length }, 'events are delivered');
 }
 
@@ -136,17 +123,13 @@ async function watchDirectory(directory: Webhooks['directory'], { readiness, clo
   }
 }
 
-async function maintainPartitions(store: Webhooks['store'], { config, logger, clock, stopping }: RoleContext): Promise<void> {
-  while (!stopping.aborted) {
-    try {
-      const done = await store.maintainPartitions({
-        eventsKeepDays: config.PARLEY_EVENTS_KEEP_DAYS,
-        bodiesKeepDays: config.PARLEY_EVENT_BODIES_KEEP_DAYS,
-      });
-      if (done.made + done.dropped > 0) logger.info(done, 'created and dropped partitions of event tables');
-    } catch (err) {
-      logger.warn({ err }, 'failed to maintain the partitions of event tables; retrying within the hour');
-    }
-    await sleep(clock, PARTITIONS_MS * (0.75 + Math.random() / 2), stopping).catch(() => undefined);
-  }
+function maintainPartitions(store: Webhooks['store'], { config, logger, clock, stopping: signal }: RoleContext): Promise<void> {
+  const failure = 'failed to maintain the partitions of event tables; retrying within the hour';
+  return every({ intervalMs: HOUR_MS, random: Math.random, clock, logger, failure, signal }, async () => {
+    const done = await store.maintainPartitions({
+      eventsKeepDays: config.PARLEY_EVENTS_KEEP_DAYS,
+      bodiesKeepDays: config.PARLEY_EVENT_BODIES_KEEP_DAYS,
+    });
+    if (done.made + done.dropped > 0) logger.info(done, 'created and dropped partitions of event tables');
+  });
 }

@@ -3,16 +3,16 @@ import { sleep, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { DispatchStore } from '../../store/webhooks/dispatch.ts';
 import type { NewDelivery, OutboxOrder, OutboxEvent } from '../../store/webhooks/types.ts';
-import type { Gate } from '../dispatcher/endpoint-book.ts';
-import { Wake } from '../dispatcher/wake.ts';
+import type { EndpointGate } from '../endpoint-health/endpoint-health-cache.ts';
+import { Wake } from '../../platform/wake.ts';
 import type { EndpointDirectory } from '../subscriptions/directory.ts';
 import type { Endpoint } from '../subscriptions/endpoint.ts';
-import { decide, type Decision } from './decide.ts';
+import { decide, type Decision } from './plan-deliveries.ts';
 
 export interface RelayOptions {
   readonly store: Pick<DispatchStore, 'takeOutbox' | 'listen'>;
   readonly directory: Pick<EndpointDirectory, 'matching' | 'behind'>;
-  readonly gate: (endpoint: Endpoint) => Gate;
+  readonly gate: (endpoint: Endpoint) => EndpointGate;
   /** Room for one delivery, kept for it until it is taken or given back; undefined where there is none. @returns the lease in milliseconds */
   readonly reserve: (endpoint: Endpoint, pastBreaker: boolean) => number | undefined;
   readonly unreserve: (uid: string) => void;

@@ -5,7 +5,7 @@ import type { SigningKey } from '../signing/signing-keys.ts';
 import { currentKeyName, keysAt, readSigningSecret, type DatedKey } from '../signing/signing-secret.ts';
 import { CredentialsError } from './credentials-error.ts';
 import type { Endpoint } from './endpoint.ts';
-import { versionOf } from './secret-values.ts';
+import { versionOf } from './watched-secrets.ts';
 
 export { CredentialsError };
 

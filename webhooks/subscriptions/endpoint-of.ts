@@ -2,11 +2,11 @@
 import { millisecondsOf } from '../../crds/duration.ts';
 import { companionName, type Agent, type WebhookSubscription } from '../../crds/index.ts';
 import type { Stored } from '../../kube/index.ts';
-import { defaultRetryPolicy } from '../retry/retry-policy.ts';
-import type { Endpoint, HeaderSource, Scope } from './endpoint.ts';
+import type { Endpoint, HeaderSource, RetryPolicy, SubscriptionScope } from './endpoint.ts';
 
 /** What the implicit endpoint of an agent has, and a subscription by default. */
-const defaultTimeoutMs = 1000;
+const DEFAULT_TIMEOUT_MS = 1_000;
+export const DEFAULT_RETRY_POLICY: RetryPolicy = { strategy: 'FixedDelay', maxRetries: 3, maxDelayMs: 10_000 };
 
 const noEvents: readonly string[] = [];
 const noHeaders: readonly HeaderSource[] = [];
@@ -41,8 +41,8 @@ export function endpointOfAgent({ metadata, spec }: Stored<Agent>): Endpoint | u
     url: spec.webhookURL,
     events: noEvents,
     active: true,
-    timeoutMs: defaultTimeoutMs,
-    retry: defaultRetryPolicy,
+    timeoutMs: DEFAULT_TIMEOUT_MS,
+    retry: DEFAULT_RETRY_POLICY,
     headers: noHeaders,
   };
 }
@@ -58,7 +58,7 @@ function headerOf(header: NonNullable<WebhookSubscription['spec']['headers']>[nu
   return value === undefined ? [] : [{ name, value }];
 }
 
-function scopeOf(scope: WebhookSubscription['spec']['scope']): Scope | undefined {
+function scopeOf(scope: WebhookSubscription['spec']['scope']): SubscriptionScope | undefined {
   if (scope?.agentRefs !== undefined) return { agents: scope.agentRefs.map(({ name }) => name) };
   return scope?.workspaces === undefined ? undefined : { workspaces: scope.workspaces };
 }

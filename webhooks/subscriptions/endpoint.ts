@@ -1,12 +1,18 @@
 /** Where events go: a WebhookSubscription, or the address that an Agent has for the events of its calls. */
-import type { RetryPolicy } from '../retry/retry-policy.ts';
+export interface RetryPolicy {
+  readonly strategy: 'FixedDelay' | 'ExponentialBackoff' | 'None';
+  /** Attempts after the first one, 0 to 10. */
+  readonly maxRetries: number;
+  /** The wait of FixedDelay, the longest one of ExponentialBackoff, in milliseconds. */
+  readonly maxDelayMs: number;
+}
 
 /** A header as it is configured; its value may have to be read first. */
 export type HeaderSource =
   | { readonly name: string; readonly value: string }
   | { readonly name: string; readonly secret: { readonly name: string; readonly key: string } };
 
-export interface Scope {
+export interface SubscriptionScope {
   /** Names of Agents. */
   readonly agents?: readonly string[];
   readonly workspaces?: readonly string[];
@@ -26,7 +32,7 @@ export interface Endpoint {
   /** Neither `active: false` nor suspended. What disabled it by itself is in the database. */
   readonly active: boolean;
   /** Absent: the whole organisation. */
-  readonly scope?: Scope;
+  readonly scope?: SubscriptionScope;
   readonly timeoutMs: number;
   readonly retry: RetryPolicy;
   /** Name of the Secret with the signing keys; absent: unsigned. */

@@ -20,7 +20,7 @@ import type { EndpointChange, EndpointDirectory, Watermark } from './directory.t
 import type { Endpoint, EventToMatch } from './endpoint.ts';
 import { endpointOfAgent, endpointOfSubscription } from './endpoint-of.ts';
 import { agentLookupKey, indexKeys, lookupKeys, matches } from './match.ts';
-import { versionOf, WatchedSecrets } from './secret-values.ts';
+import { versionOf, WatchedSecrets } from './watched-secrets.ts';
 
 export interface EndpointDirectoryOptions {
   readonly transport: Transport;

@@ -1,4 +1,9 @@
-/** What the worker needs to analyse calls. */
+/**
+ * What the worker needs to analyse calls.
+ *
+ * The row of an analysis is written by SQL: the trigger `calls_are_analysed` (store/migrations/0012_call_analysis.sql) inserts it in the
+ * transaction that ends a call. `keepStartingAnalyses` finds it and starts the workflow `analyseCall`.
+ */
 import type { Registry } from 'prom-client';
 
 import { createAnalysisJobs } from '../../voice/calls/analysis/jobs.ts';
@@ -16,7 +21,7 @@ import type { AnalysisActivities } from './types.ts';
 
 export interface Analyses {
   readonly activities: AnalysisActivities;
-  /** Begins what is due until the signal aborts. */
+  /** Starts the analyses that are due, until the signal aborts. */
   run(signal: AbortSignal): Promise<void>;
   close(): Promise<void>;
 }

@@ -3,7 +3,7 @@ import { Context } from '@temporalio/activity';
 import { clearDocument } from '../../knowledge/ingestion/clear-document.ts';
 import type { IngestionDependencies } from '../../knowledge/ingestion/dependencies.ts';
 import { collectionRef } from '../../knowledge/search/create-search.ts';
-import type { ClearingActivities } from '../ingestion/types.ts';
+import type { ClearingActivities } from './types.ts';
 
 export function createClearingActivities(
   dependencies: Pick<IngestionDependencies, 'knowledge' | 'vectors' | 'storage'>,

@@ -2,7 +2,7 @@
 import { continueAsNew, getExternalWorkflowHandle, isCancellation, proxyActivities, type ActivityOptions } from '@temporalio/workflow';
 
 import { workflowIds, type CollectionJob, type DocumentJob } from '../../knowledge/jobs/names.ts';
-import type { ClearingActivities } from '../ingestion/types.ts';
+import type { ClearingActivities } from './types.ts';
 
 const retry: ActivityOptions['retry'] = { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' };
 

@@ -1,7 +1,7 @@
 import { ApplicationFailure, Context } from '@temporalio/activity';
 
-import { TIMER_LEAD_MS } from '../../webhooks/retries/names.ts';
-import { retryDelivery, type RetryDependencies } from '../../webhooks/retries/retry-delivery.ts';
+import { TIMER_LEAD_MS } from '../../webhooks/temporal-retries/names.ts';
+import { retryDelivery, type RetryDependencies } from '../../webhooks/temporal-retries/retry-delivery.ts';
 import { whileAlive } from '../while-alive.ts';
 import type { DeliveryActivities } from './types.ts';
 

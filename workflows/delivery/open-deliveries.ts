@@ -7,9 +7,9 @@ import type { Egress } from '../../platform/egress/egress.ts';
 import { every } from '../../platform/every.ts';
 import type { Readiness } from '../../platform/lifecycle.ts';
 import type { Logger } from '../../platform/logging.ts';
-import { createOutcomeMetrics } from '../../webhooks/dispatcher/metrics.ts';
+import { createOutcomeMetrics } from '../../webhooks/metrics.ts';
 import { openWebhooks } from '../../webhooks/open-webhooks.ts';
-import { EndpointLimits } from '../../webhooks/retries/endpoint-limits.ts';
+import { EndpointLimits } from '../../webhooks/temporal-retries/endpoint-limits.ts';
 import { createDeliveryActivities } from './activities.ts';
 import type { DeliveryActivities } from './types.ts';
 
@@ -41,7 +41,7 @@ export function knowsCluster(config: Config, env: Readonly<Record<string, string
 /** @throws ConfigError for a kubeconfig that can't be used */
 export function openDeliveries({ config, egress, readiness, clock, logger, registry }: OpenDeliveriesOptions): Deliveries {
   const webhooks = openWebhooks({ config, applicationName: 'parley worker', egress, storeMeasured: true, logger, registry, clock });
-  const { store, directory, book, attempt, recordAttempts } = webhooks;
+  const { store, directory, health, attempt, recordAttempts } = webhooks;
   readiness.notReady(PART, 'the first listing from the API server is not complete');
   let ready = false;
   return {
@@ -49,7 +49,7 @@ export function openDeliveries({ config, egress, readiness, clock, logger, regis
       isReady: () => ready,
       store,
       directory,
-      book,
+      health,
       attempt,
       record: recordAttempts,
       limits: new EndpointLimits({ clock }),
@@ -68,7 +68,7 @@ export function openDeliveries({ config, egress, readiness, clock, logger, regis
       }
       const failure = 'failed to refresh the health of endpoints; using the last known state';
       await every({ intervalMs: REFRESH_MS, clock, logger, failure, signal }, async () => {
-        await book.refresh();
+        await health.refresh();
         if (!ready) readiness.ready(PART);
         ready = true;
       });

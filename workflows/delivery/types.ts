@@ -1,5 +1,5 @@
 /** What travels through the history of a retry series: ids, and how it ended. */
-import type { DeliveryJob } from '../../webhooks/retries/names.ts';
+import type { DeliveryJob } from '../../webhooks/temporal-retries/names.ts';
 
 export interface DeliveryActivities {
   /**

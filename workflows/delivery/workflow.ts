@@ -4,7 +4,7 @@
  */
 import { proxyActivities } from '@temporalio/workflow';
 
-import type { DeliveryJob } from '../../webhooks/retries/names.ts';
+import type { DeliveryJob } from '../../webhooks/temporal-retries/names.ts';
 import type { DeliveryActivities } from './types.ts';
 
 const { deliver } = proxyActivities<DeliveryActivities>({

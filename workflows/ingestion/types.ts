@@ -26,15 +26,6 @@ export interface IngestionActivities {
   failDocument(job: DocumentJob, failure: { readonly code: string; readonly message: string }): Promise<void>;
 }
 
-export interface ClearingActivities {
-  /** Vectors, files, then rows of a deleted document. */
-  removeDocument(job: DocumentJob): Promise<void>;
-  /** Up to `limit` ids behind `after`. */
-  documentsOf(job: CollectionJob, page: { readonly after: string; readonly limit: number }): Promise<readonly string[]>;
-  /** What is left of a deleted collection once its documents are gone. */
-  removeCollection(job: CollectionJob): Promise<void>;
-}
-
 export interface ReindexActivities {
   /** The length that all sparse vectors are to be weighed with from now on. @returns undefined when the collection is gone */
   beginReindex(job: CollectionJob): Promise<number | undefined>;

@@ -2,7 +2,8 @@
 import { continueAsNew, proxyActivities, type ActivityOptions } from '@temporalio/workflow';
 
 import type { CollectionJob } from '../../knowledge/jobs/names.ts';
-import type { ClearingActivities, ReindexActivities } from '../ingestion/types.ts';
+import type { ClearingActivities } from '../clearing/types.ts';
+import type { ReindexActivities } from '../ingestion/types.ts';
 
 const retry: ActivityOptions['retry'] = { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' };
 

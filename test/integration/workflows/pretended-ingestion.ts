@@ -2,7 +2,8 @@
 import { ApplicationFailure } from '@temporalio/common';
 
 import type { DocumentJob } from '../../../knowledge/jobs/names.ts';
-import type { ClearingActivities, IngestionActivities, ReindexActivities } from '../../../workflows/ingestion/types.ts';
+import type { ClearingActivities } from '../../../workflows/clearing/types.ts';
+import type { IngestionActivities, ReindexActivities } from '../../../workflows/ingestion/types.ts';
 
 export interface Pretence {
   readonly kind?: 'file' | 'website' | 'text';

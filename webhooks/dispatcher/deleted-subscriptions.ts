@@ -1,0 +1,84 @@
+/**
+ * Endpoints that are gone: a subscription was deleted, an agent lost its address. Whatever waits for them ends, and what was known of
+ * them is forgotten. Nothing holds up the deletion itself: it may happen while no dispatcher runs, and is noticed by the next one.
+ */
+import type { Clock } from '../../platform/clock.ts';
+import { liveStates, type DispatchStore } from '../../store/index.ts';
+import type { EndpointDirectory } from '../subscriptions/directory.ts';
+
+export interface DeletedSubscriptionsOptions {
+  readonly store: Pick<DispatchStore, 'subscriptionsIn' | 'endpoints' | 'removeSubscription' | 'forgetName'>;
+  readonly directory: Pick<EndpointDirectory, 'byUid' | 'connected'>;
+  /** Told before anything is ended. */
+  readonly onGone: (uid: string) => void;
+  readonly clock: Clock;
+}
+
+/** One that is not known here for so long, while changes arrive, is gone, in milliseconds. */
+const GONE_AFTER_MS = 60_000;
+/**
+ * For so long somebody may still come up with something about one that is gone, in milliseconds: an attempt that was on its way, a relay
+ * that had not heard of it.
+ */
+const ECHO_MS = 120_000;
+/** What is known of endpoints is compared with those that there are this often, in milliseconds. */
+const COMPARE_MS = 60_000;
+
+export class DeletedSubscriptions {
+  readonly #options: DeletedSubscriptionsOptions;
+  /** When they were seen to go, by the monotonic clock. */
+  readonly #gone = new Map<string, number>();
+  /** When they were first found missing, likewise. */
+  readonly #missing = new Map<string, number>();
+  #comparedAt = -Infinity;
+
+  constructor(options: DeletedSubscriptionsOptions) {
+    this.#options = options;
+  }
+
+  /** It was seen to go, so that nothing of its name is its successor. @throws StoreError */
+  async left(uid: string): Promise<void> {
+    this.#gone.set(uid, this.#options.clock.monotonic());
+    await this.#options.store.forgetName(uid);
+    await this.#remove(uid);
+  }
+
+  isLeaving(uid: string): boolean {
+    return this.#gone.has(uid);
+  }
+
+  /** Looks for what nobody saw go, and for what came after it went. @throws StoreError */
+  async look(): Promise<void> {
+    const { store, directory, clock } = this.#options;
+    const now = clock.monotonic();
+    const uids = new Set(await store.subscriptionsIn(liveStates));
+    if (now - this.#comparedAt >= COMPARE_MS) {
+      this.#comparedAt = now;
+      for (const { subscriptionUid } of await store.endpoints()) uids.add(subscriptionUid);
+    } else {
+      for (const uid of this.#missing.keys()) uids.add(uid);
+    }
+    for (const [uid, at] of this.#gone) {
+      if (directory.byUid(uid) !== undefined || now - at > ECHO_MS) this.#gone.delete(uid);
+      else await this.#remove(uid);
+    }
+    for (const uid of this.#missing.keys()) if (!uids.has(uid) || directory.byUid(uid) !== undefined) this.#missing.delete(uid);
+    for (const uid of uids) {
+      if (directory.byUid(uid) !== undefined || this.#gone.has(uid)) continue;
+      const since = this.#missing.get(uid) ?? now;
+      // While nothing is heard from the API server, nothing is known of what is gone.
+      this.#missing.set(uid, directory.connected ? since : now);
+      if (directory.connected && now - since >= GONE_AFTER_MS) {
+        this.#missing.delete(uid);
+        // Its name stays known: if it comes back, from a backup, what was sent to it is its own again, and what was not can be sent anew.
+        this.#gone.set(uid, now);
+        await this.#remove(uid);
+      }
+    }
+  }
+
+  async #remove(uid: string): Promise<void> {
+    this.#options.onGone(uid);
+    while (await this.#options.store.removeSubscription(uid));
+  }
+}

@@ -1,0 +1,82 @@
+/** Who gets which event. */
+import type { OutboxEvent, PlannedDelivery, RelayDecision } from '../../store/webhooks/types.ts';
+import type { EndpointGate } from '../endpoint-health/endpoint-health-cache.ts';
+import type { EndpointDirectory, Watermark } from '../subscriptions/directory.ts';
+import type { Endpoint } from '../subscriptions/endpoint.ts';
+
+export interface DecideOptions {
+  readonly directory: Pick<EndpointDirectory, 'matching' | 'behind'>;
+  readonly gate: (endpoint: Endpoint) => EndpointGate;
+  /** A lease in milliseconds for one that can be sent at once, past the breaker where `pastBreaker`; undefined where there is no room now. */
+  readonly reserve: (endpoint: Endpoint, pastBreaker: boolean) => number | undefined;
+  /** How long an event waits whose organisation's subscriptions aren't all known here yet, in milliseconds. */
+  readonly behindDelayMs: (org: string) => number;
+}
+
+/** Somebody wrote a subscription whose writing hasn't been seen here yet. */
+export interface Behind {
+  readonly org: string;
+  readonly watermark: Watermark;
+}
+
+export interface Decision extends RelayDecision {
+  readonly deliveries: readonly PlannedDelivery[];
+  readonly postponed: readonly { readonly eventId: string; readonly delayMs: number }[];
+  /** Organisations whose events were put back. */
+  readonly behind: readonly Behind[];
+  /** Endpoints that got a delivery for which there was no room. */
+  readonly left: ReadonlySet<string>;
+}
+
+/**
+ * An organisation about whose subscriptions something may be missing here keeps its events in the outbox; those of the others go on.
+ * Events that nobody gets are done.
+ */
+export function decide(events: readonly OutboxEvent[], options: DecideOptions): Decision {
+  const { directory, gate, reserve, behindDelayMs } = options;
+  const deliveries: PlannedDelivery[] = [];
+  const postponed: { eventId: string; delayMs: number }[] = [];
+  const behind = new Map<string, Behind | undefined>();
+  const left = new Set<string>();
+  for (const event of events) {
+    if (!behind.has(event.org)) behind.set(event.org, behindOf(event, directory));
+    if (behind.get(event.org) !== undefined) {
+      postponed.push({ eventId: event.id, delayMs: behindDelayMs(event.org) });
+      continue;
+    }
+    for (const endpoint of directory.matching(eventToMatch(event))) {
+      const at = gate(endpoint);
+      if (at === 'paused' || at === 'disabled') {
+        deliveries.push({ event, subscriptionUid: endpoint.uid, state: 'skipped', reason: at });
+        continue;
+      }
+      const test = isTest(event);
+      const leaseMs = at === 'open' || test ? reserve(endpoint, test) : undefined;
+      if (leaseMs === undefined) left.add(endpoint.uid);
+      deliveries.push({ event, subscriptionUid: endpoint.uid, state: 'pending', leaseMs });
+    }
+  }
+  return { deliveries, postponed, behind: [...behind.values()].filter((one) => one !== undefined), left };
+}
+
+/** Somebody wants to know now whether the endpoint works: a breaker that keeps others away from it, or a backlog, holds up no test. */
+export const isTest = ({ name, onlySubscription }: Pick<OutboxEvent, 'name' | 'onlySubscription'>): boolean =>
+  name === 'Webhook.Test' && onlySubscription !== undefined;
+
+function behindOf({ org, watermark }: OutboxEvent, directory: Pick<EndpointDirectory, 'behind'>): Behind | undefined {
+  if (watermark === undefined) return undefined;
+  const { subscriptions, secrets } = watermark;
+  const mark: Watermark = { ...(subscriptions === undefined ? {} : { subscriptions }), ...(secrets === undefined ? {} : { secrets }) };
+  return directory.behind(org, mark) ? { org, watermark: mark } : undefined;
+}
+
+function eventToMatch({ org, name, agent, workspace, onlySubscription, exceptSubscription }: OutboxEvent) {
+  return {
+    org,
+    name,
+    ...(agent === undefined ? {} : { agent }),
+    ...(workspace === undefined ? {} : { workspace }),
+    ...(onlySubscription === undefined ? {} : { onlySubscription }),
+    ...(exceptSubscription === undefined ? {} : { exceptSubscription }),
+  };
+}

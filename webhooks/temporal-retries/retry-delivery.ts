@@ -1,0 +1,148 @@
+/**
+ * The retries of one delivery: what a workflow's activity does each time it is woken. The row in Postgres decides about everything, so
+ * that it does no harm to be woken twice, too early, too late, or after somebody else has settled the matter.
+ */
+import { sleep, type Clock } from '../../platform/clock.ts';
+import type { Logger } from '../../platform/logging.ts';
+import {
+  StoreError,
+  type AttemptResult,
+  type ClaimedDelivery,
+  type DeliveryState,
+  type DispatchStore,
+  type RecordResult,
+} from '../../store/index.ts';
+import type { Attempt } from '../attempt/attempt.ts';
+import { attemptDelivery } from '../attempt/traced-attempt.ts';
+import type { EndpointHealthCache } from '../endpoint-health/endpoint-health-cache.ts';
+import { logAttempt, timeOfEvent } from '../attempt/log-attempt.ts';
+import { attemptResult } from '../attempt/attempt-result.ts';
+import type { OutcomeMetrics } from '../metrics.ts';
+import type { RecordAttempts } from '../attempt/record-attempts.ts';
+import { CredentialsError, type Credentials } from '../subscriptions/credentials.ts';
+import type { EndpointDirectory } from '../subscriptions/directory.ts';
+import type { Endpoint } from '../subscriptions/endpoint.ts';
+import { TIMER_LEAD_MS, type DeliveryJob } from './names.ts';
+import type { EndpointLimits } from './endpoint-limits.ts';
+
+export interface RetryDependencies {
+  readonly store: Pick<DispatchStore, 'claimOne' | 'release' | 'settle'>;
+  readonly directory: Pick<EndpointDirectory, 'byUid' | 'credentials'>;
+  readonly health: Pick<EndpointHealthCache, 'get' | 'gate'>;
+  readonly attempt: Attempt;
+  readonly record: RecordAttempts;
+  readonly limits: EndpointLimits;
+  readonly metrics: OutcomeMetrics;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+}
+
+/** `done`: there is nothing (more) for a workflow to do. `gone`: the delivery is no longer kept. */
+export type RetryOutcome = { readonly done: DeliveryState | 'gone' } | { readonly againInMs: number };
+
+/** A claim lasts longer than the attempt by this, in milliseconds. */
+const LEASE_MARGIN_MS = 5_000;
+/** What the attempt of an unknown endpoint may take. */
+const LONGEST_TIMEOUT_MS = 30_000;
+/** What can't be attempted for want of something on our side is looked at again after this, in milliseconds. */
+const POSTPONE_MS = 5_000;
+/** How long it is tried to write an attempt down, in milliseconds, and how often. */
+const RECORD_FOR_MS = 60_000;
+const RECORD_AGAIN_MS = 500;
+/** Not even a delivery that somebody holds at this very moment is asked for more often, in milliseconds. */
+const SOON_MS = 10;
+/** How long a place for one more attempt at an endpoint is waited for, and when it is asked for again, in milliseconds. */
+const PLACE_WAIT_MS = 250;
+const NO_PLACE_MS = 2_000;
+/** What is due within this time, in milliseconds, is waited for: no timer of Temporal's is that exact. */
+const WAITED_FOR_MS = 2 * TIMER_LEAD_MS;
+
+export async function retryDelivery(job: DeliveryJob, dependencies: RetryDependencies, signal: AbortSignal): Promise<RetryOutcome> {
+  const { limits, clock, random } = dependencies;
+  for (;;) {
+    if (!(await limits.acquire(job.subscriptionUid, PLACE_WAIT_MS))) return { againInMs: NO_PLACE_MS * (1 + random()) };
+    const outcome = await attend(job, dependencies).finally(() => limits.release(job.subscriptionUid));
+    if ('done' in outcome || outcome.againInMs > WAITED_FOR_MS) return outcome;
+    await sleep(clock, outcome.againInMs, signal);
+  }
+}
+
+/** Makes the attempt if it is due. */
+async function attend(job: DeliveryJob, dependencies: RetryDependencies): Promise<RetryOutcome> {
+  const { store, directory } = dependencies;
+  const endpoint = directory.byUid(job.subscriptionUid);
+  const found = await store.claimOne(job.deliveryId, (endpoint?.timeoutMs ?? LONGEST_TIMEOUT_MS) + LEASE_MARGIN_MS);
+  if (found === undefined) return { done: 'gone' };
+  // Whose it is may have another uid than when its workflow began.
+  if (!('state' in found)) return deliver(found, directory.byUid(found.subscriptionUid), dependencies);
+  if (found.state !== 'retry_pending' && found.state !== 'retrying') return { done: found.state };
+  // Woken early, or somebody has it: a worker that died while it did, perhaps.
+  return { againInMs: Math.max(found.dueInMs, SOON_MS) };
+}
+
+/** Makes the attempt, or does what else is right for a delivery that nobody else has now. */
+async function deliver(delivery: ClaimedDelivery, endpoint: Endpoint | undefined, dependencies: RetryDependencies): Promise<RetryOutcome> {
+  const { store, directory, health, attempt, metrics, clock, random, logger } = dependencies;
+  const { id, subscriptionUid } = delivery;
+  const postpone = async (delayMs: number): Promise<RetryOutcome> => {
+    await store.release([id], delayMs);
+    return { againInMs: delayMs };
+  };
+  // New to this process, or deleted: who looks after departed endpoints ends the delivery then.
+  if (endpoint === undefined) return postpone(POSTPONE_MS);
+  const gate = health.gate(endpoint);
+  if (gate === 'paused') {
+    await store.settle([id], { state: 'paused' });
+    return { done: 'paused' };
+  }
+  if (gate === 'disabled') {
+    await store.settle([id], { state: 'skipped' }, 'disabled');
+    return { done: 'skipped' };
+  }
+  if (gate === 'parked' || (health.get(subscriptionUid)?.breaker ?? 'closed') !== 'closed') {
+    // The dispatcher lets it go on, in its turn, when the endpoint comes back.
+    await store.settle([id], { state: 'pending', delayMs: 0 });
+    return { done: 'pending' };
+  }
+  let credentials: Credentials;
+  try {
+    credentials = await directory.credentials(endpoint);
+  } catch (error) {
+    if (!(error instanceof CredentialsError)) throw error;
+    return postpone(POSTPONE_MS);
+  }
+  const { outcome, span } = await attemptDelivery(attempt, { delivery, endpoint, credentials });
+  if (!outcome.succeeded && outcome.ours) return postpone(POSTPONE_MS);
+  metrics.attempted(outcome.succeeded ? 'ok' : outcome.reason);
+  if (outcome.succeeded) metrics.received((outcome.startedAt + outcome.durationMs - timeOfEvent(delivery.eventId)) / 1000);
+  const judged = attemptResult({ delivery, endpoint, outcome }, { parked: false, now: clock.now(), random });
+  const delayMs = 'delayMs' in judged.next ? judged.next.delayMs : undefined;
+  // However short the wait: this workflow has it.
+  const result: AttemptResult = delayMs === undefined ? judged : { ...judged, next: { state: 'retrying', delayMs } };
+  const recorded = (await recordForSure(result, dependencies)).attempts[0];
+  logAttempt(
+    logger,
+    { delivery, endpoint, outcome, result, span },
+    { state: recorded?.state, attempt: recorded?.number ?? delivery.attempts + 1, now: clock.now() },
+  );
+  if (recorded?.state === undefined) return { done: 'gone' };
+  const { state } = recorded;
+  // Somebody else may have had the last word: sent it anew, or paused it.
+  if (state === 'retrying' && delayMs !== undefined) return { againInMs: delayMs };
+  if (state === 'succeeded' || state === 'failed' || state === 'skipped') metrics.finished(state);
+  return { done: state };
+}
+
+/** What has been sent counts, even if Postgres is away for a moment. It may be written down twice, and counts once. */
+async function recordForSure(result: AttemptResult, { record, clock }: RetryDependencies): Promise<RecordResult> {
+  const until = clock.monotonic() + RECORD_FOR_MS;
+  for (;;) {
+    try {
+      return await record([result]);
+    } catch (error) {
+      if (!(error instanceof StoreError) || !error.retryable || clock.monotonic() > until) throw error;
+      await sleep(clock, RECORD_AGAIN_MS);
+    }
+  }
+}

@@ -1,0 +1,10 @@
+import type { CollectionJob, DocumentJob } from '../../knowledge/jobs/names.ts';
+
+export interface ClearingActivities {
+  /** Vectors, files, then rows of a deleted document. */
+  removeDocument(job: DocumentJob): Promise<void>;
+  /** Up to `limit` ids behind `after`. */
+  documentsOf(job: CollectionJob, page: { readonly after: string; readonly limit: number }): Promise<readonly string[]>;
+  /** What is left of a deleted collection once its documents are gone. */
+  removeCollection(job: CollectionJob): Promise<void>;
+}
