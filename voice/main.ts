@@ -20,7 +20,7 @@ import { patchAgentServer } from './livekit-patches/index.ts';
 import { MediaServerReadiness } from './media-server-readiness.ts';
 import { liveCallsGauge, waitingRecordingsGauge } from './metrics.ts';
 import { KEY_CACHE_VARIABLE, serveKeyCache } from './providers/key-cache.ts';
-import { createRecordings, ensureSpool, uploadRecordings, prepareEncoder, spoolFolderOf } from './recording/index.ts';
+import { Recordings, ensureSpool, uploadRecordings, prepareEncoder, spoolFolderOf } from './recording/index.ts';
 
 /** For a busy machine to start a process with all that a call needs, in milliseconds. */
 const PROCESS_START_MS = 60_000;
@@ -57,9 +57,9 @@ async function start({ config, databaseUrl, logger, registry, clock, readiness, 
   process.env[KEY_CACHE_VARIABLE] = keyCache.path;
   const spool = spoolFolderOf(config);
   const { calls } = store.calls;
-  const recordings = createRecordings({ storage, calls, lifecycle: new CallLifecycle({ calls, clock }), clock, logger, spool });
-  const keeper = uploadRecordings({ recordings, clock, logger });
-  role.onStop('recordings', () => keeper.close({ withinMs: LAST_UPLOAD_MS }));
+  const recordings = new Recordings({ storage, calls, lifecycle: new CallLifecycle({ calls, clock }), clock, logger, spool });
+  const uploader = uploadRecordings({ recordings, clock, logger });
+  role.onStop('recordings', () => uploader.close({ withinMs: LAST_UPLOAD_MS }));
   await prepareSpool(spool, logger);
   // The library's event loop monitor is a thread in each process, idle ones too, that wakes fifty times a second: a twentieth of what a call costs.
   process.env['LIVEKIT_AGENTS_LOOP_BLOCK_WARN_MS'] ??= '0';

@@ -1,6 +1,6 @@
 /** What the media server calls things. */
 
-/** The room of a call; nobody can tell it who doesn't know the call. */
+/** The room of a call; only who knows the call knows its room. */
 export function roomOf(callId: string): string {
   return `call-${callId.slice('call_'.length)}`;
 }

@@ -9,7 +9,7 @@ import { RESTART_POLICY, roomOptionsOf } from './room-options.ts';
 const timeoutSeconds = 5;
 /** Rooms that are as new have an agent on its way, in milliseconds. */
 const newMs = 4_000;
-/** A user who has waited for so long, in milliseconds, is not kept waiting: the reaper ends the call. */
+/** A user who has waited for so long, in milliseconds, is not kept waiting: the stale-call sweeper ends the call. */
 const enoughMs = 45_000;
 /** `AGENT` among the kinds of participants, in LiveKit's protocol. */
 const agentKind = 4;

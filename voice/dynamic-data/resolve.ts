@@ -117,19 +117,19 @@ async function kept(cache: DynamicDataCache, org: string, key: string, logger: L
     const text = await cache.get(org, key);
     return text === undefined ? undefined : parseJson(text);
   } catch (err) {
-    logger.warn({ err }, 'what was looked up before could not be read');
+    logger.warn({ err }, 'failed to read the cache of dynamic data; looking it up again');
     return undefined;
   }
 }
 
-/** Nobody waits for it. */
+/** In the background. */
 function keep(
   cache: DynamicDataCache,
   entry: { readonly org: string; readonly key: string; readonly answer: JsonValue },
   logger: Logger,
 ): void {
   cache.put(entry.org, entry.key, storable(entry.answer), { forMs: cachedMs }).catch((err: unknown) => {
-    logger.warn({ err }, 'what was looked up could not be kept for other calls');
+    logger.warn({ err }, 'failed to cache dynamic data');
   });
 }
 

@@ -1,4 +1,4 @@
-/** What the media server tells of the room of a call, in the words of the call. */
+/** Turns the media server's events of a call's room into: the user can be heard, the call is over. */
 import {
   ConnectionState,
   RoomEvent,
@@ -18,7 +18,7 @@ const absentMs = EMPTY_ROOM_SECONDS * 1_000;
 /** How long a user may take to allow the microphone, in milliseconds. */
 const withoutMicrophoneMs = 30_000;
 /** Who comes without a microphone is spoken to after this time, in milliseconds. */
-const patienceMs = 2_000;
+const SILENT_USER_MS = 2_000;
 /** How long a lost connection to the media server is tried to be taken up again, in milliseconds: the library tries for minutes. */
 const reconnectMs = 20_000;
 /** Between the loss of a user and that of the media server, at most, in milliseconds. */
@@ -28,12 +28,12 @@ export interface RoomWatchOptions {
   readonly room: Room;
   readonly userIdentity: string;
   readonly clock: Clock;
-  /** The user can be heard, or is there and waits to hear something. Told once. */
+  /** The user can be heard, or is there and waits to hear something. Called once. */
   readonly onMedia: () => void;
   readonly onEnd: (reason: FinishReason) => void;
   /** What it means that the user has left; undefined for nothing. */
   readonly reasonOf: (reason: DisconnectReason | undefined) => FinishReason | undefined;
-  /** The user is being rung: nothing counts before {@link RoomWatch.answered}. */
+  /** The callee's phone rings: nothing counts before {@link RoomWatch.answered}. */
   readonly ringing: boolean;
 }
 
@@ -61,7 +61,7 @@ export class RoomWatch {
       if (track.kind === TrackKind.KIND_AUDIO && isUser(participant)) this.#audible();
     });
     room.on(RoomEvent.ParticipantDisconnected, (participant: RemoteParticipant) => {
-      // Why nobody answers is for the one who dials to say.
+      // Why a dial failed is for its result to say.
       if (!isUser(participant) || this.#ringing) return;
       const reason = reasonOf(participant.disconnectReason);
       if (reason === undefined) return;
@@ -74,13 +74,13 @@ export class RoomWatch {
     room.on(RoomEvent.ConnectionStateChanged, (state: ConnectionState) => {
       this.#reconnecting?.cancel();
       this.#reconnecting = state === ConnectionState.CONN_RECONNECTING ? options.clock.after(reconnectMs, lost) : undefined;
-      // Everybody seems to leave while the connection is made anew: who is there afterwards was there.
+      // All participants seem to leave while the connection is restored: who is there afterwards was there.
       if (state === ConnectionState.CONN_CONNECTED && this.#leaving !== undefined && !room.remoteParticipants.has(userIdentity))
         onEnd('user_connection_failure');
     });
     const lost = (): void => {
       this.#gone.resolve();
-      // The media server closes rooms that nobody is in: then it is the user who isn't there.
+      // The media server closes empty rooms: then it is the user who is missing.
       onEnd(this.#present || this.#leaving !== undefined ? 'native_platform_internal_error' : 'user_connection_failure');
     };
     room.on(RoomEvent.Disconnected, lost);
@@ -99,7 +99,7 @@ export class RoomWatch {
       this.#audible();
   }
 
-  /** The user was rung, and has answered. */
+  /** The callee has answered. */
   answered(): void {
     this.#ringing = false;
     this.#present = false;
@@ -107,7 +107,7 @@ export class RoomWatch {
     this.#begin();
   }
 
-  /** Whether somebody listens. */
+  /** Whether the user is in the room. */
   get present(): boolean {
     return this.#present;
   }
@@ -117,7 +117,7 @@ export class RoomWatch {
     return this.#come.promise;
   }
 
-  /** Resolves when nobody listens any more. */
+  /** Resolves when the user has left. */
   gone(): Promise<void> {
     return this.#gone.promise;
   }
@@ -139,7 +139,7 @@ export class RoomWatch {
       this.#gone = Promise.withResolvers();
     }
     const { clock, onEnd } = this.#options;
-    this.#after(clock.after(patienceMs, () => this.#begin()));
+    this.#after(clock.after(SILENT_USER_MS, () => this.#begin()));
     this.#after(clock.after(withoutMicrophoneMs, () => this.#heard || onEnd('no_audio_input')));
   }
 

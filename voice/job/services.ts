@@ -1,4 +1,4 @@
-/** What calls need of the world: opened once in each job process, connected when it is used. */
+/** What a call needs of the outside: opened once in each job process, connected when it is used. */
 import { Registry } from 'prom-client';
 
 import { CallLifecycle } from '../calls/lifecycle.ts';
@@ -13,7 +13,7 @@ import type { Logger } from '../../platform/logging.ts';
 import { openStore, type Store } from '../../store/index.ts';
 import { keysFromCache, KEY_CACHE_VARIABLE } from '../providers/key-cache.ts';
 import { createKeyReader, type KeyReader, type ProviderDefaults } from '../providers/index.ts';
-import { createRecordings, spoolFolderOf, type Recordings } from '../recording/index.ts';
+import { spoolFolderOf, Recordings } from '../recording/index.ts';
 import { createToolServices, type ToolServices } from '../tools/index.ts';
 import { lazyTransport } from './lazy-transport.ts';
 
@@ -39,7 +39,7 @@ const poolSize = 3;
 export function openServices(config: Config, logger: Logger): Services {
   if (config.DATABASE_URL === undefined) throw new ConfigError('DATABASE_URL is not set: calls are in Postgres');
   const clock = systemClock;
-  // Nobody reads the metrics of a process that lives as long as a call; what is to be known stands in its last line.
+  // Not served: a process that lives as long as one call reports in its last log line instead.
   const registry = new Registry();
   const store = openStore({ databaseUrl: config.DATABASE_URL, poolSize, applicationName: 'parley voice job', logger });
   const lifecycle = new CallLifecycle({ calls: store.calls.calls, clock });
@@ -54,7 +54,7 @@ export function openServices(config: Config, logger: Logger): Services {
     config,
     store,
     lifecycle,
-    recordings: createRecordings({ storage, calls: store.calls.calls, lifecycle, clock, logger, spool: spoolFolderOf(config) }),
+    recordings: new Recordings({ storage, calls: store.calls.calls, lifecycle, clock, logger, spool: spoolFolderOf(config) }),
     keys: keyCache === undefined ? own : keysFromCache({ path: keyCache, fallback: own }),
     providerDefaults: config.PARLEY_PROVIDERS,
     egress,

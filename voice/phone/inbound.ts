@@ -1,4 +1,4 @@
-/** Calls that come in by phone: written down when the job meets the caller, for nobody has before. */
+/** Inbound phone calls: the job registers each when it meets the caller. */
 import { RoomEvent, type Room } from '@livekit/rtc-node';
 
 import { callSettingsOf, missingDynamicData } from '../calls/call-settings.ts';
@@ -9,7 +9,7 @@ import type { Logger } from '../../platform/logging.ts';
 import { isTerminal, newCallId, type CallRecord, type FinishReason, type NewCall, type Store } from '../../store/index.ts';
 import { sipParticipantOf, type SipParticipant } from './sip-participant.ts';
 
-/** The gateway is in the room before anybody is told of it: this is for slow networks, in milliseconds. */
+/** The SIP participant joins before the job is dispatched: this is for slow networks, in milliseconds. */
 const callerWaitMs = 15_000;
 
 export interface InboundOptions {
@@ -22,9 +22,9 @@ export interface InboundOptions {
 
 export type Inbound =
   | { readonly outcome: 'call'; readonly call: CallRecord; readonly identity: string }
-  /** The caller hears that the line is busy. `call` is the record of it; absent where it was nobody's number. */
+  /** The caller hears that the line is busy. `call` is its record; absent for a number without an agent. */
   | { readonly outcome: 'refused'; readonly call?: CallRecord }
-  /** Nobody was there. */
+  /** The caller had left. */
   | { readonly outcome: 'gone' };
 
 export class InboundCalls {
@@ -36,7 +36,7 @@ export class InboundCalls {
 
   /**
    * Waits for the caller, and takes the call on or turns it away. The room has to be joined, and nothing published: until
-   * then it rings, and who is sent out hears that the line is busy (SIP 486). The same call, told again, is the same record.
+   * then it rings, and a caller who is disconnected hears that the line is busy (SIP 486). A repeated INVITE leads to the same record.
    *
    * @throws StoreError when Postgres doesn't answer; the caller is sent out first
    */
@@ -85,7 +85,7 @@ export class InboundCalls {
     const serving = route && agentName !== undefined ? await store.agentRevisions.servingByName({ org: route.org, agentName }) : undefined;
     if (route === undefined || serving === undefined) {
       // Without an agent there is no revision that the record of a call could name.
-      logger.warn({ number: leg.ownNumber, org: route?.org, agent: agentName }, 'a call came in for a number that nobody answers');
+      logger.warn({ number: leg.ownNumber, org: route?.org, agent: agentName }, 'refused an inbound call: no agent serves its number');
       return { outcome: 'refused' };
     }
     const settings = callSettingsOf(serving.config);
@@ -106,7 +106,7 @@ export class InboundCalls {
       sipCallId: leg.sipCallId,
     };
     const refuse = async (reason: FinishReason, why: object): Promise<{ readonly outcome: 'refused'; readonly call: CallRecord }> => {
-      logger.warn({ org: call.org, number: leg.ownNumber, reason, ...why }, 'a call that came in was turned away');
+      logger.warn({ org: call.org, number: leg.ownNumber, reason, ...why }, 'refused an inbound call');
       return { outcome: 'refused', call: await lifecycle.refuse(call, reason) };
     };
     const missing = missingDynamicData(settings, callerData(leg));
@@ -122,7 +122,7 @@ export class InboundCalls {
   async #turnAway(room: string, leg: SipParticipant): Promise<void> {
     await this.#options.gateway
       .hangUp(room, leg.identity)
-      .catch((err: unknown) => this.#options.logger.warn({ err, room }, 'a caller could not be sent out; closing the room does it'));
+      .catch((err: unknown) => this.#options.logger.warn({ err, room }, 'failed to disconnect a caller; closing the room instead'));
   }
 }
 

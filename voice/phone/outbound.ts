@@ -22,7 +22,7 @@ export interface OutboundOptions {
 export type Dialled =
   | { readonly outcome: 'answered' }
   | { readonly outcome: 'failed'; readonly reason: DialFailure }
-  /** The call is over for another reason; nobody is rung any more. */
+  /** The call is over for another reason; the dial was canceled. */
   | { readonly outcome: 'given_up' };
 
 export class OutboundCalls {
@@ -65,7 +65,7 @@ export class OutboundCalls {
         // For whoever looks into the gateway's logs later: nothing to keep anybody waiting for.
         store.calls.calls
           .nameSipCall({ org, id, sipCallId: outcome.sipCallId })
-          .catch((err: unknown) => logger.warn({ err, callId: id }, 'how the gateway knows a call could not be written down'));
+          .catch((err: unknown) => logger.warn({ err, callId: id }, 'failed to store the SIP call id of a call'));
         return { outcome: 'answered' };
       }
       const { reason, status, message } = outcome;
@@ -81,6 +81,6 @@ export class OutboundCalls {
     const { gateway, logger } = this.#options;
     await gateway
       .hangUp(room, identity)
-      .catch((err: unknown) => logger.warn({ err, callId: id }, 'who was rung could not be hung up on; closing the room does it'));
+      .catch((err: unknown) => logger.warn({ err, callId: id }, 'failed to hang up on the callee; closing the room instead'));
   }
 }

@@ -1,28 +1,27 @@
-/** Whether a machine has answered a call that went out: nobody talks to a tape. */
+/** Voicemail detection for outbound calls. */
 import { voice } from '@livekit/agents';
 
 import type { Logger } from '../../platform/logging.ts';
 
 export interface VoicemailOptions {
   readonly session: voice.AgentSession;
-  /** Who was rung. */
+  /** Of the callee. */
   readonly identity: string;
-  /** How long it is listened for, in milliseconds; 0 for not at all. */
+  /** How long detection listens, in milliseconds; 0 for not at all. */
   readonly timeoutMs: number;
-  /** A tape, or a voice that says that nobody can be reached. Told once at most. */
+  /** Voicemail, or an announcement that the callee is unavailable. Called once at most. */
   readonly onMachine: () => void;
   readonly logger: Logger;
 }
 
-/** People say hello, and tapes begin at once: who is silent for so long is spoken to, in milliseconds. */
-const silenceMs = 2_500;
+/** People say hello and recordings start at once: a silent callee is spoken to after this time, in milliseconds. */
+const SILENCE_MS = 2_500;
 
-/** A menu that asks for keys is somebody's reception, and is talked to. */
-const machines: ReadonlySet<voice.AMDCategory> = new Set([voice.AMDCategory.MACHINE_VM, voice.AMDCategory.MACHINE_UNAVAILABLE]);
+/** Not an IVR menu: the agent talks to that. */
+const VOICEMAIL: ReadonlySet<voice.AMDCategory> = new Set([voice.AMDCategory.MACHINE_VM, voice.AMDCategory.MACHINE_UNAVAILABLE]);
 
 /**
- * Listens along from the moment at which the call is answered, with the ears and the mind of the agent. The agent says nothing
- * until it is clear who is there.
+ * Listens from the moment at which the call is answered, with the agent's STT and LLM. The agent says nothing until it is clear who answered.
  * @returns stops listening; idempotent
  */
 export function listenForVoicemail({ session, identity, timeoutMs, onMachine, logger }: VoicemailOptions): () => void {
@@ -32,7 +31,7 @@ export function listenForVoicemail({ session, identity, timeoutMs, onMachine, lo
     stt: null,
     participantIdentity: identity,
     detectionTimeoutMs: timeoutMs,
-    noSpeechTimeoutMs: Math.min(timeoutMs, silenceMs),
+    noSpeechTimeoutMs: Math.min(timeoutMs, SILENCE_MS),
     waitUntilFinished: false,
     suppressCompatibilityWarning: true,
   });
@@ -40,17 +39,17 @@ export function listenForVoicemail({ session, identity, timeoutMs, onMachine, lo
   const stop = (): void => {
     if (stopped) return;
     stopped = true;
-    detection.aclose().catch((err: unknown) => logger.warn({ err }, 'listening for a machine could not be stopped'));
+    detection.aclose().catch((err: unknown) => logger.warn({ err }, 'failed to stop voicemail detection'));
   };
   const judge = async (): Promise<void> => {
     try {
       const { category, delayMs } = await detection.execute();
       if (stopped) return;
-      logger.info({ category, delayMs }, 'who answered was judged');
-      if (machines.has(category)) onMachine();
+      logger.info({ category, delayMs }, 'voicemail detection has decided');
+      if (VOICEMAIL.has(category)) onMachine();
     } catch (err) {
       // A conversation with a machine is better than none with a person.
-      if (!stopped) logger.warn({ err }, 'whether a machine answered could not be told');
+      if (!stopped) logger.warn({ err }, 'voicemail detection failed; going on as with a person');
     } finally {
       stop();
     }

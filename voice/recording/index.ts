@@ -1,5 +1,5 @@
-/** What was said in calls, as sound. */
+/** Recordings of calls. */
 export { prepareEncoder } from './encoder.ts';
 export { uploadRecordings } from './uploader.ts';
-export { createRecordings, type OpenRecording, type Recordings, type Saved } from './recordings.ts';
+export { Recordings, type OpenRecording, type Saved } from './recordings.ts';
 export { ensureSpool, spoolFolderOf } from './spool.ts';

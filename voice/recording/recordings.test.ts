@@ -64,7 +64,7 @@ function recordingsOf(world: World, clock: Clock = { ...systemClock, now: () => 
     clock,
     logger: createLogger({ role: 'voice', level: 'silent' }),
     spool: spool(),
-    patienceMs: 2_000,
+    timeoutMs: 2_000,
   });
 }
 

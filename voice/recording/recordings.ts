@@ -1,4 +1,4 @@
-/** What was said in calls, as sound: from the files that the jobs write to the storage. */
+/** Recordings of calls: from the files that the jobs write in the spool to the storage. */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { Readable } from 'node:stream';
@@ -36,12 +36,12 @@ export interface RecordingsOptions {
   /** Folder. */
   readonly spool: string;
   /** How long a call waits for its recording, in milliseconds; 10,000 by default. The end of a call must not depend on the storage. */
-  readonly patienceMs?: number;
+  readonly timeoutMs?: number;
 }
 
 /** Two hours are some 120 MB. */
 const mostBytes = 1024 ** 3;
-/** A recording of a call that nobody knows is kept this long: the database may be another one for a while. In milliseconds. */
+/** How long a recording of an unknown call is kept, in milliseconds: the role may be connected to another database for a while. */
 const keepUnknownMs = 7 * 24 * 3_600_000;
 
 export class Recordings {
@@ -71,7 +71,7 @@ export class Recordings {
       try {
         this.#spool.note(recording, facts);
       } catch (err) {
-        logger.warn({ err, callId: id }, 'what is known of the recording could not be written beside it');
+        logger.warn({ err, callId: id }, 'failed to store the facts of a recording next to it');
       }
     };
     recordInto(job, { folder: recording.folder, onStart: () => note('recordingFrom') });
@@ -83,13 +83,13 @@ export class Recordings {
   }
 
   async #saveNow(recording: SpooledRecording): Promise<Saved> {
-    const { clock, logger, patienceMs = 10_000 } = this.#options;
+    const { clock, logger, timeoutMs = 10_000 } = this.#options;
     const { org, id } = recording.facts;
     const enough = new AbortController();
     const late = Promise.withResolvers<never>();
     // Not everything hears of a signal; what goes on behind it does no harm.
-    const timer = clock.after(patienceMs, () => {
-      const error = new Error(`not saved within ${patienceMs} ms`);
+    const timer = clock.after(timeoutMs, () => {
+      const error = new Error(`not saved within ${timeoutMs} ms`);
       enough.abort(error);
       late.reject(error);
     });
@@ -98,7 +98,7 @@ export class Recordings {
       logger.info({ org, callId: id, saved }, 'the recording of the call');
       return saved;
     } catch (err) {
-      logger.warn({ err, org, callId: id, folder: recording.folder }, 'the recording waits in the spool until it can be saved');
+      logger.warn({ err, org, callId: id, folder: recording.folder }, 'failed to upload a recording; it stays in the spool and is retried');
       return 'kept';
     } finally {
       timer.cancel();
@@ -127,11 +127,11 @@ export class Recordings {
         if (call.recording !== null) await this.#spool.remove(recording);
         this.#waiting -= 1;
         if (outcome === 'saved') saved += 1;
-        logger.info({ org, callId: id, outcome }, 'the recording of a job that is gone');
+        logger.info({ org, callId: id, outcome }, 'handled the recording of a job that is gone');
       } catch (err) {
         if (!(err instanceof StorageError) || err.retryable) throw err;
         // Perhaps only this one: it must not stand in the way of the others.
-        logger.error({ err, org, callId: id, folder: recording.folder }, 'the storage does not take the recording of a call');
+        logger.error({ err, org, callId: id, folder: recording.folder }, 'the storage refused the recording of a call; retrying');
         refused = err;
       }
     }
@@ -174,16 +174,11 @@ export class Recordings {
     const { clock, logger } = this.#options;
     const { mtimeMs } = await stat(recording.folder);
     if (clock.now() - mtimeMs < keepUnknownMs) return;
-    logger.warn({ callId: recording.facts.id, folder: recording.folder }, 'a recording of a call that nobody knows is thrown away');
+    logger.warn({ callId: recording.facts.id, folder: recording.folder }, 'deleted a recording of an unknown call');
     await this.#spool.remove(recording);
   }
 }
 
 function notThere(error: unknown): undefined {
   if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-}
-
-/** One for a job, and one for the role beside it. */
-export function createRecordings(options: RecordingsOptions): Recordings {
-  return new Recordings(options);
 }

@@ -39,7 +39,7 @@ export interface SpooledRecording {
   readonly sound: string;
 }
 
-/** Where the spool is when nobody has said: the installation's own, by its database. */
+/** PARLEY_VOICE_SPOOL, or a folder of the installation's own, named by its database. */
 export function spoolFolderOf(config: Pick<Config, 'PARLEY_VOICE_SPOOL' | 'DATABASE_URL'>): string {
   if (config.PARLEY_VOICE_SPOOL !== undefined) return config.PARLEY_VOICE_SPOOL;
   const url = URL.parse(config.DATABASE_URL ?? '');
@@ -49,7 +49,7 @@ export function spoolFolderOf(config: Pick<Config, 'PARLEY_VOICE_SPOOL' | 'DATAB
 
 /**
  * Makes it, or looks at whose it is: programs are started from there, and its name can be guessed.
- * @throws Error for a folder of somebody else's, or one into which others may write
+ * @throws Error for a folder of another user, or one into which others may write
  */
 export async function ensureSpool(root: string): Promise<void> {
   await mkdir(root, { recursive: true, mode: 0o700 });
@@ -84,7 +84,7 @@ export class Spool {
     renameSync(`${file}.new`, file);
   }
 
-  /** Those that nobody writes any more, the oldest first. */
+  /** Those whose job is gone, the oldest first. */
   async abandoned(now: number): Promise<readonly SpooledRecording[]> {
     const names = (await readdir(this.#root).catch(() => [])).toSorted((a, b) => (a < b ? -1 : 1));
     const found: SpooledRecording[] = [];

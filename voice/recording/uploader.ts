@@ -1,12 +1,12 @@
-/** In the role, beside its jobs: what they could not save is saved. */
+/** Uploads, in the role, the recordings that its jobs could not upload. */
 import { sleep, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import type { Recordings } from './recordings.ts';
 
 /** Between two looks at the spool, in milliseconds. */
-const lookEveryMs = 10_000;
+const INTERVAL_MS = 10_000;
 /** A storage that is away is asked less and less often, down to this, in milliseconds. */
-const longestWaitMs = 60_000;
+const MAX_WAIT_MS = 60_000;
 
 export interface RecordingUploader {
   /** Stops looking, after one more look that takes `withinMs` at most: what is left then is the next start's. */
@@ -29,14 +29,14 @@ export function uploadRecordings({
       await recordings.recover(signal);
       return true;
     } catch (err) {
-      if (!signal.aborted) logger.warn({ err }, 'recordings wait in the spool: they are saved when the storage and the database answer');
+      if (!signal.aborted) logger.warn({ err }, 'failed to upload recordings from the spool; retrying');
       return false;
     }
   };
   const looking = (async () => {
     for (let failures = 0; !stopping.signal.aborted;) {
       failures = (await look(stopping.signal)) ? 0 : failures + 1;
-      await sleep(clock, Math.min(lookEveryMs * 2 ** failures, longestWaitMs), stopping.signal).catch(() => undefined);
+      await sleep(clock, Math.min(INTERVAL_MS * 2 ** failures, MAX_WAIT_MS), stopping.signal).catch(() => undefined);
     }
   })();
   return {

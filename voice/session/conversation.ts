@@ -49,7 +49,7 @@ export interface ConversationOptions {
   readonly logger: Logger;
   /**
    * The call has to end. `farewell` is what the caller still hears then.
-   * It may be told more than once; the first reason counts.
+   * May be called more than once; the first reason counts.
    */
   readonly onEnd: (reason: FinishReason, farewell?: () => Promise<void>) => void;
 }
@@ -120,8 +120,7 @@ export class Conversation implements ToolHost {
     this.#stopLongest = () => longest.cancel();
     this.#silence.start();
     if (welcome !== undefined) this.#session.say(welcome);
-    // A conversation without its background is a conversation.
-    this.#ambience?.start(room).catch((err: unknown) => logger.warn({ err }, 'the ambient sound could not be played'));
+    this.#ambience?.start(room).catch((err: unknown) => logger.warn({ err }, 'failed to play the ambient sound'));
   }
 
   /** For voicemail detection, which listens along. */
@@ -201,7 +200,7 @@ export class Conversation implements ToolHost {
     });
     session.on(events.Close, ({ reason, error }) => {
       if (this.#closed !== undefined) return;
-      this.#options.logger.error({ reason, err: error }, 'the session closed by itself');
+      this.#options.logger.error({ reason, err: error }, 'the session closed unexpectedly');
       this.#options.onEnd('native_platform_internal_error');
     });
   }
@@ -239,7 +238,7 @@ export class Conversation implements ToolHost {
     this.#options.onEnd(reason, () => this.#apologise(part));
   }
 
-  /** Something that works is said or heard: nobody should think that the agent is still thinking. */
+  /** Apologises with what still works, so that the caller does not wait for an answer. */
   async #apologise(broken: ProviderPart): Promise<void> {
     if (broken === 'tts') {
       await playTones(this.#options.room);

@@ -1,4 +1,4 @@
-/** What understands the user, with its failures told: LiveKit logs them and goes on, as if nobody had spoken. */
+/** Reports failures of the STT: LiveKit logs them and goes on as if the user had not spoken. */
 import { stt, type APIConnectOptions, type AudioBuffer } from '@livekit/agents';
 
 export interface FailureReportingSttOptions {

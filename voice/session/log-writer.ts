@@ -1,4 +1,4 @@
-/** Writes what is said while the call goes on; what can't be written now is written later. */
+/** Stores the transcript while the call goes on; what cannot be stored now is retried. */
 import { sleep, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
 import { currentTrace } from '../../platform/telemetry/tracing.ts';
@@ -72,7 +72,7 @@ export class LogWriter {
         this.#waiting = this.#waiting.filter((entry) => !written.has(entry));
         pauseMs = firstPauseMs;
       } catch (err) {
-        logger.warn({ err, waiting: this.#waiting.length }, 'what was said could not be written down yet; the next attempt follows');
+        logger.warn({ err, waiting: this.#waiting.length }, 'failed to store the transcript; retrying');
         await sleep(clock, pauseMs, this.#stopped.signal).catch(() => undefined);
         pauseMs = Math.min(longestPauseMs, pauseMs * 2);
       }

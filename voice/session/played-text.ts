@@ -1,4 +1,4 @@
-/** What of a text was heard when its speech broke off. */
+/** The part of a text that was played before its speech was interrupted. */
 
 /** Of one stretch of speech. */
 export interface Synthesis {

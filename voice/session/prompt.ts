@@ -1,4 +1,4 @@
-/** What the model is told before the conversation. */
+/** The system prompt, the welcome message and the silence reminder. */
 import { fillTemplate, type DynamicData } from '../calls/template.ts';
 import type { AgentRevisionConfig } from '../../crds/agent-revision.ts';
 import { silenceReminderIn } from './fixed-phrases.ts';

@@ -65,7 +65,7 @@ export function conversationSettingsOf(agent: AgentRevisionConfig['agent']): Con
       maxToolSteps,
       // Silence is this project's to measure: see SilenceTimer.
       userAwayTimeout: null,
-      // By default nobody can interrupt during the first three seconds of speech: that is most of a welcome message.
+      // By default the first three seconds of speech cannot be interrupted: that is most of a welcome message.
       aecWarmupDuration: null,
       connOptions: {
         sttConnOptions: attempts,

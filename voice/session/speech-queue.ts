@@ -1,4 +1,4 @@
-/** What the agent has to say, until it is said. */
+/** What the agent is saying and has yet to say. */
 import { voice } from '@livekit/agents';
 
 import type { Clock } from '../../platform/clock.ts';
@@ -62,7 +62,7 @@ export class SpeechQueue {
   }
 }
 
-/** `waitForPlayout` refuses to wait inside of a tool; this is nobody's tool. */
+/** Not `waitForPlayout`, which refuses to wait inside a tool. */
 function doneOf(handle: voice.SpeechHandle): Promise<void> {
   if (handle.done()) return Promise.resolve();
   const { promise, resolve } = Promise.withResolvers<void>();

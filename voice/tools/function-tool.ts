@@ -13,7 +13,7 @@ import type { Logger } from '../../platform/logging.ts';
 import type { ToolHost } from './tool-host.ts';
 import { type Arguments, failure, type ToolDefinition, type ToolResult } from './tool-result.ts';
 
-/** Without an answer for so long, the user is told that it takes a while; in milliseconds. */
+/** When a tool takes longer, the agent says its `delayed` message; in milliseconds. */
 const delayedAfterMs = 5_000;
 
 export interface RunOptions {
@@ -21,7 +21,7 @@ export interface RunOptions {
   readonly data: DynamicData;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Aborted when the call is over, and nobody is there any more to hear of results. */
+  /** Aborts when the call is over: no user is left to hear of results. */
   readonly signal: AbortSignal;
 }
 
@@ -78,7 +78,7 @@ function faultOf(err: unknown, tool: string, logger: Logger): ToolResult {
     logger.warn({ tool, reason: err.reason }, `a tool has no credentials: ${err.message}`);
     return failure('The tool does not work at the moment: it is not set up completely.', {}, 'credentials');
   }
-  logger.error({ err, tool }, 'a tool failed by a fault of this installation');
+  logger.error({ err, tool }, 'a tool failed unexpectedly');
   return failure('The tool does not work at the moment.', {}, 'internal');
 }
 

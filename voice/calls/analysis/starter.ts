@@ -1,6 +1,6 @@
 /**
- * Begins the analyses that are due. A call gets its row with the commit that ends it, and the row stays until there is an outcome: whatever
- * dies or is away in between, somebody finds it here and begins it, again if need be.
+ * Starts the analyses that are due. The SQL trigger `calls_are_analysed` (store/migrations/0012_call_analysis.sql) adds a call's row in the transaction
+ * that ends the call, and the row stays until there is an outcome: whatever dies in between, a worker finds the row here and starts it again.
  */
 import { sleep, type Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/logging.ts';
@@ -37,7 +37,7 @@ export async function keepStartingAnalyses(options: AnalysisStarterOptions, sign
       failures = 0;
     } catch (err) {
       // Said once for each time that it is away.
-      if (failures === 0) logger.warn({ err }, 'analyses of calls could not be begun; they are when Postgres and Temporal answer');
+      if (failures === 0) logger.warn({ err }, 'failed to start analyses of calls; retrying');
       failures += 1;
     }
     if (begun === atOnce) continue;

@@ -12,7 +12,7 @@ export interface SecretKeyRef {
 export interface KeyReader {
   /**
    * The value of one key of one Secret in the organisation's namespace, at most 60 s old; while the API server is away, at most
-   * {@link keptMs}.
+   * {@link KEPT_MS}.
    * @throws ProviderKeyError
    */
   read(org: string, ref: SecretKeyRef): Promise<string>;
@@ -43,13 +43,13 @@ export interface KeyReaderOptions {
 }
 
 /** How long a value is believed without being looked at again, in milliseconds: so soon does a rotation arrive. */
-const freshMs = 60_000;
+const FRESH_MS = 60_000;
 /** How long a value goes on being used while the API server is away, in milliseconds: the key is most likely the same still. */
-const keptMs = 15 * 60_000;
-/** How long somebody who begins a call waits for the API server, in milliseconds; with a value from before at hand, less. */
-const patienceMs = 5_000;
-const shortPatienceMs = 1_000;
-const mostSecrets = 1_000;
+const KEPT_MS = 15 * 60_000;
+/** How long the start of a call waits for the API server, in milliseconds; less where an older value is at hand. */
+const TIMEOUT_MS = 5_000;
+const SHORT_TIMEOUT_MS = 1_000;
+const MAX_SECRETS = 1_000;
 
 interface Entry {
   readonly data: Readonly<Record<string, string>>;
@@ -57,9 +57,9 @@ interface Entry {
   readonly at: number;
 }
 
-/** Keeps nothing but what it was asked for, in memory. A missing Secret is asked for anew each time: it may just have been made. */
+/** Keeps nothing but what it was asked for, in memory. A missing Secret is not cached: it may just have been created. */
 export function createKeyReader({ transport, clock }: KeyReaderOptions): KeyReader {
-  const known = new LruMap<string, Entry>(mostSecrets);
+  const known = new LruMap<string, Entry>(MAX_SECRETS);
   const asking = new Map<string, Promise<Entry>>();
 
   const ask = async (org: string, name: string, timeoutMs: number): Promise<Entry> => {
@@ -74,9 +74,9 @@ export function createKeyReader({ transport, clock }: KeyReaderOptions): KeyRead
     const id = `${org}/${name}`;
     const before = known.get(id);
     const age = before === undefined ? Number.POSITIVE_INFINITY : clock.monotonic() - before.at;
-    if (before !== undefined && age < freshMs) return before;
+    if (before !== undefined && age < FRESH_MS) return before;
     // One question for all who ask at the same time.
-    const question = asking.get(id) ?? ask(org, name, before === undefined ? patienceMs : shortPatienceMs);
+    const question = asking.get(id) ?? ask(org, name, before === undefined ? TIMEOUT_MS : SHORT_TIMEOUT_MS);
     asking.set(id, question);
     try {
       return await question;
@@ -94,7 +94,7 @@ export function createKeyReader({ transport, clock }: KeyReaderOptions): KeyRead
           { cause: error },
         );
       }
-      if (before !== undefined && age < keptMs) return before;
+      if (before !== undefined && age < KEPT_MS) return before;
       throw unavailable(org, name, `the Kubernetes API doesn't answer (${error.reason})`, error);
     } finally {
       if (asking.get(id) === question) asking.delete(id);

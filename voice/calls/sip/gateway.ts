@@ -20,7 +20,7 @@ export interface DialOptions {
   readonly ringSeconds: number;
   /** Seconds until the gateway hangs up by itself, whoever has forgotten the call. */
   readonly longestSeconds?: number;
-  /** Nobody is to see the caller's number. */
+  /** Withholds the caller's number. */
   readonly hideNumber?: boolean;
   /** The trunk leads where the operator of the installation says, and not where a user says. */
   readonly ownTrunk?: boolean;
@@ -48,7 +48,7 @@ export interface SipGateway {
    * @throws TwirpError and others when the media server doesn't say
    */
   trunkAddress(trunk: string): Promise<string | undefined>;
-  /** Dials, and waits until somebody answers or nobody does. Never throws for what becomes of the call. */
+  /** Dials, and waits for the outcome. Never throws. */
   dial(options: DialOptions): Promise<DialOutcome>;
   /** Sends the other side elsewhere by REFER; they leave the room when it is done. */
   refer(request: TransferRequest): Promise<TransferResult>;
@@ -58,13 +58,13 @@ export interface SipGateway {
   connect(room: string, identity: string, tracks: readonly string[], connected: boolean): Promise<void>;
 }
 
-/** Longest time for one request that nobody has to answer a phone for, in seconds. */
+/** Longest time for a request other than a dial, in seconds. */
 const requestSeconds = 5;
 
 export function createSipGateway(server: Pick<MediaServer, 'url' | 'apiKey' | 'apiSecret'>): SipGateway {
   const { apiKey, apiSecret } = server;
   const host = httpUrlOf(server);
-  // A second attempt at dialling somebody would ring twice.
+  // A second attempt at a dial would ring twice.
   const options = { requestTimeout: requestSeconds, failover: false };
   const sip = new SipClient(host, apiKey, apiSecret, options);
   const rooms = new RoomServiceClient(host, apiKey, apiSecret, options);

@@ -1,6 +1,6 @@
 /**
- * Who hears whom while the agent talks to somebody else about the caller. Everybody is in one room, for the open media server
- * moves nobody from one to another: the caller is on hold because the media server sends nobody's sound there.
+ * Who hears whom while the agent talks to the target of a warm transfer. All are in one room, for the open media server cannot move
+ * participants between rooms: the caller is on hold because the media server sends no audio there.
  *
  *   agent ⇄ caller        talking
  *   agent → other         consulting: the caller hears nothing, and is not heard by the other
@@ -36,7 +36,7 @@ export class Consultation {
     options.room.on(RoomEvent.TrackPublished, this.#onPublished);
   }
 
-  /** Puts the caller on hold, again and again where somebody came meanwhile. */
+  /** Puts the caller on hold; once more for each track that is published meanwhile. */
   separate(): Promise<void> {
     return this.#then(async () => {
       if (this.#over) return;
@@ -70,7 +70,7 @@ export class Consultation {
 
   #then(step: () => Promise<void>): Promise<void> {
     const done = this.#doing.then(step);
-    this.#doing = done.catch((err: unknown) => this.#options.logger.warn({ err }, 'who hears whom could not be changed'));
+    this.#doing = done.catch((err: unknown) => this.#options.logger.warn({ err }, 'failed to change who hears whom'));
     return this.#doing;
   }
 

@@ -1,4 +1,4 @@
-/** Handing a call by phone to somebody else: at once (cold), or after a word with them (warm). */
+/** Transfers of phone calls: cold (by REFER), or warm (the agent speaks to the target first). */
 import { RoomEvent, type RemoteParticipant, type Room } from '@livekit/rtc-node';
 
 import type { SipGateway } from '../../calls/sip/gateway.ts';
@@ -14,7 +14,7 @@ import { Consultation } from './consultation.ts';
 export interface TransferVoice {
   /** Says something to whoever hears the agent now; resolves when it has been said. */
   say(text: string): Promise<void>;
-  /** What to tell the one who takes over. */
+  /** Of the call, for the target. */
   summary(): Promise<string>;
   /** The agent doesn't listen until the returned function is called. */
   deafen(): Promise<() => void>;
@@ -23,7 +23,7 @@ export interface TransferVoice {
 export interface TransferOptions {
   readonly room: Room;
   readonly call: CallRecord;
-  /** Who is handed on. */
+  /** Who is transferred. */
   readonly userIdentity: string;
   readonly gateway: Pick<SipGateway, 'dial' | 'refer' | 'hangUp' | 'connect'>;
   readonly routes: Pick<PhoneRoutes, 'get'>;
@@ -34,8 +34,8 @@ export interface TransferOptions {
   readonly logger: Logger;
 }
 
-/** Somebody rings, and the media server takes its time to say so, in milliseconds. */
-const handingOnMs = (ringSeconds + 15) * 1000;
+/** For the target to answer and the media server to report it, in milliseconds. */
+const TRANSFER_TIMEOUT_MS = (ringSeconds + 15) * 1000;
 
 const failed = (message: string): TransferOutcome => ({ outcome: 'failed', message });
 
@@ -59,10 +59,13 @@ export class Transfers {
     return this.#other !== undefined;
   }
 
-  /** Why the call is over when its user has left: who was being handed on has gone where they were sent. A call never waits for that for ever. */
+  /** Why the call is over when its user has left: one who was being transferred has gone to the target. Waits a bounded time for the outcome. */
   async reasonOf<R extends string>(reason: R): Promise<R | 'call_transferred'> {
     const enough = new AbortController();
-    const outcome = await Promise.race([this.#running, sleep(this.#options.clock, handingOnMs, enough.signal).catch(() => undefined)]);
+    const outcome = await Promise.race([
+      this.#running,
+      sleep(this.#options.clock, TRANSFER_TIMEOUT_MS, enough.signal).catch(() => undefined),
+    ]);
     enough.abort();
     return outcome?.outcome === 'done' ? 'call_transferred' : reason;
   }
@@ -71,13 +74,13 @@ export class Transfers {
   async transfer(target: TransferTarget): Promise<TransferOutcome> {
     if (this.#running !== undefined) return failed('The call is being transferred already.');
     this.#running = this.#transfer(target).catch((err: unknown) => {
-      this.#options.logger.error({ err }, 'a call could not be handed on');
+      this.#options.logger.error({ err }, 'failed to transfer a call');
       return failed('The transfer failed for a technical reason.');
     });
     const outcome = await this.#running;
     if (outcome.outcome === 'done') this.#to = target.to;
     else this.#running = undefined;
-    this.#options.logger.info({ mode: target.mode, outcome: outcome.outcome }, 'a transfer has come to an end');
+    this.#options.logger.info({ mode: target.mode, outcome: outcome.outcome }, 'a transfer has ended');
     return outcome;
   }
 
@@ -123,7 +126,7 @@ export class Transfers {
     const uri = isSip(to) ? to : `tel:${to}`;
     const result = await gateway.refer({ room: call.room, identity: userIdentity, to: uri, ringSeconds });
     if (result.outcome === 'done') return { outcome: 'done' };
-    logger.info({ status: result.status, cause: result.message }, 'a caller was not handed on');
+    logger.info({ status: result.status, cause: result.message }, 'a transfer was refused');
     return failed(`The transfer to ${to} was not accepted${statusWords(result.status)}. The caller is still on the line with you.`);
   }
 
@@ -138,7 +141,7 @@ export class Transfers {
     const listen = await voice.deafen();
     const consultation = new Consultation({ room, roomName: call.room, caller: userIdentity, other: identity, gateway, logger });
     const giveUp = async (message: string): Promise<TransferOutcome> => {
-      await gateway.hangUp(call.room, identity).catch((err: unknown) => logger.warn({ err }, 'somebody could not be hung up on'));
+      await gateway.hangUp(call.room, identity).catch((err: unknown) => logger.warn({ err }, 'failed to hang up on the transfer target'));
       await consultation.resume();
       listen();
       return failed(message);

@@ -1,11 +1,11 @@
-/** What the agent says to somebody whom a call is handed to. */
+/** What the agent says to the target of a warm transfer. */
 import type { llm } from '@livekit/agents';
 
 import { sleep, type Clock } from '../../../platform/clock.ts';
 import type { Logger } from '../../../platform/logging.ts';
 
 /** The other side waits on the line meanwhile, in milliseconds. */
-const patienceMs = 6_000;
+const TIMEOUT_MS = 6_000;
 /** In characters: what is said in half a minute. */
 const longest = 500;
 
@@ -25,7 +25,7 @@ export interface SummaryOptions {
   readonly logger: Logger;
 }
 
-/** Never throws: a call is handed on with a plain sentence rather than not at all. */
+/** Never throws: a transfer with a plain sentence is better than none. */
 export async function summaryFor({ model, history, clock, logger }: SummaryOptions): Promise<string> {
   if (model === undefined) return fallback;
   const chatCtx = history.copy({ excludeFunctionCall: true });
@@ -35,14 +35,14 @@ export async function summaryFor({ model, history, clock, logger }: SummaryOptio
   try {
     const text = await Promise.race([
       stream.collect().then((answer) => answer.text.trim()),
-      sleep(clock, patienceMs, enough.signal).then(
+      sleep(clock, TIMEOUT_MS, enough.signal).then(
         () => '',
         () => '',
       ),
     ]);
     return text === '' ? fallback : text.slice(0, longest);
   } catch (err) {
-    logger.warn({ err }, 'a call is handed on without a summary');
+    logger.warn({ err }, 'failed to summarise a call; transferring it without a summary');
     return fallback;
   } finally {
     enough.abort();

@@ -20,7 +20,7 @@ export function createSmtpMailer({ servers, ca, timeoutMs = 20_000 }: SmtpMailer
       const server = smtpServerOf(mail.from, servers);
       if (server === undefined) {
         const domain = mail.from.slice(mail.from.lastIndexOf('@') + 1);
-        throw new MailError('no_server', `nobody knows the mail server of ${domain}: the operator can name it in PARLEY_SMTP_SERVERS`);
+        throw new MailError('no_server', `no mail server is known for ${domain}: the operator can name one in PARLEY_SMTP_SERVERS`);
       }
       const limited = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
       const transport = createTransport({
