@@ -27,7 +27,7 @@ export interface RevisionTool {
   readonly spec: Omit<ToolSpec, 'suspend' | 'agentRefs'>;
 }
 
-/** What changes without any configuration changing: a rotated Secret, a knowledge base deleted and made anew, a label. */
+/** What changes without any configuration changing: a rotated Secret, a knowledge base deleted and created again, a label. */
 interface RevisionVersions {
   /** By name of the Secret: a digest of its uid and resourceVersion, `null` while it is missing. */
   readonly secrets: Readonly<Record<string, string | null>>;

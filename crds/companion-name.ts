@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 /** `metadata.name` of a Secret or ConfigMap has at most this many characters. */
-const longestName = 253;
+const LONGEST_NAME = 253;
 
 /**
  * Usual name of the Secret or ConfigMap that is kept for an object: the facade keeps values there, and the operator the signing keys that it
@@ -9,6 +9,6 @@ const longestName = 253;
  */
 export function companionName(kind: string, name: string): string {
   const full = `${kind.toLowerCase()}-${name}`;
-  if (full.length <= longestName) return full;
+  if (full.length <= LONGEST_NAME) return full;
   return `${full.slice(0, 230).replace(/[-.]+$/, '')}-${createHash('sha256').update(full).digest('hex').slice(0, 12)}`;
 }

@@ -1,6 +1,6 @@
 /** Durations as resources have them: `500ms`, `1h30m`. */
 
-const part = /([0-9]+(?:\.[0-9]+)?)(ms|[smhd])/g;
+const PART = /([0-9]+(?:\.[0-9]+)?)(ms|[smhd])/g;
 export const millisecondsIn = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as const;
 
 /**
@@ -8,7 +8,7 @@ export const millisecondsIn = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 } as con
  * @throws RangeError when it isn't one.
  */
 export function millisecondsOf(text: string, units: Readonly<Record<string, number>> = millisecondsIn): number {
-  const parts = [...text.matchAll(part)].map(([all, amount, unit = '']) => ({ all, ms: Number(amount) * (units[unit] ?? Number.NaN) }));
+  const parts = [...text.matchAll(PART)].map(([all, amount, unit = '']) => ({ all, ms: Number(amount) * (units[unit] ?? Number.NaN) }));
   const total = parts.reduce((sum, { ms }) => sum + ms, 0);
   if (parts.length === 0 || parts.map(({ all }) => all).join('') !== text || Number.isNaN(total))
     throw new RangeError(`"${text}" is not a duration`);

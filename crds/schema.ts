@@ -34,7 +34,7 @@ export const list = <T extends z.ZodType>(item: T, max: number) => z.array(item)
 /** A list of distinct plain values, owned one by one. */
 export const setOf = <T extends z.ZodType>(item: T, max: number) => z.array(item).max(max).meta({ 'x-kubernetes-list-type': 'set' });
 
-/** A list whose items are told apart by the fields `keys`, and owned one by one. */
+/** A list whose items are identified by the fields `keys`, and owned one by one. */
 export const mapOf = <T extends z.ZodObject>(item: T, keys: readonly (keyof z.infer<T> & string)[], max: number) =>
   z.array(item).max(max).meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': keys });
 
@@ -71,7 +71,7 @@ const DURATION = /^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$/;
 
 /**
  * A duration as typed (`500ms`, `10s`, `1h30m`) between `min` and `max`; never normalised.
- * The rule looks only at what the pattern accepts: the server evaluates rules beside a pattern that failed, and would add a conversion error.
+ * The rule looks only at what the pattern accepts: the server evaluates rules even where a pattern failed, and would add a conversion error.
  */
 export const duration = (min: string, max: string) =>
   cel(z.string().max(32).regex(DURATION), {

@@ -16,7 +16,7 @@ export function traceAnnotation(trace: TraceContext | undefined, generation: num
   return trace === undefined ? {} : { [wellKnown.trace]: JSON.stringify({ generation, traceparent: trace.traceparent }) };
 }
 
-/** The trace in whose course the present spec was written; undefined where nobody said so. */
+/** The trace in which the present spec was written, where the annotation names one. */
 export function traceOf({ annotations, generation }: Annotated): TraceContext | undefined {
   const text = annotations?.[wellKnown.trace];
   if (text === undefined) return undefined;

@@ -86,7 +86,7 @@ export type WebhookSubscriptionSpec = z.output<typeof spec>;
 export type WebhookSubscriptionStatus = z.output<typeof status>;
 export type WebhookSubscription = Resource<WebhookSubscriptionSpec, WebhookSubscriptionStatus>;
 
-/** What people see, and what is unique: spaces around a name tell no two apart. */
+/** The name that people see, unique without the spaces around it. */
 export function subscriptionNameOf(subscription: Pick<WebhookSubscription, 'metadata' | 'spec'>): string {
   return subscription.spec.displayName?.trim() || subscription.metadata.name;
 }

@@ -1,4 +1,3 @@
-import { freezeDeep } from './freeze.ts';
 import { Pacer } from './pacer.ts';
 import { compareResourceVersions, isOrderable } from './resource-version.ts';
 import { keyOf, type KubeObject, type ObjectKey, type Stored } from './types.ts';
@@ -149,7 +148,7 @@ export class WatchCache<T extends KubeObject> implements Cache<Stored<T>> {
     return [{ type: 'deleted', object: last ? freezeDeep(last) : old.object }];
   }
 
-  /** The server has told everything up to here. */
+  /** The server has sent everything up to here. */
   advanceTo(resourceVersion: string): void {
     this.#resourceVersion = resourceVersion;
     for (const waiter of this.#waiters) if (this.#reached(waiter.resourceVersion)) waiter.resolve();
@@ -190,7 +189,7 @@ export class WatchCache<T extends KubeObject> implements Cache<Stored<T>> {
     return changes.concat(arrived);
   }
 
-  /** Nothing more will come: those who wait are told so. */
+  /** No more changes: pending waits reject. */
   close(reason: Error): void {
     this.#closed = reason;
     for (const waiter of this.#waiters) waiter.reject(reason);
@@ -256,4 +255,12 @@ function sameState(a: KubeObject, b: KubeObject): boolean {
 
 function isNewer<T extends KubeObject>(object: Stored<T>, old: Stored<T>): boolean {
   return compareResourceVersions(object.metadata.resourceVersion, old.metadata.resourceVersion) > 0;
+}
+
+/** Freezes a JSON value through and through, in place. What is frozen already is taken to be so below as well. */
+function freezeDeep<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const child of Object.values(value)) freezeDeep(child);
+  return value;
 }

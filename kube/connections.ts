@@ -3,7 +3,7 @@ import { Pool, ProxyAgent, Socks5ProxyAgent, type Dispatcher } from 'undici';
 import type { TlsMaterial } from './credentials.ts';
 
 /** Requests in flight to one API server; more wait in line. */
-const requestConnections = 16;
+const REQUEST_CONNECTIONS = 16;
 
 /** Connections to one API server, made with one set of TLS material. */
 export interface Connections {
@@ -32,5 +32,5 @@ export function connect(options: { readonly origin: string; readonly proxyUrl?: 
     if (options.proxyUrl.startsWith('socks')) return new Socks5ProxyAgent(options.proxyUrl, { ...common, requestTls: options.tls });
     return new ProxyAgent({ ...common, uri: options.proxyUrl, requestTls: { ...options.tls }, connect: socket });
   };
-  return { requests: pool(requestConnections), watches: pool(null) };
+  return { requests: pool(REQUEST_CONNECTIONS), watches: pool(null) };
 }

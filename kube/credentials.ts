@@ -18,12 +18,12 @@ export interface Identity {
   /** Authorization and impersonation headers. */
   readonly headers: Readonly<Record<string, string>>;
   readonly tls: TlsMaterial;
-  /** Equal for equal TLS material: connections are made anew when it changes. */
+  /** Equal for equal TLS material: new connections are opened when it changes. */
   readonly tlsKey: string;
 }
 
 /** Files are looked at again after this long: a rotated token or CA is in use within seconds. */
-const maxAgeMs = 5_000;
+const MAX_AGE_MS = 5_000;
 
 /**
  * Who we are, asked before each request. client-node parses the configuration, runs exec plugins, refreshes OIDC
@@ -43,7 +43,7 @@ export class KubeCredentials {
   /** @throws KubeError with reason `Unauthorized` when the credentials can't be had, e.g. an exec plugin that fails. */
   current(): Promise<Identity> {
     const now = this.#clock.monotonic();
-    if (this.#current !== undefined && now - this.#current.at < maxAgeMs) return this.#current.identity;
+    if (this.#current !== undefined && now - this.#current.at < MAX_AGE_MS) return this.#current.identity;
     const identity = read(this.#config);
     this.#current = { identity, at: now };
     // A failure is not worth keeping: the next request asks again.
@@ -53,7 +53,7 @@ export class KubeCredentials {
     return identity;
   }
 
-  /** Forgets everything that was read for `used`; nothing where somebody else has done so since. */
+  /** Forgets everything that was read for `used`; nothing where it has been read again since. */
   refresh(used: Promise<Identity>): void {
     if (this.#current !== undefined && this.#current.identity !== used) return;
     const fresh = new KubeConfig();

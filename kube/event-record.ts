@@ -40,9 +40,9 @@ export interface EventSeries {
 }
 
 /** The server's limits, in bytes and characters. */
-const maxNote = 1024;
-const maxWord = 128;
-const maxName = 253;
+const MAX_NOTE = 1024;
+const MAX_WORD = 128;
+const MAX_NAME = 253;
 
 export interface EventContext {
   readonly controller: string;
@@ -59,14 +59,14 @@ export function eventOf(object: KubeObject, input: EventInput, context: EventCon
     apiVersion: 'events.k8s.io/v1',
     kind: 'Event',
     // Events of cluster-scoped objects live in `default`, as those of all other components do.
-    metadata: { namespace: namespace ?? 'default', name: `${name.slice(0, maxName - context.suffix.length - 1)}.${context.suffix}` },
+    metadata: { namespace: namespace ?? 'default', name: `${name.slice(0, MAX_NAME - context.suffix.length - 1)}.${context.suffix}` },
     eventTime: microTime(context.now),
     type: input.type,
-    reason: cut(input.reason, maxWord),
-    action: cut(input.action ?? input.reason, maxWord),
-    note: cut(input.message, maxNote),
+    reason: cut(input.reason, MAX_WORD),
+    action: cut(input.action ?? input.reason, MAX_WORD),
+    note: cut(input.message, MAX_NOTE),
     reportingController: context.controller,
-    reportingInstance: cut(context.instance, maxWord),
+    reportingInstance: cut(context.instance, MAX_WORD),
     regarding: {
       apiVersion: object.apiVersion,
       kind: object.kind,

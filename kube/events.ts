@@ -34,12 +34,12 @@ interface Series {
 
 /** Like client-go's: one object may be talked about 25 times in a row, then once in five minutes. */
 const perObject = { burst: 25, refillMs: 300_000, maxKeys: 4096 };
-const maxSeries = 4096;
-const maxQueued = 1000;
+const MAX_SERIES = 4096;
+const MAX_QUEUED = 1000;
 /** The same thing said after so long is a new event, in milliseconds. */
-const seriesEndsAfterMs = 360_000;
-const maxAttempts = 4;
-const requestTimeoutMs = 10_000;
+const SERIES_ENDS_AFTER_MS = 360_000;
+const MAX_ATTEMPTS = 4;
+const REQUEST_TIMEOUT_MS = 10_000;
 const retryOptions = { baseMs: 500, maxMs: 5_000 };
 
 /**
@@ -92,7 +92,7 @@ export class EventRecorder {
     const { kind, metadata } = object;
     if (
       !this.#buckets.take(JSON.stringify([kind, metadata.namespace, metadata.name, metadata.uid]), now) ||
-      this.#queue.length >= maxQueued
+      this.#queue.length >= MAX_QUEUED
     ) {
       // What is counted is not lost: the next one of the series that may be sent brings the sum.
       this.#dropped++;
@@ -107,9 +107,9 @@ export class EventRecorder {
     const key = seriesKey(object, input);
     const known = this.#series.get(key);
     this.#series.delete(key);
-    const current = known && now - known.lastObserved < seriesEndsAfterMs ? known : this.#begin(object, input, now);
+    const current = known && now - known.lastObserved < SERIES_ENDS_AFTER_MS ? known : this.#begin(object, input, now);
     this.#series.set(key, current);
-    if (this.#series.size > maxSeries) {
+    if (this.#series.size > MAX_SERIES) {
       for (const oldest of this.#series.keys()) {
         this.#series.delete(oldest);
         break;
@@ -149,8 +149,8 @@ export class EventRecorder {
         return;
       } catch (error) {
         const again = error instanceof KubeError && (error.retryable || (error.notFound && series.created));
-        if (error instanceof KubeError && error.notFound) series.created = false; // its time to live is over: begin anew
-        if (!again || attempt >= maxAttempts) {
+        if (error instanceof KubeError && error.notFound) series.created = false; // its time to live is over: start again
+        if (!again || attempt >= MAX_ATTEMPTS) {
           this.#lost(error);
           return;
         }
@@ -178,13 +178,13 @@ export class EventRecorder {
         query,
         body: repeated,
         contentType: 'application/merge-patch+json',
-        timeoutMs: requestTimeoutMs,
+        timeoutMs: REQUEST_TIMEOUT_MS,
         idempotent: true,
       });
       return;
     }
     try {
-      await transport.request({ method: 'POST', path, body: { ...series.event, ...repeated }, timeoutMs: requestTimeoutMs });
+      await transport.request({ method: 'POST', path, body: { ...series.event, ...repeated }, timeoutMs: REQUEST_TIMEOUT_MS });
     } catch (error) {
       // The answer to an earlier attempt was lost, not the event.
       if (!(error instanceof KubeError && error.reason === 'AlreadyExists')) throw error;
@@ -196,7 +196,7 @@ export class EventRecorder {
   #lost(error: unknown): void {
     this.#dropped++;
     const cause = error instanceof Error ? error.message : String(error);
-    this.#options.logger?.[this.#troubled ? 'debug' : 'warn']({ cause }, 'an event could not be recorded');
+    this.#options.logger?.[this.#troubled ? 'debug' : 'warn']({ cause }, 'failed to record an event');
     this.#troubled = true;
   }
 }

@@ -27,7 +27,7 @@ export type DeepPartial<V> = V extends readonly unknown[] ? V : V extends object
  * The fields that `owner` owns, with their present values, and apiVersion, kind, name and namespace.
  *
  * A field that is owned whole (a value, an atomic list or map) is taken whole, but without what others own below it:
- * an empty map that was applied and filled by somebody else comes back empty. Items of keyed lists keep their keys,
+ * an empty map that was applied and filled by another manager comes back empty. Items of keyed lists keep their keys,
  * whoever owns those. A field that is owned and no longer there is left out.
  */
 export function extractOwned<T extends KubeObject>(object: T, owner: OwnerSelector): Extracted<T> {

@@ -2,7 +2,7 @@ import { WatchCache } from './cache.ts';
 import type { Informer } from './informer.ts';
 import type { KubeObject, Stored } from './types.ts';
 
-/** An informer of objects that are known beforehand and never change, for who may not watch them. It asks nobody anything. */
+/** An informer of objects that are known beforehand and never change, for processes that may not watch them. Sends no requests. */
 export function fixedInformer<T extends KubeObject>(objects: readonly Stored<T>[]): Informer<T> {
   const cache = new WatchCache<T>();
   const filled = cache.replace(objects, '1');

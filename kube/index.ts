@@ -11,7 +11,7 @@ export {
   type Transport,
   type TransportOptions,
 } from './transport.ts';
-export { kubeConfigOf } from './kube-config-of.ts';
+export { kubeConfigOf } from './kube-config.ts';
 export {
   ResourceClient,
   type ApplyOptions,
@@ -27,15 +27,22 @@ export { SecretReader, type SecretReaderOptions, type SecretVersion } from './se
 export type { WatchEvent, WatchStream } from './watch-stream.ts';
 export { extractOwned, fieldPathsOf, ownedPaths, type DeepPartial, type Extracted, type OwnerSelector } from './extract.ts';
 export type { FieldSet } from './fields.ts';
-export { createInformer, type Change, type ChangeListener, type ChangeType, type Informer, type InformerOptions } from './informer.ts';
+export {
+  createInformer,
+  withoutBookkeeping,
+  type Change,
+  type ChangeListener,
+  type ChangeType,
+  type Informer,
+  type InformerOptions,
+} from './informer.ts';
 export { fixedInformer } from './fixed-informer.ts';
 export type { Cache, IndexFunction } from './cache.ts';
-export { withoutBookkeeping } from './transform.ts';
 export { compareResourceVersions } from './resource-version.ts';
 export { Pacer } from './pacer.ts';
 export { WorkQueue, type WorkQueueAddOptions, type WorkQueueRunOptions, type WorkQueueOptions } from './work-queue.ts';
 export type { Priority } from './key-queue.ts';
-export { LeaderElector, LeadershipLost, type LeaderElectorOptions, type LeadOptions } from './lease.ts';
+export { LeaderElector, LeadershipLostError, type LeaderElectorOptions, type LeadOptions } from './lease.ts';
 export { leases, type Lease, type LeaseSpec } from './lease-record.ts';
 export { EventRecorder, type EventInput, type EventRecorderOptions, type EventType } from './events.ts';
 export { SampledGauge, type Sample } from './sampled-gauge.ts';

@@ -8,7 +8,6 @@ import { Pacer } from './pacer.ts';
 import { Reflector, type WatchSource } from './reflector.ts';
 import type { ReflectorState } from './reflector-state.ts';
 import type { ResourceClient } from './resource-client.ts';
-import { withoutBookkeeping } from './transform.ts';
 import { keyOf, type KubeObject, type Stored } from './types.ts';
 
 export interface InformerOptions<T extends KubeObject> {
@@ -31,30 +30,30 @@ export interface InformerOptions<T extends KubeObject> {
 
 export type ChangeType = 'added' | 'modified' | 'deleted';
 
-/** One change, told after it is in the cache. */
+/** One change, notified after it is in the cache. */
 export interface Change<T> {
   readonly type: ChangeType;
   /** The new state; the last known one of a deleted object. */
   readonly object: T;
   /** With `modified`: the state before. */
   readonly previous?: T;
-  /** Part of the first listing, or told to a listener that came later: nothing happened just now. */
+  /** From the first listing, or replayed for a listener that was added later: nothing changed just now. */
   readonly initial: boolean;
 }
 
 export type ChangeListener<T> = (change: Change<T>) => void;
 
-/** Knows every object of one kind, and tells of each change. */
+/** Caches every object of one kind, and notifies of each change. */
 export interface Informer<T extends KubeObject> {
   readonly cache: Cache<Stored<T>>;
   /** Begins to list and watch. Idempotent. */
   start(): void;
   /** Ends it; `synced` and `waitFor` that still wait reject. The cache stays readable. Idempotent. */
   stop(): Promise<void>;
-  /** Resolves once the first listing is in the cache and has been told to every listener. Rejects with the signal's reason or when stopped. */
+  /** Resolves once the first listing is in the cache and every listener has been notified of it. Rejects with the signal's reason or when stopped. */
   synced(signal?: AbortSignal): Promise<void>;
   /**
-   * Calls `listener` for every change, in order. A late listener is told at once of what is there already. One that throws is logged, and
+   * Calls `listener` for every change, in order. A late listener gets what exists at once. One that throws is logged, and
    * keeps neither the others nor its own next changes away.
    * @returns a function that takes the listener out again.
    */
@@ -92,7 +91,7 @@ class WatchInformer<T extends KubeObject> implements Informer<T> {
     this.#cache = new WatchCache<T>({
       ...(options.indexes ? { indexes: options.indexes } : {}),
       onIndexError: (err, index, key) =>
-        this.#logger?.error({ err, index, key }, 'an index function threw; the object is not found through this index'),
+        this.#logger?.error({ err, index, key }, 'an index function failed; the object is missing from this index'),
     });
     this.#metrics = informerMetrics({
       registry,
@@ -104,7 +103,7 @@ class WatchInformer<T extends KubeObject> implements Informer<T> {
     this.#reflector = new Reflector<T>({
       client,
       cache: this.#cache,
-      onChanges: (changes, { initial }) => this.#tell(changes, initial),
+      onChanges: (changes, { initial }) => this.#notify(changes, initial),
       transform: options.transform ?? withoutBookkeeping,
       namespace,
       labelSelector,
@@ -171,8 +170,8 @@ class WatchInformer<T extends KubeObject> implements Informer<T> {
     return this.#reflector.lastContact;
   }
 
-  async #tell(changes: readonly CacheChange<Stored<T>>[], initial: boolean): Promise<void> {
-    // Who comes while these are told has been told of the cache, which holds them all.
+  async #notify(changes: readonly CacheChange<Stored<T>>[], initial: boolean): Promise<void> {
+    // A listener that is added meanwhile has been notified of the cache, which holds them all.
     const listeners = [...this.#listeners];
     const pacer = new Pacer();
     for (const change of changes) {
@@ -187,7 +186,20 @@ class WatchInformer<T extends KubeObject> implements Informer<T> {
     try {
       listener(change);
     } catch (err) {
-      this.#logger?.error({ err, key: keyOf(change.object), change: change.type }, 'a listener threw; the informer goes on');
+      this.#logger?.error({ err, key: keyOf(change.object), change: change.type }, 'a listener failed; continuing with the others');
     }
   }
+}
+
+const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/**
+ * The object without the server's field ownership records and without kubectl's copy of what was last applied: together often
+ * more than half of an object, and of no use to a reader.
+ */
+export function withoutBookkeeping<T extends KubeObject>(object: T): T {
+  const { managedFields: _managedFields, annotations, ...metadata } = object.metadata;
+  if (annotations === undefined) return { ...object, metadata };
+  const { [LAST_APPLIED]: _LAST_APPLIED, ...others } = annotations;
+  return { ...object, metadata: Object.keys(others).length > 0 ? { ...metadata, annotations: others } : metadata };
 }

@@ -5,6 +5,7 @@ import { delimiter, dirname, join, resolve } from 'node:path';
 import { KubeConfig } from '@kubernetes/client-node';
 import { parse } from 'yaml';
 
+import { ConfigError, type Config } from '../platform/config/config.ts';
 import { KubeError } from './error.ts';
 
 export type { KubeConfig } from '@kubernetes/client-node';
@@ -42,6 +43,20 @@ export function loadKubeConfig(options: LoadKubeConfigOptions = {}): KubeConfig 
     });
   }
   return config;
+}
+
+/**
+ * Where the API server is, as a role's configuration says: the file of KUBECONFIG, or the service account of the pod.
+ *
+ * @throws ConfigError where there is none, or it can't be used
+ */
+export function kubeConfigOf({ KUBECONFIG: path }: Pick<Config, 'KUBECONFIG'>): KubeConfig {
+  try {
+    return loadKubeConfig(path === undefined ? {} : { path });
+  } catch (error) {
+    if (!(error instanceof KubeError)) throw error;
+    throw new ConfigError(`KUBECONFIG: ${error.message}`, { cause: error });
+  }
 }
 
 function useContext(config: KubeConfig, name: string): void {

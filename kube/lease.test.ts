@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { FakeClock, settle } from '../test/support/fake-clock.ts';
 import { KubeError } from './error.ts';
 import type { Lease, LeaseSpec } from './lease-record.ts';
-import { LeaderElector, LeadershipLost, type LeaderElectorOptions } from './lease.ts';
+import { LeaderElector, LeadershipLostError, type LeaderElectorOptions } from './lease.ts';
 import type { KubeRequestOptions } from './resource-client.ts';
 import type { Stored } from './types.ts';
 
@@ -325,7 +325,7 @@ describe('LeaderElector', () => {
     await settle();
     line.broken = 'refusing';
     await clock.advance(11_000);
-    expect(reasons).toEqual([expect.any(LeadershipLost)]);
+    expect(reasons).toEqual([expect.any(LeadershipLostError)]);
     stop.abort();
     await clock.advance(10_000);
     await running;

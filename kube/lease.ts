@@ -30,13 +30,13 @@ export interface LeadOptions {
    * before another candidate may begin. When it returns by itself, the lease is released and `run` resolves; what it throws, `run` throws.
    */
   readonly onStarted: (signal: AbortSignal) => Promise<void>;
-  /** Ends the candidacy: the work is told, waited for, and the lease released. */
+  /** Ends the candidacy: the work is aborted, awaited, and the lease released. */
   readonly signal: AbortSignal;
 }
 
-/** Leadership ended: nobody may rely on it any more. */
-export class LeadershipLost extends Error {
-  override readonly name = 'LeadershipLost';
+/** Leadership ended. */
+export class LeadershipLostError extends Error {
+  override readonly name = 'LeadershipLostError';
 }
 
 /**
@@ -78,7 +78,7 @@ export class LeaderElector {
     return this.#leading;
   }
 
-  /** Who held the lease when it was last seen; `undefined` when nobody did. */
+  /** The last known holder of the lease; `undefined` without one. */
   get holder(): string | undefined {
     return this.#stored?.spec?.holderIdentity || undefined;
   }
@@ -124,7 +124,7 @@ export class LeaderElector {
       logger?.info({ lease: this.#name, identity }, 'this process leads');
       return true;
     } catch (error) {
-      if (!signal.aborted) this.#trouble(error, 'the lease could not be taken');
+      if (!signal.aborted) this.#trouble(error, 'failed to acquire the lease; retrying');
       return false;
     }
   }
@@ -136,8 +136,13 @@ export class LeaderElector {
     const lose = (): void => {
       lost = true;
       this.#leading = false;
-      this.#options.logger?.error({ lease: this.#name }, 'leadership lost: the lease was taken, or could not be renewed in time');
-      ended.abort(new LeadershipLost(`the lease ${this.#name} was not renewed for ${this.#renewMs} ms, or another candidate holds it`));
+      this.#options.logger?.error(
+        { lease: this.#name },
+        'lost leadership: another candidate holds the lease, or it was not renewed in time',
+      );
+      ended.abort(
+        new LeadershipLostError(`the lease ${this.#name} was not renewed for ${this.#renewMs} ms, or another candidate holds it`),
+      );
     };
     const onStop = (): void => ended.abort(signal.reason);
     signal.addEventListener('abort', onStop, { once: true });
@@ -146,9 +151,9 @@ export class LeaderElector {
     try {
       await onStarted(ended.signal);
     } catch (error) {
-      // Work that is told to end often ends by throwing; only what it throws by itself is a failure.
+      // Aborted work often ends by throwing; only what it throws by itself is a failure.
       if (!ended.signal.aborted) throw error;
-      this.#options.logger?.debug({ err: error, lease: this.#name }, "the leader's work ended with an error after it was told to stop");
+      this.#options.logger?.debug({ err: error, lease: this.#name }, "the leader's work ended with an error after it was aborted");
     } finally {
       this.#leading = false;
       ended.abort();
@@ -184,7 +189,7 @@ export class LeaderElector {
       return 'renewed';
     } catch (error) {
       if (signal.aborted) return 'failed';
-      this.#trouble(error, 'the lease could not be renewed');
+      this.#trouble(error, 'failed to renew the lease; retrying');
       if (!(error instanceof KubeError) || !(error.notFound || error.code === 409)) return 'failed';
     }
     // Someone wrote it: a person who edited a label, this process in a request whose answer was lost, or another holder.
@@ -200,13 +205,13 @@ export class LeaderElector {
   async #release(): Promise<void> {
     const { client, identity, logger } = this.#options;
     try {
-      // Read anew: a renewal that was cut off may have reached the server.
+      // Read again: a renewal that was cut off may have reached the server.
       const before = await this.#read(undefined);
       if (before?.spec?.holderIdentity !== identity) return;
       this.#stored = await client.update({ ...before, spec: released(before.spec, this.#clock.now()) }, { timeoutMs: this.#retryMs });
       logger?.info({ lease: this.#name }, 'lease released');
     } catch (err) {
-      logger?.warn({ err, lease: this.#name }, 'the lease could not be released; it runs out by itself');
+      logger?.warn({ err, lease: this.#name }, 'failed to release the lease; it expires by itself');
     }
   }
 

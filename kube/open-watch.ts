@@ -1,7 +1,6 @@
-import type { Clock } from '../platform/clock.ts';
+import type { Clock, Timer } from '../platform/clock.ts';
 import { KubeError } from './error.ts';
 import type { ResourceClient, WatchOptions } from './resource-client.ts';
-import { SilenceWatch } from './silence.ts';
 import type { KubeObject } from './types.ts';
 import type { WatchEvent, WatchStream } from './watch-stream.ts';
 
@@ -77,5 +76,68 @@ export class OpenWatch<T extends KubeObject> {
         reason: 'Silent',
         message: `the API server sent nothing for ${this.#silence.limitMs / 1000} s; its connection is taken for dead`,
       });
+  }
+}
+
+interface SilenceWatchOptions {
+  readonly clock: Clock;
+  readonly limitMs: number;
+  /** Called once. */
+  readonly onSilent: () => void;
+}
+
+/**
+ * Detects a connection on which nothing arrives any more: one whose other end vanished stays open for hours.
+ * Only time spent listening counts: while the reader is busy, silence is its own.
+ * Receiving something costs an assignment; the timer is only set again when it fires.
+ */
+class SilenceWatch {
+  readonly #options: SilenceWatchOptions;
+  #limitMs: number;
+  #since: number;
+  #listening = true;
+  #timer: Timer;
+
+  constructor(options: SilenceWatchOptions) {
+    this.#options = options;
+    this.#limitMs = options.limitMs;
+    this.#since = options.clock.monotonic();
+    this.#timer = this.#arm(options.limitMs);
+  }
+
+  heard(): void {
+    this.#since = this.#options.clock.monotonic();
+  }
+
+  /** The reader waits for the next thing (`true`) or works on the last one. */
+  set listening(listening: boolean) {
+    this.#listening = listening;
+    if (listening) this.heard();
+  }
+
+  get limitMs(): number {
+    return this.#limitMs;
+  }
+
+  set limitMs(limitMs: number) {
+    this.#limitMs = limitMs;
+    this.#timer.cancel();
+    this.#timer = this.#arm(this.#left());
+  }
+
+  stop(): void {
+    this.#timer.cancel();
+  }
+
+  #left(): number {
+    return this.#since + this.#limitMs - this.#options.clock.monotonic();
+  }
+
+  #arm(ms: number): Timer {
+    return this.#options.clock.after(Math.max(0, ms), () => {
+      const left = this.#listening ? this.#left() : this.#limitMs;
+      if (left > 0) this.#timer = this.#arm(left);
+      else this.#options.onSilent();
+    });
   }
 }

@@ -1,5 +1,5 @@
 /** Longest time a loop runs before other work gets its turn, in milliseconds. */
-const sliceMs = 10;
+const SLICE_MS = 10;
 
 /**
  * Breaks a long loop into slices, so that 10,000 objects in a row don't hold the event loop.
@@ -11,7 +11,7 @@ export class Pacer {
 
   /** Whether this slice is used up: then `await pacer.pause()`. Split in two so that the common case costs no promise. */
   get due(): boolean {
-    return performance.now() - this.#sliceStart > sliceMs;
+    return performance.now() - this.#sliceStart > SLICE_MS;
   }
 
   /** Lets timers, I/O and other callbacks run, then begins a new slice. */

@@ -93,7 +93,7 @@ type Row<S extends StateName> = {
 
 /** A watch that lasted this long, in milliseconds, makes up for the failures before it. */
 export const healthyMs = 10_000;
-/** A watch that is over sooner than this, in milliseconds, served nobody. */
+/** A watch that is over sooner than this, in milliseconds counts as a failure. */
 export const shortestWatchMs = 1_000;
 /** WatchLists in a row that break before one listing is made by pages: being in sync matters more than how. */
 export const watchListAttempts = 3;
@@ -128,7 +128,7 @@ const table: { readonly [S in StateName]: Row<S> } = {
 
 /** The state after `event` in `state`. Pure. */
 export function transition<S extends Exclude<ReflectorState, Stopped>>(state: S, event: EventIn<S['name']>): ReflectorState {
-  // The signature pairs state and event; looking a function up by both loses the pairing, so it is told to the compiler again.
+  // The signature pairs state and event; looking a function up by both loses the pairing, so the cast restores it.
   const row = table[state.name] as unknown as Readonly<Record<string, (state: S, event: EventIn<S['name']>) => ReflectorState>>;
   const step = row[event.type];
   if (!step) throw new TypeError(`a reflector that is ${state.name} can't take the event ${event.type}`);

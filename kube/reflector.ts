@@ -36,14 +36,14 @@ export interface ReflectorObserver {
 }
 
 /** Objects per page where a WatchList can't be had. */
-const pageLimit = 500;
+const PAGE_LIMIT = 500;
 /** The server sends a bookmark about once a minute: a watch that is silent for three has lost its connection. */
-const silentWatchMs = 180_000;
+const SILENT_WATCH_MS = 180_000;
 /** A listing that sends nothing for this long, in milliseconds, is not going to. */
-const silentListMs = 60_000;
+const SILENT_LIST_MS = 60_000;
 const backoffOptions = { baseMs: 800, maxMs: 30_000 };
 /** Answers to a WatchList that say nothing about WatchLists: the same would be said to a listing by pages. */
-const notAboutWatchList = new Set([401, 403, 404, 408, 410, 429]);
+const NOT_ABOUT_WATCH_LIST = new Set([401, 403, 404, 408, 410, 429]);
 
 /**
  * Keeps a cache equal to what the API server has, for as long as it runs: lists, watches, and begins again where either breaks.
@@ -59,7 +59,7 @@ export class Reflector<T extends KubeObject> {
   #lastError: KubeError | undefined;
   #state: ReflectorState = initialState;
   /** Ends what is open or waited for, without ending the run. */
-  #hurry = new AbortController();
+  #reconnecting = new AbortController();
 
   constructor(options: ReflectorOptions<T>) {
     this.#options = options;
@@ -83,7 +83,7 @@ export class Reflector<T extends KubeObject> {
 
   /** Gives up the present connection, attempt or wait, and goes on at once. */
   reconnect(): void {
-    this.#hurry.abort(new Error('another connection is wanted'));
+    this.#reconnecting.abort(new Error('reconnecting'));
   }
 
   /** Resolves once `signal` has aborted and nothing is open any more. To be called once. */
@@ -120,7 +120,7 @@ export class Reflector<T extends KubeObject> {
         return { type: 'unsupported' };
       }
       this.#options.observer?.listed(mode, 'failed');
-      this.#report(error, 'the listing failed');
+      this.#report(error, 'failed to list; retrying');
       return { type: 'failed' };
     }
   }
@@ -131,7 +131,7 @@ export class Reflector<T extends KubeObject> {
     let page: ResourcePage<T> | undefined;
     do {
       const position = page?.continue === undefined ? {} : { continue: page.continue };
-      page = await this.#options.client.list({ ...this.#scope(), ...position, limit: pageLimit, signal });
+      page = await this.#options.client.list({ ...this.#scope(), ...position, limit: PAGE_LIMIT, signal });
       this.#heard();
       for (const item of page.items) {
         if (pacer.due) await pacer.pause();
@@ -143,7 +143,7 @@ export class Reflector<T extends KubeObject> {
   }
 
   async #watchList(signal: AbortSignal): Promise<Listed<T>> {
-    const watch = await this.#openWatch({ sendInitialEvents: true }, silentListMs, signal);
+    const watch = await this.#openWatch({ sendInitialEvents: true }, SILENT_LIST_MS, signal);
     const items = new Map<ObjectKey, Stored<T>>();
     for (;;) {
       const event = await watch.next();
@@ -151,7 +151,7 @@ export class Reflector<T extends KubeObject> {
         throw new KubeError({ code: 0, reason: 'Incomplete', message: 'the server ended a WatchList before it was complete' });
       if (event.type === 'BOOKMARK') {
         if (!event.initialEventsEnd) continue;
-        watch.silentMs = silentWatchMs;
+        watch.silentMs = SILENT_WATCH_MS;
         return { items: [...items.values()], resourceVersion: event.resourceVersion };
       }
       // A server whose cache was behind sends what it held, then what happened since, and only then the end of the listing.
@@ -166,7 +166,7 @@ export class Reflector<T extends KubeObject> {
     let openedAt: number | undefined;
     let outcome: 'ended' | 'broken' | 'expired' = 'ended';
     try {
-      const watch = this.#open ?? (await this.#openWatch({ resourceVersion }, silentWatchMs, signal));
+      const watch = this.#open ?? (await this.#openWatch({ resourceVersion }, SILENT_WATCH_MS, signal));
       openedAt = this.#clock.monotonic();
       this.#recovered();
       for (let event = await watch.next(); event !== undefined; event = await watch.next()) {
@@ -181,7 +181,7 @@ export class Reflector<T extends KubeObject> {
       if (!signal.aborted) {
         const error = asKubeError(thrown);
         outcome = isExpired(error) ? 'expired' : 'broken';
-        this.#report(error, outcome === 'expired' ? 'the watch is too old; listing again' : 'the watch broke');
+        this.#report(error, outcome === 'expired' ? 'the watch is too old; listing again' : 'the watch failed; retrying');
       }
     } finally {
       this.#closeWatch();
@@ -197,12 +197,12 @@ export class Reflector<T extends KubeObject> {
       Math.min(this.#lastError?.retryAfterMs ?? 0, backoffOptions.maxMs),
     );
     try {
-      await sleep(this.#clock, delay, AbortSignal.any([signal, this.#hurry.signal]));
+      await sleep(this.#clock, delay, AbortSignal.any([signal, this.#reconnecting.signal]));
     } catch {
       if (signal.aborted) return { type: 'stop' };
     }
-    // Asked to hurry once, it hurries once: what fails again waits again.
-    if (this.#hurry.signal.aborted) this.#hurry = new AbortController();
+    // One request skips one wait: what fails again waits again.
+    if (this.#reconnecting.signal.aborted) this.#reconnecting = new AbortController();
     return { type: 'elapsed' };
   }
 
@@ -225,7 +225,7 @@ export class Reflector<T extends KubeObject> {
       return this.#options.transform(object);
     } catch (err) {
       // Kept as it came it might hold what the transform is there to drop.
-      this.#options.logger?.error({ err, key: keyOf(object) }, 'the transform of an object threw; the object is left out');
+      this.#options.logger?.error({ err, key: keyOf(object) }, 'failed to transform an object; leaving it out');
       return undefined;
     }
   }
@@ -235,11 +235,11 @@ export class Reflector<T extends KubeObject> {
     silentMs: number,
     signal: AbortSignal,
   ): Promise<OpenWatch<T>> {
-    // Spread out, so that not all watches of all replicas begin anew at once.
+    // Spread out, so that not all watches of all replicas restart at once.
     const timeoutSeconds = Math.round(300 + this.#random() * 300);
     const watch = await OpenWatch.open(
       this.#options.client,
-      { ...position, ...this.#scope(), timeoutSeconds, signal: AbortSignal.any([signal, this.#hurry.signal]) },
+      { ...position, ...this.#scope(), timeoutSeconds, signal: AbortSignal.any([signal, this.#reconnecting.signal]) },
       { clock: this.#clock, silentMs, onContact: () => this.#heard() },
     );
     this.#open = watch;
@@ -293,8 +293,8 @@ function isExpired(error: KubeError): boolean {
   return error.code === 410 || error.reason === 'Expired' || error.reason === 'Gone';
 }
 
-/** 4xx: the request isn't understood. 500 in the stream: its etcd is older than 3.5 and can't tell how far it is. */
+/** 4xx: the request isn't understood. 500 in the stream: its etcd is older than 3.5 and can't report its progress. */
 function saysNoWatchList(error: KubeError): boolean {
   if (error.code === 500) return error.message.includes('RequestWatchProgress');
-  return error.code >= 400 && error.code < 500 && !notAboutWatchList.has(error.code);
+  return error.code >= 400 && error.code < 500 && !NOT_ABOUT_WATCH_LIST.has(error.code);
 }

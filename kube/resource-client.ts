@@ -79,10 +79,10 @@ export interface DeleteOptions extends KubeRequestOptions {
 }
 
 /** Objects per page of {@link ResourceClient.listAll}: as large as client-go's. */
-const pageSize = 500;
+const PAGE_SIZE = 500;
 
-const metadataAccept = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
-const metadataListAccept = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
+const METADATA_ACCEPT = 'application/json;as=PartialObjectMetadata;g=meta.k8s.io;v=v1';
+const METADATA_LIST_ACCEPT = 'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1';
 
 /**
  * Reads and writes objects of one kind. Every method throws {@link KubeError}.
@@ -107,7 +107,7 @@ export class ResourceClient<T extends KubeObject> {
     return this.#transport.request<Stored<T>>({
       method: 'GET',
       path: this.#path(ref.namespace, ref.name),
-      ...(this.metadataOnly ? { accept: metadataAccept } : {}),
+      ...(this.metadataOnly ? { accept: METADATA_ACCEPT } : {}),
       ...common(options),
     });
   }
@@ -127,7 +127,7 @@ export class ResourceClient<T extends KubeObject> {
           ? { resourceVersion: options.resourceVersion, resourceVersionMatch: options.resourceVersionMatch }
           : {}),
       },
-      ...(this.metadataOnly ? { accept: metadataListAccept } : {}),
+      ...(this.metadataOnly ? { accept: METADATA_LIST_ACCEPT } : {}),
       ...common(options),
     });
     const next = answer.metadata.continue;
@@ -144,10 +144,10 @@ export class ResourceClient<T extends KubeObject> {
   /** All pages, each of {@link ListOptions.limit} (default: 500) objects. A 410 `Expired` between two pages is the caller's: list again. */
   async listAll(options: Omit<ListOptions, 'continue'> = {}): Promise<ResourcePage<T>> {
     const items: Stored<T>[] = [];
-    let page = await this.list({ limit: pageSize, ...options });
+    let page = await this.list({ limit: PAGE_SIZE, ...options });
     items.push(...page.items);
     while (page.continue !== undefined) {
-      page = await this.list({ limit: pageSize, ...options, continue: page.continue });
+      page = await this.list({ limit: PAGE_SIZE, ...options, continue: page.continue });
       items.push(...page.items);
     }
     return { items, resourceVersion: page.resourceVersion };
@@ -170,7 +170,7 @@ export class ResourceClient<T extends KubeObject> {
           : { sendInitialEvents: options.sendInitialEvents, resourceVersionMatch: 'NotOlderThan' }),
         timeoutSeconds: options.timeoutSeconds,
       },
-      ...(this.metadataOnly ? { accept: metadataAccept } : {}),
+      ...(this.metadataOnly ? { accept: METADATA_ACCEPT } : {}),
       ...common(options),
     });
     return watchStream<T>({ stream, what: `watch of ${path}`, onBytes: options.onBytes });
@@ -185,7 +185,7 @@ export class ResourceClient<T extends KubeObject> {
     return this.#apply(this.#path(object.metadata.namespace, object.metadata.name), object, { force: false, ...options });
   }
 
-  /** Server-side apply to the status subresource; takes other managers' fields unless told otherwise. 404 when the object is gone. */
+  /** Server-side apply to the status subresource; takes other managers' fields by default. 404 when the object is gone. */
   async applyStatus(object: T, options: ApplyOptions = {}): Promise<Stored<T>> {
     return this.#apply(`${this.#path(object.metadata.namespace, object.metadata.name)}/status`, object, { force: true, ...options });
   }

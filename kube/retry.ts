@@ -3,8 +3,8 @@ import type { KubeError } from './error.ts';
 /** Attempts of one request, the first included. */
 export const maxAttempts = 5;
 
-/** A server that asks for more patience than this is answered with the error: the caller's own queue waits better. */
-const longestWaitMs = 10_000;
+/** Where the server asks for a longer wait, the request fails: the caller's own queue waits better. */
+const LONGEST_WAIT_MS = 10_000;
 
 export interface RetryInput {
   readonly error: KubeError;
@@ -29,7 +29,7 @@ export function retryDelay({ error, idempotent, attempt, random }: RetryInput): 
   if (!again) return undefined;
   // Jitter on top, never below what the server asked for: a herd that comes back together is sent away again.
   const delay = (asked ?? 100 * 2 ** (attempt - 1)) * (1 + random() * 0.2);
-  return delay > longestWaitMs * 1.2 ? undefined : delay;
+  return delay > LONGEST_WAIT_MS * 1.2 ? undefined : delay;
 }
 
 function isLost(cause: unknown): boolean {

@@ -132,15 +132,15 @@ function schemaCauses(code: number, message: string): { readonly message: string
   return { message, causes: unknown };
 }
 
-const noise = 'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
+const NOISE = 'some validation rules were not checked because the object was invalid; correct the existing errors to complete validation';
 
 function isNoise(cause: StatusCause): boolean {
-  return cause.field === '<nil>' && cause.message.endsWith(noise);
+  return cause.field === '<nil>' && cause.message.endsWith(NOISE);
 }
 
 /** `X "a" is invalid: [spec.title: Too long: …, <nil>: Invalid value: null: some validation rules …]` */
 function withoutNoiseCause(message: string): string {
-  const end = `, <nil>: Invalid value: null: ${noise}]`;
+  const end = `, <nil>: Invalid value: null: ${NOISE}]`;
   return message.endsWith(end) ? message.slice(0, -end.length).replace(' is invalid: [', ' is invalid: ') : message;
 }
 

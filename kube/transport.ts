@@ -27,7 +27,7 @@ export interface KubeRequest {
   readonly contentType?: string;
   /** Default: `application/json`. */
   readonly accept?: string;
-  /** Sent besides; those that say who asks win over them. */
+  /** Additional headers; those that authenticate override them. */
   readonly headers?: Readonly<Record<string, string | string[]>>;
   /** Longest time for the request with all its retries, in milliseconds; for a stream: until its headers. Default: 30,000. */
   readonly timeoutMs?: number;
@@ -64,8 +64,8 @@ export interface TransportOptions {
   readonly logger?: Logger;
 }
 
-const defaultTimeoutMs = 30_000;
-const closeGraceMs = 2_000;
+const DEFAULT_TIMEOUT_MS = 30_000;
+const CLOSE_GRACE_MS = 2_000;
 
 /** Unlike the shared clock its timers keep the process alive: a request that waits to be sent again is still under way. */
 const waitingClock: Clock = {
@@ -114,7 +114,7 @@ class HttpTransport implements Transport {
   async request<T>(request: KubeRequest): Promise<T> {
     const deadline = new Deadline({
       clock: this.#clock,
-      timeoutMs: request.timeoutMs ?? defaultTimeoutMs,
+      timeoutMs: request.timeoutMs ?? DEFAULT_TIMEOUT_MS,
       signal: request.signal,
       what: describe(request),
     });
@@ -133,7 +133,7 @@ class HttpTransport implements Transport {
   async stream(request: KubeRequest): Promise<KubeStream> {
     const deadline = new Deadline({
       clock: this.#clock,
-      timeoutMs: request.timeoutMs ?? defaultTimeoutMs,
+      timeoutMs: request.timeoutMs ?? DEFAULT_TIMEOUT_MS,
       signal: request.signal,
       what: describe(request),
     });
@@ -288,7 +288,7 @@ async function retire(connections: Connections, clock: Clock): Promise<void> {
   await connections.watches.destroy();
   let timer: { cancel(): void } | undefined;
   const late = new Promise<void>((resolve) => {
-    timer = clock.after(closeGraceMs, resolve);
+    timer = clock.after(CLOSE_GRACE_MS, resolve);
   });
   await Promise.race([connections.requests.close(), late]);
   timer?.cancel();

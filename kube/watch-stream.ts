@@ -24,7 +24,7 @@ export interface WatchStream<T extends KubeObject> extends AsyncIterable<WatchEv
 }
 
 /** Longest time the loop parses without letting other work run, in milliseconds. */
-const sliceMs = 10;
+const SLICE_MS = 10;
 
 export interface WatchStreamOptions {
   readonly stream: KubeStream;
@@ -47,7 +47,7 @@ async function* events<T extends KubeObject>({ stream, what, onBytes }: WatchStr
       for (const line of lines.push(chunk)) {
         // Chunks that are already here resolve as microtasks, and so does the consumer: without a break in between,
         // an initial list of 10,000 objects would hold the event loop for as long as it takes to parse.
-        if (performance.now() - sliceStart > sliceMs) {
+        if (performance.now() - sliceStart > SLICE_MS) {
           await new Promise((resolve) => setImmediate(resolve));
           sliceStart = performance.now();
         }

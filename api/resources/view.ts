@@ -5,7 +5,7 @@ import type { IndexFunction } from '../../kube/cache.ts';
 import { KubeError } from '../../kube/error.ts';
 import { createInformer, type Informer } from '../../kube/informer.ts';
 import type { ResourceClient } from '../../kube/resource-client.ts';
-import { withoutBookkeeping } from '../../kube/transform.ts';
+import { withoutBookkeeping } from '../../kube/informer.ts';
 import { compareResourceVersions } from '../../kube/resource-version.ts';
 import { keyOf, type KubeObject, type Stored } from '../../kube/types.ts';
 import { sleep, type Clock } from '../../platform/clock.ts';

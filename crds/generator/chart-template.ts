@@ -6,7 +6,7 @@ const MARK = 'helm.sh/parley-metadata';
 
 /**
  * The CRD as a template of the subchart `crds`. It stands in `templates/`, not in Helm's `crds/`, so that an upgrade of the chart upgrades it;
- * `keep` leaves it (and with it every resource) in the cluster when the release goes. What all of them have beside a name is in the
+ * `keep` leaves it (and with it every resource) in the cluster when the release goes. What all of them have in addition to a name is in the
  * subchart's `_metadata.tpl`.
  */
 export function toChartTemplate(crd: CustomResourceDefinition): string {

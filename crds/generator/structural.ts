@@ -130,7 +130,7 @@ function convertString(node: JsonNode, { path }: Context): StructuralSchema {
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
 
-/** Integers as zod bounds them when nobody did: they say what JavaScript can count, not what the field means. */
+/** Zod's default bounds of integers: what JavaScript can count, not what the field means. */
 const isSafeIntegerBound = (value: unknown): boolean => value === Number.MAX_SAFE_INTEGER || value === Number.MIN_SAFE_INTEGER;
 const fitsInt32 = (value: unknown): boolean => typeof value === 'number' && value >= -2_147_483_648 && value <= 2_147_483_647;
 

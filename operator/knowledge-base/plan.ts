@@ -114,7 +114,7 @@ function actionsFor(
   ];
 }
 
-const followed = ['uid', 'model', 'dimension', 'language', 'maxTokens', 'overlapTokens', 'workspace'] as const;
+const FOLLOWED = ['uid', 'model', 'dimension', 'language', 'maxTokens', 'overlapTokens', 'workspace'] as const;
 
 /** @param spec - of the collection; absent where the resource is not accepted */
 function synced(knowledgeBase: KnowledgeBase, spec: CollectionSpec | undefined, view: KnowledgeView): ConditionStage {
@@ -137,7 +137,7 @@ function synced(knowledgeBase: KnowledgeBase, spec: CollectionSpec | undefined, 
   const { collection, conflict } = view;
   if (conflict !== undefined && sameJson(conflict.spec, spec))
     return stage({ reason: 'EmbeddingModelMismatch', message: conflict.message });
-  if (collection !== undefined && followed.every((field) => collection[field] === spec[field]))
+  if (collection !== undefined && FOLLOWED.every((field) => collection[field] === spec[field]))
     return { type: 'Synced', good, problems: [] };
   return stage({ reason: 'CollectionPending', message: 'the collection is being created or changed' });
 }
