@@ -271,7 +271,7 @@ export function generateAlerts(): readonly GeneratedFile[] {
   const rules = alerts.map(({ means: _means, steps: _steps, ...rule }) => rule);
   return [
     { path: 'charts/parley/files/alerts.json', content: `${JSON.stringify(rules, null, 2)}\n` },
-    { path: 'docs/operations/alerts.md', content: page() },
+    { path: 'docs/reference/alerts.md', content: page() },
   ];
 }
 
@@ -285,7 +285,7 @@ function page(): string {
 
 # Alerts and their runbooks
 
-\`metrics.prometheusRule.enabled: true\` brings these alerts with the chart. They go by the metrics of the [reference](../reference/metrics.md), as a
+\`metrics.prometheusRule.enabled: true\` brings these alerts with the chart. They go by the metrics of the [reference](metrics.md), as a
 ServiceMonitor or PodMonitor of the chart collects them. \`metrics.prometheusRule.runbookURL\` puts the address of this page into each alert,
 \`metrics.prometheusRule.disabled\` leaves some out, \`extraRules\` adds your own. In the expressions below, \`$NAMESPACE\` is the namespace of the release, \`$NAME\` what the
 names of its Deployments begin with (\`parley\`, where the release has that name), and \`$ROLE\` each role that is on; alerts with that one need

@@ -320,7 +320,7 @@ export function chartValues(): Fields {
         labels: labels('Labels, as the Prometheus resource selects by.', {}),
         alertLabels: labels('Labels of every alert.', {}),
         disabled: texts('Names of alerts that are left out.', []),
-        runbookURL: text('Address of the page with the runbooks (docs/operations/alerts.md); the name of the alert is put behind it.', ''),
+        runbookURL: text('Address of the page with the runbooks (docs/reference/alerts.md); the name of the alert is put behind it.', ''),
         extraRules: objects('More rules.', []),
       }),
       dashboards: group(

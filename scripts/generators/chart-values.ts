@@ -24,7 +24,7 @@ export function generateChartValues(): readonly GeneratedFile[] {
     },
     { path: 'charts/parley/values.schema.json', content: `${JSON.stringify(schema, null, 2)}\n` },
     { path: 'charts/parley/files/defaults.json', content: `${JSON.stringify(chartSettings(), null, 2)}\n` },
-    { path: 'docs/install/values.md', content: reference(values) },
+    { path: 'docs/reference/values.md', content: reference(values) },
   ];
 }
 
@@ -63,7 +63,7 @@ function reference(values: Fields): string {
 # Values of the chart
 
 Every value, with its default. \`values.schema.json\` refuses names that are not here, and values of another form.
-The keys of \`config\` are the variables of the [configuration reference](../reference/configuration.md), with the same defaults and the same checks.
+The keys of \`config\` are the variables of the [configuration reference](configuration.md), with the same defaults and the same checks.
 
 ## General
 

@@ -34,7 +34,7 @@ describe('alerts and dashboards', () => {
     });
     const [rule] = ofKind(await render(values, { release: 'phone', namespace: 'telephony' }), 'PrometheusRule');
     const rules = rule?.['spec'].groups[0].rules as { alert: string; expr: string; annotations: Record<string, string> }[];
-    const page = await readFile(join(repositoryRoot(), 'docs/operations/alerts.md'), 'utf8');
+    const page = await readFile(join(repositoryRoot(), 'docs/reference/alerts.md'), 'utf8');
     expect(rules.map(({ alert }) => alert)).not.toContain('ParleyDown');
     expect(rules.length).toBeGreaterThan(10);
     for (const { alert, expr, annotations } of rules) {
