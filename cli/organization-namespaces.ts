@@ -1,36 +1,22 @@
 /** The Kubernetes half of an organisation: a namespace with the label. */
 import { wellKnown } from '../crds/index.ts';
-import { createTransport, KubeError, loadKubeConfig, ResourceClient, type KubeObject } from '../kube/index.ts';
+import { KubeError, ResourceClient, type KubeObject } from '../kube/index.ts';
 import { UserError } from '../platform/user-error.ts';
-
-const namespaceKind = { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false } as const;
-
-/** Manager of the label. A namespace that somebody else made keeps its other fields and their owners. */
-const FIELD_MANAGER = 'parley-cli';
+import { FIELD_MANAGER, withCluster } from './cluster.ts';
+import { builtIn } from './descriptors.ts';
 
 export interface OrganizationNamespaces {
-  /** Makes the namespace or labels the one that is there. Idempotent. */
+  /** Creates the namespace or labels the existing one, whose other fields keep their owners. Idempotent. */
   ensure(name: string): Promise<void>;
   /** Names of the namespaces with the label, sorted. */
   list(): Promise<readonly string[]>;
 }
 
 /** Connects for one command. Failures come as a {@link UserError} with a cure. */
-export async function withNamespaces<T>(use: (namespaces: OrganizationNamespaces) => Promise<T>): Promise<T> {
-  let api = 'the Kubernetes API';
-  try {
-    const transport = createTransport({ kubeConfig: loadKubeConfig() });
-    api = `the Kubernetes API at ${transport.server}`;
-    try {
-      return await use(
-        organizationNamespaces(new ResourceClient<KubeObject>({ transport, descriptor: namespaceKind, fieldManager: FIELD_MANAGER })),
-      );
-    } finally {
-      await transport.close();
-    }
-  } catch (error) {
-    throw explain(error, api);
-  }
+export function withNamespaces<T>(use: (namespaces: OrganizationNamespaces) => Promise<T>): Promise<T> {
+  return withCluster({ forbiddenCure: 'use a kubeconfig whose user may create and patch namespaces' }, ({ transport }) =>
+    use(organizationNamespaces(new ResourceClient<KubeObject>({ transport, descriptor: builtIn.namespaces, fieldManager: FIELD_MANAGER }))),
+  );
 }
 
 function organizationNamespaces(client: ResourceClient<KubeObject>): OrganizationNamespaces {
@@ -39,10 +25,13 @@ function organizationNamespaces(client: ResourceClient<KubeObject>): Organizatio
       if (name.startsWith('kube-')) {
         throw new UserError(`"${name}" can't be an organisation: names with kube- belong to Kubernetes`, { cure: 'choose another name' });
       }
-      const stored = await client.apply({
-        apiVersion: 'v1',
-        kind: 'Namespace',
-        metadata: { name, labels: { [wellKnown.organizationLabel]: 'true' } },
+      const labels = { [wellKnown.organizationLabel]: 'true' };
+      const stored = await client.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } }).catch((error: unknown) => {
+        if (!(error instanceof KubeError && error.ownershipConflict)) throw error;
+        throw new UserError(`the label ${wellKnown.organizationLabel} has another owner and another value: ${error.message}`, {
+          cure: `set ${wellKnown.organizationLabel}=true where that owner keeps the namespace`,
+          cause: error,
+        });
       });
       if (stored.metadata.deletionTimestamp !== undefined) {
         throw new UserError(`namespace "${name}" is being deleted`, {
@@ -55,27 +44,4 @@ function organizationNamespaces(client: ResourceClient<KubeObject>): Organizatio
       return items.map(({ metadata }) => metadata.name).sort();
     },
   };
-}
-
-function explain(error: unknown, api: string): unknown {
-  if (!(error instanceof KubeError)) return error;
-  if (error.code === 0 || error.code === 401) {
-    return new UserError(`${api} can't be used: ${error.message}`, {
-      cure: 'set KUBECONFIG to a cluster that runs; with the local stack: eval "$(parley env)"',
-      cause: error,
-    });
-  }
-  if (error.code === 403) {
-    return new UserError(`${api} refused: ${error.message}`, {
-      cure: 'use a kubeconfig whose user may create and patch namespaces',
-      cause: error,
-    });
-  }
-  if (error.ownershipConflict) {
-    return new UserError(`the label ${wellKnown.organizationLabel} has another owner and another value: ${error.message}`, {
-      cure: `set ${wellKnown.organizationLabel}=true where that owner keeps the namespace`,
-      cause: error,
-    });
-  }
-  return new UserError(error.message, { cause: error });
 }

@@ -13,6 +13,11 @@ export function table(header: readonly string[], rows: readonly (readonly string
     .join('');
 }
 
+/** Every line that has text, two columns to the right. */
+export function indent(text: string): string {
+  return text.replace(/^(?=.)/gm, '  ');
+}
+
 /** One JSON value on standard output, for scripts. */
 export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value, undefined, 2)}\n`);

@@ -7,7 +7,7 @@ import { describeDatabase } from '../../store/index.ts';
 import { explainStore } from '../database.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { withNamespaces } from '../organization-namespaces.ts';
-import { withCluster } from '../transfer/cluster.ts';
+import { withOrganizationObjects } from '../transfer/cluster.ts';
 import { exportOrganization } from '../transfer/export.ts';
 import { writeFiles } from '../transfer/files.ts';
 import { toYaml } from '../transfer/yaml-text.ts';
@@ -88,7 +88,7 @@ async function saveResources({
   const organizations = [...(chosen ?? (await withNamespaces((namespaces) => namespaces.list())))];
   const resources: BackedUpFile[] = [];
   for (const org of organizations) {
-    const { objects, remarks } = await withCluster((transport) =>
+    const { objects, remarks } = await withOrganizationObjects((transport) =>
       exportOrganization(transport, { org, secrets: 'values', managers: true }),
     );
     for (const remark of remarks) onProgress(`${org}: ${remark}`);

@@ -8,7 +8,7 @@ import { describeDatabase, finishRestore, migrate, prepareRestore, readMigration
 import { explainStore } from '../database.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { withNamespaces } from '../organization-namespaces.ts';
-import { clientFor, withCluster } from '../transfer/cluster.ts';
+import { clientFor, withOrganizationObjects } from '../transfer/cluster.ts';
 import { readDocuments } from '../transfer/files.ts';
 import { applyImport, planImport } from '../transfer/import.ts';
 import { databaseFile, readManifest, verify, type BackupManifest } from './manifest.ts';
@@ -80,7 +80,7 @@ async function requireRoom({ databaseUrl, storageUrl, force, env }: RestoreOptio
   if (force) return program;
   const cure = 'restore into an empty installation, or replace what is there with --force';
   if (facts.organizations > 0) throw new UserError(`the database has ${facts.organizations} organisations already`, { cure });
-  const inTheWay = await withCluster(async (transport) => {
+  const inTheWay = await withOrganizationObjects(async (transport) => {
     for (const { descriptor } of kinds) {
       const client = clientFor(transport, descriptor, 'parley-cli');
       for (const namespace of manifest.organizations) {
@@ -128,7 +128,7 @@ async function restoreResources(
     const prefix = `${join('resources', org)}/`;
     const paths = resources.filter(({ path }) => path.startsWith(prefix)).map(({ path }) => join(folder, path));
     const planned = planImport(await readDocuments(paths), org);
-    await withCluster((transport) => applyImport(transport, planned, { force, dryRun: false, onApplied: () => undefined }));
+    await withOrganizationObjects((transport) => applyImport(transport, planned, { force, dryRun: false, onApplied: () => undefined }));
     onProgress(`${org}: ${planned.length} objects are back`);
   }
 }

@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 
 import type { Utterance } from '../call/run-call.ts';
+import { pair } from '../options.ts';
 
 interface CallFlags {
   readonly stay?: true;
@@ -111,12 +112,6 @@ function interrupted(): AbortSignal {
       controller.abort();
     });
   return controller.signal;
-}
-
-function pair(text: string, previous: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
-  const at = text.indexOf('=');
-  if (at < 1) throw new InvalidArgumentError('write it as name=value.');
-  return { ...previous, [text.slice(0, at)]: text.slice(at + 1) };
 }
 
 function jsonObject(text: string): Readonly<Record<string, unknown>> {

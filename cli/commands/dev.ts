@@ -1,6 +1,7 @@
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Option, type Command } from 'commander';
 
 import type { PortName, Ports } from '../../local-stack/settings.ts';
+import { portNumber } from '../options.ts';
 
 interface DevFlags {
   readonly detach?: true;
@@ -52,12 +53,6 @@ export function registerDev(program: Command): void {
       const { showStatus } = await import('../../local-stack/status.ts');
       await showStatus(process.cwd());
     });
-}
-
-function portNumber(text: string): number {
-  const port = Number(text);
-  if (!/^\d+$/.test(text) || port > 65_535) throw new InvalidArgumentError('use a number from 0 (a free one) to 65535.');
-  return port;
 }
 
 function wantedPorts(flags: DevFlags, env: NodeJS.ProcessEnv): Partial<Ports> {

@@ -1,5 +1,7 @@
 import { InvalidArgumentError, type Command } from 'commander';
 
+import { wholeNumber } from '../options.ts';
+
 export function registerEvents(program: Command): void {
   const events = program.command('events').description('events of an organisation: make some to try receivers with, and watch them');
 
@@ -38,14 +40,6 @@ interface EmitOptions {
   readonly payload?: string;
   readonly count: number;
   readonly rate?: number;
-}
-
-function wholeNumber(least: number, most: number): (value: string) => number {
-  return (value) => {
-    const number = Number(value);
-    if (/^\d+$/.test(value) && number >= least && number <= most) return number;
-    throw new InvalidArgumentError(`a whole number from ${least} to ${most} is needed.`);
-  };
 }
 
 function rate(value: string): number {

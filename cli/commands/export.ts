@@ -16,13 +16,15 @@ export function registerExport(program: Command): void {
     )
     .option('--output-dir <folder>', 'a file for each object, <kind>/<name>.yaml, instead of standard output')
     .action(async (org: string, options: { readonly secrets: SecretMode; readonly outputDir?: string }) => {
-      const [{ exportOrganization }, { withCluster }, { toYaml }, { writeFiles }] = await Promise.all([
+      const [{ exportOrganization }, { withOrganizationObjects }, { toYaml }, { writeFiles }] = await Promise.all([
         import('../transfer/export.ts'),
         import('../transfer/cluster.ts'),
         import('../transfer/yaml-text.ts'),
         import('../transfer/files.ts'),
       ]);
-      const { objects, remarks } = await withCluster((transport) => exportOrganization(transport, { org, secrets: options.secrets }));
+      const { objects, remarks } = await withOrganizationObjects((transport) =>
+        exportOrganization(transport, { org, secrets: options.secrets }),
+      );
       for (const remark of remarks) process.stderr.write(`parley: ${remark}\n`);
       if (options.secrets === 'values' && objects.some(({ kind }) => kind === 'Secret')) {
         process.stderr.write('parley: the Secrets are written with their values: encrypt them before they go anywhere\n');

@@ -17,14 +17,14 @@ export function registerImport(program: Command): void {
         paths: readonly string[],
         options: { readonly org?: string; readonly fieldManager?: string; readonly forceConflicts?: true; readonly dryRun?: true },
       ) => {
-        const [{ applyImport, planImport }, { withCluster }, { readDocuments }] = await Promise.all([
+        const [{ applyImport, planImport }, { withOrganizationObjects }, { readDocuments }] = await Promise.all([
           import('../transfer/import.ts'),
           import('../transfer/cluster.ts'),
           import('../transfer/files.ts'),
         ]);
         const planned = planImport(await readDocuments(paths), options.org);
         const dryRun = options.dryRun === true;
-        await withCluster((transport) =>
+        await withOrganizationObjects((transport) =>
           applyImport(transport, planned, {
             fieldManager: options.fieldManager,
             force: options.forceConflicts === true,

@@ -1,4 +1,6 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
+
+import { pair, wholeNumber } from '../options.ts';
 
 export function registerKb(program: Command): void {
   const kb = program.command('kb').description('knowledge bases: add documents, search them, rebuild their vectors, take them out');
@@ -32,7 +34,7 @@ export function registerKb(program: Command): void {
     .description('search a knowledge base as an agent would (PARLEY_URL, PARLEY_API_KEY)')
     .argument('<knowledge-base>', 'its id: the name of the resource')
     .argument('<query...>', 'what to look for')
-    .option('--top-k <number>', 'hits at most, 1 to 100', wholeNumber, 5)
+    .option('--top-k <number>', 'hits at most, 1 to 100', wholeNumber(1, 100), 5)
     .option('--filter <key=value>', 'only documents with this metadata; may be repeated', pair, {})
     .option('--json', 'print the answer as it comes')
     .action(
@@ -99,15 +101,4 @@ export function registerKb(program: Command): void {
       );
       process.stderr.write(`parley: ${count} documents are in ${options.outputDir}\n`);
     });
-}
-
-function pair(text: string, previous: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const at = text.indexOf('=');
-  if (at < 1) throw new InvalidArgumentError('write it as key=value.');
-  return { ...previous, [text.slice(0, at)]: text.slice(at + 1) };
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('use a whole number.');
-  return Number(text);
 }

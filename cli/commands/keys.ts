@@ -1,6 +1,7 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 
 import type { ApiKeyRecord } from '../../store/index.ts';
+import { wholeNumber } from '../options.ts';
 
 export function registerKeys(program: Command): void {
   const keys = program.command('keys').description('API keys of an organisation');
@@ -11,7 +12,7 @@ export function registerKeys(program: Command): void {
     .requiredOption('--org <name>', 'organisation')
     .requiredOption('--name <text>', 'what the key is for, 1 to 100 characters')
     .option('--permissions <list>', 'comma-separated, e.g. agents:write,calls:read; * is everything', words, ['*'])
-    .option('--expires-in-days <days>', '1 to 365', wholeNumber, 30)
+    .option('--expires-in-days <days>', '1 to 365', wholeNumber(1, 365), 30)
     .option('--user <id>', 'whom the key acts for: what is made with it records this user')
     .option('--json', 'print JSON, the key under "api_key"')
     .action(
@@ -138,9 +139,4 @@ function words(text: string): readonly string[] {
     .split(',')
     .map((word) => word.trim())
     .filter((word) => word !== '');
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d+$/.test(text)) throw new InvalidArgumentError('use a whole number of days, 1 to 365.');
-  return Number(text);
 }

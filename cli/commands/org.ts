@@ -1,6 +1,7 @@
-import { InvalidArgumentError, type Command } from 'commander';
+import type { Command } from 'commander';
 
 import { UserError } from '../../platform/user-error.ts';
+import { wholeNumber } from '../options.ts';
 
 interface DeleteFlags {
   readonly confirm?: string;
@@ -65,7 +66,7 @@ export function registerOrg(program: Command): void {
     .command('limit')
     .description('set how many calls of an organisation may be live at the same time, from now on; calls that are live go on')
     .argument('<name>', 'the organisation')
-    .requiredOption('--live-calls <number>', 'from 0 to 100000; 10 where nobody has set another', wholeNumber)
+    .requiredOption('--live-calls <number>', 'from 0 to 100000; 10 where nobody has set another', wholeNumber(0, 100_000))
     .option('--json', 'print JSON')
     .action(async (name: string, options: { readonly liveCalls: number; readonly json?: true }) => {
       const [{ withStore }, { printJson }] = await Promise.all([import('../database.ts'), import('../table.ts')]);
@@ -114,9 +115,4 @@ export function registerOrg(program: Command): void {
         ),
       );
     });
-}
-
-function wholeNumber(text: string): number {
-  if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('use a whole number.');
-  return Number(text);
 }

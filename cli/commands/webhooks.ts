@@ -1,5 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 
+import { parseDuration, portNumber, wholeNumber } from '../options.ts';
+
 const environment = '(PARLEY_URL, PARLEY_API_KEY)';
 
 export function registerWebhooks(program: Command): void {
@@ -30,7 +32,7 @@ export function registerWebhooks(program: Command): void {
         'skipped',
       ]),
     )
-    .option('--limit <number>', 'how many at most', wholeNumber, 20)
+    .option('--limit <number>', 'how many at most', wholeNumber(1, 10_000), 20)
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
@@ -136,35 +138,20 @@ export function registerWebhooks(program: Command): void {
 const FIRST_ATTEMPT_MS = 40_000;
 
 async function tools() {
-  const [{ restClientFromEnvironment }, { webhookClient }, tables, { printJson }, { UserError }] = await Promise.all([
+  const [{ restClientFromEnvironment }, { WebhookClient }, tables, { printJson }, { UserError }] = await Promise.all([
     import('../../api/client/rest-client.ts'),
     import('../webhooks/deliveries.ts'),
     import('../webhooks/tables.ts'),
     import('../table.ts'),
     import('../../platform/user-error.ts'),
   ]);
-  return { webhooks: webhookClient(restClientFromEnvironment(process.env)), tables, printJson, UserError };
+  return { webhooks: new WebhookClient(restClientFromEnvironment(process.env)), tables, printJson, UserError };
 }
 
 const examples = (...commands: readonly string[]): string => `\nExamples:\n${commands.map((command) => `  ${command}\n`).join('')}`;
 
-function wholeNumber(value: string): number {
-  const number = Number(value);
-  if (/^\d+$/.test(value) && number >= 1 && number <= 10_000) return number;
-  throw new InvalidArgumentError('a whole number from 1 to 10000 is needed.');
-}
-
-function portNumber(value: string): number {
-  const port = Number(value);
-  if (/^\d+$/.test(value) && port <= 65_535) return port;
-  throw new InvalidArgumentError('use a number from 0 (a free one) to 65535.');
-}
-
-const units = { s: 1, m: 60, h: 3_600, d: 86_400 } as const;
-
 function instant(value: string): Date {
-  const [, amount, unit] = /^(\d{1,6})([smhd])$/.exec(value) ?? [];
-  if (amount !== undefined) return new Date(Date.now() - Number(amount) * units[unit as keyof typeof units] * 1000);
+  if (/^\d{1,6}[smhd]$/.test(value)) return new Date(Date.now() - parseDuration(value));
   const date = new Date(value);
   if (/^\d{4}-\d\d-\d\d/.test(value) && !Number.isNaN(date.getTime())) return date;
   throw new InvalidArgumentError('a time like 2026-01-31T12:00:00Z, or so long ago like 90s, 15m, 2h or 7d, is needed.');

@@ -26,16 +26,17 @@ export async function withKnowledgeBase<T>(
         cure: `kubectl get knowledgebases --namespace ${base.org}`,
       });
     }
-    const knowledge = openKnowledge({
-      config: loadConfig(process.env),
-      store,
-      logger: createLogger({ role: 'cli', level: 'silent' }),
-      registry: createRegistry({ role: 'cli', version }),
-    });
-    try {
-      return await use({ store, knowledge, collection });
-    } finally {
-      await knowledge.close();
-    }
+    return withKnowledge(store, (knowledge) => use({ store, knowledge, collection }));
   });
+}
+
+/** What the roles open of knowledge bases, for one command. */
+export async function withKnowledge<T>(store: Store, use: (knowledge: Knowledge) => Promise<T>): Promise<T> {
+  const logger = createLogger({ role: 'cli', level: 'silent' });
+  const knowledge = openKnowledge({ config: loadConfig(process.env), store, logger, registry: createRegistry({ role: 'cli', version }) });
+  try {
+    return await use(knowledge);
+  } finally {
+    await knowledge.close();
+  }
 }

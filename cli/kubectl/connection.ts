@@ -1,9 +1,10 @@
 /** kubectl's own flags, and the connection that they describe. */
 import type { Command } from 'commander';
 
-import { createTransport, KubeError, loadKubeConfig, type KubeConfig, type KubeRequest, type Transport } from '../../kube/index.ts';
+import type { KubeConfig, KubeRequest, Transport } from '../../kube/index.ts';
 import { UserError } from '../../platform/user-error.ts';
-import { parseDuration } from './duration.ts';
+import { withCluster, type ClusterOptions } from '../cluster.ts';
+import { parseDuration } from '../options.ts';
 import type { Io } from './io.ts';
 
 export interface ConnectionFlags {
@@ -14,6 +15,7 @@ export interface ConnectionFlags {
   readonly as?: string;
   readonly asGroup?: readonly string[];
   readonly requestTimeout?: number;
+  readonly systemNamespace?: string;
 }
 
 export interface Connection {
@@ -24,6 +26,8 @@ export interface Connection {
   /** The one that is named, or that of the context. */
   readonly namespace: string;
   readonly allNamespaces: boolean;
+  /** Namespace of the installation, where the command line names it. */
+  readonly systemNamespace: string | undefined;
   /** Whether the command line says which cluster: what the shell has set for another one doesn't count then. */
   readonly clusterNamed: boolean;
   /** Whether the command line names the namespace. */
@@ -42,48 +46,39 @@ export function addConnection(command: Command, options: { readonly allNamespace
       ...(all ?? []),
       group,
     ])
+    .option('--system-namespace <name>', 'namespace of the installation (default: found by its labels)')
     .option('--request-timeout <time>', 'give up on a single request after this time, such as 5s', parseDuration);
 }
+
+const KUBECTL_CURES = {
+  forbiddenCure: 'ask for the role `view` in the namespace, name a namespace that you may see with -n, or use another --context',
+  unreachableCure: 'set KUBECONFIG or give --kubeconfig or --context; with the local stack: eval "$(parley env)"',
+};
 
 /**
  * Connects for one command.
  *
  * @throws UserError with a cure for whatever the API server says no to
  */
-export async function withConnection<T>(flags: ConnectionFlags, io: Io, use: (connection: Connection) => Promise<T>): Promise<T> {
-  const { kubeConfig, transport } = connect(flags);
-  const context = kubeConfig.getCurrentContext();
-  try {
-    return await use({
+export async function withConnection<T>(
+  flags: ConnectionFlags,
+  io: Io,
+  use: (connection: Connection) => Promise<T>,
+  cures: Pick<ClusterOptions, 'forbiddenCure' | 'unreachableCure'> = KUBECTL_CURES,
+): Promise<T> {
+  return withCluster({ path: flags.kubeconfig, context: flags.context, ...cures }, ({ kubeConfig, transport }) => {
+    const context = kubeConfig.getCurrentContext();
+    return use({
       kubeConfig,
       transport: asked(transport, flags, io.signal),
       context,
-      namespace: firstOf(flags.namespace, kubeConfig.getContextObject(context)?.namespace) ?? 'default',
+      namespace: flags.namespace || kubeConfig.getContextObject(context)?.namespace || 'default',
       allNamespaces: flags.allNamespaces === true,
+      systemNamespace: flags.systemNamespace,
       clusterNamed: flags.context !== undefined || flags.kubeconfig !== undefined,
       namespaceNamed: flags.namespace !== undefined,
     });
-  } catch (error) {
-    if (!(error instanceof KubeError)) throw error;
-    throw explain(error, transport.server);
-  } finally {
-    await transport.close();
-  }
-}
-
-const SET_KUBECONFIG = 'set KUBECONFIG or give --kubeconfig or --context; with the local stack: eval "$(parley env)"';
-
-function connect({ kubeconfig, context }: ConnectionFlags): { readonly kubeConfig: KubeConfig; readonly transport: Transport } {
-  try {
-    const kubeConfig = loadKubeConfig({
-      ...(kubeconfig === undefined ? {} : { path: kubeconfig }),
-      ...(context === undefined ? {} : { context }),
-    });
-    return { kubeConfig, transport: createTransport({ kubeConfig }) };
-  } catch (error) {
-    if (!(error instanceof KubeError)) throw error;
-    throw new UserError(error.message, { cure: SET_KUBECONFIG, cause: error });
-  }
+  });
 }
 
 /** Every request with what the flags say of all of them. */
@@ -107,24 +102,4 @@ function asked(transport: Transport, { as, asGroup, requestTimeout }: Connection
     stream: (request) => transport.stream(whole(request)),
     close: () => transport.close(),
   };
-}
-
-function explain(error: KubeError, server: string): UserError {
-  if (error.code === 403) {
-    return new UserError(`your account may not do this: ${error.message}`, {
-      cure: 'ask for the role `view` in the namespace, name a namespace that you may see with -n, or use another --context',
-      cause: error,
-    });
-  }
-  if (error.code === 401) {
-    return new UserError(`the Kubernetes API at ${server} does not know you: ${error.message}`, {
-      cure: 'renew the credentials in the kubeconfig',
-      cause: error,
-    });
-  }
-  return new UserError(`the Kubernetes API at ${server} can't be used: ${error.message}`, { cure: SET_KUBECONFIG, cause: error });
-}
-
-function firstOf(...candidates: readonly (string | undefined)[]): string | undefined {
-  return candidates.find((candidate) => candidate !== undefined && candidate !== '');
 }

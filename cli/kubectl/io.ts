@@ -18,3 +18,11 @@ interface Sink {
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
 }
+
+/** @param signal aborts when the person presses Ctrl-C */
+export function processIo(signal: AbortSignal): Io {
+  const exit = (code: number): void => {
+    process.exitCode = code;
+  };
+  return { out: process.stdout, err: process.stderr, env: process.env, folder: process.cwd(), now: Date.now, exit, signal };
+}

@@ -8,7 +8,7 @@ import { addExplain } from './explain/command.ts';
 import { addLogs } from './logs/command.ts';
 import { addReport } from './report/command.ts';
 import { addStatus } from './status/command.ts';
-import type { Io } from './io.ts';
+import { processIo, type Io } from './io.ts';
 
 export function createPlugin(io: Io): Command {
   const plugin = new Command('kubectl parley')
@@ -43,19 +43,8 @@ export async function runPlugin(args: readonly string[]): Promise<void> {
       controller.abort();
     });
   }
-  const io: Io = {
-    out: process.stdout,
-    err: process.stderr,
-    env: process.env,
-    folder: process.cwd(),
-    now: Date.now,
-    exit: (code) => {
-      process.exitCode = code;
-    },
-    signal: controller.signal,
-  };
   try {
-    await createPlugin(io).parseAsync(args, { from: 'user' });
+    await createPlugin(processIo(controller.signal)).parseAsync(args, { from: 'user' });
   } catch (error) {
     process.exitCode = controller.signal.aborted ? 130 : reportFailure(error, process.stderr);
   }

@@ -1,5 +1,7 @@
 /** Reads with the permissions of whoever asks: what may not be seen is noted, and is no failure. */
 import { KubeError, ResourceClient, type KubeObject, type ResourceDescriptor, type Stored, type Transport } from '../../kube/index.ts';
+import { UserError } from '../../platform/user-error.ts';
+import { FIELD_MANAGER } from '../cluster.ts';
 
 export interface ListFilter {
   /** All namespaces where absent. */
@@ -33,7 +35,7 @@ export class Reader {
   /** `undefined` where that may not be seen, or is nothing that the cluster knows. */
   async list<T extends KubeObject>(descriptor: ResourceDescriptor, filter: ListFilter = {}): Promise<readonly Stored<T>[] | undefined> {
     const { namespace, metadataOnly = false, ...selectors } = filter;
-    const client = new ResourceClient<T>({ transport: this.transport, descriptor, fieldManager: 'parley-cli', metadataOnly });
+    const client = this.client<T>(descriptor, metadataOnly);
     const where = !descriptor.namespaced ? '' : namespace === undefined ? ' in all namespaces' : ` in the namespace ${namespace}`;
     try {
       const { items } = await client.listAll({ ...selectors, ...(namespace === undefined ? {} : { namespace }) });
@@ -48,15 +50,49 @@ export class Reader {
   }
 
   /** `undefined` where there is none; `'refused'`, with a note, where it may not be seen. */
-  async get<T extends object>(path: string, what: string): Promise<T | 'refused' | undefined> {
+  get<T extends object>(path: string, what: string): Promise<T | 'refused' | undefined> {
+    return this.allowed(what, () => this.transport.request<T>({ method: 'GET', path }));
+  }
+
+  /** The same for any way of reading; the note ends with `consequence`. */
+  async allowed<T>(what: string, read: () => Promise<T>, consequence = ''): Promise<T | 'refused' | undefined> {
     try {
-      return await this.transport.request<T>({ method: 'GET', path });
+      return await read();
     } catch (error) {
       if (!(error instanceof KubeError)) throw error;
       if (error.notFound) return undefined;
       if (error.code !== 403) throw error;
-      this.note(`you may not read ${what}`);
+      this.note(`you may not read ${what}${consequence}`);
       return 'refused';
+    }
+  }
+
+  client<T extends KubeObject>(descriptor: ResourceDescriptor, metadataOnly = false): ResourceClient<T> {
+    return new ResourceClient<T>({ transport: this.transport, descriptor, fieldManager: FIELD_MANAGER, metadataOnly });
+  }
+
+  /** @throws UserError that names the objects of the kind that there are, when this one is missing */
+  async object<T extends KubeObject>(
+    descriptor: ResourceDescriptor,
+    ref: { readonly namespace: string; readonly name: string },
+  ): Promise<Stored<T>> {
+    const client = this.client<T>(descriptor);
+    try {
+      return await client.get(ref);
+    } catch (error) {
+      if (!(error instanceof KubeError) || !error.notFound) throw error;
+      const items = await client.listAll({ namespace: ref.namespace }).then(
+        (found) => found.items,
+        () => [],
+      );
+      const names = items.map(({ metadata }) => metadata.name).sort();
+      throw new UserError(`there is no ${descriptor.kind} "${ref.name}" in the organisation ${ref.namespace}`, {
+        cure:
+          names.length === 0
+            ? 'the organisation has none; name another one with -n, or check that the resource definitions are installed'
+            : `it has: ${names.slice(0, 10).join(', ')}${names.length > 10 ? ', …' : ''}; or name another organisation with -n`,
+        cause: error,
+      });
     }
   }
 }

@@ -3,11 +3,8 @@ import { Client, Connection } from '@temporalio/client';
 
 import { kinds, wellKnown } from '../../crds/index.ts';
 import { KubeError, ResourceClient, type KubeObject, type Transport } from '../../kube/index.ts';
-import { openKnowledge } from '../../knowledge/open-knowledge.ts';
 import { collectionRef } from '../../knowledge/search/create-search.ts';
 import { loadConfig } from '../../platform/config/config.ts';
-import { createLogger } from '../../platform/logging.ts';
-import { createRegistry } from '../../platform/metrics.ts';
 import { temporalOf } from '../../platform/temporal/access.ts';
 import {
   countOrganizationRows,
@@ -18,10 +15,10 @@ import {
   type Store,
 } from '../../store/index.ts';
 import { UserError } from '../../platform/user-error.ts';
-import { version } from '../version.ts';
+import { FIELD_MANAGER } from '../cluster.ts';
+import { builtIn } from '../descriptors.ts';
+import { withKnowledge } from '../knowledge/offline.ts';
 
-const namespaces = { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false } as const;
-const FIELD_MANAGER = 'parley-cli';
 /** How long the operator may take to let go of what is deleted, in milliseconds. */
 const FINALIZERS_MS = 180_000;
 const PAGE = 1_000;
@@ -49,7 +46,7 @@ export async function takeInventory(means: Means): Promise<Inventory> {
     countOrganizationRows(means),
     namespaceOf(means),
     Promise.all(kinds.map(async ({ descriptor }) => [descriptor.kind, (await resourcesOf(means, descriptor)).length] as const)),
-    withKnowledge(means, ({ storage }) => filesOf(storage, org)),
+    withKnowledge(means.store, ({ storage }) => filesOf(storage, org)),
   ]);
   return { ...rows, namespace, resources: Object.fromEntries(resources.filter(([, count]) => count > 0)), files: files.length };
 }
@@ -69,7 +66,7 @@ export async function deleteOrganization(options: DeleteOptions): Promise<void> 
   // From here on the roles don't look at it any more.
   await leaveNamespace(options, inventory.namespace);
   await endWorkflows(options);
-  await withKnowledge(options, async ({ storage, vectors }) => {
+  await withKnowledge(options.store, async ({ storage, vectors }) => {
     for (const collection of await collectionsOf(options)) await vectors.deleteCollection(collectionRef(collection));
     let count = 0;
     for (const key of await filesOf(storage, org)) {
@@ -111,7 +108,7 @@ async function leaveNamespace(
   namespace: Namespace | undefined,
 ): Promise<void> {
   if (namespace === undefined) return;
-  const client = new ResourceClient<KubeObject>({ transport, descriptor: namespaces, fieldManager: FIELD_MANAGER });
+  const client = new ResourceClient<KubeObject>({ transport, descriptor: builtIn.namespaces, fieldManager: FIELD_MANAGER });
   if (deleteNamespace) {
     await client.delete({ name: org }).catch(unlessGone);
     onProgress(`namespace ${org} is being deleted`);
@@ -171,7 +168,7 @@ async function resourcesOf({ org, transport }: Pick<Means, 'org' | 'transport'>,
 }
 
 async function namespaceOf({ org, transport }: Means): Promise<Namespace | undefined> {
-  const client = new ResourceClient<KubeObject>({ transport, descriptor: namespaces, fieldManager: FIELD_MANAGER });
+  const client = new ResourceClient<KubeObject>({ transport, descriptor: builtIn.namespaces, fieldManager: FIELD_MANAGER });
   const found = await client.get({ name: org }).catch(unlessGone);
   return found?.metadata.labels?.[wellKnown.organizationLabel] === 'true' ? found : undefined;
 }
@@ -179,14 +176,4 @@ async function namespaceOf({ org, transport }: Means): Promise<Namespace | undef
 function unlessGone(error: unknown): undefined {
   if (error instanceof KubeError && error.notFound) return undefined;
   throw error;
-}
-
-async function withKnowledge<T>({ store }: Means, use: (knowledge: ReturnType<typeof openKnowledge>) => Promise<T>): Promise<T> {
-  const logger = createLogger({ role: 'cli', level: 'silent' });
-  const knowledge = openKnowledge({ config: loadConfig(process.env), store, logger, registry: createRegistry({ role: 'cli', version }) });
-  try {
-    return await use(knowledge);
-  } finally {
-    await knowledge.close();
-  }
 }

@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline/promises';
 import { databaseUrl, withStore } from '../database.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { table } from '../table.ts';
-import { withCluster } from '../transfer/cluster.ts';
+import { withOrganizationObjects } from '../transfer/cluster.ts';
 import { deleteOrganization, takeInventory, type Inventory } from './delete.ts';
 
 export interface DeleteFlags {
@@ -17,7 +17,7 @@ export interface DeleteFlags {
 /** @throws UserError for an organisation that isn't there, has live calls, or isn't confirmed */
 export async function runDelete(org: string, flags: DeleteFlags): Promise<void> {
   await withStore((store) =>
-    withCluster(async (transport) => {
+    withOrganizationObjects(async (transport) => {
       const means = { org, databaseUrl: databaseUrl(), store, transport };
       const inventory = await takeInventory(means);
       if (isEmpty(inventory)) throw new UserError(`there is no organisation "${org}"`, { cure: 'parley org list' });

@@ -3,7 +3,9 @@ import { kinds, wellKnown, type KindDefinition } from '../../crds/index.ts';
 import { KubeError, type KubeObject, type Stored, type Transport } from '../../kube/index.ts';
 import { referencesOf, type ParleyObject } from '../../operator/references/references-of.ts';
 import { UserError } from '../../platform/user-error.ts';
-import { clientFor, configMapDescriptor, descriptors, secretDescriptor } from './cluster.ts';
+import { FIELD_MANAGER } from '../cluster.ts';
+import { builtIn } from '../descriptors.ts';
+import { clientFor, descriptors } from './cluster.ts';
 import { managerOf, portableConfigMap, portableResource, portableSecret, type Manifest, type SecretMode } from './portable.ts';
 
 export interface Export {
@@ -12,9 +14,6 @@ export interface Export {
   /** What a person should know: left out, missing. */
   readonly remarks: readonly string[];
 }
-
-const reader = 'parley-cli';
-const namespaces = { group: '', version: 'v1', kind: 'Namespace', plural: 'namespaces', namespaced: false } as const;
 
 /** @throws UserError when there is no such organisation */
 export async function exportOrganization(
@@ -31,7 +30,7 @@ export async function exportOrganization(
   const remarks: string[] = [];
   const found = await Promise.all(
     kinds.map(async (kind: KindDefinition) => {
-      const { items } = await clientFor(transport, kind.descriptor, reader).listAll({ namespace: org });
+      const { items } = await clientFor(transport, kind.descriptor, FIELD_MANAGER).listAll({ namespace: org });
       const kept = items.filter((object) => isSettled(object, remarks));
       return { kind, objects: kept };
     }),
@@ -39,9 +38,9 @@ export async function exportOrganization(
   const resources = found.flatMap(({ objects }) => objects);
   const companions = new Companions(resources);
   const [configMaps, secrets] = await Promise.all(
-    [configMapDescriptor, secretDescriptor].map(async (descriptor) => {
+    [builtIn.configMaps, builtIn.secrets].map(async (descriptor) => {
       if (descriptor.kind === 'Secret' && options.secrets === 'none') return [];
-      const client = clientFor(transport, descriptor, reader);
+      const client = clientFor(transport, descriptor, FIELD_MANAGER);
       const { items } = await client.listAll({ namespace: org });
       const wanted = items.filter((object) => companions.belongs(object) && isSettled(object, remarks));
       for (const name of companions.namesOf(descriptor.kind))
@@ -66,7 +65,7 @@ export async function exportOrganization(
 
 async function requireOrganization(transport: Transport, org: string): Promise<void> {
   try {
-    const { metadata } = await clientFor(transport, namespaces, reader).get({ name: org });
+    const { metadata } = await clientFor(transport, builtIn.namespaces, FIELD_MANAGER).get({ name: org });
     if (metadata.labels?.[wellKnown.organizationLabel] === 'true') return;
   } catch (error) {
     if (!(error instanceof KubeError && error.notFound)) throw error;

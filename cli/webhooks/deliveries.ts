@@ -27,65 +27,10 @@ async function pages<T>(rest: RestClient, path: string, limit: number): Promise<
   return items;
 }
 
-function listSubscriptions(rest: RestClient): Promise<readonly SubscriptionView[]> {
-  return pages(rest, `${root}/subscriptions`, Infinity);
-}
-
-export interface WebhookClient {
-  listSubscriptions(): Promise<readonly SubscriptionView[]>;
-  /** Newest first. */
-  listDeliveries(query: DeliveryQuery): Promise<readonly DeliveryView[]>;
-  /** Oldest first. */
-  listAttempts(delivery: string): Promise<readonly AttemptView[]>;
-  redeliver(delivery: string): Promise<DeliveryView>;
-  /** @returns how many are sent again */
-  recover(subscription: string, recovery: Recovery): Promise<number>;
-  sendTest(subscription: string): Promise<SentTest>;
-  /** Looks at a delivery that is on its way until an attempt has been made. @throws UserError when none has been in time */
-  firstAttempt(sent: SentDelivery): Promise<AttemptedDelivery>;
-}
-
-/** Every method throws UserError for what the server refuses. */
-export function webhookClient(rest: RestClient): WebhookClient {
-  return {
-    listSubscriptions: () => listSubscriptions(rest),
-    listDeliveries: (query) => listDeliveries(rest, query),
-    listAttempts: (delivery) => listAttempts(rest, delivery),
-    redeliver: (delivery) => redeliver(rest, delivery),
-    recover: (subscription, recovery) => recover(rest, subscription, recovery),
-    sendTest: (subscription) => sendTest(rest, subscription),
-    firstAttempt: (sent) => firstAttempt(rest, sent),
-  };
-}
-
-interface SentDelivery {
-  readonly subscription: string;
-  readonly delivery: string;
-  readonly withinMs: number;
-}
-
-interface AttemptedDelivery {
-  readonly delivery: DeliveryView;
-  readonly attempts: readonly AttemptView[];
-}
-
 interface DeliveryQuery {
   readonly subscription: string;
   readonly status?: string | undefined;
   readonly limit: number;
-}
-
-function listDeliveries(rest: RestClient, { subscription, status, limit }: DeliveryQuery): Promise<readonly DeliveryView[]> {
-  const filter = status === undefined ? '' : `?${new URLSearchParams({ status }).toString()}`;
-  return pages(rest, `${subscriptionPath(subscription)}/deliveries${filter}`, limit);
-}
-
-async function listAttempts(rest: RestClient, delivery: string): Promise<readonly AttemptView[]> {
-  return ((await rest.request('GET', `${deliveryPath(delivery)}/attempts`)) as { readonly data: readonly AttemptView[] }).data;
-}
-
-async function redeliver(rest: RestClient, delivery: string): Promise<DeliveryView> {
-  return (await rest.request('POST', `${deliveryPath(delivery)}/redeliver`)) as DeliveryView;
 }
 
 interface Recovery {
@@ -94,42 +39,78 @@ interface Recovery {
   readonly status?: 'failed' | 'skipped' | undefined;
 }
 
-async function recover(rest: RestClient, subscription: string, { since, until, status }: Recovery): Promise<number> {
-  const body = { since: since.toISOString(), ...(until && { until: until.toISOString() }), ...(status && { status }) };
-  return ((await rest.request('POST', `${subscriptionPath(subscription)}/recover`, body)) as { readonly recovered: number }).recovered;
+interface SentDelivery {
+  readonly subscription: string;
+  readonly delivery: string;
+  readonly withinMs: number;
 }
 
-interface SentTest {
-  readonly event_id: string;
-  readonly delivery_id: string;
-}
+/** Every method throws UserError for what the server refuses. */
+export class WebhookClient {
+  readonly #rest: RestClient;
 
-async function sendTest(rest: RestClient, subscription: string): Promise<SentTest> {
-  return (await rest.request('POST', `${subscriptionPath(subscription)}/test`)) as SentTest;
-}
+  constructor(rest: RestClient) {
+    this.#rest = rest;
+  }
 
-async function whyUnsent(rest: RestClient, subscription: string): Promise<string> {
-  const { state } = (await rest.request('GET', subscriptionPath(subscription))) as SubscriptionView;
-  if (state?.ready === false) return `the subscription is not ready (${state.reason}): ${state.message}`;
-  return `is the dispatcher running? \`parley webhooks deliveries ${subscription}\` shows how it goes on`;
-}
+  listSubscriptions(): Promise<readonly SubscriptionView[]> {
+    return pages(this.#rest, `${root}/subscriptions`, Infinity);
+  }
 
-/** The row comes into being a moment after its event. */
-async function firstAttempt(rest: RestClient, { subscription, delivery, withinMs }: SentDelivery): Promise<AttemptedDelivery> {
-  for (const deadline = performance.now() + withinMs; ;) {
-    // Told by the list, which answers for a delivery that is not there yet as well.
-    const found = (await listDeliveries(rest, { subscription, limit: PAGE })).find(({ id }) => id === delivery);
-    if (found !== undefined && (found.attempts > 0 || found.ended_at !== null)) {
-      return { delivery: found, attempts: await listAttempts(rest, delivery) };
+  /** Newest first. */
+  listDeliveries({ subscription, status, limit }: DeliveryQuery): Promise<readonly DeliveryView[]> {
+    const filter = status === undefined ? '' : `?${new URLSearchParams({ status }).toString()}`;
+    return pages(this.#rest, `${subscriptionPath(subscription)}/deliveries${filter}`, limit);
+  }
+
+  /** Oldest first. */
+  async listAttempts(delivery: string): Promise<readonly AttemptView[]> {
+    return (await this.#ask<{ readonly data: readonly AttemptView[] }>('GET', `${deliveryPath(delivery)}/attempts`)).data;
+  }
+
+  redeliver(delivery: string): Promise<DeliveryView> {
+    return this.#ask('POST', `${deliveryPath(delivery)}/redeliver`);
+  }
+
+  /** @returns how many are sent again */
+  async recover(subscription: string, { since, until, status }: Recovery): Promise<number> {
+    const body = { since: since.toISOString(), ...(until && { until: until.toISOString() }), ...(status && { status }) };
+    return (await this.#ask<{ readonly recovered: number }>('POST', `${subscriptionPath(subscription)}/recover`, body)).recovered;
+  }
+
+  sendTest(subscription: string): Promise<{ readonly event_id: string; readonly delivery_id: string }> {
+    return this.#ask('POST', `${subscriptionPath(subscription)}/test`);
+  }
+
+  /** Polls a delivery that is on its way until an attempt has been made. @throws UserError when none has been in time */
+  async firstAttempt({
+    subscription,
+    delivery,
+    withinMs,
+  }: SentDelivery): Promise<{ readonly delivery: DeliveryView; readonly attempts: readonly AttemptView[] }> {
+    for (const deadline = performance.now() + withinMs; ;) {
+      // The list also answers for a delivery whose row does not exist yet: it follows a moment after its event.
+      const found = (await this.listDeliveries({ subscription, limit: PAGE })).find(({ id }) => id === delivery);
+      if (found !== undefined && (found.attempts > 0 || found.ended_at !== null)) {
+        return { delivery: found, attempts: await this.listAttempts(delivery) };
+      }
+      if (performance.now() > deadline) {
+        const state = found === undefined ? '' : `: it is ${found.status}`;
+        throw new UserError(`${delivery} has not been sent after ${withinMs / 1000} s${state}`, {
+          cure: await this.#whyUnsent(subscription),
+        });
+      }
+      await pause(200);
     }
-    if (performance.now() > deadline) {
-      throw new UserError(
-        `${delivery} has not been sent after ${withinMs / 1000} s${found === undefined ? '' : `: it is ${found.status}`}`,
-        {
-          cure: await whyUnsent(rest, subscription),
-        },
-      );
-    }
-    await pause(200);
+  }
+
+  async #whyUnsent(subscription: string): Promise<string> {
+    const { state } = await this.#ask<SubscriptionView>('GET', subscriptionPath(subscription));
+    if (state?.ready === false) return `the subscription is not ready (${state.reason}): ${state.message}`;
+    return `is the dispatcher running? \`parley webhooks deliveries ${subscription}\` shows how it goes on`;
+  }
+
+  async #ask<T>(method: 'GET' | 'POST', path: string, body?: object): Promise<T> {
+    return (await this.#rest.request(method, path, body)) as T;
   }
 }

@@ -1,7 +1,9 @@
 /** The signing keys of an organisation's subscriptions, from the cluster: a receiver for trying things out needs no key of its own then. */
 import { webhookSubscriptionKind, wellKnown, type WebhookSubscription } from '../../crds/index.ts';
-import { KubeError, ResourceClient, type KubeObject, type ObjectRef, type ResourceDescriptor, type Transport } from '../../kube/index.ts';
+import { KubeError, ResourceClient, type KubeObject, type ObjectRef, type Transport } from '../../kube/index.ts';
 import type { SigningKey } from '../../webhooks/signing/signing-keys.ts';
+import { FIELD_MANAGER } from '../cluster.ts';
+import { builtIn } from '../descriptors.ts';
 import { keysAt, readSigningSecret } from '../../webhooks/signing/signing-secret.ts';
 
 export interface KnownKey {
@@ -13,8 +15,6 @@ export interface KnownKey {
 interface Secret extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
 }
-
-const secretDescriptor: ResourceDescriptor = { group: '', version: 'v1', kind: 'Secret', plural: 'secrets', namespaced: true };
 
 /** How long keys are used before they are looked up anew for a signature that none of them made, in milliseconds. */
 const LEAST_AGE_MS = 500;
@@ -32,9 +32,9 @@ export class KnownKeys {
   readonly #byOrganization = new Map<string, Looked>();
 
   constructor(transport: Transport) {
-    const fieldManager = 'parley-cli';
+    const fieldManager = FIELD_MANAGER;
     this.#subscriptions = new ResourceClient({ transport, descriptor: webhookSubscriptionKind.descriptor, fieldManager });
-    this.#secrets = new ResourceClient({ transport, descriptor: secretDescriptor, fieldManager });
+    this.#secrets = new ResourceClient({ transport, descriptor: builtIn.secrets, fieldManager });
   }
 
   /**

@@ -1,4 +1,5 @@
 /** Subscriptions, deliveries and attempts as REST answers them, in tables for a person. Pure. */
+import { span } from '../age.ts';
 import { table } from '../table.ts';
 
 export interface SubscriptionView {
@@ -85,14 +86,3 @@ export function attemptTable(attempts: readonly AttemptView[]): string {
 }
 
 const nextTry = (ms: number): string => (ms <= 0 ? 'now' : `in ${span(ms)}`);
-
-/** In its largest two units at most, as kubectl writes ages. */
-function span(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1000));
-  if (seconds < 120) return `${seconds}s`;
-  const minutes = Math.floor(seconds / 60);
-  if (minutes < 120) return seconds % 60 === 0 || minutes >= 10 ? `${minutes}m` : `${minutes}m${seconds % 60}s`;
-  const hours = Math.floor(minutes / 60);
-  if (hours < 48) return minutes % 60 === 0 ? `${hours}h` : `${hours}h${minutes % 60}m`;
-  return `${Math.floor(hours / 24)}d`;
-}

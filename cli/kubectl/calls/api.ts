@@ -6,7 +6,7 @@ import { KubeError, type KubeObject, type Stored } from '../../../kube/index.ts'
 import { UserError } from '../../../platform/user-error.ts';
 import { createRestClient, RestRefusal, type RestClient } from '../../../api/client/rest-client.ts';
 import type { Connection } from '../connection.ts';
-import { builtIn } from '../descriptors.ts';
+import { builtIn } from '../../descriptors.ts';
 import { installed, labels, roleOf } from '../installation.ts';
 import type { Io } from '../io.ts';
 import { Reader } from '../reader.ts';
@@ -17,7 +17,6 @@ export interface ApiFlags {
   readonly apiUrl?: string;
   /** `<namespace>/<name>` */
   readonly apiService?: string;
-  readonly systemNamespace?: string;
 }
 
 export type Api = Pick<RestClient, 'request'>;
@@ -88,13 +87,12 @@ async function findService(connection: Connection, flags: ApiFlags): Promise<Ser
     throw new UserError(`"${flags.apiService}" names no Service`, { cure: 'write --api-service <namespace>/<name>' });
   }
   const reader = new Reader(connection.transport);
-  const places = { systemNamespace: flags.systemNamespace, namespace: connection.namespace };
-  const services = await installed<Service>(reader, builtIn.services, places);
+  const services = await installed<Service>(reader, builtIn.services, connection);
   const found = (services ?? []).filter((service) => roleOf(service) === 'api');
   const [first, second] = found;
   if (first === undefined) {
     // Somebody who may use the one Service needn't be allowed to list any: the chart's usual name is worth a try.
-    if (services === undefined) return { namespace: flags.systemNamespace ?? 'parley-system', name: 'parley-api' };
+    if (services === undefined) return { namespace: connection.systemNamespace ?? 'parley-system', name: 'parley-api' };
     throw new UserError("no Service of an installation's api can be found", {
       cure: 'name it with --api-service <namespace>/<name>, or the address with --api-url or PARLEY_URL; with the local stack: eval "$(parley env)"',
     });

@@ -1,7 +1,7 @@
-import { InvalidArgumentError, Option, type Command } from 'commander';
+import { Option, type Command } from 'commander';
 
 import { addConnection, withConnection, type ConnectionFlags } from '../connection.ts';
-import { parseCount } from '../duration.ts';
+import { wholeNumber } from '../../options.ts';
 import type { Io } from '../io.ts';
 import { addOutput, formatOf, writeAs, type OutputFlags } from '../output.ts';
 import { styleOf } from '../style.ts';
@@ -35,12 +35,11 @@ export function addCalls(plugin: Command, io: Io): void {
     .argument('[id]', 'one call')
     .option('--agent <name>', 'only calls of this agent')
     .addOption(new Option('--status <state>', 'only calls in this state; live: registered and ongoing').choices(['live', ...callStates]))
-    .option('--limit <count>', `at most so many calls, up to ${maxCalls}`, limit, 20)
+    .option('--limit <count>', `at most so many calls, up to ${maxCalls}`, wholeNumber(1, maxCalls), 20)
     .option('-w, --watch', 'go on, and print a call again whenever it has changed')
     .option('--api-key-secret <name[/key]>', 'Secret in the namespace that holds the API key (default: parley-api-key/apiKey)')
     .option('--api-url <url>', 'address of the REST API (default: PARLEY_URL, else through the API server)')
-    .option('--api-service <namespace/name>', "the api's Service (default: it is looked for)")
-    .option('--system-namespace <name>', 'namespace of the installation (default: it is looked for)');
+    .option('--api-service <namespace/name>', "the api's Service (default: it is looked for)");
   addOutput(addConnection(command), 'as the REST API has them; wide: more columns')
     .addHelpText('after', help)
     .action(async (id: string | undefined, flags: CallsFlags) => {
@@ -75,10 +74,4 @@ async function watchCalls(api: Api, flags: CallsFlags, io: Io): Promise<void> {
 
 function filterOf({ agent, status, limit: most }: CallsFlags): CallFilter {
   return { agent: agent?.replace(/^agents?(\.parley\.dev)?\//i, ''), status, limit: most };
-}
-
-function limit(text: string): number {
-  const count = parseCount(text);
-  if (count <= maxCalls) return count;
-  throw new InvalidArgumentError(`${maxCalls} is the most.`);
 }

@@ -1,6 +1,6 @@
 import { LATENCY_NAMES, latencyText, medianLatencies, type TurnLatencies } from '../../../voice/calls/turn-latencies.ts';
 import { table } from '../../table.ts';
-import { ageOf, span } from '../age.ts';
+import { ageOf, span } from '../../age.ts';
 import type { Style } from '../style.ts';
 import type { Call, CallSummary } from './read.ts';
 

@@ -6,8 +6,9 @@ import type { Command, Option } from 'commander';
 
 import { agentKind, kinds, type KindDefinition } from '../../../crds/index.ts';
 import { loadKubeConfig, ResourceClient, type KubeObject, type ResourceDescriptor } from '../../../kube/index.ts';
+import { FIELD_MANAGER } from '../../cluster.ts';
 import { withConnection, type ConnectionFlags } from '../connection.ts';
-import { builtIn } from '../descriptors.ts';
+import { builtIn } from '../../descriptors.ts';
 import type { Io } from '../io.ts';
 
 /** Of cobra's directives: files are no candidates; no blank goes behind a candidate that isn't whole; files are candidates. */
@@ -15,8 +16,8 @@ const noFiles = 4;
 const noBlank = 2;
 const files = 0;
 
-/** Somebody waits for it with a finger on the key, in milliseconds. */
-const patienceMs = 3_000;
+/** The shell waits for the answer, in milliseconds. */
+const TIMEOUT_MS = 3_000;
 
 export interface Completion {
   readonly candidates: readonly string[];
@@ -104,8 +105,8 @@ function contexts(before: readonly string[]): readonly string[] {
 /** None where they can't be had in time: no message belongs into a command line. */
 async function names(descriptor: ResourceDescriptor, before: readonly string[], io: Io): Promise<readonly string[]> {
   try {
-    return await withConnection({ ...flagsIn(before), requestTimeout: patienceMs }, io, async ({ transport, namespace }) => {
-      const client = new ResourceClient<KubeObject>({ transport, descriptor, fieldManager: 'parley-cli', metadataOnly: true });
+    return await withConnection({ ...flagsIn(before), requestTimeout: TIMEOUT_MS }, io, async ({ transport, namespace }) => {
+      const client = new ResourceClient<KubeObject>({ transport, descriptor, fieldManager: FIELD_MANAGER, metadataOnly: true });
       const { items } = await client.list({ limit: 500, ...(descriptor.namespaced && { namespace }) });
       return items.map(({ metadata }) => metadata.name);
     });

@@ -1,138 +1,148 @@
-/** The verdict of `parley explain`, and what stands around the resource. */
+/** Reads one object and everything its state depends on, once, with the permissions of whoever asks. */
 import {
   agentKind,
   knowledgeBaseKind,
   phoneNumberKind,
   toolKind,
   webhookSubscriptionKind,
+  wellKnown,
   type Agent,
-  type AgentStatus,
   type KnowledgeBase,
   type PhoneNumber,
   type Tool,
   type WebhookSubscription,
 } from '../../../crds/index.ts';
-import type { KubeObject, ResourceDescriptor } from '../../../kube/index.ts';
-import { LEASE_NAME } from '../../../operator/lease-name.ts';
-import { assess, type Assessment } from '../../explain/assess.ts';
-import { gather } from '../../explain/gather.ts';
-import type { Target } from '../../explain/target.ts';
+import type { KubeObject, Stored } from '../../../kube/index.ts';
+import { memorySnapshot, type DataEntry } from '../../../operator/references/memory-snapshot.ts';
+import { referencesOf, type ParleyObject, type Reference } from '../../../operator/references/references-of.ts';
+import type { ClusterSnapshot } from '../../../operator/references/cluster-snapshot.ts';
+import { attachments } from '../../../operator/tool/attachment.ts';
+import { unusableKeys } from '../../../operator/webhook-subscription/signing-keys.ts';
+import { builtIn } from '../../descriptors.ts';
 import type { Connection } from '../connection.ts';
-import { builtIn } from '../descriptors.ts';
-import { installedDeployments, roleOf } from '../installation.ts';
+import { readOperator, type OperatorReport } from '../operator-lease.ts';
 import { Reader } from '../reader.ts';
-import { referredToBy, refersTo, type Neighbours, type Relation } from './relations.ts';
+import type { Target } from './target.ts';
 
-export interface Revision {
-  /** What new calls start with; absent while nothing has been sound yet. */
-  readonly serving?: string;
-  readonly since?: string;
-  /** What the spec asks for now. */
-  readonly desired?: string;
+export interface Gathered {
+  readonly object: Stored<ParleyObject>;
+  readonly snapshot: ClusterSnapshot;
+  readonly agents: readonly Agent[];
+  readonly tools: readonly Tool[];
+  readonly knowledgeBases: readonly KnowledgeBase[];
+  readonly subscriptions: readonly WebhookSubscription[];
+  /** What could not be read, and so was taken to be in order. */
+  readonly notes: readonly string[];
+  readonly operator: OperatorReport;
 }
 
-export interface EventReport {
-  readonly time: string;
-  readonly type: string;
-  readonly reason: string;
-  readonly message: string;
-  readonly count: number;
+interface Keyed extends KubeObject {
+  readonly data?: Readonly<Record<string, string>>;
+  readonly binaryData?: Readonly<Record<string, string>>;
 }
 
-export interface Explanation extends Assessment {
-  /** Of an Agent. */
-  readonly revision?: Revision;
-  readonly refersTo: readonly Relation[];
-  readonly referredToBy: readonly Relation[];
-  /** The last of them, oldest first; absent where they may not be read. */
-  readonly events?: readonly EventReport[];
-}
+const ASSUMED = ', so it was taken to be in order';
 
-export interface Event extends KubeObject {
-  readonly type?: string;
-  readonly reason?: string;
-  readonly note?: string;
-  readonly eventTime?: string | null;
-  readonly series?: { readonly count: number; readonly lastObservedTime: string };
-  readonly deprecatedLastTimestamp?: string | null;
-  readonly deprecatedCount?: number;
-  readonly regarding?: { readonly kind?: string; readonly name?: string; readonly namespace?: string };
-}
-
-const shownEvents = 10;
-
-export async function gatherExplanation(
-  connection: Connection,
-  options: {
-    readonly target: Target;
-    readonly leaseNamespace: string;
-    readonly systemNamespace?: string | undefined;
-    readonly now: number;
-  },
-): Promise<Explanation> {
-  const { namespace, transport } = connection;
+/** @throws UserError when the object isn't there; KubeError when the cluster doesn't answer */
+export async function gather(
+  { transport, namespace }: Pick<Connection, 'transport' | 'namespace'>,
+  target: Target,
+  options: { readonly leaseNamespace: string; readonly now: number },
+): Promise<Gathered> {
   const reader = new Reader(transport);
-  const deployments = await installedDeployments(reader, { systemNamespace: options.systemNamespace, namespace });
-  // Whether the operator's home is found or not: only the Lease is looked for there.
-  const home = deployments?.find((each) => roleOf(each) === 'operator')?.metadata.namespace;
-  const lease = { namespace: home ?? options.systemNamespace ?? options.leaseNamespace, name: LEASE_NAME };
-  const gathered = await gather(transport, options.target, namespace, lease);
-  const { object, snapshot } = gathered;
-  const own = new Reader(transport);
-  const [neighbours, events] = await Promise.all([neighboursIn(own, namespace), eventsOf(own, object, namespace)]);
-  const assessment = assess(gathered, options.now);
-  return {
-    ...assessment,
-    notes: [...assessment.notes, ...own.notes],
-    ...(object.kind === 'Agent' && { revision: revisionOf((object as Agent).status) }),
-    refersTo: refersTo(object, snapshot, neighbours),
-    referredToBy: referredToBy(object, neighbours),
-    ...(events !== undefined && { events }),
-  };
-}
-
-async function neighboursIn(reader: Reader, namespace: string): Promise<Neighbours> {
-  const list = async <T extends KubeObject>(descriptor: ResourceDescriptor): Promise<readonly T[]> =>
-    (await reader.list<T>(descriptor, { namespace })) ?? [];
-  const [agents, tools, phoneNumbers, knowledgeBases, subscriptions] = await Promise.all([
-    list<Agent>(agentKind.descriptor),
-    list<Tool>(toolKind.descriptor),
-    list<PhoneNumber>(phoneNumberKind.descriptor),
-    list<KnowledgeBase>(knowledgeBaseKind.descriptor),
-    list<WebhookSubscription>(webhookSubscriptionKind.descriptor),
+  const list = async <T extends KubeObject>({ descriptor }: Target['kind']): Promise<readonly Stored<T>[]> =>
+    (await reader.client<T>(descriptor).listAll({ namespace })).items;
+  const object = await reader.object<ParleyObject>(target.kind.descriptor, { namespace, name: target.name });
+  const [labelled, agents, tools, knowledgeBases, subscriptions, phoneNumbers] = await Promise.all([
+    isOrganization(reader, namespace),
+    list<Agent>(agentKind),
+    list<Tool>(toolKind),
+    list<KnowledgeBase>(knowledgeBaseKind),
+    list<WebhookSubscription>(webhookSubscriptionKind),
+    object.kind === 'PhoneNumber' ? withSameNumber(reader, object as Stored<PhoneNumber>) : [],
   ]);
-  return { agents, tools, phoneNumbers, knowledgeBases, subscriptions };
+  const tooled = object.kind === 'Agent' ? tools.filter((tool) => attachments(tool).includes(object.metadata.name)) : [];
+  const references = [object, ...tooled].flatMap((one) => referencesOf(one as ParleyObject));
+  const [secrets, configMaps] = await Promise.all([
+    keyed(reader, namespace, 'Secret', references),
+    keyed(reader, namespace, 'ConfigMap', references),
+  ]);
+  const elsewhere = new Set(phoneNumbers.map(({ metadata }) => metadata.namespace ?? ''));
+  elsewhere.delete(namespace);
+  const others = await Promise.all([...elsewhere].map(async (each) => ((await isOrganization(reader, each)) ? [each] : [])));
+  const snapshot = memorySnapshot({
+    organizations: [...(labelled ? [namespace] : []), ...others.flat()],
+    agents,
+    tools,
+    knowledgeBases,
+    subscriptions,
+    phoneNumbers,
+    secrets,
+    configMaps,
+  });
+  // A Lease that may not be read leaves nothing taken to be in order: no note.
+  const lease = { namespace: options.leaseNamespace, installed: false, now: options.now };
+  const operator = await readOperator(new Reader(transport), lease);
+  return { object, snapshot, agents, tools, knowledgeBases, subscriptions, notes: reader.notes, operator };
 }
 
-async function eventsOf(reader: Reader, object: KubeObject, namespace: string): Promise<readonly EventReport[] | undefined> {
-  const fieldSelector = `regarding.kind=${object.kind},regarding.name=${object.metadata.name}`;
-  const events = await reader.list<Event>(builtIn.events, { namespace, fieldSelector });
-  return events
-    ?.map(reportEvent)
-    .sort((a, b) => Date.parse(a.time) - Date.parse(b.time))
-    .slice(-shownEvents);
+async function isOrganization(reader: Reader, namespace: string): Promise<boolean> {
+  const client = reader.client<KubeObject>(builtIn.namespaces, true);
+  const found = await reader.allowed(`namespace ${namespace}`, () => client.get({ name: namespace }), ASSUMED);
+  // Not allowed to look: the common case is a user of one organisation, who works in a namespace that is one.
+  return found === 'refused' || found?.metadata.labels?.[wellKnown.organizationLabel] === 'true';
 }
 
-export function reportEvent({
-  type,
-  reason,
-  note,
-  eventTime,
-  series,
-  deprecatedLastTimestamp,
-  deprecatedCount,
-  metadata,
-}: Event): EventReport {
-  return {
-    time: series?.lastObservedTime ?? deprecatedLastTimestamp ?? eventTime ?? metadata.creationTimestamp ?? '',
-    type: type ?? 'Normal',
-    reason: reason ?? '',
-    message: note ?? '',
-    count: series?.count ?? deprecatedCount ?? 1,
-  };
+/** Phone numbers are unique in the deployment; who may only see one organisation sees only its own. */
+async function withSameNumber(reader: Reader, object: Stored<PhoneNumber>): Promise<readonly Stored<PhoneNumber>[]> {
+  const client = reader.client<PhoneNumber>(phoneNumberKind.descriptor);
+  const read = () => client.listAll({ fieldSelector: `spec.number=${object.spec.number}` });
+  const found = await reader.allowed('the phone numbers of other organisations', read, ASSUMED);
+  return found === 'refused' || found === undefined ? [object] : found.items;
 }
 
-function revisionOf(status: AgentStatus | undefined): Revision {
-  const { servingRevision: serving, activeSince: since, desiredRevision: desired } = status ?? {};
-  return { ...(serving !== undefined && { serving }), ...(since !== undefined && { since }), ...(desired !== undefined && { desired }) };
+/** Of Secrets only the names of the keys are kept, and what their values can't be used for. */
+async function keyed(
+  reader: Reader,
+  namespace: string,
+  kind: 'Secret' | 'ConfigMap',
+  references: readonly Reference[],
+): Promise<readonly DataEntry[]> {
+  const client = reader.client<Keyed>(kind === 'Secret' ? builtIn.secrets : builtIn.configMaps);
+  const wanted = Map.groupBy(
+    references.filter((reference) => reference.kind === kind),
+    (reference) => reference.name,
+  );
+  const entries = await Promise.all(
+    [...wanted].map(async ([name, wants]): Promise<readonly DataEntry[]> => {
+      const found = await reader.allowed(`${kind} ${namespace}/${name}`, () => client.get({ namespace, name }), ASSUMED);
+      if (found === undefined) return [];
+      if (found === 'refused')
+        return [
+          {
+            namespace,
+            name,
+            uid: '',
+            resourceVersion: '',
+            keys: wants.flatMap(({ key }) => key ?? []),
+            data: Object.fromEntries(wants.map(({ key }) => [key ?? '', ''])),
+          },
+        ];
+      const { uid, resourceVersion, ownerReferences } = found.metadata;
+      const keys = [...Object.keys(found.data ?? {}), ...Object.keys(found.binaryData ?? {})];
+      return [
+        {
+          namespace,
+          name,
+          uid,
+          resourceVersion,
+          keys,
+          owners: (ownerReferences ?? []).map((owner) => owner.uid),
+          ...(kind === 'ConfigMap' && found.data ? { data: found.data } : {}),
+          ...(kind === 'Secret' && { unusable: unusableKeys(found.data ?? {}) }),
+        },
+      ];
+    }),
+  );
+  return entries.flat();
 }

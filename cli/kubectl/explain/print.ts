@@ -1,9 +1,26 @@
-import { print } from '../../explain/print.ts';
-import { table } from '../../table.ts';
-import { ageOf } from '../age.ts';
+import { ageOf } from '../../age.ts';
+import { indent, table } from '../../table.ts';
 import type { Style } from '../style.ts';
-import type { Explanation, Revision } from './gather.ts';
+import type { Assessment, Finding } from './assess.ts';
 import type { Relation } from './relations.ts';
+import type { Explanation, Revision } from './surroundings.ts';
+
+/** What a person reads: the verdict first, then what to do. */
+export function printAssessment(assessment: Assessment): string {
+  const { kind, namespace, name, ready, summary, problems, remarks, notes } = assessment;
+  const sections = [
+    `${kind} ${namespace}/${name} is ${ready ? 'ready' : 'not ready'}: ${summary}.`,
+    ...problems.map((problem) => findingBlock(problem, 'what to do')),
+    ...remarks.map((remark) => findingBlock(remark, 'does not keep it from being ready')),
+    ...notes.map((note) => `Note: ${note}.`),
+  ];
+  return `${sections.join('\n\n')}\n`;
+}
+
+function findingBlock({ condition, reason, message, cure }: Finding, label: string): string {
+  const lines = message.split('; ').map((part, index) => `  ${index === 0 ? '' : '  '}${part}`);
+  return [`${condition}: ${reason}`, ...lines, ...(cure === undefined ? [] : [`  → ${label}: ${cure}`])].join('\n');
+}
 
 /** Enough of a revision to tell it from others. */
 const revisionLength = 12;
@@ -11,7 +28,7 @@ const revisionLength = 12;
 export function printExplanation(explanation: Explanation, { style, now }: { readonly style: Style; readonly now: number }): string {
   const { revision, events } = explanation;
   const sections = [
-    print(explanation),
+    printAssessment(explanation),
     ...(revision === undefined ? [] : [serving(revision, now)]),
     relations('Refers to', explanation.refersTo, style),
     relations('Referred to by', explanation.referredToBy, style),
@@ -50,8 +67,4 @@ function tree({ object, field, state, sound, refersTo: below = [] }: Relation, m
   const mark = sound === undefined ? style.weak('?') : sound ? style.good('✓') : style.bad('✗');
   const line = `${margin}${mark} ${object}: ${state}  ${style.weak(`(${field})`)}\n`;
   return line + below.map((relation) => tree(relation, `${margin}    `, style)).join('');
-}
-
-function indent(text: string): string {
-  return text.replace(/^(?=.)/gm, '  ');
 }

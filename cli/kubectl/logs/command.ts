@@ -1,12 +1,11 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 
 import { addConnection, type ConnectionFlags } from '../connection.ts';
-import { parseCount, parseDuration } from '../duration.ts';
+import { parseDuration, wholeNumber } from '../../options.ts';
 import type { Io } from '../io.ts';
 import { levels, type Level } from './line.ts';
 
 export interface LogsFlags extends ConnectionFlags {
-  readonly systemNamespace?: string;
   /** Milliseconds. */
   readonly since?: number;
   readonly follow?: true;
@@ -37,8 +36,7 @@ export function addLogs(plugin: Command, io: Io): void {
     .option('-f, --follow', 'go on with what is written from now on, until Ctrl-C')
     .option('--call <id>', 'only lines about this call')
     .addOption(new Option('--level <level>', 'least severe line').choices(levels).default('trace', 'all of them'))
-    .option('--tail <count>', 'only so many of the last lines', parseCount)
-    .option('--system-namespace <name>', 'namespace of the installation (default: it is looked for)')
+    .option('--tail <count>', 'only so many of the last lines', wholeNumber(1, 999_999_999))
     .addOption(new Option('-o, --output <format>', 'json: the lines as they were written').choices(['json']));
   addConnection(command)
     .addHelpText('after', help)

@@ -1,5 +1,5 @@
 import { agentKind } from '../../../crds/index.ts';
-import { KubeError, ResourceClient, type KubeObject } from '../../../kube/index.ts';
+import type { KubeError, KubeObject } from '../../../kube/index.ts';
 import { UserError } from '../../../platform/user-error.ts';
 import { withConnection, type Connection } from '../connection.ts';
 import { installedPods } from '../installation.ts';
@@ -60,53 +60,30 @@ export async function runLogs(agent: string, flags: LogsFlags, io: Io): Promise<
   });
 }
 
-async function uidOf(connection: Connection, agent: string, mayBeGone: boolean, io: Io): Promise<string | undefined> {
-  const { namespace, transport } = connection;
-  const client = new ResourceClient<KubeObject>({
-    transport,
-    descriptor: agentKind.descriptor,
-    fieldManager: 'parley-cli',
-    metadataOnly: true,
-  });
-  try {
-    return (await client.get({ namespace, name: agent })).metadata.uid;
-  } catch (error) {
-    if (!(error instanceof KubeError)) throw error;
-    if (error.code === 403) {
-      io.err.write(`parley: you may not read the agent ${namespace}/${agent}; its lines are found by its name alone\n`);
-      return undefined;
-    }
-    if (!error.notFound) throw error;
-    if (mayBeGone) return undefined;
-    const there = await client.listAll({ namespace }).then(
-      ({ items }) => items.map(({ metadata }) => metadata.name).sort(),
-      () => [],
-    );
-    throw new UserError(`there is no agent "${agent}" in the namespace ${namespace}`, {
-      cure:
-        there.length === 0
-          ? 'there is none at all; name another namespace with -n'
-          : `there is: ${there.slice(0, 10).join(', ')}${there.length > 10 ? ', …' : ''}; or name another namespace with -n`,
-      cause: error,
-    });
-  }
+async function uidOf({ namespace, transport }: Connection, name: string, mayBeGone: boolean, io: Io): Promise<string | undefined> {
+  const reader = new Reader(transport);
+  const read = (): Promise<KubeObject> =>
+    mayBeGone
+      ? reader.client(agentKind.descriptor, true).get({ namespace, name })
+      : reader.object(agentKind.descriptor, { namespace, name });
+  const found = await reader.allowed(`the agent ${namespace}/${name}`, read);
+  if (found !== 'refused') return found?.metadata.uid;
+  io.err.write(`parley: you may not read the agent ${namespace}/${name}; its lines are found by its name alone\n`);
+  return undefined;
 }
 
 async function sourcesOf(connection: Connection, flags: LogsFlags, io: Io): Promise<readonly LogSource[]> {
-  const { transport, namespace } = connection;
+  const { transport, systemNamespace } = connection;
   const reader = new Reader(transport);
-  const pods = await installedPods(reader, { systemNamespace: flags.systemNamespace, namespace });
+  const pods = await installedPods(reader, connection);
   const sources = (pods ?? []).flatMap((pod) => podSource(transport, pod) ?? []);
   if (sources.length > 0) return sources;
   const local = localSources({ server: transport.server, kubeconfig: flags.kubeconfig ?? io.env['KUBECONFIG'], folder: io.folder });
   if (local !== undefined && local.length > 0) return local;
   if (pods === undefined) {
-    throw new UserError(
-      `you may not see the pods of the installation${flags.systemNamespace === undefined ? '' : ` in ${flags.systemNamespace}`}`,
-      {
-        cure: 'logs need `list pods` and `get pods/log` in the namespace of the installation: ask for a Role with both, or name the namespace with --system-namespace',
-      },
-    );
+    throw new UserError(`you may not see the pods of the installation${systemNamespace === undefined ? '' : ` in ${systemNamespace}`}`, {
+      cure: 'logs need `list pods` and `get pods/log` in the namespace of the installation: ask for a Role with both, or name the namespace with --system-namespace',
+    });
   }
   throw new UserError('no pod of an installation can be found: none has the label app.kubernetes.io/part-of=parley', {
     cure: 'name the namespace of the installation with --system-namespace; with the local stack use its kubeconfig (eval "$(parley env)"); other processes write to their own standard output',

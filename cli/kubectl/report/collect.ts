@@ -5,9 +5,9 @@ import { checkCluster } from '../../doctor/cluster.ts';
 import { describeFinding, type Finding } from '../../doctor/finding.ts';
 import { version as clientVersion } from '../../version.ts';
 import type { Connection } from '../connection.ts';
-import { builtIn } from '../descriptors.ts';
-import { reportEvent, type Event, type EventReport } from '../explain/gather.ts';
-import { installed, installedPods, labels, roleOf, type Places, type Pod } from '../installation.ts';
+import { builtIn } from '../../descriptors.ts';
+import { reportEvent, type Event, type EventReport } from '../explain/surroundings.ts';
+import { installed, installedPods, labels, roleOf, type Pod } from '../installation.ts';
 import type { Io } from '../io.ts';
 import { localSources, podSource, type LogSource } from '../logs/sources.ts';
 import { Reader } from '../reader.ts';
@@ -21,7 +21,6 @@ import type { Redactor } from './redactor.ts';
 import { maskResource } from './resources.ts';
 
 export interface ReportOptions {
-  readonly systemNamespace?: string | undefined;
   readonly leaseNamespace: string;
   readonly kubeconfig: string | undefined;
   readonly withPrompts: boolean;
@@ -36,14 +35,12 @@ interface Context extends ReportOptions {
   readonly reader: Reader;
   readonly redactor: Redactor;
   readonly files: Files;
-  readonly places: Places;
 }
 
 export async function collectReport(connection: Connection, io: Io, redactor: Redactor, options: ReportOptions): Promise<Files> {
   const reader = new Reader(connection.transport);
   const files = new Files();
-  const places = { systemNamespace: options.systemNamespace, namespace: connection.namespace };
-  const context: Context = { ...options, connection, io, reader, redactor, files, places };
+  const context: Context = { ...options, connection, io, reader, redactor, files };
   const steps: readonly (readonly [string, (context: Context) => Promise<void>])[] = [
     ['status', addStatus],
     ['versions', addVersions],
@@ -169,7 +166,7 @@ function tell(events: readonly Event[]): readonly ToldEvent[] {
 }
 
 async function addInstallation(context: Context): Promise<void> {
-  const { reader, files, redactor, places, connection } = context;
+  const { reader, files, redactor, connection } = context;
   const parts: readonly (readonly [keyof typeof builtIn, string])[] = [
     ['deployments', 'Deployments'],
     ['pods', 'pods'],
@@ -180,7 +177,7 @@ async function addInstallation(context: Context): Promise<void> {
   ];
   const homes = new Set<string>();
   for (const [name, about] of parts) {
-    const objects = (await installed<KubeObject>(reader, builtIn[name], places)) ?? [];
+    const objects = (await installed<KubeObject>(reader, builtIn[name], connection)) ?? [];
     keepNames(redactor, objects);
     for (const { metadata } of objects) homes.add(metadata.namespace ?? '');
     await files.yaml(
@@ -195,7 +192,7 @@ async function addInstallation(context: Context): Promise<void> {
     if (told.length > 0)
       files.json(`events/${home}/installation.json`, `${told.length} events of the installation's namespace`, maskTree(told, redactor));
   }
-  const pods = (await installedPods(reader, places)) ?? [];
+  const pods = (await installedPods(reader, connection)) ?? [];
   const asked = pods.flatMap((pod) => {
     const port = pod.spec.containers.find(({ name }) => name === roleOf(pod))?.ports?.find(({ name }) => name === 'http')?.containerPort;
     return port === undefined ? [] : [{ namespace: pod.metadata.namespace ?? '', name: pod.metadata.name, port }];
@@ -210,8 +207,8 @@ async function addInstallation(context: Context): Promise<void> {
 }
 
 /** By the labels of the Secrets in which Helm keeps its releases. Their contents, which hold all values, never come here. */
-async function addReleases({ reader, files, places, redactor }: Context): Promise<void> {
-  const deployments = (await installed<KubeObject>(reader, builtIn.deployments, places)) ?? [];
+async function addReleases({ connection, reader, files, redactor }: Context): Promise<void> {
+  const deployments = (await installed<KubeObject>(reader, builtIn.deployments, connection)) ?? [];
   const releases = new Set(deployments.map(({ metadata }) => `${metadata.namespace ?? ''}/${metadata.labels?.[labels.instance] ?? ''}`));
   const told: object[] = [];
   for (const release of releases) {
@@ -241,9 +238,9 @@ async function addReleases({ reader, files, places, redactor }: Context): Promis
     files.json('installation/helm.json', 'releases of Helm: revisions and their state, no values', maskTree(told, redactor));
 }
 
-async function addLogs({ connection, reader, places, files, redactor, kubeconfig, logLines, io, progress }: Context): Promise<void> {
+async function addLogs({ connection, reader, files, redactor, kubeconfig, logLines, io, progress }: Context): Promise<void> {
   if (logLines === 0) return;
-  const pods = (await installedPods(reader, places)) ?? [];
+  const pods = (await installedPods(reader, connection)) ?? [];
   const sources: readonly LogSource[] = pods.flatMap((pod: Stored<Pod>) => podSource(connection.transport, pod) ?? []);
   const local = sources.length > 0 ? undefined : localSources({ server: connection.transport.server, kubeconfig, folder: io.folder });
   for (const source of local ?? sources) {

@@ -1,11 +1,10 @@
 import type { Command } from 'commander';
 
 import { addConnection, type ConnectionFlags } from '../connection.ts';
-import { parseCount } from '../duration.ts';
+import { wholeNumber } from '../../options.ts';
 import type { Io } from '../io.ts';
 
 export interface ReportFlags extends ConnectionFlags {
-  readonly systemNamespace?: string;
   readonly file?: string;
   readonly withPrompts?: true;
   /** false: --no-logs */
@@ -30,8 +29,7 @@ export function addReport(plugin: Command, io: Io): void {
     .option('-f, --file <file>', 'where it goes (default: parley-report-<time>.tar.gz in this folder)')
     .option('--with-prompts', 'with prompts and what agents say, which are masked otherwise')
     .option('--no-logs', 'without logs')
-    .option('--log-lines <count>', 'so many of the last lines of each pod', parseCount, 2_000)
-    .option('--system-namespace <name>', 'namespace of the installation (default: it is looked for)');
+    .option('--log-lines <count>', 'so many of the last lines of each pod', wholeNumber(1, 999_999_999), 2_000);
   addConnection(command, { allNamespaces: true })
     .addHelpText('after', help)
     .action(async (flags: ReportFlags) => {

@@ -21,7 +21,6 @@ export async function runReport(flags: ReportFlags, io: Io): Promise<void> {
     // Who can't reach the cluster gets no empty report, but the reason.
     await connection.transport.request<unknown>({ method: 'GET', path: '/version' });
     return collectReport(connection, io, redactor, {
-      systemNamespace: flags.systemNamespace,
       leaseNamespace,
       kubeconfig: flags.kubeconfig ?? io.env['KUBECONFIG'],
       withPrompts: flags.withPrompts === true,

@@ -5,10 +5,6 @@ import type { Io } from '../io.ts';
 import { addOutput, formatOf, writeAs, type OutputFlags } from '../output.ts';
 import { styleOf } from '../style.ts';
 
-interface StatusFlags extends ConnectionFlags, OutputFlags {
-  readonly systemNamespace?: string;
-}
-
 const help = `
 Exit codes: 0 everything that can be seen is ready, 1 something is not, or the cluster can't be reached.
 
@@ -24,20 +20,17 @@ Examples:
 export function addStatus(plugin: Command, io: Io): void {
   const command = plugin
     .command('status')
-    .description('what is installed and ready, what is not, and what to do about it; exit code 1 when something is not')
-    .option('--system-namespace <name>', 'namespace of the installation (default: it is looked for)');
+    .description('what is installed and ready, what is not, and what to do about it; exit code 1 when something is not');
   addOutput(addConnection(command, { allNamespaces: true }))
     .addHelpText('after', help)
-    .action(async (flags: StatusFlags) => {
+    .action(async (flags: ConnectionFlags & OutputFlags) => {
       const [{ gatherStatus }, { printStatus }, { loadConfig }] = await Promise.all([
         import('./gather.ts'),
         import('./print.ts'),
         import('../../../platform/config/config.ts'),
       ]);
       const { PARLEY_LEASE_NAMESPACE: leaseNamespace } = loadConfig({ PARLEY_LEASE_NAMESPACE: io.env['PARLEY_LEASE_NAMESPACE'] });
-      const report = await withConnection(flags, io, (connection) =>
-        gatherStatus(connection, { systemNamespace: flags.systemNamespace, leaseNamespace, now: io.now() }),
-      );
+      const report = await withConnection(flags, io, (connection) => gatherStatus(connection, { leaseNamespace, now: io.now() }));
       await writeAs(io, formatOf(flags), report, (wide) => printStatus(report, { wide, now: io.now(), style: styleOf(io) }));
       io.exit(report.ready ? 0 : 1);
     });

@@ -1,11 +1,11 @@
 /** Everything that `status` says, read once, with the permissions of whoever asks. */
 import { kinds, wellKnown, type KindDefinition } from '../../../crds/index.ts';
-import { keyOf, leases, type Condition, type KubeObject, type Lease } from '../../../kube/index.ts';
-import { LEASE_NAME } from '../../../operator/lease-name.ts';
+import { keyOf, type Condition, type KubeObject } from '../../../kube/index.ts';
 import { version as clientVersion } from '../../version.ts';
 import type { Connection } from '../connection.ts';
-import { builtIn } from '../descriptors.ts';
-import { installed, installedDeployments, installedPods, roleOf, type Places } from '../installation.ts';
+import { builtIn } from '../../descriptors.ts';
+import { installed, installedDeployments, installedPods, roleOf } from '../installation.ts';
+import { readOperator, type OperatorReport } from '../operator-lease.ts';
 import { Reader } from '../reader.ts';
 import { readDefinitions, type DefinitionReport } from './definitions.ts';
 import { reportDeployments, type DeploymentReport } from './deployments.ts';
@@ -23,12 +23,6 @@ export interface Problem {
   readonly reason: string;
   readonly message: string;
   readonly cure?: string;
-}
-
-export interface OperatorReport {
-  readonly state: 'leading' | 'silent' | 'none' | 'unknown';
-  readonly holder?: string;
-  readonly lastSign?: string;
 }
 
 export interface StatusReport {
@@ -54,7 +48,6 @@ interface Job extends KubeObject {
 }
 
 export interface StatusOptions {
-  readonly systemNamespace?: string | undefined;
   /** Where the Lease is when no Deployment tells: `PARLEY_LEASE_NAMESPACE`. */
   readonly leaseNamespace: string;
   readonly now: number;
@@ -62,23 +55,24 @@ export interface StatusOptions {
 
 export async function gatherStatus(connection: Connection, options: StatusOptions): Promise<StatusReport> {
   const reader = new Reader(connection.transport);
-  const places: Places = { systemNamespace: options.systemNamespace, namespace: connection.namespace };
   const server = await connection.transport.request<{ gitVersion?: string }>({ method: 'GET', path: '/version' });
   const namespace = await namespaceOf(reader, connection);
   const [deployments, pods, jobs, definitions, kindReports, standing] = await Promise.all([
-    installedDeployments(reader, places),
-    installedPods(reader, places),
-    installed<Job>(reader, builtIn.jobs, places),
+    installedDeployments(reader, connection),
+    installedPods(reader, connection),
+    installed<Job>(reader, builtIn.jobs, connection),
     readDefinitions(reader, clientVersion),
     Promise.all((kinds as readonly KindDefinition[]).map((kind) => readKind(reader, kind, namespace))),
     namespace === undefined ? 'unknown' : standingOf(reader, namespace),
   ]);
   const reports = deployments && reportDeployments(deployments, pods ?? []);
   const homes = [...new Set(reports?.flatMap(({ role, namespace: home }) => (role === 'operator' ? [home] : [])))];
-  const fallback = options.systemNamespace ?? options.leaseNamespace;
+  const fallback = connection.systemNamespace ?? options.leaseNamespace;
   // With an installation in each of several namespaces: the one that is not at work is the one to be told of.
   const operators = await Promise.all(
-    (homes.length === 0 ? [undefined] : homes).map((known) => readOperator(reader, { known, fallback, now: options.now })),
+    (homes.length === 0 ? [undefined] : homes).map((known) =>
+      readOperator(reader, { namespace: known ?? fallback, installed: known !== undefined, now: options.now }),
+    ),
   );
   const operator = operators.find(({ state }) => state !== 'leading') ?? operators[0] ?? { state: 'unknown' };
   const problems = [
@@ -156,24 +150,6 @@ async function readKind(reader: Reader, { descriptor }: KindDefinition, namespac
     ...about,
     resources: objects.map(reportResource).sort((a, b) => a.namespace.localeCompare(b.namespace) || a.name.localeCompare(b.name)),
   };
-}
-
-/** @param where.known where the operator has been installed: there a Lease has to be */
-async function readOperator(
-  reader: Reader,
-  where: { readonly known: string | undefined; readonly fallback: string; readonly now: number },
-): Promise<OperatorReport> {
-  const namespace = where.known ?? where.fallback;
-  const { group, version, plural } = leases;
-  const path = `/apis/${group}/${version}/namespaces/${encodeURIComponent(namespace)}/${plural}/${LEASE_NAME}`;
-  const lease = await reader.get<Lease>(path, `the operator's Lease ${namespace}/${LEASE_NAME}`);
-  if (lease === 'refused') return { state: 'unknown' };
-  if (lease === undefined) return { state: where.known === undefined ? 'unknown' : 'none' };
-  const { holderIdentity: holder = '', renewTime, leaseDurationSeconds = 15 } = lease.spec ?? {};
-  const lastSign = renewTime === undefined ? {} : { lastSign: renewTime };
-  if (holder === '') return { state: 'none', ...lastSign };
-  const silent = where.now - Date.parse(renewTime ?? '') > leaseDurationSeconds * 2_000;
-  return { state: silent ? 'silent' : 'leading', holder, ...lastSign };
 }
 
 function problemOfDeployment({ healthy, namespace, name, reason = '', message = '', cure }: DeploymentReport): readonly Problem[] {

@@ -1,6 +1,6 @@
 /** The screen that is read first: what runs, what is ready, what is not and what to do. */
-import { table } from '../../table.ts';
-import { ageOf } from '../age.ts';
+import { indent, table } from '../../table.ts';
+import { ageOf } from '../../age.ts';
 import type { Style } from '../style.ts';
 import type { DeploymentReport } from './deployments.ts';
 import type { KindReport, Problem, StatusReport } from './gather.ts';
@@ -112,8 +112,4 @@ function verdict({ problems: all, namespace }: StatusReport, { style }: PrintOpt
 function cut(text: string, length = messageLength): string {
   const line = text.replace(/\s+/g, ' ');
   return line.length <= length ? line : `${line.slice(0, length - 1)}…`;
-}
-
-function indent(text: string): string {
-  return text.replace(/^(?=.)/gm, '  ');
 }

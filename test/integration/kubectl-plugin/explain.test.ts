@@ -105,7 +105,7 @@ describe('kubectl parley explain', () => {
     expect(answer.stdout).toContain('? Secret keys, key apiKey: not known: you may not read it');
     expect(answer.stdout).toContain(`you may not list events in the namespace ${org}`);
     const absent = await plugin.parley(['explain', 'agent/receptoin', '-n', org]);
-    expect(absent).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('there is: reception') });
+    expect(absent).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('it has: reception') });
     const noKind = await plugin.parley(['explain', 'pod/x', '-n', org]);
     expect(noKind).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('use one of: agent') });
   });

@@ -116,7 +116,7 @@ describe('kubectl parley logs', () => {
 
   it('says what stands in the way', async () => {
     const absent = await plugin.parley(['logs', 'receptoin', ...flags()]);
-    expect(absent).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('there is: reception') });
+    expect(absent).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('it has: reception') });
     const nothing = await plugin.parley(['logs', 'reception', '-n', org, '--system-namespace', org]);
     expect(nothing).toMatchObject({
       code: 1,

@@ -79,7 +79,7 @@ describe('parley explain', () => {
     await cluster.apply(anAgent('reception', org));
     const absent = await explain(['agent/receptoin', '-n', org]);
     expect(absent).toMatchObject({ code: 1, stdout: '' });
-    expect(absent.stderr).toContain('there is: reception');
+    expect(absent.stderr).toContain('it has: reception');
     const unreachable = await explain(['agent/reception', '-n', org], { KUBECONFIG: '/nonexistent/kubeconfig' });
     expect(unreachable).toMatchObject({ code: 1, stdout: '' });
     expect(unreachable.stderr).toContain('eval "$(parley env)"');

@@ -1,5 +1,5 @@
-import { kinds, type KindDefinition } from '../../crds/index.ts';
-import { UserError } from '../../platform/user-error.ts';
+import { kinds, type KindDefinition } from '../../../crds/index.ts';
+import { UserError } from '../../../platform/user-error.ts';
 
 export interface Target {
   readonly kind: KindDefinition;

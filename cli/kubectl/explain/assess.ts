@@ -1,15 +1,15 @@
 /** Puts what the operator reported beside what the same checks say now. Pure. */
-import type { Agent, CommonStatus, KnowledgeBase, PhoneNumber, WebhookSubscription } from '../../crds/index.ts';
-import type { Condition } from '../../kube/types.ts';
-import { planAgent, type StoreView } from '../../operator/agent/plan.ts';
-import { planKnowledgeBase } from '../../operator/knowledge-base/plan.ts';
-import { planPhoneNumber } from '../../operator/phone-number/plan.ts';
-import type { OwnershipFacts } from '../../operator/phone-number/ownership.ts';
-import type { ParleyObject } from '../../operator/references/references-of.ts';
-import type { ClusterSnapshot } from '../../operator/references/cluster-snapshot.ts';
-import { reasons, type Reason } from '../../operator/status/reasons.ts';
-import { planTool } from '../../operator/tool/plan.ts';
-import { planWebhookSubscription } from '../../operator/webhook-subscription/plan.ts';
+import type { Agent, CommonStatus, KnowledgeBase, PhoneNumber, WebhookSubscription } from '../../../crds/index.ts';
+import type { Condition } from '../../../kube/types.ts';
+import { planAgent, type StoreView } from '../../../operator/agent/plan.ts';
+import { planKnowledgeBase } from '../../../operator/knowledge-base/plan.ts';
+import { planPhoneNumber } from '../../../operator/phone-number/plan.ts';
+import type { OwnershipFacts } from '../../../operator/phone-number/ownership.ts';
+import type { ParleyObject } from '../../../operator/references/references-of.ts';
+import type { ClusterSnapshot } from '../../../operator/references/cluster-snapshot.ts';
+import { reasons, type Reason } from '../../../operator/status/reasons.ts';
+import { planTool } from '../../../operator/tool/plan.ts';
+import { planWebhookSubscription } from '../../../operator/webhook-subscription/plan.ts';
 import type { Gathered } from './gather.ts';
 
 export interface Finding {
@@ -204,13 +204,13 @@ function operatorFinding(operator: Gathered['operator']): Finding {
     case 'leading':
       return {
         ...about,
-        message: `an operator is at work (${operator.holder})`,
+        message: `an operator is at work (${operator.holder ?? ''})`,
         cure: 'Wait a moment and ask again; if nothing changes, look at its log for this object.',
       };
     case 'silent':
       return {
         ...about,
-        message: `the operator that was at work (${operator.holder}) has fallen silent`,
+        message: `the operator that was at work (${operator.holder ?? ''}) has fallen silent`,
         cure: 'Start an operator again (`parley operator`, `parley dev`, or its Deployment).',
       };
     case 'none':

@@ -1,5 +1,5 @@
-/** What of Kubernetes itself the plugin reads. */
-import type { ResourceDescriptor } from '../../kube/index.ts';
+/** The kinds of Kubernetes itself that commands use. */
+import type { ResourceDescriptor } from '../kube/index.ts';
 
 const of = (group: string, version: string, kind: string, plural: string, namespaced = true): ResourceDescriptor => ({
   group,
@@ -17,6 +17,7 @@ export const builtIn = {
   autoscalers: of('autoscaling', 'v2', 'HorizontalPodAutoscaler', 'horizontalpodautoscalers'),
   disruptionBudgets: of('policy', 'v1', 'PodDisruptionBudget', 'poddisruptionbudgets'),
   namespaces: of('', 'v1', 'Namespace', 'namespaces', false),
+  configMaps: of('', 'v1', 'ConfigMap', 'configmaps'),
   secrets: of('', 'v1', 'Secret', 'secrets'),
   events: of('events.k8s.io', 'v1', 'Event', 'events'),
   definitions: of('apiextensions.k8s.io', 'v1', 'CustomResourceDefinition', 'customresourcedefinitions', false),

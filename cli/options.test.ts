@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 
-import { parseCount, parseDuration } from './duration.ts';
+import { parseDuration, wholeNumber } from './options.ts';
 
 describe('parseDuration', () => {
   it.each([
@@ -14,4 +14,6 @@ describe('parseDuration', () => {
   it.each(['', '10', 'h', '-5m', '5 m', '0s', '5min'])('refuses %j', (text) => expect(() => parseDuration(text)).toThrow('such as'));
 });
 
-it.each(['0', '-1', '1.5', 'ten', ''])('is no count: %j', (text) => expect(() => parseCount(text)).toThrow('whole number'));
+it.each(['0', '-1', '1.5', 'ten', '', '366'])('is no number of days: %j', (text) =>
+  expect(() => wholeNumber(1, 365)(text)).toThrow('a whole number from 1 to 365'),
+);

@@ -1,0 +1,33 @@
+/** `parley explain`: the verdict without what surrounds the object. */
+import { loadConfig } from '../../../platform/config/config.ts';
+import { withConnection } from '../connection.ts';
+import type { Io } from '../io.ts';
+import { assess } from './assess.ts';
+import { gather } from './gather.ts';
+import { printAssessment } from './print.ts';
+import { parseTarget } from './target.ts';
+
+export interface ExplainOptions {
+  /** `<kind>/<name>` */
+  readonly object: string;
+  readonly org?: string;
+  readonly json?: boolean;
+}
+
+/**
+ * Exits with 0 when the object is ready, with 1 when it isn't.
+ * @throws UserError when the object or the cluster can't be found
+ */
+export async function runExplain({ object, org, json }: ExplainOptions, io: Io): Promise<void> {
+  const target = parseTarget(object);
+  const namespace = org || io.env['PARLEY_ORG'];
+  const { PARLEY_LEASE_NAMESPACE: leaseNamespace } = loadConfig({ PARLEY_LEASE_NAMESPACE: io.env['PARLEY_LEASE_NAMESPACE'] });
+  const assessment = await withConnection(
+    namespace ? { namespace } : {},
+    io,
+    async (connection) => assess(await gather(connection, target, { leaseNamespace, now: io.now() }), io.now()),
+    { forbiddenCure: 'use a kubeconfig whose user may read the organisation' },
+  );
+  io.out.write(json === true ? `${JSON.stringify(assessment, null, 2)}\n` : printAssessment(assessment));
+  io.exit(assessment.ready ? 0 : 1);
+}

@@ -1,0 +1,27 @@
+/** Whether an operator is at work, as far as its Lease shows. */
+import { leases, type Lease } from '../../kube/index.ts';
+import { LEASE_NAME } from '../../operator/lease-name.ts';
+import type { Reader } from './reader.ts';
+
+export interface OperatorReport {
+  readonly state: 'leading' | 'silent' | 'none' | 'unknown';
+  readonly holder?: string;
+  readonly lastSign?: string;
+}
+
+/** @param where.installed whether the operator is known to be installed in this namespace: then it must have a Lease */
+export async function readOperator(
+  reader: Reader,
+  { namespace, installed, now }: { readonly namespace: string; readonly installed: boolean; readonly now: number },
+): Promise<OperatorReport> {
+  const { group, version, plural } = leases;
+  const path = `/apis/${group}/${version}/namespaces/${encodeURIComponent(namespace)}/${plural}/${LEASE_NAME}`;
+  const lease = await reader.get<Lease>(path, `the operator's Lease ${namespace}/${LEASE_NAME}`);
+  if (lease === 'refused') return { state: 'unknown' };
+  if (lease === undefined) return { state: installed ? 'none' : 'unknown' };
+  const { holderIdentity: holder = '', renewTime, leaseDurationSeconds = 15 } = lease.spec ?? {};
+  const lastSign = renewTime === undefined ? {} : { lastSign: renewTime };
+  if (holder === '') return { state: 'none', ...lastSign };
+  const silent = now - Date.parse(renewTime ?? '') > leaseDurationSeconds * 2_000;
+  return { state: silent ? 'silent' : 'leading', holder, ...lastSign };
+}

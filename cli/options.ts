@@ -1,0 +1,39 @@
+/** Values of options. Each parser throws InvalidArgumentError with what is allowed. */
+import { InvalidArgumentError } from 'commander';
+
+import { millisecondsIn, millisecondsOf } from '../crds/duration.ts';
+
+const UNITS = { ...millisecondsIn, d: 86_400_000 };
+
+/** `90s`, `10m`, `1h30m`, `2d` → milliseconds; as kubectl takes them, and days. */
+export function parseDuration(text: string): number {
+  try {
+    const total = millisecondsOf(text, UNITS);
+    if (total > 0) return total;
+  } catch {
+    // The error below names the allowed form.
+  }
+  throw new InvalidArgumentError('write a time such as 90s, 10m, 1h30m or 2d.');
+}
+
+export function wholeNumber(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const number = Number(text);
+    if (/^\d+$/.test(text) && number >= least && number <= most) return number;
+    throw new InvalidArgumentError(`use a whole number from ${least} to ${most}.`);
+  };
+}
+
+/** 0 takes a free one. */
+export function portNumber(text: string): number {
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > 65_535) throw new InvalidArgumentError('use a number from 0 (a free one) to 65535.');
+  return port;
+}
+
+/** `name=value`, gathered over all uses of the option. */
+export function pair(text: string, previous: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
+  const at = text.indexOf('=');
+  if (at < 1) throw new InvalidArgumentError('write it as name=value.');
+  return { ...previous, [text.slice(0, at)]: text.slice(at + 1) };
+}
