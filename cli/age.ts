@@ -14,7 +14,7 @@ export function span(ms: number): string {
   return both(Math.floor(days / 365), 'y', days % 365, 'd');
 }
 
-/** How long ago an RFC 3339 time was; `<unknown>` where there is none, as kubectl has it. */
+/** How long ago an RFC 3339 time was; `<unknown>` without a time, as kubectl prints it. */
 export function ageOf(time: string | null | undefined, now: number): string {
   const at = Date.parse(time ?? '');
   return Number.isNaN(at) ? '<unknown>' : span(now - at);

@@ -3,7 +3,7 @@ import { MASK, maskUrl } from '../platform/masking.ts';
 
 export interface DescribedVariable {
   readonly name: string;
-  /** As it is in force, masked where it is secret; null where there is none. */
+  /** As it is in force, masked where it is secret; null without one. */
   readonly value: string | null;
   readonly source: 'environment' | 'default' | 'unset';
   readonly default: string | null;

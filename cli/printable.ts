@@ -23,7 +23,7 @@ export function drawable(text: string): string {
 
 type Stream = Pick<NodeJS.WriteStream, 'isTTY' | 'write'>;
 
-/** From now on every text that is written to these streams is made safe, whoever writes it; bytes are written as they are. */
+/** From now on every text that is written to these streams is made safe; bytes are written as they are. */
 export function writePrintable(...streams: readonly Stream[]): void {
   for (const stream of streams) {
     const write = stream.write.bind(stream) as (chunk: unknown, ...rest: readonly unknown[]) => boolean;

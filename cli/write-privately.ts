@@ -1,7 +1,7 @@
 import { open } from 'node:fs/promises';
 
 /**
- * Writes a file for its owner's eyes only. Whoever may read the file that was there before may not read this one; a device or a pipe
+ * Writes a file that only its owner may read, even over an existing file that others may read; a device or a pipe
  * stays as it is.
  * @param flag `wx` refuses a file that exists
  */

@@ -16,7 +16,7 @@ import { bundleWorkflows, WORKFLOW_BUNDLE } from '../workflows/bundle.ts';
 import { namelessImports } from './nameless-imports.ts';
 
 /** What LiveKit's agent server loads with native parts in it; the server itself is in the bundle: each call's process reads it. */
-const beside = ['@livekit/rtc-node', '@livekit/av', '@livekit/local-inference'];
+const LOADED_BY_LIVEKIT = ['@livekit/rtc-node', '@livekit/av', '@livekit/local-inference'];
 /** Only its detector of hosts asks for the machine's id, and neither Parley nor LiveKit's server uses that one. */
 const unreached = /node_modules\/@opentelemetry\/resources\/.*\/getMachineId\.js$/;
 const outdir = process.argv[2] ?? 'dist';
@@ -29,7 +29,7 @@ const result = await build({
     'parser-process': 'knowledge/parsing/child/main.ts',
     'voice-job': 'voice/job/entry.ts',
     'embedding-process': 'knowledge/embedding/local-process.ts',
-    // The agent server starts it as a file beside its own code, which is in a chunk.
+    // The agent server starts it as a file next to its own code, which is in a chunk.
     'chunks/job_proc_lazy_main': 'node_modules/@livekit/agents/dist/ipc/job_proc_lazy_main.js',
   },
   outdir,
@@ -40,7 +40,7 @@ const result = await build({
   target: 'node24',
   outExtension: { '.js': '.mjs' },
   chunkNames: 'chunks/[name]-[hash]',
-  external: ['@temporalio/*', ...beside, 'fluent-ffmpeg', 'sharp', 'pg-native', 'esbuild'],
+  external: ['@temporalio/*', ...LOADED_BY_LIVEKIT, 'fluent-ffmpeg', 'sharp', 'pg-native', 'esbuild'],
   // CommonJS packages inside an ES module bundle still call require() for Node's own modules.
   banner: {
     js: "import { createRequire as parleyCreateRequire } from 'node:module'; const require = parleyCreateRequire(import.meta.url);",
@@ -61,7 +61,7 @@ for (const name of pdfAssets) await cp(join(pdfPackageFolder(), name), join(outd
 await writeFile(`${outdir}/${CALL_PAGE_SCRIPT}`, await bundleCallPage());
 await writeFile(`${outdir}/${WORKFLOW_BUNDLE}`, (await bundleWorkflows()).code);
 
-await writeFile(`${outdir}/${BUNDLE_CONTENTS}`, JSON.stringify(bundleContents(result.metafile, beside), null, 1));
+await writeFile(`${outdir}/${BUNDLE_CONTENTS}`, JSON.stringify(bundleContents(result.metafile, LOADED_BY_LIVEKIT), null, 1));
 
 const bytes = Object.entries(result.metafile.outputs)
   .filter(([file]) => file.endsWith('.mjs'))

@@ -99,7 +99,7 @@ async function pluginFiles(): Promise<readonly TarEntry[]> {
   const inputs = Object.keys(result.metafile.inputs);
   const bundled = contents.bundled.filter((folder) => inputs.some((input) => input.startsWith(`${folder}/`)));
   const external = contents.external.filter((name) => !optional.has(name));
-  if (external.length > 0) throw new Error(`the plugin would need packages beside it: ${external.join(', ')}`);
+  if (external.length > 0) throw new Error(`the plugin would need packages outside its bundle: ${external.join(', ')}`);
   return [
     { path: 'kubectl-parley', content: Buffer.from(launcher('')), mode: 0o755 },
     { path: 'kubectl_complete-parley', content: Buffer.from(launcher(' __complete')), mode: 0o755 },
@@ -110,7 +110,7 @@ async function pluginFiles(): Promise<readonly TarEntry[]> {
   ];
 }
 
-/** Its licence lies beside the program's folder, as in Node.js' own archives. */
+/** Its licence lies next to the program's folder, as in Node.js' own archives. */
 async function nodeFiles(node: string): Promise<readonly TarEntry[]> {
   const licence = await readFile(join(dirname(dirname(resolve(node))), 'LICENSE')).catch(() => undefined);
   return [

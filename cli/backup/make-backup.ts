@@ -19,7 +19,7 @@ export interface BackupOptions {
   /** Made where it isn't there; empty where it is. */
   readonly folder: string;
   readonly databaseUrl: string;
-  /** Absent: the files are left to somebody else. */
+  /** Absent: the files are not part of the backup. */
   readonly storageUrl: string | undefined;
   /** Whose resources; those of all where absent. The database is always whole. */
   readonly organizations?: readonly string[] | undefined;

@@ -22,7 +22,7 @@ export interface ProgramOptions {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** The first one that is new enough: on PATH, where Debian keeps its versions, or the local stack's own. @throws UserError where there is none */
+/** The first one that is new enough: on PATH, where Debian keeps its versions, or the local stack's own. @throws UserError when none is */
 export async function findProgram(options: ProgramOptions): Promise<PostgresProgram> {
   const { name, serverVersion, env } = options;
   const found: string[] = [];

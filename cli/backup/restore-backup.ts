@@ -18,7 +18,7 @@ import { holdsFiles, listedFiles, putFiles, withStorage } from './storage-files.
 export interface RestoreOptions {
   readonly folder: string;
   readonly databaseUrl: string;
-  /** Absent: the files are left to somebody else. */
+  /** Absent: the files are not part of the backup. */
   readonly storageUrl: string | undefined;
   /** Replace what is there. */
   readonly force: boolean;
@@ -75,7 +75,7 @@ async function requireRoom({ databaseUrl, storageUrl, force, env }: RestoreOptio
     });
   if (facts.rolesConnected.length > 0)
     throw new UserError(`an installation is at work in this database: ${facts.rolesConnected.join(', ')}`, {
-      cure: 'stop its roles first (docs/operations/backup.md): what they write meanwhile would be lost or mixed up',
+      cure: 'stop its roles first (docs/operations/backup.md): what they write during the restore would be lost or mixed up',
     });
   if (force) return program;
   const cure = 'restore into an empty installation, or replace what is there with --force';

@@ -43,7 +43,7 @@ export async function makeCall(rest: RestClient, { agent, metadata, data }: NewC
     throw error instanceof RestRefusal ? explain(error, agent) : error;
   })) as CallView;
   const { access_token: token, media_url: url } = call;
-  if (token === undefined || url === undefined) throw new UserError(`call ${call._id} was made, but nobody can join it`);
+  if (token === undefined || url === undefined) throw new UserError(`call ${call._id} was created without an access token or a media URL`);
   return { id: call._id, agentName: call.ai_agent_name, token, url };
 }
 
@@ -58,7 +58,7 @@ function explain(refusal: RestRefusal, agent: string): UserError {
     case 409:
       return because(`agent "${agent}" can't take calls: ${refusal.said}`, `\`parley explain agent ${agent}\` shows what is wrong with it`);
     case 422:
-      return because(`the call can't be made: ${refusal.said}`, 'tell the agent what it requires: --data name=value');
+      return because(`the call can't be made: ${refusal.said}`, 'pass the dynamic data that the agent requires: --data name=value');
     case 503:
       return because(
         `no call can be made: ${refusal.said}`,
@@ -67,7 +67,7 @@ function explain(refusal: RestRefusal, agent: string): UserError {
     default:
       return refusal.code === 'concurrent_call_limit_reached'
         ? because(
-            'the organisation has as many live calls as it may have',
+            'the organisation reached its limit of live calls',
             'end one, or allow more: parley org limit <organisation> --live-calls <number>',
           )
         : refusal;

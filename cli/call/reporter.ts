@@ -1,4 +1,4 @@
-/** What a call tells the person at the terminal, or the script behind `--json`. */
+/** Output of a call for a terminal, or for a script with `--json`. */
 import type { SpokenLine } from '../../voice/calls/live-transcript.ts';
 import { LATENCY_NAMES, latencyText, medianLatencies, type TurnLatencies } from '../../voice/calls/turn-latencies.ts';
 import { printable } from '../printable.ts';
@@ -7,7 +7,7 @@ import type { CallView } from './call-api.ts';
 
 export interface Result {
   readonly call: CallView;
-  /** Where the recording is; undefined where there is none. */
+  /** File of the recording; undefined without one. */
   readonly recording: string | undefined;
 }
 

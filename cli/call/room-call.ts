@@ -18,7 +18,7 @@ import { UserError } from '../../platform/user-error.ts';
 import type { Mouth } from './mouth.ts';
 import { deviceRate, type Speaker } from './sound/devices.ts';
 
-/** What LiveKit's agents tell of themselves. */
+/** The attribute in which LiveKit's agents report their state. */
 const stateAttribute = 'lk.agent.state';
 /** Longest time to get into the room, in milliseconds. */
 const joinWithinMs = 15_000;
@@ -34,13 +34,13 @@ export interface RoomCallEvents {
 }
 
 export interface RoomCall {
-  /** Resolves when nobody is connected any more, with LiveKit's reason. */
+  /** Resolves when the connection has ended, with LiveKit's reason. */
   readonly over: Promise<string>;
   /** Leaves, so that everybody knows that it was meant. */
   hangUp(): Promise<void>;
 }
 
-/** @throws UserError where the media server is away, or lets nobody in */
+/** @throws UserError where the media server is unreachable, or refuses the token */
 export async function joinCall(
   { id, url, token }: { readonly id: string; readonly url: string; readonly token: string },
   mouth: Mouth,

@@ -59,7 +59,7 @@ const recordingWithinMs = 60_000;
 export async function runCall(command: CallCommand, surroundings: CallSurroundings): Promise<CallView> {
   const { rest, reporter, clock, stop } = surroundings;
   if (typeof command.record === 'string') await requireFolder(command.record);
-  // Before anybody is called: a call that has nothing to say is one too many.
+  // Before the call is made: without anything to say it is of no use.
   const sounds = await prepare(command);
   const made = await makeCall(rest, command, stop);
   reporter.called(made);
@@ -71,8 +71,8 @@ export async function runCall(command: CallCommand, surroundings: CallSurroundin
     failure = error;
   }
   await dispose();
-  if (failure !== undefined && !(failure instanceof NobodyThere)) throw failure;
-  // A call that nobody took goes on waiting for somebody: there is no end to wait for.
+  if (failure !== undefined && !(failure instanceof NoAgentError)) throw failure;
+  // A call that no agent joined stays registered: it does not end soon.
   const call = await endOf(rest, made.id, { clock, withinMs: served ? endWithinMs : 0, signal: neverAborts });
   const recording = command.record === false ? undefined : await keepRecording(call, command.record, surroundings);
   reporter.result({ call, recording });
@@ -82,7 +82,7 @@ export async function runCall(command: CallCommand, surroundings: CallSurroundin
 
 const neverAborts = new AbortController().signal;
 
-class NobodyThere extends UserError {}
+class NoAgentError extends UserError {}
 
 async function prepare({ script, speech }: CallCommand): Promise<readonly Sound[]> {
   return Promise.all(
@@ -116,7 +116,7 @@ async function talk(made: Awaited<ReturnType<typeof makeCall>>, { command, surro
       onAgent: () => agent.resolve(true),
       onVoice: () => turns.arrived(),
       onAgentState: (state) => {
-        turns.tell(state);
+        turns.reported(state);
         reporter.agentState(state);
       },
       onLine: (line) => reporter.line(line),
@@ -129,7 +129,7 @@ async function talk(made: Awaited<ReturnType<typeof makeCall>>, { command, surro
     const served = await arrives(agent.promise, { clock, signal: ended });
     if (!served) {
       if (!ended.aborted)
-        throw new NobodyThere(`nobody has taken the call within ${agentWithinMs / 1_000} s`, {
+        throw new NoAgentError(`no agent joined the call within ${agentWithinMs / 1_000} s`, {
           cure: 'is the voice role running? `parley dev status` shows it, and its log says why it takes no calls',
         });
     } else if (sounds.length > 0) {
@@ -201,7 +201,7 @@ async function keepRecording(
   if (status === 'registered') return undefined;
   const file = resolve(wanted ?? `${id}.ogg`);
   try {
-    // Whoever has hung up by Ctrl-C may press it again.
+    // After Ctrl-C hung up, a second one ends the process by itself.
     const signal = stop.aborted ? neverAborts : stop;
     const recording = await recordingOf(rest, id, { clock, withinMs: recordingWithinMs, signal });
     if (recording === undefined) {

@@ -15,15 +15,15 @@ it('gives the user a turn once the agent has listened for a moment', async () =>
   const clock = new FakeClock();
   const turns = new TurnTaking(clock);
   const turn = watched(turns.usersTurn(60_000, never));
-  turns.tell('speaking');
+  turns.reported('speaking');
   await clock.advance(5_000);
-  turns.tell('listening');
+  turns.reported('listening');
   await clock.advance(500);
   // A tool's first message is over; the answer comes.
-  turns.tell('thinking');
+  turns.reported('thinking');
   await clock.advance(1_000);
   expect(turn.value()).toBeUndefined();
-  turns.tell('listening');
+  turns.reported('listening');
   await clock.advance(699);
   expect(turn.value()).toBeUndefined();
   await clock.advance(1);
@@ -46,10 +46,10 @@ it('an agent that waits for the user tells nothing of it', async () => {
 it('an answer begins with a thought', async () => {
   const clock = new FakeClock();
   const turns = new TurnTaking(clock);
-  turns.tell('listening');
+  turns.reported('listening');
   const answering = watched(turns.answering(30_000, never));
   await clock.advance(10_000);
-  turns.tell('thinking');
+  turns.reported('thinking');
   await clock.advance(0);
   expect(answering.value()).toBe(true);
 });
@@ -57,7 +57,7 @@ it('an answer begins with a thought', async () => {
 it('waits no longer than it is told to, nor after the end', async () => {
   const clock = new FakeClock();
   const turns = new TurnTaking(clock);
-  turns.tell('speaking');
+  turns.reported('speaking');
   const tooLong = watched(turns.usersTurn(1_000, never));
   const over = new AbortController();
   const ended = watched(turns.usersTurn(60_000, over.signal));

@@ -1,10 +1,10 @@
-/** When it is whose turn, from what the agent tells of itself. */
+/** Whose turn it is, from the states that the agent reports. */
 import type { Clock } from '../../platform/clock.ts';
 
 /** An agent that listens may go on at once: a pause has to be this long, in milliseconds. */
 const settledMs = 700;
-/** An agent that has come and tells nothing of itself waits for the user: it tells of changes only. In milliseconds. */
-const untoldMs = 2_500;
+/** An agent that joined and reports no state waits for the user: it reports changes only. In milliseconds. */
+const silentMs = 2_500;
 
 export class TurnTaking {
   readonly #clock: Clock;
@@ -23,8 +23,8 @@ export class TurnTaking {
     for (const look of this.#watchers) look();
   }
 
-  /** The agent has told. */
-  tell(state: string): void {
+  /** The agent has reported a state. */
+  reported(state: string): void {
     if (state === this.#state) return;
     this.#state = state;
     this.#since = this.#clock.monotonic();
@@ -43,7 +43,7 @@ export class TurnTaking {
 
   #untilUsersTurn(): number | undefined {
     if (this.#since === undefined || (this.#state !== undefined && this.#state !== 'listening')) return undefined;
-    return this.#since + (this.#state === undefined ? untoldMs : settledMs) - this.#clock.monotonic();
+    return this.#since + (this.#state === undefined ? silentMs : settledMs) - this.#clock.monotonic();
   }
 
   /** @param waitMs how long the state has to last for it to count; undefined for one that doesn't */

@@ -4,11 +4,11 @@ export function registerBackup(program: Command): void {
   program
     .command('backup')
     .description(
-      'write a whole installation into a new folder: Postgres (with pg_dump), the resources of all organisations with their Secrets, the files (KUBECONFIG, DATABASE_URL, STORAGE_URL)',
+      'back up a whole installation into a new folder: Postgres (with pg_dump), the resources of all organisations with their Secrets, the files (KUBECONFIG, DATABASE_URL, STORAGE_URL)',
     )
-    .argument('<folder>', 'is made; not to be shared, for it holds Secrets in clear')
-    .option('--org <names...>', 'the resources of these organisations alone, where others in the cluster belong to another installation')
-    .option('--no-files', 'leave the files out: the bucket has a backup of its own')
+    .argument('<folder>', 'folder to create; do not share it: it contains Secrets in clear')
+    .option('--org <names...>', 'back up the resources of these organisations only: for a cluster that other installations share')
+    .option('--no-files', 'skip the files: for a bucket with its own backup')
     .action(async (folder: string, flags: { readonly files: boolean; readonly org?: readonly string[] }) => {
       const [{ makeBackup }, { databaseUrl }, { loadConfig }, { version }] = await Promise.all([
         import('../backup/make-backup.ts'),

@@ -22,11 +22,11 @@ const CALL_FAILED = 3;
 const INTERRUPTED = 130;
 
 const help = `
-What is said is printed as it is said; at the end come the latencies of the answers, why the call ended, and its recording.
-Talks with the microphone and the loudspeaker of this machine where one of parecord, pw-record, arecord or rec (and paplay, pw-play, aplay
-or play) is there; without, and with --say or --audio, it needs neither. Ctrl-C hangs up; a second one doesn't wait for the recording.
+Prints the transcript while you talk, then the latencies of the answers, why the call ended, and where the recording is.
+Uses the microphone and the loudspeaker of this machine through parecord, pw-record, arecord or rec, and paplay, pw-play, aplay or play;
+with --say or --audio it needs neither. Ctrl-C hangs up; a second one does not wait for the recording.
 
-Exit codes: 0 the call has ended, 1 it could not be made or nobody was there, ${CALL_FAILED} it ended as an error (the reason is printed).
+Exit codes: 0 the call ended, 1 the call could not be made or no agent answered, ${CALL_FAILED} the call ended as an error (the reason is printed).
 
 Examples:
   parley call receptionist
@@ -36,35 +36,35 @@ Examples:
 `;
 
 export function registerCall(program: Command): void {
-  // In the order of the command line, whichever option brings them.
+  // In the order of the command line, over both options.
   const script: Utterance[] = [];
   program
     .command('call')
     .description('talk to an agent from the terminal (PARLEY_URL, PARLEY_API_KEY)')
-    .argument('<agent>', 'its id: the name of the resource')
-    .option('--say <text>', 'say this with a synthesised voice, when the agent has finished speaking; may be repeated', (say: string) => {
+    .argument('<agent>', 'id of the agent: the name of the resource')
+    .option('--say <text>', 'say this with a synthesised voice once the agent has finished speaking; may be repeated', (say: string) => {
       script.push({ say });
     })
-    .option('--audio <file.wav>', 'say what is in this file; may be repeated, and mixed with --say', (audio: string) => {
+    .option('--audio <file.wav>', 'play this file; may be repeated, and mixed with --say', (audio: string) => {
       script.push({ audio });
     })
-    .option('--stay', 'after the last --say or --audio stay until the agent hangs up')
+    .option('--stay', 'after the last --say or --audio, stay until the agent hangs up')
     .option('--data <name=value>', 'dynamic data of the call; may be repeated', pair)
     .option('--metadata <json>', 'metadata of the call, a JSON object', jsonObject)
     .option('--max-seconds <seconds>', 'hang up after this time', seconds)
-    .option('--record <file.ogg>', 'where the recording goes (default: <call id>.ogg in this folder)')
-    .option('--no-record', 'leave no recording here')
+    .option('--record <file.ogg>', 'save the recording to this file (default: <call id>.ogg in this folder)')
+    .option('--no-record', 'do not save the recording')
     .option(
       '--speech-url <url>',
       "server for --say that speaks OpenAI's /audio/speech (default: PARLEY_SPEECH_URL, as `parley env` sets it)",
     )
     .option('--speech-model <name>', 'its model', 'tts-1')
     .option('--speech-voice <name>', 'its voice', 'alloy')
-    .option('--json', 'print one JSON object a line')
-    .addOption(new Option('--quiet', 'print only what came of it').conflicts('json'))
+    .option('--json', 'print one JSON object per line')
+    .addOption(new Option('--quiet', 'print only the result').conflicts('json'))
     .addHelpText('after', help)
     .action(async (agent: string, flags: CallFlags) => {
-      // LiveKit's client takes everything else for a wish to see what it does, on standard output.
+      // For any other value LiveKit's client logs to standard output.
       process.env['NODE_ENV'] = 'production';
       const [{ runCall }, { restClientFromEnvironment }, reporters, { awakeClock }] = await Promise.all([
         import('../call/run-call.ts'),
@@ -119,13 +119,13 @@ function jsonObject(text: string): Readonly<Record<string, unknown>> {
     const value: unknown = JSON.parse(text);
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   } catch {
-    // Said below.
+    // The error below says what is allowed.
   }
-  throw new InvalidArgumentError('a JSON object is needed, such as {"ticket": 4711}.');
+  throw new InvalidArgumentError('use a JSON object, such as {"ticket": 4711}.');
 }
 
 function seconds(text: string): number {
   const value = Number(text);
   if (/^\d+(\.\d+)?$/.test(text) && value > 0 && value <= 7_200) return value;
-  throw new InvalidArgumentError('a number of seconds up to 7200 is needed.');
+  throw new InvalidArgumentError('use a number of seconds, at most 7200.');
 }

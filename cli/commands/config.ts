@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 export function registerConfig(program: Command): void {
   program
     .command('config')
-    .description('print every variable with its value, its default and what it is for; secrets are masked; exit code 1 when a value is bad')
+    .description('print every variable with its value, default and meaning, secrets masked; exit code 1 for an invalid value')
     .option('--json', 'print JSON')
     .action(async (options: { readonly json?: true }) => {
       const [{ describeConfig }, { printJson }] = await Promise.all([import('../configuration.ts'), import('../table.ts')]);
@@ -21,7 +21,7 @@ export function registerConfig(program: Command): void {
       }
       const bad = variables.filter(({ problem }) => problem !== undefined).length;
       if (bad > 0) {
-        process.stderr.write(`parley: ${bad} ${bad === 1 ? 'variable has a bad value' : 'variables have bad values'}\n`);
+        process.stderr.write(`parley: ${bad} ${bad === 1 ? 'variable has an invalid value' : 'variables have invalid values'}\n`);
         process.exitCode = 1;
       }
     });

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
 
-/** A component of `parley dev`: hidden, for nobody runs it by hand. */
+/** A component of `parley dev`: hidden because people do not run it by hand. */
 export function registerDevRelay(program: Command): void {
   program
     .command('dev-relay', { hidden: true })
-    .description('the way into the network of a server on this machine: Unix sockets that lead to its ports')
+    .description('forward Unix sockets to the ports of a server in its own network namespace')
     .argument('<pid>', 'process of the server', Number)
     .argument('<routes...>', '<port>=<path of a socket>')
     .action(async (pid: number, routes: readonly string[]) => {
@@ -16,7 +16,7 @@ export function registerDevRelay(program: Command): void {
           return [route.slice(at + 1), Number(route.slice(0, at))] as const;
         }),
       });
-      // The sockets of whoever is still connected end with it.
+      // Closes the sockets of clients that are still connected.
       process.exit(0);
     });
 }

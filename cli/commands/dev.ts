@@ -21,17 +21,17 @@ interface DevFlags {
 export function registerDev(program: Command): void {
   const dev = program
     .command('dev')
-    .description('run the whole platform on this machine, with the real servers it needs; data are kept in .parley/')
-    .option('--detach', 'return when it is ready, and leave it running')
-    .option('--reset', 'begin with empty data')
-    .option('--org <name>', 'organisation of the examples and of the API key (default: the last one, at first "demo")')
-    .option('--no-call', 'make no call to the example agent at the first start')
-    .option('--api-port <port>', 'port of the REST API (default: PARLEY_API_PORT, else the last one or a free one)', portNumber)
+    .description('run the whole platform with the servers it needs on this machine; data stay in .parley/')
+    .option('--detach', 'return when the stack is ready, and leave it running')
+    .option('--reset', 'delete all data first')
+    .option('--org <name>', 'organisation of the examples and of the API key (default: that of the last start, at first "demo")')
+    .option('--no-call', 'do not call the example agent at the first start')
+    .option('--api-port <port>', 'port of the REST API (default: PARLEY_API_PORT, then the last one, then a free one)', portNumber)
     .option('--kube-port <port>', 'port of the Kubernetes API', portNumber)
     .option('--postgres-port <port>', 'port of Postgres', portNumber)
     .option('--temporal-port <port>', 'port of Temporal', portNumber)
     .option('--temporal-ui-port <port>', "port of Temporal's web interface", portNumber)
-    .option('--receiver-port <port>', 'port of the receiver of deliveries', portNumber)
+    .option('--receiver-port <port>', 'port of the webhook receiver', portNumber)
     .addOption(new Option('--ipc').hideHelp())
     .action(async (flags: DevFlags) => {
       const { startStack } = await import('../../local-stack/start.ts');

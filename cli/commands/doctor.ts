@@ -13,17 +13,20 @@ export function registerDoctor(program: Command): void {
   program
     .command('doctor')
     .description(
-      'check this machine for the local stack, or, where KUBECONFIG is set, a cluster and the servers that this environment names; exit code 1 when something has to be mended',
+      'check this machine for the local stack or, with KUBECONFIG set, the cluster and the servers of this environment; exit code 1 when a check fails',
     )
-    .option('--machine', 'check the machine even though KUBECONFIG is set')
+    .option('--machine', 'check the machine even with KUBECONFIG set')
     .addOption(
-      new Option('--role <role>', 'whose permissions the kubeconfig should have')
+      new Option('--role <role>', 'check that the kubeconfig has the permissions of this role')
         .choices(['installer', 'operator', 'api', 'worker', 'dispatcher', 'voice'] satisfies Audience[])
         .default('installer'),
     )
-    .option('--org <namespace...>', "organisations to look at a role's permissions in (default: those that the kubeconfig's user can list)")
+    .option(
+      '--org <namespace...>',
+      'check the permissions in these organisations (default: those that the user of the kubeconfig can list)',
+    )
     .option('--json', 'print JSON')
-    .addHelpText('after', '\ndocs/operations/troubleshooting.md has a section for each check, by the name that --json calls "check".')
+    .addHelpText('after', '\ndocs/operations/troubleshooting.md has a section for each check, named as the field "check" of --json.')
     .action(async (flags: DoctorFlags) => {
       const { describeFinding, runDoctor } = await import('../doctor/index.ts');
       const found: Finding[] = [];
@@ -42,7 +45,7 @@ export function registerDoctor(program: Command): void {
       if (flags.json === true) process.stdout.write(`${JSON.stringify({ ok: failed === 0, findings: found }, null, 2)}\n`);
       else
         process.stdout.write(
-          failed === 0 ? `\nnothing has to be mended${warned === 0 ? '' : `, ${warned} to know about`}\n` : `\n${failed} to be mended\n`,
+          failed === 0 ? `\nno check failed${warned === 0 ? '' : `, ${warned} to know about`}\n` : `\n${failed} failed\n`,
         );
       process.exitCode = failed === 0 ? 0 : 1;
     });

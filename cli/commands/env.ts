@@ -13,12 +13,12 @@ export function registerEnv(program: Command): void {
         import('../../platform/user-error.ts'),
       ]);
       const layout = findLayout(process.cwd());
-      // After a power cut the file is still there, and nothing behind it.
+      // After a power cut the file exists without a running stack.
       const runs = layout !== undefined && (await runningSupervisor(layout.supervisorPid)) !== undefined;
       const env = runs ? readEnvFile(layout.envFile) : undefined;
       if (env === undefined) {
         throw new UserError(`no stack is ready in ${process.cwd()} or a folder above it`, {
-          cure: 'start one with `parley dev` (or `make up`), or go to the folder where it runs; `parley dev status` shows how far it is',
+          cure: 'start one with `parley dev` (or `make up`), or go to the folder where it runs; `parley dev status` shows its progress',
         });
       }
       process.stdout.write(options.json === true ? `${JSON.stringify(env, null, 2)}\n` : shellExports(env));

@@ -3,9 +3,9 @@ import type { Command } from 'commander';
 export function registerExplain(program: Command): void {
   program
     .command('explain')
-    .description("say why an object isn't ready, and what to do; exit code 0 when it is ready")
+    .description("explain why an object isn't ready, and what to do; exit code 0 when it is ready")
     .argument('<object>', 'kind and name, as in agent/receptionist; short names too: ptool, pn, kbase, whsub')
-    .option('-n, --org <organisation>', 'its organisation; default: PARLEY_ORG, then the namespace of the kubeconfig')
+    .option('-n, --org <organisation>', 'organisation of the object; default: PARLEY_ORG, then the namespace of the kubeconfig')
     .option('--json', 'print JSON')
     .action(async (object: string, options: { readonly org?: string; readonly json?: boolean }) => {
       const [{ runExplain }, { processIo }] = await Promise.all([import('../kubectl/explain/index.ts'), import('../kubectl/io.ts')]);

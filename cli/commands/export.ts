@@ -5,16 +5,14 @@ import type { SecretMode } from '../transfer/portable.ts';
 export function registerExport(program: Command): void {
   program
     .command('export')
-    .description(
-      'write everything an organisation has as YAML ready for Git: its resources, and the Secrets and ConfigMaps that belong to them',
-    )
+    .description('write the resources of an organisation, and the Secrets and ConfigMaps that belong to them, as YAML for Git')
     .argument('<org>', 'organisation')
     .addOption(
-      new Option('--secrets <mode>', 'Secrets: with a mark in the place of each value, with their values in clear, or not at all')
+      new Option('--secrets <mode>', 'write Secrets with placeholders for their values, with their values in clear, or not at all')
         .choices(['placeholders', 'values', 'none'])
         .default('placeholders'),
     )
-    .option('--output-dir <folder>', 'a file for each object, <kind>/<name>.yaml, instead of standard output')
+    .option('--output-dir <folder>', 'write a file for each object, <kind>/<name>.yaml, instead of standard output')
     .action(async (org: string, options: { readonly secrets: SecretMode; readonly outputDir?: string }) => {
       const [{ exportOrganization }, { withOrganizationObjects }, { toYaml }, { writeFiles }] = await Promise.all([
         import('../transfer/export.ts'),
@@ -27,7 +25,7 @@ export function registerExport(program: Command): void {
       );
       for (const remark of remarks) process.stderr.write(`parley: ${remark}\n`);
       if (options.secrets === 'values' && objects.some(({ kind }) => kind === 'Secret')) {
-        process.stderr.write('parley: the Secrets are written with their values: encrypt them before they go anywhere\n');
+        process.stderr.write('parley: the Secrets contain their values: encrypt them before you store or send them\n');
       }
       if (options.outputDir === undefined) {
         process.stdout.write(objects.map((object) => `---\n${toYaml(object)}`).join(''));

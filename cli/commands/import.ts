@@ -3,15 +3,15 @@ import type { Command } from 'commander';
 export function registerImport(program: Command): void {
   program
     .command('import')
-    .description('apply an export, as kubectl apply --server-side does, and give Secrets and ConfigMaps their owners back')
+    .description('apply an export, as kubectl apply --server-side does, and restore the owners of Secrets and ConfigMaps')
     .argument('<paths...>', 'files and folders with YAML; - is standard input')
-    .option('--org <name>', 'organisation to import into, instead of the one that the files name')
+    .option('--org <name>', 'import into this organisation instead of the one that the files name')
     .option(
       '--field-manager <name>',
-      'who owns the fields from then on (default: kubectl, so that kubectl apply --server-side can go on with the same files; in a backup, whoever had them)',
+      'owner of the applied fields (default: the owner that a file names, else kubectl, so that kubectl apply --server-side works with the same files)',
     )
-    .option('--force-conflicts', 'take over fields that others own')
-    .option('--dry-run', 'let the server check everything, and change nothing')
+    .option('--force-conflicts', 'take over fields that other managers own')
+    .option('--dry-run', 'let the server validate everything without changing it')
     .action(
       async (
         paths: readonly string[],

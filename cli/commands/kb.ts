@@ -3,13 +3,13 @@ import type { Command } from 'commander';
 import { pair, wholeNumber } from '../options.ts';
 
 export function registerKb(program: Command): void {
-  const kb = program.command('kb').description('knowledge bases: add documents, search them, rebuild their vectors, take them out');
+  const kb = program.command('kb').description('manage knowledge bases: add documents, search, rebuild vectors, export documents');
 
   kb.command('add')
-    .description('upload files and follow them until they can be found (PARLEY_URL, PARLEY_API_KEY)')
-    .argument('<knowledge-base>', 'its id: the name of the resource')
+    .description('upload files and wait until searches find them (PARLEY_URL, PARLEY_API_KEY)')
+    .argument('<knowledge-base>', 'id of the knowledge base: the name of the resource')
     .argument('<files...>', '.pdf, .docx, .txt, .md, .xlsx, .xls')
-    .option('--metadata <key=value>', 'what a search can filter by; may be repeated', pair, {})
+    .option('--metadata <key=value>', 'metadata that searches can filter by; may be repeated', pair, {})
     .action(async (knowledgeBase: string, files: readonly string[], options: { readonly metadata: Readonly<Record<string, string>> }) => {
       const [{ restClientFromEnvironment }, { addFiles }, { UserError }] = await Promise.all([
         import('../../api/client/rest-client.ts'),
@@ -27,16 +27,16 @@ export function registerKb(program: Command): void {
       });
       for (const { document_id, status } of states) process.stdout.write(`${document_id} ${status}\n`);
       const failed = states.filter(({ status }) => status === 'failed');
-      if (failed.length > 0) throw new UserError(`${failed.length} of ${states.length} files cannot be found; the reasons stand above`);
+      if (failed.length > 0) throw new UserError(`${failed.length} of ${states.length} files failed; the reasons are above`);
     });
 
   kb.command('search')
     .description('search a knowledge base as an agent would (PARLEY_URL, PARLEY_API_KEY)')
-    .argument('<knowledge-base>', 'its id: the name of the resource')
-    .argument('<query...>', 'what to look for')
-    .option('--top-k <number>', 'hits at most, 1 to 100', wholeNumber(1, 100), 5)
+    .argument('<knowledge-base>', 'id of the knowledge base: the name of the resource')
+    .argument('<query...>', 'text to search for')
+    .option('--top-k <number>', 'maximum number of hits, 1 to 100', wholeNumber(1, 100), 5)
     .option('--filter <key=value>', 'only documents with this metadata; may be repeated', pair, {})
-    .option('--json', 'print the answer as it comes')
+    .option('--json', 'print the JSON of the REST API')
     .action(
       async (
         knowledgeBase: string,
@@ -61,10 +61,10 @@ export function registerKb(program: Command): void {
     );
 
   kb.command('reindex')
-    .description('build the vectors of a knowledge base anew from its stored chunks, while searches go on (DATABASE_URL, TEMPORAL_ADDRESS)')
+    .description('rebuild the vectors of a knowledge base from its stored chunks while searches go on (DATABASE_URL, TEMPORAL_ADDRESS)')
     .argument('<org>', 'organisation')
-    .argument('<knowledge-base>', 'its id: the name of the resource')
-    .option('--detach', 'do not wait for the end')
+    .argument('<knowledge-base>', 'id of the knowledge base: the name of the resource')
+    .option('--detach', 'return before the work is done')
     .action(async (org: string, name: string, options: { readonly detach?: true }) => {
       const [{ withKnowledgeBase }, { UserError }, { JobsUnavailable }] = await Promise.all([
         import('../knowledge/offline.ts'),
@@ -85,12 +85,10 @@ export function registerKb(program: Command): void {
     });
 
   kb.command('export')
-    .description(
-      'write the documents of a knowledge base into a folder: the files, their chunks and what is known of them (DATABASE_URL, STORAGE_URL)',
-    )
+    .description('write the documents of a knowledge base into a folder: files, chunks and metadata (DATABASE_URL, STORAGE_URL)')
     .argument('<org>', 'organisation')
-    .argument('<knowledge-base>', 'its id: the name of the resource')
-    .requiredOption('--output-dir <folder>', 'a folder for each document is made in it')
+    .argument('<knowledge-base>', 'id of the knowledge base: the name of the resource')
+    .requiredOption('--output-dir <folder>', 'create a folder for each document in this one')
     .action(async (org: string, name: string, options: { readonly outputDir: string }) => {
       const [{ withKnowledgeBase }, { exportKnowledgeBase }] = await Promise.all([
         import('../knowledge/offline.ts'),

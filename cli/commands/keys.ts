@@ -4,16 +4,16 @@ import type { ApiKeyRecord } from '../../store/index.ts';
 import { wholeNumber } from '../options.ts';
 
 export function registerKeys(program: Command): void {
-  const keys = program.command('keys').description('API keys of an organisation');
+  const keys = program.command('keys').description('create, list and revoke API keys of an organisation');
 
   keys
     .command('create')
-    .description('make an API key; the key itself is printed once, alone on standard output')
+    .description('create an API key and print it once, alone on standard output')
     .requiredOption('--org <name>', 'organisation')
-    .requiredOption('--name <text>', 'what the key is for, 1 to 100 characters')
+    .requiredOption('--name <text>', 'purpose of the key, 1 to 100 characters')
     .option('--permissions <list>', 'comma-separated, e.g. agents:write,calls:read; * is everything', words, ['*'])
     .option('--expires-in-days <days>', '1 to 365', wholeNumber(1, 365), 30)
-    .option('--user <id>', 'whom the key acts for: what is made with it records this user')
+    .option('--user <id>', 'user that the key acts for: everything created with it records this user')
     .option('--json', 'print JSON, the key under "api_key"')
     .action(
       async (options: {
@@ -93,7 +93,7 @@ export function registerKeys(program: Command): void {
 
   keys
     .command('revoke')
-    .description('revoke an API key for good; within 5 s no process accepts it any more')
+    .description('revoke an API key for good; every process refuses it within 5 s')
     .argument('<id>', 'key_…')
     .requiredOption('--org <name>', 'organisation')
     .option('--json', 'print JSON')

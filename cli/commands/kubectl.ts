@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 export function registerKubectl(program: Command): void {
   program
     .command('kubectl')
-    .description('what `kubectl parley` does: status, explain, logs, calls, report, with your kubeconfig')
+    .description('run the kubectl plugin (kubectl parley): status, explain, logs, calls, report, with your kubeconfig')
     .argument('[args...]')
     // The plugin has its own flags and its own --help.
     .helpOption(false)

@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 export function registerMigrate(program: Command): void {
   program
     .command('migrate')
-    .description('bring the database to the schema of this version; safe to run again')
-    .option('--status', 'only show what is applied and what is missing')
+    .description('migrate the database to the schema of this version; safe to repeat')
+    .option('--status', 'only show which migrations are applied and which are missing')
     .option('--json', 'print JSON')
     .action(async (options: { readonly status?: true; readonly json?: true }) => {
       const [{ databaseUrl, explainStore }, { migrate, migrationStatus }, { printJson, table }] = await Promise.all([

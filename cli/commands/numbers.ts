@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
 
 export function registerNumbers(program: Command): void {
-  const numbers = program.command('numbers').description('phone numbers: which organisation has each, and until when one is reserved');
+  const numbers = program.command('numbers').description('list the phone numbers that organisations use or reserve, and end reservations');
 
   numbers
     .command('list')
-    .description('list the numbers that organisations have, or that are reserved for them, by number')
-    .option('--org <name>', 'of one organisation')
+    .description('list the numbers that organisations use or reserve, sorted by number')
+    .option('--org <name>', 'only numbers of this organisation')
     .option('--json', 'print JSON')
     .action(async (options: { readonly org?: string; readonly json?: true }) => {
       const [{ withStore }, { loadConfig }, { numberReservationMs }, { printJson, table }] = await Promise.all([
@@ -33,7 +33,7 @@ export function registerNumbers(program: Command): void {
 
   numbers
     .command('release')
-    .description('end the reservation of a number, so that any organisation may have it; one that is in use stays where it is')
+    .description('end the reservation of a number, so that any organisation may use it; a number in use keeps its organisation')
     .argument('<number>', 'E.164, such as +12025550143')
     .action(async (number: string) => {
       const [{ withStore }, { UserError }, { loadConfig }, { numberReservationMs }] = await Promise.all([

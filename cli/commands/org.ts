@@ -11,19 +11,19 @@ interface DeleteFlags {
 }
 
 export function registerOrg(program: Command): void {
-  const org = program.command('org').description('organisations: a namespace each, with its keys and agents');
+  const org = program.command('org').description('create, list, limit and delete organisations');
 
   org
     .command('create')
-    .description('make organisations: for each its namespace with the label, and its row; safe to run again')
-    .argument('<names...>', 'names of the namespaces, and the ids of the organisations everywhere')
-    .option('--display-name <text>', 'a name for people, at most 200 characters; for one organisation')
-    .option('--no-namespace', 'make the row alone: somebody else makes and labels the namespace')
+    .description('create organisations: for each a namespace with the label, and a row; safe to repeat')
+    .argument('<names...>', 'names of the namespaces, which are the ids of the organisations')
+    .option('--display-name <text>', 'display name of a single organisation, at most 200 characters')
+    .option('--no-namespace', 'create only the row: for namespaces that another tool creates and labels')
     .option('--json', 'print JSON')
     .action(async (names: string[], options: { readonly displayName?: string; readonly namespace: boolean; readonly json?: true }) => {
       const { displayName } = options;
       if (displayName !== undefined && names.length > 1) {
-        throw new UserError('--display-name is for one organisation', { cure: 'make the others by themselves' });
+        throw new UserError('--display-name is for one organisation', { cure: 'create the others with a command each' });
       }
       const [{ withStore }, { withNamespaces }, { printJson }] = await Promise.all([
         import('../database.ts'),
@@ -31,7 +31,7 @@ export function registerOrg(program: Command): void {
         import('../table.ts'),
       ]);
       await withStore(async (store) => {
-        // Asks Postgres first: bad names, missing migrations or no answer leave no namespace behind.
+        // Asks Postgres first: an invalid name, missing migrations or no answer leave no namespace behind.
         for (const name of names) await store.organizations.check({ name, displayName });
         if (options.namespace) {
           await withNamespaces(async (namespaces) => {
@@ -43,7 +43,9 @@ export function registerOrg(program: Command): void {
           const row = await store.organizations.create({ name, displayName });
           made.push({ name: row.name, display_name: row.displayName, created_at: row.createdAt.toISOString() });
           if (options.json !== true)
-            process.stdout.write(`organisation ${name} is there\n  → an API key for it: parley keys create --org ${name} --name first\n`);
+            process.stdout.write(
+              `organisation ${name} exists\n  → create an API key for it: parley keys create --org ${name} --name first\n`,
+            );
         }
         if (options.json === true) printJson(made.length === 1 ? made[0] : made);
       });
@@ -51,12 +53,12 @@ export function registerOrg(program: Command): void {
 
   org
     .command('delete')
-    .description('remove an organisation with everything it has: resources, keys, calls, recordings, documents, events; safe to run again')
+    .description('delete an organisation with all its resources, keys, calls, recordings, documents and events; safe to repeat')
     .argument('<name>', 'the organisation')
-    .option('--confirm <name>', 'its name again, in place of typing it')
-    .option('--dry-run', 'only show what would be removed')
-    .option('--force', 'also while calls of it are live: their records go, and the conversations end without any')
-    .option('--delete-namespace', 'delete the namespace, with everything else in it; without this it loses its label and stays')
+    .option('--confirm <name>', 'confirm with the name of the organisation instead of typing it')
+    .option('--dry-run', 'only show what would be deleted')
+    .option('--force', 'delete even while calls are live: their records are deleted before the conversations end')
+    .option('--delete-namespace', 'delete the namespace with everything else in it; by default it only loses its label')
     .action(async (name: string, options: DeleteFlags) => {
       const { runDelete } = await import('../organization/run-delete.ts');
       await runDelete(name, options);
@@ -64,9 +66,9 @@ export function registerOrg(program: Command): void {
 
   org
     .command('limit')
-    .description('set how many calls of an organisation may be live at the same time, from now on; calls that are live go on')
+    .description('limit the live calls of an organisation from now on; live calls continue')
     .argument('<name>', 'the organisation')
-    .requiredOption('--live-calls <number>', 'from 0 to 100000; 10 where nobody has set another', wholeNumber(0, 100_000))
+    .requiredOption('--live-calls <number>', '0 to 100000; 10 by default', wholeNumber(0, 100_000))
     .option('--json', 'print JSON')
     .action(async (name: string, options: { readonly liveCalls: number; readonly json?: true }) => {
       const [{ withStore }, { printJson }] = await Promise.all([import('../database.ts'), import('../table.ts')]);
@@ -79,7 +81,7 @@ export function registerOrg(program: Command): void {
 
   org
     .command('list')
-    .description('list organisations, and whether each has its namespace')
+    .description('list the organisations and whether each has its namespace')
     .option('--json', 'print JSON')
     .action(async (options: { readonly json?: true }) => {
       const [{ withStore }, { withNamespaces }, { printJson, table }] = await Promise.all([

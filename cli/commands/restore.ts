@@ -4,11 +4,11 @@ export function registerRestore(program: Command): void {
   program
     .command('restore')
     .description(
-      'bring a backup back into an empty installation whose roles are stopped, older backups too (KUBECONFIG, DATABASE_URL, STORAGE_URL)',
+      'restore a backup, of this version or an older one, into an empty installation whose roles are stopped (KUBECONFIG, DATABASE_URL, STORAGE_URL)',
     )
-    .argument('<folder>', 'as parley backup wrote it')
-    .option('--no-files', 'leave the files as they are')
-    .option('--force', 'replace the database, and write over resources and files of the same names')
+    .argument('<folder>', 'folder that `parley backup` wrote')
+    .option('--no-files', 'skip the files')
+    .option('--force', 'replace the database, and overwrite resources and files of the same names')
     .action(async (folder: string, flags: { readonly files: boolean; readonly force?: true }) => {
       const [{ restoreBackup }, { databaseUrl }, { loadConfig }] = await Promise.all([
         import('../backup/restore-backup.ts'),

@@ -5,7 +5,9 @@ import { parseDuration, portNumber, wholeNumber } from '../options.ts';
 const environment = '(PARLEY_URL, PARLEY_API_KEY)';
 
 export function registerWebhooks(program: Command): void {
-  const webhooks = program.command('webhooks').description('webhook subscriptions: what was sent to them, and sending it again');
+  const webhooks = program
+    .command('webhooks')
+    .description('list webhook subscriptions and their deliveries, send deliveries again, run a test receiver');
 
   webhooks
     .command('list')
@@ -21,9 +23,9 @@ export function registerWebhooks(program: Command): void {
   webhooks
     .command('deliveries')
     .description(`list the deliveries of a subscription, newest first ${environment}`)
-    .argument('<subscription>', 'its id: the name of the resource')
+    .argument('<subscription>', 'id of the subscription: the name of the resource')
     .addOption(
-      new Option('--status <status>', 'only those of this status').choices([
+      new Option('--status <status>', 'only deliveries of this status').choices([
         'pending',
         'retrying',
         'paused',
@@ -32,7 +34,7 @@ export function registerWebhooks(program: Command): void {
         'skipped',
       ]),
     )
-    .option('--limit <number>', 'how many at most', wholeNumber(1, 10_000), 20)
+    .option('--limit <number>', 'maximum number', wholeNumber(1, 10_000), 20)
     .option('--json', 'print JSON')
     .addHelpText(
       'after',
@@ -48,7 +50,7 @@ export function registerWebhooks(program: Command): void {
   webhooks
     .command('attempts')
     .description(`list the attempts of a delivery, with the reason of each failure ${environment}`)
-    .argument('<delivery>', 'its id: dlv_…')
+    .argument('<delivery>', 'id of the delivery: dlv_…')
     .option('--json', 'print JSON')
     .addHelpText('after', examples('parley webhooks attempts dlv_019aa5b2-…'))
     .action(async (delivery: string, options: { readonly json?: true }) => {
@@ -60,8 +62,8 @@ export function registerWebhooks(program: Command): void {
 
   webhooks
     .command('redeliver')
-    .description(`send deliveries again: the same body with the same webhook-id ${environment}`)
-    .argument('<deliveries...>', 'their ids: dlv_…')
+    .description(`send deliveries again, with the same body and the same webhook-id ${environment}`)
+    .argument('<deliveries...>', 'ids of the deliveries: dlv_…')
     .addHelpText('after', examples('parley webhooks redeliver dlv_019aa5b2-…'))
     .action(async (ids: readonly string[]) => {
       const { webhooks: client } = await tools();
@@ -73,11 +75,11 @@ export function registerWebhooks(program: Command): void {
 
   webhooks
     .command('recover')
-    .description(`send again what failed or was skipped in a time, oldest first ${environment}`)
-    .argument('<subscription>', 'its id: the name of the resource')
-    .requiredOption('--since <time>', 'events from then on: a time, or so long ago (90s, 15m, 2h, 7d)', instant)
-    .option('--until <time>', 'events before then; now by default', instant)
-    .addOption(new Option('--status <status>', 'only those of this status').choices(['failed', 'skipped']))
+    .description(`send the deliveries of a period that failed or were skipped again, oldest first ${environment}`)
+    .argument('<subscription>', 'id of the subscription: the name of the resource')
+    .requiredOption('--since <time>', 'start of the period: a time, or how long ago (90s, 15m, 2h, 7d)', instant)
+    .option('--until <time>', 'end of the period; now by default', instant)
+    .addOption(new Option('--status <status>', 'only deliveries of this status').choices(['failed', 'skipped']))
     .addHelpText(
       'after',
       examples(
@@ -95,9 +97,9 @@ export function registerWebhooks(program: Command): void {
 
   webhooks
     .command('test')
-    .description(`send a Webhook.Test to a subscription and tell what became of it ${environment}`)
-    .argument('<subscription>', 'its id: the name of the resource')
-    .option('--no-wait', 'only send it')
+    .description(`send a Webhook.Test to a subscription and print the result ${environment}`)
+    .argument('<subscription>', 'id of the subscription: the name of the resource')
+    .option('--no-wait', 'do not wait for the first attempt')
     .addHelpText('after', examples('parley webhooks test call-log'))
     .action(async (subscription: string, options: { readonly wait: boolean }) => {
       const { webhooks: client, tables, UserError } = await tools();
@@ -112,20 +114,22 @@ export function registerWebhooks(program: Command): void {
       process.stdout.write(tables.attemptTable(attempts));
       if (delivery.status !== 'succeeded') {
         throw new UserError(`the delivery is ${delivery.status}${delivery.reason === null ? '' : `: ${delivery.reason}`}`, {
-          cure: `\`parley webhooks attempts ${sent.delivery_id}\` shows how it goes on`,
+          cure: `\`parley webhooks attempts ${sent.delivery_id}\` shows further attempts`,
         });
       }
     });
 
   webhooks
     .command('receive')
-    .description('run a receiver on this machine: verifies deliveries with the keys in the cluster and prints a line for each (KUBECONFIG)')
+    .description(
+      'run a test receiver on this machine, which verifies deliveries with the keys in the cluster and prints a line for each (KUBECONFIG)',
+    )
     .option('--port <port>', 'port on the loopback address; a free one by default', portNumber, 0)
-    .option('--host <name>', 'a name that leads to this receiver, next to those of this machine; requests for others are refused')
+    .option('--host <name>', 'accept requests for this host name, too; requests for names other than those of this machine are refused')
     .option('--json', 'print each delivery as a line of JSON')
     .addHelpText(
       'after',
-      `\nAny path takes deliveries; …/status/503 answers with that status, to see what retries do. The address that is printed at the start shows the latest ones.\n${examples('parley webhooks receive --port 8099')}`,
+      `\nEvery path accepts deliveries; …/status/503 answers with that status, to test retries. The address printed at the start shows the latest deliveries.\n${examples('parley webhooks receive --port 8099')}`,
     )
     .action(async (options: { readonly port: number; readonly host?: string; readonly json?: true }) => {
       const { serveReceiver } = await import('../webhooks/serve-receiver.ts');
@@ -154,5 +158,5 @@ function instant(value: string): Date {
   if (/^\d{1,6}[smhd]$/.test(value)) return new Date(Date.now() - parseDuration(value));
   const date = new Date(value);
   if (/^\d{4}-\d\d-\d\d/.test(value) && !Number.isNaN(date.getTime())) return date;
-  throw new InvalidArgumentError('a time like 2026-01-31T12:00:00Z, or so long ago like 90s, 15m, 2h or 7d, is needed.');
+  throw new InvalidArgumentError('use a time like 2026-01-31T12:00:00Z, or how long ago like 90s, 15m, 2h or 7d.');
 }

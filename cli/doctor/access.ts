@@ -69,7 +69,7 @@ async function checkPermissions(transport: Transport, options: AccessOptions, or
     );
   if (organizations instanceof KubeError && accesses.some(({ place }) => place === 'organization'))
     return permissions.warn(
-      `${questions.length === 0 ? 'none' : `all ${questions.length}`} that ${who} needs beside organisations; this user can't list those`,
+      `${questions.length === 0 ? 'none' : `all ${questions.length}`} that ${who} needs outside organisations; this user can't list organisations`,
       'name some: --org <namespace>',
     );
   const all = organizations instanceof KubeError ? 0 : organizations.length;
@@ -106,9 +106,9 @@ async function mayI(transport: Transport, { namespace, verb, group, resource: pa
 
 function describeOrganizations(found: Organizations, { namespace, organizations: named }: AccessOptions): Finding {
   const organizations = findingsOf('organisations');
-  if (found instanceof KubeError) return organizations.warn(found.message, 'name those that are meant: --org <namespace>');
+  if (found instanceof KubeError) return organizations.warn(found.message, 'name the organisations: --org <namespace>');
   if (namespace !== undefined) return organizations.ok(`${namespace} alone (PARLEY_NAMESPACE)`);
   if (named !== undefined) return organizations.ok(`${named.join(', ')}, as named`);
-  if (found.length === 0) return organizations.warn('there is none yet', 'parley org create <name>');
+  if (found.length === 0) return organizations.warn('no organisation exists yet', 'parley org create <name>');
   return organizations.ok(found.length > 5 ? `${found.length}` : found.join(', '));
 }

@@ -2,13 +2,13 @@
 import { type Finding, findingsOf } from './finding.ts';
 import type { ClockReading } from './postgres.ts';
 
-/** In milliseconds; Kubernetes tells whole seconds. */
+/** In milliseconds; Kubernetes answers whole seconds. */
 const worthKnowing = 2_000;
 const tooMuch = 30_000;
 
 export function checkClocks(readings: readonly ClockReading[]): Finding {
   const clocks = findingsOf('clocks');
-  if (readings.length === 0) return clocks.warn('no server told its time');
+  if (readings.length === 0) return clocks.warn('no server answered its time');
   const skews = readings.map((reading) => ({ of: reading.of, ms: skewOf(reading) }));
   const worst = skews.reduce((a, b) => (Math.abs(b.ms) > Math.abs(a.ms) ? b : a));
   const detail = skews
@@ -19,7 +19,7 @@ export function checkClocks(readings: readonly ClockReading[]): Finding {
   return Math.abs(worst.ms) >= worthKnowing ? clocks.warn(detail, cure) : clocks.ok(detail);
 }
 
-/** Of the server's clock against this machine's; 0 where it lies within what can't be told apart. */
+/** Of the server's clock against this machine's; 0 within the precision of the reading. */
 function skewOf({ at, asked, answered, step }: ClockReading): number {
   if (at > answered) return Math.round(at - answered);
   if (at + step < asked) return Math.round(at + step - asked);

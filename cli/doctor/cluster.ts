@@ -12,7 +12,7 @@ import type { ClockReading } from './postgres.ts';
 export const oldestMinor = 31;
 
 export interface ClusterOptions extends AccessOptions {
-  /** Told what the server's clock says. */
+  /** Called with the server's clock. */
   readonly onClock: (reading: ClockReading) => void;
   /** Milliseconds since the epoch. */
   readonly now: () => number;
@@ -106,7 +106,7 @@ async function checkDefinition(transport: Transport, wanted: CustomResourceDefin
       path: `/apis/apiextensions.k8s.io/v1/customresourcedefinitions/${wanted.metadata.name}`,
     });
     if (!stored.status?.conditions?.some(({ type, status }) => type === 'Established' && status === 'True'))
-      return definition.fail('is not established', `kubectl describe crd ${wanted.metadata.name} tells why`);
+      return definition.fail('is not established', `kubectl describe crd ${wanted.metadata.name} shows why`);
     for (const version of wanted.spec.versions) {
       const served = stored.spec.versions.find((other) => other.name === version.name);
       if (served === undefined) return definition.fail(`lacks the version ${version.name}`, cure);

@@ -1,4 +1,4 @@
-/** The checks of `parley doctor`, for the command and for whoever else wants to know. */
+/** The checks of `parley doctor`. */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 
@@ -82,7 +82,7 @@ export async function* runDoctor(options: DoctorOptions): AsyncGenerator<Finding
 
 const isEmpty = (value: string | undefined): boolean => value === undefined || value === '';
 
-/** A server that takes the question and never answers keeps nobody from hearing about the others. */
+/** A server that never answers does not hold up the other checks. */
 async function inTime(check: CheckId, finding: Promise<Finding>): Promise<Finding> {
   const late = new AbortController();
   const cure = 'it can be reached and does not answer: look at its own log, and at what stands between';

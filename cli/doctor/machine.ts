@@ -34,7 +34,7 @@ export async function* checkMachine(options: MachineOptions): AsyncGenerator<Fin
   const major = Number(process.versions.node.split('.')[0]);
   yield major >= 24
     ? findingsOf('node-js').ok(process.version)
-    : findingsOf('node-js').fail(`${process.version} is too old`, 'run `npm ci` in the checkout: it installs Node.js 24 beside the code');
+    : findingsOf('node-js').fail(`${process.version} is too old`, 'run `npm ci` in the checkout: it installs Node.js 24 in node_modules');
   const platform = currentPlatform();
   yield /^(linux|darwin)-(amd64|arm64)$/.test(platform)
     ? findingsOf('platform').ok(platform)
@@ -146,7 +146,7 @@ async function* checkPorts(options: MachineOptions): AsyncGenerator<Finding> {
   if (wanted !== undefined && wanted !== '' && wanted !== '0' && !(await portIsFree(Number(wanted)))) {
     yield findingsOf('ports').fail(
       `${wanted}, from PARLEY_API_PORT, is taken`,
-      'set PARLEY_API_PORT to another one, or leave it out: a free one is found then',
+      'set PARLEY_API_PORT to another port, or unset it: the stack then takes a free one',
     );
     return;
   }

@@ -77,7 +77,7 @@ const installer: readonly Access[] = [
   ...every('cluster', 'rbac.authorization.k8s.io', ['clusterroles', 'clusterrolebindings'], ['get', 'create', 'patch']),
   ...every('cluster', '', ['namespaces'], ['create', 'patch']),
   ...every('everywhere', 'rbac.authorization.k8s.io', ['roles', 'rolebindings'], ['get', 'create', 'patch']),
-  // What the chart adds to Kubernetes' role `edit`, beside what the roles may do.
+  // What the chart adds to Kubernetes' role `edit`, in addition to what the roles may do.
   ...every('everywhere', GROUP, plurals, ['deletecollection']),
 ];
 

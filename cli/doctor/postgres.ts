@@ -24,7 +24,7 @@ export interface PostgresOptions {
   readonly databaseUrl: string | undefined;
   /** Connections of each process of Parley. */
   readonly poolSize: number;
-  /** Told what the server's clock says, in milliseconds since the epoch, and when it was asked and had answered by this machine's. */
+  /** Called with the server's clock in milliseconds since the epoch, and with this machine's before and after the request. */
   readonly onClock: (reading: ClockReading) => void;
   readonly now: () => number;
 }
@@ -34,7 +34,7 @@ export interface ClockReading {
   readonly at: number;
   readonly asked: number;
   readonly answered: number;
-  /** How fine the clock tells the time, in milliseconds. */
+  /** Precision of the clock, in milliseconds. */
   readonly step: number;
 }
 

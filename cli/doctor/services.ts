@@ -1,4 +1,4 @@
-/** The servers beside Postgres, with the configuration of this shell. */
+/** The servers other than Postgres, with the configuration of this shell. */
 import { Readable } from 'node:stream';
 import { promises as dns } from 'node:dns';
 
@@ -61,7 +61,8 @@ async function checkSearchAttributes(
 export async function checkMediaServer(config: Config): Promise<Finding> {
   const media = findingsOf('media-server');
   const { LIVEKIT_URL: url } = config;
-  if (url === undefined) return media.warn('LIVEKIT_URL is not set: there are no calls', 'docs/calls/media-server.md tells what it takes');
+  if (url === undefined)
+    return media.warn('LIVEKIT_URL is not set: no calls are possible', 'set it as docs/calls/media-server.md describes');
   const http = httpUrlOf({ url });
   if (config.LIVEKIT_API_KEY === undefined || config.LIVEKIT_API_SECRET === undefined) {
     const { host, protocol, port } = new URL(http);
@@ -152,7 +153,7 @@ const unused = {
   query: () => Promise.reject(new Error('Milvus asks no database')),
 };
 
-/** An answer of any kind is one: a name that nobody has is refused by a server that works. */
+/** A server that answers that a name does not exist works, too. */
 export async function checkNameServers(servers: readonly string[]): Promise<Finding> {
   const findings = findingsOf('name-servers');
   const silent: string[] = [];

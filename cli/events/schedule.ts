@@ -21,7 +21,7 @@ export function dueAt(index: number, rate: number): number {
   return (index * 1000) / rate;
 }
 
-/** Events of one transaction at a rate: one, unless there are more of them than transactions can be told apart by a timer. */
+/** Events of one transaction at a rate: one, unless the rate is higher than a timer can separate transactions. */
 export function pacedBatchSize(rate: number): number {
   return Math.max(1, Math.ceil(rate / 500));
 }

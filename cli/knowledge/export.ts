@@ -15,7 +15,7 @@ const PRIVATE = { mode: 0o600 } as const;
 
 /**
  * A folder for each document, named by its id: `document.json`, `chunks.ndjson` and its stored files.
- * @param onDocument told after each document
+ * @param onDocument called after each document
  * @returns how many documents there are
  */
 export async function exportKnowledgeBase(
@@ -52,7 +52,7 @@ export async function exportKnowledgeBase(
   }
 }
 
-/** `file` is the upload: it gets back the ending that tells what it is. */
+/** `file` is the upload: it gets its extension back. */
 function nameOf(key: string, { extension }: DocumentRecord): string {
   const name = basename(key);
   return name === 'file' && extension !== null ? `file.${extension}` : name;

@@ -12,7 +12,7 @@ import { processIo, type Io } from './io.ts';
 
 export function createPlugin(io: Io): Command {
   const plugin = new Command('kubectl parley')
-    .description('Parley in a cluster, seen with your kubeconfig.')
+    .description('Inspect Parley in a cluster, with your kubeconfig.')
     .version(version, '-V, --version')
     .enablePositionalOptions()
     .showHelpAfterError('(run with --help for what is allowed)');

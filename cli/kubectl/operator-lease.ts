@@ -1,4 +1,4 @@
-/** Whether an operator is at work, as far as its Lease shows. */
+/** Whether an operator is running, by its Lease. */
 import { leases, type Lease } from '../../kube/index.ts';
 import { LEASE_NAME } from '../../operator/lease-name.ts';
 import type { Reader } from './reader.ts';

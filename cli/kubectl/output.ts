@@ -9,7 +9,7 @@ export interface OutputFlags {
   readonly output?: 'wide' | 'json' | 'yaml';
 }
 
-export function addOutput(command: Command, what = 'everything that is known, for scripts; wide: more columns and rows'): Command {
+export function addOutput(command: Command, what = 'all data, for scripts; wide: more columns and rows'): Command {
   return command.addOption(new Option('-o, --output <format>', `json or yaml: ${what}`).choices(['json', 'yaml', 'wide']));
 }
 
@@ -31,7 +31,7 @@ export async function writeAs(io: Pick<Io, 'out'>, format: Format, value: unknow
   }
 }
 
-/** Loaded by those who want it: that takes 30 ms, and most want a table. */
+/** Loaded on demand: that takes 30 ms, and most output is a table. */
 export async function toYaml(value: unknown): Promise<string> {
   const { stringifyYaml } = await import('./yaml.ts');
   return stringifyYaml(value);

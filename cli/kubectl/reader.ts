@@ -1,4 +1,4 @@
-/** Reads with the permissions of whoever asks: what may not be seen is noted, and is no failure. */
+/** Reads with the permissions of the user: what the user may not see becomes a note instead of a failure. */
 import { KubeError, ResourceClient, type KubeObject, type ResourceDescriptor, type Stored, type Transport } from '../../kube/index.ts';
 import { UserError } from '../../platform/user-error.ts';
 import { FIELD_MANAGER } from '../cluster.ts';
@@ -49,7 +49,7 @@ export class Reader {
     }
   }
 
-  /** `undefined` where there is none; `'refused'`, with a note, where it may not be seen. */
+  /** `undefined` for what does not exist; `'refused'`, with a note, for what the user may not see. */
   get<T extends object>(path: string, what: string): Promise<T | 'refused' | undefined> {
     return this.allowed(what, () => this.transport.request<T>({ method: 'GET', path }));
   }

@@ -114,9 +114,9 @@ async function leaveNamespace(
     onProgress(`namespace ${org} is being deleted`);
     return;
   }
-  // Read again: its version has changed since, and whoever keeps its other fields keeps them.
+  // Read again: its version has changed since, and its other fields keep their owners.
   await client.mergePatch(await client.get({ name: org }), { metadata: { labels: { [wellKnown.organizationLabel]: null } } });
-  onProgress(`namespace ${org} has the label no more; what else is in it stays`);
+  onProgress(`removed the label of namespace ${org}; everything else in it stays`);
 }
 
 async function endWorkflows({ org, onProgress }: DeleteOptions): Promise<void> {

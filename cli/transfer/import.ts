@@ -5,13 +5,13 @@ import { clientFor, descriptors } from './cluster.ts';
 import { managerAnnotation, ownerAnnotation, placeholder, type Manifest } from './portable.ts';
 
 export interface ImportOptions {
-  /** In whose name: as with kubectl, the fields belong to it from then on. Where absent, in that of whoever a file names, or kubectl's. */
+  /** Owner of the applied fields; by default the one that a file names, else kubectl. */
   readonly fieldManager?: string | undefined;
   readonly force: boolean;
   readonly dryRun: boolean;
   /** The organisation to import into, in the place of the one that the objects name. */
   readonly org?: string | undefined;
-  /** Told of every object that is applied. */
+  /** Called for every object that is applied. */
   readonly onApplied: (object: Manifest) => void;
 }
 
@@ -47,7 +47,7 @@ function plan(document: unknown, org: string | undefined): Planned {
   const left = Object.entries({ ...object.stringData }).filter(([, value]) => value === placeholder);
   if (left.length > 0) {
     throw new UserError(`${what} has no value for ${left.map(([key]) => key).join(', ')}`, {
-      cure: `write the values in the place of ${placeholder}, or take the Secret out of the file and make it by other means`,
+      cure: `write the values in the place of ${placeholder}, or remove the Secret from the file and create it by other means`,
     });
   }
   const { [ownerAnnotation]: owner, [managerAnnotation]: manager, ...annotations } = metadata.annotations ?? {};
@@ -101,6 +101,6 @@ export async function applyImport(transport: Transport, planned: readonly Planne
   }
   if (refused.length === 0) return;
   throw new UserError(`${refused.length} of ${planned.length} objects were refused:\n${refused.map((line) => `  ${line}`).join('\n')}`, {
-    cure: 'mend the files and run it again: what was applied stays as it is. Fields that others own are taken over with --force-conflicts',
+    cure: 'correct the files and run it again: what was applied stays as it is. --force-conflicts takes over fields that others own',
   });
 }

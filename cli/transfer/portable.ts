@@ -1,4 +1,4 @@
-/** Objects as they are kept in Git: what somebody wants, without what a server adds. Pure. */
+/** Objects as they are kept in Git: without what a server adds. Pure. */
 import type { KubeObject, Stored } from '../../kube/types.ts';
 import { withoutDefaults } from './without-defaults.ts';
 import type { KindDefinition } from '../../crds/index.ts';
@@ -41,7 +41,7 @@ const cleaned = (entries: Readonly<Record<string, string>> | undefined, more: Re
   return kept.length === 0 ? undefined : Object.fromEntries(kept);
 };
 
-/** What an object's file says beside the object. */
+/** What an object's file says in addition to the object. */
 export interface Remarks {
   /** `Kind/name` of the object that it goes with. */
   readonly owner?: string | undefined;
@@ -87,7 +87,7 @@ export function portableSecret(object: Stored<Manifest>, remarks: Remarks, mode:
   return { ...common, stringData: Object.fromEntries(Object.keys(data).map((key) => [key, placeholder])) };
 }
 
-/** Who wrote what an object says: the facade where it did, or else whoever applied or wrote it first. */
+/** Who wrote what an object says: the facade where it did, else the first manager that applied or wrote it. */
 export function managerOf({ metadata }: KubeObject): string | undefined {
   const writers = (metadata.managedFields ?? []).filter(
     ({ subresource, fieldsV1 = {} }) =>

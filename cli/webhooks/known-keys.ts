@@ -16,7 +16,7 @@ interface Secret extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
 }
 
-/** How long keys are used before they are looked up anew for a signature that none of them made, in milliseconds. */
+/** Minimum age of cached keys before a signature that none of them made causes a new read, in milliseconds. */
 const LEAST_AGE_MS = 500;
 /** How long they are used in any case: a key that has gone must not be good for ever. */
 const LONGEST_AGE_MS = 10_000;
@@ -38,13 +38,13 @@ export class KnownKeys {
   }
 
   /**
-   * @param options.anew what is known did not fit: look again, unless that was done this very moment
+   * @param options.refresh the cached keys did not fit: read them again, unless they were just read
    * @throws KubeError
    */
-  async of(organization: string, options: { readonly anew: boolean }): Promise<readonly KnownKey[]> {
+  async of(organization: string, options: { readonly refresh: boolean }): Promise<readonly KnownKey[]> {
     const now = performance.now();
     const known = this.#byOrganization.get(organization);
-    if (known !== undefined && now - known.at < (options.anew ? LEAST_AGE_MS : LONGEST_AGE_MS)) return known.keys;
+    if (known !== undefined && now - known.at < (options.refresh ? LEAST_AGE_MS : LONGEST_AGE_MS)) return known.keys;
     const looked = { at: now, keys: this.#look(organization) };
     this.#byOrganization.set(organization, looked);
     looked.keys.catch(() => {

@@ -24,13 +24,13 @@ interface Shown {
   readonly data: readonly SeenDelivery[];
 }
 
-async function receiver(keysOf: (organization: string, anew: boolean) => readonly KnownKey[], remember?: number) {
+async function receiver(keysOf: (organization: string, refresh: boolean) => readonly KnownKey[], remember?: number) {
   const told: SeenDelivery[] = [];
   const failures: unknown[] = [];
   const server = createReceiver({
     token: 's3cret',
     isOwnHost: (host) => host?.startsWith('127.0.0.1:') === true || host === 'receiver.example',
-    keysOf: (organization, { anew }) => Promise.resolve(keysOf(organization, anew)),
+    keysOf: (organization, { refresh }) => Promise.resolve(keysOf(organization, refresh)),
     onDelivery: (delivery) => told.push(delivery),
     onFailure: (error) => failures.push(error),
     ...(remember === undefined ? {} : { remember }),
@@ -88,7 +88,7 @@ it('refuses what nobody it knows has signed, and what names no organisation', as
 
 it('looks once more when a key is younger than what it knows', async () => {
   const key = newKey();
-  const { post } = await receiver((_organization, anew) => (anew ? [{ subscription: 'crm', key }] : []));
+  const { post } = await receiver((_organization, refresh) => (refresh ? [{ subscription: 'crm', key }] : []));
   expect(await post({ keys: [key] })).toBe(204);
 });
 

@@ -28,8 +28,8 @@ export interface ReceiverOptions {
   readonly token: string;
   /** Whether a request's `Host` is one of this receiver's: a web page may reach it by a name of its own (DNS rebinding). */
   readonly isOwnHost: (host: string | undefined) => boolean;
-  /** Keys that may have signed a delivery to this organisation. `anew`: those that were given did not fit. */
-  readonly keysOf: (organization: string, options: { readonly anew: boolean }) => Promise<readonly KnownKey[]>;
+  /** Keys that may have signed a delivery to this organisation. `refresh`: the cached ones did not fit. */
+  readonly keysOf: (organization: string, options: { readonly refresh: boolean }) => Promise<readonly KnownKey[]>;
   readonly onDelivery: (delivery: SeenDelivery) => void;
   /** Keys could not be looked up; the sender is asked to come again. */
   readonly onFailure: (error: unknown) => void;
@@ -92,9 +92,9 @@ export function createReceiver(options: ReceiverOptions): Server {
       result: verify({ headers, body, keys: known.map(({ key }) => key), now: now() }),
       known,
     });
-    let judged = judgeBy(await options.keysOf(organization, { anew: false }));
+    let judged = judgeBy(await options.keysOf(organization, { refresh: false }));
     // A key may be younger than what is known.
-    if (judged.result.verdict === 'refused') judged = judgeBy(await options.keysOf(organization, { anew: true }));
+    if (judged.result.verdict === 'refused') judged = judgeBy(await options.keysOf(organization, { refresh: true }));
     const { result, known } = judged;
     if (result.verdict === 'refused') return { verdict: 'refused', why: result.why };
     if (result.verdict === 'unsigned') return { verdict: 'unsigned' };

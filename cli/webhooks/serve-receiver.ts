@@ -30,7 +30,7 @@ export async function serveReceiver(options: ServeReceiverOptions): Promise<void
     token,
     isOwnHost: (host) =>
       isLoopbackHost(host, (server.address() as AddressInfo).port) || (options.host !== undefined && hostname(host) === options.host),
-    keysOf: (organization, { anew }) => keys.of(organization, { anew }),
+    keysOf: (organization, { refresh }) => keys.of(organization, { refresh }),
     onDelivery: (delivery) => (options.json ? process.stdout.write(`${JSON.stringify(delivery)}\n`) : lines.print(lineOf(delivery))),
     onFailure: (error) => lines.print(`not taken: ${error instanceof Error ? error.message : String(error)}`),
   });

@@ -179,7 +179,7 @@ const alerts: readonly Alert[] = [
     description: '{{ $value }} callers have been waiting for five minutes.',
     means: 'Everything that needs the database is slow.',
     steps: [
-      'Slow statements in Postgres (`pg_stat_activity`): the application name tells the role.',
+      'Slow statements in Postgres (`pg_stat_activity`): the application name is the role.',
       'Raise PARLEY_DATABASE_POOL, as far as `max_connections` of Postgres allows: pods × pool.',
     ],
   },
@@ -205,7 +205,7 @@ const alerts: readonly Alert[] = [
     for: '30m',
     summary: 'Webhooks fail for good',
     description: '{{ $value | humanizePercentage }} of the deliveries that ended did so without success.',
-    means: 'These subscribers have missed events. They can be sent anew while their bodies are kept (PARLEY_EVENT_BODIES_KEEP_DAYS).',
+    means: 'These subscribers have missed events. They can be sent again while their bodies are kept (PARLEY_EVENT_BODIES_KEEP_DAYS).',
     steps: [
       'By reason: `sum by (outcome) (rate(parley_webhook_attempts_total[15m]))`.',
       'Names that are not resolved, or connections that are refused, for all: network policies and PARLEY_EGRESS_DNS_SERVERS.',
@@ -230,9 +230,9 @@ const alerts: readonly Alert[] = [
     // A web call that nobody joins is ended in the same way, and is a browser tab that was closed.
     expr: `(sum(increase(parley_calls_reaped_total{${of('worker')},reason!="user_connection_failure"}[15m])) or vector(0)) + (sum(increase(parley_calls_lost_total{${of('api')}}[15m])) or vector(0)) > 0`,
     for: '0m',
-    summary: 'Calls ended without anybody ending them',
+    summary: 'Calls ended without a hang-up',
     description: '{{ $value | humanize }} calls were ended because nothing else did, within a quarter of an hour.',
-    means: 'Callers heard silence or were cut off. Web calls that nobody has joined are not counted.',
+    means: 'Callers heard silence or were cut off. Web calls that no user joined are not counted.',
     steps: [
       'Voice pods that were killed: `kubectl get events`, memory limits, nodes that went without being drained. Their grace period is long enough only if nothing else kills them.',
       'The media server restarted or lost its connection to voice: its log, and that of voice.',

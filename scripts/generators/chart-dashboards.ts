@@ -166,7 +166,7 @@ const dashboards: readonly Dashboard[] = [
     panels: [
       { title: 'Live calls', lines: [[`sum(parley_voice_calls{${selected}})`, 'all']] },
       { title: 'Live calls by pod', lines: [[`sum by (pod) (parley_voice_calls{${selected}})`, '{{pod}}']] },
-      { title: 'Calls that nobody ended', unit: 'ops', lines: [[rate('parley_calls_reaped_total', 'reason'), '{{reason}}']] },
+      { title: 'Calls ended by the worker', unit: 'ops', lines: [[rate('parley_calls_reaped_total', 'reason'), '{{reason}}']] },
       {
         title: 'Processor time of voice',
         lines: [[`sum by (pod) (rate(process_cpu_seconds_total{${selected},job=~".*-voice"}[$__rate_interval]))`, '{{pod}}']],

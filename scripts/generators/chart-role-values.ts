@@ -86,7 +86,7 @@ function role({ about, replicas, resources, strategy, preStopSeconds, own = {} }
     extraEnvFrom: objects('More sources of environment variables.', []),
     extraVolumes: objects('More volumes.', []),
     extraVolumeMounts: objects('More mounts of the container.', []),
-    extraContainers: objects('More containers beside it.', []),
+    extraContainers: objects('More containers in its pods.', []),
     initContainers: objects('Containers before it.', []),
     service: group('The Service for metrics (and for api, the REST API).', {
       type: choice('Type of the Service.', 'ClusterIP', ['ClusterIP', 'NodePort', 'LoadBalancer']),
@@ -97,7 +97,7 @@ function role({ about, replicas, resources, strategy, preStopSeconds, own = {} }
       name: text('Its name; made from that of the release where empty.', ''),
       annotations: labels('Annotations, e.g. of a cloud identity.', {}),
     }),
-    networkPolicy: group('What is allowed beside the rules that the role needs.', {
+    networkPolicy: group('What is allowed in addition to the rules that the role needs.', {
       extraIngress: objects('More ingress rules.', []),
       extraEgress: objects('More egress rules.', []),
     }),

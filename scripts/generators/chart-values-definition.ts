@@ -128,7 +128,7 @@ const organizations: Value = {
           type: 'object',
           properties: {
             name: { type: 'string', pattern: namePattern, maxLength: 63 },
-            createNamespace: { type: 'boolean', description: 'false for a namespace that somebody else makes and labels.' },
+            createNamespace: { type: 'boolean', description: 'false for a namespace that another tool creates and labels.' },
             labels: { type: 'object', additionalProperties: { type: 'string' } },
             annotations: { type: 'object', additionalProperties: { type: 'string' } },
           },
@@ -211,7 +211,7 @@ export function chartValues(): Fields {
       readOnlyRootFilesystem: true,
       capabilities: { drop: ['ALL'] },
     }),
-    temporaryVolume: group('/tmp, the only place beside the volumes that can be written to.', {
+    temporaryVolume: group('/tmp, the only writable folder next to the volumes.', {
       sizeLimit: text('Most of it.', '1Gi'),
       medium: choice('Memory, or the disk of the node where empty.', '', ['', 'Memory']),
     }),
@@ -281,7 +281,7 @@ export function chartValues(): Fields {
       }),
       storage: group('The bucket of STORAGE_URL.', {
         to: objects('Where it is; anywhere where empty.', []),
-        ports: ports('Its ports, beside that of the endpoint in STORAGE_URL.', [443]),
+        ports: ports('Its ports, in addition to that of the endpoint in STORAGE_URL.', [443]),
       }),
       external: group(
         'The world outside: webhooks, tools, websites, models, mail servers. Those that may be on private addresses are in PARLEY_EGRESS_ALLOW_CIDRS.',

@@ -1,4 +1,4 @@
-/** Which packages a bundle has swallowed, and which it expects beside it: what an image and its bill of materials need to know. */
+/** Which packages a bundle contains, and which it expects next to it: what an image and its bill of materials need to know. */
 import { isBuiltin } from 'node:module';
 
 import type { Metafile } from 'esbuild';
@@ -16,10 +16,10 @@ export interface BundleContents {
 /** Served as files or bundled on their own (the call page, the workflows), so that esbuild's first pass doesn't see them. */
 const served = ['node_modules/livekit-client', 'node_modules/pdfjs-dist', 'node_modules/swagger-ui-dist'];
 
-/** @param beside packages that are asked for in a way that esbuild doesn't see */
-export function bundleContents(metafile: Metafile, beside: readonly string[]): BundleContents {
+/** @param loaded packages that are loaded in a way that esbuild doesn't see */
+export function bundleContents(metafile: Metafile, loaded: readonly string[]): BundleContents {
   const bundled = new Set(served);
-  const external = new Set(beside);
+  const external = new Set(loaded);
   for (const [file, { imports }] of Object.entries(metafile.inputs)) {
     const folder = packageFolderOf(file);
     if (folder !== undefined) bundled.add(folder);

@@ -1,4 +1,4 @@
-/** Folders → an OCI image, by GNU tar and umoci: the same bytes for the same files, whoever builds and when. */
+/** Folders → an OCI image, by GNU tar and umoci: the same bytes for the same files, wherever and whenever they are built. */
 import { execFile } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -50,7 +50,7 @@ interface Descriptor {
 }
 
 /**
- * Writes an OCI layout into `layout` and its archive beside it (`<layout>.tar`).
+ * Writes an OCI layout into `layout` and its archive next to it (`<layout>.tar`).
  *
  * @param options.umoci path of the program
  * @param options.epoch seconds since 1970 that all files and the image itself bear (SOURCE_DATE_EPOCH)
@@ -113,7 +113,7 @@ export async function writeImage(options: {
 }
 
 /**
- * Everything is root's, and nobody else may write to it, but for the `writable` folders. What the files themselves say of that depends on
+ * Everything is root's, and only root may write to it, but for the `writable` folders. What the files themselves say of that depends on
  * who builds.
  *
  * @returns bytes of the archive

@@ -1,4 +1,4 @@
-/** Which of the installed packages an image needs beside the bundle: pure, from the lockfile. */
+/** Which of the installed packages an image needs next to the bundle: pure, from the lockfile. */
 
 /** An entry of package-lock.json, as far as it matters here. */
 export interface LockedPackage {

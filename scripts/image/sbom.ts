@@ -7,7 +7,7 @@ import type { Lockfile } from './runtime-packages.ts';
 export interface SbomInput {
   readonly version: string;
   readonly lockfile: Lockfile;
-  /** Folders of packages whose code is in the bundle, and of those that lie beside it. */
+  /** Folders of packages whose code is in the bundle, and of those next to it. */
   readonly bundled: readonly string[];
   readonly shipped: readonly string[];
   readonly nodeVersion: string;

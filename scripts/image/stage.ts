@@ -1,5 +1,5 @@
 /**
- * Lays out what the image has of Parley itself: the bundle, the packages beside it, Node.js. Debian's part comes from debian.ts or,
+ * Lays out what the image has of Parley itself: the bundle, the packages next to it, Node.js. Debian's part comes from debian.ts or,
  * with Docker, from the base image.
  */
 import { execFile } from 'node:child_process';

@@ -1,4 +1,4 @@
-/** Writes scripts/image/debian-packages.json anew: the versions that Debian's archive has now. Run `apt-get update` first. */
+/** Writes scripts/image/debian-packages.json again with the versions that Debian's archive has now. Run `apt-get update` first. */
 import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
@@ -12,7 +12,7 @@ for (const [name, { reason }] of Object.entries(pinned.packages)) {
   const { stdout } = await promisify(execFile)('apt-cache', ['show', '--no-all-versions', name]);
   const field = (key: string): string => {
     const value = new RegExp(`^${key}: (.+)$`, 'm').exec(stdout)?.[1];
-    if (value === undefined) throw new Error(`apt-cache show ${name} tells no ${key}: run apt-get update`);
+    if (value === undefined) throw new Error(`apt-cache show ${name} prints no ${key}: run apt-get update`);
     return value;
   };
   packages[name] = { version: field('Version'), sha256: field('SHA256'), reason };

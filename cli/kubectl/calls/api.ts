@@ -1,5 +1,5 @@
 /**
- * The way to the REST API for somebody who has a kubeconfig: PARLEY_URL where it is set, else through the API server's proxy to the
+ * How a user with a kubeconfig reaches the REST API: PARLEY_URL where it is set, else through the API server's proxy to the
  * chart's Service, which works from wherever kubectl works. The key comes from a flag's Secret, the shell, or the organisation's Secret.
  */
 import { KubeError, type KubeObject, type Stored } from '../../../kube/index.ts';
@@ -58,7 +58,7 @@ async function findKey(connection: Connection, flags: ApiFlags, env: { readonly 
   const reader = new Reader(connection.transport);
   const secret = await reader.get<{ readonly data?: Readonly<Record<string, string>> }>(path, `the Secret ${namespace}/${name}`);
   if (secret === 'refused')
-    throw new UserError(`the API key can't be had: ${reader.notes.join('; ')}`, { cure: `set PARLEY_API_KEY, or ${cure}` });
+    throw new UserError(`the API key can't be read: ${reader.notes.join('; ')}`, { cure: `set PARLEY_API_KEY, or ${cure}` });
   if (secret === undefined)
     throw new UserError(`there is no API key: neither PARLEY_API_KEY nor the Secret ${namespace}/${name}`, { cure });
   const value = Buffer.from(secret.data?.[key] ?? '', 'base64')
@@ -91,7 +91,7 @@ async function findService(connection: Connection, flags: ApiFlags): Promise<Ser
   const found = (services ?? []).filter((service) => roleOf(service) === 'api');
   const [first, second] = found;
   if (first === undefined) {
-    // Somebody who may use the one Service needn't be allowed to list any: the chart's usual name is worth a try.
+    // A user who may use the one Service need not be allowed to list Services: try the chart's default name.
     if (services === undefined) return { namespace: connection.systemNamespace ?? 'parley-system', name: 'parley-api' };
     throw new UserError("no Service of an installation's api can be found", {
       cure: 'name it with --api-service <namespace>/<name>, or the address with --api-url or PARLEY_URL; with the local stack: eval "$(parley env)"',
@@ -131,7 +131,7 @@ function throughProxy({ transport }: Connection, service: ServiceAddress, apiKey
   };
 }
 
-/** What Parley itself has answered, told from what the API server says of the way. */
+/** Parley's own answer, as opposed to one of the API server's proxy. */
 function refusalOf(error: KubeError, request: { readonly method: string; readonly path: string }): RestRefusal | undefined {
   if (error.body === undefined) return undefined;
   try {

@@ -16,10 +16,10 @@ interface CallsFlags extends ConnectionFlags, OutputFlags, ApiFlags {
 }
 
 const help = `
-Calls are kept in Postgres, not in the cluster, and belong to whoever has an API key of the organisation (permission calls:read). The
-REST API is asked at PARLEY_URL where that is set, else through the Kubernetes API server's proxy to the chart's Service. The key is
-PARLEY_API_KEY, else the key apiKey of the Secret parley-api-key in the namespace. With --context or --kubeconfig on the command line
-both variables are left alone: they are for the cluster that the shell was set up for.
+Calls are in Postgres, not in the cluster; reading them takes an API key of the organisation (permission calls:read). The command asks
+the REST API at PARLEY_URL or, without it, through the Kubernetes API server's proxy to the chart's Service. The key is PARLEY_API_KEY
+or, without it, the key apiKey of the Secret parley-api-key in the namespace. --context and --kubeconfig make the command ignore both
+variables, which belong to the cluster that the shell was set up for.
 
 Examples:
   kubectl parley calls
@@ -31,15 +31,15 @@ Examples:
 export function addCalls(plugin: Command, io: Io): void {
   const command = plugin
     .command('calls')
-    .description('live and recent calls of the organisation; with an id, that call and what was said in it')
-    .argument('[id]', 'one call')
+    .description('list live and recent calls of the organisation; with an id, show that call and its transcript')
+    .argument('[id]', 'id of a call')
     .option('--agent <name>', 'only calls of this agent')
     .addOption(new Option('--status <state>', 'only calls in this state; live: registered and ongoing').choices(['live', ...callStates]))
-    .option('--limit <count>', `at most so many calls, up to ${maxCalls}`, wholeNumber(1, maxCalls), 20)
-    .option('-w, --watch', 'go on, and print a call again whenever it has changed')
+    .option('--limit <count>', `maximum number of calls, up to ${maxCalls}`, wholeNumber(1, maxCalls), 20)
+    .option('-w, --watch', 'keep running, and print a call again when its state changes')
     .option('--api-key-secret <name[/key]>', 'Secret in the namespace that holds the API key (default: parley-api-key/apiKey)')
     .option('--api-url <url>', 'address of the REST API (default: PARLEY_URL, else through the API server)')
-    .option('--api-service <namespace/name>', "the api's Service (default: it is looked for)");
+    .option('--api-service <namespace/name>', 'Service of the api (default: found by its labels)');
   addOutput(addConnection(command), 'as the REST API has them; wide: more columns')
     .addHelpText('after', help)
     .action(async (id: string | undefined, flags: CallsFlags) => {

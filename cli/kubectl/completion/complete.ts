@@ -1,5 +1,5 @@
 /**
- * What fits behind `kubectl parley …` when somebody presses Tab. kubectl runs `kubectl_complete-parley` for it and reads its output as
+ * What fits behind `kubectl parley …` when the user presses Tab. kubectl runs `kubectl_complete-parley` for it and reads its output as
  * that of its own `__complete`: one candidate a line, with a tab in front of a description, and a directive at the end.
  */
 import type { Command, Option } from 'commander';
@@ -102,7 +102,7 @@ function contexts(before: readonly string[]): readonly string[] {
   }
 }
 
-/** None where they can't be had in time: no message belongs into a command line. */
+/** Empty when they can't be read in time: completion prints no messages. */
 async function names(descriptor: ResourceDescriptor, before: readonly string[], io: Io): Promise<readonly string[]> {
   try {
     return await withConnection({ ...flagsIn(before), requestTimeout: TIMEOUT_MS }, io, async ({ transport, namespace }) => {

@@ -1,4 +1,4 @@
-/** Puts what the operator reported beside what the same checks say now. Pure. */
+/** Compares the conditions that the operator reported with the result of the same checks now. Pure. */
 import type { Agent, CommonStatus, KnowledgeBase, PhoneNumber, WebhookSubscription } from '../../../crds/index.ts';
 import type { Condition } from '../../../kube/types.ts';
 import { planAgent, type StoreView } from '../../../operator/agent/plan.ts';
@@ -191,7 +191,7 @@ function definitionOf(reason: string) {
 }
 
 function cureOf(reason: string): string {
-  return definitionOf(reason)?.cure ?? 'Wait; the operator goes on by itself.';
+  return definitionOf(reason)?.cure ?? 'Wait; the operator retries by itself.';
 }
 
 function blocks(reason: string): boolean {
@@ -204,21 +204,21 @@ function operatorFinding(operator: Gathered['operator']): Finding {
     case 'leading':
       return {
         ...about,
-        message: `an operator is at work (${operator.holder ?? ''})`,
+        message: `the operator ${operator.holder ?? ''} is running`,
         cure: 'Wait a moment and ask again; if nothing changes, look at its log for this object.',
       };
     case 'silent':
       return {
         ...about,
-        message: `the operator that was at work (${operator.holder ?? ''}) has fallen silent`,
+        message: `the operator ${operator.holder ?? ''} has stopped renewing its Lease`,
         cure: 'Start an operator again (`parley operator`, `parley dev`, or its Deployment).',
       };
     case 'none':
-      return { ...about, message: 'no operator is at work', cure: 'Start one: `parley operator`, `parley dev`, or its Deployment.' };
+      return { ...about, message: 'no operator is running', cure: 'Start one: `parley operator`, `parley dev`, or its Deployment.' };
     default:
       return {
         ...about,
-        message: 'whether an operator is at work could not be found out',
+        message: 'could not find out whether an operator is running',
         cure: 'Check that one runs: `parley operator`, `parley dev`, or its Deployment.',
       };
   }

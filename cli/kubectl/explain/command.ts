@@ -6,9 +6,9 @@ import { addOutput, formatOf, writeAs, type OutputFlags } from '../output.ts';
 import { styleOf } from '../style.ts';
 
 const help = `
-Of a Secret it says whether it and the key are there, never what is in it.
+Of a Secret it shows whether it and the key exist, never a value.
 
-Exit codes: 0 it is ready, 1 it is not, or can't be found.
+Exit codes: 0 the resource is ready, 1 it is not ready, or does not exist.
 
 Examples:
   kubectl parley explain agent/receptionist
@@ -19,8 +19,8 @@ Examples:
 export function addExplain(plugin: Command, io: Io): void {
   const command = plugin
     .command('explain')
-    .description("why a resource isn't ready and what to do; what it refers to, what refers to it, what serves, and the last events")
-    .argument('<kind/name>', 'as in agent/receptionist; or kind and name apart; short names too: ptool, pn, kbase, whsub')
+    .description("explain why a resource isn't ready and what to do; show its references, serving revision and last events")
+    .argument('<kind/name>', 'as in agent/receptionist, or kind and name as two words; short names too: ptool, pn, kbase, whsub')
     .argument('[name]');
   addOutput(addConnection(command), 'everything that is known, for scripts')
     .addHelpText('after', help)

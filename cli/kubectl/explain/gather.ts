@@ -1,4 +1,4 @@
-/** Reads one object and everything its state depends on, once, with the permissions of whoever asks. */
+/** Reads one object and everything its state depends on, once, with the permissions of the user. */
 import {
   agentKind,
   knowledgeBaseKind,

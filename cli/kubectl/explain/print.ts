@@ -22,7 +22,7 @@ function findingBlock({ condition, reason, message, cure }: Finding, label: stri
   return [`${condition}: ${reason}`, ...lines, ...(cure === undefined ? [] : [`  → ${label}: ${cure}`])].join('\n');
 }
 
-/** Enough of a revision to tell it from others. */
+/** Characters of a revision that identify it. */
 const revisionLength = 12;
 
 export function printExplanation(explanation: Explanation, { style, now }: { readonly style: Style; readonly now: number }): string {

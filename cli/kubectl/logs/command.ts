@@ -30,13 +30,13 @@ Examples:
 export function addLogs(plugin: Command, io: Io): void {
   const command = plugin
     .command('logs')
-    .description('what all roles have written about an agent and its calls, in the order of time')
+    .description('print the log lines of all roles about an agent and its calls, sorted by time')
     .argument('<agent>', 'name of the agent', agentName)
-    .option('--since <time>', 'only lines of the last 90s, 10m, 2h, … (default: 1h; with --call: all there are)', parseDuration)
-    .option('-f, --follow', 'go on with what is written from now on, until Ctrl-C')
+    .option('--since <time>', 'only lines of the last 90s, 10m, 2h, … (default: 1h; with --call: all)', parseDuration)
+    .option('-f, --follow', 'print new lines until Ctrl-C')
     .option('--call <id>', 'only lines about this call')
-    .addOption(new Option('--level <level>', 'least severe line').choices(levels).default('trace', 'all of them'))
-    .option('--tail <count>', 'only so many of the last lines', wholeNumber(1, 999_999_999))
+    .addOption(new Option('--level <level>', 'lowest level').choices(levels).default('trace', 'all of them'))
+    .option('--tail <count>', 'only this many of the last lines', wholeNumber(1, 999_999_999))
     .addOption(new Option('-o, --output <format>', 'json: the lines as they were written').choices(['json']));
   addConnection(command)
     .addHelpText('after', help)
@@ -50,5 +50,5 @@ export function addLogs(plugin: Command, io: Io): void {
 function agentName(text: string): string {
   const name = text.replace(/^agents?(\.parley\.dev)?\//i, '');
   if (/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name)) return name;
-  throw new InvalidArgumentError('the name of an agent is needed, as `kubectl get agents` shows it.');
+  throw new InvalidArgumentError('use the name of an agent, as `kubectl get agents` shows it.');
 }

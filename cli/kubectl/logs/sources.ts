@@ -12,7 +12,7 @@ export interface ReadOptions {
   /** Milliseconds since the Unix epoch; everything that is there where absent. */
   readonly since?: number | undefined;
   readonly follow: boolean;
-  /** Only so many of the last lines, where the source can tell. */
+  /** Only this many of the last lines, where the source supports it. */
   readonly tail?: number;
   readonly signal: AbortSignal;
 }

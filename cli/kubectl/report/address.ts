@@ -14,7 +14,7 @@ export function maskAddress(address: string, redactor: Pick<Redactor, 'secret' |
   const url = new URL(address);
   const path = url.pathname.split('/').map((part) => (isPlain(part) ? part : redactor.secret(decode(part))));
   for (const part of [url.password, ...url.searchParams.values()]) redactor.secret(decode(part));
-  // Alone it is a token, and before a password the name of somebody.
+  // Alone it is a token, and before a password a user name.
   if (url.password === '') redactor.secret(decode(url.username));
   else redactor.unknown(decode(url.username));
   const query = [...url.searchParams.keys()].map((name) => `${name}=${MASK}`).join('&');
@@ -22,7 +22,7 @@ export function maskAddress(address: string, redactor: Pick<Redactor, 'secret' |
   return `${url.protocol}//${user}${url.host}${path.join('/')}${query === '' ? '' : `?${query}`}${url.hash === '' ? '' : `#${MASK}`}`;
 }
 
-/** `v1`, `v1beta2`, and what somebody would say: in lower case, as long as words are, and no five consonants in a row. */
+/** `v1`, `v1beta2`, and pronounceable words: in lower case, of the length of words, and no five consonants in a row. */
 function isPlain(part: string): boolean {
   if (part === '' || /^v\d+([a-z]+\d+)?$/.test(part)) return true;
   return part.length <= 24 && /^[a-z]{1,16}([-_][a-z]{1,16})*$/.test(part) && !/[b-df-hj-np-tv-xz]{5}/.test(part);

@@ -13,8 +13,8 @@ export interface ReportFlags extends ConnectionFlags {
 }
 
 const help = `
-Of Secrets it has nothing but what other objects say of them; their contents are not read. Needs no more than you may see: what is
-missing is listed. Without -n it looks into all namespaces that you may see.
+The report does not read the contents of Secrets. It contains what you may see, and lists what is missing. Without -n it covers all
+namespaces that you may see.
 
 Examples:
   kubectl parley report
@@ -25,11 +25,11 @@ Examples:
 export function addReport(plugin: Command, io: Io): void {
   const command = plugin
     .command('report')
-    .description('a support bundle (tar.gz): versions, resources, events, the installation, logs; secrets are masked')
-    .option('-f, --file <file>', 'where it goes (default: parley-report-<time>.tar.gz in this folder)')
-    .option('--with-prompts', 'with prompts and what agents say, which are masked otherwise')
-    .option('--no-logs', 'without logs')
-    .option('--log-lines <count>', 'so many of the last lines of each pod', wholeNumber(1, 999_999_999), 2_000);
+    .description('write a support bundle (tar.gz) with versions, resources, events, the installation and logs; secrets are masked')
+    .option('-f, --file <file>', 'file to write (default: parley-report-<time>.tar.gz in this folder)')
+    .option('--with-prompts', 'include prompts and texts of agents, which are masked by default')
+    .option('--no-logs', 'leave out the logs')
+    .option('--log-lines <count>', 'number of last lines of each pod', wholeNumber(1, 999_999_999), 2_000);
   addConnection(command, { allNamespaces: true })
     .addHelpText('after', help)
     .action(async (flags: ReportFlags) => {

@@ -1,4 +1,4 @@
-/** What of objects of Kubernetes goes into a report: their structure and state. Every value that somebody has chosen freely is masked. */
+/** What of objects of Kubernetes goes into a report: their structure and state. Every freely chosen value is masked. */
 import type { KubeObject } from '../../../kube/index.ts';
 import { configEntries } from '../../../platform/config/config.ts';
 import { MASK } from '../../../platform/masking.ts';

@@ -13,7 +13,7 @@ const maxKnown = 512;
 /** One word, or several: a name, as often as not. */
 const wordsOnly = /^[a-z]+([-_. ][a-z]+)*$/i;
 
-/** Names whose values are nobody's business. */
+/** Names whose values are secret. */
 const secretWord =
   '(?:[a-z0-9_.-]{0,64}(?:passw(?:or)?d|passphrase|pwd|secret|token|api[_-]?key|apikey|access[_-]?key|private[_-]?key|signing[_-]?key|authorization|credential|cookie|session[_-]?id|signature)[a-z0-9_.-]{0,64})';
 

@@ -8,7 +8,7 @@ type Tree = Readonly<Record<string, unknown>>;
 
 export interface ResourceMasking {
   readonly redactor: Redactor;
-  /** What the agent is told, and says. */
+  /** Prompts and texts of the agent. */
   readonly withPrompts: boolean;
 }
 
@@ -19,7 +19,7 @@ const plain = words(
 );
 const addresses = words('url urls baseURL webhookURL');
 const prose = words('systemPrompt welcomeMessage description context message start delayed complete failed examples');
-/** Values of headers, of parameters, of bodies: whatever somebody has put there. */
+/** Values of headers, of parameters, of bodies: any of them may be a secret. */
 const values = words('value query body metadata username accountSID from terminationURI');
 /** Of a person. */
 const numbers = words('number to');

@@ -43,9 +43,7 @@ export async function runReport(flags: ReportFlags, io: Io): Promise<void> {
     throw new UserError(`the report can't be written: ${(cause as Error).message}`, { cure: 'name another file with --file', cause });
   }
   io.out.write(`${contents(files)}\n${file} (${Math.ceil(archive.length / 1024)} KiB)\n`);
-  io.out.write(
-    'Look into it before you send it: secrets are masked by where they stand and by what they look like, and no rule knows them all.\n',
-  );
+  io.out.write('Check it before you send it: secrets are masked by their position and their form, and no rule finds all of them.\n');
 }
 
 function contents(files: Files): string {
@@ -55,7 +53,7 @@ function contents(files: Files): string {
 }
 
 function readme(files: Files, withPrompts: boolean): string {
-  return `A report of a Parley installation, for whoever looks into a problem with it.
+  return `A report of a Parley installation, for the person who investigates a problem with it.
 
 ${contents(files)}
 Masked (********): every value of a Secret (Secrets are not read for it), variables of containers that are not plain settings of Parley,

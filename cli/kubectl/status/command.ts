@@ -6,9 +6,9 @@ import { addOutput, formatOf, writeAs, type OutputFlags } from '../output.ts';
 import { styleOf } from '../style.ts';
 
 const help = `
-Exit codes: 0 everything that can be seen is ready, 1 something is not, or the cluster can't be reached.
+Exit codes: 0 everything that you may see is ready, 1 something is not, or the cluster can't be reached.
 
-Needs no more than the role \`view\` in one namespace: what may not be seen is said, and left out.
+Needs only the role \`view\` in one namespace: the output names what you may not see.
 
 Examples:
   kubectl parley status
@@ -20,7 +20,7 @@ Examples:
 export function addStatus(plugin: Command, io: Io): void {
   const command = plugin
     .command('status')
-    .description('what is installed and ready, what is not, and what to do about it; exit code 1 when something is not');
+    .description('show what is installed and ready, what is not, and what to do; exit code 1 when something is not ready');
   addOutput(addConnection(command, { allNamespaces: true }))
     .addHelpText('after', help)
     .action(async (flags: ConnectionFlags & OutputFlags) => {

@@ -1,4 +1,4 @@
-/** Which resource definitions the cluster has: read, or, where that is not allowed, told by discovery. */
+/** Which resource definitions the cluster has: read, or, where that is not allowed, known from discovery. */
 import { isDeepStrictEqual } from 'node:util';
 
 import { toCustomResourceDefinition } from '../../../crds/generator/crd.ts';
@@ -56,7 +56,7 @@ async function readDefinition(reader: Reader, kind: KindDefinition, clientVersio
   const established = stored.status?.conditions?.find(({ type }) => type === 'Established');
   if (established?.status !== 'True') {
     const state = established === undefined ? 'not established yet' : `not established: ${established.message}`;
-    return { ...about, healthy: false, state, cure: `kubectl describe crd ${name} tells why` };
+    return { ...about, healthy: false, state, cure: `kubectl describe crd ${name} shows why` };
   }
   if (!versions.includes(VERSION))
     return { ...about, healthy: false, state: `lacks the version ${VERSION}`, cure: 'upgrade the chart or its subchart `crds`' };

@@ -70,7 +70,7 @@ function reportDeployment(deployment: Stored<Deployment>, pods: readonly Pod[]):
     healthy: false,
     reason: progress?.reason ?? (ready < desired ? 'PodsNotReady' : 'RollingOut'),
     message: progress?.message ?? `${ready} of ${desired} pods are ready, ${updated} of the present version`,
-    cure: `kubectl describe -n ${namespace} deployment/${name} tells more; while it rolls out, wait`,
+    cure: `kubectl describe -n ${namespace} deployment/${name} shows more; while it rolls out, wait`,
   };
 }
 
@@ -123,6 +123,6 @@ function cureOf(reason: string, namespace: string, role: string): string {
     case 'FailedCreate':
       return 'the namespace refuses the pod: a quota, or Pod Security';
     default:
-      return `what it waits for stands in its log: ${logs}`;
+      return `its log says what it waits for: ${logs}`;
   }
 }

@@ -1,4 +1,4 @@
-/** Everything that `status` says, read once, with the permissions of whoever asks. */
+/** Everything that `status` says, read once, with the permissions of the user. */
 import { kinds, wellKnown, type KindDefinition } from '../../../crds/index.ts';
 import { keyOf, type Condition, type KubeObject } from '../../../kube/index.ts';
 import { version as clientVersion } from '../../version.ts';
@@ -48,7 +48,7 @@ interface Job extends KubeObject {
 }
 
 export interface StatusOptions {
-  /** Where the Lease is when no Deployment tells: `PARLEY_LEASE_NAMESPACE`. */
+  /** Where the Lease is when no Deployment shows it: `PARLEY_LEASE_NAMESPACE`. */
   readonly leaseNamespace: string;
   readonly now: number;
 }
@@ -68,7 +68,7 @@ export async function gatherStatus(connection: Connection, options: StatusOption
   const reports = deployments && reportDeployments(deployments, pods ?? []);
   const homes = [...new Set(reports?.flatMap(({ role, namespace: home }) => (role === 'operator' ? [home] : [])))];
   const fallback = connection.systemNamespace ?? options.leaseNamespace;
-  // With an installation in each of several namespaces: the one that is not at work is the one to be told of.
+  // With several installations, report the operator that is not running.
   const operators = await Promise.all(
     (homes.length === 0 ? [undefined] : homes).map((known) =>
       readOperator(reader, { namespace: known ?? fallback, installed: known !== undefined, now: options.now }),
@@ -171,11 +171,11 @@ function problemOfOperator(operator: OperatorReport): readonly Problem[] {
       {
         what: 'operator',
         reason: 'Silent',
-        message: `${operator.holder ?? ''} was at work and has fallen silent at ${operator.lastSign ?? ''}`,
+        message: `${operator.holder ?? ''} stopped renewing its Lease at ${operator.lastSign ?? ''}`,
         cure,
       },
     ];
-  if (operator.state === 'none') return [{ what: 'operator', reason: 'NoLeader', message: 'no operator is at work', cure }];
+  if (operator.state === 'none') return [{ what: 'operator', reason: 'NoLeader', message: 'no operator is running', cure }];
   return [];
 }
 

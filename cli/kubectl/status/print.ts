@@ -12,7 +12,7 @@ export interface PrintOptions {
   readonly style: Style;
 }
 
-/** So many that are ready are shown of a kind, beside all that are not. */
+/** Number of ready resources of a kind that are shown; those that are not ready are all shown. */
 const readyShown = 5;
 const messageLength = 100;
 

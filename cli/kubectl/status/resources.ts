@@ -3,7 +3,7 @@ import type { CommonStatus } from '../../../crds/index.ts';
 import type { KubeObject } from '../../../kube/index.ts';
 import { reasons, type Reason } from '../../../operator/status/reasons.ts';
 
-/** `stalled`: nothing gets better until somebody changes something. */
+/** `stalled`: waits for a person to change something. */
 export type ResourceState = 'ready' | 'not ready' | 'stalled' | 'suspended';
 
 export interface ResourceReport {
@@ -57,7 +57,7 @@ export function reportResource(object: WithStatus): ResourceReport {
       reason: 'NotObserved',
       message: 'the operator has not looked at its present state yet',
       since: undefined,
-      cure: 'Wait a moment; if nothing changes, see whether an operator is at work.',
+      cure: 'Wait a moment; if nothing changes, check that an operator is running.',
     };
   }
   const { status: value, reason, message } = ready;
@@ -68,5 +68,5 @@ export function reportResource(object: WithStatus): ResourceReport {
 
 function cure(reason: string): { readonly cure?: string } {
   const known = Object.hasOwn(reasons, reason) ? reasons[reason as Reason].cure : undefined;
-  return { cure: known ?? 'Wait; the operator goes on by itself.' };
+  return { cure: known ?? 'Wait; the operator retries by itself.' };
 }

@@ -222,7 +222,7 @@ it('says what is wrong, with what, and what to do', async () => {
   expect(await failing(['receptionist'], { PARLEY_API_KEY: 'pk_wrong' })).toMatch(/401.*\n.*PARLEY_API_KEY/);
   expect(await failing(['receptionist', '--record', '/nowhere/x.ogg'])).toMatch(/can't be written to \/nowhere\/x\.ogg/);
   await platform.facade.store.organizations.limitLiveCalls(platform.org.name, 0);
-  expect(await failing(['receptionist'])).toMatch(/as many live calls as it may have\n.*parley org limit/);
+  expect(await failing(['receptionist'])).toMatch(/reached its limit of live calls\n.*parley org limit/);
   await platform.facade.store.organizations.limitLiveCalls(platform.org.name, 10);
 });
 

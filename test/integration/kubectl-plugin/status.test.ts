@@ -49,7 +49,7 @@ describe('kubectl parley status', () => {
   it('is one screen, without colours, and 0 when all is ready; 1 when an operator is missing, silent, or a pod not ready', async () => {
     const without = await status();
     expect(without).toMatchObject({ code: 1, stderr: '' });
-    expect(without.stdout).toContain('✗ operator: NoLeader: no operator is at work');
+    expect(without.stdout).toContain('✗ operator: NoLeader: no operator is running');
 
     await plugin.put(lease(new Date(Date.now() - 3_600_000)));
     expect((await status()).stdout).toContain('✗ operator: Silent: parley-operator-0');
