@@ -1,0 +1,134 @@
+import { Registry } from 'prom-client';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+
+import { createLogger } from '../../platform/logging.ts';
+import type { DispatchStore } from '../../store/webhooks/dispatch.ts';
+import type { AttemptResult, OutboxEvent } from '../../store/webhooks/types.ts';
+import { FakeClock } from '../../test/support/fake-clock.ts';
+import { endpoint } from '../../test/support/webhook-endpoint.ts';
+import type { AttemptOutcome } from '../attempt/outcome.ts';
+import { createRecordAttempts } from '../attempt/record-attempts.ts';
+import { EndpointHealthCache } from '../endpoint-health/endpoint-health-cache.ts';
+import { createDeliveryMetrics } from '../metrics.ts';
+import type { EndpointDirectory } from '../subscriptions/directory.ts';
+import type { Retry } from '../temporal-retries/retry-starter.ts';
+import { Dispatcher } from './dispatcher.ts';
+
+const target = endpoint({ uid: 'a', retry: { strategy: 'FixedDelay', maxRetries: 3, maxDelayMs: 10_000 } });
+
+const event = (id: string): OutboxEvent => ({
+  id: `01890000-0000-7000-8000-00000000000${id}`,
+  org: 'acme',
+  name: 'CallHandler.CallStarted',
+  agent: undefined,
+  workspace: undefined,
+  onlySubscription: undefined,
+  exceptSubscription: undefined,
+  body: Buffer.from('{}'),
+  createdAt: new Date(0),
+  watermark: undefined,
+});
+
+let clock: FakeClock;
+let outbox: OutboxEvent[];
+let recorded: AttemptResult[];
+let released: string[];
+let started: Retry[];
+let marked: string[];
+let fails: boolean;
+let dispatcher: Dispatcher;
+
+beforeEach(() => {
+  clock = new FakeClock();
+  [outbox, recorded, released, started, marked, fails] = [[], [], [], [], [], false];
+  const store = {
+    takeOutbox: async (limit, decide) => {
+      const events = outbox.splice(0, limit);
+      const { deliveries } = await decide(events);
+      return { taken: events.length, postponed: 0, lost: 0, deliveries: deliveries.map((planned) => ({ id: planned.event.id, planned })) };
+    },
+    claim: async () => [],
+    record: async (results) => {
+      recorded.push(...results);
+      const attempts = results.map(({ deliveryId, next }) => ({ deliveryId, outcome: 'new' as const, number: 1, state: next.state }));
+      return { attempts, endpoints: [], disabled: [] };
+    },
+    release: async (ids) => void released.push(...ids),
+    markRetrying: async (ids) => void marked.push(...ids),
+    retriesToStart: async () => [],
+    dueSubscriptions: async () => [],
+    subscriptionsIn: async () => [],
+    endpoints: async () => [],
+    nameSubscriptions: async () => [],
+    listen: () => ({ stop: async () => undefined }),
+  } satisfies Partial<DispatchStore> as Partial<DispatchStore> as DispatchStore;
+  const directory = {
+    matching: () => [target],
+    behind: () => false,
+    byUid: (uid) => (uid === target.uid ? target : undefined),
+    credentials: async () => ({ keys: [], headers: {} }),
+    list: () => [target],
+    onChange: () => () => undefined,
+    connected: true,
+  } satisfies Partial<EndpointDirectory> as Partial<EndpointDirectory> as EndpointDirectory;
+  const health = new EndpointHealthCache({ store });
+  const logger = createLogger({ role: 'test', level: 'silent' });
+  dispatcher = new Dispatcher({
+    store,
+    directory,
+    health,
+    attempt: async (): Promise<AttemptOutcome> =>
+      fails
+        ? {
+            succeeded: false,
+            ours: false,
+            reason: 'http_status',
+            statusCode: 500,
+            message: 'answered 500',
+            startedAt: clock.now(),
+            durationMs: 1,
+          }
+        : { succeeded: true, statusCode: 200, startedAt: clock.now(), durationMs: 1 },
+    recordAttempts: createRecordAttempts({ store, directory, health, clock, logger }),
+    starter: { start: async (retry) => void started.push(retry), close: async () => undefined },
+    onRetriesAvailable: () => undefined,
+    metrics: createDeliveryMetrics(new Registry()),
+    clock,
+    random: () => 0,
+    logger,
+  });
+});
+
+afterEach(() => dispatcher.stop());
+
+it('relays an event, attempts its delivery and records it', async () => {
+  outbox.push(event('1'), event('2'));
+  dispatcher.start();
+  await clock.advance(10);
+  expect(recorded.map(({ deliveryId, next }) => [deliveryId, next.state])).toEqual([
+    [event('1').id, 'succeeded'],
+    [event('2').id, 'succeeded'],
+  ]);
+  expect([dispatcher.held, dispatcher.inFlight, dispatcher.unrecorded]).toEqual([0, 0, 0]);
+  expect(started).toEqual([]);
+});
+
+it('hands a failed delivery over to a workflow', async () => {
+  fails = true;
+  outbox.push(event('1'));
+  dispatcher.start();
+  await clock.advance(10);
+  expect(recorded.map(({ next }) => next)).toEqual([{ state: 'retry_pending', delayMs: 10_000 }]);
+  expect(started.map(({ deliveryId, lost }) => [deliveryId, lost])).toEqual([[event('1').id, false]]);
+  expect(marked).toEqual([event('1').id]);
+});
+
+it('relays what comes later, and stops with nothing in hand', async () => {
+  dispatcher.start();
+  await clock.advance(10);
+  outbox.push(event('3'));
+  await clock.advance(1_500);
+  expect(recorded).toHaveLength(1);
+  await dispatcher.stop();
+  expect([dispatcher.held, released]).toEqual([0, []]);
+});
