@@ -29,7 +29,7 @@ export interface EventToBuild<N extends EventName> extends EventFacts {
 }
 
 /**
- * An event for `insertEvents`, in the transaction of what it tells of.
+ * An event for `insertEvents`, in the transaction of the change that it reports.
  *
  * @throws ZodError for a payload that isn't the event's: a defect of the caller
  */
@@ -37,7 +37,7 @@ export function buildEvent<N extends EventName>(event: EventToBuild<N>): NewEven
   return composeEvent({ ...event, payload: eventCatalogue[event.name].payload.parse(event.payload) });
 }
 
-/** An event that says what somebody wants it to say: for trying receivers. */
+/** An event with a given payload, to try receivers with. */
 export function composeEvent(event: EventFacts & { readonly name: EventName; readonly payload: object }): NewEvent {
   const { name, org, agent, workspace, onlySubscription, exceptSubscription, payload, now } = event;
   const id = event.id ?? uuidv7At(now);

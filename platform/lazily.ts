@@ -1,8 +1,8 @@
-/** What is opened by the first one who uses it: often because its code is large, and most processes need none of it at their start. */
+/** Something that opens with its first use, often because its code is large and most processes need none of it at their start. */
 export interface Lazily<T> {
-  /** Opens it, if nobody has. One that could not be opened is tried again by the next one who asks: a failure is not remembered. */
+  /** Opens it where it is not open. A failure is not remembered: the next call tries again. */
   get(): Promise<T>;
-  /** Closes it, if it is open. One that could not be opened has nothing to close, and is nobody's failure any more. */
+  /** Closes it, if it is open. */
   close(close: (opened: T) => unknown): Promise<void>;
 }
 

@@ -2,7 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
 import type { DeliveryCounts } from '../store/webhooks/types.ts';
 
-/** What becomes of attempts, whoever makes them. */
+/** Outcomes of attempts, of the dispatcher and of the worker. */
 export interface OutcomeMetrics {
   /** @param outcome `ok`, or the reason of the failure */
   attempted(outcome: string): void;

@@ -41,7 +41,7 @@ export async function keepWorking(options: KeepWorkingOptions, signal: AbortSign
       failures += 1;
       const waitMs = backoffDelay(failures, { ...RETRY, random });
       readiness.notReady(PART, `${options.address}, namespace ${options.namespace}: ${err instanceof Error ? err.message : String(err)}`);
-      logger.warn({ err, waitMs, address: options.address }, 'no work from Temporal; trying again');
+      logger.warn({ err, waitMs, address: options.address }, 'failed to work for Temporal; trying again');
       await sleep(clock, waitMs, signal).catch(() => undefined);
     }
   }
@@ -60,7 +60,7 @@ async function workOnce(options: KeepWorkingOptions, signal: AbortSignal): Promi
       for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown();
     };
     const ended = new AbortController();
-    // One that ends by itself takes the others with it: all of them begin anew.
+    // A worker that ends by itself takes the others with it: all of them start again.
     const running = Promise.all(workers.map((worker) => worker.run().finally(stop))).finally(() => ended.abort());
     signal.addEventListener('abort', stop, { once: true });
     try {

@@ -3,7 +3,7 @@
  *
  * What is sent at all is sent once. A kept connection that the server resets before it has answered is a failed attempt like
  * any other, although the server may merely have been closing it: it may as well have read the request, and then a second
- * one would be a delivery that no attempt row tells of. Kept connections are instead used only while they are fresh, so that
+ * one would be a delivery without an attempt row. Kept connections are instead used only while they are fresh, so that
  * servers hardly ever close one just then.
  */
 import { isReservedHeader } from '../../crds/delivery-header.ts';
@@ -25,7 +25,7 @@ export interface AttemptRequest {
   readonly eventId: string;
   /** Sent and signed as it is. */
   readonly body: Uint8Array;
-  /** Sent along, beside what is signed; a subscription's own header `traceparent` goes before it. */
+  /** Sent in addition to what is signed; a subscription's own header `traceparent` goes before it. */
   readonly trace?: TraceContext | undefined;
 }
 

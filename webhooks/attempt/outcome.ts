@@ -7,7 +7,7 @@ export type FailureReason =
   | 'http_status'
   /** Answered with a redirect; none is followed. */
   | 'redirect'
-  /** Answered 410: nobody wants events there any more. */
+  /** Answered 410: the endpoint wants no more events. */
   | 'gone'
   | Exclude<EgressErrorKind, NoFault | 'redirect' | 'too_large'>;
 

@@ -1,4 +1,4 @@
-/** One attempt in the course of the trace that its event came from: whoever receives it may go on with it. */
+/** One attempt as a span of its event's trace, which the receiver may continue. */
 import { traceContextOf, type SpanReference } from '../../platform/telemetry/trace-context.ts';
 import { isTracing, startSpan } from '../../platform/telemetry/tracing.ts';
 import type { ClaimedDelivery } from '../../store/webhooks/types.ts';
@@ -10,7 +10,7 @@ import type { AttemptOutcome } from './outcome.ts';
 
 export interface TracedAttempt {
   readonly outcome: AttemptOutcome;
-  /** For the line that tells of it; undefined where nothing is traced. */
+  /** For the log line of the attempt; undefined where nothing is traced. */
   readonly span: SpanReference | undefined;
 }
 

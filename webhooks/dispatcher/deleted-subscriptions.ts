@@ -9,7 +9,7 @@ import type { EndpointDirectory } from '../subscriptions/directory.ts';
 export interface DeletedSubscriptionsOptions {
   readonly store: Pick<DispatchStore, 'subscriptionsIn' | 'endpoints' | 'removeSubscription' | 'forgetName'>;
   readonly directory: Pick<EndpointDirectory, 'byUid' | 'connected'>;
-  /** Told before anything is ended. */
+  /** Called before its deliveries end. */
   readonly onGone: (uid: string) => void;
   readonly clock: Clock;
 }
@@ -17,7 +17,7 @@ export interface DeletedSubscriptionsOptions {
 /** One that is not known here for so long, while changes arrive, is gone, in milliseconds. */
 const GONE_AFTER_MS = 60_000;
 /**
- * For so long somebody may still come up with something about one that is gone, in milliseconds: an attempt that was on its way, a relay
+ * How long rows may still appear for one that is gone, in milliseconds: an attempt that was on its way, a relay
  * that had not heard of it.
  */
 const ECHO_MS = 120_000;
@@ -47,7 +47,7 @@ export class DeletedSubscriptions {
     return this.#gone.has(uid);
   }
 
-  /** Looks for what nobody saw go, and for what came after it went. @throws StoreError */
+  /** Finds subscriptions whose deletion this process missed, and rows that came after a deletion. @throws StoreError */
   async look(): Promise<void> {
     const { store, directory, clock } = this.#options;
     const now = clock.monotonic();

@@ -7,9 +7,9 @@ import { fairShare } from './endpoint-slots.ts';
 /** A delivery that this process may attempt. */
 export interface Held {
   readonly delivery: ClaimedDelivery;
-  /** By the monotonic clock: from then on somebody else may have it. */
+  /** By the monotonic clock: from then on another process may claim it. */
   readonly leaseEndsAt: number;
-  /** Sent to see whether its endpoint, which is left alone, takes anything again. */
+  /** Sent to see whether its parked endpoint works again. */
   readonly probe: boolean;
 }
 
@@ -77,7 +77,7 @@ export class EndpointQueues {
     return Math.max(0, Math.min(Math.min(window, share) - (entry?.held ?? 0), mostHeld - this.#held));
   }
 
-  /** Room for one; whoever asks afterwards finds less. @param options.pastBreaker however its endpoint fares */
+  /** Room for one; the next caller finds less. @param options.pastBreaker however its endpoint fares */
   reserve(uid: string, { pastBreaker = false }: { readonly pastBreaker?: boolean } = {}): boolean {
     if ((pastBreaker ? this.room(uid, this.#options.perEndpoint) : this.room(uid)) === 0) return false;
     this.hold(uid);

@@ -21,7 +21,7 @@ export interface HandOverOptions {
 const AT_ONCE = 16;
 /** What waits here at most: the rest is left to the sweep. */
 const MOST_WAITING = 5_000;
-/** After a failure nobody tries for so long, in milliseconds. */
+/** No start is tried for so long after a failure, in milliseconds. */
 const PAUSE_MS = 3_000;
 const SWEEP_LIMIT = 500;
 /** How long before its time a retry gets its workflow, where it has none yet, in milliseconds. */
@@ -55,7 +55,7 @@ export class HandOver {
     if (this.#waiting.length > 0) this.#running ??= this.#run().finally(() => (this.#running = undefined));
   }
 
-  /** Begins what nobody has begun, and begins again what got lost. @throws StoreError */
+  /** Starts workflows that were never started, and those that got lost again. @throws StoreError */
   async sweep(): Promise<void> {
     const { store, clock, waiting } = this.#options;
     if (this.#stopped || clock.monotonic() < this.#pausedUntil || this.#waiting.length > 0) return;

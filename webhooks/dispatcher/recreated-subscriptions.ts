@@ -1,6 +1,6 @@
 /**
  * Endpoints that are back under another uid: brought back from a backup, or taken into another cluster. What was to be sent to the resource of that name,
- * and what was sent, is theirs. One that was seen to be deleted has no successor: a new one of its name begins anew.
+ * and what was sent, is theirs. One that was seen to be deleted has no successor: a new one of its name starts from nothing.
  */
 import type { Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
@@ -50,7 +50,7 @@ export class RecreatedSubscriptions {
       if (endpoint === undefined || now - since < SETTLED_AFTER_MS || isLeaving(formerUid) || directory.byUid(formerUid) !== undefined)
         continue;
       while (await store.adoptDeliveries({ ...succession, generation: endpoint.generation }));
-      logger.info({ org, kind, name, uid, formerUid }, 'a subscription is back under another uid, and has its deliveries again');
+      logger.info({ org, kind, name, uid, formerUid }, 'moved the deliveries of a subscription that is back under another uid');
       onAdopted(uid);
     }
   }

@@ -32,7 +32,7 @@ export async function parkFailingEndpoints(
 ): Promise<void> {
   const tallies = new Map<string, Tally>();
   results.forEach(({ subscriptionUid, org, succeeded }, index) => {
-    // Told twice, counted once.
+    // Reported twice, counted once.
     if (recorded.attempts[index]?.outcome === 'known') return;
     const tally = tallies.get(subscriptionUid) ?? { org, succeeded: 0, failed: 0 };
     tally[succeeded ? 'succeeded' : 'failed'] += 1;
@@ -55,7 +55,7 @@ export async function parkFailingEndpoints(
     const after = afterAttempts(before, { succeeded: tally.succeeded, failed: tally.failed, window: windows.get(uid) }, now);
     if (after === before) continue;
     const changed = await store.changeBreaker({ org: tally.org, subscriptionUid: uid, version: record.version, ...asStored(after, now) });
-    // Somebody else decided meanwhile: what he made of it holds.
+    // Another process decided meanwhile: its decision holds.
     health.take(changed === undefined ? await store.endpoints({ uids: [uid] }) : [changed]);
   }
 }

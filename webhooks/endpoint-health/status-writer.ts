@@ -109,7 +109,7 @@ export class StatusWriter {
       this.#failing = false;
       return true;
     } catch (error) {
-      // It was deleted, or deleted and made anew.
+      // It was deleted, or deleted and recreated.
       if (error instanceof KubeError && (error.notFound || error.code === 409)) return true;
       this.#complain(error);
       return false;

@@ -1,4 +1,4 @@
-/** Who gets which event. */
+/** Which endpoints get which event; pure. */
 import type { OutboxEvent, PlannedDelivery, RelayDecision } from '../../store/webhooks/types.ts';
 import type { EndpointGate } from '../endpoint-health/endpoint-health-cache.ts';
 import type { EndpointDirectory, Watermark } from '../subscriptions/directory.ts';
@@ -13,7 +13,7 @@ export interface DecideOptions {
   readonly behindDelayMs: (org: string) => number;
 }
 
-/** Somebody wrote a subscription whose writing hasn't been seen here yet. */
+/** A subscription was written that the watch has not shown here yet. */
 export interface Behind {
   readonly org: string;
   readonly watermark: Watermark;
@@ -30,7 +30,7 @@ export interface Decision extends RelayDecision {
 
 /**
  * An organisation about whose subscriptions something may be missing here keeps its events in the outbox; those of the others go on.
- * Events that nobody gets are done.
+ * Events that match no endpoint are done.
  */
 export function decide(events: readonly OutboxEvent[], options: DecideOptions): Decision {
   const { directory, gate, reserve, behindDelayMs } = options;
@@ -59,7 +59,7 @@ export function decide(events: readonly OutboxEvent[], options: DecideOptions): 
   return { deliveries, postponed, behind: [...behind.values()].filter((one) => one !== undefined), left };
 }
 
-/** Somebody wants to know now whether the endpoint works: a breaker that keeps others away from it, or a backlog, holds up no test. */
+/** A test has to show now whether the endpoint works: neither an open circuit breaker nor a backlog holds it up. */
 export const isTest = ({ name, onlySubscription }: Pick<OutboxEvent, 'name' | 'onlySubscription'>): boolean =>
   name === 'Webhook.Test' && onlySubscription !== undefined;
 

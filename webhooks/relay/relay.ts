@@ -78,12 +78,12 @@ export class Relay {
         // Those whose turn it was may have been few while very many wait.
         const full = (await this.#once()) || this.#order === 'turns';
         this.#order = full && this.#order === 'age' ? 'turns' : 'age';
-        if (failures > 0) logger.info('events are relayed again');
+        if (failures > 0) logger.info('relaying events again');
         failures = 0;
         if (!full) await this.#wake.wait(POLL_MS);
       } catch (err) {
         const waitMs = Math.min(FIRST_PAUSE_MS * 2 ** Math.min(failures, 10), LONGEST_PAUSE_MS);
-        if (failures === 0) logger.warn({ err, waitMs }, 'events are not relayed; they wait in the outbox');
+        if (failures === 0) logger.warn({ err, waitMs }, 'failed to relay events; they wait in the outbox');
         failures += 1;
         await sleep(clock, waitMs, signal).catch(() => undefined);
       }
@@ -118,7 +118,7 @@ export class Relay {
       }
       return result.taken + result.postponed >= limit;
     } finally {
-      // Those that were there before: whoever made them has claimed them.
+      // Those that were there before: the process that made them has claimed them.
       reserved.giveBack();
     }
   }

@@ -9,7 +9,7 @@ import { versionOf } from './watched-secrets.ts';
 
 export { CredentialsError };
 
-/** What goes into the head of a request beside what every delivery has. */
+/** The headers and signing keys of one endpoint. */
 export interface Credentials {
   /** Newest first; empty: unsigned. */
   readonly keys: readonly SigningKey[];

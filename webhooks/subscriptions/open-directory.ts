@@ -43,7 +43,7 @@ interface Listed extends KubeObject {
 
 const fieldManager = 'parley-dispatcher';
 
-/** How many endpoints' Secrets are read ahead at the same time: nobody waits for it, and the API server has others to serve. */
+/** How many endpoints' Secrets are read ahead at the same time: no delivery waits for it, and the API server has other clients. */
 const readAhead = 2;
 
 class WatchedDirectory implements EndpointDirectory {

@@ -10,7 +10,7 @@ export const deliveryQueue = (prefix: string): string => `${prefix}-delivery`;
 /** The workflow's name in the catalogue of workflows. */
 export const DELIVERY_WORKFLOW = 'deliverWithRetries';
 
-/** One for each event and endpoint: whoever starts it twice starts it once. @param delivery.eventId uuid */
+/** One for each event and endpoint: started twice, it runs once. @param delivery.eventId uuid */
 export const deliveryWorkflowId = (delivery: { readonly subscriptionUid: string; readonly eventId: string }): string =>
   `delivery/${delivery.subscriptionUid}/evt_${delivery.eventId}`;
 

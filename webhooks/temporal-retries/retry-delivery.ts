@@ -1,6 +1,6 @@
 /**
  * The retries of one delivery: what a workflow's activity does each time it is woken. The row in Postgres decides about everything, so
- * that it does no harm to be woken twice, too early, too late, or after somebody else has settled the matter.
+ * that it does no harm to be woken twice, too early, too late, or after another process has settled the matter.
  */
 import { sleep, type Clock } from '../../platform/clock.ts';
 import type { Logger } from '../../platform/logging.ts';
@@ -50,7 +50,7 @@ const POSTPONE_MS = 5_000;
 /** How long it is tried to write an attempt down, in milliseconds, and how often. */
 const RECORD_FOR_MS = 60_000;
 const RECORD_AGAIN_MS = 500;
-/** Not even a delivery that somebody holds at this very moment is asked for more often, in milliseconds. */
+/** Not even a delivery that another process holds at this very moment is asked for more often, in milliseconds. */
 const SOON_MS = 10;
 /** How long a place for one more attempt at an endpoint is waited for, and when it is asked for again, in milliseconds. */
 const PLACE_WAIT_MS = 250;
@@ -77,11 +77,11 @@ async function attend(job: DeliveryJob, dependencies: RetryDependencies): Promis
   // Whose it is may have another uid than when its workflow began.
   if (!('state' in found)) return deliver(found, directory.byUid(found.subscriptionUid), dependencies);
   if (found.state !== 'retry_pending' && found.state !== 'retrying') return { done: found.state };
-  // Woken early, or somebody has it: a worker that died while it did, perhaps.
+  // Woken early, or another process has it: perhaps a worker that died with it.
   return { againInMs: Math.max(found.dueInMs, SOON_MS) };
 }
 
-/** Makes the attempt, or does what else is right for a delivery that nobody else has now. */
+/** Makes the attempt, or does what else is right for a delivery that this process has claimed. */
 async function deliver(delivery: ClaimedDelivery, endpoint: Endpoint | undefined, dependencies: RetryDependencies): Promise<RetryOutcome> {
   const { store, directory, health, attempt, metrics, clock, random, logger } = dependencies;
   const { id, subscriptionUid } = delivery;
@@ -89,7 +89,7 @@ async function deliver(delivery: ClaimedDelivery, endpoint: Endpoint | undefined
     await store.release([id], delayMs);
     return { againInMs: delayMs };
   };
-  // New to this process, or deleted: who looks after departed endpoints ends the delivery then.
+  // New to this process, or deleted: the dispatcher's sweeper ends the delivery then.
   if (endpoint === undefined) return postpone(POSTPONE_MS);
   const gate = health.gate(endpoint);
   if (gate === 'paused') {
@@ -128,7 +128,7 @@ async function deliver(delivery: ClaimedDelivery, endpoint: Endpoint | undefined
   );
   if (recorded?.state === undefined) return { done: 'gone' };
   const { state } = recorded;
-  // Somebody else may have had the last word: sent it anew, or paused it.
+  // Another process may have had the last word: a redelivery, or a pause.
   if (state === 'retrying' && delayMs !== undefined) return { againInMs: delayMs };
   if (state === 'succeeded' || state === 'failed' || state === 'skipped') metrics.finished(state);
   return { done: state };

@@ -31,7 +31,7 @@ export interface Retry {
 /** Starts the workflow that makes the remaining attempts of a delivery. */
 export interface RetryStarter {
   /**
-   * May be repeated: the row decides who may attempt, so that at worst a workflow is begun anew.
+   * May be repeated: the row decides who may attempt, so that at worst a workflow starts again.
    *
    * @throws TemporalUnavailableError when Temporal does not answer in time: the row says what is to be done, and a sweep starts it later
    */
@@ -70,8 +70,8 @@ export function createRetryStarter({ taskQueue, ...options }: RetryStarterOption
 }
 
 /**
- * Where nobody has the delivery there may still be a workflow that sleeps: somebody had the delivery sent again meanwhile, or its
- * endpoint was left alone for a while. It would wake at the wrong time, and is replaced. One that is only thought to be lost may be
+ * Where no process has the delivery a workflow may still sleep: the delivery was redelivered meanwhile, or its
+ * endpoint was parked for a while. It would wake at the wrong time, and is replaced. One that is only thought to be lost may be
  * waiting for its turn with a busy worker, which must not be lost by asking.
  */
 const conflictPolicy = ({ lost }: Retry): WorkflowIdConflictPolicy =>
